@@ -58,6 +58,8 @@ class Thumb {
   void and_asr(Reg d, Reg n, Reg m, int by) {
     emit("and", {name(d), name(n), name(m), shift("asr", by)});
   }
+  // Armv8.1-M: n if the condition holds, else m
+  void csel(Reg d, Reg n, Reg m, const char* condition) { emit("csel", {name(d), name(n), name(m), condition}); }
   void cmp(Reg n, Reg m) { three("cmp", n, m); }
   void cmp(Reg n, int imm) { emit("cmp", {name(n), imm_text(imm)}); }
 
@@ -71,6 +73,8 @@ class Thumb {
   void smlatb(Reg d, Reg n, Reg m, Reg a) { four("smlatb", d, n, m, a); }
   void smlatt(Reg d, Reg n, Reg m, Reg a) { four("smlatt", d, n, m, a); }
   void mla(Reg d, Reg n, Reg m, Reg a) { four("mla", d, n, m, a); }
+  // d = a - n * m
+  void mls(Reg d, Reg n, Reg m, Reg a) { four("mls", d, n, m, a); }
   // d = a + (n * m >> 32)
   void smmla(Reg d, Reg n, Reg m, Reg a) { four("smmla", d, n, m, a); }
   // d = n * m >> 32, rounded
@@ -124,7 +128,8 @@ class Thumb {
   void strh_index(Reg t, Reg n, Reg m, int by = 0) { access_index("strh", t, n, m, by); }
   void strd(Reg t, Reg u, Reg n, int offset = 0);
   void strd_after(Reg t, Reg u, Reg n, int step);
-  // Registers in ascending order; n moves past them.
+  // Registers in ascending order; n stays, or moves past them.
+  void ldm(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n), set(list)}); }
   void ldm_after(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n) + "!", set(list)}); }
   void stm_after(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n) + "!", set(list)}); }
 

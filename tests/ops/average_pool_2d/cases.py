@@ -26,6 +26,16 @@ GEOMETRIES = {
     "window_over_input": ((1, 2, 3, 2), (5, 5), (1, 1), "SAME"),
     "channels19": ((1, 4, 4, 19), (2, 2), (2, 2), "SAME"),
 }
+# Of one window, eight channels at a time.
+WHOLE = {
+    "whole_channels8": ((1, 3, 3, 8), (3, 3), (1, 1), "VALID"),
+    "whole_channels19": ((1, 25, 5, 19), (25, 5), (25, 5), "VALID"),
+    "whole_one_pixel": ((1, 1, 1, 24), (1, 1), (1, 1), "VALID"),
+    "whole_wide": ((1, 4, 7, 136), (4, 7), (1, 1), "VALID"),
+    "whole_prime": ((1, 13, 1, 10), (13, 1), (1, 1), "VALID"),
+    "whole_most": ((1, 15, 17, 8), (15, 17), (1, 1), "VALID"),
+    "whole_too_many": ((1, 16, 16, 8), (16, 16), (1, 1), "VALID"),
+}
 QUANTIZATIONS = {
     "relu": (0.05, 10, "RELU"),
     "relu6": (0.1, -128, "RELU6"),
@@ -64,3 +74,6 @@ def _cases(rng):
     yield _case("int32", GEOMETRIES["k2"], Tensor("int32", (1, 6, 8, 3)), "NONE")
     yield from int16_cases.pools("AVERAGE_POOL_2D", GEOMETRIES, lambda g: dict(
         padding=g[3], stride_h=g[2][0], stride_w=g[2][1], filter_h=g[1][0], filter_w=g[1][1]))
+    for name, geometry in WHOLE.items():
+        yield _case(f"int8_{name}", geometry, int8(geometry[0], 0.05, -7), "NONE")
+        yield _case(f"int8_{name}_clamped", geometry, int8(geometry[0], 0.05, -100), "RELU6")

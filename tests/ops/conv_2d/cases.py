@@ -76,6 +76,32 @@ WIDE = {
     "wide_whole_input": ((1, 4, 5, 3), (11, 4, 5, 3), (1, 1), (1, 1), "VALID"),
 }
 # name: input scale, input zero point, weight scale, output scale, output zero point, activation
+# Rows of windows that are shorter than a vector: two or four of them are woven, for one row of outputs or two.
+NARROW = {
+    "narrow_even": ((1, 13, 20, 1), (8, 10, 8, 1), (2, 2), (1, 1), "SAME"),
+    "narrow_valid": ((1, 12, 24, 1), (11, 10, 8, 1), (2, 2), (1, 1), "VALID"),
+    "narrow_odd": ((1, 11, 18, 1), (9, 5, 7, 1), (1, 2), (1, 1), "SAME"),
+    "narrow_two_channels": ((1, 9, 12, 2), (8, 3, 4, 2), (1, 1), (1, 1), "SAME"),
+    "narrow_three_channels": ((1, 8, 12, 3), (8, 2, 2, 3), (2, 2), (1, 1), "VALID"),
+    "narrow_by_four": ((1, 9, 10, 1), (8, 7, 4, 1), (2, 2), (1, 1), "SAME"),
+    "narrow_short_rows": ((1, 9, 6, 1), (11, 4, 3, 1), (1, 1), (1, 1), "SAME"),
+    "narrow_one_plane": ((1, 8, 16, 1), (8, 4, 4, 1), (1, 1), (1, 1), "SAME"),
+    "narrow_many_planes": ((1, 24, 12, 1), (8, 20, 8, 1), (1, 1), (1, 1), "SAME"),
+    "narrow_more_planes": ((1, 44, 12, 1), (8, 42, 8, 1), (1, 1), (1, 1), "SAME"),
+    "narrow_rest": ((1, 10, 34, 1), (8, 4, 8, 1), (1, 3), (1, 1), "SAME"),
+    "narrow_rest_by_four": ((1, 7, 21, 1), (8, 5, 4, 1), (1, 1), (1, 1), "SAME"),
+    "narrow_tall_window": ((1, 3, 20, 1), (8, 9, 8, 1), (1, 2), (1, 1), "SAME"),
+    "narrow_strides": ((1, 23, 20, 1), (8, 4, 6, 1), (5, 3), (1, 1), "VALID"),
+    # By columns.
+    "narrow_columns": ((1, 9, 32, 3), (16, 3, 3, 3), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_stride2": ((1, 12, 12, 3), (11, 3, 3, 3), (2, 2), (1, 1), "SAME"),
+    "narrow_columns_valid": ((1, 9, 8, 3), (8, 4, 3, 3), (1, 1), (1, 1), "VALID"),
+    "narrow_columns_one_vector": ((1, 7, 16, 1), (8, 5, 9, 1), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_two_channels": ((1, 10, 14, 2), (8, 5, 5, 2), (2, 1), (1, 1), "SAME"),
+    "narrow_columns_five_channels": ((1, 6, 10, 5), (9, 3, 3, 5), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_eight_channels": ((1, 6, 6, 8), (8, 2, 2, 8), (1, 1), (1, 1), "SAME"),
+    "narrow_columns_tall": ((1, 4, 20, 1), (8, 14, 9, 1), (1, 1), (1, 1), "SAME"),
+}
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.3, 4, "NONE"),
     "relu": (0.05, -128, 0.02, 0.2, -128, "RELU"),
@@ -213,3 +239,7 @@ def _cases(rng):
         yield _int8(rng, f"int8_q_wide_{name}", WIDE["wide_k40"], quantization)
     yield from int16_cases.convolutions(rng, "CONV_2D", GEOMETRIES, lambda g: _options(g, "NONE"),
                                         lambda g: g[1])
+    own = np.random.default_rng(16)
+    for name, geometry in NARROW.items():
+        for quantization in ("typical", "relu", "relu_n1_to_1"):
+            yield _int8(own, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])

@@ -53,6 +53,14 @@ GEOMETRIES = {
     "row_k5": ((1, 1, 14, 16), (1, 5), 1, (1, 1), (1, 1), "SAME"),
     "channels17": ((1, 4, 3, 17), (3, 3), 1, (1, 1), (1, 1), "SAME"),
 }
+# Pairs of squares of outputs, in a loop or once, and columns that remain.
+PAIRS_OF_SQUARES = {
+    "pairs_once": ((1, 4, 4, 16), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "pairs_once_odd": ((1, 7, 5, 8), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "pairs": ((1, 6, 8, 5), (3, 3), 1, (1, 1), (1, 1), "SAME"),
+    "pairs_odd": ((1, 5, 13, 3), (2, 3), 1, (1, 1), (1, 1), "SAME"),
+    "pairs_valid": ((1, 5, 14, 17), (3, 3), 1, (1, 1), (1, 1), "VALID"),
+}
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.1, 4, "NONE"),
     "relu": (0.05, -128, 0.02, 0.05, -128, "RELU"),
@@ -174,3 +182,7 @@ def _cases(rng):
         yield _not_finite(rng, f"float32_not_finite_{name}", GEOMETRIES[name])
     yield from int16_cases.convolutions(rng, "DEPTHWISE_CONV_2D", GEOMETRIES,
                                         lambda g: _options(g, "NONE"), _filter_shape)
+    own = np.random.default_rng(16)
+    for name, geometry in PAIRS_OF_SQUARES.items():
+        for quantization in ("typical", "relu", "relu6_part", "left_shift"):
+            yield _int8(own, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])

@@ -7,8 +7,11 @@
 
 namespace aotc::target::arm {
 
+Implementation mve_average(const tir::Kernel& kernel);
+Implementation mve_columns(const tir::Kernel& kernel);
 Implementation mve_gemm(const tir::Kernel& kernel);
 Implementation mve_gemv(const tir::Kernel& kernel);
+Implementation mve_planes(const tir::Kernel& kernel);
 Implementation mve_windows(const tir::Kernel& kernel);
 Implementation mve_quads(const tir::Kernel& kernel);
 Implementation mve_weave(const tir::Kernel& kernel);

@@ -6,6 +6,7 @@
 //   rows      the rows of windows that lie inside of the image are read where they are, one call
 //   for
 //             those of a row of outputs; the other pairs of outputs are gathered into a panel
+//   woven     the rows that a row of outputs looks at are woven in the panel (target/arm/helium/band.h)
 //   panel     all windows are gathered, without gaps
 #include <algorithm>
 
@@ -13,6 +14,7 @@
 
 #include "ops/common/conv_order.h"
 #include "ops/conv_2d/shape.h"
+#include "target/arm/helium/band.h"
 #include "target/arm/helium/gemm.h"
 #include "target/arm/helium/lowerings.h"
 
@@ -24,8 +26,6 @@ using tir::Ex;
 namespace {
 
 constexpr int64_t kMostRow = 1 << 15;    // what the size of a copy holds
-
-int64_t rounded_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
 using Range = WindowAxis::Range;
 
@@ -42,6 +42,7 @@ class MveConvLowering {
   std::optional<Lowered> run() {
     if (conv_.grouped() || conv_.window.x.dilation != 1 || !choose_form()) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
+    if (form_ == Form::kWoven) w = band_->arranged(w, conv_.out_channels);
     auto [folded, scaling] = ConvScaling(op_, conv_);
     auto fit = fit_mve_scaling(scaling, folded.bias);
     if (!fit) return std::nullopt;
@@ -56,12 +57,13 @@ class MveConvLowering {
     emit();
     f_.algorithm("vectors");
     if (form_ == Form::kRows || form_ == Form::kPanel) f_.choice("panel", form_ == Form::kPanel);
+    if (band_) f_.choice("woven", form_ == Form::kWoven);
     return f_.finish(fmt::format("{}, {} blocks, {}", name_of_form(), blocks_.count(),
                                  line ? fmt::format("shift {}", scaling_.shift) : "two roundings"));
   }
 
  private:
-  enum class Form { kWhole, kInPlace, kRows, kPanel };
+  enum class Form { kWhole, kInPlace, kRows, kWoven, kPanel };
 
   int64_t pixels() const { return conv_.window.batch * conv_.window.y.out * conv_.window.x.out; }
   int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
@@ -81,6 +83,8 @@ class MveConvLowering {
         return "2x4, in place";
       case Form::kRows:
         return "2x4, rows in place";
+      case Form::kWoven:
+        return "2x4, woven rows";
       case Form::kPanel:
         return "2x4, gathered panel";
     }
@@ -103,11 +107,24 @@ class MveConvLowering {
     form_ = Form::kInPlace;
     if (plain(y) && plain(x) && blocks_.fit_gemm()) return true;
     if (conv_.window.batch != 1 || row_elements_ >= kMostRow || y.kernel >= kMostRow) return false;
-    form_ = Form::kRows;
-    if (choose_rows()) return true;
-    form_ = Form::kPanel;
-    blocks_ = MveBlocks(1, conv_.k, true);
+    band_ = MveBand::of(conv_.window, conv_.in_channels);
+    // Code for columns is worth its bytes for speed.
+    if (band_ && band_->columns && target_.level == Level::kSize) band_.reset();
+    form_ = choose_rows() ? Form::kRows : Form::kPanel;
+    if (form_ == Form::kPanel) blocks_ = MveBlocks(1, conv_.k, true);
+    choose_woven();
     return true;
+  }
+
+  // Weaves rows if that can be and costs less than the form chosen. A band is never divided.
+  void choose_woven() {
+    if (!band_) return;
+    const bool too_long = target_.slice > 0 && cost_of_woven() / bands() > target_.slice / 2;
+    const bool asked_other = target_.wish("panel", -1, 0, 1) >= 0;
+    const int64_t other = form_ == Form::kRows ? cost_of_rows(blocks_, rows_inside_) : cost_of_panel();
+    if (target_.wish("woven", cost_of_woven() < other && !too_long && !asked_other, 0, 1) == 0) return;
+    form_ = Form::kWoven;
+    blocks_ = band_->blocks();
   }
 
   // Whether rows in place are possible and cost less than gathering them.
@@ -156,6 +173,15 @@ class MveConvLowering {
     return pairs * pair + (pairs - in_place) * cost_of_clipped(blocks.per_row);
   }
 
+  // Calls that make one row of outputs, or two.
+  int64_t bands() const { return (conv_.window.y.out + band_->bands - 1) / band_->bands; }
+  int64_t pairs_of_band() const { return conv_.window.x.out * band_->bands / 2; }
+
+  int64_t cost_of_woven() const {
+    const int64_t pairs = pairs_of_band() * halves() * kBlockCost * band_->blocks().count();
+    return bands() * (pairs + band_->bands * band_->cost() + 60);
+  }
+
   int64_t cost_of_panel() const {
     MveBlocks blocks(1, conv_.k, true);
     int64_t around = blocks.count() > MveGemm::kGemmUnroll
@@ -171,6 +197,7 @@ class MveConvLowering {
   }
 
   void emit() {
+    if (form_ == Form::kWoven) panel_ = f_.scratch("panel", DType::kI8, band_->panel_bytes(), 4);
     if (form_ == Form::kRows || form_ == Form::kPanel) {
       panel_ = f_.scratch("panel", DType::kI8, 2 * panel_pixel(), 4);
       make_gather_tables();
@@ -183,6 +210,8 @@ class MveConvLowering {
         return emit_in_place();
       case Form::kRows:
         return emit_rows();
+      case Form::kWoven:
+        return emit_woven();
       case Form::kPanel:
         return emit_panel();
     }
@@ -220,6 +249,36 @@ class MveConvLowering {
     how.pairs = 1;
     // A last pixel that has no neighbour left is done again with the one before it.
     if (pixels() % 2 == 1) multiply(in_, odd * conv_.in_channels, odd, shape("last_shape", how));
+  }
+
+  // ---- woven rows
+
+  void emit_woven() {
+    const WindowAxis& y = conv_.window.y;
+    const int64_t out_row = conv_.window.x.out * conv_.out_channels, together = band_->bands;
+    f_.publish(*rows_order(conv_.window, together, {conv_.in_channels, conv_.out_channels}));
+    fill(0, op_.operand(0).zero_point(), band_->panel_bytes());
+    MvePixels how{pairs_of_band(), band_->pixel, conv_.out_channels, 2 * band_->pixel, 2 * conv_.out_channels};
+    if (together == 2) how = {pairs_of_band(), band_->band_bytes(), out_row, band_->pixel, conv_.out_channels};
+    BufferPtr table = shape("shape", how), offsets;
+    if (band_->columns) offsets = f_.constant("offsets", DType::kU8, band_->offsets());
+    auto weave = [&](const Ex& row, int64_t to) {
+      Ex top = f_.let("top", row * y.stride - y.pad_before);
+      Ex before = f_.let("before", max(-top, 0));
+      Ex live = min(Ex(y.in) - top, y.kernel) - before;
+      Ex from = address(in_, (top + before) * row_bytes()), rows = before * (1 << 16) + live;
+      if (band_->columns) return f_.run(mve_columns_kernel(*band_), {from, address(panel_, 0), address(offsets, 0), rows});
+      f_.run(mve_planes_kernel(*band_),
+             {from, address(panel_, 0), Ex(band_->padding() + to + band_->lead), rows});
+    };
+    f_.loop(
+        "oy", 0, y.out,
+        [&](Ex oy) {
+          Ex row = f_.let("row", y.out % together == 0 ? oy : min(oy, Ex(y.out - together)));
+          for (int64_t i = 0; i < together; ++i) weave(row + i, i * band_->band_bytes());
+          multiply(panel_, band_->padding() + band_->first, row * conv_.window.x.out, table);
+        },
+        together);
   }
 
   // ---- windows
@@ -392,6 +451,7 @@ class MveConvLowering {
   Range rows_inside_{}, columns_inside_{};
   Form form_ = Form::kPanel;
   MveBlocks blocks_{1, 1, false};
+  std::optional<MveBand> band_;
   int64_t offset_ = 0;  // kRows: what pairs begin before a row
   Range tiles_{};       // kRows: pairs of a row that lie inside
   MveScaling scaling_;

@@ -53,6 +53,111 @@ Implementation mve_windows(const tir::Kernel& kernel) {
   return a.finish();
 }
 
+// r0 the next row of x, r1 the row of padding, r2 where planes go, r3 the row's number from the first that is
+// there, r8 how many are, r9 the row's bytes; r4 and up the rows of a plane.
+Implementation mve_planes(const tir::Kernel& kernel) {
+  const int ways = parameter(kernel, "ways"), bytes = parameter(kernel, "bytes");
+  const int vectors = bytes / 16, rest = bytes % 16;
+  Helium a;
+  Label plane = a.label();
+  auto row = [](int i) { return Reg{4 + i}; };
+  auto store = [&] {
+    for (int part = 0; part < ways; ++part) ways == 2 ? a.vst2_bytes(q0, r2, part) : a.vst4_bytes(q0, r2, part);
+  };
+  a.note("On entry r0: x, r1: panel, r2: offset, r3: rows. Weaves rows, or the padding that the panel begins with.");
+  a.enter(0);
+  a.uxth(r8, r3);
+  a.lsr(r3, r3, 16);
+  a.mov(r9, bytes);
+  a.mls(r0, r3, r9, r0);
+  a.mov(r12, 0);
+  a.sub(r3, r12, r3);
+  a.add(r2, r2, r1);
+  if (vectors == 0) {
+    a.vldrb(8, q4, r1);
+    a.mov(r12, rest);
+    a.vctp(8, r12);
+  }
+  a.mov(r12, parameter(kernel, "planes"));
+  a.dls(r12);
+  a.bind(plane);
+  for (int i = 0; i < ways; ++i) {
+    a.cmp(r3, r8);
+    a.csel(row(i), r0, r1, "lo");
+    a.add(r0, r0, r9);
+    a.add(r3, r3, 1);
+  }
+  a.repeat(vectors, [&] {
+    for (int i = 0; i < ways; ++i) a.vldrb_after(8, Vec{i}, row(i), 16);
+    store();
+  });
+  int woven = 16 * vectors;
+  if (vectors == 0) {
+    a.vpst(ways);
+    a.predicated([&] {
+      for (int i = 0; i < ways; ++i) a.vldrb(8, Vec{i}, row(i));
+    });
+    for (int i = 0; i < ways; ++i) a.vpsel(Vec{i}, Vec{i}, q4);
+    store();
+    woven = 16;
+  } else if (rest != 0) {
+    // What remains ends with the rows and overlaps the last vector.
+    a.sub(r2, r2, (16 - rest) * ways);
+    for (int i = 0; i < ways; ++i) a.vldrb(8, Vec{i}, row(i), rest - 16);
+    store();
+    woven = bytes;
+  }
+  if (int gap = parameter(kernel, "pitch") - ways * woven; gap > 0) a.add(r2, r2, gap);
+  a.le(plane);
+  a.leave();
+  return a.finish();
+}
+
+// As mve_planes; r2 where a row goes, r4 and r5 its vectors and where they go.
+Implementation mve_columns(const tir::Kernel& kernel) {
+  const int rows = parameter(kernel, "rows"), bytes = parameter(kernel, "bytes");
+  const int channels = parameter(kernel, "channels"), column = rows * channels;
+  const int step = 16 / channels * channels, vectors = (bytes - 16) / step + 1;
+  const int moves = step / channels * column;
+  Helium a;
+  Label row = a.label();
+  a.note("On entry r0: x, r1: panel, r2: offsets, r3: rows. Stores rows by columns, or the panel's padding.");
+  a.enter(0);
+  a.vldrb(8, q1, r2);
+  a.vldrb(8, q2, r2, 16);
+  a.uxth(r8, r3);
+  a.lsr(r3, r3, 16);
+  a.mov(r9, bytes);
+  a.mls(r0, r3, r9, r0);
+  a.mov(r12, 0);
+  a.sub(r3, r12, r3);
+  a.mov(r2, parameter(kernel, "first"));
+  a.add(r2, r2, r1);
+  a.mov(r12, rows);
+  a.dls(r12);
+  a.bind(row);
+  a.cmp(r3, r8);
+  a.csel(r4, r0, r1, "lo");
+  a.add(r0, r0, r9);
+  a.add(r3, r3, 1);
+  a.mov(r5, r2);
+  a.repeat(vectors, [&] {
+    a.vldrb_after(8, q0, r4, step);
+    a.vstrb_scatter(8, q0, r5, q1);
+    a.add(r5, r5, moves);
+  });
+  // What remains ends with the row and overlaps the last vector.
+  if (const int last = bytes - 16; last > (vectors - 1) * step) {
+    a.vldrb(8, q0, r4, last - vectors * step);
+    a.sub(r5, r5, vectors * moves - last / channels * column);
+    a.vstrb_scatter(8, q0, r5, q2);
+  }
+  a.add(r2, r2, channels);
+  a.le(row);
+  a.leave();
+  return a.finish();
+}
+
 // r0 x, r1 panel, r2 shape, r3 size.
 Implementation mve_rows(const tir::Kernel&) {
   Helium a;

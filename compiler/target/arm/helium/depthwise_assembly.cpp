@@ -16,13 +16,16 @@ constexpr int kVectorLanes = 4;
 
 // q1 to q4 weights of the outputs; for kRow q2 to q4 are offsets of the later patches' words. q5
 // offsets of a patch's words, q6 of outputs; q7 the multiplier (kLine) or signs (kTwice). r0 woven,
-// r1 stream, r2 out, r5 step, r7 offset or bias, r12 step of the outputs; r3 shape, r9 end of the
+// r1 stream, r2 out, r5 step, r7 offset or bias, r12 step of the outputs
+// (kSquares: of two quads); r3 shape, r9 end of the
 // stream, r11 quads (kLine), or shift, multiplier, zero (kTwice). With a clamp r9 is the multiplier
 // of kLine too.
 class QuadsWriter {
  public:
   explicit QuadsWriter(const tir::Kernel& kernel)
-      : kind_(static_cast<MveDepthwise::Kind>(parameter(kernel, "kind"))),
+      : once_(parameter(kernel, "kind") == MveDepthwise::kSquaresOnce),
+        pairs_(once_ || parameter(kernel, "kind") == MveDepthwise::kSquares),
+        kind_(pairs_ ? MveDepthwise::kSquare : static_cast<MveDepthwise::Kind>(parameter(kernel, "kind"))),
         twice_(parameter(kernel, "twice") != 0),
         left_(parameter(kernel, "left")),
         shift_(parameter(kernel, "shift")),
@@ -42,11 +45,15 @@ class QuadsWriter {
       a_.ldr(r11, r4, MveDepthwise::kZero * 4);
       a_.ldr(r4, r4, MveDepthwise::kQuads * 4);
     }
-    a_.wls(twice_ ? r4 : r11, done);
-    a_.bind(quad);
-    make_quad(false);
-    a_.le(quad);
-    a_.bind(done);
+    if (!once_) {
+      a_.wls(twice_ ? r4 : r11, done);
+      a_.bind(quad);
+    }
+    pairs_ ? make_two_quads() : make_quad(false);
+    if (!once_) {
+      a_.le(quad);
+      a_.bind(done);
+    }
     if (tail_) make_quad(true);
     if (twice_ || clamps_) a_.ldrd(r3, r9, sp, kShape);
     a_.ldrd(r6, r8, r3, MveDepthwise::kBack * 4);
@@ -69,7 +76,10 @@ class QuadsWriter {
     a_.add(r9, r9, r1);
     a_.ldrd(r5, r12, r3, MveDepthwise::kStep * 4);
     if (twice_ || clamps_) a_.strd(r3, r9, sp, kShape);
-    if (!twice_) a_.ldr(r11, r3, MveDepthwise::kQuads * 4);
+    if (!twice_ && !once_) a_.ldr(r11, r3, MveDepthwise::kQuads * 4);
+    if (pairs_ && !once_) a_.lsr(r11, r11, 1);
+    if (pairs_) a_.lsl(r12, r12, 1);
+    if (tail_ && !twice_) predicate_tail();
     if (kind_ != MveDepthwise::kRow) return;
     Vec from = q5;
     for (Vec v : {q2, q3, q4}) {
@@ -110,9 +120,35 @@ class QuadsWriter {
     }
   }
 
+  // As make_quad, and the results of both are narrowed into one vector.
+  void make_two_quads() {
+    for (Vec v : {q0, q6}) {
+      a_.vldrw_gather(v, r0, q5);
+      int i = 0;
+      for (Vec w : {q1, q2, q3, q4}) a_.vmladav(acc(i++), v, w);
+      a_.add(r0, r0, r5);
+      gather(v);
+    }
+    for (Vec v : {q0, q6}) a_.vshl(32, v, v, left_ - 1);
+    for (Vec v : {q0, q6}) a_.vqdmlash(32, v, q7, r7);
+    a_.vqrshrnb(32, q0, q0, std::min(shift_, 16));
+    a_.vqrshrnt(32, q0, q6, std::min(shift_, 16));
+    a_.vldrw(q6, r3, MveDepthwise::kScatterPairs * 4);
+    shift_ > 16 ? a_.vqrshrnb(16, q0, q0, shift_ - 16) : a_.vqmovnb(16, q0, q0);
+    a_.vstrb_scatter(16, q0, r2, q6);
+    a_.add(r2, r2, r12);
+  }
+
+  void gather(Vec v) {
+    a_.vmov_lanes(v, 2, 0, acc(0), acc(2));
+    a_.vmov_lanes(v, 3, 1, acc(1), acc(3));
+  }
+
+  // A square's tail is its first column.
+  int tail_outputs() const { return kind_ == MveDepthwise::kSquare ? 2 : kVectorLanes; }
+
   void make_quad(bool tail) {
-    // A square's tail is its first column.
-    int outputs = tail && kind_ == MveDepthwise::kSquare ? 2 : kVectorLanes;
+    int outputs = tail ? tail_outputs() : kVectorLanes;
     const Vec weights[] = {q1, q2, q3, q4}, patches[] = {q5, q2, q3, q4};
     for (int i = 0; i < outputs; ++i) {
       bool row = kind_ == MveDepthwise::kRow;
@@ -122,26 +158,34 @@ class QuadsWriter {
     if (outputs == 2) {
       for (int i = 0; i < 2; ++i) a_.vmov_lane(q0, i, acc(i));
     } else {
-      a_.vmov_lanes(q0, 2, 0, acc(0), acc(2));
-      a_.vmov_lanes(q0, 3, 1, acc(1), acc(3));
+      gather(q0);
     }
     requantize();
-    if (tail) return store_tail(outputs);
+    if (tail) return store_tail();
     a_.add(r0, r0, r5);
-    a_.vstrb_scatter(q0, r2, q6);
+    a_.vstrb_scatter(32, q0, r2, q6);
     a_.add(r2, r2, r12);
   }
 
-  void store_tail(int outputs) {
-    if (outputs < kVectorLanes) {
-      a_.mov(r4, outputs);
+  // Lanes that the tail has; r3 or, of kTwice, r4 is the shape.
+  void predicate_tail() {
+    if (tail_outputs() < kVectorLanes) {
+      a_.mov(r4, tail_outputs());
     } else {
-      if (twice_) a_.ldr(r4, sp, kShape);
       a_.ldr(r4, twice_ ? r4 : r3, MveDepthwise::kTail * 4);
     }
     a_.vctp(32, r4);
+  }
+
+  // Lines leave the predicate as it was made in the beginning.
+  void store_tail() {
+    if (twice_) {
+      a_.ldr(r4, sp, kShape);
+      predicate_tail();
+    }
+    if (pairs_) a_.vldrw(q6, r3, MveDepthwise::kScatter * 4);
     a_.vpst(1);
-    a_.predicated([&] { a_.vstrb_scatter(q0, r2, q6); });
+    a_.predicated([&] { a_.vstrb_scatter(32, q0, r2, q6); });
   }
 
   void requantize() {
@@ -173,6 +217,7 @@ class QuadsWriter {
   }
 
   Helium a_;
+  bool once_, pairs_;
   MveDepthwise::Kind kind_;
   bool twice_;
   int left_, shift_;

@@ -27,7 +27,8 @@ int64_t in_every_byte(int32_t value) {
 
 class MveDepthwiseLowering {
  public:
-  explicit MveDepthwiseLowering(const OpView& op) : op_(op), f_(op, "depthwise_conv_2d") {
+  MveDepthwiseLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), f_(op, "depthwise_conv_2d"), smallest_(target.level == Level::kSize) {
     const graph::Shape& w = op.operand(1).shape;
     Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]);
     y_ = window.y;
@@ -53,14 +54,16 @@ class MveDepthwiseLowering {
     auto scaling = fit_mve_scaling(what, folded.bias);
     if (!scaling || !fits_mve_depthwise(*scaling)) return std::nullopt;
     choose_sizes();
+    const bool pairs = makes_pairs(*scaling);
     in_ = f_.operand(0);
     stream_ =
         f_.constant("stream", DType::kI32,
                     mve_depthwise_stream(kind_, w, channels_, y_.kernel, x_.kernel, *scaling));
-    shape_ = f_.constant("shape", DType::kI32, shape(*scaling));
+    shape_ = f_.constant("shape", DType::kI32, shape(*scaling, pairs));
     woven_ = f_.scratch("woven", DType::kI32, words_ * channels_, 4);
     out_ = f_.result(0);
-    quads_ = mve_quads_kernel(kind_, *scaling, tail_ > 0);
+    const auto squares = whole_ == 2 ? MveDepthwise::kSquaresOnce : MveDepthwise::kSquares;
+    quads_ = mve_quads_kernel(pairs ? squares : kind_, *scaling, tail_ > 0);
     emit();
     f_.algorithm("patches");
     return f_.finish(fmt::format("{}, {}", kind_name(),
@@ -116,8 +119,15 @@ class MveDepthwiseLowering {
     return (y_.pad_before + y_.in + 3) / 4;
   }
 
-  std::vector<int32_t> shape(const MveScaling& scaling) const {
-    std::vector<int32_t> out(MveDepthwise::kShapeWords);
+  // Whether the outputs of two quads are stored at once. Layers with an odd number have another kernel.
+  bool makes_pairs(const MveScaling& scaling) const {
+    const int64_t furthest = (x_.out + 3) * channels_;
+    return kind_ == MveDepthwise::kSquare && !smallest_ && scaling.form == MveScaling::Form::kLine &&
+           !scaling.clamps() && whole_ > 0 && whole_ % 2 == 0 && furthest <= UINT16_MAX;
+  }
+
+  std::vector<int32_t> shape(const MveScaling& scaling, bool pairs) const {
+    std::vector<int32_t> out(pairs ? MveDepthwise::kPairShapeWords : MveDepthwise::kShapeWords);
     auto set = [&](int64_t at, int64_t v) {
       out[static_cast<size_t>(at)] = static_cast<int32_t>(v);
     };
@@ -128,6 +138,10 @@ class MveDepthwiseLowering {
     for (int64_t i = 0; i < 4; ++i) {
       set(MveDepthwise::kGather + i, i * pixel);
       set(MveDepthwise::kScatter + i, square ? i % 2 * out_row + i / 2 * channels_ : i * channels_);
+    }
+    for (int64_t i = 0; pairs && i < 4; ++i) {
+      const int64_t to = out[static_cast<size_t>(MveDepthwise::kScatter + i)];
+      set(MveDepthwise::kScatterPairs + i, static_cast<int32_t>(static_cast<uint32_t>(to | (to + out_step) << 16)));
     }
     set(MveDepthwise::kQuads, whole_);
     set(MveDepthwise::kTail, tail_);
@@ -268,6 +282,7 @@ class MveDepthwiseLowering {
   const OpView& op_;
   LoweringBuilder f_;
   WindowAxis y_, x_;
+  bool smallest_;
   int64_t batch_ = 1, channels_ = 1;
   MveDepthwise::Kind kind_ = MveDepthwise::kSquare;
   int64_t whole_ = 0, tail_ = 0, words_ = 0, band_ = 1;
@@ -277,8 +292,8 @@ class MveDepthwiseLowering {
 
 }  // namespace
 
-std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op, const TargetInfo&) {
-  return MveDepthwiseLowering(op).run();
+std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op, const TargetInfo& target) {
+  return MveDepthwiseLowering(op, target).run();
 }
 
 }  // namespace aotc::target::arm

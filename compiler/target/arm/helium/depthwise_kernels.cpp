@@ -92,7 +92,11 @@ namespace {
 class Quads {
  public:
   Quads(Kind kind, const MveScaling& scaling, bool tail)
-      : kind_(kind), scaling_(scaling), tail_(tail), f_("mve_quads") {}
+      : kind_(kind == MveDepthwise::kSquares || kind == MveDepthwise::kSquaresOnce ? MveDepthwise::kSquare : kind),
+        named_(kind),
+        scaling_(scaling),
+        tail_(tail),
+        f_("mve_quads") {}
 
   KernelPtr run() {
     woven_ = f_.input("woven", DType::kI32, 0);
@@ -119,7 +123,7 @@ class Quads {
       if (tail_) quad(channel, quads, &count);
     });
     return f_.finish_kernel("mve_quads",
-                       {{"kind", kind_},
+                       {{"kind", named_},
                         {"twice", scaling_.form == MveScaling::Form::kTwice},
                         {"left", scaling_.left},
                         {"shift", scaling_.shift},
@@ -211,7 +215,7 @@ class Quads {
     return f_.let("v", clamp(shifted + zero_, least_, most_));
   }
 
-  Kind kind_;
+  Kind kind_, named_;
   const MveScaling& scaling_;
   bool tail_;
   FunctionBuilder f_;

@@ -21,7 +21,9 @@ struct MveDepthwise {
   // kColumn  words are groups of four rows of an image of one column; outputs are four rows,
   // windows
   //          at most 13 rows (16 where there are so few outputs that they lie in the first patch)
-  enum Kind { kSquare, kRow, kColumn };
+  // kSquares kSquare with two quads at a time, an even number of whole ones: lines without a clamp
+  // kSquaresOnce  kSquares with two whole quads: no loop
+  enum Kind { kSquare, kRow, kColumn, kSquares, kSquaresOnce };
   // Words of the table that mve_quads takes as shape; all steps are in bytes.
   enum Shape {
     kGather = 0,    // four offsets of a patch's words
@@ -36,7 +38,9 @@ struct MveDepthwise {
     kZero = 15,   // zero point; form kTwice
     kLeast = 16,  // of the clamp, in every byte of four words
     kMost = 20,
-    kShapeWords = 24
+    kScatterPairs = 24,  // kSquares: in each word the offsets of both quads' outputs, in 16 bits each
+    kShapeWords = 24,
+    kPairShapeWords = 28
   };
   static constexpr int kWeaveLeast = 16;  // bytes of a row
 };

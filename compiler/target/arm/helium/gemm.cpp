@@ -29,7 +29,14 @@ MveBlocks::MveBlocks(int64_t row_count, int64_t row_elements, bool whole)
       per_row((row_elements + kBlock - 1) / kBlock),
       first(whole ? kBlock : row_elements - kBlock * (per_row - 1)) {}
 
+MveBlocks MveBlocks::spaced(int64_t blocks, int64_t step) {
+  MveBlocks out(1, kBlock * blocks, true);
+  if (blocks > 1) out.first = step;
+  return out;
+}
+
 int64_t MveBlocks::element(int64_t block, int64_t j) const {
+  if (first > kBlock) return block * kBlock + j;
   int64_t row = block / per_row, in_row = block % per_row;
   int64_t at = in_row == 0 ? j : first + kBlock * (in_row - 1) + j;
   // What the second block repeats of the first is not counted twice.
@@ -39,7 +46,7 @@ int64_t MveBlocks::element(int64_t block, int64_t j) const {
 
 bool MveBlocks::fit_gemm() const {
   if (count() <= MveGemm::kGemmUnroll) return true;
-  return rows > 1 ? per_row <= MveGemm::kMostPerRow : first == kBlock;
+  return rows > 1 ? per_row <= MveGemm::kMostPerRow : first >= kBlock;
 }
 
 // ---------------------------------------------------------------- requantisation
@@ -278,6 +285,7 @@ class Product {
   }
 
   Ex begin_of(const Ex& block) {
+    if (blocks_.first > kBlock) return block * blocks_.first;
     if (blocks_.per_row == 1) return blocks_.rows > 1 ? block * row_step_ : Ex(0);
     Ex row = blocks_.rows > 1 ? f_.let("row", block / blocks_.per_row) : Ex(0);
     Ex in_row = blocks_.rows > 1 ? block - row * blocks_.per_row : block;

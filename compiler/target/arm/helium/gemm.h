@@ -55,15 +55,21 @@ struct MveGemm {
   enum Windows { kRowStep, kPixelStep, kPanelPixel };
 };
 
+inline int64_t rounded_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
+
 // How the elements k of a pixel, `rows` rows of `elements` one behind the other, are cut into
 // blocks.
 struct MveBlocks {
   // `whole`: the blocks of a row do not overlap; the last one reads bytes behind the row, which are
   // multiplied by 0 and have to be there.
   MveBlocks(int64_t row_count, int64_t row_elements, bool whole);
+  // Whole blocks of one pixel, from each to the next `step` bytes.
+  static MveBlocks spaced(int64_t blocks, int64_t step);
   int64_t rows, elements;
   int64_t per_row;
-  int64_t first;  // where the second block of a row begins; with one block, its elements
+  // Where the second block of a row begins; with one block, its elements. More than a block: so far is every
+  // block from the one before.
+  int64_t first;
   int64_t count() const { return rows * per_row; }
   // Bytes from the begin of a row to behind its last block.
   int64_t row_bytes() const { return first + MveGemm::kBlock * (per_row - 1); }

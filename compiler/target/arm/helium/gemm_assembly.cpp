@@ -113,11 +113,14 @@ class ProductWriter {
   }
   bool needs_shape() const { return twice_ || clamps_; }
 
-  // Elements beyond the only block's are read as 0; nothing behind them is touched.
+  // Elements beyond the only block's are read as 0; nothing behind them is touched. Nothing else changes the predicate.
+  void predicate() {
+    if (first_ >= MveGemm::kBlock) return;
+    a_.mov(r0, first_);
+    a_.vctp(8, r0);
+  }
   void load_partly(std::initializer_list<std::pair<Vec, Reg>> loads) {
     if (first_ < MveGemm::kBlock) {
-      a_.mov(r0, first_);
-      a_.vctp(8, r0);
       a_.vpst(static_cast<int>(loads.size()));
       a_.predicated([&] {
         for (auto [v, from] : loads) a_.vldrb(8, v, from);
@@ -140,11 +143,11 @@ class MveGemmWriter : ProductWriter {
       : ProductWriter(kernel), unrolled_(blocks_, MveGemm::kGemmUnroll) {}
 
   Implementation run() {
-    Label pair = a_.label(), group = a_.label(), done = a_.label();
+    Label pair = a_.label(), group = a_.label();
     prologue();
     a_.note("For every two pixels. r9 and r11: the pixels, r1 and r3: their outputs, r5: weights.");
     a_.bind(pair);
-    begin_pair();
+    if (hoisted()) load_partly({{q6, r9}, {q7, r11}});
     a_.note("For every eight channels: four even ones, then four odd ones; r0, r2 to r12 and lr sum up.");
     a_.bind(group);
     half(false);
@@ -159,25 +162,16 @@ class MveGemmWriter : ProductWriter {
     a_.vstrb_after(16, q4, r1, 8);
     a_.vstrb_after(16, q5, r3, 8);
     next_group(group);
-    a_.ldr(r2, sp, kPairs);
-    a_.subs(r2, r2, 1);
-    a_.b("eq", done);
-    a_.str(r2, sp, kPairs);
-    a_.ldrd(r0, r3, sp, kStream);
-    a_.ldrd(r4, r6, sp, kXStep);
-    a_.add(r9, r9, r4);
-    a_.add(r1, r1, r6);
-    a_.b(pair);
-    a_.bind(done);
+    next_pair(pair);
     a_.leave();
     return a_.finish();
   }
 
  private:
   // kOutStep here is from the end of a pixel's channels. kGroups is where the stream of whole
-  // groups ends if r7 does not count them.
-  static constexpr int kStream = 0, kShape = 4, kPairs = 8, kGroups = 12, kXStep = 16,
-                       kOutStep = 20, kOutPixel = 24, kGroupsLeft = 28, kLocals = 32;
+  // groups ends if r7 does not count them. The first seven are loaded at once.
+  static constexpr int kPairs = 0, kXStep = 4, kStream = 8, kXPixel = 12, kGroups = 16, kOutStep = 20,
+                       kOutPixel = 24, kShape = 28, kGroupsLeft = 32, kLocals = 36;
   static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
   // The one block stays in registers.
   bool hoisted() const { return blocks_ == 1; }
@@ -185,32 +179,49 @@ class MveGemmWriter : ProductWriter {
   bool row_loop() const { return several_rows() && blocks_ > MveGemm::kGemmUnroll; }
   bool block_loop() const { return !several_rows() && unrolled_.passes > 0; }
 
-  // r0 stream, r1 x, r2 out, r3 shape. Leaves r0 stream, r9 x, r1 out, r3 shape.
+  // r0 stream, r1 x, r2 out, r3 shape. Leaves the first pair's addresses.
   void prologue() {
     a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
     a_.enter(kLocals);
-    a_.strd(r0, r3, sp, kStream);
+    if (needs_shape()) a_.str(r3, sp, kShape);
     a_.ldrd(r4, r5, r3, MveGemm::kPairs * 4);  // and groups
     if (several_rows()) {
       a_.ldrd(r7, r5, r3, MveGemm::kRowSkip * 4);  // and the stream's bytes
       a_.add(r5, r5, r0);
+    } else {
+      a_.mov(r7, r5);
     }
-    a_.strd(r4, r5, sp, kPairs);
-    a_.ldrd(r6, r4, r3, MveGemm::kXStep * 4);  // and the output's step
-    a_.ldr(r8, r3, MveGemm::kChannels * 4);
-    a_.sub(r4, r4, r8);
-    a_.strd(r6, r4, sp, kXStep);
+    a_.str(r4, sp, kPairs);
+    a_.ldrd(r4, r8, r3, MveGemm::kXStep * 4);  // and the output's step
+    a_.ldr(r10, r3, MveGemm::kChannels * 4);
+    a_.sub(r8, r8, r10);
+    a_.ldrd(r6, r10, r3, MveGemm::kXPixel * 4);  // and the output's
+    a_.strd(r4, r0, sp, kXStep);
+    a_.strd(r6, r5, sp, kXPixel);
+    a_.strd(r8, r10, sp, kOutStep);
+    a_.mov(r5, r0);
     a_.mov(r9, r1);
     a_.mov(r1, r2);
+    a_.add(r11, r9, r6);
+    if (!row_loop()) a_.add(r3, r1, r10);
+    if (hoisted()) predicate();
   }
 
-  void begin_pair() {
-    a_.ldrd(r4, r6, r3, MveGemm::kXPixel * 4);  // and the output's
-    a_.mov(r5, r0);
-    a_.add(r11, r9, r4);
-    row_loop() ? a_.str(r6, sp, kOutPixel) : a_.add(r3, r1, r6);
-    if (!several_rows()) a_.ldr(r7, sp, kGroups);
-    if (hoisted()) load_partly({{q6, r9}, {q7, r11}});
+  void next_pair(Label pair) {
+    Reg out_step = r8, out_pixel = r10;
+    if (several_rows()) {
+      out_step = r10, out_pixel = r12;
+      a_.ldm(sp, {r2, r4, r5, r6, r8, out_step, out_pixel});
+    } else {
+      a_.ldm(sp, {r2, r4, r5, r6, r7, out_step, out_pixel});
+    }
+    a_.subs(r2, r2, 1);
+    a_.str(r2, sp, kPairs);
+    a_.add(r9, r9, r4);
+    a_.add(r1, r1, out_step);
+    a_.add(r11, r9, r6);
+    if (!row_loop()) a_.add(r3, r1, out_pixel);
+    a_.b("ne", pair);
   }
 
   // Four channels: blocks upwards for the even ones, downwards for the odd ones.
@@ -252,15 +263,15 @@ class MveGemmWriter : ProductWriter {
     a_.b("ne", body);
   }
 
-  // Only the lowest block's length is not 16, and if it is not there is no loop.
+  // Only the lowest block's length is less than 16, and if it is there is no loop.
   void loop_blocks(bool odd) {
     Label body = a_.label();
-    block(odd, MveGemm::kBlock, true);
-    a_.repeat(unrolled_.before - 1, [&] { block(odd, MveGemm::kBlock, false); });
+    block(odd, first_, true);
+    a_.repeat(unrolled_.before - 1, [&] { block(odd, first_, false); });
     a_.str(r7, sp, kGroupsLeft);
     a_.mov(r7, unrolled_.passes);
     a_.bind(body);
-    a_.repeat(unrolled_.in_loop, [&] { block(odd, MveGemm::kBlock, false); });
+    a_.repeat(unrolled_.in_loop, [&] { block(odd, first_, false); });
     a_.subs(r7, r7, 1);
     a_.b("ne", body);
     a_.ldr(r7, sp, kGroupsLeft);
@@ -268,7 +279,7 @@ class MveGemmWriter : ProductWriter {
 
   // The lowest block of a row may be shorter: it is the first upwards, the last downwards.
   void blocks_of_row(bool odd, bool begins) {
-    if (first_ == MveGemm::kBlock || per_row_ == 1) {
+    if (first_ >= MveGemm::kBlock || per_row_ == 1) {
       if (begins) block(odd, first_, true);
       return a_.repeat(begins ? per_row_ - 1 : per_row_, [&] { block(odd, first_, false); });
     }
@@ -339,7 +350,10 @@ class MveGemvWriter : ProductWriter {
     a_.mov(r11, r3);
     a_.mov(r3, r2);
     a_.ldr(r9, r11, MveGemm::kGroups * 4);
-    if (blocks_ == 1) load_partly({{q6, r1}});
+    if (blocks_ == 1) {
+      predicate();
+      load_partly({{q6, r1}});
+    }
     a_.note("For every eight channels. r1: the pixel, r3: out, r5: weights; r0, r2 to r12 and lr sum up.");
     a_.bind(group);
     products();

@@ -39,18 +39,22 @@ void Helium::vmov_lane(Vec d, int lane, Reg t) {
   emit("vmov.32", {fmt::format("{}[{}]", use(d), lane), name(t)});
 }
 
-std::string Helium::use_four(Vec first) {
+std::string Helium::use_some(Vec first, int count) {
   std::string out;
-  for (int i = 0; i < 4; ++i) out += (i == 0 ? "{" : ", ") + use({first.number + i});
+  for (int i = 0; i < count; ++i) out += (i == 0 ? "{" : ", ") + use({first.number + i});
   return out + "}";
 }
 
 void Helium::vld4_bytes(Vec first, Reg n, int part) {
-  vector(fmt::format("vld4{}.8", part), {use_four(first), place(n, 0)});
+  vector(fmt::format("vld4{}.8", part), {use_some(first, 4), place(n, 0)});
 }
 
 void Helium::vst4_bytes(Vec first, Reg n, int part) {
-  vector(fmt::format("vst4{}.8", part), {use_four(first), place(n, 0) + (part == 3 ? "!" : "")});
+  vector(fmt::format("vst4{}.8", part), {use_some(first, 4), place(n, 0) + (part == 3 ? "!" : "")});
+}
+
+void Helium::vst2_bytes(Vec first, Reg n, int part) {
+  vector(fmt::format("vst2{}.8", part), {use_some(first, 2), place(n, 0) + (part == 1 ? "!" : "")});
 }
 
 void Helium::vpst(int count) { emit("vps" + std::string(static_cast<size_t>(count), 't'), {}); }

@@ -66,6 +66,8 @@ class Helium : public Thumb {
   void vmax(int bits, Vec d, Vec n, Vec m) { typed("vmax.s", bits, {use(d), use(n), use(m)}); }
   void vmin(int bits, Vec d, Vec n, Vec m) { typed("vmin.s", bits, {use(d), use(n), use(m)}); }
   void vand(Vec d, Vec n, Vec m) { vector("vand", {use(d), use(n), use(m)}); }
+  // Bytes of n where the predicate holds, else those of m.
+  void vpsel(Vec d, Vec n, Vec m) { vector("vpsel", {use(d), use(n), use(m)}); }
   void vorr(Vec d, Vec n, Vec m) { vector("vorr", {use(d), use(n), use(m)}); }
   void veor(Vec d, Vec n, Vec m) { vector("veor", {use(d), use(n), use(m)}); }
   // Sum of all lanes, and added to d; d is even.
@@ -137,17 +139,19 @@ class Helium : public Thumb {
     vector("vstrw.32", {use(d), place(n, 0), imm_text(step)});
   }
 
-  // Words at n plus the byte offset in each lane of m; the low bytes of words there.
+  // Words at n plus the byte offset in each lane of m; the low bytes of lanes there.
   void vldrw_gather(Vec d, Reg n, Vec m) {
     vector("vldrw.u32", {use(d), "[" + name(n) + ", " + use(m) + "]"});
   }
-  void vstrb_scatter(Vec d, Reg n, Vec m) {
-    vector("vstrb.32", {use(d), "[" + name(n) + ", " + use(m) + "]"});
+  void vstrb_scatter(int bits, Vec d, Reg n, Vec m) {
+    typed("vstrb.", bits, {use(d), "[" + name(n) + ", " + use(m) + "]"});
   }
   // Four registers from `first` with their bytes interleaved, 64 bytes; all four parts have to be
   // run. The last part of a store moves n past them.
   void vld4_bytes(Vec first, Reg n, int part);
   void vst4_bytes(Vec first, Reg n, int part);
+  // The same of two registers and two parts.
+  void vst2_bytes(Vec first, Reg n, int part);
 
   // ---- predication. Until the next change of it, instructions wrapped in predicated() act on the
   // first n lanes only; vpst() announces as many of them as it says, at most 4.
@@ -176,7 +180,7 @@ class Helium : public Thumb {
 
  private:
   std::string use(Vec v);
-  std::string use_four(Vec first);
+  std::string use_some(Vec first, int count);
   static std::string place(Reg n, int offset);
   static std::string load_bytes(int bits);
   void typed(const char* op, int bits, std::initializer_list<std::string> operands);

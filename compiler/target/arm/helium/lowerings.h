@@ -11,6 +11,7 @@ namespace aotc::target::arm {
 Extension helium_extension();
 
 // int8.
+std::optional<Lowered> lower_average_pool_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target);

@@ -134,7 +134,6 @@ class Thumb {
   void stm_after(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n) + "!", set(list)}); }
 
   // n stays.
-  void ldm(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n), set(list)}); }
   void stm(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n), set(list)}); }
 
   // ---- flow

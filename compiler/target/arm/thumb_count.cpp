@@ -324,9 +324,26 @@ class Machine {
     return true;
   }
 
+  bool stack(const Instruction& i) {
+    const std::vector<int>& list = i.operands[0].list;
+    Value& top = registers_[13];
+    if (i.name == "push") top = sum(top, {kNumber, 4 * static_cast<int64_t>(list.size())}, -1);
+    Value at = top;
+    for (int r : list) {
+      Value& value = registers_[static_cast<size_t>(r)];
+      if (i.name == "push")
+        stack_[at.number] = value;
+      else
+        value = load(at, 4);
+      at = sum(at, {kNumber, 4}, 1);
+    }
+    if (i.name == "pop") top = at;
+    return true;
+  }
+
   bool step(Instruction& i) {
     const std::string& n = i.name;
-    if (n == "push" || n == "pop") return true;
+    if (n == "push" || n == "pop") return stack(i);
     if (n[0] == 'v') return vector(i);
     if (n == "le" || n == "letp") return loop_end(i);
     if (n.starts_with("dls") || n.starts_with("wls")) return loop_start(i);

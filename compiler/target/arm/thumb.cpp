@@ -97,19 +97,32 @@ void Thumb::b_at_most(const char* condition, Label to, int times) {
   b(condition, to);
 }
 
-void Thumb::enter(int locals) {
+// From r`first` to r11, and lr.
+void Thumb::save(int first_register) {
   framed_ = true;
-  // The stack pointer stays a multiple of 8.
-  locals_ = locals + (8 - (kSavedBytes + locals) % 8) % 8;
-  emit("push", {"{r4-r11, lr}"});
+  first_saved_ = first_register;
+  emit("push", {fmt::format("{{r{}-r11, lr}}", first_saved_)});
+  const int more = 4 * (4 - first_saved_);
   // The compiler's frame is behind ours from here on; what it counts from must not be a register of ours.
-  unwind(".cfi_remember_state; .cfi_def_cfa_register sp; .cfi_adjust_cfa_offset " + std::to_string(kSavedBytes));
+  unwind(".cfi_remember_state; .cfi_def_cfa_register sp; .cfi_adjust_cfa_offset " + std::to_string(kSavedBytes + more));
   for (int first = 4; first <= 12; first += 3) {
     std::string places;
     for (int i = first; i < first + 3; ++i)
-      places += fmt::format("{}.cfi_rel_offset {}, {}", places.empty() ? "" : "; ", name(i < 12 ? Reg{i} : lr), 4 * (i - 4));
+      places += fmt::format("{}.cfi_rel_offset {}, {}", places.empty() ? "" : "; ", name(i < 12 ? Reg{i} : lr), 4 * (i - 4) + more);
     unwind(places);
   }
+}
+
+void Thumb::push(std::initializer_list<Reg> list) {
+  locals_ = 4 * static_cast<int>(list.size());
+  emit("push", {set(list)});
+  unwind(".cfi_adjust_cfa_offset " + std::to_string(locals_));
+}
+
+void Thumb::enter(int locals) {
+  // The stack pointer stays a multiple of 8: where that takes a word, it is one of r3.
+  locals_ = locals == 0 ? 0 : locals + (8 - (kSavedBytes + locals) % 8) % 8;
+  save(locals == 0 ? 3 : 4);
   if (locals_ == 0) return;
   sub(sp, sp, locals_);
   unwind(".cfi_adjust_cfa_offset " + std::to_string(locals_));
@@ -120,7 +133,7 @@ void Thumb::leave() {
     add(sp, sp, locals_);
     unwind(".cfi_adjust_cfa_offset -" + std::to_string(locals_));
   }
-  emit("pop", {"{r4-r11, lr}"});
+  emit("pop", {fmt::format("{{r{}-r11, lr}}", first_saved_)});
   unwind(".cfi_restore_state");
 }
 
@@ -180,7 +193,7 @@ Implementation Thumb::finish() {
   for (int s = 0; s < floats_; ++s) out.clobbers.push_back("s" + std::to_string(s));
   out.count = count_instructions;
   out.cycles = count_cycles;
-  out.stack_bytes = framed_ ? kSavedBytes + locals_ : 0;
+  out.stack_bytes = framed_ ? kSavedBytes + 4 * (4 - first_saved_) + locals_ : 0;
   return out;
 }
 

@@ -160,8 +160,11 @@ class Thumb {
   // What follows, for readers: no part of the text that is assembled.
   void note(const std::string& text) { lines_.push_back("@ " + text); }
 
-  // ---- frame: r4 to r11 and lr, then `locals` bytes; together a multiple of 8
+  // ---- frame: r4 to r11 and lr (r3 as well where that makes a multiple of 8), then `locals` bytes
   void enter(int locals);
+  // The same with the values of an odd number of registers as locals, in ascending order from sp, once they are known.
+  void enter() { save(4); }
+  void push(std::initializer_list<Reg> list);
   void leave();
 
   // Condition: a compiler that knows GNU asm, for a little-endian Thumb-2 core with the DSP extension.
@@ -176,6 +179,7 @@ class Thumb {
   void emit(const std::string& mnemonic, std::initializer_list<std::string> operands);
   // For debuggers: where registers of the caller are.
   void unwind(const std::string& text) { lines_.push_back(text); }
+  void save(int first);
   void three(const char* op, Reg d, Reg m) { emit(op, {name(d), name(m)}); }
   void four(const char* op, Reg d, Reg n, Reg m, Reg a) {
     emit(op, {name(d), name(n), name(m), name(a)});
@@ -190,6 +194,7 @@ class Thumb {
   std::vector<bool> bound_;
   int next_label_ = 1;
   int locals_ = 0;
+  int first_saved_ = 4;  // register
   int floats_ = 0;  // registers of the FPU that change, from s0 on
   bool framed_ = false;
 };

@@ -32,12 +32,12 @@ struct Operand {
 
 // What it does to the numbers that are followed. Names are looked at once: texts are stepped through a million times.
 enum class Does : uint8_t {
-  kNothing, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
+  kNothing, kStack, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
   kShiftLeft, kShiftRight, kShiftRightSigned, kAnd, kClear, kHalf, kForget
 };
 
 Does does_of(const std::string& n, size_t operands) {
-  if (n == "push" || n == "pop") return Does::kNothing;
+  if (n == "push" || n == "pop") return Does::kStack;
   if (n[0] == 'v') return Does::kVector;
   if (n == "le" || n == "letp") return Does::kLoopEnd;
   if (n.starts_with("dls") || n.starts_with("wls")) return Does::kLoopStart;
@@ -358,9 +358,27 @@ class Machine {
     return true;
   }
 
+  bool stack(const Instruction& i) {
+    const std::vector<int>& list = i.operands[0].list;
+    Value& top = registers_[13];
+    if (i.name == "push") top = sum(top, {kNumber, 4 * static_cast<int64_t>(list.size())}, -1);
+    Value at = top;
+    for (int r : list) {
+      Value& value = registers_[static_cast<size_t>(r)];
+      if (i.name == "push")
+        stack_[at.number] = value;
+      else
+        value = load(at, 4);
+      at = sum(at, {kNumber, 4}, 1);
+    }
+    if (i.name == "pop") top = at;
+    return true;
+  }
+
   bool step(Instruction& i) {
     switch (i.does) {
       case Does::kNothing: return true;
+      case Does::kStack: return stack(i);
       case Does::kVector: return vector(i);
       case Does::kLoopEnd: return loop_end(i);
       case Does::kLoopStart: return loop_start(i);

@@ -49,6 +49,13 @@ TEST(ThumbCount, BranchesThatDataDecidesCountAsANoteSays) {
   EXPECT_EQ(count(without, {{.pointer = true}, {}, {.value = 5}}), std::nullopt);
 }
 
+TEST(ThumbCount, WhatIsPushedIsLoadedAgain) {
+  EXPECT_EQ(count({"push {r4-r11, lr}", "mov r4,#3", "push {r4, r5}", "ldr r6,[sp]", "1:", "subs r6,r6,#1", "bne 1b", "ldmia sp,{r7, r8}",
+                   "ldmia sp,{r8, r9}", "2:", "subs r8,r8,#1", "bne 2b", "add sp,sp,#8", "pop {r4-r11, lr}"},
+                  {}),
+            4 + 3 * 2 + 2 + 3 * 2 + 2);
+}
+
 TEST(ThumbCount, RepeatsInRepeats) {
   EXPECT_EQ(count({".rept 2", "mov r0,#0", ".rept 3", "mov r1,#0", "mov r2,#0", ".endr", "mov r0,#1", ".endr", "mov r3,#0"}, {}),
             2 * (1 + 6 + 1) + 1);

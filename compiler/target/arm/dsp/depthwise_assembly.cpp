@@ -71,25 +71,22 @@ class ColumnWriter : DepthwiseLines {
 
   // r0 stream, r1 plane, r2 out, r3 shape.
   void prologue() {
-    a_.mov(r10, r0);
-    a_.ldrd(r4, r8, r3, DepthwisePairs::kColumns * 4);  // and turns
+    static_assert(DepthwisePairs::kColumns == 0 && DepthwisePairs::kTurns == 1 && DepthwisePairs::kSkip == 2 &&
+                  DepthwisePairs::kOutRow == 3 && DepthwisePairs::kPlaneNext == 4 && DepthwisePairs::kOutNext == 5);
+    a_.ldm(r3, {r4, r5, r6, r7, r8, r9});
     a_.str(r4, sp, kColumnsLeft);
-    a_.ldrd(r9, r5, r3, DepthwisePairs::kSkip * 4);       // and out bytes from row to row
-    a_.ldrd(r6, r7, r3, DepthwisePairs::kPlaneNext * 4);  // and of out
-    a_.strd(r6, r7, sp, kNext);
-    choose_entry(r9);
+    a_.strd(r8, r9, sp, kNext);
+    choose_entry(r6);
+    a_.mov(r8, r5);
+    const int bias = nibbles_ ? 4 : 8;
+    nibbles_ ? a_.ldm(r0, {r10, r12}) : a_.ldm(r0, {r10, r11, r12});
+    a_.ldrd(r3, r4, r0, bias + 4);
+    a_.strd(r3, r4, sp, kMultiplier);
+    if (sign_) a_.ldr(r4, r0, bias + 12);
+    if (sign_) a_.str(r4, sp, kSign);
     a_.mov(r0, r1);
     a_.mov(r1, r2);
-    a_.mov(kOutRow, r5);
-    a_.mov(r5, r10);
-    const int bias = nibbles_ ? 4 : 8;
-    if (nibbles_) a_.ldr(r10, r5);
-    if (!nibbles_) a_.ldrd(r10, r11, r5);
-    a_.ldr(r12, r5, bias);
-    a_.ldrd(r3, r4, r5, bias + 4);
-    a_.strd(r3, r4, sp, kMultiplier);
-    if (sign_) a_.ldr(r4, r5, bias + 12);
-    if (sign_) a_.str(r4, sp, kSign);
+    a_.mov(kOutRow, r7);
     nibbles_ ? unpack_nibbles() : unpack_bytes();
     a_.bic(kBias, r12, 0xFF);
     a_.and_(r12, r12, 0xFF);

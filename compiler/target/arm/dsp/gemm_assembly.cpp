@@ -61,7 +61,7 @@ class GemmWriter {
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
     a_.note(fmt::format("On entry r0: weights, r1: panel of {} pixels, r2: out, r3: shape.", pixels_));
-    a_.enter(triple_ ? kBack + 4 : kBack);
+    a_.enter();
     a_.note("On the stack from sp: panel, end of weights, out, its stride, where the unrolled body is entered, the panel's end.");
     prologue(body);
     a_.note(fmt::format("For every pair of channels a, b. r0: weights, r1: panel, r2 to r{}: sums of a and b of each pixel.",
@@ -130,7 +130,7 @@ class GemmWriter {
     a_.adr(r9, body);
     a_.add(r7, r7, r9);
     a_.add(r8, r8, r1);
-    triple_ ? a_.stm(sp, {r1, r4, r5, r6, r7, r8, r10}) : a_.stm(sp, {r1, r4, r5, r6, r7, r8});
+    a_.push({r1, r4, r5, r6, r7, r8, r10});
   }
 
   // Every instruction here is 4 bytes, as in the two below.

@@ -18,6 +18,17 @@ Implementation end_packing(Thumb& a, Label word, Label row) {
   return a.finish();
 }
 
+namespace {
+
+// r2: bytes between pixels, r3: words, r4: rows, r5: bytes from one row's end to the next's begin.
+void load_shape(Thumb& a) {
+  static_assert(PairGemm::kPackPixelStride == 0 && PairGemm::kPackWords == 1 && PairGemm::kPackRows == 2 &&
+                PairGemm::kPackRowSkip == 3);
+  a.ldm(r2, {r2, r3, r4, r5});
+}
+
+}  // namespace
+
 // r0 x, r1 panel, r2 shape.
 Implementation pack_pixels(const tir::Kernel& kernel) {
   int pixels = parameter(kernel, "pixels");
@@ -26,15 +37,13 @@ Implementation pack_pixels(const tir::Kernel& kernel) {
   const std::array<Reg, 4> x = {r8, r9, r10, r11};
   a.note("On entry r0: x, r1: panel, r2: shape. Four bytes of each pixel become two words: bytes 0 and 2, 1 and 3.");
   a.enter(0);
-  a.ldr(r3, r2, PairGemm::kPackPixelStride * 4);
-  a.ldrd(r4, r5, r2, PairGemm::kPackRows * 4);  // and the bytes from one row's end to the next's begin
-  a.ldr(r2, r2, PairGemm::kPackWords * 4);
-  a.add_lsl(r6, r3, r3, 1);  // of the fourth pixel
+  load_shape(a);
+  if (pixels > 3) a.add_lsl(r6, r2, r2, 1);
   a.bind(row);
-  a.mov(r7, r2);
+  a.mov(r7, r3);
   a.bind(word);
-  if (pixels > 1) a.ldr_index(x[1], r0, r3);
-  if (pixels > 2) a.ldr_index(x[2], r0, r3, 1);
+  if (pixels > 1) a.ldr_index(x[1], r0, r2);
+  if (pixels > 2) a.ldr_index(x[2], r0, r2, 1);
   if (pixels > 3) a.ldr_index(x[3], r0, r6);
   a.ldr_after(x[0], r0, 4);
   for (int p = 0; p + 1 < pixels; p += 2) {
@@ -61,16 +70,15 @@ Implementation pack_pixel(const tir::Kernel& kernel) {
   Label row = a.label(), word = a.label();
   a.note("On entry r0: x, r1: a pixel of the panel, r2: shape. Four bytes become two words: bytes 0 and 2, 1 and 3.");
   a.enter(0);
-  a.ldrd(r4, r5, r2, PairGemm::kPackRows * 4);  // and the bytes from one row's end to the next's begin
-  a.ldr(r2, r2, PairGemm::kPackWords * 4);
+  load_shape(a);
   a.bind(row);
-  a.mov(r7, r2);
+  a.mov(r7, r3);
   a.bind(word);
-  a.ldr_after(r3, r0, 4);
-  a.sxtb16(r12, r3);
-  a.sxtb16(r3, r3, 8);
+  a.ldr_after(r2, r0, 4);
+  a.sxtb16(r12, r2);
+  a.sxtb16(r2, r2, 8);
   a.str_after(r12, r1, step);
-  a.str_after(r3, r1, step);
+  a.str_after(r2, r1, step);
   return end_packing(a, word, row);
 }
 

@@ -313,7 +313,10 @@ class Machine {
     const Operand &base = i.operands[0], &list = i.operands[1];
     Value at = reg(base);
     for (int r : list.list) {
-      if (i.name == "ldmia") registers_[static_cast<size_t>(r)] = load(at, 4);
+      if (i.name == "ldmia")
+        registers_[static_cast<size_t>(r)] = load(at, 4);
+      else if (at.where == kStack)
+        stack_[at.number] = registers_[static_cast<size_t>(r)];
       at = sum(at, {kNumber, 4}, 1);
     }
     if (base.write_back) reg(base) = at;

@@ -175,8 +175,8 @@ class MveGemmWriter : ProductWriter {
  private:
   // kOutStep here is from the end of a pixel's channels. kGroups is where the stream of whole
   // groups ends if r7 does not count them. The first seven are stored and loaded at once.
-  static constexpr int kPairs = 0, kXStep = 4, kStream = 8, kXPixel = 12, kGroups = 16, kOutStep = 20,
-                       kOutPixel = 24, kShape = 28, kGroupsLeft = 32, kLocals = 36;
+  static constexpr int kPairs = 0, kXStep = 4, kStream = 8, kXPixel = 12, kGroups = 16, kOutStep = 20, kOutPixel = 24,
+                       kShape = 28, kGroupsLeft = 32, kLocals = 36;
   static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
   // The one block stays in registers.
   bool hoisted() const { return blocks_ == 1; }

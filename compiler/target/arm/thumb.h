@@ -130,6 +130,7 @@ class Thumb {
   void strd_after(Reg t, Reg u, Reg n, int step);
   // Registers in ascending order; n stays, or moves past them.
   void ldm(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n), set(list)}); }
+  void stm(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n), set(list)}); }
   void ldm_after(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n) + "!", set(list)}); }
   void stm_after(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n) + "!", set(list)}); }
 

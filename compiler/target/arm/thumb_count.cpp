@@ -32,7 +32,7 @@ struct Operand {
 
 // What it does to the numbers that are followed. Names are looked at once: texts are stepped through a million times.
 enum class Does : uint8_t {
-  kNothing, kStack, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
+  kStack, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
   kShiftLeft, kShiftRight, kShiftRightSigned, kAnd, kClear, kHalf, kForget
 };
 
@@ -377,7 +377,6 @@ class Machine {
 
   bool step(Instruction& i) {
     switch (i.does) {
-      case Does::kNothing: return true;
       case Does::kStack: return stack(i);
       case Does::kVector: return vector(i);
       case Does::kLoopEnd: return loop_end(i);

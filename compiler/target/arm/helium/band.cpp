@@ -16,7 +16,7 @@ constexpr int64_t kVector = 16;
 constexpr int64_t kMostBytes = 128;  // of an input row: its vectors are written out
 constexpr int64_t kMostPitch = 127;  // what a load steps by
 constexpr int64_t kMostLive = 0x7FFF;
-constexpr int64_t kMostVectors = 24;  // of a row by columns: they are written out
+constexpr int64_t kMostVectors = 24;     // of a row by columns: they are written out
 constexpr int64_t kMostColumnRows = 14;  // whose offsets are bytes
 
 }  // namespace
@@ -79,9 +79,7 @@ std::vector<uint8_t> MveBand::offsets() const {
 int64_t MveBand::padding() const { return rounded_up(std::max(bytes, kVector), 4); }
 
 // A window's last block may reach behind the last plane, where it is multiplied by 0.
-int64_t MveBand::panel_bytes() const {
-  return padding() + bands * band_bytes() + (columns ? 0 : kVector - ways * row);
-}
+int64_t MveBand::panel_bytes() const { return padding() + bands * band_bytes() + (columns ? 0 : kVector - ways * row); }
 
 std::vector<int8_t> MveBand::arranged(const std::vector<int8_t>& weights, int64_t of) const {
   std::vector<int8_t> out;
@@ -150,15 +148,12 @@ tir::KernelPtr mve_columns_kernel(const MveBand& band) {
             [&] { f.store(panel, where, load(panel, byte + i)); });
       });
     };
-    f.loop("vector", 0, band.vectors(), [&](Ex v) {
-      store(v * band.step(), at + v * (band.step() / band.channels * band.column()), 0);
-    });
+    f.loop("vector", 0, band.vectors(),
+           [&](Ex v) { store(v * band.step(), at + v * (band.step() / band.channels * band.column()), 0); });
     store(Ex(last), at + last / band.channels * band.column(), kVector);
   });
-  return f.finish_kernel("mve_columns", {{"rows", band.rows},
-                                         {"bytes", band.bytes},
-                                         {"channels", band.channels},
-                                         {"first", first}});
+  return f.finish_kernel("mve_columns",
+                         {{"rows", band.rows}, {"bytes", band.bytes}, {"channels", band.channels}, {"first", first}});
 }
 
 }  // namespace aotc::target::arm

@@ -24,15 +24,15 @@ struct MveBand {
 
   bool columns = false;
   int64_t channels = 1;
-  int64_t ways = 2;      // rows of a plane
+  int64_t ways = 2;  // rows of a plane
   int64_t planes = 1;
-  int64_t bytes = 0;     // of an input row
-  int64_t rows = 0;      // of a window
-  int64_t row = 0;       // bytes of a window's row
-  int64_t pixel = 0;     // from a window in a plane to the next
-  int64_t lead = 0;      // from the begin of a plane to where the input is woven
-  int64_t first = 0;     // and to the first window
-  int64_t pitch = 0;     // from plane to plane
+  int64_t bytes = 0;  // of an input row
+  int64_t rows = 0;   // of a window
+  int64_t row = 0;    // bytes of a window's row
+  int64_t pixel = 0;  // from a window in a plane to the next
+  int64_t lead = 0;   // from the begin of a plane to where the input is woven
+  int64_t first = 0;  // and to the first window
+  int64_t pitch = 0;  // from plane to plane
   // Where the number of columns is odd, pairs of outputs are those of two rows, each with its band.
   int64_t bands = 1;
 

@@ -267,9 +267,9 @@ class MveConvLowering {
       Ex before = f_.let("before", max(-top, 0));
       Ex live = min(Ex(y.in) - top, y.kernel) - before;
       Ex from = address(in_, (top + before) * row_bytes()), rows = before * (1 << 16) + live;
-      if (band_->columns) return f_.run(mve_columns_kernel(*band_), {from, address(panel_, 0), address(offsets, 0), rows});
-      f_.run(mve_planes_kernel(*band_),
-             {from, address(panel_, 0), Ex(band_->padding() + to + band_->lead), rows});
+      if (band_->columns)
+        return f_.run(mve_columns_kernel(*band_), {from, address(panel_, 0), address(offsets, 0), rows});
+      f_.run(mve_planes_kernel(*band_), {from, address(panel_, 0), Ex(band_->padding() + to + band_->lead), rows});
     };
     f_.loop(
         "oy", 0, y.out,

@@ -122,13 +122,12 @@ class Quads {
       f_.loop("quad", 0, quads, [&](Ex i) { quad(channel, i, nullptr); });
       if (tail_) quad(channel, quads, &count);
     });
-    return f_.finish_kernel("mve_quads",
-                       {{"kind", named_},
-                        {"twice", scaling_.form == MveScaling::Form::kTwice},
-                        {"left", scaling_.left},
-                        {"shift", scaling_.shift},
-                        {"clamps", scaling_.clamps()},
-                        {"tail", tail_}});
+    return f_.finish_kernel("mve_quads", {{"kind", named_},
+                                          {"twice", scaling_.form == MveScaling::Form::kTwice},
+                                          {"left", scaling_.left},
+                                          {"shift", scaling_.shift},
+                                          {"clamps", scaling_.clamps()},
+                                          {"tail", tail_}});
   }
 
  private:

@@ -31,6 +31,11 @@ struct Unrolled {
     in_loop = most;
     passes = (blocks - before) / most;
   }
+  // Where nothing has to come before a loop: fewer passes of as much text.
+  void join() {
+    const int blocks = before + in_loop * passes, text = before + in_loop;
+    if (passes > 0 && blocks % text == 0) before = 0, in_loop = text, passes = blocks / text;
+  }
   int before = 0, in_loop = 0, passes = 0;
 };
 
@@ -169,9 +174,9 @@ class MveGemmWriter : ProductWriter {
 
  private:
   // kOutStep here is from the end of a pixel's channels. kGroups is where the stream of whole
-  // groups ends if r7 does not count them. The first seven are loaded at once.
-  static constexpr int kPairs = 0, kXStep = 4, kStream = 8, kXPixel = 12, kGroups = 16, kOutStep = 20,
-                       kOutPixel = 24, kShape = 28, kGroupsLeft = 32, kLocals = 36;
+  // groups ends if r7 does not count them. The first seven are stored and loaded at once.
+  static constexpr int kPairs = 0, kXStep = 4, kStream = 8, kXPixel = 12, kGroups = 16, kOutStep = 20, kOutPixel = 24,
+                       kShape = 28, kGroupsLeft = 32, kLocals = 36;
   static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
   // The one block stays in registers.
   bool hoisted() const { return blocks_ == 1; }
@@ -184,26 +189,28 @@ class MveGemmWriter : ProductWriter {
     a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
     a_.enter(kLocals);
     if (needs_shape()) a_.str(r3, sp, kShape);
-    a_.ldrd(r4, r5, r3, MveGemm::kPairs * 4);  // and groups
-    if (several_rows()) {
-      a_.ldrd(r7, r5, r3, MveGemm::kRowSkip * 4);  // and the stream's bytes
-      a_.add(r5, r5, r0);
-    } else {
-      a_.mov(r7, r5);
-    }
-    a_.str(r4, sp, kPairs);
-    a_.ldrd(r4, r8, r3, MveGemm::kXStep * 4);  // and the output's step
-    a_.ldr(r10, r3, MveGemm::kChannels * 4);
-    a_.sub(r8, r8, r10);
-    a_.ldrd(r6, r10, r3, MveGemm::kXPixel * 4);  // and the output's
-    a_.strd(r4, r0, sp, kXStep);
-    a_.strd(r6, r5, sp, kXPixel);
-    a_.strd(r8, r10, sp, kOutStep);
-    a_.mov(r5, r0);
     a_.mov(r9, r1);
     a_.mov(r1, r2);
+    a_.mov(r5, r0);
+    if (several_rows()) {
+      a_.ldrd(r7, r8, r3, MveGemm::kRowSkip * 4);  // and the stream's bytes
+      a_.add(r8, r8, r0);
+      a_.ldr(r2, r3, MveGemm::kPairs * 4);
+    } else {
+      a_.ldrd(r2, r7, r3, MveGemm::kPairs * 4);  // and groups
+    }
+    const Reg out_step = several_rows() ? r10 : r8, out_pixel = several_rows() ? r12 : r10;
+    a_.ldrd(r4, out_step, r3, MveGemm::kXStep * 4);
+    a_.ldr(out_pixel, r3, MveGemm::kChannels * 4);
+    a_.sub(out_step, out_step, out_pixel);
+    a_.ldrd(r6, out_pixel, r3, MveGemm::kXPixel * 4);
+    if (several_rows()) {
+      a_.stm(sp, {r2, r4, r5, r6, r8, out_step, out_pixel});
+    } else {
+      a_.stm(sp, {r2, r4, r5, r6, r7, out_step, out_pixel});
+    }
     a_.add(r11, r9, r6);
-    if (!row_loop()) a_.add(r3, r1, r10);
+    if (!row_loop()) a_.add(r3, r1, out_pixel);
     if (hoisted()) predicate();
   }
 
@@ -340,7 +347,11 @@ class MveGemvWriter : ProductWriter {
   explicit MveGemvWriter(const tir::Kernel& kernel)
       : ProductWriter(kernel),
         width_(parameter(kernel, "width")),
-        unrolled_(blocks_, MveGemm::kGemvUnroll) {}
+        unrolled_(blocks_, MveGemm::kGemvUnroll),
+        held_(std::min(unrolled_.before, kHeld)) {
+    unrolled_.before -= held_;
+    unrolled_.join();
+  }
 
   Implementation run() {
     Label group = a_.label();
@@ -352,7 +363,9 @@ class MveGemvWriter : ProductWriter {
     a_.ldr(r9, r11, MveGemm::kGroups * 4);
     if (blocks_ == 1) {
       predicate();
-      load_partly({{q6, r1}});
+      load_partly({{held(0), r1}});
+    } else {
+      for (int i = 0; i < held_; ++i) a_.vldrb_after(8, held(i), r1, i == 0 ? first_ : MveGemm::kBlock);
     }
     a_.note("For every eight channels. r1: the pixel, r3: out, r5: weights; r0, r2 to r12 and lr sum up.");
     a_.bind(group);
@@ -362,7 +375,7 @@ class MveGemvWriter : ProductWriter {
     gather(q1, kSums[1], kSums[3], kSums[5], kSums[7]);
     requantize_halves();
     if (needs_shape()) a_.mov(r4, r11);
-    finish({q4});
+    finish({q0});
     store();
     next_group(group);
     a_.leave();
@@ -370,23 +383,34 @@ class MveGemvWriter : ProductWriter {
   }
 
  private:
+  static constexpr int kHeld = 4;
+  // The pixel's first blocks stay in registers.
+  static Vec held(int i) { return {4 + i}; }
+
   void products() {
-    block(true, first_);
-    a_.repeat(unrolled_.before - 1, [&] { block(false, MveGemm::kBlock); });
-    if (unrolled_.passes > 0) {
-      Label body = a_.label();
-      a_.mov(r7, unrolled_.passes);
-      a_.bind(body);
-      a_.repeat(unrolled_.in_loop, [&] { block(false, MveGemm::kBlock); });
-      a_.subs(r7, r7, 1);
-      a_.b("ne", body);
+    for (int i = 0; i < held_; ++i) multiply(held(i), i == 0);
+    if (blocks_ == held_) return;
+    if (unrolled_.passes == 0) {
+      // The last load goes back to where the first one was.
+      a_.repeat(unrolled_.before - 1, [&] { block(MveGemm::kBlock); });
+      return block(MveGemm::kBlock * (1 - unrolled_.before));
     }
-    if (blocks_ > 1) a_.sub(r1, r1, first_ + MveGemm::kBlock * (blocks_ - 1));
+    a_.repeat(unrolled_.before, [&] { block(MveGemm::kBlock); });
+    Label body = a_.label();
+    a_.mov(r7, unrolled_.passes);
+    a_.bind(body);
+    a_.repeat(unrolled_.in_loop, [&] { block(MveGemm::kBlock); });
+    a_.subs(r7, r7, 1);
+    a_.b("ne", body);
+    a_.sub(r1, r1, MveGemm::kBlock * (blocks_ - held_));
   }
 
-  void block(bool begins, int step) {
-    Vec x = blocks_ == 1 ? q6 : q0;
-    if (blocks_ > 1) a_.vldrb_after(8, x, r1, step);
+  void block(int step) {
+    step == 0 ? a_.vldrb(8, q0, r1) : a_.vldrb_after(8, q0, r1, step);
+    multiply(q0, false);
+  }
+
+  void multiply(Vec x, bool begins) {
     for (size_t c = 0; c < static_cast<size_t>(width_); ++c) {
       Vec w = c % 2 == 0 ? q2 : q3;
       a_.vldrb_after(8, w, r5, 16);
@@ -412,17 +436,17 @@ class MveGemvWriter : ProductWriter {
         a_.vmulh(32, v, v, q2);
         a_.vadd(32, v, v, q3);
       }
-      narrow(v, q4, odd);
+      narrow(v, q0, odd);
     }
   }
 
   // Of channels that do not exist there are neither products nor results.
   void store() {
-    if (width_ == MveGemm::kGroup) return a_.vstrb_after(16, q4, r3, 8);
+    if (width_ == MveGemm::kGroup) return a_.vstrb_after(16, q0, r3, 8);
     a_.mov(r0, width_);
     a_.vctp(16, r0);
     a_.vpst(1);
-    a_.predicated([&] { a_.vstrb(16, q4, r3); });
+    a_.predicated([&] { a_.vstrb(16, q0, r3); });
   }
 
   void next_group(Label group) {
@@ -438,6 +462,7 @@ class MveGemvWriter : ProductWriter {
 
   int width_;
   Unrolled unrolled_;
+  int held_;
 };
 
 }  // namespace

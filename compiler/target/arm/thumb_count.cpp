@@ -32,12 +32,12 @@ struct Operand {
 
 // What it does to the numbers that are followed. Names are looked at once: texts are stepped through a million times.
 enum class Does : uint8_t {
-  kStack, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
+  kPushPop, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
   kShiftLeft, kShiftRight, kShiftRightSigned, kAnd, kClear, kHalf, kForget
 };
 
 Does does_of(const std::string& n, size_t operands) {
-  if (n == "push" || n == "pop") return Does::kStack;
+  if (n == "push" || n == "pop") return Does::kPushPop;
   if (n[0] == 'v') return Does::kVector;
   if (n == "le" || n == "letp") return Does::kLoopEnd;
   if (n.starts_with("dls") || n.starts_with("wls")) return Does::kLoopStart;
@@ -377,7 +377,7 @@ class Machine {
 
   bool step(Instruction& i) {
     switch (i.does) {
-      case Does::kStack: return stack(i);
+      case Does::kPushPop: return stack(i);
       case Does::kVector: return vector(i);
       case Does::kLoopEnd: return loop_end(i);
       case Does::kLoopStart: return loop_start(i);

@@ -134,7 +134,6 @@ class Thumb {
   void ldm_after(Reg n, std::initializer_list<Reg> list) { emit("ldmia", {name(n) + "!", set(list)}); }
   void stm_after(Reg n, std::initializer_list<Reg> list) { emit("stmia", {name(n) + "!", set(list)}); }
 
-
   // ---- flow
   Label label() { return {next_label_++}; }
   void bind(Label l);

@@ -127,12 +127,12 @@ std::vector<int32_t> QuadKernel::stream(const QuadGemv& plan, const std::vector<
 }
 
 int64_t QuadKernel::cost(const QuadGemv& plan, int64_t units_of_row, const TargetInfo& target) const {
-  constexpr int64_t kFrame = 60, kFlush = 10, kGroup = 6, kTile = 16, kUnit = 10, kRest = 12, kStart = 3;
+  constexpr int64_t kFrame = 60, kFlush = 10, kGroup = 6, kOfTile = 16, kUnit = 10, kRest = 12, kStart = 3;
   const int64_t tiles = (units_of_row + units() - 1) / units();
   const int64_t step = 1 + words * (3 + 2 * target.multiply_add);
   const auto cut = static_cast<int64_t>(plan.rests.size());
   return kFrame + plan.depth * kStart + plan.groups() * kFlush + cut * kRest +
-         tiles * (plan.depth * step + plan.groups() * (words * kFlush + kGroup) + units() * kUnit + kTile);
+         tiles * (plan.depth * step + plan.groups() * (words * kFlush + kGroup) + units() * kUnit + kOfTile);
 }
 
 std::optional<QuadKernelFit> fit_quad_kernel(const QuadGemv& plan, int64_t units, const Requantization& requantization,

@@ -95,8 +95,8 @@ const std::vector<Target>& known_targets() {
       {"triples1", {}, false, 1, {"conv_2d", "fully_connected"}},
       {"triples4", {}, false, 4, {"conv_2d", "fully_connected"}},
       {"thumb1", {}, false, 1, {"conv_2d", "fully_connected"}, "armv6-m"},
-      {"thumb2", {}, false, 4, {"conv_2d", "fully_connected"}, "armv7-m"},
-      {"rv32", {}, false, 4, {"conv_2d", "fully_connected"}, "rv32imac"},
+      {"thumb2", {}, true, 4, {"conv_2d", "fully_connected"}, "armv7-m"},
+      {"rv32", {}, true, 4, {"conv_2d", "fully_connected"}, "rv32imac"},
   };
   return targets;
 }

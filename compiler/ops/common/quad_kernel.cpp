@@ -139,6 +139,9 @@ std::optional<QuadKernelFit> fit_quad_kernel(const QuadGemv& plan, int64_t units
                                              std::vector<int32_t>& bias, const TargetInfo& target) {
   if (target.quad_kernel.empty() || requantization.open || target.slice > 0) return std::nullopt;
   if (requantization.clamp.min != -128 || requantization.clamp.max != 127) return std::nullopt;
+  // Of fewer weights the kernel is longer than what it saves.
+  constexpr int64_t kFewest = 1024;
+  if (target.level != Level::kSpeed && !target.asked && plan.depth * units < kFewest) return std::nullopt;
   // Units that are left are made again with the ones before them, which is to cost few weights.
   constexpr int64_t kMany = 64, kTwo = 2 * QuadGemv::kUnits;
   QuadKernelFit out;

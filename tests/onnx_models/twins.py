@@ -19,7 +19,7 @@ import numpy as np
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent / "oracle")]
 import common  # noqa: E402
-import quantised  # noqa: E402
+import onnx_layers  # noqa: E402
 
 BOARD = "qemu_mps2_an386"
 MOST = 1.05
@@ -151,7 +151,7 @@ def main():
         layout = ["--input-layout", "nhwc"] if x.ndim == 4 else []
         after, planes, found, _ = instructions(path, work / f"{name}_onnx", [[image]], *layout)
         options = onnxruntime.SessionOptions()
-        if not quantised.has_exact_products():
+        if not onnx_layers.has_exact_products():
             # The quantised operators saturate there; these are in float, as the file says.
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

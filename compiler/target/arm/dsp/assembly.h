@@ -60,7 +60,10 @@ struct RequantizeLine {
   static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kEnd = 12;
 };
 
-// `requantize` by the line on the stack, with two temporaries.
+// Puts a line's first two words there. Where it is in floats (shift 0), s1 keeps the scale for all that it requantises.
+void keep_line(Thumb& a, Reg multiplier, Reg offset, int shift);
+
+// `requantize` by the line that keep_line has put on the stack, with two temporaries.
 void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign);
 
 // The end of what packs rows (r4, with r5 bytes between them) of words (r7): both loops, and the kernel's.

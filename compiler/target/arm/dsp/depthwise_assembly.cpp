@@ -81,7 +81,7 @@ class ColumnWriter : DepthwiseLines {
     const int bias = nibbles_ ? 4 : 8;
     nibbles_ ? a_.ldm(r0, {r10, r12}) : a_.ldm(r0, {r10, r11, r12});
     a_.ldrd(r3, r4, r0, bias + 4);
-    a_.strd(r3, r4, sp, kMultiplier);
+    keep_line(a_, r3, r4, shift_);
     if (sign_) a_.ldr(r4, r0, bias + 12);
     if (sign_) a_.str(r4, sp, kSign);
     a_.mov(r0, r1);

@@ -129,7 +129,7 @@ class RowWriter : DepthwiseLines {
     a_.ldrd_after(r10, r11, kStream, 8);
     a_.ldr_after(r12, kStream, 4);
     a_.ldrd_after(r3, r4, kStream, 8);
-    a_.strd(r3, r4, sp, kMultiplier);
+    keep_line(a_, r3, r4, shift_);
     if (sign_) a_.ldr_after(r4, kStream, 4);
     if (sign_) a_.str(r4, sp, kSign);
     unpack_bytes();

@@ -129,7 +129,7 @@ class StridedWriter : DepthwiseLines {
     a_.ldrd(r10, r11, r9);
     a_.ldr(r12, r9, 8);
     a_.ldrd(r3, r4, r9, 12);
-    a_.strd(r3, r4, sp, kMultiplier);
+    keep_line(a_, r3, r4, shift_);
     if (sign_) a_.ldr(r4, r9, 20);
     if (sign_) a_.str(r4, sp, kSign);
     unpack_bytes();

@@ -35,7 +35,17 @@ void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const 
   a.ssat(acc, 8, acc, shift);
 }
 
+void keep_line(Thumb& a, Reg multiplier, Reg offset, int shift) {
+  a.strd(multiplier, offset, sp, RequantizeLine::kMultiplier);
+  if (shift == 0) a.vmov(1, multiplier);
+}
+
 void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign) {
+  if (shift == 0) {
+    a.ldr(second, sp, RequantizeLine::kOffset);
+    a.round_even(acc, first, second, true);
+    return;
+  }
   if (sign) {
     a.ldr(first, sp, RequantizeLine::kSign);
     a.and_asr(first, first, acc, 31);

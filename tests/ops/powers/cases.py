@@ -46,7 +46,7 @@ def _pow(rng):
             case = Case(case.name, "POW", [Tensor("float32", (9, 1)), Tensor("float32", (1, 8))],
                         case.outputs, {}, "ulp", 4, samples=lambda rng: [
                             [bases.reshape(-1, 1), np.float32([[0, 1, 2, 3, -1, -2, 0.5, -1.5]])]])
-        elif not case.name.endswith("itself") and case.inputs[0].data is None:
+        elif not case.name.endswith("itself"):  # errors of C libraries grow with the exponent
             case.samples = _mapped(case, positive, lambda d: np.clip(d, -8, 8).astype(np.float32))
         yield case
     for case in binary(rng, "POW", "int32", allow=small):

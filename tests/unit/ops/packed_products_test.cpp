@@ -166,7 +166,7 @@ std::vector<int32_t> run_quads(const QuadGemv& plan, int64_t units,
   BufferPtr in = f.operand(0);
   QuadBuffers buffers = make_quad_buffers(f, plan, units, bias);
   BufferPtr out = f.result();
-  emit_quad_starts(f, plan, buffers, in, 0);
+  emit_quad_starts(f, plan, buffers.starts, in, 0);
   std::vector<int64_t> starts = tile_starts(units, 4);
   for (size_t tile = 0; tile < starts.size(); ++tile) {
     std::vector<Ex> acc = emit_quad_tile(f, plan, buffers, in, 0,

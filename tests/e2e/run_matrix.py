@@ -57,6 +57,7 @@ FOR_CORES = {
     "kws_m4": ("kws", ["--board", "qemu_mps2_an386"]),
     "resnet_m4": ("resnet", ["--board", "qemu_mps2_an386", "-O", "speed"]),
     "strww_m55": ("strww", ["--board", "qemu_mps3_an547"]),
+    "resnet_m55": ("resnet", ["--board", "qemu_mps3_an547"]),
     "strww_m4": ("strww", ["--board", "qemu_mps2_an386"]),
     "ad_m4": ("ad", ["--board", "qemu_mps2_an386"]),
     "vww_m4": ("vww", ["--board", "qemu_mps2_an386"]),

@@ -2,6 +2,7 @@
 #include "machine/objdump.h"
 
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -38,6 +39,18 @@ std::string_view next_field(std::string_view& line) {
   return field;
 }
 
+// CSEL, CSINC, CSINV and CSNEG of Armv8.1-M, which binutils 2.40 prints as undefined, by "ea50 8431 ": mnemonic and operands.
+std::pair<std::string, std::string> conditional_select(std::string_view bytes) {
+  constexpr size_t kHalf = 4;
+  if (bytes.size() < 2 * kHalf + 1 || !is_hex(bytes.substr(0, kHalf)) || !is_hex(bytes.substr(kHalf + 1, kHalf))) return {};
+  const auto half = [&](size_t from) { return std::stoul(std::string(bytes.substr(from, kHalf)), nullptr, 16); };
+  const unsigned long first = half(0), second = half(kHalf + 1);
+  if (first >> 4 != 0xEA5 || second >> 14 != 2) return {};
+  constexpr const char* kNames[] = {"csel", "csinc", "csinv", "csneg"};
+  const auto name = [](unsigned long r) { return r == 14 ? std::string("lr") : r == 15 ? "zr" : "r" + std::to_string(r); };
+  return {kNames[second >> 12 & 3], name(second >> 8 & 15) + ", " + name(first & 15) + ", " + name(second & 15)};
+}
+
 // "    8040:\te92d 4ff0 \tstmdb\tsp!, {r4, lr}". Lines of data have a mnemonic with a dot.
 void add_line(Isa isa, std::string_view line, Listing& to) {
   std::string_view address = next_field(line), bytes = next_field(line), mnemonic = next_field(line);
@@ -45,6 +58,9 @@ void add_line(Isa isa, std::string_view line, Listing& to) {
   if (begin == std::string_view::npos || !address.ends_with(':')) return;
   address = address.substr(begin, address.size() - begin - 1);
   while (mnemonic.ends_with(' ')) mnemonic.remove_suffix(1);
+  std::pair<std::string, std::string> select;
+  if (isa == Isa::kThumb && mnemonic.empty()) select = conditional_select(bytes);
+  if (!select.first.empty()) mnemonic = select.first, line = select.second;
   if (!is_hex(address) || address.size() > 8 || mnemonic.empty() || mnemonic[0] == '.') return;
   uint32_t digits = 0;
   for (char c : bytes) digits += c != ' ';

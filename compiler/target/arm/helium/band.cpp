@@ -114,10 +114,10 @@ tir::KernelPtr mve_planes_kernel(const MveBand& band) {
     f.loop("j", 0, band.ways, [&](Ex j) {
       Ex row = f.let("row", plane * band.ways + j);
       Ex at = f.let("at", to + plane * band.pitch + j);
-      Ex there = f.let("there", select(row >= before && row < end, Ex(1), Ex(0)));
+      Ex there = row >= before && row < end;
       f.loop("i", 0, std::max(band.bytes, kVector), [&](Ex i) {
         f.if_(
-            there != 0 && i < band.bytes,
+            there && i < band.bytes,
             [&] { f.store(panel, at + i * band.ways, load(x, (row - before) * band.bytes + i)); },
             [&] { f.store(panel, at + i * band.ways, load(panel, i)); });
       });
@@ -137,14 +137,14 @@ tir::KernelPtr mve_columns_kernel(const MveBand& band) {
   Ex end = f.let("end", before + (live & 0xFFFF));
   const int64_t first = band.padding() + band.lead, last = band.bytes - kVector;
   f.loop("row", 0, band.rows, [&](Ex row) {
-    Ex there = f.let("there", select(row >= before && row < end, Ex(1), Ex(0)));
+    Ex there = row >= before && row < end;
     Ex from = f.let("from", (row - before) * band.bytes);
     Ex at = f.let("at", row * band.channels + first);
     auto store = [&](const Ex& byte, const Ex& to, int64_t table) {
       f.loop("i", 0, kVector, [&](Ex i) {
         Ex where = f.let("where", to + load(offsets, i + table));
         f.if_(
-            there != 0, [&] { f.store(panel, where, load(x, from + byte + i)); },
+            there, [&] { f.store(panel, where, load(x, from + byte + i)); },
             [&] { f.store(panel, where, load(panel, byte + i)); });
       });
     };

@@ -80,10 +80,7 @@ tir::KernelPtr QuadKernel::kernel() const {
       Ex line = f.let("line", lines + u * line_words());
       Ex own = same ? Ex(kMultiplier) : line + 1;
       Ex acc = f.let("acc", add_wrapping(shl_wrapping(total[static_cast<size_t>(u)], kLeft), load(stream, line)));
-      Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, own));
-      Ex scaled = cast(DType::kI32, product >> tir::i64(32)) + load(stream, own + 1);
-      if (sign) scaled = scaled - ((acc >> 31) & load(stream, own + 2));
-      f.store(out, tile * units() + u, clamp(f.let("q", scaled) >> shift, -128, 127));
+      f.store(out, tile * units() + u, clamp(f.let("q", line_sum(acc, stream, own, sign)) >> shift, -128, 127));
     }
   });
   return f.finish_kernel(std::string(family), {{"words", words}, {"group", group}, {"same", same}, {"sign", sign}});

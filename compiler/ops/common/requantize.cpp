@@ -420,6 +420,12 @@ Ex Requantizer::emit_zero_point(FunctionBuilder& f, const Ex& t) const {
   return q + zero_point_;
 }
 
+Ex line_sum(const Ex& acc, const tir::BufferPtr& table, const Ex& at, bool sign) {
+  Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(table, at));
+  Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(table, at + 1);
+  return sign ? sum - ((acc >> 31) & load(table, at + 2)) : sum;
+}
+
 Ex emit_nearest_even(const Ex& x) {
   constexpr float kWhole = 12582912.0f;  // 1.5 * 2^23
   return (x + tir::f32(kWhole)) - tir::f32(kWhole);

@@ -84,6 +84,10 @@ struct Requantization {
 std::optional<LineFit> fit_common_line(const Requantization& what, int left,
                                        std::vector<int32_t>& bias);
 
+// What such a line makes of an accumulator shifted left, before the shift that all share: (acc * multiplier >> 32) + offset,
+// less the sign's word where acc < 0. These words are at table[at].
+tir::Ex line_sum(const tir::Ex& acc, const tir::BufferPtr& table, const tir::Ex& at, bool sign);
+
 // Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
 // function, prepare() where a channel's parameters should be loaded, emit() per accumulator.
 class Requantizer {

@@ -46,10 +46,7 @@ TripleSums kernel_sums(FunctionBuilder& f, const TripleKernel& kernel, const Buf
 Ex kernel_output(FunctionBuilder& f, const Ex& total, const BufferPtr& stream, const Ex& line,
                  const TripleKernel& kernel) {
   Ex acc = f.let("acc", add_wrapping(shl_wrapping(total, TripleKernel::kLeft), load(stream, line)));
-  Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, line + 1));
-  Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(stream, line + 2);
-  if (kernel.sign) sum = sum - ((acc >> 31) & load(stream, line + 3));
-  return clamp(f.let("q", sum) >> kernel.shift, -128, 127);
+  return clamp(f.let("q", line_sum(acc, stream, line + 1, kernel.sign)) >> kernel.shift, -128, 127);
 }
 
 }  // namespace

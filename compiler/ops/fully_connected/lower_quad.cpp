@@ -63,13 +63,13 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
   // A gain of a few per cent is not worth the scratch.
   if (!plan) return std::nullopt;
   bool asked = target.asked && target.asked->algorithm == "quads";
-  auto [by_kernel, scaling_of_lines] = folded_scaling(op, w);
-  if (auto fit = fit_quad_kernel(*plan, units, scaling_of_lines, by_kernel.bias, target))
+  const auto [folded, scaling] = folded_scaling(op, w);
+  std::vector<int32_t> of_lines = folded.bias;
+  if (auto fit = fit_quad_kernel(*plan, units, scaling, of_lines, target))
     if (asked || fit->kernel.cost(*plan, units, target) < plain_row_cost(units, depth, target))
-      return lower_by_kernel(op, *plan, *fit, by_kernel.bias);
+      return lower_by_kernel(op, *plan, *fit, of_lines);
   if (!asked && quad_cost(*plan, units, target) * 9 / 8 >= plain_row_cost(units, depth, target))
     return std::nullopt;
-  auto [folded, scaling] = folded_scaling(op, w);
 
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);

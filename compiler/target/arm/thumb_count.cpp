@@ -2,24 +2,15 @@
 #include "target/arm/thumb_count.h"
 
 #include <array>
-#include <cstring>
 #include <map>
 #include <string>
 #include <utility>
 
+#include "target/text_stepper.h"
+
 namespace aotc::target::arm {
 
 namespace {
-
-constexpr int kUnknown = -2, kNumber = -1;  // where a value points to; else an argument or:
-constexpr int kStack = 100, kCode = 101;
-constexpr int64_t kMostSteps = int64_t{1} << 24;
-
-struct Value {
-  int where = kUnknown;
-  int64_t number = 0;
-  bool known() const { return where != kUnknown; }
-};
 
 // One operand: a register, a number, a list of registers, or an address in brackets.
 struct Operand {
@@ -144,50 +135,20 @@ Operand operand_of(const std::string& text) {
   return out;
 }
 
-class Machine {
+class Machine : public TextStepper {
  public:
   Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
-      : arguments_(arguments) {
-    for (size_t a = 0; a < arguments.size() && a < 4; ++a)
-      registers_[a] =
-          arguments[a].pointer ? Value{static_cast<int>(a), 0} : Value{kNumber, arguments[a].value};
-    registers_[13] = {kStack, 0};
+      : TextStepper(arguments, machine::Isa::kThumb) {
+    for (size_t a = 0; a < arguments.size() && a < 4; ++a) registers_[a] = argument(a);
+    registers_[13] = {Value::kStack, 0};
     read(kernel.lines);
   }
 
-  std::optional<int64_t> run() {
-    int64_t steps = 0;
-    for (at_ = 0; at_ < code_.size(); ++steps) {
-      if (steps > kMostSteps) return std::nullopt;
-      Instruction& i = code_[at_++];
-      if (!step(i)) return std::nullopt;
-    }
-    return steps;
-  }
-
-  std::optional<double> cycles(const machine::Timing& timing) {
-    const std::vector<machine::InstructionCost> costs = costs_of(timing);
-    double out = 0;
-    int64_t steps = 0;
-    for (at_ = 0; at_ < code_.size(); ++steps) {
-      if (steps > kMostSteps) return std::nullopt;
-      const size_t here = at_++;
-      if (!step(code_[here])) return std::nullopt;
-      out += costs[here].cycles + (at_ != here + 1 ? costs[here].taken : 0);
-    }
-    return out;
-  }
-
  private:
-  std::vector<machine::InstructionCost> costs_of(const machine::Timing& timing) const {
-    std::vector<machine::Instruction> all;
-    for (const Instruction& i : code_)
-      all.push_back(machine::parse_instruction(machine::Isa::kThumb, static_cast<uint32_t>(4 * all.size()), 4, i.name, i.text));
-    std::vector<machine::InstructionCost> out;
-    for (size_t i = 0; i < all.size(); ++i)
-      out.push_back(machine::cost_of(timing, machine::Isa::kThumb, all[i], i > 0 ? &all[i - 1] : nullptr,
-                                     i + 1 < all.size() ? &all[i + 1] : nullptr));
-    return out;
+  size_t size() const override { return code_.size(); }
+
+  machine::Instruction parsed(size_t i, uint32_t address) const override {
+    return machine::parse_instruction(machine::Isa::kThumb, address, 4, code_[i].name, code_[i].text);
   }
 
   // Repeated text is written out; labels are numbers that may be put down more than once.
@@ -224,22 +185,15 @@ class Machine {
 
   Value& reg(const Operand& o) { return registers_[static_cast<size_t>(o.reg)]; }
   Value value(const Operand& o) {
-    return o.kind == Operand::kRegister ? reg(o) : Value{kNumber, o.number};
+    return o.kind == Operand::kRegister ? reg(o) : Value{Value::kNumber, o.number};
   }
 
-  static Value sum(Value a, Value b, int sign) {
-    if (!a.known() || !b.known()) return {};
-    if (b.where == kNumber) return {a.where, a.number + sign * b.number};
-    if (a.where == b.where && sign < 0) return {kNumber, a.number - b.number};
-    return a.where == kNumber && sign > 0 ? Value{b.where, a.number + b.number} : Value{};
-  }
-
-  void compare(Value a, Value b) { flags_ = sum(a, b, -1); }
+  void compare(Value a, Value b) { flags_ = text_sum(a, b, -1); }
 
   bool branch(Instruction& i) {
     const std::string condition = i.name.substr(1);
     bool taken = true;
-    if (!condition.empty() && flags_.where != kNumber) {
+    if (!condition.empty() && flags_.where != Value::kNumber) {
       if (i.at_most < 0) return false;
       taken = i.taken < i.at_most;
       i.taken = taken ? i.taken + 1 : 0;
@@ -273,14 +227,14 @@ class Machine {
     if (at.write_back && i.operands[0].kind == Operand::kList)
       moves = 16 * static_cast<int64_t>(i.operands[0].number);
     if (i.operands.size() > 2) moves = i.operands[2].number;
-    reg(at) = sum(reg(at), {kNumber, moves}, 1);
+    reg(at) = text_sum(reg(at), {Value::kNumber, moves}, 1);
     return true;
   }
 
   // lr counts turns, or elements of loops whose last turn may be a part of a vector.
   bool loop_start(const Instruction& i) {
     const Value turns = value(i.operands[1]);
-    if (turns.where != kNumber) return false;
+    if (turns.where != Value::kNumber) return false;
     const size_t dot = i.name.find('.');
     lanes_ = dot == std::string::npos ? 1 : 128 / std::atoll(i.name.c_str() + dot + 1);
     reg(i.operands[0]) = turns;
@@ -291,7 +245,7 @@ class Machine {
 
   bool loop_end(const Instruction& i) {
     Value& left = reg(i.operands[0]);
-    if (left.where != kNumber) return false;
+    if (left.where != Value::kNumber) return false;
     const int64_t step = i.name == "letp" ? lanes_ : 1;
     if (left.number <= step) return true;
     left.number -= step;
@@ -299,46 +253,31 @@ class Machine {
     return true;
   }
 
-  // The word at an address; what is not known may be anything.
-  Value load(Value address, int64_t bytes) {
-    if (address.where == kStack) {
-      auto found = stack_.find(address.number);
-      return found == stack_.end() ? Value{} : found->second;
-    }
-    if (address.where < 0 || address.where >= static_cast<int>(arguments_.size()) || bytes != 4)
-      return {};
-    const std::span<const uint8_t> table = arguments_[static_cast<size_t>(address.where)].table;
-    if (address.number < 0 || address.number + 4 > static_cast<int64_t>(table.size())) return {};
-    int32_t word = 0;
-    std::memcpy(&word, table.data() + address.number, 4);
-    return {kNumber, word};
-  }
-
   bool access(const Instruction& i) {
     const bool loads = i.name.starts_with("ldr"), two = i.name.back() == 'd' && i.name.size() == 4;
     const size_t where = two ? 2 : 1;
-    const int64_t bytes = i.name.size() == 3 || two ? 4 : 1;
+    const bool words = i.name.size() == 3 || two;
     const Operand& at = i.operands[where];
-    Value address = sum(reg(at), {kNumber, at.number}, 1);
+    Value address = text_sum(reg(at), {Value::kNumber, at.number}, 1);
     if (at.index >= 0) address = {};
-    if (loads && i.operands[0].reg == 15) return jump(load(address, 4));
+    if (loads && i.operands[0].reg == 15) return jump(load(address));
     for (size_t r = 0; r < where; ++r) {
       Value place = address.known()
                         ? Value{address.where, address.number + 4 * static_cast<int64_t>(r)}
                         : address;
       if (loads)
-        reg(i.operands[r]) = load(place, bytes);
-      else if (place.where == kStack)
-        stack_[place.number] = reg(i.operands[r]);
+        reg(i.operands[r]) = words || place.where == Value::kStack ? load(place) : Value{};
+      else
+        store(place, reg(i.operands[r]));
     }
     if (i.operands.size() > where + 1)
-      reg(at) = sum(reg(at), {kNumber, i.operands[where + 1].number}, 1);
+      reg(at) = text_sum(reg(at), {Value::kNumber, i.operands[where + 1].number}, 1);
     return true;
   }
 
   // Bodies that are entered in the middle have instructions of four bytes.
   bool jump(Value to) {
-    if (to.where != kCode) return false;
+    if (to.where != Value::kCode) return false;
     at_ = static_cast<size_t>((to.number & ~int64_t{1}) / 4);
     return at_ <= code_.size();
   }
@@ -349,10 +288,10 @@ class Machine {
     for (int r : list.list) {
       Value& value = registers_[static_cast<size_t>(r)];
       if (i.name == "ldmia")
-        value = load(at, 4);
-      else if (at.where == kStack)
-        stack_[at.number] = value;
-      at = sum(at, {kNumber, 4}, 1);
+        value = load(at);
+      else
+        store(at, value);
+      at = text_sum(at, {Value::kNumber, 4}, 1);
     }
     if (base.write_back) reg(base) = at;
     return true;
@@ -361,21 +300,22 @@ class Machine {
   bool stack(const Instruction& i) {
     const std::vector<int>& list = i.operands[0].list;
     Value& top = registers_[13];
-    if (i.name == "push") top = sum(top, {kNumber, 4 * static_cast<int64_t>(list.size())}, -1);
+    if (i.name == "push") top = text_sum(top, {Value::kNumber, 4 * static_cast<int64_t>(list.size())}, -1);
     Value at = top;
     for (int r : list) {
       Value& value = registers_[static_cast<size_t>(r)];
       if (i.name == "push")
-        stack_[at.number] = value;
+        store(at, value);
       else
-        value = load(at, 4);
-      at = sum(at, {kNumber, 4}, 1);
+        value = load(at);
+      at = text_sum(at, {Value::kNumber, 4}, 1);
     }
     if (i.name == "pop") top = at;
     return true;
   }
 
-  bool step(Instruction& i) {
+  bool step(size_t here) override {
+    Instruction& i = code_[here];
     switch (i.does) {
       case Does::kPushPop: return stack(i);
       case Does::kVector: return vector(i);
@@ -401,35 +341,32 @@ class Machine {
   Value result(const Instruction& i) {
     if (i.does == Does::kForget) return {};
     if (i.does == Does::kMove) return value(i.operands[1]);
-    if (i.does == Does::kAddress) return {kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
+    if (i.does == Does::kAddress) return {Value::kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
     const Value left = value(i.operands[1]);
-    if (i.does == Does::kHalf) return left.where == kNumber ? Value{kNumber, left.number & 0xFFFF} : Value{};
+    if (i.does == Does::kHalf) return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : Value{};
     const bool shifted = i.operands.back().kind == Operand::kShift;
     Value right = value(i.operands[2]);
     if (i.does == Does::kAdd || i.does == Does::kSubtract) {
-      if (shifted) right = right.where == kNumber ? Value{kNumber, right.number << i.operands[3].number} : Value{};
-      return sum(left, right, i.does == Does::kAdd ? 1 : -1);
+      if (shifted) right = right.where == Value::kNumber ? Value{Value::kNumber, right.number << i.operands[3].number} : Value{};
+      return text_sum(left, right, i.does == Does::kAdd ? 1 : -1);
     }
-    if (i.operands.size() != 3 || shifted || left.where != kNumber || right.where != kNumber) return {};
+    if (i.operands.size() != 3 || shifted || left.where != Value::kNumber || right.where != Value::kNumber) return {};
     const int64_t a = left.number, b = right.number;
     const auto u = static_cast<uint32_t>(a);
     switch (i.does) {
-      case Does::kShiftLeft: return {kNumber, static_cast<int32_t>(u << b)};
-      case Does::kShiftRight: return {kNumber, static_cast<int64_t>(u >> b)};
-      case Does::kShiftRightSigned: return {kNumber, static_cast<int32_t>(u) >> b};
-      case Does::kAnd: return {kNumber, a & b};
-      default: return {kNumber, a & ~b};
+      case Does::kShiftLeft: return {Value::kNumber, static_cast<int32_t>(u << b)};
+      case Does::kShiftRight: return {Value::kNumber, static_cast<int64_t>(u >> b)};
+      case Does::kShiftRightSigned: return {Value::kNumber, static_cast<int32_t>(u) >> b};
+      case Does::kAnd: return {Value::kNumber, a & b};
+      default: return {Value::kNumber, a & ~b};
     }
   }
 
-  const std::vector<CountArgument>& arguments_;
   std::vector<Instruction> code_;
   std::map<int, size_t> labels_;
   std::array<Value, 16> registers_ = {};
-  std::map<int64_t, Value> stack_;
   Value flags_;
   int64_t lanes_ = 1;
-  size_t at_ = 0;
 };
 
 }  // namespace

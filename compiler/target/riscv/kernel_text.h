@@ -1,21 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the texts of kernels share.
+// What the texts of kernels share: lines, a frame with all that the caller keeps, and what is said of the whole.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include <fmt/format.h>
+
+#include "target/implementation.h"
 #include "tir/builder.h"
 
 namespace aotc::target::riscv {
 
-inline constexpr int kWord = 4;
-inline constexpr const char* kSaved[] = {"s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11"};
+// 0 if the kernel has no parameter of this name.
+int parameter_of(const tir::Kernel& kernel, std::string_view name);
 
-inline int64_t parameter_of(const tir::Kernel& kernel, std::string_view name) {
-  for (const auto& [key, value] : kernel.parameters)
-    if (key == name) return value;
-  return 0;
-}
+class KernelText {
+ protected:
+  static constexpr int kWord = 4;
+  static constexpr int kSavedBytes = 12 * kWord;  // s0 to s11, at the begin of the frame
+
+  template <typename... Args>
+  void line(fmt::format_string<Args...> text, Args&&... args) {
+    lines_.push_back(fmt::format(text, std::forward<Args>(args)...));
+  }
+
+  // A frame of so many bytes, a multiple of 16.
+  void save(int frame);
+  void restore();
+  // Arguments are a0 to a3. Macros that the text has defined end with it.
+  Implementation finish();
+
+  std::vector<std::string> lines_;
+
+ private:
+  int frame_ = 0;
+};
 
 }  // namespace aotc::target::riscv

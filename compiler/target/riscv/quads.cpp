@@ -6,7 +6,6 @@
 
 #include "ops/common/quad_kernel.h"
 #include "target/riscv/kernel_text.h"
-#include "target/riscv/text_count.h"
 
 namespace aotc::target::riscv {
 
@@ -18,11 +17,11 @@ constexpr int kUnits = 4;
 
 // a0 stream, a1 x, a2 out, a3 starts; s0 to s3 sums, s4 to s11 totals; t0 mask, t1 end of x, t2 x, t3 starts, t4 tiles
 // left, t5 multiplier, t6 offset, a7 what it is less by for negative accumulators; a4 to a6 temporaries.
-class QuadWriter {
+class QuadWriter : KernelText {
  public:
   explicit QuadWriter(const tir::Kernel& kernel)
-      : words_(static_cast<int>(parameter_of(kernel, "words"))),
-        group_(static_cast<int>(parameter_of(kernel, "group"))),
+      : words_(parameter_of(kernel, "words")),
+        group_(parameter_of(kernel, "group")),
         same_(parameter_of(kernel, "same") != 0),
         sign_(parameter_of(kernel, "sign") != 0) {}
 
@@ -53,26 +52,12 @@ class QuadWriter {
     outputs();
     line("addi t4,t4,-1");
     line("bnez t4,1b");
-    leave();
-    for (const char* macro : {"aotc_w", "aotc_a", "aotc_u"}) line(".purgem {}", macro);
-    Implementation out;
-    out.condition = "defined(__GNUC__) && defined(__riscv_mul) && __riscv_xlen == 32 && !defined(__riscv_e)";
-    out.lines = std::move(lines_);
-    out.arguments = {"a0", "a1", "a2", "a3"};
-    out.clobbers = {"a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3", "t4", "t5", "t6"};
-    out.stack_bytes = kFrame;
-    out.count = count_instructions;
-    out.cycles = count_cycles;
-    return out;
+    restore();
+    return finish();
   }
 
  private:
-  static constexpr int kShift = 12 * kWord, kTotals = kShift + kWord, kFrame = 96;
-
-  template <typename... Args>
-  void line(fmt::format_string<Args...> text, Args&&... args) {
-    lines_.push_back(fmt::format(text, std::forward<Args>(args)...));
-  }
+  static constexpr int kShift = kSavedBytes, kTotals = kShift + kWord, kFrame = 96;
 
   static int total(int word, int unit) { return 4 + kUnits * word + unit; }
   int line_bytes() const { return kWord * (same_ ? 1 : sign_ ? 4 : 3); }
@@ -109,10 +94,7 @@ class QuadWriter {
   }
 
   void enter() {
-    line("addi sp,sp,-{}", kFrame);
-    line(".cfi_remember_state; .cfi_def_cfa_register sp; .cfi_adjust_cfa_offset {}", kFrame);
-    for (int i = 0; i < 12; ++i) line("sw {},{}(sp)", kSaved[i], kWord * i);
-    for (int i = 0; i < 12; ++i) line(".cfi_rel_offset {}, {}", kSaved[i], kWord * i);
+    save(kFrame);
     line("lw t4,{}(a0)", kWord * QuadKernel::kTiles);
     line("lw t1,{}(a0)", kWord * QuadKernel::kDepth);
     line("add t1,t1,a1");
@@ -128,12 +110,6 @@ class QuadWriter {
     line("mv t3,a3");
     line("lui t0,0xff0");
     line("addi t0,t0,0xff");
-  }
-
-  void leave() {
-    for (int i = 0; i < 12; ++i) line("lw {},{}(sp)", kSaved[i], kWord * i);
-    line("addi sp,sp,{}", kFrame);
-    line(".cfi_restore_state");
   }
 
   void begin_totals() {
@@ -180,7 +156,6 @@ class QuadWriter {
     line("addi a2,a2,{}", kUnits * words_);
   }
 
-  std::vector<std::string> lines_;
   int words_, group_;
   bool same_, sign_;
 };

@@ -1,26 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/riscv/text_count.h"
 
+#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "target/text_stepper.h"
+
 namespace aotc::target::riscv {
 
 namespace {
 
-constexpr int kUnknown = -2, kNumber = -1, kStack = 100;  // where a value points to; else an argument
-constexpr int64_t kMostSteps = int64_t{1} << 24;
 constexpr std::string_view kEscape = "\\\\";  // of a macro's parameter, as the C string has it
-
-struct Value {
-  int where = kUnknown;
-  int64_t number = 0;
-  bool known() const { return where != kUnknown; }
-};
 
 // What it does to the numbers that are followed.
 enum class Does : uint8_t { kNothing, kBranch, kStoreWord, kLoadWord, kMove, kAdd, kSubtract, kForget, kNotKnown };
@@ -68,48 +62,25 @@ int64_t offset_in(std::string_view text) {
   return out;
 }
 
-class Machine {
+class Machine : public TextStepper {
  public:
-  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments) : arguments_(arguments) {
+  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
+      : TextStepper(arguments, machine::Isa::kRiscv) {
     read(kernel.lines);
     for (size_t i = 0; i < code_.size(); ++i) prepare(code_[i], i + 1);
     for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)
-      registers_[static_cast<size_t>(register_of(kernel.arguments[a]))] =
-          arguments[a].pointer ? Value{static_cast<int>(a), 0} : Value{kNumber, arguments[a].value};
-    registers_[static_cast<size_t>(register_of("sp"))] = {kStack, 0};
-    registers_[static_cast<size_t>(register_of("zero"))] = {kNumber, 0};
-  }
-
-  std::optional<int64_t> run() {
-    for (at_ = 0; at_ < code_.size(); ++steps_)
-      if (steps_ > kMostSteps || !step(code_[at_++])) return std::nullopt;
-    return steps_;
-  }
-
-  std::optional<double> cycles(const machine::Timing& timing) {
-    const std::vector<machine::InstructionCost> costs = costs_of(timing);
-    double out = 0;
-    for (at_ = 0; at_ < code_.size(); ++steps_) {
-      const size_t here = at_++;
-      if (steps_ > kMostSteps || !step(code_[here])) return std::nullopt;
-      out += costs[here].cycles + (at_ != here + 1 ? costs[here].taken : 0);
-    }
-    return out;
+      registers_[static_cast<size_t>(register_of(kernel.arguments[a]))] = argument(a);
+    registers_[static_cast<size_t>(register_of("sp"))] = {Value::kStack, 0};
+    registers_[static_cast<size_t>(register_of("zero"))] = {Value::kNumber, 0};
   }
 
  private:
-  std::vector<machine::InstructionCost> costs_of(const machine::Timing& timing) const {
-    std::vector<machine::Instruction> all;
-    for (const Instruction& i : code_) {
-      std::string operands;
-      for (const std::string& o : i.operands) operands += (operands.empty() ? "" : ",") + o;
-      all.push_back(machine::parse_instruction(machine::Isa::kRiscv, static_cast<uint32_t>(4 * all.size()), 4, i.name, operands));
-    }
-    std::vector<machine::InstructionCost> out;
-    for (size_t i = 0; i < all.size(); ++i)
-      out.push_back(machine::cost_of(timing, machine::Isa::kRiscv, all[i], i > 0 ? &all[i - 1] : nullptr,
-                                     i + 1 < all.size() ? &all[i + 1] : nullptr));
-    return out;
+  size_t size() const override { return code_.size(); }
+
+  machine::Instruction parsed(size_t i, uint32_t address) const override {
+    std::string operands;
+    for (const std::string& o : code_[i].operands) operands += (operands.empty() ? "" : ",") + o;
+    return machine::parse_instruction(machine::Isa::kRiscv, address, 4, code_[i].name, operands);
   }
 
   // ---------------------------------------------------------------- text
@@ -221,68 +192,44 @@ class Machine {
 
   // ---------------------------------------------------------------- steps
 
-  Value value(const Operand& o) const { return o.reg >= 0 ? registers_[static_cast<size_t>(o.reg)] : Value{kNumber, o.number}; }
-
-  static Value sum(Value a, Value b, int sign) {
-    if (!a.known() || !b.known()) return {};
-    if (b.where == kNumber) return {a.where, a.number + sign * b.number};
-    if (a.where == b.where && sign < 0) return {kNumber, a.number - b.number};
-    return a.where == kNumber && sign > 0 ? Value{b.where, a.number + b.number} : Value{};
-  }
-
-  Value load(Value at) const {
-    if (at.where == kStack) {
-      auto found = stack_.find(at.number);
-      return found == stack_.end() ? Value{} : found->second;
-    }
-    if (at.where < 0 || at.where >= static_cast<int>(arguments_.size())) return {};
-    const std::span<const uint8_t> table = arguments_[static_cast<size_t>(at.where)].table;
-    if (at.number < 0 || at.number + 4 > static_cast<int64_t>(table.size())) return {};
-    int32_t word = 0;
-    std::memcpy(&word, table.data() + at.number, 4);
-    return {kNumber, word};
-  }
+  Value value(const Operand& o) const { return o.reg >= 0 ? registers_[static_cast<size_t>(o.reg)] : Value{Value::kNumber, o.number}; }
 
   // Forward where data decides: what is passed over is what is left out, the longer way goes through it.
   bool branch(const Instruction& i) {
-    const Value difference = sum(value(i.first), value(i.second), -1);
-    if (difference.where != kNumber) return i.target >= at_;
+    const Value difference = text_sum(value(i.first), value(i.second), -1);
+    if (difference.where != Value::kNumber) return i.target >= at_;
     const int64_t d = difference.number;
     const bool taken = i.condition == '=' ? d == 0 : i.condition == '!' ? d != 0 : i.condition == '>' ? d >= 0 : d < 0;
     if (taken) at_ = i.target;
     return true;
   }
 
-  bool step(const Instruction& i) {
+  // Of a load or store.
+  Value address(const Instruction& i) const { return text_sum(value({i.first.reg}), {Value::kNumber, i.first.number}, 1); }
+
+  bool step(size_t here) override {
+    const Instruction& i = code_[here];
     Value made;
     switch (i.does) {
       case Does::kNothing: return true;
       case Does::kNotKnown: return false;
       case Does::kBranch: return branch(i);
-      case Does::kStoreWord: {
-        const Value at = sum(value({i.first.reg}), {kNumber, i.first.number}, 1);
-        if (at.where == kStack) stack_[at.number] = registers_[static_cast<size_t>(i.to)];
-        return true;
-      }
-      case Does::kLoadWord: made = load(sum(value({i.first.reg}), {kNumber, i.first.number}, 1)); break;
+      case Does::kStoreWord: return store(address(i), registers_[static_cast<size_t>(i.to)]), true;
+      case Does::kLoadWord: made = load(address(i)); break;
       case Does::kMove: made = value(i.first); break;
-      case Does::kAdd: made = sum(value(i.first), value(i.second), 1); break;
-      case Does::kSubtract: made = sum(value(i.first), value(i.second), -1); break;
+      case Does::kAdd: made = text_sum(value(i.first), value(i.second), 1); break;
+      case Does::kSubtract: made = text_sum(value(i.first), value(i.second), -1); break;
       case Does::kForget: break;
     }
     registers_[static_cast<size_t>(i.to)] = made;
     return true;
   }
 
-  const std::vector<CountArgument>& arguments_;
   std::map<std::string, Macro> macros_;
   std::vector<Instruction> code_;
   std::map<int, std::vector<size_t>> labels_;
   std::map<std::string, int> names_;
   std::vector<Value> registers_;
-  std::map<int64_t, Value> stack_;
-  size_t at_ = 0;
-  int64_t steps_ = 0;
 };
 
 }  // namespace

@@ -9,7 +9,6 @@
 
 #include "ops/common/triple_kernel.h"
 #include "target/riscv/kernel_text.h"
-#include "target/riscv/text_count.h"
 
 namespace aotc::target::riscv {
 
@@ -24,12 +23,12 @@ constexpr int kPixels = 3;
 constexpr const char* kSums[] = {"s0", "s1", "s2", "s3", "s4",  "s5",  "s6", "s7",
                                  "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
-class TripleWriter {
+class TripleWriter : KernelText {
  public:
   explicit TripleWriter(const tir::Kernel& kernel)
-      : channels_(static_cast<int>(parameter_of(kernel, "channels"))),
-        unroll_(static_cast<int>(parameter_of(kernel, "unroll"))),
-        shift_(static_cast<int>(parameter_of(kernel, "shift"))),
+      : channels_(parameter_of(kernel, "channels")),
+        unroll_(parameter_of(kernel, "unroll")),
+        shift_(parameter_of(kernel, "shift")),
         many_(parameter_of(kernel, "many") != 0),
         sign_(parameter_of(kernel, "sign") != 0) {}
 
@@ -46,27 +45,12 @@ class TripleWriter {
     outputs();
     line("lw a4,{}(sp)", kStreamEnd);
     line("bne a0,a4,1b");
-    leave();
-    for (const char* macro : {"aotc_f", "aotc_m", "aotc_k", "aotc_s", "aotc_r", "aotc_o"}) line(".purgem {}", macro);
-    if (many_) line(".purgem aotc_t");
-    Implementation out;
-    out.condition = "defined(__GNUC__) && defined(__riscv_mul) && __riscv_xlen == 32 && !defined(__riscv_e)";
-    out.lines = std::move(lines_);
-    out.arguments = {"a0", "a1", "a2", "a3"};
-    out.clobbers = {"a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3", "t4", "t5", "t6"};
-    out.stack_bytes = frame();
-    out.count = count_instructions;
-    out.cycles = count_cycles;
-    return out;
+    restore();
+    return finish();
   }
 
  private:
-  static constexpr int kPanel = 48, kStreamEnd = 52, kPanelEnd = 56, kThird = 60, kSegments = 64, kLeft = 68, kTotals = 72;
-
-  template <typename... Args>
-  void line(fmt::format_string<Args...> text, Args&&... args) {
-    lines_.push_back(fmt::format(text, std::forward<Args>(args)...));
-  }
+  static constexpr int kPanel = kSavedBytes, kStreamEnd = 52, kPanelEnd = 56, kThird = 60, kSegments = 64, kLeft = 68, kTotals = 72;
 
   int frame() const {
     const int bytes = many_ ? kTotals + channels_ * kPixels * kWord : kSegments;
@@ -145,10 +129,7 @@ class TripleWriter {
   }
 
   void enter() {
-    line("addi sp,sp,-{}", frame());
-    line(".cfi_remember_state; .cfi_def_cfa_register sp; .cfi_adjust_cfa_offset {}", frame());
-    for (int i = 0; i < 12; ++i) line("sw {},{}(sp)", kSaved[i], kWord * i);
-    for (int i = 0; i < 12; ++i) line(".cfi_rel_offset {}, {}", kSaved[i], kWord * i);
+    save(frame());
     line("sw a1,{}(sp)", kPanel);
     line("lw a4,{}(a3)", kWord * TripleKernel::kStreamBytes);
     line("add a4,a4,a0");
@@ -165,12 +146,6 @@ class TripleWriter {
     }
     line("li t0,-128");
     line("li t1,127");
-  }
-
-  void leave() {
-    for (int i = 0; i < 12; ++i) line("lw {},{}(sp)", kSaved[i], kWord * i);
-    line("addi sp,sp,{}", frame());
-    line(".cfi_restore_state");
   }
 
   void keep(int word, int place) {
@@ -241,7 +216,6 @@ class TripleWriter {
     }
   }
 
-  std::vector<std::string> lines_;
   int channels_, unroll_, shift_;
   bool many_, sign_;
 };

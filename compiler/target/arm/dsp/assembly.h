@@ -66,6 +66,10 @@ void keep_line(Thumb& a, Reg multiplier, Reg offset, int shift);
 // `requantize` by the line that keep_line has put on the stack, with two temporaries.
 void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign);
 
+// A word of each pixel, at r0 (which moves on) and so many strides behind it, to r8 to r11; r6: three strides.
+void load_pixels(Thumb& a, int pixels, Reg stride);
+// These words to r1, which moves on.
+void store_pixels(Thumb& a, int pixels);
 // The end of what packs rows (r4, with r5 bytes between them) of words (r7): both loops, and the kernel's.
 Implementation end_packing(Thumb& a, Label word, Label row);
 

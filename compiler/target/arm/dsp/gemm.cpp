@@ -47,10 +47,7 @@ Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const
     real = clamp(f.let("v", real), tir::f32(-1024.0f), tir::f32(1024.0f));
     return clamp(cast(DType::kI32, f.let("v", ops::emit_nearest_even(real))) + load(stream, at + 1), -128, 127);
   }
-  Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream, at));
-  Ex sum = cast(DType::kI32, product >> tir::i64(32)) + load(stream, at + 1);
-  if (sign) sum = sum - ((acc >> 31) & load(stream, at + 2));
-  return clamp(f.let("v", sum) >> shift, -128, 127);
+  return clamp(f.let("v", ops::line_sum(acc, stream, at, sign)) >> shift, -128, 127);
 }
 
 int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t a) {

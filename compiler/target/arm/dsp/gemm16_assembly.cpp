@@ -176,14 +176,8 @@ Implementation pack_halves(const tir::Kernel& kernel) {
   a.bind(row);
   a.mov(r7, r2);
   a.bind(word);
-  if (pixels > 1) a.ldr_index(r9, r0, r3);
-  if (pixels > 2) a.ldr_index(r10, r0, r3, 1);
-  if (pixels > 3) a.ldr_index(r11, r0, r6);
-  a.ldr_after(r8, r0, 4);
-  if (pixels == 4) a.stm_after(r1, {r8, r9, r10, r11});
-  if (pixels == 3) a.stm_after(r1, {r8, r9, r10});
-  if (pixels == 2) a.strd_after(r8, r9, r1, 8);
-  if (pixels == 1) a.str_after(r8, r1, 4);
+  load_pixels(a, pixels, r3);
+  store_pixels(a, pixels);
   return end_packing(a, word, row);
 }
 

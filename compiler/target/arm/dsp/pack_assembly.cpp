@@ -18,6 +18,20 @@ Implementation end_packing(Thumb& a, Label word, Label row) {
   return a.finish();
 }
 
+void load_pixels(Thumb& a, int pixels, Reg stride) {
+  if (pixels > 1) a.ldr_index(r9, r0, stride);
+  if (pixels > 2) a.ldr_index(r10, r0, stride, 1);
+  if (pixels > 3) a.ldr_index(r11, r0, r6);
+  a.ldr_after(r8, r0, 4);
+}
+
+void store_pixels(Thumb& a, int pixels) {
+  if (pixels == 4) a.stm_after(r1, {r8, r9, r10, r11});
+  if (pixels == 3) a.stm_after(r1, {r8, r9, r10});
+  if (pixels == 2) a.strd_after(r8, r9, r1, 8);
+  if (pixels == 1) a.str_after(r8, r1, 4);
+}
+
 namespace {
 
 // r2: bytes between pixels, r3: words, r4: rows, r5: bytes from one row's end to the next's begin.
@@ -42,10 +56,7 @@ Implementation pack_pixels(const tir::Kernel& kernel) {
   a.bind(row);
   a.mov(r7, r3);
   a.bind(word);
-  if (pixels > 1) a.ldr_index(x[1], r0, r2);
-  if (pixels > 2) a.ldr_index(x[2], r0, r2, 1);
-  if (pixels > 3) a.ldr_index(x[3], r0, r6);
-  a.ldr_after(x[0], r0, 4);
+  load_pixels(a, pixels, r2);
   for (int p = 0; p + 1 < pixels; p += 2) {
     a.sxtb16(r12, x[static_cast<size_t>(p)]);
     a.sxtb16(lr, x[static_cast<size_t>(p) + 1]);
@@ -56,10 +67,7 @@ Implementation pack_pixels(const tir::Kernel& kernel) {
     a.str_after(r12, r1, 4);
   }
   for (int p = 0; p < pixels; ++p) a.sxtb16(x[static_cast<size_t>(p)], x[static_cast<size_t>(p)], 8);
-  if (pixels == 4) a.stm_after(r1, {r8, r9, r10, r11});
-  if (pixels == 3) a.stm_after(r1, {r8, r9, r10});
-  if (pixels == 2) a.strd_after(r8, r9, r1, 8);
-  if (pixels == 1) a.str_after(r8, r1, 4);
+  store_pixels(a, pixels);
   return end_packing(a, word, row);
 }
 

@@ -53,8 +53,30 @@ Implementation mve_windows(const tir::Kernel& kernel) {
   return a.finish();
 }
 
-// r0 the next row of x, r1 the row of padding, r2 where planes go, r3 the row's number from the first that is
-// there, r8 how many are, r9 the row's bytes; r4 and up the rows of a plane.
+namespace {
+
+// r0: the row of x, if it were there, that is the first of a band; r3: its number from the first that is, r8: how many
+// are, r9: a row's bytes.
+void begin_band(Helium& a, int bytes) {
+  a.uxth(r8, r3);
+  a.lsr(r3, r3, 16);
+  a.mov(r9, bytes);
+  a.mls(r0, r3, r9, r0);
+  a.mov(r12, 0);
+  a.sub(r3, r12, r3);
+}
+
+// `to`: the band's next row, or that of padding in r1.
+void next_row(Helium& a, Reg to) {
+  a.cmp(r3, r8);
+  a.csel(to, r0, r1, "lo");
+  a.add(r0, r0, r9);
+  a.add(r3, r3, 1);
+}
+
+}  // namespace
+
+// As begin_band says; r1 the row of padding, r2 where planes go, r4 and up the rows of a plane.
 Implementation mve_planes(const tir::Kernel& kernel) {
   const int ways = parameter(kernel, "ways"), bytes = parameter(kernel, "bytes");
   const int vectors = bytes / 16, rest = bytes % 16;
@@ -66,12 +88,7 @@ Implementation mve_planes(const tir::Kernel& kernel) {
   };
   a.note("On entry r0: x, r1: panel, r2: offset, r3: rows. Weaves rows, or the padding that the panel begins with.");
   a.enter(0);
-  a.uxth(r8, r3);
-  a.lsr(r3, r3, 16);
-  a.mov(r9, bytes);
-  a.mls(r0, r3, r9, r0);
-  a.mov(r12, 0);
-  a.sub(r3, r12, r3);
+  begin_band(a, bytes);
   a.add(r2, r2, r1);
   if (vectors == 0) {
     a.vldrb(8, q4, r1);
@@ -81,12 +98,7 @@ Implementation mve_planes(const tir::Kernel& kernel) {
   a.mov(r12, parameter(kernel, "planes"));
   a.dls(r12);
   a.bind(plane);
-  for (int i = 0; i < ways; ++i) {
-    a.cmp(r3, r8);
-    a.csel(row(i), r0, r1, "lo");
-    a.add(r0, r0, r9);
-    a.add(r3, r3, 1);
-  }
+  for (int i = 0; i < ways; ++i) next_row(a, row(i));
   a.repeat(vectors, [&] {
     for (int i = 0; i < ways; ++i) a.vldrb_after(8, Vec{i}, row(i), 16);
     store();
@@ -125,21 +137,13 @@ Implementation mve_columns(const tir::Kernel& kernel) {
   a.enter(0);
   a.vldrb(8, q1, r2);
   a.vldrb(8, q2, r2, 16);
-  a.uxth(r8, r3);
-  a.lsr(r3, r3, 16);
-  a.mov(r9, bytes);
-  a.mls(r0, r3, r9, r0);
-  a.mov(r12, 0);
-  a.sub(r3, r12, r3);
+  begin_band(a, bytes);
   a.mov(r2, parameter(kernel, "first"));
   a.add(r2, r2, r1);
   a.mov(r12, rows);
   a.dls(r12);
   a.bind(row);
-  a.cmp(r3, r8);
-  a.csel(r4, r0, r1, "lo");
-  a.add(r0, r0, r9);
-  a.add(r3, r3, 1);
+  next_row(a, r4);
   a.mov(r5, r2);
   a.repeat(vectors, [&] {
     a.vldrb_after(8, q0, r4, step);

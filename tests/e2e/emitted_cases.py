@@ -5,8 +5,9 @@
 Usage: emitted_cases.py TARGET... --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
 
 TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), or thumb1, thumb2 or
-rv32: convolutions and fully connected layers by the kernels of small cores, or rv32_clang. TARGET_O0 to TARGET_O3 and
-TARGET_Os compile for it at that level. The program compares every result with LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
+rv32: convolutions and fully connected layers by the kernels of small cores. rv32_clang, cortex_m4_clang, cortex_m55_clang,
+thumb1_clang and thumb2_clang are compiled by clang, TARGET_O0 to TARGET_O3 and TARGET_Os at that level. The program compares
+every result with LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
 import argparse
 import concurrent.futures
@@ -80,10 +81,19 @@ TARGETS |= {
     "thumb2": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m3", "-mthumb"], lowered_for="thumb2"),
     "rv32": dataclasses.replace(TARGETS["rv32imac"], lowered_for="rv32"),
 }
-TARGETS["rv32_clang"] = dataclasses.replace(
-    TARGETS["rv32"], compiler="clang-19", linker=[TARGETS["rv32"].compiler, *TARGETS["rv32"].flags],
-    flags=["--target=riscv32-unknown-elf", "-march=rv32imac", "-mabi=ilp32", "-mcmodel=medany",
-           "-isystem", "/usr/lib/picolibc/riscv64-unknown-elf/include"])
+
+
+def by_clang(target, *flags):
+    """The same compiled by clang, and linked by gcc, which knows the C library."""
+    return dataclasses.replace(target, compiler="clang-19", linker=[target.compiler, *target.flags], flags=[*flags])
+
+
+TARGETS["rv32_clang"] = by_clang(
+    TARGETS["rv32"], "--target=riscv32-unknown-elf", "-march=rv32imac", "-mabi=ilp32", "-mcmodel=medany",
+    "-isystem", "/usr/lib/picolibc/riscv64-unknown-elf/include")
+TARGETS |= {f"{name}_clang": by_clang(TARGETS[name], "--target=arm-none-eabi", *TARGETS[name].flags,
+                                      "-isystem", "/usr/lib/arm-none-eabi/include")
+            for name in ("cortex_m4", "cortex_m55", "thumb1", "thumb2")}
 # Each at every level, too.
 TARGETS |= {f"{name}_O{level}": dataclasses.replace(target, level=[f"-O{level}"])
             for name, target in TARGETS.items() if not target.level for level in "0123s"}

@@ -8,7 +8,7 @@
 
 #include "ops/common/affine.h"
 #include "ops/common/binary.h"
-#include "ops/common/pair_budget.h"
+#include "ops/common/product_form.h"
 #include "ops/common/requantize.h"
 #include "ops/common/scaler.h"
 
@@ -24,24 +24,15 @@ float real_multiplier(const OpView& op) {
   return product / op.result().scale();
 }
 
+EvenProduct even_product(const OpView& op, ClampI32 clamp) {
+  return {real_multiplier(op), static_cast<float>(op.result().zero_point()), clamp};
+}
+
+ProductZeros zeros(const OpView& op) { return {op.operand(0).zero_point(), op.operand(1).zero_point()}; }
+
 bool by_onnxruntime(const OpView& op) {
   return op.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime;
 }
-
-// onnxruntime's result for a product: float32, the zero point added before it is rounded, ties to even.
-struct EvenProduct {
-  float real, zero;
-  ClampI32 clamp;
-  EvenProduct(const OpView& op, ClampI32 c)
-      : real(real_multiplier(op)), zero(static_cast<float>(op.result().zero_point())), clamp(c) {}
-
-  int64_t operator()(int64_t product) const {
-    // The product has 16 bits; two statements, so that nothing fuses them.
-    volatile float scaled = static_cast<float>(product) * real;
-    float y = std::clamp(scaled + zero, static_cast<float>(clamp.min), static_cast<float>(clamp.max));
-    return static_cast<int64_t>(std::nearbyint(y));
-  }
-};
 
 // Largest |(a - a_zero) * (b - b_zero)|.
 int64_t largest_product(const OpView& op) {
@@ -51,41 +42,6 @@ int64_t largest_product(const OpView& op) {
     return std::max(range.max - zero, zero - range.min);
   };
   return largest(0) * largest(1);
-}
-
-// A form of one rounding: clamp((product * multiplier + (offset << (shift - kOffsetBits))) >>
-// shift).
-struct ProductForm {
-  int32_t multiplier, offset;
-  int shift;
-};
-constexpr int kOffsetBits = 23;
-
-// The form if there is an offset with which it gives the reference's result for every product of
-// two stored values: the reference rounds twice, so the plain offset of one half may not do.
-template <typename Wanted>
-std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m, const Wanted& wanted) {
-  int shift = 31 - m.shift;
-  if (m.multiplier == 0 || shift < 31 || shift > 54 || !PairBudget::any()) return std::nullopt;
-  PairBudget::spend(65536);
-  const int64_t one = int64_t{1} << shift, widest = 129 * one;
-  int64_t least = -widest, most = widest;
-  for (int64_t q = -128; q < 128; ++q) {
-    const int64_t a = q - op.operand(0).zero_point();
-    int64_t product = a * (-128 - int64_t{op.operand(1).zero_point()});
-    // Without branches: this is most of what a MUL takes to compile.
-    for (int b = 0; b < 256; ++b, product += a) {
-      const int64_t value = wanted(product), floor = value * one - product * m.multiplier;
-      // A value at a bound may lie beyond it; the clamp brings it back.
-      least = std::max(least, value > clamp.min ? floor : -widest);
-      most = std::min(most, value < clamp.max ? floor + one - 1 : widest);
-    }
-  }
-  int64_t unit = int64_t{1} << (shift - kOffsetBits);
-  int64_t first = (least + unit - 1) >> (shift - kOffsetBits);
-  int64_t last = most >> (shift - kOffsetBits);
-  if (first > last) return std::nullopt;
-  return ProductForm{m.multiplier, static_cast<int32_t>(first + (last - first) / 2), shift};
 }
 
 class Mul final : public BinaryArithmetic {
@@ -110,7 +66,7 @@ class Mul final : public BinaryArithmetic {
     QuantizedMultiplier m = quantize_multiplier(static_cast<double>(real_multiplier(op)));
     ClampI32 clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
     if (by_onnxruntime(op))
-      return [even = EvenProduct(op, clamp), za = op.operand(0).zero_point(), zb = op.operand(1).zero_point()](
+      return [even = even_product(op, clamp), za = op.operand(0).zero_point(), zb = op.operand(1).zero_point()](
                  int64_t a, int64_t b) { return even((a - za) * (b - zb)); };
     int64_t za = op.operand(0).zero_point(), zb = op.operand(1).zero_point();
     int64_t zero = op.result().zero_point();
@@ -133,9 +89,9 @@ class Mul final : public BinaryArithmetic {
     bool bytes = op.operand(0).dtype == DType::kI8;
     std::optional<ProductForm> form;
     if (by_onnxruntime(op)) {
-      form = fit_product(op, clamp, m, EvenProduct(op, clamp));
+      form = fit_product(zeros(op), clamp, m, even_product(op, clamp));
     } else if (bytes && m.shift <= 0) {
-      form = fit_product(op, clamp, m, RoundedTwice(m, op.result().zero_point(), clamp));
+      form = fit_product(zeros(op), clamp, m, RoundedTwice(m, op.result().zero_point(), clamp));
     }
     std::function<Ex(const Ex&)> scale =
         form                 ? emit_form(f, p, *form)
@@ -181,7 +137,7 @@ class Mul final : public BinaryArithmetic {
                                                 const ProductForm& form) {
     size_t multiplier = p.add("multiplier", form.multiplier);
     size_t offset = p.add("offset", form.offset);
-    size_t offset_shift = p.add("offset_shift", form.shift - kOffsetBits);
+    size_t offset_shift = p.add("offset_shift", form.shift - ProductForm::kOffsetBits);
     // In two steps, because a 64-bit shift by a variable is slow; floors compose.
     int whole = std::min(form.shift, 32);
     size_t rest = whole < 32 ? 0 : p.add("shift", form.shift - whole);

@@ -56,7 +56,7 @@ void add_sums_cases(std::vector<KernelCase>& to) {
       for (int64_t groups : {1, 3}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
         std::vector<int32_t> stream;
-        data.add_words(stream, groups * steps * 4);
+        data.add_words(stream, groups * steps * 4 + arm::PairGemm::kGemvAhead);
         to.push_back({arm::gemv_sums_kernel(),
                       {table(stream), data.words(steps), data.words(groups * 8),
                        table(arm::gemv_sums_shape(steps, groups))},

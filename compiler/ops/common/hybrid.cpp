@@ -96,13 +96,15 @@ RowScale quantize_asymmetric(std::span<const float> x, std::span<int8_t> q) {
 Ex bits_of(const Ex& x) { return call(tir::Intrinsic::kFloatBits, DType::kI32, {x}); }
 Ex float_of(const Ex& bits) { return call(tir::Intrinsic::kFloatFromBits, DType::kF32, {bits}); }
 
-// body(i, n) for elements i .. i + n of [begin, end).
-void each(FunctionBuilder& f, int64_t begin, int64_t end,
-          const std::function<void(Ex, int64_t)>& body) {
+// body(i, n, position) for elements i .. i + n of [begin, end), which are stored at `position`.
+void each(FunctionBuilder& f, int64_t begin, int64_t end, bool fours,
+          const std::function<void(Ex, int64_t, Ex)>& body) {
   if (begin == end) return;
+  // Both addresses are multiples of the variable, which compilers turn into pointers that move on.
+  if (fours) return f.loop("four", begin / 4, end / 4, [&](const Ex& four) { body(four * 4, 4, four); });
   const int64_t count = end - begin;
   const int64_t unroll = count % 4 == 0 ? 4 : count % 2 == 0 ? 2 : unroll_for(count, 4);
-  f.loop("i", begin, end, [&](Ex i) { body(i, unroll); }, unroll);
+  f.loop("i", begin, end, [&](const Ex& i) { body(i, unroll, i); }, unroll);
 }
 
 class RowWriter {
@@ -116,7 +118,7 @@ class RowWriter {
 
   RowQuantization symmetric() {
     Ex most = f_.var("most", 0);
-    each(f_, 0, row_.count, [&](Ex i, int64_t n) {
+    each(f_, 0, row_.count, false, [&](const Ex& i, int64_t n, const Ex&) {
       for (int64_t u = 0; u < n; ++u)
         f_.assign(most, max(most, bits_of(element(i + u)) & kMagnitude));
     });
@@ -130,7 +132,7 @@ class RowWriter {
   RowQuantization asymmetric() {
     // Among floats below 0 the least has the largest bits, as a number without sign.
     Ex least = f_.var("least", tir::imm(DType::kU32, 0)), most = f_.var("most", 0);
-    each(f_, 0, row_.count, [&](Ex i, int64_t n) {
+    each(f_, 0, row_.count, false, [&](const Ex& i, int64_t n, const Ex&) {
       for (int64_t u = 0; u < n; ++u) {
         Ex bits = f_.let("bits", bits_of(element(i + u)));
         f_.assign(most, max(most, bits));
@@ -183,7 +185,7 @@ class RowWriter {
     const int64_t grouped = row_.count / kRoundedTogether * kRoundedTogether;
     const bool symmetric = !row_.asymmetric;
     auto part = [&](int64_t begin, int64_t end, float half) {
-      each(f_, begin, end, [&](Ex i, int64_t n) {
+      each(f_, begin, end, row_.fours, [&](const Ex& i, int64_t n, const Ex& position) {
         std::vector<Ex> values;
         for (int64_t u = 0; u < n; ++u) {
           // Of the magnitude, with the sign put back: neither compares nor branches.
@@ -194,7 +196,7 @@ class RowWriter {
           if (!symmetric) q = clamp(q + zero, -128, 127);
           values.push_back(f_.let("q", row_.centred && !symmetric ? q - zero : q));
         }
-        row_.store(i, values);
+        row_.store(position, values);
       });
     };
     part(0, grouped, kHalf);
@@ -202,8 +204,9 @@ class RowWriter {
   }
 
   void blank() {
-    each(f_, 0, row_.count,
-         [&](Ex i, int64_t n) { row_.store(i, std::vector<Ex>(static_cast<size_t>(n), Ex(0))); });
+    each(f_, 0, row_.count, row_.fours, [&](const Ex&, int64_t n, const Ex& position) {
+      row_.store(position, std::vector<Ex>(static_cast<size_t>(n), Ex(0)));
+    });
   }
 
   FunctionBuilder& f_;

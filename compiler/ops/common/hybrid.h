@@ -40,6 +40,7 @@ struct RowRequest {
   std::function<void(const tir::Ex& position, const std::vector<tir::Ex>& q)> store;
   // Where it is not elements of a buffer: element i of the row, in the place of x and at.
   std::function<tir::Ex(const tir::Ex& i)> element = nullptr;
+  bool fours = false;  // stored four at a time: position is the number of the four, and count a multiple of 4
 };
 RowQuantization emit_quantize_row(tir::FunctionBuilder& f, const RowRequest& row);
 // Into q[to .. to + count).

@@ -71,10 +71,10 @@ class HybridPanelLowering final : public HybridRowsLowering {
   void quantize() override {
     RowRequest row = request();
     row.centred = true;
-    row.store = [this](const Ex& i, const std::vector<Ex>& q) {
-      Ex at = f_.let("at", i >> 1);
-      f_.store(panel_, at, pair_word(q[0], q[2]));
-      f_.store(panel_, at + 1, pair_word(q[1], q[3]));
+    row.fours = true;
+    row.store = [this](const Ex& four, const std::vector<Ex>& q) {
+      f_.store(panel_, four * 2, pair_word(q[0], q[2]));
+      f_.store(panel_, four * 2 + 1, pair_word(q[1], q[3]));
     };
     q_ = emit_quantize_row(f_, row);
   }

@@ -175,6 +175,7 @@ std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_
   for (int64_t a : first)
     for (const auto& step : order)
       for (int64_t c = a; c < a + 8; c += 2) out.push_back(stream_word(weights, k, step, c));
+  out.insert(out.end(), PairGemm::kGemvAhead, 0);
   return out;
 }
 
@@ -230,9 +231,7 @@ std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
 
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups) {
   std::vector<int32_t> out = gemv_shape(steps, groups, false);
-  out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>(groups * 4 * steps * 4);
-  out[PairGemm::kShapeEntry] =
-      static_cast<int32_t>(loop_entry(steps / 2, PairGemm::kGemvUnroll, PairGemm::kGemvSumsInstructions));
+  out[PairGemm::kShapeStreamBytes] = static_cast<int32_t>((groups * 4 * steps + PairGemm::kGemvAhead) * 4);
   return out;
 }
 

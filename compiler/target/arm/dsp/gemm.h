@@ -36,7 +36,8 @@ struct PairGemm {
   // Three pixels leave registers for the weights of three steps, which one instruction loads.
   static constexpr int kTripleUnroll = 4;  // of three steps each
   static constexpr int kTripleInstructions = 25, kTripleStep = 8;
-  static constexpr int kGemvInstructions = 28, kGemvSumsInstructions = 29;
+  static constexpr int kGemvInstructions = 28;
+  static constexpr int kGemvAhead = 2;  // words that are read behind a stream of gemv_sums, which has them
   static constexpr int kGemvChannels = 8;
   static constexpr int kWordsUnroll = 32;
   static constexpr int kWordsStepInstructions[] = {0, 4, 6, 8, 11};

@@ -230,7 +230,7 @@ constexpr const char* kFrameNote =
     "On the stack from sp: panel, end of weights, out, where the unrolled body is entered, the panel's end.";
 
 // One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c. `sums`: they
-// begin as 0 and are written as they are.
+// begin as 0 and are written as they are, and the first two words of weights of the next eight are loaded by then.
 class GemvWriter {
  public:
   GemvWriter(int shift, bool sign, bool sums) : shift_(shift), sign_(sign), sums_(sums) {}
@@ -241,6 +241,7 @@ class GemvWriter {
     a_.enter(GemvFrame::kBytes);
     a_.note(kFrameNote);
     begin_gemv(a_, body);
+    if (sums_) a_.ldrd_after(r12, lr, r0, 8);
     a_.note("For every eight channels. r0: weights, r1: panel, r2 to r9: their sums.");
     a_.bind(group);
     for (int c = 0; c < 8 && sums_; ++c) a_.mov(acc(c), 0);
@@ -251,34 +252,23 @@ class GemvWriter {
     a_.jump(sp, GemvFrame::kEntry);
     a_.bind(body);
     a_.note("A step: four taps of eight channels. A word of weights has 256 * b + a in each half.");
-    if (!sums_) a_.note("Two words of the next step, or of what follows, are loaded with the last one.");
-    a_.repeat(PairGemm::kGemvUnroll, [&] { sums_ ? step() : ahead_step(); });
-    a_.ldr(sums_ ? r12 : r10, sp, GemvFrame::kPixelEnd);
-    a_.cmp(r1, sums_ ? r12 : r10);
+    a_.note("Two words of the next step, or of what follows, are loaded with the last one.");
+    a_.repeat(PairGemm::kGemvUnroll, [&] { step(); });
+    a_.ldr(r10, sp, GemvFrame::kPixelEnd);
+    a_.cmp(r1, r10);
     a_.b("ne", body);
     a_.note(sums_ ? "The sums are the results." : "Requantise: multiply, add the offset, shift, saturate; store.");
     sums_ ? finish_sums() : finish_group();
-    end_gemv(a_, group);
+    end_gemv(a_, group, r10);
     return a_.finish();
   }
 
  private:
   static Reg acc(int channel) { return {2 + channel}; }
 
-  // Two words of the panel at a time. Every instruction is 4 bytes.
+  // Two words of the panel at a time, with the first two words of weights in r12 and lr. Where the first word of the panel
+  // is done with, its register takes weights, so that three come at a time. Every instruction is 4 bytes.
   void step() {
-    a_.ldrd_after(r10, r11, r1, 8);
-    for (Reg x : {r10, r11})
-      for (int half = 0; half < 2; ++half) {
-        a_.ldrd_after(r12, lr, r0, 8);
-        multiply(x, r12, 4 * half);
-        multiply(x, lr, 4 * half + 2);
-      }
-  }
-
-  // The same with the first two words of weights in r12 and lr. Where the first word of the panel is done with, its register
-  // takes weights, so that three come at a time.
-  void ahead_step() {
     a_.ldrd_after(r11, r10, r1, 8);
     multiply(r11, r12, 0);
     multiply(r11, lr, 2);

@@ -15,7 +15,7 @@ struct GemvFrame {
 // Behind the entry with a frame of kBytes: fills it. r0 and r1 stay.
 void begin_gemv(Thumb& a, Label body);
 
-// Goes on with the next group of channels while there are weights, from the pixel's begin; else returns.
-void end_gemv(Thumb& a, Label group);
+// Goes on with the next group of channels while there are weights, from the pixel's begin; else returns. Changes scratch.
+void end_gemv(Thumb& a, Label group, Reg scratch = r12);
 
 }  // namespace aotc::target::arm

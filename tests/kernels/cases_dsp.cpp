@@ -100,6 +100,27 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
       }
 }
 
+// Pairs by lines and by floats, in turn.
+void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels) {
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : {1, 2, 8, 9, 27})
+      for (int64_t pairs : {1, 4}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+        std::vector<int32_t> stream;
+        for (int64_t p = 0; p < pairs; ++p) {
+          const bool floats = (p + steps) % 2 != 0;
+          data.add_words(stream, 2 + steps);
+          stream.push_back(floats ? 1 : 0);
+          for (int c = 0; c < 2; ++c) data.add_line(stream, false, floats ? kEven : kShift);
+        }
+        const int64_t stride = 2 * pairs + 1;
+        to.push_back({arm::gemm_pairs_kernel(pixels, kShift, false, true),
+                      {table(stream), data.words(steps * pixels), data.bytes(pixels * stride, 1),
+                       table(arm::gemm_shape(steps, pairs, stride, pixels, false, true))},
+                      {}});
+      }
+}
+
 void add_nibble_cases(std::vector<KernelCase>& to, const arm::NibbleTile& tile, bool sign) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : {1, 2, 8, 9, 15, 27})
@@ -172,6 +193,7 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
         for (int64_t pixels = 1; pixels <= 4; ++pixels) add_matrix_cases(to, words, sign, shift, pixels);
       }
     }
+  for (int64_t pixels = 1; pixels <= 4; ++pixels) add_mixed_cases(to, pixels);
 }
 
 void add_pack_cases(std::vector<KernelCase>& to) {

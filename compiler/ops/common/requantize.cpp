@@ -162,20 +162,42 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
 
 }  // namespace
 
+namespace {
+
+bool has_scales(const Requantization& what) {
+  return std::any_of(what.scales.begin(), what.scales.end(), [&](double scale) { return scale != what.scales[0]; });
+}
+
+// Accumulators of each channel that lie too far from zero to be shifted are counted from there.
+std::vector<int64_t> origins(const Requantization& what, int left) {
+  std::vector<int64_t> out(what.ranges.size(), 0);
+  for (size_t c = 0; has_scales(what) && c < out.size(); ++c) {
+    const AccRange& r = what.ranges[c];
+    if ((r.magnitude() << left) >= int64_t{1} << 31) out[c] = r.low + (r.high - r.low) / 2;
+  }
+  return out;
+}
+
+}  // namespace
+
 std::optional<LineFit> fit_common_line(const Requantization& what, int left,
                                        std::vector<int32_t>& bias) {
-  bool per_channel = false;
-  for (double scale : what.scales) per_channel = per_channel || scale != what.scales[0];
-  std::vector<int64_t> origin(what.ranges.size(), 0);
-  for (size_t c = 0; per_channel && c < origin.size(); ++c) {
-    const AccRange& r = what.ranges[c];
-    if ((r.magnitude() << left) >= int64_t{1} << 31) origin[c] = r.low + (r.high - r.low) / 2;
-  }
+  const bool per_channel = has_scales(what);
+  const std::vector<int64_t> origin = origins(what, left);
   auto steps = steps_of(what, per_channel, origin);
   auto fit = steps ? fit_moved_lines(*steps, what.clamp, left, what.rounding == Rounding::kEven) : std::nullopt;
   for (size_t c = 0; fit && c < origin.size(); ++c)
     bias[c] = static_cast<int32_t>(bias[c] - origin[c] +
                                    fit->channels[per_channel ? c : 0].moved);
+  return fit;
+}
+
+std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std::vector<int32_t>& bias, std::vector<bool>& others) {
+  const std::vector<int64_t> origin = origins(what, left);
+  auto steps = has_scales(what) ? steps_of(what, true, origin) : std::nullopt;
+  auto fit = steps ? fit_most_lines(*steps, what.clamp, left, others) : std::nullopt;
+  for (size_t c = 0; fit && c < origin.size(); ++c)
+    if (!others[c]) bias[c] = static_cast<int32_t>(bias[c] - origin[c] + fit->channels[c].moved);
   return fit;
 }
 

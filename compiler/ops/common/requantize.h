@@ -84,6 +84,9 @@ struct Requantization {
 std::optional<LineFit> fit_common_line(const Requantization& what, int left,
                                        std::vector<int32_t>& bias);
 
+// The same without signs, but for channels of which no line does: others[c] says which, half of them at most. Their biases stay.
+std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std::vector<int32_t>& bias, std::vector<bool>& others);
+
 // What such a line makes of an accumulator shifted left, before the shift that all share: (acc * multiplier >> 32) + offset,
 // less the sign's word where acc < 0. These words are at table[at].
 tir::Ex line_sum(const tir::Ex& acc, const tir::BufferPtr& table, const tir::Ex& at, bool sign);

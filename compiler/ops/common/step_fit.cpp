@@ -321,6 +321,7 @@ struct LineSearch {
   int most_shift = 0;  // keeps offsets within 2^29
   bool may_move = false;
   bool may_break = false;
+  std::vector<bool>* others = nullptr;  // channels that no line fits are noted here, where there is such a place
 
   // The shift with which the largest slope's multiplier has 31 bits.
   int shift_of(int left) const { return std::min(left - 1 - top, most_shift); }
@@ -347,8 +348,9 @@ struct LineSearch {
       bool fits = fit_channel(s, form, channel) || (may_move && fit_moved(s, form, channel));
       if (!fits && with_sign && may_break)
         fits = fit_broken(s, form.left, form.shift, form.first_level, channel);
-      if (!fits) return std::nullopt;
-      fit.channels.push_back(channel);
+      if (!fits && others == nullptr) return std::nullopt;
+      if (!fits) (*others)[fit.channels.size()] = true;
+      fit.channels.push_back(fits ? channel : LineFit::Channel{});
     }
     return fit;
   }
@@ -530,6 +532,20 @@ std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, Clamp
   search.may_move = true;
   search.may_break = may_break;
   return fit_left(search, left);
+}
+
+std::optional<LineFit> fit_most_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left, std::vector<bool>& others) {
+  LineSearch search = line_search(channels, clamp);
+  search.may_move = true;
+  search.others = &others;
+  const int most = search.shift_of(left);
+  for (int shift : {12, 14, most}) {
+    if (shift <= 0 || shift > most) continue;
+    others.assign(channels.size(), false);
+    auto fit = search.attempt(true, false, left, shift);
+    if (fit && 2 * std::count(others.begin(), others.end(), true) <= static_cast<std::ptrdiff_t>(channels.size())) return fit;
+  }
+  return std::nullopt;
 }
 
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left) {

@@ -97,6 +97,9 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
 // for which no line does may have two, either side of what becomes zero.
 std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
                                        int left, bool may_break = false);
+// As fit_moved_lines and without signs, with what of the channels no line fits left to another form: others[c] says which
+// these are, half of them at most.
+std::optional<LineFit> fit_most_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left, std::vector<bool>& others);
 // Without moves, for those whose accumulators have no bias to change.
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
 

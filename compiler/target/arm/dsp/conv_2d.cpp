@@ -49,11 +49,20 @@ class DspConvLowering {
     bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
     if (conv_.out_channels < 2 || !applies) return std::nullopt;
     auto [folded, scaling] = ConvScaling(op_, conv_);
-    auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
+    std::vector<int32_t> bias = folded.bias;
+    auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, target_.fpu);
     if (!lines) return std::nullopt;
+    if (mixes() && (lines->sign() || lines->even())) {
+      // A sign costs two instructions for every result, a float five where there is one.
+      auto mixed = fit_mixed_lines(scaling, folded.bias);
+      if (mixed && (lines->even() || 3 * mixed->float_channels() <= conv_.out_channels)) lines = std::move(mixed), bias = folded.bias;
+    }
     choose_kernel(pairs, lines->sign());
+    if (lines->mixed()) {
+      work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) * static_cast<double>((pixels() + tile_ - 1) / tile_);
+    }
     in_ = f_.operand(0);
-    make_tables(w, folded.bias, *lines);
+    make_tables(w, bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
     spread_.use(in_, panel_);
     out_ = f_.result(0);
@@ -67,6 +76,9 @@ class DspConvLowering {
   }
 
  private:
+  // The form of two ways to requantise is for pairs. It takes more bytes, and no equal time for equal groups of channels.
+  bool mixes() const { return target_.fpu && target_.level != Level::kSize && !words_allowed(target_) && target_.slice == 0; }
+
   std::optional<Lowered> run_nibbles() {
     if (conv_.out_channels < 4) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
@@ -225,15 +237,17 @@ class DspConvLowering {
     std::vector<int64_t> first = tile_starts(conv_.out_channels, 2);
     bool sign = lines.sign();
     auto make_stream = words_ ? gemm_words_stream : gemm_stream;
-    auto make_shape = words_ ? gemm_words_shape : gemm_shape;
+    auto make_shape = [&](int64_t pairs) {
+      return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign)
+                    : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed());
+    };
     std::vector<int32_t> stream = make_stream(w, stored_k_, order_, first, bias, lines);
     stream_words_ = static_cast<int64_t>(stream.size() / first.size());
     stream_ = f_.constant("stream", DType::kI32, stream);
     auto of_tile = [&] {
       gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
-                     : gemm_pairs_kernel(tile_, lines.fit.shift, sign);
-      make_shapes(gemm_work(words_, tile_, steps(), 1, sign),
-                  [&](int64_t pairs) { return make_shape(steps(), pairs, conv_.out_channels, tile_, sign); });
+                     : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed());
+      make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
     };
     if (rest_ > 0) {
       for_tile(rest_, of_tile);

@@ -96,6 +96,9 @@ std::optional<LineFit> even_lines(const Requantization& what, int left) {
 
 std::string form_text(const PairLines& lines) {
   if (lines.even()) return "float, ties to even";
+  if (lines.mixed())
+    return fmt::format("shift {}, {} of {} channels in float, ties to even", lines.fit.shift,
+                       lines.float_channels(), lines.floats.size());
   return fmt::format("shift {}{}", lines.fit.shift, lines.sign() ? ", sign" : "");
 }
 
@@ -106,6 +109,28 @@ std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<
   if (!fit && fpu && what.rounding == Rounding::kEven) fit = even_lines(what, left);
   if (!fit) return std::nullopt;
   return PairLines{std::move(*fit)};
+}
+
+std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias) {
+  constexpr int kLeft = PairGemm::kLeft;
+  if (what.clamp.min != -128 || what.clamp.max != 127 || what.rounding != Rounding::kEven) return std::nullopt;
+  const size_t count = what.scales.size();
+  std::vector<int32_t> moved = bias;
+  std::vector<bool> floats;
+  auto fit = fit_most_lines(what, kLeft, moved, floats);
+  const auto even = fit && count >= 2 ? even_lines(what, kLeft) : std::nullopt;
+  if (!even) return std::nullopt;
+  // Both of a pair; the last channel of an odd number is in a pair with the one before, which has another.
+  auto join = [&](size_t a) { floats[a] = floats[a + 1] = floats[a] || floats[a + 1]; };
+  if (count % 2 != 0) join(count - 2);
+  for (size_t a = 0; a + 1 < count; a += 2) join(a);
+  if (count % 2 != 0) join(count - 2);
+  for (size_t c = 0; c < count; ++c) {
+    if (floats[c]) fit->channels[c] = even->channels[c];
+    if (!floats[c]) bias[c] = moved[c];
+  }
+  const bool any = std::find(floats.begin(), floats.end(), true) != floats.end();
+  return PairLines{std::move(*fit), any ? floats : std::vector<bool>{}};
 }
 
 bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k) {
@@ -143,6 +168,7 @@ std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
   for (int64_t a : first) {
     put_biases(out, bias, a);
     for (const auto& step : order) out.push_back(stream_word(weights, k, step, a));
+    if (lines.mixed()) out.push_back(lines.floats[static_cast<size_t>(a)] ? 1 : 0);
     for (int64_t c = a; c < a + 2; ++c) put_line(out, lines, c);
   }
   return out;
@@ -213,12 +239,12 @@ TripleEntry triple_entry(int64_t steps) {
 }  // namespace
 
 std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                bool sign) {
+                                bool sign, bool mixed) {
   // The first step is outside of the loop.
   const TripleEntry triple = triple_entry(steps - 1);
   const int64_t entry = pixels == 3 ? triple.entry : pair_entry(steps, pixels);
   std::vector<int32_t> out = as_words({steps, pairs, stride, entry, steps * pixels * 4,
-                                       pairs * (2 + steps + 2 * line_words(sign)) * 4});
+                                       pairs * (2 + steps + (mixed ? 1 : 0) + 2 * line_words(sign)) * 4});
   if (pixels == 3) out.push_back(static_cast<int32_t>(triple.back));
   return out;
 }
@@ -274,7 +300,7 @@ void gemm_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr&
 
 }  // namespace
 
-KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
+KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed) {
   FunctionBuilder f("gemm_pairs");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr panel = f.input("panel", DType::kI32, 0);
@@ -283,25 +309,33 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign) {
   Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
   Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
-  int64_t words = 2 * line_words(sign);
+  const int64_t words = 2 * line_words(sign), flag = mixed ? 1 : 0;
   f.loop("pair", 0, pairs, [&](Ex pair) {
-    Ex at = f.let("at", pair * (steps + (2 + words)));
+    Ex at = f.let("at", pair * (steps + (2 + flag + words)));
     std::vector<Ex> acc;
     for (int64_t p = 0; p < pixels; ++p)
       for (int64_t c = 0; c < 2; ++c)
         acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
     gemm_steps(f, acc, stream, at + 2, panel, steps);
-    Ex line = f.let("line", at + 2 + steps);
-    for (int64_t p = 0; p < pixels; ++p) {
-      const Ex& a = acc[static_cast<size_t>(2 * p)];
-      Ex b = f.let("b", sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a));
-      Ex scaled = f.let("a", shl_wrapping(a, PairGemm::kLeft));
-      Ex to = f.let("to", p * stride + pair * 2);
-      f.store(out, to, line_output(f, scaled, stream, line, shift, sign));
-      f.store(out, to + 1, line_output(f, b, stream, line + words / 2, shift, sign));
-    }
+    Ex line = f.let("line", at + (2 + flag) + steps);
+    auto finish = [&](int by) {
+      for (int64_t p = 0; p < pixels; ++p) {
+        const Ex& a = acc[static_cast<size_t>(2 * p)];
+        Ex b = f.let("b", sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a));
+        Ex scaled = f.let("a", shl_wrapping(a, PairGemm::kLeft));
+        Ex to = f.let("to", p * stride + pair * 2);
+        f.store(out, to, line_output(f, scaled, stream, line, by, sign));
+        f.store(out, to + 1, line_output(f, b, stream, line + words / 2, by, sign));
+      }
+    };
+    if (mixed)
+      f.if_(load(stream, line - 1) != 0, [&] { finish(0); }, [&] { finish(shift); });
+    else
+      finish(shift);
   });
-  return f.finish_kernel("gemm_pairs", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
+  std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
+  if (mixed) parameters.push_back({"mixed", 1});
+  return f.finish_kernel("gemm_pairs", std::move(parameters));
 }
 
 namespace {

@@ -14,6 +14,7 @@
 // already. "pairs" below is the first form, "words" the second.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -64,6 +65,10 @@ struct PairLines {
   // offset the zero point, and there is no shift.
   bool even() const { return fit.shift == 0; }
   bool sign() const { return fit.with_sign; }
+  // Pairs of channels that the FPU rounds while lines do the others, by channel; empty: none.
+  std::vector<bool> floats = {};
+  bool mixed() const { return !floats.empty(); }
+  int64_t float_channels() const { return std::count(floats.begin(), floats.end(), true); }
   const LineFit::Channel& channel(int64_t c) const {
     return fit.channels[fit.channels.size() == 1 ? 0 : static_cast<size_t>(c)];
   }
@@ -74,6 +79,10 @@ std::string form_text(const PairLines& lines);
 // form is exact. May change biases (fit_common_line). What is rounded to even is always exact with an FPU.
 std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
                                         int left = PairGemm::kLeft, bool fpu = false);
+
+// The same for gemm_stream and its kernel, which tell pairs that the FPU rounds from others: `mixed` where lines without signs
+// do for most pairs and not for all.
+std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias);
 
 // Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights
 // [channels][k], the last pair overlapping where their number is odd.
@@ -110,7 +119,7 @@ std::vector<int32_t> gemv_words_stream(const std::vector<int8_t>& weights, int64
 
 // Shape tables. `stride` is the distance of pixels in the output, in bytes.
 std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                bool sign);
+                                bool sign, bool mixed = false);
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign);
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups);
 std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
@@ -118,8 +127,9 @@ std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stri
                                       bool sign);
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
 
-// (stream, panel, out, shape): `pixels` rows of out, two channels a pair.
-tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign);
+// (stream, panel, out, shape): `pixels` rows of out, two channels a pair. `mixed`: before the lines of a pair stands whether
+// they are floats and zero points.
+tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed = false);
 // (stream, panel, out, shape): one pixel, eight channels a group.
 tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
 // Both with the sums themselves, of 24 bits, in out.
@@ -148,6 +158,8 @@ tir::KernelPtr pack_edge_kernel(const EdgeRows& rows);
 
 // One call of gemm_pairs, or of gemm_words.
 Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign);
+// What a `mixed` call of gemm_pairs takes more, of which so many pairs go by floats.
+Work mixed_work(int64_t pixels, int64_t pairs, int64_t floats);
 // One call of pack_pixels for `rows` rows of `words` words, with its caller's work.
 Work pack_work(int64_t pixels, int64_t words, int64_t rows);
 // One call of gemv_pairs (for groups of eight), or of gemv_words (of four).

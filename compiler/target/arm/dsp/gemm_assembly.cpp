@@ -3,6 +3,7 @@
 // halfword is 256 * b + a. SXTB16 of it gives the pair of taps of channel a; the word itself gives
 // 256 * sum b + sum a, from which one subtraction takes channel b, scaled as its requantisation
 // wants it. That is one extension for eight multiplications.
+#include <algorithm>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -18,6 +19,10 @@ int parameter(const tir::Kernel& kernel, std::string_view name) {
   for (const auto& [key, value] : kernel.parameters)
     if (key == name) return static_cast<int>(value);
   std::abort();
+}
+
+bool has_parameter(const tir::Kernel& kernel, std::string_view name) {
+  return std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& p) { return p.first == name; });
 }
 
 void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp, bool same) {
@@ -64,8 +69,8 @@ class GemmWriter {
  public:
   // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
   // begin as 0 and are written as they are.
-  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums)
-      : pixels_(pixels), shift_(shift), sign_(sign), words_(words), sums_(sums),
+  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums, bool mixed = false)
+      : pixels_(pixels), shift_(shift), sign_(sign), words_(words), sums_(sums), mixed_(mixed),
         triple_(pixels == 3 && !words && !sums) {}
 
   Implementation run() {
@@ -189,15 +194,36 @@ class GemmWriter {
 
   void finish_pair() {
     for (int p = 0; p < pixels_ && !words_; ++p) a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
-    if (!sign_) a_.ldm_after(kStream, {r10, r11, r12, lr});
+    if (mixed_) {
+      Label lines = a_.label(), store = a_.label();
+      a_.note("Whether the lines of the pair are floats and zero points, which the FPU rounds, ties to even.");
+      a_.ldm_after(kStream, {kTo, r10, r11, r12, lr});
+      a_.cmp(kTo, 0);
+      a_.b_at_most("eq", lines, 3);
+      requantize_pair(0);
+      a_.b("", store);
+      a_.bind(lines);
+      requantize_pair(shift_);
+      a_.bind(store);
+    } else {
+      if (!sign_) a_.ldm_after(kStream, {r10, r11, r12, lr});
+      requantize_pair(shift_);
+    }
+    store_pair();
+  }
+
+  void requantize_pair(int shift) {
     for (int c = 0; c < 2; ++c) {
       const Reg multiplier = sign_ || c == 0 ? r10 : r12, offset = sign_ || c == 0 ? r11 : lr, sign = r12;
       if (sign_) a_.ldm_after(kStream, {r10, r11, r12});
       for (int p = 0; p < pixels_; ++p) {
         if (c == 0 && !words_) a_.lsl(acc(p, 0), acc(p, 0), 8);
-        requantize(a_, acc(p, c), multiplier, offset, shift_, sign_ ? &sign : nullptr, lr, p > 0);
+        requantize(a_, acc(p, c), multiplier, offset, shift, sign_ ? &sign : nullptr, lr, p > 0);
       }
     }
+  }
+
+  void store_pair() {
     a_.ldrd(kTo, r10, sp, kOut);  // and the stride
     if (pixels_ == 4) a_.add_lsl(r11, r10, r10, 1);
     for (int p = 0; p < pixels_; ++p) a_.bfi(acc(p, 0), acc(p, 1), 8, 8);
@@ -223,7 +249,7 @@ class GemmWriter {
 
   Thumb a_;
   int pixels_, shift_;
-  bool sign_, words_, sums_, triple_;
+  bool sign_, words_, sums_, mixed_, triple_;
 };
 
 constexpr const char* kFrameNote =
@@ -393,7 +419,7 @@ Implementation gemv_words(const tir::Kernel& kernel) {
 
 Implementation gemm_pairs(const tir::Kernel& kernel) {
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0, false, false)
+                    parameter(kernel, "sign") != 0, false, false, has_parameter(kernel, "mixed"))
       .run();
 }
 

@@ -30,6 +30,12 @@ Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool si
   return Work{.load = 12, .store = 12, .alu = 6, .branch = 4} + work_times(pair, pairs);
 }
 
+Work mixed_work(int64_t pixels, int64_t pairs, int64_t floats) {
+  // What is rounded to even is moved to the FPU and back, multiplied, converted, clamped.
+  const auto p = static_cast<double>(pixels);
+  return work_times(Work{.load = 1, .alu = 1, .branch = 1}, pairs) + work_times(Work{.alu = 10 * p, .branch = 2}, floats);
+}
+
 Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
   auto p = static_cast<double>(pixels);
   Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1,

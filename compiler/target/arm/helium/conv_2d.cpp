@@ -70,10 +70,17 @@ class MveConvLowering {
   int64_t row_step() const { return conv_.window.y.dilation * row_bytes(); }
   int64_t pixel_step() const { return conv_.window.x.stride * conv_.in_channels; }
   // The panel: of a row of a window, and of a pixel.
-  int64_t panel_row() const { return blocks_.rows > 1 ? blocks_.row_bytes() : row_elements_; }
+  int64_t panel_row() const {
+    if (shares()) return row_elements_ + pixel_step();
+    return blocks_.rows > 1 ? blocks_.row_bytes() : row_elements_;
+  }
   int64_t panel_pixel() const {
     return blocks_.rows > 1 ? blocks_.rows * panel_row() : rounded_up(conv_.k, MveGemm::kBlock);
   }
+
+  // Of pairs that share vectors the panel has the rows of both.
+  bool shares() const { return blocks_.apart > 0; }
+  int64_t panel_bytes() const { return (shares() ? 1 : 2) * panel_pixel(); }
 
   const char* name_of_form() const {
     switch (form_) {
@@ -132,6 +139,7 @@ class MveConvLowering {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
     MveBlocks blocks(y.kernel, row_elements_, row_elements_ < MveGemm::kBlock && y.kernel > 1);
+    blocks.share(pixel_step());
     if (x.out % 2 != 0 || rows_inside_.empty() || columns_inside_.empty() || !blocks.fit_gemm())
       return false;
     // The last blocks of rows may reach behind the image.
@@ -142,8 +150,8 @@ class MveConvLowering {
     Range rows = rows_inside_;
     while (!rows.empty() && end(rows.high) > y.in * row_bytes()) --rows.high;
     if (columns_inside_.low == columns_inside_.high) return false;  // no two columns are inside
-    offset_ = columns_inside_.low % 2;
-    tiles_ = {(columns_inside_.low + offset_) / 2, (columns_inside_.high - 1 + offset_) / 2};
+    offset_ = blocks.apart > 0 ? 0 : columns_inside_.low % 2;
+    tiles_ = {(columns_inside_.low + offset_ + 1) / 2, (columns_inside_.high - 1 + offset_) / 2};
     if (rows.empty() || tiles_.empty()) return false;
     // Parts of calls are made of a panel's pairs: those of a row are one kernel's, which nothing divides.
     const bool too_long = target_.slice > 0 && cost_of_rows(blocks, rows) > target_.slice / 2;
@@ -165,12 +173,14 @@ class MveConvLowering {
 
   int64_t cost_of_rows(const MveBlocks& blocks, Range rows) const {
     bool loops = blocks.count() > MveGemm::kGemmUnroll;
-    int64_t around = loops ? 4 * blocks.rows + 1 : 2 * (blocks.rows - 1);
+    const int64_t pointers = blocks.apart > 0 ? 1 : 2;
+    int64_t around = loops ? (2 + pointers) * blocks.rows + 1 : pointers * (blocks.rows - 1);
     if (loops && blocks.per_row > MveGemm::kRowUnroll) around += 8;
-    int64_t pair = halves() * (kBlockCost * blocks.count() + around) + halves() / 2;
+    int64_t pair = halves() * ((kBlockCost - 2) * blocks.count() + blocks.loads() + around) + halves() / 2;
     int64_t pairs = pixels() / 2 + offset_;
     int64_t in_place = (rows.high - rows.low + 1) * (tiles_.high - tiles_.low + 1);
-    return pairs * pair + (pairs - in_place) * cost_of_clipped(blocks.per_row);
+    const int64_t clipped = cost_of_clipped(blocks.per_row + blocks.apart);
+    return pairs * pair + (pairs - in_place) * (blocks.apart > 0 ? clipped / 2 : clipped);
   }
 
   // Calls that make one row of outputs, or two.
@@ -199,7 +209,7 @@ class MveConvLowering {
   void emit() {
     if (form_ == Form::kWoven) panel_ = f_.scratch("panel", DType::kI8, band_->panel_bytes(), 4);
     if (form_ == Form::kRows || form_ == Form::kPanel) {
-      panel_ = f_.scratch("panel", DType::kI8, 2 * panel_pixel(), 4);
+      panel_ = f_.scratch("panel", DType::kI8, panel_bytes(), 4);
       make_gather_tables();
     }
     out_ = f_.result(0);
@@ -284,7 +294,7 @@ class MveConvLowering {
   // ---- windows
 
   void make_gather_tables() {
-    MvePixels how{1, panel_pixel(), conv_.out_channels, 0, 0, panel_row()};
+    MvePixels how{1, shares() ? pixel_step() : panel_pixel(), conv_.out_channels, 0, 0, panel_row()};
     panel_shape_ = shape("panel_shape", how);
     std::vector<int32_t> windows(3);
     windows[MveGemm::kRowStep] = static_cast<int32_t>(row_step());
@@ -297,7 +307,7 @@ class MveConvLowering {
 
   // Bytes of the panel that no gather writes are multiplied by 0.
   void clear_panel() {
-    if (panel_pixel() != conv_.k) fill(0, 0, 2 * panel_pixel());
+    if (panel_pixel() != conv_.k && !shares()) fill(0, 0, panel_bytes());
   }
 
   void emit_panel() {
@@ -420,12 +430,14 @@ class MveConvLowering {
 
   // The same wherever they lie.
   void gather_clipped(const Ex& first) {
+    if (shares()) return gather_one(first, 0);
     f_.loop("i", 0, 2, [&](Ex i) { gather_one(first + i, f_.let("to", i * panel_pixel())); });
   }
 
   void gather_one(const Ex& pixel, const Ex& to) {
     const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
+    WindowAxis x = conv_.window.x;
+    if (shares()) x.kernel += x.stride;
     Ex at = f_.let("at", pixel);
     Ex oy = f_.let("oy", at / x.out);
     Ex top = f_.let("top", oy * y.stride - y.pad_before);

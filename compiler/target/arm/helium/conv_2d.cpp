@@ -8,6 +8,7 @@
 //             those of a row of outputs; the other pairs of outputs are gathered into a panel
 //   woven     the rows that a row of outputs looks at are woven in the panel (target/arm/helium/band.h)
 //   panel     all windows are gathered, without gaps
+// In place or woven, weights of few elements may stay in registers instead (target/arm/helium/held.h).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "ops/conv_2d/shape.h"
 #include "target/arm/helium/band.h"
 #include "target/arm/helium/gemm.h"
+#include "target/arm/helium/held.h"
 #include "target/arm/helium/lowerings.h"
 
 namespace aotc::target::arm {
@@ -50,15 +52,19 @@ class MveConvLowering {
     bool line = scaling_.form == MveScaling::Form::kLine;
     if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && !line) return std::nullopt;
     in_ = f_.operand(0);
+    choose_held();
     auto make_stream = form_ == Form::kWhole ? mve_gemv_stream : mve_gemm_stream;
-    stream_ = f_.constant("stream", DType::kI32, make_stream(w, conv_.out_channels, blocks_, scaling_));
+    stream_ = f_.constant(
+        "stream", DType::kI32,
+        held_ ? held_->stream(w, blocks_, scaling_) : make_stream(w, conv_.out_channels, blocks_, scaling_));
     auto make_kernel = form_ == Form::kWhole ? mve_gemv_kernel : mve_gemm_kernel;
-    kernel_ = make_kernel(blocks_, conv_.out_channels, scaling_);
+    kernel_ = held_ ? held_->kernel(scaling_) : make_kernel(blocks_, conv_.out_channels, scaling_);
     emit();
     f_.algorithm("vectors");
     if (form_ == Form::kRows || form_ == Form::kPanel) f_.choice("panel", form_ == Form::kPanel);
     if (band_) f_.choice("woven", form_ == Form::kWoven);
-    return f_.finish(fmt::format("{}, {} blocks, {}", name_of_form(), blocks_.count(),
+    if (can_hold_) f_.choice("held", held_.has_value());
+    return f_.finish(fmt::format("{}, {} blocks, {}{}", name_of_form(), blocks_.count(), held_ ? "weights held, " : "",
                                  line ? fmt::format("shift {}", scaling_.shift) : "two roundings"));
   }
 
@@ -132,6 +138,23 @@ class MveConvLowering {
     if (target_.wish("woven", cost_of_woven() < other && !too_long && !asked_other, 0, 1) == 0) return;
     form_ = Form::kWoven;
     blocks_ = band_->blocks();
+  }
+
+  // Pixels of a call of mve_held: a row of outputs, or a part of all so that the result may lie on the input.
+  int64_t part() const { return form_ == Form::kWoven ? conv_.window.x.out : held_->part(pixels()); }
+
+  void choose_held() {
+    if (form_ != Form::kInPlace && (form_ != Form::kWoven || band_->bands > 1)) return;
+    if (target_.level == Level::kSize || target_.slice > 0) return;
+    const bool woven = form_ == Form::kWoven;
+    held_ = MveHeld::of(blocks_, woven ? band_->pixel : conv_.in_channels, woven ? conv_.window.x.out : pixels(),
+                        conv_.out_channels, scaling_);
+    can_hold_ = held_.has_value();
+    if (!can_hold_) return;
+    const int64_t calls = pixels() / part();
+    const int64_t other = held_->other_cost(pixels());
+    const bool less = calls * held_->cost(part()) < other - other / MveHeld::kWorth;
+    if (target_.wish("held", less, 0, 1) == 0) held_.reset();
   }
 
   // Whether rows in place are possible and cost less than gathering them.
@@ -228,6 +251,7 @@ class MveConvLowering {
   }
 
   BufferPtr shape(const char* name, const MvePixels& pixels) {
+    if (held_) return f_.constant(name, DType::kI32, held_->shape(part()));
     return f_.constant(name, DType::kI32, mve_shape(pixels, blocks_, conv_.out_channels, scaling_));
   }
 
@@ -240,8 +264,16 @@ class MveConvLowering {
   // written over the input from behind.
   void emit_in_place() {
     bool backwards = conv_.out_channels > conv_.in_channels;
-    auto order = pointwise_order(pixels(), 2, {conv_.in_channels, conv_.out_channels}, backwards, true);
+    const int64_t tile = held_ ? part() : 2;
+    auto order = pointwise_order(pixels(), tile, {conv_.in_channels, conv_.out_channels}, backwards, true);
     if (order) f_.publish(std::move(*order));
+    if (held_) {
+      BufferPtr table = shape("shape", {});
+      return f_.take_turns({tile, pixels() / tile, 0}, [&](const Ex& from, int64_t) {
+        Ex at = backwards ? Ex(pixels() - tile) - from : from;
+        multiply(in_, at * conv_.in_channels, at, table);
+      });
+    }
     int64_t sign = backwards ? -2 : 2;
     MvePixels how{pixels() / 2, conv_.in_channels, conv_.out_channels, sign * conv_.in_channels,
                   sign * conv_.out_channels};
@@ -464,6 +496,8 @@ class MveConvLowering {
   Form form_ = Form::kPanel;
   MveBlocks blocks_{1, 1, false};
   std::optional<MveBand> band_;
+  std::optional<MveHeld> held_;
+  bool can_hold_ = false;
   int64_t offset_ = 0;  // kRows: what pairs begin before a row
   Range tiles_{};       // kRows: pairs of a row that lie inside
   MveScaling scaling_;

@@ -155,10 +155,8 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
 
 // ---------------------------------------------------------------- tables
 
-namespace {
-
-void put_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const MveBlocks& blocks,
-                 int64_t block, int64_t channel) {
+void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const MveBlocks& blocks, int64_t block,
+                     int64_t channel) {
   int64_t k = blocks.rows * blocks.elements;
   for (int64_t word = 0; word < kVectorWords; ++word) {
     uint32_t bytes = 0;
@@ -170,6 +168,8 @@ void put_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const 
     out.push_back(static_cast<int32_t>(bytes));
   }
 }
+
+namespace {
 
 void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t first) {
   for (int v = 0; v < scaling.vectors(); ++v)
@@ -188,8 +188,7 @@ std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t
     for (int64_t half = 0; half < 2; ++half) {
       for (int64_t i = 0; i < blocks.count(); ++i)
         for (int64_t c = 0; c < 4; ++c)
-          put_weights(out, weights, blocks, half == 0 ? i : blocks.count() - 1 - i,
-                      group + 2 * c + half);
+          put_mve_weights(out, weights, blocks, half == 0 ? i : blocks.count() - 1 - i, group + 2 * c + half);
       put_scaling(out, scaling, group + half);
     }
   return out;
@@ -201,7 +200,7 @@ std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t
   int64_t width = std::min(channels, kChannels);
   for (int64_t group : tile_starts(channels, width)) {
     for (int64_t i = 0; i < blocks.count(); ++i)
-      for (int64_t c = 0; c < width; ++c) put_weights(out, weights, blocks, i, group + c);
+      for (int64_t c = 0; c < width; ++c) put_mve_weights(out, weights, blocks, i, group + c);
     for (int64_t half = 0; half < 2; ++half) put_scaling(out, scaling, group + half);
   }
   return out;

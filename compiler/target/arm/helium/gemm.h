@@ -120,6 +120,9 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
 // Streams of all groups for weights [channels][k].
 std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels,
                                      const MveBlocks& blocks, const MveScaling& scaling);
+// The weights of a channel that a block is multiplied by.
+void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& weights, const MveBlocks& blocks,
+                     int64_t block, int64_t channel);
 // The same for mve_gemv: a block's weights of all eight channels, then the vectors of both halves.
 // Fewer channels than eight are one group that is so much smaller; then the form is kLine.
 std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels,

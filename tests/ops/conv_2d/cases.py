@@ -65,6 +65,18 @@ WIDE = {
     "wide_long_rows": ((1, 5, 12, 48), (8, 3, 3, 48), (1, 1), (1, 1), "SAME"),
     "wide_5x5": ((1, 9, 12, 6), (9, 5, 5, 6), (1, 1), (1, 1), "SAME"),
     "wide_dilated": ((1, 9, 10, 16), (8, 3, 3, 16), (1, 1), (2, 1), "SAME"),
+    # So few elements of a pixel that weights stay in registers; results that are written over the input from behind.
+    "wide_held_k8": ((1, 8, 16, 8), (16, 1, 1, 8), (1, 1), (1, 1), "SAME"),
+    "wide_held_k11": ((1, 10, 6, 11), (12, 1, 1, 11), (1, 1), (1, 1), "SAME"),
+    "wide_held_k16": ((2, 7, 12, 16), (12, 1, 1, 16), (1, 1), (1, 1), "SAME"),
+    "wide_held_k27": ((1, 9, 12, 27), (14, 1, 1, 27), (1, 1), (1, 1), "SAME"),
+    "wide_held_k32": ((1, 8, 12, 32), (34, 1, 1, 32), (1, 1), (1, 1), "SAME"),
+    # Neighbours whose windows share vectors.
+    "wide_shared_rest": ((1, 7, 10, 16), (19, 3, 3, 16), (1, 1), (1, 1), "SAME"),
+    "wide_shared_stride2": ((1, 9, 12, 16), (9, 3, 3, 16), (2, 2), (1, 1), "SAME"),
+    "wide_shared_stride2_valid": ((1, 8, 18, 16), (8, 2, 4, 16), (2, 2), (1, 1), "VALID"),
+    "wide_shared_loop": ((1, 9, 12, 16), (11, 5, 5, 16), (1, 1), (1, 1), "SAME"),
+    "wide_shared_tall": ((1, 3, 8, 16), (8, 9, 2, 16), (1, 1), (1, 1), "SAME"),
     "wide_row": ((1, 1, 20, 16), (8, 1, 5, 16), (1, 1), (1, 1), "SAME"),
     "wide_column": ((1, 20, 1, 16), (8, 5, 1, 16), (1, 1), (1, 1), "SAME"),
     "wide_one_pixel": ((1, 1, 1, 130), (10, 1, 1, 130), (1, 1), (1, 1), "VALID"),

@@ -11,6 +11,7 @@ Implementation mve_average(const tir::Kernel& kernel);
 Implementation mve_columns(const tir::Kernel& kernel);
 Implementation mve_gemm(const tir::Kernel& kernel);
 Implementation mve_gemv(const tir::Kernel& kernel);
+Implementation mve_held(const tir::Kernel& kernel);
 Implementation mve_planes(const tir::Kernel& kernel);
 Implementation mve_windows(const tir::Kernel& kernel);
 Implementation mve_quads(const tir::Kernel& kernel);

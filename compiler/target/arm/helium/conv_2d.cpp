@@ -8,6 +8,7 @@
 //             those of a row of outputs; the other pairs of outputs are gathered into a panel
 //   woven     the rows that a row of outputs looks at are woven in the panel (target/arm/helium/band.h)
 //   panel     all windows are gathered, without gaps
+// In place or woven, weights of few elements may stay in registers instead (target/arm/helium/held.h).
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "ops/conv_2d/shape.h"
 #include "target/arm/helium/band.h"
 #include "target/arm/helium/gemm.h"
+#include "target/arm/helium/held.h"
 #include "target/arm/helium/lowerings.h"
 
 namespace aotc::target::arm {
@@ -50,15 +52,19 @@ class MveConvLowering {
     bool line = scaling_.form == MveScaling::Form::kLine;
     if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && !line) return std::nullopt;
     in_ = f_.operand(0);
+    choose_held();
     auto make_stream = form_ == Form::kWhole ? mve_gemv_stream : mve_gemm_stream;
-    stream_ = f_.constant("stream", DType::kI32, make_stream(w, conv_.out_channels, blocks_, scaling_));
+    stream_ = f_.constant(
+        "stream", DType::kI32,
+        held_ ? held_->stream(w, blocks_, scaling_) : make_stream(w, conv_.out_channels, blocks_, scaling_));
     auto make_kernel = form_ == Form::kWhole ? mve_gemv_kernel : mve_gemm_kernel;
-    kernel_ = make_kernel(blocks_, conv_.out_channels, scaling_);
+    kernel_ = held_ ? held_->kernel(scaling_) : make_kernel(blocks_, conv_.out_channels, scaling_);
     emit();
     f_.algorithm("vectors");
     if (form_ == Form::kRows || form_ == Form::kPanel) f_.choice("panel", form_ == Form::kPanel);
     if (band_) f_.choice("woven", form_ == Form::kWoven);
-    return f_.finish(fmt::format("{}, {} blocks, {}", name_of_form(), blocks_.count(),
+    if (can_hold_) f_.choice("held", held_.has_value());
+    return f_.finish(fmt::format("{}, {} blocks, {}{}", name_of_form(), blocks_.count(), held_ ? "weights held, " : "",
                                  line ? fmt::format("shift {}", scaling_.shift) : "two roundings"));
   }
 
@@ -70,10 +76,17 @@ class MveConvLowering {
   int64_t row_step() const { return conv_.window.y.dilation * row_bytes(); }
   int64_t pixel_step() const { return conv_.window.x.stride * conv_.in_channels; }
   // The panel: of a row of a window, and of a pixel.
-  int64_t panel_row() const { return blocks_.rows > 1 ? blocks_.row_bytes() : row_elements_; }
+  int64_t panel_row() const {
+    if (shares()) return row_elements_ + pixel_step();
+    return blocks_.rows > 1 ? blocks_.row_bytes() : row_elements_;
+  }
   int64_t panel_pixel() const {
     return blocks_.rows > 1 ? blocks_.rows * panel_row() : rounded_up(conv_.k, MveGemm::kBlock);
   }
+
+  // Of pairs that share vectors the panel has the rows of both.
+  bool shares() const { return blocks_.apart > 0; }
+  int64_t panel_bytes() const { return (shares() ? 1 : 2) * panel_pixel(); }
 
   const char* name_of_form() const {
     switch (form_) {
@@ -127,11 +140,29 @@ class MveConvLowering {
     blocks_ = band_->blocks();
   }
 
+  // Pixels of a call of mve_held: a row of outputs, or a part of all so that the result may lie on the input.
+  int64_t part() const { return form_ == Form::kWoven ? conv_.window.x.out : held_->part(pixels()); }
+
+  void choose_held() {
+    if (form_ != Form::kInPlace && (form_ != Form::kWoven || band_->bands > 1)) return;
+    if (target_.level == Level::kSize || target_.slice > 0) return;
+    const bool woven = form_ == Form::kWoven;
+    held_ = MveHeld::of(blocks_, woven ? band_->pixel : conv_.in_channels, woven ? conv_.window.x.out : pixels(),
+                        conv_.out_channels, scaling_);
+    can_hold_ = held_.has_value();
+    if (!can_hold_) return;
+    const int64_t calls = pixels() / part();
+    const int64_t other = held_->other_cost(pixels());
+    const bool less = calls * held_->cost(part()) < other - other / MveHeld::kWorth;
+    if (target_.wish("held", less, 0, 1) == 0) held_.reset();
+  }
+
   // Whether rows in place are possible and cost less than gathering them.
   bool choose_rows() {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
     MveBlocks blocks(y.kernel, row_elements_, row_elements_ < MveGemm::kBlock && y.kernel > 1);
+    blocks.share(pixel_step());
     if (x.out % 2 != 0 || rows_inside_.empty() || columns_inside_.empty() || !blocks.fit_gemm())
       return false;
     // The last blocks of rows may reach behind the image.
@@ -142,8 +173,8 @@ class MveConvLowering {
     Range rows = rows_inside_;
     while (!rows.empty() && end(rows.high) > y.in * row_bytes()) --rows.high;
     if (columns_inside_.low == columns_inside_.high) return false;  // no two columns are inside
-    offset_ = columns_inside_.low % 2;
-    tiles_ = {(columns_inside_.low + offset_) / 2, (columns_inside_.high - 1 + offset_) / 2};
+    offset_ = blocks.apart > 0 ? 0 : columns_inside_.low % 2;
+    tiles_ = {(columns_inside_.low + offset_ + 1) / 2, (columns_inside_.high - 1 + offset_) / 2};
     if (rows.empty() || tiles_.empty()) return false;
     // Parts of calls are made of a panel's pairs: those of a row are one kernel's, which nothing divides.
     const bool too_long = target_.slice > 0 && cost_of_rows(blocks, rows) > target_.slice / 2;
@@ -165,12 +196,14 @@ class MveConvLowering {
 
   int64_t cost_of_rows(const MveBlocks& blocks, Range rows) const {
     bool loops = blocks.count() > MveGemm::kGemmUnroll;
-    int64_t around = loops ? 4 * blocks.rows + 1 : 2 * (blocks.rows - 1);
+    const int64_t pointers = blocks.apart > 0 ? 1 : 2;
+    int64_t around = loops ? (2 + pointers) * blocks.rows + 1 : pointers * (blocks.rows - 1);
     if (loops && blocks.per_row > MveGemm::kRowUnroll) around += 8;
-    int64_t pair = halves() * (kBlockCost * blocks.count() + around) + halves() / 2;
+    int64_t pair = halves() * ((kBlockCost - 2) * blocks.count() + blocks.loads() + around) + halves() / 2;
     int64_t pairs = pixels() / 2 + offset_;
     int64_t in_place = (rows.high - rows.low + 1) * (tiles_.high - tiles_.low + 1);
-    return pairs * pair + (pairs - in_place) * cost_of_clipped(blocks.per_row);
+    const int64_t clipped = cost_of_clipped(blocks.per_row + blocks.apart);
+    return pairs * pair + (pairs - in_place) * (blocks.apart > 0 ? clipped / 2 : clipped);
   }
 
   // Calls that make one row of outputs, or two.
@@ -199,7 +232,7 @@ class MveConvLowering {
   void emit() {
     if (form_ == Form::kWoven) panel_ = f_.scratch("panel", DType::kI8, band_->panel_bytes(), 4);
     if (form_ == Form::kRows || form_ == Form::kPanel) {
-      panel_ = f_.scratch("panel", DType::kI8, 2 * panel_pixel(), 4);
+      panel_ = f_.scratch("panel", DType::kI8, panel_bytes(), 4);
       make_gather_tables();
     }
     out_ = f_.result(0);
@@ -218,6 +251,7 @@ class MveConvLowering {
   }
 
   BufferPtr shape(const char* name, const MvePixels& pixels) {
+    if (held_) return f_.constant(name, DType::kI32, held_->shape(part()));
     return f_.constant(name, DType::kI32, mve_shape(pixels, blocks_, conv_.out_channels, scaling_));
   }
 
@@ -230,8 +264,16 @@ class MveConvLowering {
   // written over the input from behind.
   void emit_in_place() {
     bool backwards = conv_.out_channels > conv_.in_channels;
-    auto order = pointwise_order(pixels(), 2, {conv_.in_channels, conv_.out_channels}, backwards, true);
+    const int64_t tile = held_ ? part() : 2;
+    auto order = pointwise_order(pixels(), tile, {conv_.in_channels, conv_.out_channels}, backwards, true);
     if (order) f_.publish(std::move(*order));
+    if (held_) {
+      BufferPtr table = shape("shape", {});
+      return f_.take_turns({tile, pixels() / tile, 0}, [&](const Ex& from, int64_t) {
+        Ex at = backwards ? Ex(pixels() - tile) - from : from;
+        multiply(in_, at * conv_.in_channels, at, table);
+      });
+    }
     int64_t sign = backwards ? -2 : 2;
     MvePixels how{pixels() / 2, conv_.in_channels, conv_.out_channels, sign * conv_.in_channels,
                   sign * conv_.out_channels};
@@ -284,7 +326,7 @@ class MveConvLowering {
   // ---- windows
 
   void make_gather_tables() {
-    MvePixels how{1, panel_pixel(), conv_.out_channels, 0, 0, panel_row()};
+    MvePixels how{1, shares() ? pixel_step() : panel_pixel(), conv_.out_channels, 0, 0, panel_row()};
     panel_shape_ = shape("panel_shape", how);
     std::vector<int32_t> windows(3);
     windows[MveGemm::kRowStep] = static_cast<int32_t>(row_step());
@@ -297,7 +339,7 @@ class MveConvLowering {
 
   // Bytes of the panel that no gather writes are multiplied by 0.
   void clear_panel() {
-    if (panel_pixel() != conv_.k) fill(0, 0, 2 * panel_pixel());
+    if (panel_pixel() != conv_.k && !shares()) fill(0, 0, panel_bytes());
   }
 
   void emit_panel() {
@@ -420,12 +462,14 @@ class MveConvLowering {
 
   // The same wherever they lie.
   void gather_clipped(const Ex& first) {
+    if (shares()) return gather_one(first, 0);
     f_.loop("i", 0, 2, [&](Ex i) { gather_one(first + i, f_.let("to", i * panel_pixel())); });
   }
 
   void gather_one(const Ex& pixel, const Ex& to) {
     const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
+    WindowAxis x = conv_.window.x;
+    if (shares()) x.kernel += x.stride;
     Ex at = f_.let("at", pixel);
     Ex oy = f_.let("oy", at / x.out);
     Ex top = f_.let("top", oy * y.stride - y.pad_before);
@@ -452,6 +496,8 @@ class MveConvLowering {
   Form form_ = Form::kPanel;
   MveBlocks blocks_{1, 1, false};
   std::optional<MveBand> band_;
+  std::optional<MveHeld> held_;
+  bool can_hold_ = false;
   int64_t offset_ = 0;  // kRows: what pairs begin before a row
   Range tiles_{};       // kRows: pairs of a row that lie inside
   MveScaling scaling_;

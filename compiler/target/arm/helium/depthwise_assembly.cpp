@@ -15,11 +15,11 @@ namespace {
 constexpr int kVectorLanes = 4;
 
 // q1 to q4 weights of the outputs; for kRow q2 to q4 are offsets of the later patches' words. q5
-// offsets of a patch's words, q6 of outputs; q7 the multiplier (kLine) or signs (kTwice). r0 woven,
-// r1 stream, r2 out, r5 step, r7 offset or bias, r12 step of the outputs
-// (kSquares: of two quads); r3 shape, r9 end of the
-// stream, r11 quads (kLine), or shift, multiplier, zero (kTwice). With a clamp r9 is the multiplier
-// of kLine too.
+// offsets of a patch's words, q6 of outputs; q7 the multiplier (kLine), signs (kTwice) or the second
+// factor (kTwice of products without a clamp). r0 woven, r1 stream, r2 out, r5 step, r7 offset or bias,
+// r12 step of the outputs (kSquares: of two quads); r3 shape, r9 end of the stream, r11 quads (kLine),
+// or shift or factor, multiplier, zero (kTwice; r3 stays the shape where q7 is the factor). With a clamp
+// r9 is the multiplier of kLine too.
 class QuadsWriter {
  public:
   explicit QuadsWriter(const tir::Kernel& kernel)
@@ -27,6 +27,7 @@ class QuadsWriter {
         pairs_(once_ || parameter(kernel, "kind") == MveDepthwise::kSquares),
         kind_(pairs_ ? MveDepthwise::kSquare : static_cast<MveDepthwise::Kind>(parameter(kernel, "kind"))),
         twice_(parameter(kernel, "twice") != 0),
+        products_(parameter(kernel, "twice") == MveScaling::kTwiceProducts),
         left_(parameter(kernel, "left")),
         shift_(parameter(kernel, "shift")),
         clamps_(parameter(kernel, "clamps") != 0),
@@ -40,7 +41,9 @@ class QuadsWriter {
     a_.note("For every group of channels; in it, four outputs at a time.");
     a_.bind(channel);
     load_channel();
-    if (twice_) {
+    if (shape_stays()) {
+      a_.ldr(r4, r3, MveDepthwise::kQuads * 4);
+    } else if (twice_) {
       a_.ldr(r4, sp, kShape);
       a_.ldr(r11, r4, MveDepthwise::kZero * 4);
       a_.ldr(r4, r4, MveDepthwise::kQuads * 4);
@@ -68,6 +71,8 @@ class QuadsWriter {
  private:
   static constexpr int kShape = 0;  // then where the stream ends
   static Reg acc(int lane) { return {4 + 2 * lane}; }
+  // kTwice: the second factor is in q7, where a clamp would need it.
+  bool shape_stays() const { return products_ && !clamps_; }
 
   void begin() {
     a_.vldrw(q5, r3, MveDepthwise::kGather * 4);
@@ -79,7 +84,8 @@ class QuadsWriter {
     if (!twice_ && !once_) a_.ldr(r11, r3, MveDepthwise::kQuads * 4);
     if (pairs_ && !once_) a_.lsr(r11, r11, 1);
     if (pairs_) a_.lsl(r12, r12, 1);
-    if (tail_ && !twice_) predicate_tail();
+    if (shape_stays()) a_.ldr(r11, r3, MveDepthwise::kZero * 4);
+    if (tail_) predicate_tail();
     if (kind_ != MveDepthwise::kRow) return;
     Vec from = q5;
     for (Vec v : {q2, q3, q4}) {
@@ -113,7 +119,10 @@ class QuadsWriter {
       a_.vshl(32, q4, q3, 8);
     }
     a_.ldrd_after(multiplier, r7, r1, 8);
-    if (twice_) {
+    if (shape_stays()) {
+      a_.ldr_after(r4, r1, 4);
+      a_.vdup(32, q7, r4);
+    } else if (twice_) {
       a_.ldr_after(r3, r1, 4);
     } else {
       a_.vdup(32, q7, multiplier);
@@ -167,29 +176,34 @@ class QuadsWriter {
     a_.add(r2, r2, r12);
   }
 
-  // Lanes that the tail has; r3 or, of kTwice, r4 is the shape.
+  // Lanes that the tail has. Nothing else changes the predicate.
   void predicate_tail() {
     if (tail_outputs() < kVectorLanes) {
       a_.mov(r4, tail_outputs());
     } else {
-      a_.ldr(r4, twice_ ? r4 : r3, MveDepthwise::kTail * 4);
+      a_.ldr(r4, r3, MveDepthwise::kTail * 4);
     }
     a_.vctp(32, r4);
   }
 
-  // Lines leave the predicate as it was made in the beginning.
   void store_tail() {
-    if (twice_) {
-      a_.ldr(r4, sp, kShape);
-      predicate_tail();
-    }
     if (pairs_) a_.vldrw(q6, r3, MveDepthwise::kScatter * 4);
     a_.vpst(1);
     a_.predicated([&] { a_.vstrb_scatter(32, q0, r2, q6); });
   }
 
   void requantize() {
-    if (twice_) {
+    if (products_) {
+      a_.vadd(32, q0, q0, r7);
+      a_.vqrdmulh(32, q0, q0, r9);
+      if (shape_stays()) {
+        a_.vqrdmlash(32, q0, q7, r11);
+      } else {
+        a_.vqrdmulh(32, q0, q0, r3);
+        a_.vadd(32, q0, q0, r11);
+      }
+      a_.vqmovnb(32, q0, q0);
+    } else if (twice_) {
       a_.vadd(32, q0, q0, r7);
       a_.vshr(32, q7, q0, 31);
       a_.vqrdmulh(32, q0, q0, r9);
@@ -219,7 +233,7 @@ class QuadsWriter {
   Helium a_;
   bool once_, pairs_;
   MveDepthwise::Kind kind_;
-  bool twice_;
+  bool twice_, products_;
   int left_, shift_;
   bool clamps_, tail_;
 };

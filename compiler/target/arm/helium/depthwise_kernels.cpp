@@ -123,7 +123,7 @@ class Quads {
       if (tail_) quad(channel, quads, &count);
     });
     return f_.finish_kernel("mve_quads", {{"kind", named_},
-                                          {"twice", scaling_.form == MveScaling::Form::kTwice},
+                                          {"twice", scaling_.twice()},
                                           {"left", scaling_.left},
                                           {"shift", scaling_.shift},
                                           {"clamps", scaling_.clamps()},
@@ -207,6 +207,11 @@ class Quads {
     }
     Ex acc = f_.let("sum", sum + load(stream_, at + 1));
     Ex doubled = cast(DType::kI64, acc) * m + tir::i64(int64_t{1} << 30);
+    if (scaling_.products) {
+      Ex t = f_.let("t", high(doubled, 31));
+      Ex again = cast(DType::kI64, t) * cast(DType::kI64, load(stream_, at + 2)) + tir::i64(int64_t{1} << 30);
+      return f_.let("v", clamp(f_.let("shifted", high(again, 31) + zero_), least_, most_));
+    }
     Ex t = f_.let("t", high(doubled, 31) + (acc >> 31));
     Ex by = f_.let("by", -load(stream_, at + 2));
     Ex rounded = cast(DType::kI64, t) + (tir::i64(1) << cast(DType::kI64, by - 1));

@@ -35,6 +35,14 @@ MveBlocks MveBlocks::spaced(int64_t blocks, int64_t step) {
   return out;
 }
 
+void MveBlocks::share(int64_t pixel) {
+  const int64_t blocks = pixel / kBlock;
+  if (rows < 2 || elements % kBlock != 0 || pixel % kBlock != 0 || blocks < 1 || blocks >= per_row ||
+      blocks > MveGemm::kMostApart || per_row + blocks > MveGemm::kMostShared)
+    return;
+  apart = blocks;
+}
+
 int64_t MveBlocks::element(int64_t block, int64_t j) const {
   if (first > kBlock) return block * kBlock + j;
   int64_t row = block / per_row, in_row = block % per_row;
@@ -98,10 +106,24 @@ std::optional<MveScaling> fit_line(const Requantization& what, const std::vector
   return std::nullopt;
 }
 
+// Whether a product by one more than 2 ^ (31 - right) rounds as the shift does, wherever the result is not at an
+// end. The first product is t; the factor's one adds t / 2 ^ 31 to t / 2 ^ right, which is a multiple of 2 ^ -right:
+// less than that carries halves away from zero and nothing else.
+bool shifts_by_product(const Requantization& what, size_t c, const QuantizedMultiplier& m) {
+  const int right = -m.shift;
+  auto high = [&](int64_t acc, int32_t end) {
+    const int64_t most = std::abs(int64_t{end} - what.zero_point) << right;
+    return std::min(most, ((std::abs(acc) * m.multiplier) >> 31) + 1);
+  };
+  const AccRange range = what.ranges[c];
+  return std::max(high(range.low, what.clamp.min), high(range.high, what.clamp.max)) < int64_t{1} << (31 - right);
+}
+
 std::optional<MveScaling> fit_twice(const Requantization& what, const std::vector<int32_t>& bias) {
   if (what.rounding != Rounding::kDouble) return std::nullopt;
   MveScaling out;
   out.form = MveScaling::Form::kTwice;
+  out.products = !what.open;
   for (size_t c = 0; c < what.scales.size(); ++c) {
     QuantizedMultiplier m = quantize_multiplier(what.scales[c]);
     // The sign is corrected before the second rounding, so there has to be one.
@@ -109,7 +131,10 @@ std::optional<MveScaling> fit_twice(const Requantization& what, const std::vecto
     out.words[0].push_back(bias[c]);
     out.words[1].push_back(m.multiplier);
     out.words[2].push_back(m.shift);
+    out.products = out.products && shifts_by_product(what, c, m);
   }
+  for (int32_t& word : out.words[2])
+    if (out.products) word = static_cast<int32_t>((int64_t{1} << (31 + word)) + 1);
   return out;
 }
 
@@ -130,10 +155,8 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
 
 // ---------------------------------------------------------------- tables
 
-namespace {
-
-void put_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const MveBlocks& blocks,
-                 int64_t block, int64_t channel) {
+void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const MveBlocks& blocks, int64_t block,
+                     int64_t channel) {
   int64_t k = blocks.rows * blocks.elements;
   for (int64_t word = 0; word < kVectorWords; ++word) {
     uint32_t bytes = 0;
@@ -145,6 +168,8 @@ void put_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const 
     out.push_back(static_cast<int32_t>(bytes));
   }
 }
+
+namespace {
 
 void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t first) {
   for (int v = 0; v < scaling.vectors(); ++v)
@@ -163,8 +188,7 @@ std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t
     for (int64_t half = 0; half < 2; ++half) {
       for (int64_t i = 0; i < blocks.count(); ++i)
         for (int64_t c = 0; c < 4; ++c)
-          put_weights(out, weights, blocks, half == 0 ? i : blocks.count() - 1 - i,
-                      group + 2 * c + half);
+          put_mve_weights(out, weights, blocks, half == 0 ? i : blocks.count() - 1 - i, group + 2 * c + half);
       put_scaling(out, scaling, group + half);
     }
   return out;
@@ -176,7 +200,7 @@ std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t
   int64_t width = std::min(channels, kChannels);
   for (int64_t group : tile_starts(channels, width)) {
     for (int64_t i = 0; i < blocks.count(); ++i)
-      for (int64_t c = 0; c < width; ++c) put_weights(out, weights, blocks, i, group + c);
+      for (int64_t c = 0; c < width; ++c) put_mve_weights(out, weights, blocks, i, group + c);
     for (int64_t half = 0; half < 2; ++half) put_scaling(out, scaling, group + half);
   }
   return out;
@@ -198,7 +222,7 @@ std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks,
   set(MveGemm::kZero, scaling.zero_point);
   set(MveGemm::kLeast, scaling.clamp.min);
   set(MveGemm::kMost, scaling.clamp.max);
-  set(MveGemm::kRowSkip, blocks.rows > 1 ? pixels.row_step - blocks.row_bytes() : 0);
+  set(MveGemm::kRowSkip, blocks.rows > 1 ? pixels.row_step - blocks.passed() : 0);
   set(MveGemm::kStreamBytes, groups * vectors * kBlock);
   return out;
 }
@@ -268,7 +292,7 @@ class Product {
 
   void begin() {
     if (blocks_.rows > 1)
-      row_step_ = f_.let("row_step", load(shape_, MveGemm::kRowSkip) + blocks_.row_bytes());
+      row_step_ = f_.let("row_step", load(shape_, MveGemm::kRowSkip) + blocks_.passed());
     if (back_ != 0) channels_ = shape("channels", MveGemm::kChannels);
     if (scaling_.form == MveScaling::Form::kTwice) zero_ = shape("zero", MveGemm::kZero);
     if (!scaling_.clamps()) return;
@@ -338,6 +362,10 @@ class Product {
     Ex acc = f_.let("acc", add_wrapping(sum, load(stream_, line)));
     Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream_, line + kVectorWords));
     Ex high = cast(DType::kI64, cast(DType::kI32, (product + i64(int64_t{1} << 30)) >> i64(31)));
+    if (scaling_.products) {
+      Ex again = high * cast(DType::kI64, load(stream_, line + 2 * kVectorWords)) + i64(int64_t{1} << 30);
+      return f_.let("v", cast(DType::kI32, again >> i64(31)) + zero_);
+    }
     Ex right = f_.let("right", Ex(0) - load(stream_, line + 2 * kVectorWords));
     Ex half = f_.let("half", cast(DType::kI64, Ex(1) << (right - 1)));
     Ex wide = high + cast(DType::kI64, acc >> 31) + half;
@@ -350,9 +378,10 @@ class Product {
                        {{"rows", blocks_.rows},
                         {"blocks", blocks_.per_row},
                         {"first", blocks_.first},
+                        {"apart", blocks_.apart},
                         {"width", width_},
                         {"back", back_},
-                        {"twice", scaling_.form == MveScaling::Form::kTwice},
+                        {"twice", scaling_.twice()},
                         {"left", scaling_.left},
                         {"shift", scaling_.shift},
                         {"clamp", scaling_.clamps()}});

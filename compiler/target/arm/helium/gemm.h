@@ -31,6 +31,8 @@ struct MveGemm {
   // Of rows written out twice, so that the first block of all begins the sums.
   static constexpr int kRowUnroll = 6;
   static constexpr int kMostPerRow = 16;
+  static constexpr int kMostShared = 8;  // blocks of a row and those that the second pixel is apart: offsets of loads
+  static constexpr int kMostApart = 2;
   static constexpr int kMostGemvElements =
       4095;  // that one subtraction of an immediate goes back by
   // Words of the table that mve_gemm takes as shape. x and out step in bytes: from the first to the
@@ -46,7 +48,7 @@ struct MveGemm {
     kZero,   // zero point; form kTwice
     kLeast,  // of the clamp, in every byte
     kMost,
-    kRowSkip,      // bytes from behind a row's blocks to the next row; blocks of several rows
+    kRowSkip,      // bytes from behind a row's blocks (MveBlocks::apart: from its begin) to the next row
     kStreamBytes,  // of all groups that do not overlap
     kShapeWords
   };
@@ -65,14 +67,22 @@ struct MveBlocks {
   MveBlocks(int64_t row_count, int64_t row_elements, bool whole);
   // Whole blocks of one pixel, from each to the next `step` bytes.
   static MveBlocks spaced(int64_t blocks, int64_t step);
+  // Rows of whole blocks of which the second pixel's lie `pixel` bytes further on: what both have in common is loaded
+  // once. Leaves them as they are where that cannot be.
+  void share(int64_t pixel);
   int64_t rows, elements;
   int64_t per_row;
+  int64_t apart = 0;  // blocks from a pixel of a pair to the other where they share, else 0
   // Where the second block of a row begins; with one block, its elements. More than a block: so far is every
   // block from the one before.
   int64_t first;
   int64_t count() const { return rows * per_row; }
   // Bytes from the begin of a row to behind its last block.
   int64_t row_bytes() const { return first + MveGemm::kBlock * (per_row - 1); }
+  // Vectors of a pair of pixels that a half of a group loads.
+  int64_t loads() const { return apart > 0 ? rows * (per_row + apart) : 2 * count(); }
+  // Bytes that a pixel's pointer moves along a row.
+  int64_t passed() const { return apart > 0 ? 0 : row_bytes(); }
   // The element of the weights that byte j of a block is multiplied by, -1 for none.
   int64_t element(int64_t block, int64_t j) const;
   // Whether mve_gemm does them: its loops go by whole blocks or rows.
@@ -86,16 +96,22 @@ constexpr int kMostMveShift = 24;
 
 // Requantisation of sums that lack their bias.
 //   kLine   saturate((hi32((sum << left) * multiplier) + offset + mve_rounding) >> shift)
-//   kTwice  as the reference: high product rounded, shift rounded half away from zero, zero point
+//   kTwice  as the reference: high product rounded, shift rounded half away from zero, zero point. With `products` the
+//           shift is a second rounded high product: its factor is one more than the power of two, which carries
+//           halves away from zero.
 struct MveScaling {
   enum class Form { kLine, kTwice };
   Form form = Form::kLine;
   int left = 0, shift = 0;        // kLine
-  std::vector<int32_t> words[3];  // per channel: multiplier, offset; bias, multiplier, -shift
+  bool products = false;          // kTwice
+  std::vector<int32_t> words[3];  // per channel: multiplier, offset; bias, multiplier, -shift or factor
   int32_t zero_point = 0;
   ClampI32 clamp{-128, 127};
   bool clamps() const { return clamp.min != -128 || clamp.max != 127; }
   int vectors() const { return form == Form::kLine ? 2 : 3; }
+  // Parameter of kernels: how many shifts that round half away from zero, less those that are products.
+  int twice() const { return form == Form::kLine ? 0 : products ? kTwiceProducts : kTwiceShifts; }
+  static constexpr int kTwiceShifts = 1, kTwiceProducts = 2;
 };
 // Ranges count the bias. Nothing where neither form is exact.
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
@@ -104,6 +120,9 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
 // Streams of all groups for weights [channels][k].
 std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels,
                                      const MveBlocks& blocks, const MveScaling& scaling);
+// The weights of a channel that a block is multiplied by.
+void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& weights, const MveBlocks& blocks,
+                     int64_t block, int64_t channel);
 // The same for mve_gemv: a block's weights of all eight channels, then the vectors of both halves.
 // Fewer channels than eight are one group that is so much smaller; then the form is kLine.
 std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels,

@@ -47,10 +47,12 @@ class ProductWriter {
         per_row_(parameter(kernel, "blocks")),
         blocks_(rows_ * per_row_),
         first_(parameter(kernel, "first")),
+        apart_(parameter(kernel, "apart")),
         back_(parameter(kernel, "back")),
         left_(parameter(kernel, "left")),
         shift_(parameter(kernel, "shift")),
         twice_(parameter(kernel, "twice") != 0),
+        products_(parameter(kernel, "twice") == MveScaling::kTwiceProducts),
         clamps_(parameter(kernel, "clamp") != 0) {}
 
  protected:
@@ -60,19 +62,26 @@ class ProductWriter {
     a_.vmov_lanes(d, 3, 1, b, e);
   }
 
-  // Two vectors of sums, of the same channels, into the half lanes of two results. q2, q3 are free.
+  // Two vectors of sums, of the same channels, into the half lanes of two results. q2, q3 are free; r0 is the zero
+  // point, which products add.
   void requantize(Vec a, Vec b, Vec to_a, Vec to_b, bool odd) {
     if (twice_) {
       a_.vldrw_after(q2, r5, 16);
       a_.vldrw_after(q3, r5, 16);
       for (Vec v : {a, b}) a_.vadd(32, v, v, q2);
-      for (Vec v : {a, b}) {
-        a_.vshr(32, q2, v, 31);
-        a_.vqrdmulh(32, v, v, q3);
-        a_.vadd(32, v, v, q2);
+      if (products_) {
+        for (Vec v : {a, b}) a_.vqrdmulh(32, v, v, q3);
+        a_.vldrw_after(q2, r5, 16);
+        for (Vec v : {a, b}) a_.vqrdmlash(32, v, q2, r0);
+      } else {
+        for (Vec v : {a, b}) {
+          a_.vshr(32, q2, v, 31);
+          a_.vqrdmulh(32, v, v, q3);
+          a_.vadd(32, v, v, q2);
+        }
+        a_.vldrw_after(q2, r5, 16);
+        for (Vec v : {a, b}) a_.vrshl(32, v, v, q2);
       }
-      a_.vldrw_after(q2, r5, 16);
-      for (Vec v : {a, b}) a_.vrshl(32, v, v, q2);
       narrow(a, to_a, odd);
       narrow(b, to_b, odd);
       return;
@@ -101,7 +110,7 @@ class ProductWriter {
 
   // Half words to bytes in their even places. r0, r2 and q2, q3 are free, r4 points to the shape.
   void finish(std::initializer_list<Vec> results) {
-    if (twice_) {
+    if (twice_ && !products_) {
       a_.ldr(r0, r4, MveGemm::kZero * 4);
       for (Vec v : results) a_.vqadd(16, v, v, r0);
     }
@@ -116,7 +125,7 @@ class ProductWriter {
       a_.vmin(8, v, v, q3);
     }
   }
-  bool needs_shape() const { return twice_ || clamps_; }
+  bool needs_shape() const { return (twice_ && !products_) || clamps_; }
 
   // Elements beyond the only block's are read as 0; nothing behind them is touched. Nothing else changes the predicate.
   void predicate() {
@@ -136,12 +145,13 @@ class ProductWriter {
   }
 
   Helium a_;
-  int rows_, per_row_, blocks_, first_, back_, left_, shift_;
-  bool twice_, clamps_;
+  int rows_, per_row_, blocks_, first_, apart_, back_, left_, shift_;
+  bool twice_, products_, clamps_;
 };
 
 // Two pixels by four channels. r9 and r11 are the pixels, r1 and r3 their outputs, r5 the stream.
-// r7 counts groups, or is what is skipped from one row of elements to the next.
+// r7 counts groups, or is what is skipped from one row of elements to the next. Where pixels share
+// vectors r9 is a row of both, and r11 counts rows or is where the stream of whole groups ends.
 class MveGemmWriter : ProductWriter {
  public:
   explicit MveGemmWriter(const tir::Kernel& kernel)
@@ -160,7 +170,7 @@ class MveGemmWriter : ProductWriter {
     a_.note("Requantise and store the eight channels of both pixels.");
     if (needs_shape()) a_.ldr(r4, sp, kShape);
     finish({q4, q5});
-    if (row_loop()) {
+    if (takes_r3()) {
       a_.ldr(r3, sp, kOutPixel);
       a_.add(r3, r1, r3);
     }
@@ -174,7 +184,8 @@ class MveGemmWriter : ProductWriter {
 
  private:
   // kOutStep here is from the end of a pixel's channels. kGroups is where the stream of whole
-  // groups ends if r7 does not count them. The first seven are stored and loaded at once.
+  // groups ends if r7 does not count them. The first seven are stored and loaded at once. kShape is the
+  // zero point if only that is needed.
   static constexpr int kPairs = 0, kXStep = 4, kStream = 8, kXPixel = 12, kGroups = 16, kOutStep = 20, kOutPixel = 24,
                        kShape = 28, kGroupsLeft = 32, kLocals = 36;
   static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
@@ -182,13 +193,20 @@ class MveGemmWriter : ProductWriter {
   bool hoisted() const { return blocks_ == 1; }
   bool several_rows() const { return rows_ > 1; }
   bool row_loop() const { return several_rows() && blocks_ > MveGemm::kGemmUnroll; }
+  bool shares() const { return apart_ > 0; }
+  bool takes_r3() const { return row_loop() && !shares(); }  // to count rows
   bool block_loop() const { return !several_rows() && unrolled_.passes > 0; }
 
   // r0 stream, r1 x, r2 out, r3 shape. Leaves the first pair's addresses.
   void prologue() {
     a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
     a_.enter(kLocals);
-    if (needs_shape()) a_.str(r3, sp, kShape);
+    if (needs_shape()) {
+      a_.str(r3, sp, kShape);
+    } else if (products_) {
+      a_.ldr(r9, r3, MveGemm::kZero * 4);
+      a_.str(r9, sp, kShape);
+    }
     a_.mov(r9, r1);
     a_.mov(r1, r2);
     a_.mov(r5, r0);
@@ -209,8 +227,12 @@ class MveGemmWriter : ProductWriter {
     } else {
       a_.stm(sp, {r2, r4, r5, r6, r7, out_step, out_pixel});
     }
-    a_.add(r11, r9, r6);
-    if (!row_loop()) a_.add(r3, r1, out_pixel);
+    if (!shares()) {
+      a_.add(r11, r9, r6);
+    } else if (!row_loop()) {
+      a_.mov(r11, r8);
+    }
+    if (!takes_r3()) a_.add(r3, r1, out_pixel);
     if (hoisted()) predicate();
   }
 
@@ -226,8 +248,8 @@ class MveGemmWriter : ProductWriter {
     a_.str(r2, sp, kPairs);
     a_.add(r9, r9, r4);
     a_.add(r1, r1, out_step);
-    a_.add(r11, r9, r6);
-    if (!row_loop()) a_.add(r3, r1, out_pixel);
+    if (!shares()) a_.add(r11, r9, r6);
+    if (!takes_r3()) a_.add(r3, r1, out_pixel);
     a_.b("ne", pair);
   }
 
@@ -246,6 +268,10 @@ class MveGemmWriter : ProductWriter {
     }
     gather(q0, sum(0, 0), sum(0, 1), sum(0, 2), sum(0, 3));
     gather(q1, sum(1, 0), sum(1, 1), sum(1, 2), sum(1, 3));
+    if (products_) {
+      a_.ldr(r0, sp, kShape);
+      if (needs_shape()) a_.ldr(r0, r0, MveGemm::kZero * 4);
+    }
     requantize(q0, q1, q4, q5, odd);
   }
 
@@ -263,10 +289,11 @@ class MveGemmWriter : ProductWriter {
       for (Reg sum : kSums) a_.mov(sum, 0);
     }
     Label body = a_.label();
-    a_.mov(r3, peels ? rows_ - 1 : rows_);
+    const Reg left = shares() ? r11 : r3;
+    a_.mov(left, peels ? rows_ - 1 : rows_);
     a_.bind(body);
     row(false);
-    a_.subs(r3, r3, 1);
+    a_.subs(left, left, 1);
     a_.b("ne", body);
   }
 
@@ -286,6 +313,7 @@ class MveGemmWriter : ProductWriter {
 
   // The lowest block of a row may be shorter: it is the first upwards, the last downwards.
   void blocks_of_row(bool odd, bool begins) {
+    if (shares()) return shared_row(odd, begins);
     if (first_ >= MveGemm::kBlock || per_row_ == 1) {
       if (begins) block(odd, first_, true);
       return a_.repeat(begins ? per_row_ - 1 : per_row_, [&] { block(odd, first_, false); });
@@ -296,7 +324,27 @@ class MveGemmWriter : ProductWriter {
   }
 
   void skip(bool odd) {
-    for (Reg x : {r9, r11}) odd ? a_.sub(x, x, r7) : a_.add(x, x, r7);
+    for (Reg x : {r9, r11})
+      if (x == r9 || !shares()) odd ? a_.sub(x, x, r7) : a_.add(x, x, r7);
+  }
+
+  // Vector i of a row is the first pixel's block i and the second's that is so many blocks before it.
+  void shared_row(bool odd, bool begins) {
+    constexpr std::array<Vec, MveGemm::kMostApart + 1> kHeld = {q0, q1, q3};
+    auto x = [&](int i) { return kHeld[static_cast<size_t>(i % (apart_ + 1))]; };
+    auto load = [&](int i) { a_.vldrb(8, x(i), r9, MveGemm::kBlock * i); };
+    for (int i = 0; i < apart_; ++i) load(odd ? per_row_ + i : i);
+    for (int n = 0; n < per_row_; ++n) {
+      const int i = odd ? per_row_ - 1 - n : n;
+      if (odd) load(i);
+      for (int c = 0; c < 4; ++c) {
+        const Vec w = c % 2 == 0 || apart_ == MveGemm::kMostApart ? q2 : q3;
+        a_.vldrb_after(8, w, r5, 16);
+        multiply(sum(0, c), x(i), w, begins && n == 0);
+        if (c == 0 && !odd) load(i + apart_);
+        multiply(sum(1, c), x(i + apart_), w, begins && n == 0);
+      }
+    }
   }
 
   void block(bool odd, int step, bool begins) {
@@ -323,7 +371,9 @@ class MveGemmWriter : ProductWriter {
   // After the whole groups one more that begins earlier, if channels remain.
   void next_group(Label group) {
     Label done = a_.label();
-    if (several_rows()) {
+    if (shares() && !row_loop()) {
+      a_.cmp(r5, r11);
+    } else if (several_rows()) {
       a_.ldr(r0, sp, kGroups);
       a_.cmp(r5, r0);
     } else {
@@ -373,6 +423,7 @@ class MveGemvWriter : ProductWriter {
     // A block's channels alternate between the two vectors.
     gather(q0, kSums[0], kSums[2], kSums[4], kSums[6]);
     gather(q1, kSums[1], kSums[3], kSums[5], kSums[7]);
+    if (products_) a_.ldr(r0, r11, MveGemm::kZero * 4);
     requantize_halves();
     if (needs_shape()) a_.mov(r4, r11);
     finish({q0});
@@ -425,11 +476,15 @@ class MveGemvWriter : ProductWriter {
       if (twice_) {
         a_.vadd(32, v, v, q2);
         a_.vldrw_after(q3, r5, 16);
-        a_.vshr(32, q2, v, 31);
+        if (!products_) a_.vshr(32, q2, v, 31);
         a_.vqrdmulh(32, v, v, q3);
         a_.vldrw_after(q3, r5, 16);
-        a_.vadd(32, v, v, q2);
-        a_.vrshl(32, v, v, q3);
+        if (products_) {
+          a_.vqrdmlash(32, v, q3, r0);
+        } else {
+          a_.vadd(32, v, v, q2);
+          a_.vrshl(32, v, v, q3);
+        }
       } else {
         a_.vshl(32, v, v, left_);
         a_.vldrw_after(q3, r5, 16);

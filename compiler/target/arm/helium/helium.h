@@ -63,6 +63,10 @@ class Helium : public Thumb {
   void vqdmlash(int bits, Vec d, Vec n, Reg m) {
     typed("vqdmlash.s", bits, {use(d), use(n), name(m)});
   }
+  // The same with the high half rounded.
+  void vqrdmlash(int bits, Vec d, Vec n, Reg m) {
+    typed("vqrdmlash.s", bits, {use(d), use(n), name(m)});
+  }
   void vmax(int bits, Vec d, Vec n, Vec m) { typed("vmax.s", bits, {use(d), use(n), use(m)}); }
   void vmin(int bits, Vec d, Vec n, Vec m) { typed("vmin.s", bits, {use(d), use(n), use(m)}); }
   void vand(Vec d, Vec n, Vec m) { vector("vand", {use(d), use(n), use(m)}); }

@@ -43,8 +43,9 @@ Extension helium_extension() {
       {"fully_connected", kBeforeDsp, is_vector_gemm, lower_fully_connected_mve},
   };
   out.kernels = {
-      {"mve_average", mve_average}, {"mve_columns", mve_columns}, {"mve_fill", mve_fill},       {"mve_gemm", mve_gemm},
-      {"mve_gemv", mve_gemv},       {"mve_planes", mve_planes},   {"mve_quads", mve_quads},     {"mve_rows", mve_rows},
+      {"mve_average", mve_average}, {"mve_columns", mve_columns}, {"mve_fill", mve_fill},
+      {"mve_gemm", mve_gemm},       {"mve_gemv", mve_gemv},       {"mve_held", mve_held},
+      {"mve_planes", mve_planes},   {"mve_quads", mve_quads},     {"mve_rows", mve_rows},
       {"mve_sum", mve_sum},         {"mve_weave", mve_weave},     {"mve_windows", mve_windows},
   };
   out.describe = [](ops::TargetInfo& target) { target.vector_bytes = true; };

@@ -8,6 +8,7 @@
 
 #include "ops/common/affine.h"
 #include "ops/common/binary.h"
+#include "ops/common/known_fits.h"
 #include "ops/common/pair_budget.h"
 #include "ops/common/requantize.h"
 #include "ops/common/scaler.h"
@@ -64,9 +65,9 @@ constexpr int kOffsetBits = 23;
 // The form if there is an offset with which it gives the reference's result for every product of
 // two stored values: the reference rounds twice, so the plain offset of one half may not do.
 template <typename Wanted>
-std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m, const Wanted& wanted) {
+std::optional<ProductForm> prove_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m,
+                                         const Wanted& wanted) {
   int shift = 31 - m.shift;
-  if (m.multiplier == 0 || shift < 31 || shift > 54 || !PairBudget::any()) return std::nullopt;
   PairBudget::spend(65536);
   const int64_t one = int64_t{1} << shift, widest = 129 * one;
   int64_t least = -widest, most = widest;
@@ -86,6 +87,20 @@ std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, Quantiz
   int64_t last = most >> (shift - kOffsetBits);
   if (first > last) return std::nullopt;
   return ProductForm{m.multiplier, static_cast<int32_t>(first + (last - first) / 2), shift};
+}
+
+template <typename Wanted>
+std::optional<ProductForm> fit_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m, const Wanted& wanted) {
+  const int shift = 31 - m.shift;
+  if (m.multiplier == 0 || shift < 31 || shift > 54 || !PairBudget::any()) return std::nullopt;
+  auto prove = [&]() -> std::optional<KnownFits::Form> {
+    auto form = prove_product(op, clamp, m, wanted);
+    if (!form) return std::nullopt;
+    return KnownFits::Form{form->multiplier, form->offset, form->shift};
+  };
+  auto known = KnownFits::find(KnownFits::key_of(op, KnownFits::Function::kProduct, clamp), prove);
+  if (!known) return std::nullopt;
+  return ProductForm{(*known)[0], (*known)[1], (*known)[2]};
 }
 
 class Mul final : public BinaryArithmetic {

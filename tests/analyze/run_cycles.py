@@ -72,6 +72,11 @@ def check_firmware(aotc, work, board):
     expect("functions do not add up to the cycles", abs(cycles - j["cycles"]) <= len(j["functions"]))
     kinds = sum(j[f"{kind}_cycles"] for kind in KINDS)
     expect("parts are more than the whole", 0 < kinds <= j["cycles"] + len(KINDS))
+    lines = sum(f["code_lines"] for f in j["functions"])
+    expect(f"functions have {lines:,} of {j['code_lines']:,} lines", lines == j["code_lines"])
+    # Two to eight instructions stand in a line, and a branch leaves it earlier.
+    expect(f"{lines:,} lines of code for {counted:,} instructions", counted / 8 < lines < counted)
+    expect("a loop without its function", all(not loop["function"].startswith("0x") for loop in j["loops"]))
     expect("an implausible number of cycles", 0.5 * counted < j["cycles"] < 3 * counted)
     expect("no loop", j["loops"] and j["loops"][0]["cycles"] > 0.05 * j["cycles"])
     check_estimate(json.loads(run(aotc, "report", folder, "--json").stdout), j)

@@ -213,7 +213,8 @@ nlohmann::ordered_json report_json(const Subject& s, const machine::CoreModel& c
                               {"cpu", s.cpu},
                               {"root", s.root != 0 ? s.elf.function_name(s.root) : ""},
                               {"costs", s.timing->source},
-                              {"wait_states", 0}};
+                              {"wait_states", 0},
+                              {"line_bytes", machine::kLineBytes}};
   if (core.name.empty())
     j["llvm"] = {{"reason", core.reason}};
   else

@@ -11,6 +11,7 @@
 #include "driver/firmware_stack.h"
 #include "driver/memory_map.h"
 #include "driver/summary.h"
+#include "ops/common/known_fits.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
@@ -80,6 +81,7 @@ Result<Report> make_report(const std::string& target, const CompileOptions& give
     out.project = std::move(*opened);
     compile = out.project->compile_options();
   }
+  const ops::KnownFits fits;  // for all levels and boards
   auto compiled = compile_model(compile, diags);
   if (!compiled) return kFailure;
   out.compiled = std::move(*compiled);

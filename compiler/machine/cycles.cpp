@@ -38,6 +38,18 @@ std::optional<uint32_t> branch_target(const Instruction& i) {
   return static_cast<uint32_t>(*value);
 }
 
+// Lines of flash that an instruction has fetched, where the last one is kept: the one that it ends in, if it did not begin there;
+// the next, if that begins behind it; and what a branch goes to.
+uint64_t lines_of(const Instruction& i, const Execution& executed) {
+  const auto line = [](uint32_t address) { return address / kLineBytes; };
+  const uint32_t last = i.next() - 1;
+  uint64_t out = line(last) != line(i.address) ? executed.count : 0;
+  if (line(i.next()) != line(last)) out += executed.count - std::min(executed.count, executed.taken);
+  const std::optional<uint32_t> target = branch_target(i);
+  if (!target || line(*target) != line(last)) out += executed.taken;
+  return out;
+}
+
 class Counting {
  public:
   Counting(const Elf& elf, const Listing& listing, const Timing& timing, const ModelFunctions& model,
@@ -68,6 +80,7 @@ class Counting {
         cost = cost_of(timing_, elf_.isa(), *i, listing_.before(address), listing_.at(i->next()));
       CycleSum one;
       one.add(cost, executed);
+      if (i != nullptr) one.lines = lines_of(*i, executed);
       one.modelled = modelled_cycles(address) * static_cast<double>(executed.count);
       sum += one;
       of_function(address).sum += one;
@@ -129,6 +142,7 @@ class Counting {
           loop.sum.add(
               cost_of(timing_, elf_.isa(), *i, listing_.before(at->first), listing_.at(i->next())),
               at->second);
+          loop.sum.lines += lines_of(*i, at->second);
           loop.sum.modelled += modelled_cycles(at->first) * static_cast<double>(at->second.count);
         }
     std::stable_sort(out_.loops.begin(), out_.loops.end(), [](const LoopRow& a, const LoopRow& b) {
@@ -161,7 +175,8 @@ std::string share(double part, double of) {
 nlohmann::ordered_json sum_json(const CycleSum& s, bool modelled) {
   nlohmann::ordered_json out = {{"instructions", s.instructions},       {"cycles", whole(s.cycles)},
                                 {"load_cycles", whole(s.load)},         {"store_cycles", whole(s.store)},
-                                {"multiply_cycles", whole(s.multiply)}, {"branch_cycles", whole(s.branch)}};
+                                {"multiply_cycles", whole(s.multiply)}, {"branch_cycles", whole(s.branch)},
+                                {"code_lines", s.lines}};
   if (modelled) out["llvm_cycles"] = whole(s.modelled);
   return out;
 }
@@ -172,10 +187,15 @@ std::string row_text(const CycleSum& s, double total, bool modelled) {
                      s.instructions > 0 ? s.cycles / static_cast<double>(s.instructions) : 0.0, share(s.cycles, total));
 }
 
+std::string function_of(const Elf& elf, uint32_t address) {
+  const Symbol* around = elf.function_around(address);
+  return around != nullptr ? around->name : elf.function_name(address);
+}
+
 nlohmann::ordered_json loops_json(const Elf& elf, const CycleReport& report) {
   auto out = nlohmann::ordered_json::array();
   for (const LoopRow& loop : report.loops) {
-    nlohmann::ordered_json row = {{"function", escape_for_display(elf.function_name(loop.begin))},
+    nlohmann::ordered_json row = {{"function", escape_for_display(function_of(elf, loop.begin))},
                                   {"begin", loop.begin},
                                   {"end", loop.end},
                                   {"turns", loop.turns}};
@@ -205,6 +225,7 @@ CycleSum& CycleSum::operator+=(const CycleSum& o) {
   store += o.store;
   multiply += o.multiply;
   branch += o.branch;
+  lines += o.lines;
   modelled += o.modelled;
   return *this;
 }
@@ -269,9 +290,9 @@ std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::
 std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_rows) {
   const CycleSum& t = report.total;
   std::string out =
-      fmt::format("of the cycles: loads {}, stores {}, multiplications {}, branches {}\n",
+      fmt::format("of the cycles: loads {}, stores {}, multiplications {}, branches {}; {} lines of code, {} bytes each\n",
                   share(t.load, t.cycles), share(t.store, t.cycles), share(t.multiply, t.cycles),
-                  share(t.branch, t.cycles));
+                  share(t.branch, t.cycles), with_commas(static_cast<int64_t>(t.lines)), kLineBytes);
   if (report.unknown > 0)
     out += fmt::format("{} instructions were not disassembled: a cycle each\n",
                        with_commas(static_cast<int64_t>(report.unknown)));

@@ -32,10 +32,14 @@ struct Segment {
 // not all of it.
 std::optional<std::vector<Segment>> parse_counts(const std::string& text);
 
+// Of flash; controllers have 8 to 32.
+inline constexpr uint32_t kLineBytes = 16;
+
 struct CycleSum {
   uint64_t instructions = 0;
   double cycles = 0;
   double load = 0, store = 0, multiply = 0, branch = 0;  // of the cycles
+  uint64_t lines = 0;                                    // of code, fetched: what waits where flash is slower than the core
   double modelled = 0;                                   // cycles by somebody else's model of the core
 
   void add(const InstructionCost& cost, const Execution& executed);

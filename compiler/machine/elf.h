@@ -68,6 +68,8 @@ class Elf {
   std::string place(uint32_t address) const;
   // Little-endian, of a section that the program cannot write. `width`: 1, 2 or 4 bytes.
   std::optional<uint32_t> constant(uint32_t address, int width) const;
+  // Whether there are mapping symbols; a stripped program has none.
+  bool is_mapped() const { return !mapping_.empty(); }
   // Whether mapping symbols say that data is here.
   bool is_data(uint32_t address) const;
   // AVR devices with more than 128 KB of flash push three bytes for a call.

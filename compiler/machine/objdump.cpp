@@ -104,6 +104,8 @@ Decoder objdump_decoder_of(const std::string& program, const std::string& archit
     // More than the end of the output is needed, so the text is collected as it comes.
     std::string text;
     std::vector<std::string> command = {found, "-d", "-z", "--", elf.file()};
+    // Without symbols that say so it takes Thumb for Arm's other instructions.
+    if (elf.isa() == Isa::kThumb && !elf.is_mapped()) command.insert(command.begin() + 1, {"-M", "force-thumb"});
     if (!architecture.empty()) command.insert(command.begin() + 1, {"-m", architecture});
     ProcessResult run = run_process(command, "", kSeconds, [&](const std::string& piece) {
       text += piece;

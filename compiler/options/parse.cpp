@@ -137,6 +137,9 @@ std::string repeated_text(const Option& option, const std::vector<std::string>& 
   return "";
 }
 
+// What CLI11 says where none of the commands is given.
+constexpr const char* kNoCommand = "A subcommand is required";
+
 // What the mistake is, and what was perhaps meant.
 int explain(const Command& program, const std::vector<std::string>& args, const std::string& what,
             bool too_many) {
@@ -161,17 +164,22 @@ int explain(const Command& program, const std::vector<std::string>& args, const 
     if (too_many && !o->is_argument() && o->is_list())
       if (const std::string repeated = repeated_text(*o, args); !repeated.empty())
         helps.push_back(repeated);
-  if (!command.commands.empty() && args.size() >= path.size() &&
-      !args[path.size() - 1].starts_with("-")) {
-    std::vector<std::string> below;
-    for (const Command& c : command.commands) below.push_back(c.name);
-    near(args[path.size() - 1], below, "command");
-  }
-  helps.push_back(fmt::format("'{} --help' shows what it takes", title_of(path)));
   std::string text = what;
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
-  return usage_error(title_of(path), escape_for_display(text, 400), helps);
+  text = escape_for_display(text, 400);
+  if (!command.commands.empty() && args.size() >= path.size() &&
+      !args[path.size() - 1].starts_with("-")) {
+    const std::string& given = args[path.size() - 1];
+    std::vector<std::string> below;
+    for (const Command& c : command.commands) below.push_back(c.name);
+    near(given, below, "command");
+    if (what == kNoCommand) text = fmt::format("there is no command '{}'", escape_for_display(given, 100));
+  } else if (what == kNoCommand) {
+    text = "a command is required";
+  }
+  helps.push_back(fmt::format("'{} --help' shows what it takes", title_of(path)));
+  return usage_error(title_of(path), text, helps);
 }
 
 }  // namespace

@@ -3,23 +3,27 @@
 """`aotc analyze cycles` on the firmware of projects: what it counts is what the firmware counts itself.
 
 Usage: run_cycles.py --aotc PROGRAM --work DIR [--boards A,B] [--analyze PROGRAM]
-       run_cycles.py --aotc PROGRAM --work DIR --table MODEL...
+       run_cycles.py --aotc PROGRAM --work DIR --table MODEL... [--prototype PROGRAM]
 
 For every board a project of the digits sample is built and run; the firmware prints how many instructions one inference
 took. The same number, with parts that add up to it, is to come from the plugin's counts. Then command lines that are to
 be refused. With aotc-analyze, the cycles by LLVM's models: where there is one, what the reason is elsewhere, and that a loop takes
-what llvm-mca says. --table prints cycles of models on the cores that LLVM has models of, for docs/cycles.md. Ends with 'N passed, N failed'; 77 if an emulator or a toolchain is missing.
+what llvm-mca says. --table prints cycles of models on the cores that LLVM has models of, for docs/cycles.md, beside what
+--prototype (tools/cycles/cyc.py of ../shared) makes of the same counts. Ends with 'N passed, N failed'; 77 if an emulator or a
+toolchain is missing.
 """
 import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODEL = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
 SKIP = 77
 KINDS = ("load", "store", "multiply", "branch")
 
@@ -68,6 +72,11 @@ def check_firmware(aotc, work, board):
     expect("functions do not add up to the cycles", abs(cycles - j["cycles"]) <= len(j["functions"]))
     kinds = sum(j[f"{kind}_cycles"] for kind in KINDS)
     expect("parts are more than the whole", 0 < kinds <= j["cycles"] + len(KINDS))
+    lines = sum(f["code_lines"] for f in j["functions"])
+    expect(f"functions have {lines:,} of {j['code_lines']:,} lines", lines == j["code_lines"])
+    # Two to eight instructions stand in a line, and a branch leaves it earlier.
+    expect(f"{lines:,} lines of code for {counted:,} instructions", counted / 8 < lines < counted)
+    expect("a loop without its function", all(not loop["function"].startswith("0x") for loop in j["loops"]))
     expect("an implausible number of cycles", 0.5 * counted < j["cycles"] < 3 * counted)
     expect("no loop", j["loops"] and j["loops"][0]["cycles"] > 0.05 * j["cycles"])
     check_estimate(json.loads(run(aotc, "report", folder, "--json").stdout), j)
@@ -138,21 +147,58 @@ def check_llvm_mca(analyze, work):
         expect(f"{cpu}: {ours} cycles a turn, llvm-mca says {(total[51] - total[1]) / 50}", ours == (total[51] - total[1]) / 50)
 
 
-def print_table(aotc, work, models):
-    print("| model | core | cycles by the table | by LLVM's model | off |\n| :--- | :--- | ---: | ---: | ---: |")
+def counts_of_one_call(board, elf, function, work):
+    """Of every address: how often it ran in the first call of the function, how often it was not followed by the next."""
+    plugin, out = work / "counts.so", work / "counts.txt"
+    run("cc", "-shared", "-fPIC", "-O2", "-w", "-o", plugin, ROOT / "compiler/driver/emulator/counts.c")
+    symbols = [line.split() for line in run("arm-none-eabi-nm", "-S", elf).stdout.splitlines()]
+    begin, size = next((int(s[0], 16), int(s[1], 16)) for s in symbols if s[-1] == function)
+    first = begin & ~0xfffff  # code is in a megabyte
+    argv = json.loads((ROOT / "boards" / board / "board.json").read_text())["emulator"]["argv"]
+    argv = [a.replace("{image}", str(elf)).replace("{arguments}", "") for a in argv]
+    run(argv[0], "-plugin", f"{plugin},out={out},from={first:x},to={first + 0x100000:x},root={begin:x},root_end={begin + size:x},nth=1", *argv[1:])
+    counts = {}
+    for line in out.read_text().splitlines():
+        words = line.split()
+        if len(words) == 3:
+            counted = counts.setdefault(words[0], [0, 0])
+            counted[0] += int(words[1], 16)
+            counted[1] += int(words[2], 16)
+    return counts
+
+
+def prototype_cycles(prototype, folder, board, core, work):
+    """What another program makes of the same counts, or None: it knows Cortex-M4 and M55, and M33 by the numbers of the M4."""
+    if core == "m7" or not prototype.exists():
+        return None
+    elf = folder / "build" / "firmware.elf"
+    counts = counts_of_one_call(board, elf, "net_run", work)
+    (work / "prototype.txt").write_text("".join(f"{at} {n} {taken}\n" for at, (n, taken) in counts.items()))
+    said = run(sys.executable, prototype, elf, work / "prototype.txt", "net", "m55" if core == "m55" else "m4").stdout
+    return int(re.search(r"cycles (\d+)", said)[1])
+
+
+def print_table(aotc, work, models, prototype):
+    """Cycles by the table, by LLVM's model and by the prototype."""
+    print("| model | core | cycles by the table | by LLVM's model | off | by the prototype | off |\n"
+          "| :--- | :--- | ---: | ---: | ---: | ---: | ---: |")
     for model in models:
         for board, core in (("qemu_mps2_an386", "m4"), ("qemu_mps2_an500", "m7"), ("qemu_mps2_an505", "m33"), ("qemu_mps3_an547", "m55")):
             folder = work / f"{model.stem}_{core}"
-            run(aotc, "create", model, "--board", board, "-o", folder, "--force", "--quiet")
+            run(aotc, "create", model, "--board", board, "-o", folder, "--prefix", "net", "--force", "--quiet")
             run(aotc, "build", folder, "--quiet")
             j = json.loads(run(aotc, "analyze", "cycles", folder, "--json").stdout)
-            print(f"| `{model.stem}` | {core} | {j['cycles']:,} | {j['llvm_cycles']:,} | {100 * j['llvm_cycles'] / j['cycles'] - 100:+.1f} % |", flush=True)
+
+            def beside(cycles, ours=j["cycles"]):
+                return f"{cycles:,} | {100 * cycles / ours - 100:+.1f} %" if cycles else "- | -"
+
+            other = prototype_cycles(prototype, folder, board, core, work)
+            print(f"| `{model.stem}` | {core} | {j['cycles']:,} | {beside(j.get('llvm_cycles'))} | {beside(other)} |", flush=True)
 
 
 def check_speed(aotc):
     """-O speed is by the estimate never slower than the default: of the sample, and of the real models that are here."""
-    shared = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "models"
-    models = [MODEL, *(shared / f"{name}.tflite" for name in ("kws", "ad", "strww", "micro_speech"))]
+    models = [MODEL, *(SHARED / "models" / f"{name}.tflite" for name in ("kws", "ad", "strww", "micro_speech"))]
     for model in models:
         for board in ("qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps2_an505", "qemu_mps3_an547"):
             if not model.exists():
@@ -203,6 +249,7 @@ def main():
     parser.add_argument("--boards", default="qemu_mps2_an386,qemu_microbit,qemu_mps3_an547,qemu_riscv32")
     parser.add_argument("--analyze", type=pathlib.Path)
     parser.add_argument("--table", type=pathlib.Path, nargs="+")
+    parser.add_argument("--prototype", type=pathlib.Path, default=SHARED / "tools" / "cycles" / "cyc.py")
     options = parser.parse_args()
     boards = options.boards.split(",")
     for program in ("arm-none-eabi-gcc", "riscv64-unknown-elf-gcc", "qemu-system-arm", "qemu-system-riscv32", "cc"):
@@ -212,7 +259,7 @@ def main():
     options.work.mkdir(parents=True, exist_ok=True)
     work = options.work.resolve()
     if options.table:
-        print_table(options.aotc, work, options.table)
+        print_table(options.aotc, work, options.table, options.prototype)
         return 0
     checks = [(f"firmware on {board}", lambda b=board: check_firmware(options.aotc, work, b)) for board in boards]
     if options.analyze:

@@ -179,7 +179,7 @@ def check_core(core, aotc, analyze, work):
                 passed += 1
             else:
                 failures.append(f"{core}: {a['function']}: objdump {a}\nLLVM {b}")
-    for check in (check_size, check_limits, check_messages):
+    for check in (check_size, check_limits, check_messages, check_stripped):
         try:
             check(core, aotc, elf, work)
             passed += 1
@@ -339,6 +339,16 @@ def check_own_stack(aotc, elf):
     alone = json.loads(run(aotc, *given[:5], "--interrupt-stack", "--json").stdout)
     if alone["interrupt_stack_bytes"] != 0 or alone["roots"][0]["with_interrupts"] != alone["roots"][0]["bytes"]:
         raise Failure(f"without interrupts: {alone}")
+
+
+def check_stripped(core, aotc, elf, work):
+    """Without symbols a root is an address, and where no table is jumped through the bound is the same."""
+    known = json.loads(run(aotc, "analyze", "stack", elf, "--root", "chain", "--json").stdout)["roots"][0]
+    bare = work / "stripped.elf"
+    run(CORES[core][0][0].replace("-gcc", "-strip"), "-o", bare, elf)
+    found = json.loads(run(aotc, "analyze", "stack", bare, "--root", hex(known["address"]), "--json").stdout)["roots"][0]
+    if (found["bytes"], found["state"]) != (known["bytes"], known["state"]):
+        raise Failure(f"{found}, with symbols {known}")
 
 
 def check_odd_name(aotc, elf, work):

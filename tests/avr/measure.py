@@ -6,7 +6,8 @@ Usage: measure.py BOARD MODEL... --work DIR [--json FILE] [--compile "OPTIONS"]
 
 MODEL is a name or a file. Flash is what the model adds to a linked program, with what it takes of the
 compiler's and C libraries: the program with a run of the model less the same without. RAM is the
-arena with the model's variables, inputs and outputs; stack is the run function and all below it.
+arena with the model's variables, inputs and outputs; stack is the run function and all below it, measured and as
+`aotc analyze stack` bounds it; with the timer's handler the bound is at least what is measured.
 """
 import argparse
 import json
@@ -43,6 +44,15 @@ def linked(board, folder, flags, *more):
     return on_avr.sections(board, image)
 
 
+def bound_of(board, image):
+    """What is said of the run function's stack, with the handlers that the program has."""
+    names = common.run([board["toolchain"]["prefix"] + "nm", image]).splitlines()
+    handlers = [line.split()[2] for line in names if line.split()[1] == "T" and line.split()[2].startswith("__vector_")]
+    priorities = ",".join(f"{handler}=1" for handler in handlers if handler != "__vector_default")
+    said = common.aotc("analyze", "stack", image, "--root", "m_run", "--interrupts", priorities, "--json")
+    return json.loads(said)["roots"][0]
+
+
 def measure(name, board_name, options):
     board = common.board(board_name)
     path = pathlib.Path(name) if name.endswith(".tflite") else common.model_path(name)
@@ -66,12 +76,17 @@ def measure(name, board_name, options):
         _, text_of = common.difference(got, want, common.LIBRARY_ULP)
         if text_of:
             raise common.Failure(text_of)
-    base = values["base"][0]
+    stack = values["base"][0] - values["untouched"][0]
+    bound = bound_of(board, image)
+    # The stack pointer is at the first free byte. The timer's handler runs on the same stack.
+    if bound["state"] == "unbounded" or bound["with_interrupts"] < stack + 1:
+        raise common.Failure(f"{name}: {stack + 1} bytes of stack measured, bound {bound}")
     return {"model": path.stem, "board": board_name,
             "flash_bytes": text + data - without[0] - without[1],
             "tables_bytes": made["constants_bytes"], "arena_bytes": made["arena_bytes"],
             "ram_bytes": made["arena_bytes"] + caller + data + bss - without[1] - without[2],
-            "stack_bytes": base - values["untouched"][0], "cycles": values["cycles"][0]}
+            "stack_bytes": stack, "stack_bound": bound["bytes"], "stack_state": bound["state"],
+            "cycles": values["cycles"][0]}
 
 
 def main():
@@ -93,7 +108,7 @@ def main():
     for r in rows:
         print(f"{r['model']} on {r['board']}: flash {r['flash_bytes']} bytes, {r['tables_bytes']} of them "
               f"tables; RAM {r['ram_bytes']}, {r['arena_bytes']} of them the arena; stack "
-              f"{r['stack_bytes']}; {r['cycles']} cycles")
+              f"{r['stack_bytes']}, bound {r['stack_bound']}, {r['stack_state']}; {r['cycles']} cycles")
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
 

@@ -134,6 +134,8 @@ def help_of_every_command(aotc):
 
 @test
 def usage_errors(aotc):
+    expect(aotc("analyze", "stakc", "x", code=2).err, r"there is no command 'stakc'", r"did you mean the command 'stack'\?")
+    expect(aotc("analyze", code=2).err, r"aotc analyze: error: a command is required")
     expect(aotc("buld", "x", code=2).err, r"no command and no file 'buld'", r"did you mean the command 'build'\?")
     expect(aotc("check", DIGITS, "--bord", "x", code=2).err, r"did you mean the option '--board'\?")
     expect(aotc("check", code=2).err, r"MODEL")

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "ops/common/binary.h"
+#include "ops/common/known_fits.h"
 #include "ops/common/pair_budget.h"
 #include "ops/common/requantize.h"
 
@@ -134,7 +135,16 @@ std::optional<AffineForm> SumLowering::affine() const {
     slope[i] = subtract_ && i == 1 ? -ratio : ratio;
     constant -= slope[i] * sum_.zero[i];
   }
-  return fit_affine(wanted(), slope, constant, sum_.clamp);
+  auto prove = [&]() -> std::optional<KnownFits::Form> {
+    auto form = fit_affine(wanted(), slope, constant, sum_.clamp);
+    if (!form) return std::nullopt;
+    return KnownFits::Form{form->weight[0], form->weight[1], form->offset, form->shift, form->least, form->most};
+  };
+  const auto function = subtract_ ? KnownFits::Function::kDifference : KnownFits::Function::kSum;
+  auto known = KnownFits::find(KnownFits::key_of(op_, function, sum_.clamp), prove);
+  if (!known) return std::nullopt;
+  const auto [a, b, offset, shift, least, most] = *known;
+  return AffineForm{{a, b}, offset, shift, least, most};
 }
 
 Lowered SumLowering::run_affine(const AffineForm& form) {

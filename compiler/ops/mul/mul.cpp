@@ -8,6 +8,8 @@
 
 #include "ops/common/affine.h"
 #include "ops/common/binary.h"
+#include "ops/common/known_fits.h"
+#include "ops/common/pair_budget.h"
 #include "ops/common/product_form.h"
 #include "ops/common/requantize.h"
 #include "ops/common/scaler.h"
@@ -42,6 +44,20 @@ int64_t largest_product(const OpView& op) {
     return std::max(range.max - zero, zero - range.min);
   };
   return largest(0) * largest(1);
+}
+
+// fit_product, proven once for a report's levels and boards.
+template <typename Wanted>
+std::optional<ProductForm> find_product(const OpView& op, ClampI32 clamp, QuantizedMultiplier m, const Wanted& wanted) {
+  if (!PairBudget::any()) return std::nullopt;
+  auto prove = [&]() -> std::optional<KnownFits::Form> {
+    auto form = fit_product(zeros(op), clamp, m, wanted);
+    if (!form) return std::nullopt;
+    return KnownFits::Form{form->multiplier, form->offset, form->shift};
+  };
+  auto known = KnownFits::find(KnownFits::key_of(op, KnownFits::Function::kProduct, clamp), prove);
+  if (!known) return std::nullopt;
+  return ProductForm{(*known)[0], (*known)[1], (*known)[2]};
 }
 
 class Mul final : public BinaryArithmetic {
@@ -89,9 +105,9 @@ class Mul final : public BinaryArithmetic {
     bool bytes = op.operand(0).dtype == DType::kI8;
     std::optional<ProductForm> form;
     if (by_onnxruntime(op)) {
-      form = fit_product(zeros(op), clamp, m, even_product(op, clamp));
+      form = find_product(op, clamp, m, even_product(op, clamp));
     } else if (bytes && m.shift <= 0) {
-      form = fit_product(zeros(op), clamp, m, RoundedTwice(m, op.result().zero_point(), clamp));
+      form = find_product(op, clamp, m, RoundedTwice(m, op.result().zero_point(), clamp));
     }
     std::function<Ex(const Ex&)> scale =
         form                 ? emit_form(f, p, *form)

@@ -2,12 +2,14 @@
 // Proofs over all pairs are counted, and thousands of small operators are planned without most of them.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "graph/graph.h"
 #include "ops/common/affine.h"
+#include "ops/common/known_fits.h"
 #include "ops/common/pair_budget.h"
 #include "ops/operator.h"
 #include "plan/program.h"
@@ -78,6 +80,52 @@ TEST(PairBudget, WithoutAnyLeftTheReferenceIsLowered) {
       EXPECT_EQ(form_of_one(name).substr(0, 11), "fixed point") << name;
     }
     EXPECT_EQ(form_of_one(name), proven) << name;
+  }
+}
+
+// What is kept from an earlier plan is the same plan, with as many proofs.
+TEST(PairBudget, IsSpentByWhatIsKnown) {
+  constexpr int kCount = 1100;
+  for (const char* name : {"mul", "add", "sub"}) {
+    auto text_of_plan = [&] {
+      Diagnostics diags;
+      auto program = plan::plan_program(chain(name, kCount), {}, diags);
+      EXPECT_TRUE(program) << diags.str();
+      std::string out;
+      for (const plan::ProgramCall& call : program->calls) {
+        out += call.schedule.note + ";";
+        for (const plan::CallArgument& a : call.arguments)
+          if (a.storage.kind == plan::StorageKind::kConstant)
+            for (uint8_t byte : program->constants[static_cast<size_t>(a.storage.index)].data.bytes)
+              out += static_cast<char>(byte);
+      }
+      return out;
+    };
+    const std::string without = text_of_plan();
+    const ops::KnownFits fits;
+    EXPECT_EQ(text_of_plan(), without) << name;
+    EXPECT_EQ(text_of_plan(), without) << name;
+    const int64_t each = spent_by_one(name);
+    EXPECT_EQ(spent_by_one(name), each) << name;
+    EXPECT_GE(each, 65536) << name;
+  }
+  // Another scale, another form.
+  const ops::KnownFits fits;
+  const std::string type = " i8[16] quant(0.05, 0)";
+  for (const char* name : {"mul", "add", "sub"}) {
+    std::set<std::string> forms;
+    for (const char* scale : {"0.05", "0.07"}) {
+      Diagnostics diags;
+      auto graph = graph::parse("graph \"g\" {\n  input %0 \"x\"" + type + "\n  %1 \"t\" i8[16] quant(" + scale +
+                                    ", 0) = " + name + "(%0, %0)\n  output %1\n}\n",
+                                "t.air", ops::definition_lookup(), diags);
+      ASSERT_TRUE(graph) << diags.str();
+      std::string bytes;
+      for (const ops::Constant& c : ops::definition_of(graph->ops[0]).lower({*graph, graph->ops[0]}, {}).constants)
+        bytes.append(c.bytes.begin(), c.bytes.end());
+      forms.insert(bytes);
+    }
+    EXPECT_EQ(forms.size(), 2U) << name;
   }
 }
 

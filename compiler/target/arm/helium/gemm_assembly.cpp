@@ -17,8 +17,6 @@ namespace aotc::target::arm {
 
 namespace {
 
-constexpr std::array<Reg, 8> kSums = {r0, r2, r4, r6, r8, r10, r12, lr};
-
 // How many blocks are written out: all of them, or some before and some in a loop.
 struct Unrolled {
   Unrolled(int blocks, int most) {

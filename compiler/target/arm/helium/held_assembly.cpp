@@ -14,7 +14,6 @@ namespace aotc::target::arm {
 // r0 stream, r1 x, r2 out, r3 shape. Then r9 is the pixel, r1 the output, r3 its step, r5 the stream, r7 counts tiles,
 // r11 is the shape; q6 and q7 are multiplier and offset.
 Implementation mve_held(const tir::Kernel& kernel) {
-  constexpr std::array<Reg, 8> kSums = {r0, r2, r4, r6, r8, r10, r12, lr};
   constexpr int kEnd = 0, kLocals = 4;
   const int blocks = parameter(kernel, "blocks"), first = parameter(kernel, "first");
   const int step = parameter(kernel, "step"), left = parameter(kernel, "left"), shift = parameter(kernel, "shift");

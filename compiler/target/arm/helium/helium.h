@@ -6,9 +6,14 @@
 // loads and stores that change the size of elements take r0 to r7 as address.
 #pragma once
 
+#include <array>
+
 #include "target/arm/thumb.h"
 
 namespace aotc::target::arm {
+
+// Even registers, where vectors' sums of products go.
+inline constexpr std::array<Reg, 8> kSums = {r0, r2, r4, r6, r8, r10, r12, lr};
 
 struct Vec {
   int number;

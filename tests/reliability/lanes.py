@@ -54,6 +54,8 @@ LANES = {
                        "build/routes/bin/pip install --quiet -r tests/python/requirements-routes.txt",
                        "build/routes/bin/python tests/python/routes.py"]),
     "deb": ("The Debian package installed on a minimal Debian, to a firmware that is verified", ["scripts/fresh-machine deb"]),
+    "aarch64": ("A static program for 64-bit ARM Linux, cross-built on a minimal Debian: what it says and writes is as here",
+                ["scripts/fresh-machine aarch64"]),
     "wheel": ("The Python package on a minimal Debian 12, and on Debian 11 with Python 3.9",
               ["scripts/fresh-machine wheel", "scripts/fresh-machine --suite bullseye wheel"]),
     "musl": ("The Python package in a root of musl's C library, used with numpy's wheel for it",

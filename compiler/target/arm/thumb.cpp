@@ -137,15 +137,19 @@ void Thumb::leave() {
   unwind(".cfi_restore_state");
 }
 
-namespace {
-
-// C99 promises string literals of 4095 characters (an escape is one): long texts do without the spaces for readers.
-void fit_literal(std::vector<std::string>& lines) {
+bool fits_literal(const std::vector<std::string>& lines) {
   constexpr size_t kMost = 4095, kNewline = 1;
   size_t length = 0;
   for (const std::string& line : lines)
     if (!is_comment(line)) length += line.size() + kNewline;
-  if (length <= kMost) return;
+  return length <= kMost;
+}
+
+namespace {
+
+// Long texts do without the spaces for readers.
+void fit_literal(std::vector<std::string>& lines) {
+  if (fits_literal(lines)) return;
   for (std::string& line : lines)
     for (size_t at; !is_comment(line) && (at = line.find(", ")) != std::string::npos;) line.erase(at + 1, 1);
 }

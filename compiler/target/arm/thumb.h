@@ -25,6 +25,9 @@ struct Label {
   int number;
 };
 
+// C99 promises string literals of 4095 characters only (an escape is one). Notes are none of a text.
+bool fits_literal(const std::vector<std::string>& lines);
+
 class Thumb {
  public:
   // ---- moves and arithmetic

@@ -38,7 +38,7 @@ MveBlocks MveBlocks::spaced(int64_t blocks, int64_t step) {
 void MveBlocks::share(int64_t pixel) {
   const int64_t blocks = pixel / kBlock;
   if (rows < 2 || elements % kBlock != 0 || pixel % kBlock != 0 || blocks < 1 || blocks >= per_row ||
-      blocks > MveGemm::kMostApart || per_row + blocks > MveGemm::kMostShared)
+      blocks > MveGemm::kMostApart || per_row > MveGemm::kMostShared)
     return;
   apart = blocks;
 }

@@ -152,8 +152,9 @@ class ProductWriter {
 // vectors r9 is a row of both, and r11 counts rows or is where the stream of whole groups ends.
 class MveGemmWriter : ProductWriter {
  public:
-  // `compact`: the first row is like the others, which takes fewer lines and nine more instructions for eight channels.
-  MveGemmWriter(const tir::Kernel& kernel, bool compact)
+  // `compact` 1: the first row of odd channels is like the others, which takes fewer lines and ten more instructions for four
+  // channels; 2: of all channels, and none is written out before a loop of rows.
+  MveGemmWriter(const tir::Kernel& kernel, int compact)
       : ProductWriter(kernel), unrolled_(blocks_, MveGemm::kGemmUnroll), compact_(compact) {}
 
   Implementation run() {
@@ -258,9 +259,16 @@ class MveGemmWriter : ProductWriter {
       loop_rows(odd);
     } else if (block_loop()) {
       loop_blocks(odd);
-    } else if (compact_) {
+    } else if (compact_ == 2) {
       for (Reg sum : kSums) a_.mov(sum, 0);
       a_.repeat(rows_, [&] { passed_row(odd, false); });
+    } else if (compact_ == 1 && odd) {
+      for (Reg sum : kSums) a_.mov(sum, 0);
+      a_.repeat(rows_, [&] {
+        blocks_of_row(odd, false);
+        skip(odd);
+      });
+      skip(!odd);
     } else {
       blocks_of_row(odd, true);
       a_.repeat(rows_ - 1, [&] {
@@ -285,7 +293,7 @@ class MveGemmWriter : ProductWriter {
   }
 
   void loop_rows(bool odd) {
-    bool peels = per_row_ <= MveGemm::kRowUnroll;
+    bool peels = per_row_ <= MveGemm::kRowUnroll && compact_ < 2;
     if (peels) {
       passed_row(odd, true);
     } else {
@@ -392,7 +400,7 @@ class MveGemmWriter : ProductWriter {
   }
 
   Unrolled unrolled_;
-  bool compact_;
+  int compact_;
 };
 
 // One pixel by eight channels. r1 is the pixel, r3 the output, r5 the stream.
@@ -527,8 +535,11 @@ class MveGemvWriter : ProductWriter {
 }  // namespace
 
 Implementation mve_gemm(const tir::Kernel& kernel) {
-  Implementation made = MveGemmWriter(kernel, false).run();
-  return fits_literal(made.lines) ? made : MveGemmWriter(kernel, true).run();
+  for (int compact : {0, 1}) {
+    Implementation made = MveGemmWriter(kernel, compact).run();
+    if (fits_literal(made.lines)) return made;
+  }
+  return MveGemmWriter(kernel, 2).run();
 }
 Implementation mve_gemv(const tir::Kernel& kernel) { return MveGemvWriter(kernel).run(); }
 

@@ -13,6 +13,7 @@ using namespace tir;  // NOLINT: every node kind is used here
 
 struct Helper {
   const char *name, *parameters, *result, *comment;
+  const char* instruction = nullptr;  // statements that do the same on cores with DSP instructions
 };
 
 // Overflow is meant where a name ends with _wrap: unsigned arithmetic, of which C says how it
@@ -34,7 +35,11 @@ constexpr Helper kHelpers[] = {
     {"byte_at", "int32_t word, int32_t lane", "(int32_t)((uint32_t)word << (24 - 8 * lane)) >> 24",
      "Byte `lane` of the word, 0 the lowest, with its sign"},
     {"pack16", "int32_t low, int32_t high",
-     "(int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16)", "A word of two halves"},
+     "(int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16)", "A word of two halves",
+     "    int32_t word;\n"
+     "    (void)low;  /* Checkers do not see what the instruction uses. */\n    (void)high;\n"
+     "    __asm__(\"pkhbt %0, %1, %2, lsl #16\" : \"=r\"(word) : \"r\"(low), \"r\"(high));\n"
+     "    return word;\n"},
 };
 
 const Binary* binary_of(const Expr& e, BinaryOp op, DType type) {
@@ -173,15 +178,6 @@ std::string instruction_definition(const std::string& name, const std::string& f
                  : "",
         f, assembly ? barrier : "");
   }
-  if (name == "pack16" && assembly)
-    return fmt::format(
-        "/* A word of two halves. */\nstatic inline int32_t {}(int32_t low, int32_t high)\n{{\n"
-        "#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)\n    int32_t word;\n"
-        "    (void)low;  /* Checkers do not see what the instruction uses. */\n    (void)high;\n"
-        "    __asm__(\"pkhbt %0, %1, %2, lsl #16\" : \"=r\"(word) : \"r\"(low), \"r\"(high));\n"
-        "    return word;\n#else\n"
-        "    return (int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16);\n#endif\n}}\n",
-        f);
   if (name == "saturate_i8" || name == "saturate_i16") {
     const int bits = name == "saturate_i8" ? 8 : 16, most = (1 << (bits - 1)) - 1;
     std::string portable =
@@ -201,11 +197,14 @@ std::string instruction_definition(const std::string& name, const std::string& f
 
 std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
   std::string f = prefix + "_" + name;
-  if (std::string found = instruction_definition(name, f, assembly); !found.empty()) return found;
   for (const Helper& helper : kHelpers)
-    if (name == helper.name)
-      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n    return {};\n}}\n",
-                         helper.comment, f, helper.parameters, helper.result);
+    if (name == helper.name) {
+      std::string body = fmt::format("    return {};\n", helper.result);
+      if (assembly && helper.instruction != nullptr)
+        body = fmt::format("#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)\n{}#else\n{}#endif\n", helper.instruction, body);
+      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n{}}}\n", helper.comment, f, helper.parameters, body);
+    }
+  if (std::string found = instruction_definition(name, f, assembly); !found.empty()) return found;
   if (name == "float_bits")
     return fmt::format(
         "static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"

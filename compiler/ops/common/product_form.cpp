@@ -13,7 +13,7 @@ namespace {
 template <typename Wanted>
 std::optional<ProductForm> fit(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const Wanted& wanted) {
   int shift = 31 - m.shift;
-  if (m.multiplier == 0 || shift < 31 || shift > 54 || !PairBudget::any()) return std::nullopt;
+  if (m.multiplier == 0 || shift < 31 || shift > 54) return std::nullopt;
   PairBudget::spend(65536);
   const int64_t one = int64_t{1} << shift, widest = 129 * one;
   int64_t least = -widest, most = widest;

@@ -31,8 +31,7 @@ struct ProductZeros {
 };
 
 // The form if there is an offset with which it gives the reference's result for every product of two stored values: the
-// reference rounds twice, so the plain offset of one half may not do. Nothing, too, where all pairs were tried often enough
-// (PairBudget).
+// reference rounds twice, so the plain offset of one half may not do. Spends what it tries (PairBudget), whatever is left.
 std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const EvenProduct& wanted);
 std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const RoundedTwice& wanted);
 

@@ -171,7 +171,8 @@ bool has_scales(const Requantization& what) {
 // Accumulators of each channel that lie too far from zero to be shifted are counted from there.
 std::vector<int64_t> origins(const Requantization& what, int left) {
   std::vector<int64_t> out(what.ranges.size(), 0);
-  for (size_t c = 0; has_scales(what) && c < out.size(); ++c) {
+  if (!has_scales(what)) return out;
+  for (size_t c = 0; c < out.size(); ++c) {
     const AccRange& r = what.ranges[c];
     if ((r.magnitude() << left) >= int64_t{1} << 31) out[c] = r.low + (r.high - r.low) / 2;
   }
@@ -203,8 +204,7 @@ std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std:
 
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
     : zero_point_(what.zero_point), clamp_(what.clamp) {
-  for (double scale : what.scales) per_channel_ = per_channel_ || scale != what.scales[0];
-  if (what.open) per_channel_ = what.scales.size() > 1;
+  per_channel_ = what.open ? what.scales.size() > 1 : has_scales(what);
   // Steps of int16 would be too many to work out, and too fine for one word.
   bool narrow = int64_t{clamp_.max} - clamp_.min < 256;
   auto steps = narrow ? steps_of(what, per_channel_) : std::nullopt;

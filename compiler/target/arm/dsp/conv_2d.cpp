@@ -58,9 +58,8 @@ class DspConvLowering {
       if (mixed && (lines->even() || 3 * mixed->float_channels() <= conv_.out_channels)) lines = std::move(mixed), bias = folded.bias;
     }
     choose_kernel(pairs, lines->sign());
-    if (lines->mixed()) {
+    if (lines->mixed())
       work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) * static_cast<double>((pixels() + tile_ - 1) / tile_);
-    }
     in_ = f_.operand(0);
     make_tables(w, bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);

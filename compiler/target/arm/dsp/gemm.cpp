@@ -114,23 +114,28 @@ std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<
 std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias) {
   constexpr int kLeft = PairGemm::kLeft;
   if (what.clamp.min != -128 || what.clamp.max != 127 || what.rounding != Rounding::kEven) return std::nullopt;
-  const size_t count = what.scales.size();
+  const auto count = static_cast<int64_t>(what.scales.size());
   std::vector<int32_t> moved = bias;
   std::vector<bool> floats;
   auto fit = fit_most_lines(what, kLeft, moved, floats);
-  const auto even = fit && count >= 2 ? even_lines(what, kLeft) : std::nullopt;
+  const auto even = fit ? even_lines(what, kLeft) : std::nullopt;
   if (!even) return std::nullopt;
-  // Both of a pair; the last channel of an odd number is in a pair with the one before, which has another.
-  auto join = [&](size_t a) { floats[a] = floats[a + 1] = floats[a] || floats[a + 1]; };
-  if (count % 2 != 0) join(count - 2);
-  for (size_t a = 0; a + 1 < count; a += 2) join(a);
-  if (count % 2 != 0) join(count - 2);
-  for (size_t c = 0; c < count; ++c) {
-    if (floats[c]) fit->channels[c] = even->channels[c];
-    if (!floats[c]) bias[c] = moved[c];
+  // Both of a pair. Where their number is odd the last two pairs have a channel in common: what one tells the other may come
+  // back, so there are two turns.
+  for (int turn = 0; turn < 2; ++turn)
+    for (int64_t first : tile_starts(count, 2)) {
+      const auto a = static_cast<size_t>(first);
+      floats[a] = floats[a + 1] = floats[a] || floats[a + 1];
+    }
+  PairLines out{std::move(*fit), floats};
+  if (out.float_channels() == 0 || out.float_channels() == count) return std::nullopt;
+  for (size_t c = 0; c < floats.size(); ++c) {
+    if (floats[c])
+      out.fit.channels[c] = even->channels[c];
+    else
+      bias[c] = moved[c];
   }
-  const bool any = std::find(floats.begin(), floats.end(), true) != floats.end();
-  return PairLines{std::move(*fit), any ? floats : std::vector<bool>{}};
+  return out;
 }
 
 bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k) {

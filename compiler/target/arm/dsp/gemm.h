@@ -80,8 +80,8 @@ std::string form_text(const PairLines& lines);
 std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
                                         int left = PairGemm::kLeft, bool fpu = false);
 
-// The same for gemm_stream and its kernel, which tell pairs that the FPU rounds from others: `mixed` where lines without signs
-// do for most pairs and not for all.
+// The same for gemm_stream and its kernel, which tell pairs that the FPU rounds from others: `mixed`, or nothing where lines
+// without signs do for all pairs, or for none.
 std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias);
 
 // Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights

@@ -51,9 +51,9 @@ Implementation mve_average(const tir::Kernel& kernel) {
   for (Vec v : {q2, q3}) a.vshl(32, v, v, left - 1);
   for (Vec v : {q2, q3}) a.vqdmulh(32, v, v, r6);
   for (Vec v : {q2, q3}) a.vadd(32, v, v, r7);
-  a.vqrshrnb(32, q1, q2, std::min(shift, 16));
-  a.vqrshrnt(32, q1, q3, std::min(shift, 16));
-  shift > 16 ? a.vqrshrnb(16, q1, q1, shift - 16) : a.vqmovnb(16, q1, q1);
+  a.narrow(32, q1, q2, std::min(shift, 16));
+  a.narrow(32, q1, q3, std::min(shift, 16), true);
+  a.narrow(16, q1, q1, std::max(shift - 16, 0));
   if (clamps) {
     a.vmax(8, q1, q1, q4);
     a.vmin(8, q1, q1, q5);

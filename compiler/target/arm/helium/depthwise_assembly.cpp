@@ -140,17 +140,16 @@ class QuadsWriter {
     }
     for (Vec v : {q0, q6}) a_.vshl(32, v, v, left_ - 1);
     for (Vec v : {q0, q6}) a_.vqdmlash(32, v, q7, r7);
-    a_.vqrshrnb(32, q0, q0, std::min(shift_, 16));
-    a_.vqrshrnt(32, q0, q6, std::min(shift_, 16));
+    a_.narrow(32, q0, q0, std::min(shift_, 16));
+    a_.narrow(32, q0, q6, std::min(shift_, 16), true);
     a_.vldrw(q6, r3, MveDepthwise::kScatterPairs * 4);
-    shift_ > 16 ? a_.vqrshrnb(16, q0, q0, shift_ - 16) : a_.vqmovnb(16, q0, q0);
+    a_.narrow(16, q0, q0, std::max(shift_ - 16, 0));
     a_.vstrb_scatter(16, q0, r2, q6);
     a_.add(r2, r2, r12);
   }
 
   void gather(Vec v) {
-    a_.vmov_lanes(v, 2, 0, acc(0), acc(2));
-    a_.vmov_lanes(v, 3, 1, acc(1), acc(3));
+    a_.gather(v, acc(0), acc(1), acc(2), acc(3));
   }
 
   // A square's tail is its first column.
@@ -214,9 +213,9 @@ class QuadsWriter {
     } else {
       a_.vshl(32, q0, q0, left_ - 1);
       a_.vqdmlash(32, q0, q7, r7);
-      a_.vqrshrnb(32, q0, q0, std::min(shift_, 16));
+      a_.narrow(32, q0, q0, std::min(shift_, 16));
     }
-    shift_ > 16 ? a_.vqrshrnb(16, q0, q0, shift_ - 16) : a_.vqmovnb(16, q0, q0);
+    a_.narrow(16, q0, q0, std::max(shift_ - 16, 0));
     if (clamps_) clamp();
   }
 

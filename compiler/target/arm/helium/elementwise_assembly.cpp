@@ -21,8 +21,8 @@ Implementation mve_sum(const tir::Kernel& kernel) {
     a.vldrb_after(32, q1, r1, 4);
     a.vmlas(32, q0, q2, r7);
     a.vmla(32, q0, q1, r6);
-    a.vqrshrnb(32, q0, q0, std::min(shift, 16));
-    shift > 16 ? a.vqrshrnb(16, q0, q0, shift - 16) : a.vqmovnb(16, q0, q0);
+    a.narrow(32, q0, q0, std::min(shift, 16));
+    a.narrow(16, q0, q0, std::max(shift - 16, 0));
     a.vstrb_after(32, q0, r2, 4);
   };
   a.enter(0);

@@ -54,12 +54,6 @@ class ProductWriter {
         clamps_(parameter(kernel, "clamp") != 0) {}
 
  protected:
-  // Four sums of four channels into a vector.
-  void gather(Vec d, Reg a, Reg b, Reg c, Reg e) {
-    a_.vmov_lanes(d, 2, 0, a, c);
-    a_.vmov_lanes(d, 3, 1, b, e);
-  }
-
   // Two vectors of sums, of the same channels, into the half lanes of two results. q2, q3 are free; r0 is the zero
   // point, which products add.
   void requantize(Vec a, Vec b, Vec to_a, Vec to_b, bool odd) {
@@ -98,12 +92,7 @@ class ProductWriter {
 
   // Words to half words.
   void narrow(Vec v, Vec to, bool odd) {
-    int by = twice_ ? 0 : std::min(shift_, 16);
-    if (by == 0) {
-      odd ? a_.vqmovnt(32, to, v) : a_.vqmovnb(32, to, v);
-    } else {
-      odd ? a_.vqrshrnt(32, to, v, by) : a_.vqrshrnb(32, to, v, by);
-    }
+    a_.narrow(32, to, v, twice_ ? 0 : std::min(shift_, 16), odd);
   }
 
   // Half words to bytes in their even places. r0, r2 and q2, q3 are free, r4 points to the shape.
@@ -112,8 +101,7 @@ class ProductWriter {
       a_.ldr(r0, r4, MveGemm::kZero * 4);
       for (Vec v : results) a_.vqadd(16, v, v, r0);
     }
-    int by = twice_ ? 0 : std::max(shift_ - 16, 0);
-    for (Vec v : results) by == 0 ? a_.vqmovnb(16, v, v) : a_.vqrshrnb(16, v, v, by);
+    for (Vec v : results) a_.narrow(16, v, v, twice_ ? 0 : std::max(shift_ - 16, 0));
     if (!clamps_) return;
     a_.ldrd(r0, r2, r4, MveGemm::kLeast * 4);
     a_.vdup(8, q2, r0);
@@ -276,8 +264,8 @@ class MveGemmWriter : ProductWriter {
         blocks_of_row(odd, false);
       });
     }
-    gather(q0, sum(0, 0), sum(0, 1), sum(0, 2), sum(0, 3));
-    gather(q1, sum(1, 0), sum(1, 1), sum(1, 2), sum(1, 3));
+    a_.gather(q0, sum(0, 0), sum(0, 1), sum(0, 2), sum(0, 3));
+    a_.gather(q1, sum(1, 0), sum(1, 1), sum(1, 2), sum(1, 3));
     if (products_) {
       a_.ldr(r0, sp, kShape);
       if (needs_shape()) a_.ldr(r0, r0, MveGemm::kZero * 4);
@@ -433,8 +421,8 @@ class MveGemvWriter : ProductWriter {
     a_.bind(group);
     products();
     // A block's channels alternate between the two vectors.
-    gather(q0, kSums[0], kSums[2], kSums[4], kSums[6]);
-    gather(q1, kSums[1], kSums[3], kSums[5], kSums[7]);
+    a_.gather(q0, kSums[0], kSums[2], kSums[4], kSums[6]);
+    a_.gather(q1, kSums[1], kSums[3], kSums[5], kSums[7]);
     if (products_) a_.ldr(r0, r11, MveGemm::kZero * 4);
     requantize_halves();
     if (needs_shape()) a_.mov(r4, r11);

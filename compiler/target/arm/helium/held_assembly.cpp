@@ -51,10 +51,7 @@ Implementation mve_held(const tir::Kernel& kernel) {
   auto load = [&](Vec x, int block) {
     a.vldrb_after(8, x, r9, block + 1 < blocks ? first : step - (blocks - 1) * first);
   };
-  auto gather = [&](Vec d, size_t from) {
-    a.vmov_lanes(d, 2, 0, kSums[from], kSums[from + 2]);
-    a.vmov_lanes(d, 3, 1, kSums[from + 1], kSums[from + 3]);
-  };
+  auto gather = [&](Vec d, size_t from) { a.gather(d, kSums[from], kSums[from + 1], kSums[from + 2], kSums[from + 3]); };
   auto multiply = [&](int pixel, int block, Vec x, auto between) {
     for (int c = 0; c < group_size; ++c) {
       const Reg to = kSums[static_cast<size_t>(pixel * group_size + c)];
@@ -89,11 +86,10 @@ Implementation mve_held(const tir::Kernel& kernel) {
   a.vshl(32, q1, q1, left);
   a.vmulh(32, q1, q1, q6);
   for (Vec v : {q0, q1}) a.vadd(32, v, v, q7);
-  const int by = std::min(shift, 16);
-  by == 0 ? a.vqmovnb(32, q0, q0) : a.vqrshrnb(32, q0, q0, by);
-  by == 0 ? a.vqmovnt(32, q0, q1) : a.vqrshrnt(32, q0, q1, by);
+  a.narrow(32, q0, q0, std::min(shift, 16));
+  a.narrow(32, q0, q1, std::min(shift, 16), true);
   a.vldrw(q1, r11, MveHeld::kPlaces * 4);
-  shift > 16 ? a.vqrshrnb(16, q0, q0, shift - 16) : a.vqmovnb(16, q0, q0);
+  a.narrow(16, q0, q0, std::max(shift - 16, 0));
   a.vstrb_scatter(16, q0, r1, q1);
   a.add(r1, r1, r3);
   a.subs(r7, r7, 1);

@@ -121,6 +121,18 @@ class Helium : public Thumb {
   void vqrshrnt(int bits, Vec d, Vec m, int by) {
     typed("vqrshrnt.s", bits, {use(d), use(m), imm_text(by)});
   }
+  // Into the even lanes of half the size, or the odd ones: saturated, and where `by` is not 0, shifted and rounded before.
+  void narrow(int bits, Vec d, Vec m, int by, bool odd = false) {
+    if (by == 0)
+      odd ? vqmovnt(bits, d, m) : vqmovnb(bits, d, m);
+    else
+      odd ? vqrshrnt(bits, d, m, by) : vqrshrnb(bits, d, m, by);
+  }
+  // Four words into the lanes of a vector.
+  void gather(Vec d, Reg lane0, Reg lane1, Reg lane2, Reg lane3) {
+    vmov_lanes(d, 2, 0, lane0, lane2);
+    vmov_lanes(d, 3, 1, lane1, lane3);
+  }
 
   // ---- memory: bytes into lanes of `bits` (sign-extended) and the low bytes of lanes back;
   // words (at multiples of 4). Offsets: bytes up to 127, words up to 508.

@@ -31,7 +31,7 @@ struct MveGemm {
   // Of rows written out twice, so that the first block of all begins the sums.
   static constexpr int kRowUnroll = 6;
   static constexpr int kMostPerRow = 16;
-  static constexpr int kMostShared = 4;  // blocks of a row whose pixels share vectors: each is written out
+  static constexpr int kMostShared = 3;  // blocks of a row whose pixels share vectors: each is written out
   static constexpr int kMostApart = 2;
   static constexpr int kMostGemvElements =
       4095;  // that one subtraction of an immediate goes back by

@@ -45,9 +45,9 @@ std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& 
   std::string comment = fold_lines(fmt::format("/* kernel {}{} */\n", kernel.family, what));
   auto made = target::implementation_of(kernel);
   if (!made) return comment + "static\n" + portable.text;
-  return fmt::format("{}#if {}\nstatic __attribute__((noinline))\n{}\n{}#else\nstatic\n{}#endif\n",
-                     comment, made->condition, portable.prototype, asm_body(*made, portable),
-                     portable.text);
+  std::string aligned = made->function_alignment > 0 ? fmt::format(", aligned({})", made->function_alignment) : "";
+  return fmt::format("{}#if {}\nstatic __attribute__((noinline{}))\n{}\n{}#else\nstatic\n{}#endif\n", comment,
+                     made->condition, aligned, portable.prototype, asm_body(*made, portable), portable.text);
 }
 
 }  // namespace aotc::codegen

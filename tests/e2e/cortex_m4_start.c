@@ -6,7 +6,14 @@ void _start(void);
 void reset(void);
 void __stack(void); /* the linker script's: where the stack begins */
 
+/* Ends the emulator with 1: a program that waits here would look like a long one. */
 static void stop(void) {
+    register uint32_t operation __asm("r0") = 4u; /* SYS_WRITE0 */
+    register const void *argument __asm("r1") = "error: the processor stopped at a fault\n";
+    __asm volatile("bkpt 0xab" : "+r"(operation) : "r"(argument) : "memory");
+    operation = 0x18u; /* SYS_EXIT */
+    argument = (const void *)0x20023u; /* a run-time error */
+    __asm volatile("bkpt 0xab" : "+r"(operation) : "r"(argument) : "memory");
     for (;;) {
     }
 }

@@ -195,6 +195,7 @@ Implementation Thumb::finish() {
   out.arguments = {"r0", "r1", "r2", "r3"};
   out.clobbers = {"r12"};  // of all others the text keeps the values: compilers cannot always give them
   for (int s = 0; s < floats_; ++s) out.clobbers.push_back("s" + std::to_string(s));
+  out.function_alignment = addresses_ ? 4 : 0;
   out.count = count_instructions;
   out.cycles = count_cycles;
   out.stack_bytes = framed_ ? kSavedBytes + 4 * (4 - first_saved_) + locals_ : 0;

@@ -145,7 +145,10 @@ class Thumb {
   // A branch that data decides, taken at most so many times in turn: that is what is counted (thumb_count.h).
   void b_at_most(const char* condition, Label to, int times);
   // d = address of a label further down
-  void adr(Reg d, Label to) { emit("adr.w", {name(d), target(to)}); }
+  void adr(Reg d, Label to) {
+    emit("adr.w", {name(d), target(to)});
+    addresses_ = true;
+  }
   // Continues at the address (its bit 0 set) in the word [n, #offset].
   void jump(Reg n, int offset) { access("ldr", pc, n, offset); }
 
@@ -198,6 +201,7 @@ class Thumb {
   int first_saved_ = 4;  // register
   int floats_ = 0;  // registers of the FPU that change, from s0 on
   bool framed_ = false;
+  bool addresses_ = false;  // some are taken of places in the text
 };
 
 }  // namespace aotc::target::arm

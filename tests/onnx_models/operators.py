@@ -8,6 +8,7 @@ Usage: operators.py --work DIR [--only TEXT] [--target host|cortex_m4] [--compil
 """
 import argparse
 import contextlib
+import json
 import pathlib
 import sys
 
@@ -22,6 +23,7 @@ from odd_models import odd_cases, odd_refusals  # noqa: E402
 from operator_cases import category_cases, counted_cases, label_cases, moved_byte_cases, not_a_number_cases  # noqa: E402
 from operator_cases import quantised_recurrent_cases, run_time_loop_cases, transform_cases  # noqa: E402
 from refusals import refused_models  # noqa: E402
+from written_out_cases import written_out_cases  # noqa: E402
 from operator_models import RNG, floats, graph_of, numbers, single  # noqa: E402
 
 OPSET, ML = 17, 4
@@ -303,7 +305,7 @@ def all_cases():
     for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
                    quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases,
-                   moved_byte_cases):
+                   moved_byte_cases, written_out_cases):
         yield from family()
 
 
@@ -350,6 +352,16 @@ def make(name, graph, inputs, work):
     return case
 
 
+def several(cases):
+    """[(name, what is wrong)] of models that are called one operator and are compiled to more."""
+    bad = []
+    for case in (c for c in cases if c.name.startswith("one_operator_")):
+        layers = json.loads(common.aotc("check", case.path, "--json"))["layers"]
+        if len(layers) != 1:
+            bad.append((case.name, f"it has {len(layers)}"))
+    return bad
+
+
 def refusals(models, only):
     """[(name, what is wrong)] of the models that must be refused with one error that says why."""
     bad, count = [], 0
@@ -386,6 +398,7 @@ def main():
     for case in bad:
         print(f"FAILED {case.name}: {case.verdict}, {case.why}\n{case.text}")
     refused, wrong = refusals(models, arguments.only)
+    wrong += several(cases)
     for name, why in wrong:
         print(f"FAILED {name}: {why}")
     print(f"{len(cases) + refused - len(bad) - len(wrong)} passed, {len(bad) + len(wrong)} failed")

@@ -266,6 +266,16 @@ bool local_response(GraphMaker& g) {
                {g.type(DType::kF32, {})});
 }
 
+bool layer_normalized(GraphMaker& g) {
+  std::vector<TensorId> operands = {g.any(), {}, {}};
+  TensorType list = g.of(operands[0]);
+  if (list.shape.empty()) return false;
+  list.shape = {list.shape.back()};
+  for (size_t i : {1u, 2u})
+    if (g.random.chance(60)) operands[i] = g.constant(list);
+  return g.add("layer_normalization", operands, {{"centred", g.random.chance(50) ? "true" : "false"}}, {g.type(DType::kF32, {})});
+}
+
 // What has as many rows as the data says, and its count.
 bool counted(GraphMaker& g) {
   TensorId in = g.any();
@@ -308,7 +318,7 @@ bool make_mover(GraphMaker& graph) {
   static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space, batch_and_space,
                                      fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice,
                                      cumsum,  normalized, diagonal, one_hot, topk, reverse_sequence,
-                                     local_response, segments, counted, suppression, stored};
+                                     local_response, segments, counted, suppression, stored, layer_normalized};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph);
 }
 

@@ -10,6 +10,7 @@
 #include "frontends/onnx/import.h"
 #include "frontends/onnx/qdq.h"
 #include "frontends/onnx/values.h"
+#include "frontends/onnx/written_out.h"
 
 namespace aotc::frontends {
 
@@ -340,6 +341,7 @@ Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file,
   onnx::TensorReader tensors(std::move(bytes), file);
   onnx::Importer importer(*model, tensors, file, options, graph, diags);
   if (!importer.run()) return kFailure;
+  onnx::recognise_written_out(graph, ops::operators());
   if (options.files != nullptr) *options.files = tensors.files();
   graph::compact(graph);
   return graph;

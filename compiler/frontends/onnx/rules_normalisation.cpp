@@ -144,16 +144,50 @@ Moments moments_of(Builder& b, Id x, const Ints& axes, double epsilon) {
   return {centred, inverse, mean};
 }
 
+// What stands in for the operators of `moments_of` where nobody looks at the moments: rows along all of the last
+// axes, from `axis` on.
+Id normalised_rows(Builder& b, Id x, int64_t axis, double epsilon, bool centred, Id scale = {}, Id bias = {}) {
+  const graph::Shape shape = b.shape(x);
+  graph::Shape rows(shape.begin(), shape.begin() + axis);
+  rows.push_back(1);
+  for (size_t i = static_cast<size_t>(axis); i < shape.size(); ++i) rows.back() *= shape[i];
+  std::vector<Id> operands = {b.reshape(x, rows)};
+  for (Id list : {scale, bias}) operands.push_back(list.valid() ? b.reshape(list, {rows.back()}) : list);
+  while (!operands.back().valid()) operands.pop_back();
+  return b.reshape(b.add("layer_normalization", operands, {{"epsilon", static_cast<float>(epsilon)}, {"centred", centred}}),
+                   shape);
+}
+
+// Has the list an element for each place of a row that begins at the axis?
+bool is_list_of_row(Builder& b, Id list, Id x, int64_t axis) {
+  const graph::Shape &shape = b.shape(x), &own = b.shape(list);
+  return b.dtype(list) == DType::kF32 && own == graph::Shape(shape.begin() + axis, shape.end());
+}
+
+// Float32 rows that are not empty.
+bool has_rows(Builder& b, Id x) { return b.element(x) == kFloat && b.type(x).elements() > 0 && b.rank(x) > 0; }
+
 Ints axes_from(int64_t first, int64_t rank) {
   Ints axes(static_cast<size_t>(rank - first));
   std::iota(axes.begin(), axes.end(), first);
   return axes;
 }
 
+// Along all of the last axes, from `axis` on.
+Id normalised(Builder& b, Id x, int64_t axis, double epsilon) {
+  if (has_rows(b, x)) return normalised_rows(b, x, axis, epsilon, true);
+  Moments m = moments_of(b, x, axes_from(axis, b.rank(x)), epsilon);
+  return b.binary("mul", m.centred, m.inverse);
+}
+
 void layer_normalization(Call& c) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0)), axis = b.axis(c.i("axis", -1), rank);
-  Moments m = moments_of(b, c.in(0), axes_from(axis, rank), c.f("epsilon", 1e-5f));
+  const double epsilon = c.f("epsilon", 1e-5f);
+  if (has_rows(b, c.in(0)) && is_list_of_row(b, c.in(1), c.in(0), axis) &&
+      (!c.has(2) || is_list_of_row(b, c.in(2), c.in(0), axis)) && !c.wants(1) && !c.wants(2))
+    return c.out(0, normalised_rows(b, c.in(0), axis, epsilon, true, c.in(1), c.has(2) ? c.in(2) : Id{}));
+  Moments m = moments_of(b, c.in(0), axes_from(axis, rank), epsilon);
   Id out = b.binary("mul", b.binary("mul", m.centred, m.inverse), c.in(1));
   c.out(0, c.has(2) ? b.binary("add", out, c.in(2)) : out);
   c.out(1, m.mean);
@@ -163,8 +197,11 @@ void layer_normalization(Call& c) {
 void rms_normalization(Call& c) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0)), axis = b.axis(c.i("axis", -1), rank);
+  const double epsilon = c.f("epsilon", 1e-5f);
+  if (has_rows(b, c.in(0)) && is_list_of_row(b, c.in(1), c.in(0), axis))
+    return c.out(0, normalised_rows(b, c.in(0), axis, epsilon, false, c.in(1)));
   Id square = reduce(b, "mean", b.binary("mul", c.in(0), c.in(0)), axes_from(axis, rank), true);
-  Id root = b.add("sqrt", {b.binary("add", square, c.f("epsilon", 1e-5f))});
+  Id root = b.add("sqrt", {b.binary("add", square, epsilon)});
   c.out(0, b.binary("mul", b.binary("div", c.in(0), root), c.in(1)));
 }
 
@@ -172,8 +209,8 @@ void instance_normalization(Call& c) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0));
   if (rank < 3) c.refuse("its operand is no image");
-  Moments m = moments_of(b, c.in(0), axes_from(2, rank), c.f("epsilon", 1e-5f));
-  Id out = b.binary("mul", b.binary("mul", m.centred, m.inverse), column(b, c.in(1), rank));
+  Id out = normalised(b, c.in(0), 2, c.f("epsilon", 1e-5f));
+  out = b.binary("mul", out, column(b, c.in(1), rank));
   c.out(0, b.binary("add", out, column(b, c.in(2), rank)));
 }
 
@@ -184,8 +221,7 @@ void group_normalization(Call& c) {
   if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0)
     c.refuse("its groups do not fit the channels");
   Id x = b.reshape(c.in(0), {shape[0], groups, graph::element_count(shape) / (shape[0] * groups)});
-  Moments m = moments_of(b, x, {2}, c.f("epsilon", 1e-5f));
-  Id out = b.reshape(b.binary("mul", m.centred, m.inverse), shape);
+  Id out = b.reshape(normalised(b, x, 2, c.f("epsilon", 1e-5f)), shape);
   auto wide = [&](Id list) {
     // Before version 21 there was one number for each group.
     int64_t n = b.type(list).elements();

@@ -20,6 +20,17 @@ struct CumsumAttrs : graph::Attributes<CumsumAttrs> {
   }
 };
 
+struct LayerNormalizationAttrs : graph::Attributes<LayerNormalizationAttrs> {
+  float epsilon = 1e-5f;  // added to the mean of squares
+  bool centred = true;    // the mean of the row is taken off first
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("epsilon", self.epsilon);
+    field("centred", self.centred);
+  }
+};
+
 struct ResponseAttrs : graph::Attributes<ResponseAttrs> {
   int32_t radius = 1;
   float bias = 1.0f, alpha = 1.0f, beta = 0.5f;

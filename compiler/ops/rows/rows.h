@@ -8,6 +8,7 @@ namespace aotc::ops {
 
 void add_cumsum(OperatorSet& set);
 void add_l2_normalization(OperatorSet& set);
+void add_layer_normalization(OperatorSet& set);
 void add_log_softmax(OperatorSet& set);
 void add_topk(OperatorSet& set);
 void add_local_response_normalization(OperatorSet& set);

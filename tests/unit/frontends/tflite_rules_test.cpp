@@ -48,6 +48,7 @@ TEST(TfliteRules, EveryOperatorOfModelsHasARule) {
                                              "fully_connected_blocks",
                                              "fully_connected_computed",
                                              "if",
+                                             "layer_normalization",
                                              "maximum_nan",
                                              "reduce_max_nan",
                                              "reduce_min_nan",

@@ -216,6 +216,8 @@ class Engine:
         if where:  # what the executor says, not what the worker says
             result = _points.sealed(result["key"], result["value"], where)
         if result["value"]["state"] == "declined" or (job.first is not None and where and where in job.avoid):
+            if where:
+                job.declined = _DECLINES  # the executor knows that there is nobody else
             return self._declined(job, again)
         return self._take(job, result, again)
 
@@ -224,7 +226,7 @@ class Engine:
         job.attempts += 1
         job.why = why
         if worker:
-            job.avoid.append(worker)
+            job.avoid.insert(0, worker)  # rather the one that made the first result than this one
         self._say(f"again: {job.key[:12]}: {why}")
         again.append(job)
 

@@ -85,14 +85,17 @@ class Dask(concurrent.futures.Executor):
 
     def submit_where(self, requires: Sequence[str], avoid: Sequence[str], fn: Callable[..., Any], /, *args: Any,
                      **kwargs: Any) -> concurrent.futures.Future[Any]:
-        """As submit, on a worker that has these labels and, if there is one, is not among `avoid`."""
+        """As submit, on a worker that has these labels and is not among `avoid`. Where that leaves none, the last of those
+        are not avoided, as many as needs be."""
         able = self.workers(requires)
         if not able:
             raise Unavailable(f"no worker has {', '.join(requires)}: start one with --resources "
                               f"\"{' '.join(f'{label}=1' for label in requires)}\"")
-        others = [a for a in able if a not in avoid]
-        # No others: where these are gone Dask would take any worker, also one without the labels.
-        where = {"workers": others, "allow_other_workers": False} if avoid and others else {}
+        avoided = len(avoid)
+        while not (others := [a for a in able if a not in avoid[:avoided]]):
+            avoided -= 1
+        # Without `where` Dask takes any worker, also one without the labels once those that have them are gone.
+        where = {"workers": others, "allow_other_workers": False} if avoided else {}
         resources = {label: 1 for label in requires}
         # pure=False: a second run of the same point is to run.
         future = _Future(self.client.submit(_on_worker, fn, args, kwargs, pure=False, resources=resources or None, **where))

@@ -41,8 +41,18 @@ class Builder : public nlohmann::detail::json_sax_dom_parser<J> {
 // Values are compared, copied and printed by functions that call themselves.
 constexpr int kMostDepth = 256;
 
+// Are there so many openings? Searched for, not looked at one by one: most texts have few.
+bool may_be_too_deep(std::string_view text) {
+  int count = 0;
+  for (const char opening : {'[', '{'})
+    for (size_t at = text.find(opening); at != std::string_view::npos; at = text.find(opening, at + 1))
+      if (++count > kMostDepth) return true;
+  return false;
+}
+
 // Where a text is nested deeper than that; npos if nowhere.
 size_t too_deep(std::string_view text) {
+  if (!may_be_too_deep(text)) return std::string_view::npos;
   int depth = 0;
   bool quoted = false;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -33,8 +33,9 @@ class Run:
         self.new, self.artifacts = work / "new", work / "found"
         for folder in (self.new, self.artifacts):
             folder.mkdir(parents=True)
+        asan = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "detect_leaks=1"]))
         self.environment = {**os.environ, "UBSAN_OPTIONS": "abort_on_error=1:print_stacktrace=1",
-                            "ASAN_OPTIONS": "detect_leaks=1", **(environment or {})}
+                            "ASAN_OPTIONS": asan, **(environment or {})}
         # A folder would be read in the file system's order; what was found would be read again each second.
         listed = work / "seeds"
         files = [file for path in seeds for file in ([path] if path.is_file() else sorted(path.rglob("*")))

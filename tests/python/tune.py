@@ -577,6 +577,8 @@ def main():
     common.require(common.board(BOARD)["emulator"]["program"])
     use = Use()
     use.work = common.fresh(arguments.work.resolve())
+    # Points are built here, where a compiler's cache (CCACHE_BASEDIR) knows a source of an earlier point again.
+    os.environ["TMPDIR"] = str(common.fresh(use.work / "points"))
     use.first = search(use, "serial", executors.Serial())
     use.store = _store.Store(use.work / "serial")
     use.text = text_of(use, use.first, "serial")

@@ -52,7 +52,9 @@ def instructions(command, expect=0):
 class Costs:
     def __init__(self, launcher, out, long):
         self.launcher, self.out, self.long = launcher, pathlib.Path(out), long
-        self.program = os.environ.get("AOTC") or common.ROOT / "build/release/compiler/aotc"
+        # Without its symbols, which valgrind reads again for every model.
+        self.program = self.out / "aotc"
+        common.run(["strip", "-o", self.program, os.environ.get("AOTC") or common.ROOT / "build/release/compiler/aotc"])
         self.found, self.broken = {}, []
 
     def command(self, path, *options):
@@ -130,7 +132,7 @@ def main():
     parser.add_argument("--record", action="store_true")
     parser.add_argument("--long", action="store_true", help="every board and graph, 8,000 operators of each kind")
     options = parser.parse_args()
-    common.require("valgrind")
+    common.require("valgrind", "strip")
     with tempfile.TemporaryDirectory() as out:
         costs = Costs(options.launcher, out, options.long or options.record)
         costs.models()

@@ -36,6 +36,8 @@ struct TripleText {
   int64_t most_unroll = 4;  // steps that may be written out, a multiple of 4
   bool flipped = false;     // takes bytes of weights with their top bit flipped
   bool many = false;        // takes more than one segment
+  std::string_view pack;    // the family of the text that fills its panel (ops/common/triple_pack.h)
+  int64_t most_packed = 1;  // elements that it may write out
 };
 
 // What lowering may know of the CPU and of what is wanted. compiler/target fills it from a board.

@@ -3,6 +3,7 @@
 #include "cases.h"
 #include "ops/common/quad_kernel.h"
 #include "ops/common/triple_kernel.h"
+#include "ops/common/triple_pack.h"
 
 namespace aotc::tests {
 
@@ -53,6 +54,25 @@ void add_calls(std::vector<KernelCase>& to, TripleKernel kernel, int64_t turns, 
     }
 }
 
+// Each pixel may be padding in all rows; rows lie apart in the image and in the panel.
+void add_pack_calls(std::vector<KernelCase>& to, int64_t unroll) {
+  constexpr int64_t kGap = 3, kSkipWords = 2;
+  const ops::TriplePack pack{"triple_pack_thumb2", unroll};
+  for (Pattern pattern : kPatterns)
+    for (int64_t turns : {1, 3})
+      for (int64_t rows : {1, 2})
+        for (int outside = 0; outside < 8; outside += turns == 1 ? 1 : 7) {
+          Data data(pattern, static_cast<uint32_t>(unroll * 100 + turns * 10 + rows));
+          const int64_t count = turns * unroll, pitch = 3 * count + kGap;
+          std::vector<int32_t> shape = ops::TriplePack::table(count + 1, pitch, count, rows);
+          shape[ops::TriplePack::kSkip] = 4 * kSkipWords;
+          for (size_t p = 0; p < 3; ++p)
+            if ((outside >> p) % 2 == 1) shape[p] = -1;
+          const int64_t words = rows * (count * ops::TripleGemm::kWords + kSkipWords) + 1;
+          to.push_back({pack.kernel(), {data.bytes(rows * pitch, 1), data.bytes(count, 1), data.words(words), table(shape)}, {}});
+        }
+}
+
 // Sums may be any: what does not fit its half of a word comes out the same.
 void add_quad_calls(std::vector<KernelCase>& to, const ops::QuadKernel& kernel, int64_t groups) {
   const int64_t depth = groups * kernel.group;
@@ -81,6 +101,7 @@ void add_quad_calls(std::vector<KernelCase>& to, const ops::QuadKernel& kernel, 
 }  // namespace
 
 void add_triple_cases(std::vector<KernelCase>& to) {
+  for (int64_t unroll : {1, 2, 3, 4, 7, 9, 16}) add_pack_calls(to, unroll);
   for (bool sign : {false, true}) {
     for (int64_t unroll : {4, 8, 16})
       for (int64_t segments : {1, 2, 3}) {

@@ -84,7 +84,8 @@ namespace {
 // qemu_mps3_an547 and qemu_riscv32 run them (tests `layers.*`).
 const std::set<std::string> kElsewhere = {"mve_average", "mve_columns", "mve_fill",   "mve_gemm",    "mve_gemv",
                                           "mve_held",    "mve_planes",  "mve_quads",  "mve_rows",    "mve_sum",
-                                          "mve_weave",   "mve_windows", "quads_rv32", "triples_rv32"};
+                                          "mve_weave",   "mve_windows", "quads_rv32", "triple_pack_rv32", "triples_rv32",
+                                          "winograd_columns_rv32", "winograd_triples_rv32"};
 
 class Emitter {
  public:

@@ -10,7 +10,7 @@
 #include "ops/common/conv_order.h"
 #include "ops/common/gemm.h"
 #include "ops/common/triple_kernel.h"
-#include "ops/conv_2d/shape.h"
+#include "ops/conv_2d/triple_panel.h"
 
 namespace aotc::ops {
 
@@ -20,7 +20,6 @@ using tir::Ex;
 namespace {
 
 constexpr int64_t kPixels = TripleGemm::kPixels;
-constexpr int64_t kWords = TripleGemm::kWords;
 
 class TripleConvLowering {
  public:
@@ -28,7 +27,6 @@ class TripleConvLowering {
       : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
-    row_elements_ = x.kernel * conv_.in_channels;
     pixels_ = conv_.window.batch * y.out * x.out;
   }
 
@@ -50,9 +48,8 @@ class TripleConvLowering {
     plan_ = *plan;
     in_ = f_.operand(0);
     make_constants(w);
-    panel_ = f_.scratch("panel", DType::kI32, plan_.panel_words(), 4);
-    out_ = f_.result(0);
-    emit();
+    windows_.emplace(f_, conv_, op_.operand(0).zero_point());
+    use_panel();
     f_.algorithm("triples");
     f_.choice("channels", plan_.channels);
     f_.choice("unroll", plan_.unroll);
@@ -85,9 +82,8 @@ class TripleConvLowering {
     weights_ = f_.constant("stream", DType::kI32, kernel.stream(plan_, w, first, folded.bias, fit->lines));
     shape_ = f_.constant("shape", DType::kI32, kernel.shape(plan_, whole, conv_.out_channels));
     if (groups > whole) last_shape_ = f_.constant("last_shape", DType::kI32, kernel.shape(plan_, 1, conv_.out_channels));
-    panel_ = f_.scratch("panel", DType::kI32, plan_.panel_words(), 4);
-    out_ = f_.result(0);
-    emit();
+    windows_.emplace(f_, conv_, op_.operand(0).zero_point(), target_);
+    use_panel();
     f_.algorithm("packed");
     std::string segments = plan_.segments() > 1 ? fmt::format("{} segments, ", plan_.segments()) : "";
     return f_.finish(fmt::format("{}shift {}{}", segments, kernel.shift, kernel.sign ? ", sign" : ""));
@@ -101,6 +97,14 @@ class TripleConvLowering {
     if (conv_.out_channels % kernel.channels != 0)
       f_.run(kernel.kernel(), {address(weights_, whole * kernel.words(plan_.padded_k)), address(panel_, 0),
                                address(out_, to + (conv_.out_channels - kernel.channels)), address(last_shape_, 0)});
+  }
+
+  void use_panel() {
+    windows_->make_tables();
+    panel_ = f_.scratch("panel", DType::kI32, plan_.panel_words(), 4);
+    windows_->use(in_, panel_);
+    out_ = f_.result(0);
+    emit();
   }
 
   void make_constants(const std::vector<int8_t>& w) {
@@ -120,6 +124,7 @@ class TripleConvLowering {
     if (order) f_.publish(std::move(*order));
     if (requantizer_) requantizer_->begin(f_);
     emit_triple_padding(f_, plan_, panel_);
+    windows_->begin();
     f_.loop(
         "p", 0, pixels_,
         [&](Ex p) {
@@ -127,86 +132,10 @@ class TripleConvLowering {
           if (pixels_ % kPixels != 0)
             start = backwards ? max(start, 0) : min(start, Ex(pixels_ - kPixels));
           Ex first = f_.let("pixel", start);
-          if (conv_.pointwise) {
-            pack_run(f_.let("from", first * conv_.k), conv_.k, conv_.k, 0);
-          } else {
-            pack_windows(first);
-          }
+          windows_->pack(first);
           multiply(first);
         },
         kPixels);
-  }
-
-  // `count` elements of three pixels that lie `distance` apart, to step `to` of the panel.
-  void pack_run(const Ex& from, int64_t distance, int64_t count, const Ex& to) {
-    int64_t unroll = count % 4 == 0 ? 4 : count % 3 == 0 ? 3 : count % 2 == 0 ? 2 : 1;
-    f_.loop(
-        "i", 0, count,
-        [&](Ex i) {
-          for (int64_t u = 0; u < unroll; ++u) {
-            auto x = [&](int64_t p) { return load(in_, from + i + (p * distance + u)); };
-            emit_triple(f_, panel_, (to + i) * kWords + u * kWords, {x(0), x(1), x(2)});
-          }
-        },
-        unroll);
-  }
-
-  void pack_windows(const Ex& first) {
-    const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
-    Ex row = f_.let("row", first / x.out);
-    Ex column = f_.let("column", first - row * x.out);
-    WindowAxis::Range rows = y.inside(), columns = x.inside();
-    columns.high -= kPixels - 1;
-    auto fast = [&] {
-      Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
-      Ex from = f_.let("from", (top * x.in + left) * conv_.in_channels);
-      f_.loop("ky", 0, y.kernel, [&](Ex ky) {
-        pack_run(f_.let("at", from + ky * (y.dilation * x.in * conv_.in_channels)),
-                 x.stride * conv_.in_channels, row_elements_, f_.let("to", ky * row_elements_));
-      });
-    };
-    auto slow = [&] { pack_any(first); };
-    if (columns.empty() || rows.empty()) return slow();
-    f_.if_(row >= rows.low && row <= rows.high && column >= columns.low && column <= columns.high,
-           fast, slow);
-  }
-
-  // Windows wherever they lie: an element is in the image if its row is and it is in the row.
-  void pack_any(const Ex& first) {
-    const WindowAxis& y = conv_.window.y;
-    const WindowAxis& x = conv_.window.x;
-    std::array<Ex, 3> top, left;
-    for (size_t p = 0; p < 3; ++p) {
-      Ex pixel = f_.let("at", first + static_cast<int64_t>(p));
-      Ex oy = f_.let("oy", pixel / x.out);
-      top[p] = f_.let("top", oy * y.stride - y.pad_before);
-      left[p] = f_.let("left", ((pixel - oy * x.out) * x.stride - x.pad_before) * conv_.in_channels);
-    }
-    int64_t row_bytes = x.in * conv_.in_channels;
-    Ex zero(op_.operand(0).zero_point());
-    f_.loop("ky", 0, y.kernel, [&](Ex ky) {
-      std::array<Ex, 3> begin, bytes;  // of the image's row; none for a row outside of it
-      std::array<bool, 3> never{};     // no element is in the image
-      for (size_t p = 0; p < 3; ++p) {
-        Ex iy = f_.let("iy", top[p] + ky * y.dilation);
-        int64_t known = 0;
-        never[p] = (iy.is_imm(&known) && (known < 0 || known >= y.in)) ||
-                   (left[p].is_imm(&known) && (known >= row_bytes || known + row_elements_ <= 0));
-        begin[p] = f_.let("begin", iy * row_bytes);
-        bytes[p] = f_.let("bytes", select(iy >= 0 && iy < y.in, Ex(row_bytes), Ex(0)));
-      }
-      Ex to = f_.let("to", ky * row_elements_);
-      f_.loop("i", 0, row_elements_, [&](Ex i) {
-        std::array<Ex, 3> v;
-        for (size_t p = 0; p < 3; ++p) {
-          Ex q = f_.let("q", left[p] + i);
-          Ex in_row = cast_wrapping(DType::kU32, q) < cast_wrapping(DType::kU32, bytes[p]);
-          v[p] = never[p] ? zero : f_.let("v", select(in_row, load(in_, begin[p] + q), zero));
-        }
-        emit_triple(f_, panel_, (to + i) * kWords, v);
-      });
-    });
   }
 
   // All output channels of the three pixels from `first` on.
@@ -271,11 +200,12 @@ class TripleConvLowering {
   const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  int64_t row_elements_, pixels_;
+  int64_t pixels_;
   TripleGemm plan_;
   BufferPtr in_, out_, panel_, weights_, bias_, shape_, last_shape_;
   std::optional<Requantizer> requantizer_;
   std::optional<TripleKernelFit> fit_;
+  std::optional<TriplePanel> windows_;
 };
 
 }  // namespace

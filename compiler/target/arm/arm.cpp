@@ -44,7 +44,8 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (query.isa != "armv6-m") {
     describe_usual(t);
     if (query.isa == "armv7-m" && query.assembly) {
-      t.triple_kernel = {.family = "triples_thumb2", .channels = 4, .most_unroll = 16, .many = true};
+      t.triple_kernel = {.family = "triples_thumb2", .channels = 4, .most_unroll = 16, .many = true,
+                         .pack = "triple_pack_thumb2", .most_packed = 16};
       t.quad_kernel = "quads_thumb2";
     }
     return true;
@@ -55,7 +56,7 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   t.multiply_add = 2;
   t.triple_channels = 1;
   t.quad_units = true;
-  if (query.assembly) t.triple_kernel = {.family = "triples_thumb1", .channels = 1, .most_unroll = 16, .flipped = true};
+  if (query.assembly) t.triple_kernel = {.family = "triples_thumb1", .channels = 1, .most_unroll = 16, .flipped = true, .pack = {}};
   t.costs.high = 20;  // four multiplies and their sums: there is no long one
   return true;
 }
@@ -77,7 +78,8 @@ void thumb1_operations(const ops::TargetInfo& target, OperationCosts& c) {
 
 void add_family_arm(std::vector<Family>& to) {
   to.push_back({"arm", cortex_cores(), describe_arm, thumb1_operations, {arm::dsp_extension(), arm::helium_extension()},
-                {{"triples_thumb1", arm::triples_thumb1}, {"triples_thumb2", arm::triples_thumb2}, {"quads_thumb2", arm::quads_thumb2}}});
+                {{"triples_thumb1", arm::triples_thumb1}, {"triples_thumb2", arm::triples_thumb2},
+                 {"triple_pack_thumb2", arm::triple_pack_thumb2}, {"quads_thumb2", arm::quads_thumb2}}});
 }
 
 }  // namespace aotc::target

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // RV32 cores.
+#include <memory>
+#include <vector>
+
+#include "ops/common/conv.h"
+#include "ops/common/nibbles.h"
 #include "target/family.h"
 #include "target/riscv/quads.h"
 #include "target/riscv/triples.h"
+#include "target/riscv/winograd.h"
 
 namespace aotc::target {
 
@@ -16,6 +22,12 @@ constexpr machine::Timing kThreeStages = {
     .divide = 35,
     .refill = 2};
 
+// Weights of a byte.
+bool is_conv_winograd(const ops::OpView& op, const ops::TargetInfo& target) {
+  return op.operand(0).dtype == DType::kI8 && target.allows("winograd") && !ops::packs_nibbles(op, target) &&
+         !ops::has_uint8_weights(op);
+}
+
 bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("rv32")) return false;
   t.registers = 27;
@@ -28,8 +40,11 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   t.fence_steps = true;
   t.quad_units = true;
   if (query.assembly) {
-    t.triple_kernel = {.family = "triples_rv32", .channels = 8, .most_unroll = 8, .many = true};
+    t.triple_kernel = {.family = "triples_rv32", .channels = 8, .most_unroll = 8, .many = true,
+                       .pack = "triple_pack_rv32", .most_packed = 16};
     t.quad_kernel = "quads_rv32";
+    t.lowerings = std::make_shared<const std::vector<ops::TargetLowering>>(
+        std::vector<ops::TargetLowering>{{"conv_2d", 10, is_conv_winograd, riscv::lower_conv_2d_winograd}});
   }
   return true;
 }
@@ -50,7 +65,9 @@ void add_family_riscv(std::vector<Family>& to) {
   family.cores = {{"rv32imac", cycles, &kThreeStages}, {"rv32imc", cycles, &kThreeStages}};
   family.describe = describe_riscv;
   family.operations = riscv_operations;
-  family.kernels = {{"triples_rv32", riscv::triples_rv32}, {"quads_rv32", riscv::quads_rv32}};
+  family.kernels = {{"triples_rv32", riscv::triples_rv32}, {"triple_pack_rv32", riscv::triple_pack_rv32},
+                    {"quads_rv32", riscv::quads_rv32}, {"winograd_columns_rv32", riscv::winograd_columns_rv32},
+                    {"winograd_triples_rv32", riscv::winograd_triples_rv32}};
   to.push_back(std::move(family));
 }
 

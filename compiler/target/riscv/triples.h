@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The microkernel for three pixels in two words (ops/common/triple_kernel.h), for RV32IM: eight channels at a time, or four.
+// Microkernels for three pixels in two words (ops/common/triple_kernel.h), for RV32IM: eight channels at a time, or four.
 #pragma once
 
 #include "target/implementation.h"
@@ -7,5 +7,7 @@
 namespace aotc::target::riscv {
 
 Implementation triples_rv32(const tir::Kernel& kernel);
+// What fills its panel (ops/common/triple_pack.h).
+Implementation triple_pack_rv32(const tir::Kernel& kernel);
 
 }  // namespace aotc::target::riscv

@@ -46,4 +46,80 @@ std::vector<int32_t> TriplePack::table(int64_t distance, int64_t pitch, int64_t 
   return out;
 }
 
+namespace {
+
+constexpr int64_t kPixels = TripleGemm::kPixels;
+
+struct Edges {
+  Ex begin, end;  // of the steps of an axis that lie in the image
+};
+
+// Where a pixel's window enters or leaves the image behind `at`, or else ends.
+Ex next_edge(FunctionBuilder& f, const std::array<Edges, kPixels>& of, const Ex& at, const Ex& last) {
+  Ex next = f.var("next", last);
+  for (const Edges& pixel : of)
+    for (const Ex& edge : {pixel.begin, pixel.end}) f.if_(edge > at && edge < next, [&] { f.assign(next, edge); });
+  return f.let("next", next);
+}
+
+}  // namespace
+
+std::vector<int32_t> TripleStrip::geometry(const WindowAxis& y, const WindowAxis& x, int64_t channels) {
+  std::vector<int32_t> out;
+  for (const WindowAxis* axis : {&y, &x})
+    for (int64_t word : {axis->in, axis->out, axis->kernel, axis->stride, axis->pad_before}) out.push_back(static_cast<int32_t>(word));
+  out.push_back(static_cast<int32_t>(channels));
+  return out;
+}
+
+tir::KernelPtr TripleStrip::kernel() {
+  FunctionBuilder f("triple_strip");
+  BufferPtr list = f.output("list", DType::kI32, 0);
+  BufferPtr geometry = f.constant("geometry", DType::kI32, 0);
+  Ex first = f.scalar("first"), row = f.scalar("row");
+  auto word = [&](const char* name, int64_t axis, int64_t of) { return f.let(name, load(geometry, axis * kAxisWords + of)); };
+  Ex rows_in = word("rows_in", 0, kIn), columns_in = word("columns_in", 1, kIn), columns_out = word("columns_out", 1, kOut);
+  Ex row_kernel = word("row_kernel", 0, kKernel), column_kernel = word("column_kernel", 1, kKernel);
+  Ex row_stride = word("row_stride", 0, kStride), column_stride = word("column_stride", 1, kStride);
+  Ex row_pad = word("row_pad", 0, kPad), column_pad = word("column_pad", 1, kPad);
+  Ex channels = f.let("channels", load(geometry, kChannels));
+  std::array<Edges, kPixels> rows, columns;
+  std::array<Ex, kPixels> from;
+  for (int64_t p = 0; p < kPixels; ++p) {
+    Ex pixel = f.let("pixel", first + p);
+    Ex oy = f.let("oy", pixel / columns_out);
+    Ex top = f.let("top", oy * row_stride - row_pad);
+    Ex left = f.let("left", (pixel - oy * columns_out) * column_stride - column_pad);
+    auto edges = [&](const Ex& start, const Ex& in, const Ex& kernel) {
+      return Edges{f.let("begin", min(max(-start, 0), kernel)), f.let("end", max(min(in - start, kernel), 0))};
+    };
+    const auto at = static_cast<size_t>(p);
+    rows[at] = edges(top, rows_in, row_kernel);
+    columns[at] = edges(left, columns_in, column_kernel);
+    from[at] = f.let("from", ((top + row) * columns_in + left) * channels);
+  }
+  Ex row_end = next_edge(f, rows, row, row_kernel);
+  f.store(list, kNextRow, row_end);
+  Ex count = f.var("count", 0), column = f.var("column", 0);
+  f.loop("kx", 0, column_kernel, [&](const Ex& kx) {
+    f.if_(column == kx, [&] {
+      f.assign(column, next_edge(f, columns, kx, column_kernel));
+      Ex to = f.let("to", count * kRectangleWords + int64_t{kRectangles});
+      for (size_t p = 0; p < from.size(); ++p) {
+        Ex inside = rows[p].begin <= row && row < rows[p].end && columns[p].begin <= kx && kx < columns[p].end;
+        f.store(list, to + (TriplePack::kFirst + static_cast<int64_t>(p)), select(inside, from[p] + kx * channels, Ex(-1)));
+      }
+      Ex elements = f.let("elements", (column - kx) * channels), whole = f.let("whole", column_kernel * channels);
+      f.store(list, to + TriplePack::kPitch, columns_in * channels);
+      f.store(list, to + TriplePack::kCount, elements);
+      f.store(list, to + TriplePack::kRows, row_end - row);
+      f.store(list, to + TriplePack::kSkip, (whole - elements) * (4 * TripleGemm::kWords));
+      f.store(list, to + kPlace, (row * whole + kx * channels) * TripleGemm::kWords);
+      f.assign(count, count + 1);
+    });
+  });
+  f.store(list, kCount, count);
+  return f.finish_kernel("triple_strip", {});
+}
+
 }  // namespace aotc::ops

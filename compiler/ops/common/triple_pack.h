@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "ops/common/triple_gemm.h"
+#include "ops/common/window.h"
 
 namespace aotc::ops {
 
@@ -24,6 +25,24 @@ struct TriplePack {
   tir::KernelPtr kernel() const;
   // Of pixels that are `distance` apart, from the address on that a call gives.
   static std::vector<int32_t> table(int64_t distance, int64_t pitch, int64_t count, int64_t rows);
+};
+
+// The same for windows that reach beyond the image: rectangles of their rows and columns, in each of which every window
+// is in the image or padding. A kernel without assembly, which all convolutions share: it makes those of a strip of rows.
+struct TripleStrip {
+  // Words of the geometry: of each axis, and then the channels.
+  enum Axis { kIn, kOut, kKernel, kStride, kPad, kAxisWords };
+  static constexpr int64_t kChannels = 2 * kAxisWords;  // y, then x
+  // Words of a list: the row behind the strip, how many rectangles it has, and these, each a table of TriplePack and
+  // behind it the word of the panel where it begins.
+  enum List { kNextRow, kCount, kRectangles };
+  static constexpr int64_t kPlace = TriplePack::kTableWords, kRectangleWords = kPlace + 1;
+  static constexpr int64_t kMostRectangles = 2 * TripleGemm::kPixels + 1;
+  static constexpr int64_t kListWords = kRectangles + kMostRectangles * kRectangleWords;
+
+  static std::vector<int32_t> geometry(const WindowAxis& y, const WindowAxis& x, int64_t channels);
+  // (list, geometry, first pixel, first row)
+  static tir::KernelPtr kernel();
 };
 
 }  // namespace aotc::ops

@@ -12,7 +12,6 @@ namespace {
 
 constexpr int64_t kPixels = TripleGemm::kPixels;
 constexpr int64_t kWords = TripleGemm::kWords;
-constexpr int64_t kWordBytes = 4;
 // Of fewer channels, rectangles are too small for calls of their own.
 constexpr int64_t kLeastChannels = 4;
 
@@ -47,7 +46,22 @@ bool TriplePanel::wants_band(const TargetInfo& target) const {
   const WindowAxis& x = conv_.window.x;
   return target.level != Level::kSize && !target.prefer_ram && target.slice == 0 && !conv_.pointwise &&
          conv_.in_channels < kLeastChannels && x.out > 2 * kPixels && x.start(0) < x.in && x.start(x.out - 1) + x.kernel > 0 &&
-         (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) && conv_.window.y.kernel * band_row() <= kMostBytes;
+         (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) &&
+         conv_.window.y.kernel * band_row() <= std::min(kMostBytes, 4 * conv_.k * kWords);
+}
+
+// Rows that the next row of outputs looks at as well stay where they are, and the others take the places of those that
+// are done with. The kernel wants them in their order.
+bool TriplePanel::turns_band() const {
+  const WindowAxis& y = conv_.window.y;
+  return kernel_.family.empty() && y.dilation == 1 && y.stride < y.kernel;
+}
+
+// Place of the window's row ky where the first is at `turn`.
+Ex TriplePanel::band_place(const Ex& turn, const Ex& ky) {
+  if (!turns_band()) return ky;
+  Ex place = f_.let("place", turn + ky);
+  return f_.let("place", select(place >= conv_.window.y.kernel, place - conv_.window.y.kernel, place));
 }
 
 // Bytes of a row, and of what stands before the image there.
@@ -63,13 +77,15 @@ void TriplePanel::begin() {
   f_.fill_bytes(band_, 0, zero_ & 0xFF, conv_.window.y.kernel * band_row());
 }
 
-// Rows of the image from `top` on.
-void TriplePanel::fill_band(const Ex& top) {
+// Rows of the image from `top` on, but for those that are there already.
+void TriplePanel::fill_band(const Ex& row, const Ex& turn) {
   const WindowAxis& y = conv_.window.y;
   const int64_t row_elements = conv_.window.x.in * conv_.in_channels;
-  f_.loop("ky", 0, y.kernel, [&](Ex ky) {
+  Ex top = f_.let("top", row * y.stride - y.pad_before);
+  Ex begin = turns_band() ? f_.let("begin", select(row == 0, Ex(0), Ex(y.kernel - y.stride))) : Ex(0);
+  f_.loop("ky", begin, y.kernel, [&](Ex ky) {
     Ex iy = f_.let("iy", top + ky * y.dilation);
-    Ex to = f_.let("to", ky * band_row() + band_from());
+    Ex to = f_.let("to", band_place(turn, ky) * band_row() + band_from());
     f_.if_(
         iy >= 0 && iy < y.in, [&] { f_.copy(band_, to, in_, iy * row_elements, row_elements); },
         [&] { f_.fill_bytes(band_, to, zero_ & 0xFF, row_elements); });
@@ -96,7 +112,9 @@ void TriplePanel::make_tables() {
   const WindowAxis& x = conv_.window.x;
   blank_ = f_.constant("blank", DType::kI8, std::vector<int8_t>(by_rectangles() ? static_cast<size_t>(row_elements_) : 1,
                                                                static_cast<int8_t>(zero_)), 1);
-  if (!conv_.pointwise && !banded_ && !by_rectangles() && !has_inside()) return;
+  if (by_rectangles())
+    geometry_ = f_.constant("geometry", DType::kI32, TripleStrip::geometry(y, x, conv_.in_channels));
+  if (!conv_.pointwise && !banded_ && !has_inside()) return;
   inside_ = f_.constant("inside", DType::kI32,
                         conv_.pointwise
                             ? TriplePack::table(conv_.k, 0, conv_.k, 1)
@@ -117,13 +135,15 @@ void TriplePanel::pack(const Ex& first) {
     pack_windows(first);
 }
 
-// Windows that lie in the image, or in the band, from element `at` on; `pitch` is from a row to the next.
-void TriplePanel::pack_inside(const BufferPtr& from, const Ex& at, int64_t pitch) {
+// Windows that lie in the image, or in the band, from element `at` on; `pitch` is from a row to the next, and `turn` the
+// place of the first row in the band.
+void TriplePanel::pack_inside(const BufferPtr& from, const Ex& at, int64_t pitch, const Ex& turn) {
   if (!kernel_.family.empty())
     return f_.run(kernel_.kernel(), {address(from, at), address(blank_, 0), address(panel_, 0), address(inside_, 0)});
   if (conv_.pointwise) return pack_run(from, at, conv_.k, conv_.k, 0);
   f_.loop("ky", 0, conv_.window.y.kernel, [&](Ex ky) {
-    pack_run(from, f_.let("at", at + ky * pitch), conv_.window.x.stride * conv_.in_channels, row_elements_,
+    Ex place = from == in_ ? ky : band_place(turn, ky);
+    pack_run(from, f_.let("at", at + place * pitch), conv_.window.x.stride * conv_.in_channels, row_elements_,
              f_.let("to", ky * row_elements_));
   });
 }
@@ -150,9 +170,11 @@ void TriplePanel::pack_windows(const Ex& first) {
   auto slow = [&] { pack_any(first); };
   if (banded_) {
     // The first pixels of a row that are not with the last of the row before it.
-    f_.if_(column < kPixels, [&] { fill_band(f_.let("top", row * y.stride - y.pad_before)); });
+    Ex turn = turns_band() ? f_.let("turn", row * y.stride % y.kernel) : Ex(0);
+    f_.if_(column < kPixels, [&] { fill_band(row, turn); });
     auto fast = [&] {
-      pack_inside(band_, f_.let("from", (column * x.stride - x.pad_before) * conv_.in_channels + band_from()), band_row());
+      Ex from = f_.let("from", (column * x.stride - x.pad_before) * conv_.in_channels + band_from());
+      pack_inside(band_, from, band_row(), turn);
     };
     return f_.if_(column <= x.out - kPixels, fast, slow);
   }
@@ -167,6 +189,7 @@ void TriplePanel::pack_windows(const Ex& first) {
 
 // Windows wherever they lie.
 void TriplePanel::pack_any(const Ex& first) {
+  if (by_rectangles()) return pack_rectangles(first);
   const WindowAxis& y = conv_.window.y;
   const WindowAxis& x = conv_.window.x;
   Triple top, left;
@@ -176,7 +199,7 @@ void TriplePanel::pack_any(const Ex& first) {
     top[p] = f_.let("top", oy * y.stride - y.pad_before);
     left[p] = f_.let("left", (pixel - oy * x.out) * x.stride - x.pad_before);
   }
-  by_rectangles() ? pack_rectangles(top, left) : pack_elements(top, left);
+  pack_elements(top, left);
 }
 
 // An element is in the image if its row is and it is in the row.
@@ -211,54 +234,18 @@ void TriplePanel::pack_elements(const Triple& top, const Triple& left_tap) {
   });
 }
 
-TriplePanel::Inside TriplePanel::inside(const WindowAxis& axis, const Ex& start) {
-  return {f_.let("begin", min(max(-start, 0), axis.kernel)), f_.let("end", max(min(Ex(axis.in) - start, axis.kernel), 0))};
-}
-
-// Where a pixel's window enters or leaves the image behind `at`, or else ends.
-Ex TriplePanel::next_edge(const std::array<Inside, kPixels>& of, const Ex& at, int64_t last) {
-  Ex next = f_.var("next", last);
-  for (const Inside& pixel : of)
-    for (const Ex& edge : {pixel.begin, pixel.end}) f_.if_(edge > at && edge < next, [&] { f_.assign(next, edge); });
-  return f_.let("next", next);
-}
-
-// Between two such rows and two such columns each of the three windows is in the image or padding. Ends of loops are
-// loaded: compilers would write such short ones out.
-void TriplePanel::pack_rectangles(const Triple& top, const Triple& left) {
-  const WindowAxis& y = conv_.window.y;
-  const WindowAxis& x = conv_.window.x;
-  const int64_t channels = conv_.in_channels, step_bytes = kWords * kWordBytes;
-  if (!rectangle_) rectangle_ = f_.local("rectangle", DType::kI32, TriplePack::kTableWords);
-  std::array<Inside, kPixels> rows, columns;
-  Triple from;
-  for (size_t p = 0; p < rows.size(); ++p) {
-    rows[p] = inside(y, top[p]);
-    columns[p] = inside(x, left[p]);
-    from[p] = f_.let("from", (top[p] * x.in + left[p]) * channels);
-  }
-  f_.store(rectangle_, TriplePack::kPitch, x.in * channels);
-  Ex row = f_.var("row", 0), column = f_.var("column", 0);
-  Ex row_count = f_.let("rows", load(inside_, TriplePack::kRows)), elements = f_.let("elements", load(inside_, TriplePack::kCount));
-  f_.loop("ky", 0, row_count, [&](Ex ky) {
+void TriplePanel::pack_rectangles(const Ex& first) {
+  if (!list_) list_ = f_.local("list", DType::kI32, TripleStrip::kListWords);
+  Ex row = f_.var("row", 0);
+  // The end is loaded, since compilers would write so short a loop out.
+  f_.loop("ky", 0, f_.let("rows", load(geometry_, TripleStrip::kKernel)), [&](Ex ky) {
     f_.if_(row == ky, [&] {
-      f_.assign(row, next_edge(rows, ky, y.kernel));
-      f_.store(rectangle_, TriplePack::kRows, row - ky);
-      f_.assign(column, 0);
-      f_.loop("kx", 0, elements / channels, [&](Ex kx) {
-        f_.if_(column == kx, [&] {
-          f_.assign(column, next_edge(columns, kx, x.kernel));
-          for (size_t p = 0; p < from.size(); ++p) {
-            Ex in_image = rows[p].begin <= ky && ky < rows[p].end && columns[p].begin <= kx && kx < columns[p].end;
-            f_.store(rectangle_, TriplePack::kFirst + static_cast<int64_t>(p),
-                     select(in_image, from[p] + (ky * x.in + kx) * channels, Ex(-1)));
-          }
-          Ex count = f_.let("count", (column - kx) * channels);
-          f_.store(rectangle_, TriplePack::kCount, count);
-          f_.store(rectangle_, TriplePack::kSkip, (Ex(row_elements_) - count) * step_bytes);
-          f_.run(kernel_.kernel(), {address(in_, 0), address(blank_, 0),
-                                    address(panel_, (ky * row_elements_ + kx * channels) * kWords), address(rectangle_, 0)});
-        });
+      f_.run(TripleStrip::kernel(), {address(list_, 0), address(geometry_, 0), first, ky});
+      f_.assign(row, load(list_, TripleStrip::kNextRow));
+      f_.loop("i", 0, load(list_, TripleStrip::kCount), [&](Ex i) {
+        Ex at = f_.let("at", i * TripleStrip::kRectangleWords + int64_t{TripleStrip::kRectangles});
+        f_.run(kernel_.kernel(), {address(in_, 0), address(blank_, 0),
+                                  address(panel_, f_.let("place", load(list_, at + TripleStrip::kPlace))), address(list_, at)});
       });
     });
   });

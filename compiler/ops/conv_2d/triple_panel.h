@@ -37,20 +37,16 @@ class TriplePanel {
   bool wants_band(const TargetInfo& target) const;
   int64_t band_row() const;
   int64_t band_from() const;
-  void fill_band(const Ex& top);
+  bool turns_band() const;
+  Ex band_place(const Ex& turn, const Ex& ky);
+  void fill_band(const Ex& row, const Ex& turn);
   bool by_rectangles() const;
-  void pack_inside(const tir::BufferPtr& from, const Ex& at, int64_t pitch);
+  void pack_inside(const tir::BufferPtr& from, const Ex& at, int64_t pitch, const Ex& turn = 0);
   void pack_run(const tir::BufferPtr& of, const Ex& from, int64_t distance, int64_t count, const Ex& to);
   void pack_windows(const Ex& first);
   void pack_any(const Ex& first);
   void pack_elements(const Triple& top, const Triple& left);
-  void pack_rectangles(const Triple& top, const Triple& left);
-  // From where to where steps of an axis lie inside of the image.
-  struct Inside {
-    Ex begin, end;
-  };
-  Inside inside(const WindowAxis& axis, const Ex& start);
-  Ex next_edge(const std::array<Inside, TripleGemm::kPixels>& of, const Ex& at, int64_t last);
+  void pack_rectangles(const Ex& first);
 
   LoweringBuilder& f_;
   const ConvShape& conv_;
@@ -59,7 +55,7 @@ class TriplePanel {
   TriplePack kernel_;  // without a family: none
   bool banded_ = false;
   // The band has the rows that a row of outputs looks at, padding on either side, each from a multiple of 4 on.
-  tir::BufferPtr in_, panel_, blank_, inside_, rectangle_, band_;
+  tir::BufferPtr in_, panel_, blank_, inside_, geometry_, list_, band_;
 };
 
 }  // namespace aotc::ops

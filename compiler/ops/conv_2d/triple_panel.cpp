@@ -23,12 +23,12 @@ TriplePanel::TriplePanel(LoweringBuilder& f, const ConvShape& conv, int32_t zero
 TriplePanel::TriplePanel(LoweringBuilder& f, const ConvShape& conv, int32_t zero, const TargetInfo& target)
     : TriplePanel(f, conv, zero) {
   const TripleText& text = target.triple_kernel;
-  banded_ = wants_band(target);
   kernel_.family = text.pack;
   kernel_.unroll = TriplePack::unroll_for(by_rectangles() ? conv.in_channels : row_elements_, text.most_packed);
   // Where addresses do not move on with an access, short rows are not worth a kernel that can do any.
   constexpr int64_t kShort = 16;
   if (target.multiply_add > 1 && (kernel_.unroll < 4 || (row_elements_ < kShort && !by_rectangles()))) kernel_.family = {};
+  banded_ = wants_band(target);
 }
 
 // Windows reach beyond the image.
@@ -42,27 +42,21 @@ bool TriplePanel::clips() const {
 
 // Windows of few channels are read from a copy of their rows that has padding, unless their pixels are of two rows.
 bool TriplePanel::wants_band(const TargetInfo& target) const {
-  constexpr int64_t kMostBytes = 512;
+  constexpr int64_t kMostBytes = 640;
   const WindowAxis& x = conv_.window.x;
   return target.level != Level::kSize && !target.prefer_ram && target.slice == 0 && !conv_.pointwise &&
          conv_.in_channels < kLeastChannels && x.out > 2 * kPixels && x.start(0) < x.in && x.start(x.out - 1) + x.kernel > 0 &&
          (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) &&
-         conv_.window.y.kernel * band_row() <= std::min(kMostBytes, 4 * conv_.k * kWords);
+         band_rows() * band_row() <= std::min(kMostBytes, 4 * conv_.k * kWords);
 }
 
-// Rows that the next row of outputs looks at as well stay where they are, and the others take the places of those that
-// are done with. The kernel wants them in their order.
+// The band has the rows of two rows of outputs, those that are new in the place of those that are done with. The kernel
+// wants the rows of one in their order.
 bool TriplePanel::turns_band() const {
   const WindowAxis& y = conv_.window.y;
   return kernel_.family.empty() && y.dilation == 1 && y.stride < y.kernel;
 }
-
-// Place of the window's row ky where the first is at `turn`.
-Ex TriplePanel::band_place(const Ex& turn, const Ex& ky) {
-  if (!turns_band()) return ky;
-  Ex place = f_.let("place", turn + ky);
-  return f_.let("place", select(place >= conv_.window.y.kernel, place - conv_.window.y.kernel, place));
-}
+int64_t TriplePanel::band_rows() const { return conv_.window.y.kernel + (turns_band() ? conv_.window.y.stride : 0); }
 
 // Bytes of a row, and of what stands before the image there.
 int64_t TriplePanel::band_from() const { return (conv_.window.x.pad_before * conv_.in_channels + 3) / 4 * 4; }
@@ -73,15 +67,26 @@ int64_t TriplePanel::band_row() const {
 
 void TriplePanel::begin() {
   if (!banded_) return;
-  band_ = f_.local("band", DType::kI8, conv_.window.y.kernel * band_row());
-  f_.fill_bytes(band_, 0, zero_ & 0xFF, conv_.window.y.kernel * band_row());
+  band_ = f_.local("band", DType::kI8, band_rows() * band_row());
+  f_.fill_bytes(band_, 0, zero_ & 0xFF, band_rows() * band_row());
 }
 
-// Rows of the image from `top` on, but for those that are there already.
-void TriplePanel::fill_band(const Ex& row, const Ex& turn) {
+// Place of the first row that a row of outputs looks at.
+Ex TriplePanel::band_turn(const Ex& row) {
+  return turns_band() ? f_.let("turn", row * conv_.window.y.stride % band_rows()) : Ex(0);
+}
+// And of the window's row ky.
+Ex TriplePanel::band_place(const Ex& turn, const Ex& ky) {
+  if (!turns_band()) return ky;
+  Ex place = f_.let("place", turn + ky);
+  return f_.let("place", select(place >= band_rows(), place - band_rows(), place));
+}
+
+// The rows that a row of outputs looks at, but for those that are there already.
+void TriplePanel::fill_band(const Ex& row) {
   const WindowAxis& y = conv_.window.y;
   const int64_t row_elements = conv_.window.x.in * conv_.in_channels;
-  Ex top = f_.let("top", row * y.stride - y.pad_before);
+  Ex top = f_.let("top", row * y.stride - y.pad_before), turn = band_turn(row);
   Ex begin = turns_band() ? f_.let("begin", select(row == 0, Ex(0), Ex(y.kernel - y.stride))) : Ex(0);
   f_.loop("ky", begin, y.kernel, [&](Ex ky) {
     Ex iy = f_.let("iy", top + ky * y.dilation);
@@ -89,6 +94,42 @@ void TriplePanel::fill_band(const Ex& row, const Ex& turn) {
     f_.if_(
         iy >= 0 && iy < y.in, [&] { f_.copy(band_, to, in_, iy * row_elements, row_elements); },
         [&] { f_.fill_bytes(band_, to, zero_ & 0xFF, row_elements); });
+  });
+}
+
+// Element of the band that a window begins with, in the band's row 0.
+Ex TriplePanel::in_band(const Ex& column) {
+  return f_.let("from", (column * conv_.window.x.stride - conv_.window.x.pad_before) * conv_.in_channels + band_from());
+}
+
+void TriplePanel::pack_band(const Ex& first, const Ex& row, const Ex& column) {
+  const WindowAxis& x = conv_.window.x;
+  auto fast = [&] { pack_inside(band_, in_band(column), band_row(), band_turn(row)); };
+  if (!turns_band()) {
+    // The first pixels of a row that are not with the last of the row before it.
+    f_.if_(column < kPixels, [&] { fill_band(row); });
+    return f_.if_(column <= x.out - kPixels, fast, [&] { pack_any(first); });
+  }
+  // Once the first pixel of a row is one of the three.
+  f_.if_(column == 0, [&] { fill_band(row); });
+  f_.if_(column <= x.out - kPixels, fast, [&] {
+    Ex next = f_.let("next", row + 1);
+    fill_band(next);
+    Triple from, turn;
+    for (int64_t p = 0; p < kPixels; ++p) {
+      const auto at = static_cast<size_t>(p);
+      Ex own = f_.let("own", column + p);
+      from[at] = in_band(f_.let("own", select(own >= x.out, own - x.out, own)));
+      turn[at] = band_turn(f_.let("at_row", select(own >= x.out, next, row)));
+    }
+    f_.loop("ky", 0, conv_.window.y.kernel, [&](Ex ky) {
+      Triple at;
+      for (size_t p = 0; p < at.size(); ++p) at[p] = f_.let("at", from[p] + band_place(turn[p], ky) * band_row());
+      Ex to = f_.let("to", ky * row_elements_);
+      f_.loop("i", 0, row_elements_, [&](Ex i) {
+        emit_triple(f_, panel_, (to + i) * kWords, {load(band_, at[0] + i), load(band_, at[1] + i), load(band_, at[2] + i)});
+      });
+    });
   });
 }
 
@@ -168,16 +209,7 @@ void TriplePanel::pack_windows(const Ex& first) {
   Ex row = f_.let("row", first / x.out);
   Ex column = f_.let("column", first - row * x.out);
   auto slow = [&] { pack_any(first); };
-  if (banded_) {
-    // The first pixels of a row that are not with the last of the row before it.
-    Ex turn = turns_band() ? f_.let("turn", row * y.stride % y.kernel) : Ex(0);
-    f_.if_(column < kPixels, [&] { fill_band(row, turn); });
-    auto fast = [&] {
-      Ex from = f_.let("from", (column * x.stride - x.pad_before) * conv_.in_channels + band_from());
-      pack_inside(band_, from, band_row(), turn);
-    };
-    return f_.if_(column <= x.out - kPixels, fast, slow);
-  }
+  if (banded_) return pack_band(first, row, column);
   if (!has_inside()) return slow();
   const WindowAxis::Range rows = y.inside(), columns = columns_inside();
   auto fast = [&] {

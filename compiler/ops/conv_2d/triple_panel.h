@@ -37,10 +37,14 @@ class TriplePanel {
   bool wants_band(const TargetInfo& target) const;
   int64_t band_row() const;
   int64_t band_from() const;
-  bool turns_band() const;
-  Ex band_place(const Ex& turn, const Ex& ky);
-  void fill_band(const Ex& row, const Ex& turn);
   bool by_rectangles() const;
+  bool turns_band() const;
+  int64_t band_rows() const;
+  Ex band_turn(const Ex& row);
+  Ex band_place(const Ex& turn, const Ex& ky);
+  Ex in_band(const Ex& column);
+  void fill_band(const Ex& row);
+  void pack_band(const Ex& first, const Ex& row, const Ex& column);
   void pack_inside(const tir::BufferPtr& from, const Ex& at, int64_t pitch, const Ex& turn = 0);
   void pack_run(const tir::BufferPtr& of, const Ex& from, int64_t distance, int64_t count, const Ex& to);
   void pack_windows(const Ex& first);

@@ -44,6 +44,7 @@ class TriplePanel {
   Ex band_place(const Ex& turn, const Ex& ky);
   Ex in_band(const Ex& column);
   void fill_band(const Ex& row);
+  void copy_row(const Ex& to, const Ex& from, int64_t elements);
   void pack_band(const Ex& first, const Ex& row, const Ex& column);
   void pack_inside(const tir::BufferPtr& from, const Ex& at, int64_t pitch, const Ex& turn = 0);
   void pack_run(const tir::BufferPtr& of, const Ex& from, int64_t distance, int64_t count, const Ex& to);

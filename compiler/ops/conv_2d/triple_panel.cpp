@@ -25,9 +25,10 @@ TriplePanel::TriplePanel(LoweringBuilder& f, const ConvShape& conv, int32_t zero
   const TripleText& text = target.triple_kernel;
   kernel_.family = text.pack;
   kernel_.unroll = TriplePack::unroll_for(by_rectangles() ? conv.in_channels : row_elements_, text.most_packed);
-  // Where addresses do not move on with an access, short rows are not worth a kernel that can do any.
+  // Where addresses do not move on with an access, a kernel that can do any is no gain for single rows and short ones.
   constexpr int64_t kShort = 16;
-  if (target.multiply_add > 1 && (kernel_.unroll < 4 || (row_elements_ < kShort && !by_rectangles()))) kernel_.family = {};
+  const bool few = conv.window.y.kernel == 1 || kernel_.unroll < 4 || (row_elements_ < kShort && !by_rectangles());
+  if (target.multiply_add > 1 && few) kernel_.family = {};
   banded_ = wants_band(target);
 }
 
@@ -231,7 +232,7 @@ void TriplePanel::pack_windows(const Ex& first) {
   f_.if_(row >= rows.low && row <= rows.high && column >= columns.low && column <= columns.high, fast, slow);
 }
 
-// Windows wherever they lie.
+// Windows wherever they lie: an element is in the image if its row is and it is in the row.
 void TriplePanel::pack_any(const Ex& first) {
   if (by_rectangles()) return pack_rectangles(first);
   const WindowAxis& y = conv_.window.y;
@@ -241,17 +242,8 @@ void TriplePanel::pack_any(const Ex& first) {
     Ex pixel = f_.let("at", first + static_cast<int64_t>(p));
     Ex oy = f_.let("oy", pixel / x.out);
     top[p] = f_.let("top", oy * y.stride - y.pad_before);
-    left[p] = f_.let("left", (pixel - oy * x.out) * x.stride - x.pad_before);
+    left[p] = f_.let("left", ((pixel - oy * x.out) * x.stride - x.pad_before) * conv_.in_channels);
   }
-  pack_elements(top, left);
-}
-
-// An element is in the image if its row is and it is in the row.
-void TriplePanel::pack_elements(const Triple& top, const Triple& left_tap) {
-  const WindowAxis& y = conv_.window.y;
-  const WindowAxis& x = conv_.window.x;
-  Triple left;
-  for (size_t p = 0; p < left.size(); ++p) left[p] = f_.let("left", left_tap[p] * conv_.in_channels);
   int64_t row_bytes = x.in * conv_.in_channels;
   Ex zero(zero_);
   f_.loop("ky", 0, y.kernel, [&](Ex ky) {

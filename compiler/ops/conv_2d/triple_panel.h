@@ -50,7 +50,6 @@ class TriplePanel {
   void pack_run(const tir::BufferPtr& of, const Ex& from, int64_t distance, int64_t count, const Ex& to);
   void pack_windows(const Ex& first);
   void pack_any(const Ex& first);
-  void pack_elements(const Triple& top, const Triple& left);
   void pack_rectangles(const Ex& first);
 
   LoweringBuilder& f_;

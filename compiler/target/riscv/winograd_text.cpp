@@ -128,8 +128,7 @@ class WinogradTriplesWriter : KernelText {
     line("lw a3,{}(sp)", kPanel);
     line("lw a4,{}(sp)", kSegments);
     line("sw a4,{}(sp)", kLeftSegments);
-    line("li a4,0");
-    for (int i = 0; i < kChannels * kTotalWords; ++i) line("sw a4,{}(sp)", kTotals + kWord * i);
+    begin_totals();
     line("2:");
     segment();
     line("lw a4,{}(sp)", kLeftSegments);
@@ -167,6 +166,12 @@ class WinogradTriplesWriter : KernelText {
       for (int c = 0; c < kChannels; ++c) line("aotc_m {},{},{},\\\\o+{}", load, kSums[2 * c], kSums[2 * c + 1], bytes * c);
       line(".endm");
     }
+    // What is done with all sums, each of which has a place to be kept: begun, kept, taken again.
+    line(".macro aotc_a m");
+    for (int i = 0; i < 2 * kChannels; ++i) line("\\\\m {},{}", kSums[i], kKept + kWord * i);
+    line(".endm");
+    lines_.insert(lines_.end(), {".macro aotc_z a,o", "li \\\\a,0", ".endm", ".macro aotc_w a,o", "sw \\\\a,\\\\o(sp)", ".endm",
+                                 ".macro aotc_r a,o", "lw \\\\a,\\\\o(sp)", ".endm"});
     // A sum that was kept at `o`, and what both products make.
     line(".macro aotc_c a,o");
     for (const char* text : {"lw a4,\\\\o(sp)", "slli a4,a4,1", "sub a4,a4,\\\\a", "sw a4,\\\\o(sp)"}) line("{}", text);
@@ -210,6 +215,16 @@ class WinogradTriplesWriter : KernelText {
                                  "addi \\\\p,\\\\p,1", ".endm"});
   }
 
+  void begin_totals() {
+    constexpr int kAtOnce = 12;
+    line("addi t0,sp,{}", kTotals);
+    line("addi a4,t0,{}", kWord * kChannels * kTotalWords);
+    line("3:");
+    for (int i = 0; i < kAtOnce; ++i) line("sw zero,{}(t0)", kWord * i);
+    line("addi t0,t0,{}", kWord * kAtOnce);
+    line("bne t0,a4,3b");
+  }
+
   void enter() {
     save(kFrame);
     line("sw a1,{}(sp)", kPanel);
@@ -238,21 +253,21 @@ class WinogradTriplesWriter : KernelText {
     line("lw t2,{}(sp)", kSegmentBytes);
     line("add t2,t2,a3");
     line("addi t2,t2,{}", kProductBytes);
-    for (const char* sum : kSums) line("li {},0", sum);
+    line("aotc_a aotc_z");
     // Products 1 and 2: what the first makes is kept, and the second goes on from there.
     line("li t1,1");
     line("addi a1,a3,{}", kProductBytes);
     line("3:");
     turns("aotc_h", 2);
     line("beqz t1,4f");
-    for (int i = 0; i < 2 * kChannels; ++i) line("sw {},{}(sp)", kSums[i], kKept + kWord * i);
+    line("aotc_a aotc_w");
     line("li t1,0");
     line("addi a1,a3,{}", 2 * kProductBytes);
     line("addi t2,t2,{}", kProductBytes);
     line("beqz t1,3b");
     line("4:");
     // The outputs that product 0 belongs to, then those of product 3.
-    for (int i = 0; i < 2 * kChannels; ++i) line("aotc_c {},{}", kSums[i], kKept + kWord * i);
+    line("aotc_a aotc_c");
     line("mv a1,a3");
     line("addi t2,t2,-{}", 2 * kProductBytes);
     line("addi t0,sp,{}", kTotals);
@@ -262,7 +277,7 @@ class WinogradTriplesWriter : KernelText {
     line("addi a4,sp,{}", kTotals);
     line("bne t0,a4,6f");
     line("addi t0,t0,{}", kWord * kTiles);
-    for (int i = 0; i < 2 * kChannels; ++i) line("lw {},{}(sp)", kSums[i], kKept + kWord * i);
+    line("aotc_a aotc_r");
     line("addi a1,a3,{}", 3 * kProductBytes);
     line("addi t2,t2,{}", 3 * kProductBytes);
     line("beq t0,t0,5b");

@@ -48,14 +48,12 @@ std::vector<int32_t> TriplePack::table(int64_t distance, int64_t pitch, int64_t 
 
 namespace {
 
-constexpr int64_t kPixels = TripleGemm::kPixels;
-
 struct Edges {
   Ex begin, end;  // of the steps of an axis that lie in the image
 };
 
 // Where a pixel's window enters or leaves the image behind `at`, or else ends.
-Ex next_edge(FunctionBuilder& f, const std::array<Edges, kPixels>& of, const Ex& at, const Ex& last) {
+Ex next_edge(FunctionBuilder& f, const std::array<Edges, TripleGemm::kPixels>& of, const Ex& at, const Ex& last) {
   Ex next = f.var("next", last);
   for (const Edges& pixel : of)
     for (const Ex& edge : {pixel.begin, pixel.end}) f.if_(edge > at && edge < next, [&] { f.assign(next, edge); });
@@ -83,9 +81,9 @@ tir::KernelPtr TripleStrip::kernel() {
   Ex row_stride = word("row_stride", 0, kStride), column_stride = word("column_stride", 1, kStride);
   Ex row_pad = word("row_pad", 0, kPad), column_pad = word("column_pad", 1, kPad);
   Ex channels = f.let("channels", load(geometry, kChannels));
-  std::array<Edges, kPixels> rows, columns;
-  std::array<Ex, kPixels> from;
-  for (int64_t p = 0; p < kPixels; ++p) {
+  std::array<Edges, TripleGemm::kPixels> rows, columns;
+  std::array<Ex, TripleGemm::kPixels> from;
+  for (int64_t p = 0; p < TripleGemm::kPixels; ++p) {
     Ex pixel = f.let("pixel", first + p);
     Ex oy = f.let("oy", pixel / columns_out);
     Ex top = f.let("top", oy * row_stride - row_pad);

@@ -10,7 +10,6 @@ using tir::Ex;
 
 namespace {
 
-constexpr int64_t kPixels = TripleGemm::kPixels;
 constexpr int64_t kWords = TripleGemm::kWords;
 // Of fewer channels, rectangles are too small for calls of their own.
 constexpr int64_t kLeastChannels = 4;
@@ -38,7 +37,7 @@ bool TriplePanel::clips() const {
   const WindowAxis& x = conv_.window.x;
   auto beyond = [](const WindowAxis& a) { return a.start(0) < 0 || a.start(a.out - 1) + a.effective_kernel() > a.in; };
   // Three pixels that begin in a row and end in the next are no row of the image either.
-  return !conv_.pointwise && (beyond(y) || beyond(x) || x.out % kPixels != 0);
+  return !conv_.pointwise && (beyond(y) || beyond(x) || x.out % TripleGemm::kPixels != 0);
 }
 
 // Windows of few channels are read from a copy of their rows that has padding, unless their pixels are of two rows.
@@ -46,7 +45,7 @@ bool TriplePanel::wants_band(const TargetInfo& target) const {
   constexpr int64_t kMostBytes = 640;
   const WindowAxis& x = conv_.window.x;
   return target.level != Level::kSize && !target.prefer_ram && target.slice == 0 && !conv_.pointwise &&
-         conv_.in_channels < kLeastChannels && x.out > 2 * kPixels && x.start(0) < x.in && x.start(x.out - 1) + x.kernel > 0 &&
+         conv_.in_channels < kLeastChannels && x.out > 2 * TripleGemm::kPixels && x.start(0) < x.in && x.start(x.out - 1) + x.kernel > 0 &&
          (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) &&
          band_rows() * band_row() <= std::min(kMostBytes, 4 * conv_.k * kWords);
 }
@@ -120,16 +119,16 @@ void TriplePanel::pack_band(const Ex& first, const Ex& row, const Ex& column) {
   auto fast = [&] { pack_inside(band_, in_band(column), band_row(), band_turn(row)); };
   if (!turns_band()) {
     // The first pixels of a row that are not with the last of the row before it.
-    f_.if_(column < kPixels, [&] { fill_band(row); });
-    return f_.if_(column <= x.out - kPixels, fast, [&] { pack_any(first); });
+    f_.if_(column < TripleGemm::kPixels, [&] { fill_band(row); });
+    return f_.if_(column <= x.out - TripleGemm::kPixels, fast, [&] { pack_any(first); });
   }
   // Once the first pixel of a row is one of the three.
   f_.if_(column == 0, [&] { fill_band(row); });
-  f_.if_(column <= x.out - kPixels, fast, [&] {
+  f_.if_(column <= x.out - TripleGemm::kPixels, fast, [&] {
     Ex next = f_.let("next", row + 1);
     fill_band(next);
     Triple from, turn;
-    for (int64_t p = 0; p < kPixels; ++p) {
+    for (int64_t p = 0; p < TripleGemm::kPixels; ++p) {
       const auto at = static_cast<size_t>(p);
       Ex own = f_.let("own", column + p);
       from[at] = in_band(f_.let("own", select(own >= x.out, own - x.out, own)));
@@ -154,7 +153,7 @@ bool TriplePanel::by_rectangles() const {
 // Columns of outputs with which three windows begin that lie in the image.
 WindowAxis::Range TriplePanel::columns_inside() const {
   WindowAxis::Range columns = conv_.window.x.inside();
-  columns.high -= kPixels - 1;
+  columns.high -= TripleGemm::kPixels - 1;
   return columns;
 }
 

@@ -69,11 +69,10 @@ class WinogradLowering {
   int64_t whole_groups() const { return conv_.out_channels / Winograd::kChannels; }
 
   bool pays(const ops::TripleKernelFit& direct, bool sign) const {
-    constexpr int64_t kPixels = ops::TripleGemm::kPixels;
     constexpr double kInstructionsPerByte = 50, kPerElement = 11;
     const auto groups = static_cast<int64_t>(first_.size());
     const int64_t kernel_groups = (conv_.out_channels + direct.kernel.channels - 1) / direct.kernel.channels;
-    const double triples = static_cast<double>((kOutputs * tiles() + kPixels - 1) / kPixels);
+    const double triples = static_cast<double>((kOutputs * tiles() + ops::TripleGemm::kPixels - 1) / ops::TripleGemm::kPixels);
     const double whole = triples * (static_cast<double>(direct.kernel.cost(direct.plan, kernel_groups, target_)) +
                                     kPerElement * static_cast<double>(conv_.k));
     const double call = winograd_triples_cost(plan_, groups, sign);

@@ -164,7 +164,7 @@ void add_products(FunctionBuilder& f, const BufferPtr& stream, const Ex& from, c
 }  // namespace
 
 tir::KernelPtr winograd_triples_kernel(int shift, bool sign) {
-  constexpr int64_t kOutputs = Winograd::kTileOutputs, kChannels = Winograd::kChannels;
+  constexpr int64_t kChannels = Winograd::kChannels;
   FunctionBuilder f("winograd_triples");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr panel = f.input("panel", DType::kI32, 0);
@@ -179,7 +179,7 @@ tir::KernelPtr winograd_triples_kernel(int shift, bool sign) {
   Ex group_words = f.let("group_words", segment_words * segments + kChannels * Winograd::line_words(sign));
   f.loop("group", 0, groups, [&](const Ex& group) {
     Ex at = f.let("at", group * group_words);
-    std::array<std::array<std::array<Ex, Winograd::kTiles>, kOutputs>, kChannels> total;
+    std::array<std::array<std::array<Ex, Winograd::kTiles>, Winograd::kTileOutputs>, kChannels> total;
     for (auto& channel : total)
       for (auto& output : channel)
         for (Ex& t : output) t = f.var("t", 0);
@@ -200,19 +200,19 @@ tir::KernelPtr winograd_triples_kernel(int shift, bool sign) {
       add_products(f, stream, bytes, panel, begin, steps, 0, even);
       add_products(f, stream, bytes + bytes_words, panel, begin, steps, 3, odd);
       for (size_t c = 0; c < both.size(); ++c)
-        for (size_t output = 0; output < kOutputs; ++output) {
+        for (size_t output = 0; output < Winograd::kTileOutputs; ++output) {
           std::array<Ex, 3> s = ops::emit_split(f, output == 0 ? even[c] : odd[c]);
           for (size_t t = 0; t < s.size(); ++t) f.assign(total[c][output][t], total[c][output][t] + s[t]);
         }
     });
     Ex lines = f.let("lines", at + segment_words * segments);
     for (int64_t c = 0; c < kChannels; ++c)
-      for (int64_t output = 0; output < kOutputs; ++output)
+      for (int64_t output = 0; output < Winograd::kTileOutputs; ++output)
         for (int64_t t = 0; t < Winograd::kTiles; ++t) {
           Ex twice = total[static_cast<size_t>(c)][static_cast<size_t>(output)][static_cast<size_t>(t)];
           Ex line = lines + c * Winograd::line_words(sign);
           Ex acc = f.let("acc", add_wrapping(shl_wrapping(twice, Winograd::kLeft - 1), load(stream, line)));
-          f.store(out, (t * kOutputs + output) * stride + group * kChannels + c,
+          f.store(out, (t * Winograd::kTileOutputs + output) * stride + group * kChannels + c,
                   clamp(f.let("q", ops::line_sum(acc, stream, line + 1, sign)) >> shift, -128, 127));
         }
   });

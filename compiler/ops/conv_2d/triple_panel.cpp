@@ -277,7 +277,7 @@ void TriplePanel::pack_rectangles(const Ex& first) {
     f_.if_(row == ky, [&] {
       f_.run(TripleStrip::kernel(), {address(list_, 0), address(geometry_, 0), first, ky});
       f_.assign(row, load(list_, TripleStrip::kNextRow));
-      f_.loop("i", 0, load(list_, TripleStrip::kCount), [&](Ex i) {
+      f_.loop("i", 0, f_.let("rectangles", load(list_, TripleStrip::kCount)), [&](Ex i) {
         Ex at = f_.let("at", i * TripleStrip::kRectangleWords + int64_t{TripleStrip::kRectangles});
         f_.run(kernel_.kernel(), {address(in_, 0), address(blank_, 0),
                                   address(panel_, f_.let("place", load(list_, at + TripleStrip::kPlace))), address(list_, at)});

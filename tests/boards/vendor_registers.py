@@ -8,6 +8,7 @@ FOLDER holds checkouts of ST's device headers anywhere below it (the repositorie
 STMicroelectronics on GitHub). They are not in this repository, so this is run by hand when a chip or a board is added. Every
 macro of a chip_*.c has to be in the table here, with the expression of the vendor that it is.
 """
+import argparse
 import json
 import pathlib
 import re
@@ -117,10 +118,9 @@ def rows_of(board, chip, names, ports, port, uarts, uart):
         for key in ("pll_m", "pll_n", "pll_source"):
             ours, vendor = (t.replace(f"CHIP_{key.upper()}", str(chip.get(key, 0)) + "u") for t in (ours, vendor))
         yield f"chip_{chip['kind']}.c: {name}", ours, vendor
-    caches = [n for n in ("PRFTEN", "ARTEN", "ICEN", "DCEN")]
     if "flash_caches" in chip:
-        named = ["PRFTEN", "ARTEN"] if names["one"] else [n for n in caches if n != "ARTEN"]
-        yield "flash_caches", chip["flash_caches"], bits(*(f"FLASH_ACR_{n}" for n in named))
+        caches = ("PRFTEN", "ARTEN") if names["one"] else ("PRFTEN", "ICEN", "DCEN")
+        yield "flash_caches", chip["flash_caches"], bits(*(f"FLASH_ACR_{n}" for n in caches))
     yield "gpio_base", chip["gpio_base"], "GPIOA_BASE"
     yield "ports of 1 KiB", "0x400", "(GPIOB_BASE - GPIOA_BASE)"
     yield "MODER", "0", "offsetof(GPIO_TypeDef, MODER)"
@@ -163,11 +163,12 @@ def check(name, folder, work):
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        print(__doc__)
-        return 0 if sys.argv[1:] in (["-h"], ["--help"]) else 2
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                     allow_abbrev=False)
+    parser.add_argument("folder", type=pathlib.Path, metavar="FOLDER")
+    folder = parser.parse_args().folder.resolve()
     with tempfile.TemporaryDirectory() as work:
-        results = [check(name, pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(work)) for name in BOARDS]
+        results = [check(name, folder, pathlib.Path(work)) for name in BOARDS]
     passed, failed = (sum(column) for column in zip(*results))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0

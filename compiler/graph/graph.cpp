@@ -38,6 +38,24 @@ TensorId Graph::add_constant(std::string constant_name, TensorType type,
   return add_tensor(std::move(tensor));
 }
 
+TensorId constant_as_list(Graph& graph, TensorId constant) {
+  const Tensor from = graph[constant];  // adding one moves them
+  if (from.type.shape.size() == 1) return constant;
+  TensorType type = from.type;
+  type.shape = {type.elements()};
+  return graph.add_constant(from.name, type, {from.constant->bytes.begin(), from.constant->bytes.end()});
+}
+
+void remove_ops(Graph& graph, const std::vector<bool>& dead) {
+  size_t kept = 0;
+  for (size_t i = 0; i < graph.ops.size(); ++i) {
+    if (dead[i]) continue;
+    if (kept != i) graph.ops[kept] = std::move(graph.ops[i]);
+    ++kept;
+  }
+  graph.ops.resize(kept);
+}
+
 Location Graph::location_of(TensorId id) const {
   Location where;
   where.file = source_file;

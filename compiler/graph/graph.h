@@ -159,6 +159,12 @@ struct UseDef {
 };
 UseDef compute_use_def(const Graph& graph);
 
+// Drops the operators whose flag is set; the others keep their order.
+void remove_ops(Graph& graph, const std::vector<bool>& dead);
+
+// A constant as a list of its elements: itself if it is one, else a constant of the same name and bytes.
+TensorId constant_as_list(Graph& graph, TensorId constant);
+
 // Drops tensors nobody refers to and renumbers the rest, keeping order; in regions as well.
 void compact(Graph& graph);
 

@@ -12,17 +12,6 @@ using graph::TensorId;
 
 namespace {
 
-// The constant as a list.
-TensorId list_of(Graph& graph, TensorId constant) {
-  const graph::Tensor& tensor = graph[constant];
-  if (tensor.type.shape.size() == 1) return constant;
-  graph::TensorType type = tensor.type;
-  type.shape = {tensor.type.elements()};
-  const std::string name = tensor.name;
-  std::vector<uint8_t> bytes(tensor.constant->bytes.begin(), tensor.constant->bytes.end());
-  return graph.add_constant(name, type, std::move(bytes));
-}
-
 bool fuse(Graph& graph, Op& producer, const Op& op, TensorId added) {
   if (graph[producer.results[0]].type != graph[op.results[0]].type) return false;
   if (!ops::definition_of(producer).takes_addition({graph, producer})) return false;
@@ -31,7 +20,7 @@ bool fuse(Graph& graph, Op& producer, const Op& op, TensorId added) {
   if (before != free || !after) return false;
   Op fused = producer;
   while (!fused.operands.empty() && !fused.operands.back().valid()) fused.operands.pop_back();
-  fused.operands.push_back(list_of(graph, added));
+  fused.operands.push_back(graph::constant_as_list(graph, added));
   fused.attributes = with_attribute(*producer.attributes, "activation", *after);
   fused.results[0] = op.results[0];
   if (fused.attributes == nullptr || !is_valid(graph, fused)) return false;

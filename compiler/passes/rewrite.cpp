@@ -62,14 +62,4 @@ bool replace_uses(Graph& graph, TensorId from, TensorId to) {
   return true;
 }
 
-void remove_ops(Graph& graph, const std::vector<bool>& dead) {
-  size_t kept = 0;
-  for (size_t i = 0; i < graph.ops.size(); ++i) {
-    if (dead[i]) continue;
-    if (kept != i) graph.ops[kept] = std::move(graph.ops[i]);
-    ++kept;
-  }
-  graph.ops.resize(kept);
-}
-
 }  // namespace aotc::passes

@@ -37,7 +37,4 @@ std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBas
 // already has its own storage at the caller; or when the two are on different devices.
 bool replace_uses(graph::Graph& graph, graph::TensorId from, graph::TensorId to);
 
-// Drops the ops whose flag is set.
-void remove_ops(graph::Graph& graph, const std::vector<bool>& dead);
-
 }  // namespace aotc::passes

@@ -358,7 +358,7 @@ def several(cases):
     for case in (c for c in cases if c.name.startswith("one_operator_")):
         layers = json.loads(common.aotc("check", case.path, "--json"))["layers"]
         if len(layers) != 1:
-            bad.append((case.name, f"it has {len(layers)}"))
+            bad.append((case.name, f"it has {len(layers)} layers"))
     return bad
 
 

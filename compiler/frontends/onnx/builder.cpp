@@ -227,14 +227,8 @@ bool Builder::is_constant(Id id) {
 }
 
 void Builder::finish() {
-  size_t kept = 0;
-  for (size_t i = 0; i < graph_.ops.size(); ++i) {
-    if (folded_[i]) continue;
-    if (kept != i) graph_.ops[kept] = std::move(graph_.ops[i]);
-    ++kept;
-  }
-  graph_.ops.resize(kept);
-  folded_.assign(kept, false);
+  graph::remove_ops(graph_, folded_);
+  folded_.assign(graph_.ops.size(), false);
   producers_.clear();
   pending_.assign(graph_.tensors.size(), -1);
 }

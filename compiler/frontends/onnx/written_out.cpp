@@ -45,13 +45,7 @@ class Recogniser {
   void run() {
     for (size_t i = 0; i < graph_.ops.size(); ++i)
       if (!dead_[i]) (void)(softmax(i) || gated(i) || normalisation(i));
-    size_t kept = 0;
-    for (size_t i = 0; i < graph_.ops.size(); ++i) {
-      if (dead_[i]) continue;
-      if (kept != i) graph_.ops[kept] = std::move(graph_.ops[i]);
-      ++kept;
-    }
-    graph_.ops.resize(kept);
+    graph::remove_ops(graph_, dead_);
   }
 
  private:
@@ -166,8 +160,14 @@ class Recogniser {
     }
     const size_t before = taken_.size();
     if (const Op* op = depth < 6 ? made_by(id, "mul") : nullptr) {
-      if (graph_[op->operands[0]].type.shape == graph_[id].type.shape || graph_[op->operands[1]].type.shape == graph_[id].type.shape)
-        return product_of(*op, depth);
+      auto whole = [&](Id operand) { return graph_[operand].type.shape == graph_[id].type.shape; };
+      if (whole(op->operands[0]) || whole(op->operands[1])) {
+        out = product_of(op->operands[0], depth + 1);
+        const Product right = product_of(op->operands[1], depth + 1);
+        out.factor *= right.factor;
+        out.tensors.insert(out.tensors.end(), right.tensors.begin(), right.tensors.end());
+        return out;
+      }
       taken_.resize(before);
     }
     if (const Op* op = depth < 6 ? made_by(id, "div") : nullptr) {
@@ -179,14 +179,6 @@ class Recogniser {
       taken_.resize(before);
     }
     out.tensors.push_back(id);
-    return out;
-  }
-
-  Product product_of(const Op& op, int depth = 0) {
-    const std::vector<Id> operands = op.operands;
-    Product out = product_of(operands[0], depth + 1), right = product_of(operands[1], depth + 1);
-    out.factor *= right.factor;
-    out.tensors.insert(out.tensors.end(), right.tensors.begin(), right.tensors.end());
     return out;
   }
 
@@ -227,23 +219,15 @@ class Recogniser {
   }
 
   bool gated(size_t root) {
-    Product p;
-    if (begins_at(root, "mul")) {
-      p = product_of(graph_.ops[root]);
-    } else if (begins_at(root, "div")) {
-      const std::vector<Id> operands = graph_.ops[root].operands;
-      const auto by = number(operands[1]);
-      if (!by || *by == 0) return false;
-      p = product_of(operands[0]);
-      p.factor /= *by;
-    } else {
-      return false;
-    }
+    if (!begins_at(root, "mul") && !begins_at(root, "div")) return false;
+    const Id result = graph_.ops[root].results[0];
+    const Product p = product_of(result);
+    std::erase(taken_, root);
     const bool halves = near(p.factor, 0.5);
     if (p.tensors.size() != 2 || (!halves && !near(p.factor, 1.0 / 6))) return false;
     for (size_t i : {0u, 1u}) {
       const Id x = p.tensors[i];
-      if (graph_[x].type.shape != graph_[graph_.ops[root].results[0]].type.shape) continue;
+      if (graph_[x].type.shape != graph_[result].type.shape) continue;
       const size_t before = taken_.size();
       if (!halves && is_hard_sigmoid(p.tensors[1 - i], x))
         return replace(root, "hard_swish", {x}, set_.find("hard_swish")->default_attributes());
@@ -339,11 +323,8 @@ class Recogniser {
 
   // A constant as a list.
   Id list_of(Id constant) {
-    if (!constant.valid() || graph_[constant].type.shape.size() == 1) return constant;
-    const graph::Tensor from = graph_[constant];
-    graph::TensorType type = from.type;
-    type.shape = {type.elements()};
-    const Id made = graph_.add_constant(from.name, type, {from.constant->bytes.begin(), from.constant->bytes.end()});
+    if (!constant.valid()) return constant;
+    const Id made = graph::constant_as_list(graph_, constant);
     chains_.definer.resize(graph_.tensors.size(), -1);
     chains_.users.resize(graph_.tensors.size());
     shown_.resize(graph_.tensors.size(), false);
@@ -355,7 +336,7 @@ class Recogniser {
     const Op op = graph_.ops[at];
     if (graph_[op.results[0]].type.shape.empty()) return false;
     const auto found = normalised(op);
-    if (!found || graph_[found->x].type.shape != graph_[op.results[0]].type.shape || !nothing_else_reads(at)) return false;
+    if (!found || graph_[found->x].type.shape != graph_[op.results[0]].type.shape) return false;
     size_t root = at;
     Id scale, bias;
     for (auto [name, list] : {std::pair<std::string_view, Id*>{"mul", &scale}, {"add", &bias}}) {

@@ -203,7 +203,7 @@ void TriplePanel::pack_inside(const BufferPtr& from, const Ex& at, int64_t pitch
 
 // `count` elements of three pixels that lie `distance` apart, to step `to` of the panel.
 void TriplePanel::pack_run(const BufferPtr& of, const Ex& from, int64_t distance, int64_t count, const Ex& to) {
-  int64_t unroll = count % 4 == 0 ? 4 : count % 3 == 0 ? 3 : count % 2 == 0 ? 2 : 1;
+  const int64_t unroll = TriplePack::unroll_for(count, 4);
   f_.loop(
       "i", 0, count,
       [&](Ex i) {

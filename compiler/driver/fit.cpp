@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/code_estimate.h"
 #include "driver/terminal.h"
 #include "support/text.h"
 
@@ -84,19 +85,6 @@ bool has_float_constants(const plan::Program& p) {
 }
 
 }  // namespace
-
-// Harness, libraries and start-up, and the model's
-// own, mostly twice (once with the trace hook). Compilers make a byte of some three of its text; long
-// texts are long by their calls, which take less.
-int64_t code_of_firmware(const std::map<std::string, std::string>& files, const Board& board) {
-  int64_t text = 0;
-  for (const auto& [name, content] : files)
-    if (name.ends_with(".c") && !name.ends_with("_data.c")) text += static_cast<int64_t>(content.size());
-  if (board.has("harvard")) return 8 * 1024 + text * 3 / 5;
-  // Kernels for RISC-V are macros, whose text is shorter than their code.
-  const int64_t macros = board.isa.starts_with("rv32") ? 1024 : 0;
-  return 12 * 1024 + macros + std::min(text / 3, 24 * 1024 + text / 12);
-}
 
 Need need_of(const Compiled& c, const Board& board, const Firmware& firmware) {
   Figures f = figures_of(c);

@@ -41,9 +41,6 @@ struct Need {
 };
 Need need_of(const Compiled& compiled, const project::Board& board, const Firmware& firmware = {});
 
-// Code of a project around these files, rather too much than too little.
-int64_t code_of_firmware(const std::map<std::string, std::string>& files, const project::Board& board);
-
 struct Fit {
   bool ram = true, flash = true;
   const project::Memory* arena = nullptr;      // the one chosen, or that comes nearest

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/code_estimate.h"
 #include "driver/compile_checks.h"
 #include "driver/fit.h"
 #include "driver/graph_model.h"

@@ -8,13 +8,12 @@
 #include <string_view>
 #include <utility>
 
+#include "target/riscv/macros.h"
 #include "target/text_stepper.h"
 
 namespace aotc::target::riscv {
 
 namespace {
-
-constexpr std::string_view kEscape = "\\\\";  // of a macro's parameter, as the C string has it
 
 // What it does to the numbers that are followed.
 enum class Does : uint8_t { kNothing, kBranch, kStoreWord, kLoadWord, kMove, kAdd, kSubtract, kForget, kNotKnown };
@@ -35,26 +34,6 @@ struct Instruction {
   size_t target = 0;
 };
 
-struct Macro {
-  std::vector<std::string> parameters, lines;
-};
-
-std::vector<std::string> split(std::string_view text, char at) {
-  std::vector<std::string> out;
-  for (size_t from = 0; from <= text.size();) {
-    const size_t to = std::min(text.find(at, from), text.size());
-    out.emplace_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return out;
-}
-
-// "lw", "a4,8(a1)"; nothing behind a word that stands alone.
-std::pair<std::string, std::string> in_two(const std::string& line) {
-  const size_t space = std::min(line.find(' '), line.size());
-  return {line.substr(0, space), space < line.size() ? line.substr(space + 1) : ""};
-}
-
 // The sum that an offset is: "8+4".
 int64_t offset_in(std::string_view text) {
   int64_t out = 0;
@@ -66,7 +45,7 @@ class Machine : public TextStepper {
  public:
   Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
       : TextStepper(arguments, machine::Isa::kRiscv) {
-    read(kernel.lines);
+    for (const std::string& line : without_macros(kernel.lines)) put(line);
     for (size_t i = 0; i < code_.size(); ++i) prepare(code_[i], i + 1);
     for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)
       registers_[static_cast<size_t>(register_of(kernel.arguments[a]))] = argument(a);
@@ -85,48 +64,16 @@ class Machine : public TextStepper {
 
   // ---------------------------------------------------------------- text
 
-  void read(const std::vector<std::string>& lines) {
-    Macro* open = nullptr;
-    for (const std::string& line : lines) {
-      const auto [word, rest] = in_two(line);
-      if (word == ".macro") {
-        const auto [name, parameters] = in_two(rest);
-        open = &macros_[name];
-        *open = {split(parameters, ','), {}};
-      } else if (word == ".endm") {
-        open = nullptr;
-      } else if (open != nullptr) {
-        open->lines.push_back(line);
-      } else {
-        put(line);
-      }
-    }
-  }
-
   void put(const std::string& line) {
-    if (is_comment(line) || line[0] == '.') return;
     if (line.back() == ':') {
       labels_[std::atoi(line.c_str())].push_back(code_.size());
       return;
     }
     const auto [name, rest] = in_two(line);
-    const std::vector<std::string> operands = split(rest, ',');
-    auto macro = macros_.find(name);
-    if (macro == macros_.end()) {
-      Instruction made;
-      made.name = name;
-      made.operands = operands;
-      code_.push_back(std::move(made));
-      return;
-    }
-    for (std::string text : macro->second.lines) {
-      for (size_t p = 0; p < operands.size(); ++p) replace(text, std::string(kEscape) + macro->second.parameters[p], operands[p]);
-      put(text);
-    }
-  }
-
-  static void replace(std::string& text, const std::string& what, const std::string& by) {
-    for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
+    Instruction made;
+    made.name = name;
+    made.operands = split(rest, ',');
+    code_.push_back(std::move(made));
   }
 
   int register_of(const std::string& name) {

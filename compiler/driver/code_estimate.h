@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "project/board.h"
+
+namespace aotc::driver {
+
+// Bytes of code of a project around these files (name -> content), rather too many than too few; compared with linked
+// firmware by tests/boards/memories.py linked.
+int64_t code_of_firmware(const std::map<std::string, std::string>& files, const project::Board& board);
+
+}  // namespace aotc::driver

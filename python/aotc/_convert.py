@@ -82,21 +82,52 @@ def keras_to_tflite(model: Any, representative_data: Any = None) -> bytes:
 
 
 def _from_torch(model: Any, folder: pathlib.Path, representative_data: Any, example_inputs: Any) -> pathlib.Path:
+    """Through LiteRT's converter where it is installed, else through ONNX; int8 where representative data is given."""
     torch = module("torch", "a PyTorch model")
     if example_inputs is None:
         raise TypeError("a PyTorch model needs example_inputs: a tensor, or a tuple of tensors, of the shapes of its inputs")
     if not isinstance(example_inputs, tuple):
         example_inputs = (example_inputs,)
-    path = folder / "model.onnx"
+    converter = _litert_torch()
     was_training = model.training
     model.eval()
     try:
         with torch.no_grad():
-            torch.onnx.export(model, example_inputs, str(path), dynamo=False)
+            if converter is not None:
+                path = folder / "model.tflite"
+                converter.convert(model, example_inputs).export(str(path))
+            else:
+                path = folder / "model.onnx"
+                torch.onnx.export(model, example_inputs, str(path), dynamo=False)
     finally:
         model.train(was_training)
     if representative_data is None:
         return path
+    return (_quantised_tflite if converter is not None else _quantised_onnx)(path, folder, representative_data)
+
+
+def _litert_torch() -> Any:
+    """LiteRT's converter of PyTorch's models, by its present name or the one it had; None where neither is installed."""
+    for name in ("litert_torch", "ai_edge_torch"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            continue
+    return None
+
+
+def _quantised_tflite(path: pathlib.Path, folder: pathlib.Path, representative_data: Any) -> pathlib.Path:
+    quantizer = module("ai_edge_quantizer.quantizer", "int8 quantisation of a PyTorch model")
+    recipe = module("ai_edge_quantizer.recipe", "int8 quantisation of a PyTorch model")
+    interpreter = module("ai_edge_litert.interpreter", "int8 quantisation of a PyTorch model")
+    [(key, signature)] = interpreter.Interpreter(str(path)).get_signature_list().items()
+    names = sorted(signature["inputs"], key=lambda name: int(name.rpartition("_")[2]))  # args_0, args_1, ...
+    work = quantizer.Quantizer(str(path), recipe.static_wi8_ai8())
+    ranges = work.calibrate({key: [dict(zip(names, sample)) for sample in _samples(representative_data)]})
+    return _written(folder, bytes(work.quantize(ranges).quantized_model), "quantised.tflite")
+
+
+def _quantised_onnx(path: pathlib.Path, folder: pathlib.Path, representative_data: Any) -> pathlib.Path:
     quantization = module("onnxruntime.quantization", "int8 quantisation of a PyTorch model")
     onnx = module("onnx", "int8 quantisation of a PyTorch model")
     names = [i.name for i in onnx.load(str(path)).graph.input]

@@ -342,10 +342,11 @@ def compile(model: Any, *, cpu: str | None = None, board: str | None = None, nam
     """Compiles a model to C for a microcontroller.
 
     model: the path of a .tflite or .onnx file or of a TVM graph; the bytes of one; an `onnx.ModelProto`; a Keras model;
-    a `torch.nn.Module` (with `example_inputs`, a tensor or a tuple of them); an estimator of scikit-learn (with
-    `example_inputs`, an array of samples). cpu: one of `aotc cpus`, such as "cortex-m4f". board: one of `aotc boards`,
-    instead of a cpu. name: beginning of every C name. representative_data: samples, an array or a sequence of them, of
-    which int8 quantisation takes its ranges; without it a Keras or PyTorch model stays float.
+    a `torch.nn.Module` (with `example_inputs`, a tensor or a tuple of them; through litert-torch or ONNX, whichever is
+    installed); an estimator of scikit-learn (with `example_inputs`, an array of samples). cpu: one of `aotc cpus`, such as
+    "cortex-m4f". board: one of `aotc boards`, instead of a cpu. name: beginning of every C name. representative_data: samples,
+    an array or a sequence of them, of which int8 quantisation takes its ranges; without it a Keras or PyTorch model stays
+    float.
 
     Further options are those of `aotc compile`, with underscores: `optimize="speed"`, `prefer="ram"`,
     `shape={"input": (1, 98, 40)}`, `keep_dead_channels=True`.

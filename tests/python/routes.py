@@ -9,6 +9,7 @@ Usage: routes.py [--only NAME]    the packages are those of requirements-routes.
 import argparse
 import os
 import pathlib
+import subprocess
 import sys
 
 import numpy as np
@@ -84,21 +85,75 @@ def torch_model():
     return torch.nn.Sequential(torch.nn.Conv2d(1, 4, 3), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(144, 10))
 
 
-@test
-def torch_float(aotc):
+def without_litert_torch(f):
+    """As where LiteRT's converter is not installed."""
+    names = ("litert_torch", "ai_edge_torch")
+    kept = {name: sys.modules.get(name) for name in names}
+    sys.modules.update(dict.fromkeys(names))
+    try:
+        return f()
+    finally:
+        for name, was in kept.items():
+            if was is None:
+                del sys.modules[name]
+            else:
+                sys.modules[name] = was
+
+
+def of_torch(aotc, **given):
     import torch
     model, x = torch_model(), samples().transpose(0, 3, 1, 2).copy()
-    m = aotc.compile(model, cpu="cortex-m4f", example_inputs=torch.from_numpy(x[:1]))
-    assert m.compare(lambda a: model(torch.from_numpy(a)).detach().numpy(), x)["largest_difference"] < 1e-5
+    m = aotc.compile(model, cpu="cortex-m4f", example_inputs=torch.from_numpy(x[:1]), **given)
+    return m, x, m.compare(lambda a: model(torch.from_numpy(a)).detach().numpy(), x)
 
 
 @test
-def torch_int8(aotc):
-    import torch
-    model, x = torch_model(), samples().transpose(0, 3, 1, 2).copy()
-    m = aotc.compile(model, cpu="cortex-m4f", example_inputs=torch.from_numpy(x[:1]), representative_data=x)
+def torch_float_by_onnx(aotc):
+    m, _, compared = without_litert_torch(lambda: of_torch(aotc))
+    assert m._source.suffix == ".onnx"
+    assert compared["largest_difference"] < 1e-5
+
+
+@test
+def torch_int8_by_onnx(aotc):
+    x = samples().transpose(0, 3, 1, 2).copy()
+    m, x, compared = without_litert_torch(lambda: of_torch(aotc, representative_data=x))
+    assert m._source.suffix == ".onnx"
     assert np.array_equal(m(x), onnxruntime_of(m._source, x)[0])
-    assert m.compare(lambda a: model(torch.from_numpy(a)).detach().numpy(), x)["agreement"] > 0.9
+    assert compared["agreement"] > 0.9
+
+
+@test
+def torch_float_by_litert(aotc):
+    m, x, compared = of_torch(aotc)
+    assert m._source.suffix == ".tflite" and m.inputs[0].dtype == "float32"
+    assert compared["largest_difference"] < 1e-5
+    assert np.abs(m(x) - litert(m._source, x)).max() < 1e-5
+
+
+@test
+def torch_int8_by_litert(aotc):
+    x = samples().transpose(0, 3, 1, 2).copy()
+    m, x, compared = of_torch(aotc, representative_data=x)
+    assert m.inputs[0].dtype == m.outputs[0].dtype == "int8"
+    raw = np.random.default_rng(2).integers(-128, 128, x.shape).astype(np.int8)
+    assert np.array_equal(m(raw, raw=True), litert(m._source, raw))
+    assert compared["agreement"] > 0.9
+
+
+@test
+def torch_two_inputs_by_litert(aotc):
+    """Inputs keep the order of the module's, whatever their names are sorted as."""
+    import torch
+
+    class Difference(torch.nn.Module):
+        def forward(self, a, b):
+            return torch.relu(a - 2 * b)
+
+    a, b = (np.random.default_rng(i).random((16, 12)).astype(np.float32) for i in (1, 2))
+    given = (torch.from_numpy(a[:1]), torch.from_numpy(b[:1]))
+    m = aotc.compile(Difference(), cpu="cortex-m4f", example_inputs=given, representative_data=[a, b])
+    assert np.median(np.abs(m(a, b) - np.maximum(a - 2 * b, 0))) < 0.01  # ranges are means, the largest saturate
 
 
 @test
@@ -126,8 +181,15 @@ def main():
     arguments = parser.parse_args()
     os.environ.setdefault("AOTC", str(ROOT / "build/release/compiler/aotc"))
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
-    import aotc
-    common.run_tests(TESTS, arguments.only, aotc)
+    if arguments.only:
+        import aotc
+        common.run_tests(TESTS, arguments.only, aotc)
+        return
+    # Each in a process of its own: TensorFlow's converter and LiteRT's do not live in one.
+    failed = [t.__name__ for t in TESTS if subprocess.run([sys.executable, __file__, "--only", t.__name__]).returncode]
+    print(f"{len(TESTS) - len(failed)} passed, {len(failed)} failed, 0 skipped")
+    if failed:
+        sys.exit(f"FAILED: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,9 @@ MANY, FEWER, MOST_OF_MANY = 8000, 2000, 8000
 MANY_KINDS = ("add", "mul", "relu", "concatenation", "pad", "fan_out")
 AIM_TIMES_FILE = 10
 FREE_BYTES = 800_000
-COUNTER = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
+# Of a program that runs for a second most goes into translating it: not beyond jumps, which translates a third twice.
+COUNTER = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", "--vgdb=no",
+           "--vex-guest-chase=no")
 
 
 def instructions(command, expect=0):

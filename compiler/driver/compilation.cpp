@@ -425,6 +425,7 @@ std::string extension_of(ModelKind kind, std::span<const uint8_t> bytes) {
 project::ProjectModel project_model_of(const Compiled& compiled) {
   project::ProjectModel model;
   model.prefix = compiled.prefix;
+  model.graph = &compiled.program.graph;
   model.files = &compiled.c;
   ModelKind kind = kind_of(compiled.options.model_path, compiled.model_bytes);
   model.file_name = compiled.prefix + extension_of(kind, compiled.model_bytes);

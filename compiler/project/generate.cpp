@@ -10,6 +10,7 @@
 #include "codegen/c_function.h"
 #include "project/embedded.h"
 #include "project/licence.h"
+#include "project/mlperf.h"
 #include "support/crc32.h"
 #include "support/json.h"
 #include "support/text.h"
@@ -291,6 +292,7 @@ Status generate_project(const TemplateDescription& description, const Board& boa
   if (!check_licence(options.licence, diags) || !check_needs(description, model, diags)) return kFailure;
   Values values = values_of(description, board, model, options);
   if (!place_arduino_arena(description, board, upper(model.prefix), values, diags)) return kFailure;
+  if (model.graph && !choose_benchmark(description, *model.graph, values, diags)) return kFailure;
   auto rendered = render_template(options.source, description, board, values, diags);
   if (!rendered) return kFailure;
   for (auto& [path, text] : rendered->files) out.add(path, with_licence(std::move(text), options.licence));

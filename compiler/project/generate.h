@@ -43,6 +43,7 @@ struct LayerCheck {
 // What aotc.json says of the model; written by the driver, read back by build, run and verify.
 struct ProjectModel {
   std::string prefix;
+  const graph::Graph* graph = nullptr;
   const codegen::ModelFiles* files = nullptr;
   std::string file_name;  // of the model inside the project, "kws.tflite"
   const FileBytes* bytes = nullptr;

@@ -104,6 +104,9 @@ class Renderer {
     if (std::string chip = "chip_" + board_.field("chip.kind"); find(t_.parts, chip)) parts_.insert({chip, "chip"});
     for (const TemplateOption& option : t_.options)
       if (!option.off.empty() && options_[option.name] == "0" && !board_.is_host()) parts_.insert(option.off);
+    for (const TemplateOption& option : t_.options)
+      if (const std::string& value = options_[option.name]; option.type == "enum" && find(t_.parts, value))
+        parts_.insert(value);
     return true;
   }
 

@@ -451,15 +451,34 @@ def test_project(work):
         if len(own) > 13:
             raise Failure(f"{board}: {len(own)} files beside the model: {own}")
         print(f"{kind} for {board}: {len(own)} files beside the model, the same bytes twice")
-    # What is not of the chosen benchmark does not build, and the compiler's message says so.
+    check_benchmarks(work, model)
+
+
+def check_benchmarks(work, model):
+    """What is of no benchmark says so, what is not of the chosen one is refused."""
     folder = work / "misfit"
-    shutil.rmtree(folder, ignore_errors=True)
-    common.aotc("create", model, "--board", "host", "--project", "mlperf-tiny", "-q", "-o", folder,
-                "--project-option", "benchmark=ad01")
-    failed = common.aotc("build", folder, "-q", expect=None)
-    if failed.returncode != 1 or "the_model_is_not_of_this_benchmark" not in failed.stderr:
-        raise Failure(f"a misfit builds: {failed.returncode} {failed.stderr}")
-    print("a model that is not of the benchmark does not build")
+
+    def said(kind, *options, model=model):
+        shutil.rmtree(folder, ignore_errors=True)
+        board = ("--board", "qemu_mps2_an385") if "arduino" not in kind else ("--board", "arduino_mega2560")
+        return common.aotc("create", model, *board, "--project", kind, "-q", "-o", folder,
+                           *(word for o in options for word in ("--project-option", o)), expect=None)
+
+    for kind in ("mlperf-tiny", "mlperf-tiny-zephyr", "mlperf-tiny-arduino"):
+        name = ["name=misfit"] if "arduino" in kind else []
+        warned, meant = said(kind, *name), said(kind, *name, "benchmark=raw")
+        slug = "[no-benchmark]"
+        if warned.returncode != 0 or slug not in warned.stderr or slug in meant.stderr:
+            raise Failure(f"{kind} of no benchmark: {warned.stderr}, {meant.stderr}")
+        for benchmark, lack in (("ad01", "as many outputs as inputs"), ("sww01", "30 frames of 40 features")):
+            failed = said(kind, *name, f"benchmark={benchmark}")
+            if failed.returncode == 0 or f"{lack} [template-option]" not in failed.stderr:
+                raise Failure(f"{kind}: a misfit is made for {benchmark}: {failed.stderr}")
+    whole = said("mlperf-tiny", model=common.model_path("strww"))
+    streams = {p.name for p in folder.glob("src/*")} & {"streaming.c", "features.c", "pins.c", "streaming.h"}
+    if whole.returncode != 0 or whole.stderr or len(streams) != 4:
+        raise Failure(f"the streaming model has {streams}: {whole.stderr}")
+    print("what is of no benchmark says so, what is not of the chosen one is refused")
 
 
 def test_zephyr(work):
@@ -525,10 +544,8 @@ def test_arduino(work):
         raise Failure(f"{took} us an inference")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
-    parser.add_argument("case", choices=sorted(tests))
+def run_case(parser, tests):
+    """The case that the command line names."""
     parser.add_argument("--aotc", required=True)
     parser.add_argument("--work", required=True, type=pathlib.Path)
     args = parser.parse_args()
@@ -542,6 +559,13 @@ def main():
             raise Failure(str(failure)) from failure
 
     common.main_of(test)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    tests = {name[5:]: test for name, test in globals().items() if name.startswith("test_")}
+    parser.add_argument("case", choices=sorted(tests))
+    run_case(parser, tests)
 
 
 if __name__ == "__main__":

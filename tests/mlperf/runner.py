@@ -271,26 +271,70 @@ def performance(device, dataset, count, warmups):
     return rates, time.monotonic() - begin
 
 
+# --- Scripts of the benchmark's runner -----------------------------------------------------------
+
+
+def inferences_of(device, dataset, seconds):
+    """How many take so long by the device's clock, and by this one no longer than the runner waits."""
+    device.load(dataset.inputs(0)[0])
+    begin, count = time.monotonic(), 1
+    while (took := device.infer(count, 0)[1]) < 1e5 and time.monotonic() - begin < 10 and count < 100000:
+        begin, count = time.monotonic(), count * 4
+    here = (time.monotonic() - begin) / count
+    return max(1, min(int(seconds * 1.05e6 * count / max(took, 1)) + 1, int(25.0 / here)))
+
+
+def plays_of(truth, seconds):
+    """How often the first wave file of a list of the streaming benchmark is played in so long."""
+    return max(1, -int(-seconds // json.loads(pathlib.Path(truth).read_text())[0]["length_sec"]))
+
+
+def script_of(model, truth, steps, loops):
+    """A script for performance mode, in the runner's YAML."""
+    return "\n".join([f"{model}:", f"  name: {model}", f"  model: {model}", f"  truth_file: {truth}",
+                      "  script:", f"    - loop {loops}:", *(f"      - {step}" for step in steps), ""])
+
+
+def write_script(device, folder, truth, path):
+    if device.model == "sww01":
+        loops = plays_of(pathlib.Path(folder) / truth, LEAST_SECONDS)
+        text = script_of(device.model, truth, ["stream 0"], loops)
+    elif device.model in ("kws01", "ic01", "vww01", "ad01"):
+        count = inferences_of(device, DataSet(folder), LEAST_SECONDS)
+        text = script_of(device.model, "y_labels.csv", ["download", f"infer {count} 10"], LOOPS)
+    else:
+        raise RunnerFailed(f"{device.model} is of no benchmark: the runner has no script for it")
+    pathlib.Path(path).write_text(text)
+    print(f"wrote {path}: loops of {LEAST_SECONDS:.0f} seconds", text, sep="\n", end="")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--project", help="a built project: its firmware is started")
     where.add_argument("--port", help="terminal or serial port of a device that runs")
     where.add_argument("--tcp", help="HOST:PORT of a device that runs")
-    parser.add_argument("--dataset", required=True, help="folder with y_labels.csv")
+    parser.add_argument("--dataset", required=True, help="folder with y_labels.csv, or with --truth")
     parser.add_argument("--mode", choices=["a", "p"], default="a", help="accuracy or performance")
     parser.add_argument("--limit", type=int, help="only the first files of the data set")
     parser.add_argument("--count", type=int, default=70, help="inferences of a performance loop")
     parser.add_argument("--warmups", type=int, default=10)
+    parser.add_argument("--script", help="write the benchmark's script for performance mode to this file, "
+                                         "with loops as long as it wants")
+    parser.add_argument("--truth", default="sww_short_test.json",
+                        help="sww01: the list of wave files, in the data set")
     args = parser.parse_args()
-    dataset = DataSet(args.dataset, args.limit)
     if args.project:
-        line = start(args.project, counts=args.mode == "p")
+        line = start(args.project, counts=args.mode == "p" or args.script)
     else:
         line = open_port(args.port) if args.port else open_tcp(args.tcp)
     with line:
         device = Device(line).identify()
         print(f"device {device.name}, model {device.model}")
+        if args.script:
+            write_script(device, args.dataset, args.truth, args.script)
+            return 0
+        dataset = DataSet(args.dataset, args.limit)
         if args.mode == "a":
             right, area = judge(dataset, accuracy(device, dataset))
             print(f"{len(dataset)} files: top-1 {right:.1f} %, AUC {area:.3f}")

@@ -10,6 +10,16 @@
 #include "harness.h"
 #include "serial.h"
 
+/* What is a network of the streaming benchmark is asked by files of its own, which say what they
+ * take of this one. */
+#define BENCHMARK_IS_@benchmark@
+#ifdef BENCHMARK_IS_sww01
+#include "streaming.h"
+#define SHARED
+#else
+#define SHARED static
+#endif
+
 /* --- What is measured ----------------------------------------------------------------------- */
 
 #define COUNT_ELEMENTS(field, c_type, elements, scale, zero_point) +(elements)
@@ -26,11 +36,11 @@
 
 /* A benchmark says what the bytes of an input are and what its results are. */
 enum {
-    BENCHMARK_auto,
     BENCHMARK_kws01, /* bytes of the input tensor; the scores */
     BENCHMARK_ic01,  /* pixels, 0 to 255; the scores */
     BENCHMARK_vww01, /* pixels, of which a float model sees 0 to 1; the scores */
     BENCHMARK_ad01,  /* floats; the mean squared error of their reconstruction */
+    BENCHMARK_sww01, /* frames of 512 samples, without an end; whether a word is heard */
     BENCHMARK_raw,   /* any other model: bytes of the input tensors in order; the first output */
 
     INPUT_ELEMENTS = 0 FOR_EACH_INPUT_OF_MODEL(COUNT_ELEMENTS),
@@ -39,21 +49,17 @@ enum {
     INPUT_SIGNED = 0 FOR_EACH_INPUT_OF_MODEL(COUNT_SIGNED),
     OUTPUT_ELEMENTS = 0 FOR_EACH_OUTPUT_OF_MODEL(COUNT_ELEMENTS),
 
-    CHOSEN = BENCHMARK_@benchmark@,
-    /* By the shapes of the four models, if nothing was chosen. */
+    BENCHMARK = BENCHMARK_@benchmark@,
     ONE_INPUT = (INPUT_COUNT_OF_MODEL == 1) && (OUTPUT_COUNT_OF_MODEL == 1),
-    GUESSED = !ONE_INPUT                                               ? BENCHMARK_raw
-              : INPUT_ELEMENTS == 49 * 10 && INPUT_BYTES == 49 * 10    ? BENCHMARK_kws01
-              : INPUT_ELEMENTS == 32 * 32 * 3                          ? BENCHMARK_ic01
-              : INPUT_ELEMENTS == 96 * 96 * 3                          ? BENCHMARK_vww01
-              : INPUT_ELEMENTS == 5 * 128 && OUTPUT_ELEMENTS == 5 * 128 ? BENCHMARK_ad01
-                                                                       : BENCHMARK_raw,
-    BENCHMARK = CHOSEN == BENCHMARK_auto ? GUESSED : CHOSEN,
 
     PIXELS = BENCHMARK == BENCHMARK_ic01 || BENCHMARK == BENCHMARK_vww01,
     WINDOW = BENCHMARK == BENCHMARK_ad01,
+    STREAM = BENCHMARK == BENCHMARK_sww01,
     /* What the host sends for one inference. */
-    DATA_BYTES = PIXELS ? INPUT_ELEMENTS : WINDOW ? INPUT_ELEMENTS * 4 : INPUT_BYTES,
+    DATA_BYTES = PIXELS   ? INPUT_ELEMENTS
+                 : WINDOW ? INPUT_ELEMENTS * 4
+                 : STREAM ? 512 * 2
+                          : INPUT_BYTES,
     /* Pixels of an int8 model are stored as the tensor has them, 128 less: one bit of each. */
     STORED_FLIP = PIXELS && INPUT_SIGNED ? 0x80 : 0,
     /* Where the tensor's bytes are not what was stored. */
@@ -66,7 +72,8 @@ enum {
 typedef char the_model_is_not_of_this_benchmark
     [BENCHMARK == BENCHMARK_raw || BENCHMARK == BENCHMARK_kws01 ||
              (ONE_INPUT && (INPUT_FLOATS || INPUT_BYTES == INPUT_ELEMENTS) &&
-              (!WINDOW || OUTPUT_ELEMENTS == INPUT_ELEMENTS))
+              (!WINDOW || OUTPUT_ELEMENTS == INPUT_ELEMENTS) &&
+              (!STREAM || INPUT_ELEMENTS == 30 * 40))
          ? 1
          : -1];
 
@@ -77,6 +84,7 @@ static const char *benchmark_name(void)
     case BENCHMARK_ic01: return "ic01";
     case BENCHMARK_vww01: return "vww01";
     case BENCHMARK_ad01: return "ad01";
+    case BENCHMARK_sww01: return "sww01";
     default: return NAME_OF_MODEL;
     }
 }
@@ -96,38 +104,38 @@ static const char *benchmark_name(void)
                             (int32_t)(zero_point),                                                 \
                             ELEMENT_KIND(c_type)};
 
-static uint8_t arena[ARENA_SIZE_OF_MODEL]
+SHARED uint8_t arena[ARENA_SIZE_OF_MODEL]
     __attribute__((aligned(ARENA_ALIGN_OF_MODEL), section(".bss.arena")));
 
 #if INPUT_IN_ARENA_OF_MODEL
-static const inputs_of_model inputs;
+SHARED const inputs_of_model inputs;
 #define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
     DESCRIBE(field, INPUT_OF_MODEL(field, arena), c_type, count, scale, zero_point)
 #else
 static struct {
     FOR_EACH_INPUT_OF_MODEL(DECLARE_BUFFER)
 } input_buffers;
-static const inputs_of_model inputs = {FOR_EACH_INPUT_OF_MODEL(POINT_TO_INPUT)};
+SHARED const inputs_of_model inputs = {FOR_EACH_INPUT_OF_MODEL(POINT_TO_INPUT)};
 #define DESCRIBE_INPUT(field, c_type, count, scale, zero_point)                                    \
     DESCRIBE(field, input_buffers.field, c_type, count, scale, zero_point)
 #endif
 
 #if OUTPUT_IN_ARENA_OF_MODEL
-static const outputs_of_model outputs;
+SHARED const outputs_of_model outputs;
 #define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
     DESCRIBE(field, OUTPUT_OF_MODEL(field, arena), c_type, count, scale, zero_point)
 #else
 static struct {
     FOR_EACH_OUTPUT_OF_MODEL(DECLARE_BUFFER)
 } output_buffers;
-static const outputs_of_model outputs = {FOR_EACH_OUTPUT_OF_MODEL(POINT_TO_OUTPUT)};
+SHARED const outputs_of_model outputs = {FOR_EACH_OUTPUT_OF_MODEL(POINT_TO_OUTPUT)};
 #define DESCRIBE_OUTPUT(field, c_type, count, scale, zero_point)                                   \
     DESCRIBE(field, output_buffers.field, c_type, count, scale, zero_point)
 #endif
 
 /* One more than there are: an array of none is not C. */
-static struct tensor input_tensors[INPUT_COUNT_OF_MODEL + 1];
-static struct tensor output_tensors[OUTPUT_COUNT_OF_MODEL + 1];
+SHARED struct tensor input_tensors[INPUT_COUNT_OF_MODEL + 1];
+SHARED struct tensor output_tensors[OUTPUT_COUNT_OF_MODEL + 1];
 
 static void describe_tensors(void)
 {
@@ -184,6 +192,16 @@ static void convert_data(void)
     }
 }
 
+#ifdef BENCHMARK_IS_sww01
+static int32_t run(uint32_t count)
+{
+    int32_t status = 0;
+    while (count-- != 0u && status == 0) { status = streaming_hear(data); }
+    return status;
+}
+
+static void fill_inputs(void) {}
+#else
 static void fill_inputs(void)
 {
     const uint8_t *from = IS_CONVERTED ? converted : data;
@@ -204,8 +222,9 @@ static int32_t run(uint32_t count)
     }
     return status;
 }
+#endif
 
-static float element(const struct tensor *t, uint32_t i)
+SHARED float element(const struct tensor *t, uint32_t i)
 {
     const uint32_t size = t->bytes / t->elements;
     const uint8_t *at = (const uint8_t *)t->data + i * size;
@@ -239,12 +258,12 @@ static float reconstruction_error(void)
 
 /* --- Writing -------------------------------------------------------------------------------- */
 
-static void put_text(const char *text)
+SHARED void put_text(const char *text)
 {
     serial_put((const uint8_t *)text, (uint32_t)strlen(text));
 }
 
-static void put_number(uint64_t value)
+SHARED void put_number(uint64_t value)
 {
     char digits[21];
     char *at = digits + sizeof digits;
@@ -261,13 +280,13 @@ static void end_line(void)
     put_text("\r\n");
 }
 
-static void put_line(const char *text)
+SHARED void put_line(const char *text)
 {
     put_text(text);
     end_line();
 }
 
-static void put_numbered(const char *before, uint64_t value, const char *behind)
+SHARED void put_numbered(const char *before, uint64_t value, const char *behind)
 {
     put_text(before);
     put_number(value);
@@ -359,7 +378,7 @@ static void put_float(float value)
 
 /* --- Commands ------------------------------------------------------------------------------- */
 
-#define COMMAND_BYTES 80u
+#define COMMAND_BYTES (STREAM ? 1028u : 80u)
 #define MOST_INFERENCES 1000000u
 #define DEFAULT_WARMUPS 10u
 
@@ -419,6 +438,13 @@ static void put_results(void)
     put_line("]");
 }
 
+SHARED void put_status(int32_t status)
+{
+    put_text("e-[The model failed with status ");
+    if (status < 0) { put_text("-"); }
+    put_numbered("", status < 0 ? 0u - (uint32_t)status : (uint32_t)status, "]");
+}
+
 /* Both laps are written behind the second, so that the line does not take part. */
 static void measure(uint32_t count, uint32_t warmups)
 {
@@ -435,9 +461,7 @@ static void measure(uint32_t count, uint32_t warmups)
     if (status == 0) { status = run(count); }
     end = platform_clock_now();
     if (status != 0) {
-        put_text("e-[The model failed with status ");
-        if (status < 0) { put_text("-"); }
-        put_numbered("", status < 0 ? 0u - (uint32_t)status : (uint32_t)status, "]");
+        put_status(status);
         return;
     }
     put_lap(start);
@@ -533,7 +557,22 @@ static void db_bytes(const char *digits)
         const int byte = hex_digit(digits[i]) * 16 + hex_digit(digits[i + 1u]);
         data[data_received++] = (uint8_t)(byte ^ STORED_FLIP);
     }
-    if (data_received == data_expected) { put_line("m-load-done"); }
+    if (data_received == data_expected) {
+        put_line("m-load-done");
+    } else if (STREAM) {
+        put_numbered("", data_received, " bytes received");
+    }
+}
+
+/* A host that lost an answer sends again from where it knows of. */
+static void db_from(const char *word)
+{
+    uint32_t bytes;
+    if (word == 0 || !number(word, &bytes) || bytes > data_expected) {
+        put_numbered("e-[Command 'db setptr' takes a number up to ", data_expected, "]");
+    } else {
+        data_received = bytes;
+    }
 }
 
 static void db(char *rest)
@@ -545,22 +584,47 @@ static void db(char *rest)
         db_load(next_word(&rest));
     } else if (strcmp(word, "print") == 0) {
         db_print();
+    } else if (STREAM && strcmp(word, "getptr") == 0) {
+        put_numbered("m-buff-ptr-", data_received, "");
+    } else if (STREAM && strcmp(word, "setptr") == 0) {
+        db_from(next_word(&rest));
     } else {
         db_bytes(word);
     }
+}
+
+/* 0 if the command is none that only the streaming benchmark has. */
+static int answer_stream(const char *word)
+{
+#ifdef BENCHMARK_IS_sww01
+    return streaming_answer(word, data_received == (uint32_t)DATA_BYTES ? data : 0);
+#else
+    (void)word;
+    return 0;
+#endif
 }
 
 static void help(void)
 {
     put_line("name, profile, timestamp: what this is, what it runs, the time");
     put_line("db load N, db HEX, db print: the input");
+    if (STREAM) {
+        put_line("start, stop, frame: detection, and of the samples that db loaded");
+        put_line("extract_uart_stream: features and scores of these samples");
+    }
     put_line("infer N W: N inferences after W that are not measured");
     put_line("results: of the last inference");
 }
 
 static void answer(char *rest)
 {
-    const char *word = next_word(&rest);
+    const char *word;
+    if (STREAM) {
+        put_text("Received command: ");
+        put_quoted(rest);
+        end_line();
+    }
+    word = next_word(&rest);
     if (word == 0) {
         put_line("e-[Unknown command: ]");
     } else if (strcmp(word, "name") == 0) {
@@ -576,6 +640,8 @@ static void answer(char *rest)
         put_lap(platform_clock_now());
     } else if (strcmp(word, "db") == 0) {
         db(rest);
+    } else if (answer_stream(word)) {
+        return;
     } else if (strcmp(word, "infer") == 0) {
         infer(rest);
     } else if (strcmp(word, "results") == 0) {
@@ -598,6 +664,9 @@ int harness_main(int argc, char **argv)
     (void)argv;
     serial_initialise();
     describe_tensors();
+#ifdef BENCHMARK_IS_sww01
+    streaming_initialise();
+#endif
     put_line("m-timestamp-mode-performance");
     put_lap(platform_clock_now());
     put_line("m-init-done");
@@ -606,7 +675,7 @@ int harness_main(int argc, char **argv)
         if (byte == '%') {
             command[length <= COMMAND_BYTES ? length : 0u] = 0;
             if (length > COMMAND_BYTES) {
-                put_line("e-[A command has at most 80 characters]");
+                put_numbered("e-[A command has at most ", COMMAND_BYTES, " characters]");
             } else {
                 answer(command);
             }

@@ -24,4 +24,15 @@ typedef int32_t (*run_function_of_model)(const inputs_of_model *, const outputs_
 
 #define run_of_model @prefix@_run
 
+/* A model that is fed frames and keeps its windows from one to the next. */
+#ifdef @macro_prefix@_KEPT_SIZE
+#define STREAMS_IN_TIME_OF_MODEL 1
+typedef struct @prefix@_context context_of_model;
+#define begin_of_model @prefix@_begin
+#define row_of_model @prefix@_row
+#define feed_of_model @prefix@_feed
+#else
+#define STREAMS_IN_TIME_OF_MODEL 0
+#endif
+
 #endif

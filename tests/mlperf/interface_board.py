@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The interface board of MLPerf Tiny's streaming benchmark as a program: between the benchmark's runner, to
-which it is a terminal, and the device, whose line it has.
+"""The interface board of MLPerf Tiny's streaming benchmark as a program.
+
+It is between the benchmark's runner, to which it is a terminal, and the device, whose line it has.
 
 It passes commands on (`dut COMMAND%`), plays wave files from a folder in place of the SD card, and notes
 when the device's pins change. In place of I2S a frame of audio goes over the device's line, `db` and then

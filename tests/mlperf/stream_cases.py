@@ -206,6 +206,8 @@ def check_board(board, reference):
             cycle = host.command("print_dutycycle")
     finally:
         asked.close()
+    if not found:
+        raise Failure("not even the first frame is told")
     activations = listed([re.search(r"target activations:\[(.*)\]m-ready", stopped).group(1)])
     return activations, np.array(found) - found[0], cycle
 

@@ -62,6 +62,14 @@ void bind_devices(const Board& board, const ProjectModel& model, Values& values)
   values.keys["inline_devices"] = inline_devices;
 }
 
+// How an input is fed that is never there as a whole; the demo runs it.
+void choose_example(const ProjectModel& model, Values& values) {
+  const bool fed = std::find(model.needs.begin(), model.needs.end(), "rows") != model.needs.end();
+  values.keys["demo_call"] =
+      fed ? fmt::format("{0}_demo_with({0}_feed_demo)", model.prefix) : fmt::format("{}_demo()", model.prefix);
+  if (fed) values.examples.insert(model.description.value("stream", "") == "time" ? "frames" : "rows");
+}
+
 std::string sample_text(const std::vector<std::vector<uint8_t>>& samples) {
   std::string out;
   for (const auto& sample : samples)
@@ -198,6 +206,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
   values.model["arena_memory"] =
       model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
+  choose_example(model, values);
   add_licence_values(options.licence, values);
   add_sizes(model, values);
   add_arduino_values(board, camel_case(model.prefix), options.folder, values);

@@ -100,6 +100,8 @@ class Renderer {
         return false;
       }
     parts_ = values_.parts;
+    for (const std::string& example : values_.examples)
+      if (find(t_.parts, example)) parts_.insert(example);
     // How the board's chip starts, where the template has any use for it; what is for a switched off option.
     if (std::string chip = "chip_" + board_.field("chip.kind"); find(t_.parts, chip)) parts_.insert({chip, "chip"});
     for (const TemplateOption& option : t_.options)

@@ -19,6 +19,7 @@ struct Values {
   std::map<std::string, std::string> options;  // --project-option NAME=VALUE
   std::map<std::string, std::string> model;    // for defaults of options that the model decides
   std::set<std::string> parts;                 // of template.json's "parts": files that not all need
+  std::set<std::string> examples;              // of them, but for a template that has them
 };
 
 struct Rendered {

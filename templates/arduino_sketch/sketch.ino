@@ -37,7 +37,7 @@ void setup()
     while (!Serial && millis() < 3000) {
         // Boards with USB of their own: nobody may be listening.
     }
-    @prefix@_demo();
+    (void)@demo_call@;
 }
 
 static void print_output(uint32_t index)

@@ -15,7 +15,7 @@ import subprocess
 import threading
 
 import sketches
-from sketches import common
+from sketches import common, kinds
 
 HARDWARE = common.ARDUINO_HARDWARE
 # Debian's core and its compiler disagree about a macro.
@@ -82,8 +82,8 @@ def simulate(board, image, done):
     raise common.Failure(f"{image.name} did not print what was waited for:\n{text[-2500:]}")
 
 
-def run_and_check(case, board, image):
-    """Self test, demo, and the results of every stored input. Gives the microseconds of a run."""
+def run_and_check(case, board, image, results=None):
+    """Self test, demo, `results` of feeding, those of stored inputs. Gives the microseconds of a run."""
     def done(text):
         outputs = re.findall(r"^output \d+:", text, re.M)
         return "@aotc done status=-" in text or \
@@ -92,6 +92,8 @@ def run_and_check(case, board, image):
     text = simulate(board, image, done)
     compared = case.check(text)
     case.check_demo(text)
+    if results is not None:
+        kinds.check_fed(text, results)
     times = re.findall(r"^input \d+: status 0, (\d+) microseconds", text, re.M)
     return compared, max(int(t) for t in times)
 
@@ -130,6 +132,16 @@ def build_and_run(board, cases, work):
     if ran["exit_code"] != 0 or not exact:
         raise common.Failure(f"aotc run: {ran}")
     print("aotc run: the same")
+
+
+def fed(board, work):
+    """Inputs by rows and by frames. Tables are in RAM: aotc feeds none with tables in program memory."""
+    for case, results in sketches.fed_cases(None, work):
+        folder = work / f"libraries_{case.prefix}"
+        library = case.create("arduino-library", folder / f"{case.prefix.capitalize()}Model")
+        image, flash, ram = build(board, library / "examples" / "RunModel" / "RunModel.ino", folder, work)
+        show(f"library {library.name}, {results} results fed", board, flash, ram,
+             *run_and_check(case, board, image, results))
 
 
 def damaged(board, case, work):
@@ -198,6 +210,7 @@ def main():
     elif arguments.what == "mega":
         digits = sketches.Case("digits_int8", "digits", work)
         build_and_run("arduino_mega2560", [digits, hello], work)
+        fed("arduino_mega2560", work)
     elif arguments.what == "damaged":
         damaged("arduino_uno", hello, work)
     else:

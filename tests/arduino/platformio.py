@@ -5,8 +5,8 @@
 Usage: platformio.py host|tools --work DIR
 
 host: every generated C and C++ file is compiled for the host without a warning, and what is printed
-is LiteRT's; each damaged weight is named by its layer. tools: PlatformIO's own programs accept
-platformio.ini and library.json, and refuse damaged ones.
+is LiteRT's; each damaged weight is named by its layer; rows and frames that are fed give the same.
+tools: PlatformIO's own programs accept platformio.ini and library.json, and refuse damaged ones.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import pathlib
 import tarfile
 
 import sketches
-from sketches import common
+from sketches import common, kinds
 
 STAND_IN = pathlib.Path(__file__).resolve().parent / "host"
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", "-O1"]
@@ -94,6 +94,22 @@ def host(work):
         sketches.check_damaged(native(project, work / "damaged_program", expect=1), call)
         mend()
     print(f"digits_int8: the damaged layer is named in {len(weighted)} of {len(weighted)} cases")
+    host_fed(work)
+
+
+def host_fed(work):
+    """The examples of feeding: their results are those of a run, and it is seen when they are not."""
+    for case, results in sketches.fed_cases("digits_int8", work):
+        for kind in ("arduino-library", "arduino-sketch"):
+            project = case.create(kind, work / f"{case.prefix}_{kind.replace('-', '_')}")
+            program = work / f"{project.name}_program"
+            text = as_sketch(project, program)
+            case.check(text)
+            case.check_demo(text)
+            kinds.check_fed(text, results)
+            kinds.feed_wrongly(project)
+            kinds.check_fed_wrongly(as_sketch(project, program))
+        print(f"{case.path.stem} by {case.prefix}: {results} results are those of a run on the whole input")
 
 
 # --- PlatformIO's tools --------------------------------------------------------------------------

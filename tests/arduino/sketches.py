@@ -8,8 +8,9 @@ import re
 import shutil
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / f) for f in ("e2e", "projects")]
 import common  # noqa: E402
+import kinds  # noqa: E402
 import numpy as np  # noqa: E402
 
 SAMPLES = 3
@@ -20,8 +21,10 @@ MOST_FILES = 12
 class Case:
     """A model with stored inputs, and what LiteRT says of them."""
 
-    def __init__(self, name, prefix, folder):
-        self.path, self.prefix, self.folder = common.model_path(name), prefix, folder
+    def __init__(self, model, prefix, folder, options=()):
+        self.path = model if isinstance(model, pathlib.Path) else common.model_path(model)
+        self.prefix, self.folder, self.options = prefix, folder, options
+        name = self.path.stem
         inputs = None
         if name.startswith("digits_"):
             images = np.load(self.path.parent / f"test_inputs_{name.split('_')[1]}.npy")
@@ -39,7 +42,8 @@ class Case:
         made = []
         for target in (project.parent / "again" / project.name, project):
             common.aotc("create", self.path, "--project", kind, "--prefix", self.prefix, "-o",
-                        target, "--quiet", *(x for file in self.files for x in ("--samples", file)), *options)
+                        target, "--quiet",
+                        *(x for file in self.files for x in ("--samples", file)), *self.options, *options)
             made.append({p.relative_to(target): p.read_bytes()
                          for p in target.rglob("*") if p.is_file()})
         if made[0] != made[1]:
@@ -88,6 +92,13 @@ class Case:
         want = [(str(s), str(int(self.real(0, s).argmax()))) for s in range(SAMPLES)]
         if found != want:
             raise common.Failure(f"the demo says {found}, LiteRT {want}")
+
+
+def fed_cases(rows_model, folder):
+    """Models whose input is fed by rows, and by frames; how many results the example has of each."""
+    frames = kinds.frames_model(folder)
+    return [(Case(rows_model or frames, "rows", folder, ["--input", "rows"]), SAMPLES),
+            (Case(frames, "frames", folder, ["--stream", "time"]), kinds.results_of_frames(SAMPLES))]
 
 
 def weights_of(model_folder, prefix, call):

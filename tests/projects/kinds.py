@@ -22,13 +22,16 @@ WARNINGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
 
 
 def create(kind, folder, *options, model="digits_int8"):
-    """A project of a digits model whose stored inputs are the first of its test set."""
+    """A project of a digits model whose stored inputs are the first of its test set, or of any file."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    samples = folder.parent / f"{folder.name}_samples.npy"
-    np.save(samples, np.load(MODELS / f"test_inputs_{model.split('_')[1]}.npy")[:3])
-    common.aotc("create", MODELS / f"{model}.tflite", "--project", kind, "--prefix", "digits",
-                "--samples", samples, "-o", folder, "--quiet", *options)
+    stored = []
+    if isinstance(model, str):
+        samples = folder.parent / f"{folder.name}_samples.npy"
+        np.save(samples, np.load(MODELS / f"test_inputs_{model.split('_')[1]}.npy")[:3])
+        model, stored = MODELS / f"{model}.tflite", ["--samples", samples]
+    common.aotc("create", model, "--project", kind, "--prefix", "digits", *stored,
+                "-o", folder, "--quiet", *options)
     return folder
 
 
@@ -75,3 +78,49 @@ def files_of(folder):
     """{path: bytes} of everything in a folder."""
     return {p.relative_to(folder).as_posix(): p.read_bytes()
             for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+# --- Inputs that are fed: the examples camera.c and microphone.c ----------------------------------
+
+FRAMES = 12  # of the window of the model below
+
+
+def frames_model(folder):
+    """Causal convolutions over frames, which can be compiled with --stream time."""
+    sys.path.append(str(HERE.parent / "slices"))
+    import frames
+    path = folder / "frames_int8.tflite"
+    path.write_bytes(frames.causal())
+    return path
+
+
+def results_of_frames(samples):
+    """Windows of the stored inputs, one behind the other."""
+    return FRAMES * (samples - 1) + 1
+
+
+def check_fed(text, results):
+    """The example that feeds rows or frames gave as many results, all of them those of the run function."""
+    for wanted in (f"fed row by row: {results} results, the same as those of ",
+                   f"@aotc fed=0 results={results}\n"):
+        if wanted not in text:
+            raise common.Failure(f"the demo did not print '{wanted}':\n{text[-2000:]}")
+
+
+def feed_wrongly(project):
+    """Makes the example of a project send each two rows the wrong way round."""
+    examples = [p for p in project.rglob("*.c") if p.stem.endswith(("camera", "microphone"))]
+    if len(examples) != 1:
+        raise common.Failure(f"{project.name} has the examples {examples}")
+    text = examples[0].read_text()
+    wrong = re.sub(r"\b(number|frames_sent) \* ", r"(\1 ^ 1u) * ", text, count=1)
+    if wrong == text:
+        raise common.Failure(f"{examples[0]} sends no rows")
+    examples[0].write_text(wrong)
+
+
+def check_fed_wrongly(text):
+    """That is seen, and the demo failed."""
+    for wanted in ("self test: bit-exact", "fed row by row: FAILED", "@aotc fed=-1 ", "@aotc done status=-1"):
+        if wanted not in text:
+            raise common.Failure(f"rows the wrong way round, and no '{wanted}':\n{text[-2000:]}")

@@ -238,8 +238,8 @@ int main(void)
 """
 
 
-def build(project, name, settings=(), layout="new", compiler=None):
-    """Folder of a build by CMake of an application, or of one that uses a module."""
+def build(project, name, settings=(), layout="new", compiler=None, sample=False):
+    """Folder of a build by CMake of an application, or of one that uses a module: its sample, or another."""
     module = (project / "zephyr" / "module.yml").exists()
     folder = project.parent / f"{project.name}_{name}"
     shutil.rmtree(folder, ignore_errors=True)
@@ -247,8 +247,8 @@ def build(project, name, settings=(), layout="new", compiler=None):
     kconf = configuration(project, module, settings)
     kconf.write_config(str(folder / ".config"))
     kconf.write_autoconf(str(folder / "autoconf.h"))
-    source = project
-    if module:
+    source = project / "samples" if sample else project
+    if module and not sample:
         source = folder / "user"
         source.mkdir()
         (source / "CMakeLists.txt").write_text(MODULE_USER)
@@ -311,6 +311,31 @@ def run(args):
     shell(module, "digits")
     floats = create(args.work, "zephyr", "floats", model="digits_f32")
     kinds.check_demo(common.run([build(floats, "new") / "app"]), "digits_f32")
+    run_fed(args)
+
+
+def create_fed(work):
+    """Application and module of a model whose input is fed by rows, and of one that takes frames; with
+    how many results the example has of each."""
+    for name, model, options, results in (
+            ("rows", "digits_int8", ["--input", "rows"], 3),
+            ("frames", kinds.frames_model(work), ["--stream", "time"], kinds.results_of_frames(2))):
+        for kind in ("zephyr", "zephyr_module"):
+            project = create(work, kind, f"{kind}_{name}", *options, model=model)
+            yield project, kind == "zephyr_module", results
+
+
+def run_fed(args):
+    """The examples of feeding: their results are those of a run, and it is seen when they are not."""
+    for project, module, results in create_fed(args.work):
+        program = build(project, "fed", sample=module) / "app"
+        text = common.run([program])
+        expect("self test: bit-exact" in text and "@aotc done status=0" in text, text)
+        kinds.check_fed(text, results)
+        if results == 3:
+            kinds.check_demo(text)
+        kinds.feed_wrongly(project)
+        kinds.check_fed_wrongly(common.run([build(project, "fed", sample=module) / "app"]))
 
 
 def shell(project, command):
@@ -345,6 +370,8 @@ def cross(args):
                              re.S | re.M)
             expect(rule and "-Os" in rule[1] and rule[1].rindex("-O2") > rule[1].rindex("-Os") and
                    "-ffp-contract=off" in rule[1], f"flags of {source}: {rule and rule[1]}")
+    for project, module, _ in create_fed(args.work):
+        build(project, "arm", compiler=compiler, sample=module)
 
 
 def clock(args):

@@ -53,6 +53,20 @@ int32_t @prefix@_app_run(void);
 /* Copies a stored input to where the model takes its inputs: before every run. */
 void @prefix@_load_sample(uint32_t index);
 
+/* Copies bytes of the stored inputs, which lie one behind the other; 0 where there are none. */
+void @prefix@_read_samples(uint32_t from, void *to, uint32_t bytes);
+
+/* --- An input that is fed row by row -------------------------------------------------------- */
+
+#ifdef @macro_prefix@_ROWS
+/* @prefix@_begin with the memory and the outputs of this project, which are set to 0: @prefix@_row and
+ * @prefix@_feed go on. What the model keeps from run to run stays. */
+int32_t @prefix@_app_begin(struct @prefix@_context *run);
+
+/* Of the bytes of all outputs, behind the checksum of what was there before: 0 at first. */
+uint32_t @prefix@_app_checksum(uint32_t before);
+#endif
+
 /* --- Self test ------------------------------------------------------------------------------ */
 
 /* 0 leaves out the self test and the times of layers, and with them the second copy of the code. */
@@ -83,6 +97,13 @@ void @prefix@_layer_name(int32_t layer, char *text, uint32_t size);
 /* Self test, times, predictions of the stored inputs, printed; 0 if all is well. The last line is
  * "@aotc done status=0", the status being what is returned. */
 int @prefix@_demo(void);
+
+#ifdef @macro_prefix@_ROWS
+/* The same with what an example of feeding gives, 0 if the results are those of @prefix@_run, and how
+ * many there were. Some kinds of projects have one, @prefix@_feed_demo: camera.c or microphone.c. */
+int @prefix@_feed_demo(uint32_t *results);
+int @prefix@_demo_with(int (*feed)(uint32_t *results));
+#endif
 
 /* What the demo and the times need of the application, which defines it. The counter runs freely
  * and does not wrap within hours; its unit is a plural, "cycles", "microseconds". */

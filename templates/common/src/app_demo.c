@@ -218,7 +218,8 @@ static int32_t say_sample(uint32_t index)
     return 0;
 }
 
-int @prefix@_demo(void)
+/* All but the last line. */
+static int say_all(void)
 {
     int failed = 0;
     uint32_t sample;
@@ -237,8 +238,41 @@ int @prefix@_demo(void)
         SAY("\n");
         failed = -1;
     }
+    return failed;
+}
+
+static int say_done(int failed)
+{
     SAY("@aotc done status=");
     say_integer(failed);
     SAY("\n");
     return failed;
 }
+
+int @prefix@_demo(void)
+{
+    return say_done(say_all());
+}
+
+#ifdef @macro_prefix@_ROWS
+int @prefix@_demo_with(int (*feed)(uint32_t *results))
+{
+    int failed = say_all();
+    uint32_t results = 0;
+    const int differs = feed(&results);
+    SAY("fed row by row: ");
+    if (differs == 0) {
+        say_number(results);
+        SAY(" results, the same as those of @prefix@_run\n");
+    } else {
+        SAY("FAILED: not the results of @prefix@_run\n");
+        failed = -1;
+    }
+    SAY("@aotc fed=");
+    say_integer(differs);
+    SAY(" results=");
+    say_number(results);
+    SAY("\n");
+    return say_done(failed);
+}
+#endif

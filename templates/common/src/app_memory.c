@@ -195,6 +195,33 @@ int32_t @prefix@_app_run(void)
     return @prefix@_run(&inputs, &outputs, @prefix@_memory() STATE);
 }
 
+#ifdef @macro_prefix@_ROWS
+int32_t @prefix@_app_begin(struct @prefix@_context *run)
+{
+#ifdef @macro_prefix@_STATE_SIZE
+    if (!state_ready) { @prefix@_app_reset(); }
+#endif
+#if !@macro_prefix@_OUTPUT_IN_ARENA
+    memset(&output_data, 0, sizeof output_data);
+#endif
+    return @prefix@_begin(run, &outputs, @prefix@_memory() STATE);
+}
+
+/* FNV-1a. */
+uint32_t @prefix@_app_checksum(uint32_t before)
+{
+    uint32_t hash = before == 0u ? 0x811C9DC5u : before;
+    uint32_t output;
+    for (output = 0; output < @macro_prefix@_OUTPUT_COUNT; ++output) {
+        const struct @prefix@_tensor tensor = @prefix@_app_output(output);
+        const uint8_t *bytes = (const uint8_t *)tensor.data;
+        uint32_t i;
+        for (i = 0; i < tensor.bytes; ++i) { hash = ((hash ^ bytes[i]) * 0x01000193u) & 0xFFFFFFFFu; }
+    }
+    return hash;
+}
+#endif
+
 /* For app_self_test.c, which runs a copy of the model that reports its layers. */
 int32_t @prefix@_app_run_by(int32_t (*run)(const struct @prefix@_inputs *,
                                            const struct @prefix@_outputs *,
@@ -213,22 +240,27 @@ static const uint8_t samples[] IN_FLASH = {
     @sample_bytes@
 };
 
+void @prefix@_read_samples(uint32_t from, void *to, uint32_t bytes)
+{
+    if (from <= sizeof samples && bytes <= sizeof samples - from) {
+        (void)COPY_FROM_FLASH(to, samples + from, bytes);
+    } else {
+        memset(to, 0, bytes);
+    }
+}
+
 void @prefix@_load_sample(uint32_t index)
 {
     uint32_t input;
     uint32_t total = 0;
-    size_t from;
+    uint32_t from;
     for (input = 0; input < @macro_prefix@_INPUT_COUNT; ++input) {
         total += @prefix@_app_input(input).bytes;
     }
-    from = (size_t)index * total;
+    from = index * total;
     for (input = 0; input < @macro_prefix@_INPUT_COUNT; ++input) {
         const struct @prefix@_tensor tensor = @prefix@_app_input(input);
-        if (from + tensor.bytes <= sizeof samples) {
-            (void)COPY_FROM_FLASH(tensor.data, samples + from, tensor.bytes);
-        } else {
-            memset(tensor.data, 0, tensor.bytes);
-        }
+        @prefix@_read_samples(from, tensor.data, tensor.bytes);
         from += tensor.bytes;
     }
 }

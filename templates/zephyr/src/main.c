@@ -25,7 +25,7 @@ int main(void)
 {
     printk("@aotc model=@prefix@ board=%s clock_hz=%u\n", BOARD_NAME,
            (unsigned)@prefix@_clock_hz());
-    (void)@prefix@_demo();
+    (void)@demo_call@;
 #if defined(CONFIG_@macro_prefix@_MODEL_STACK_CHECK)
     printk("@aotc stack_bytes=%d stack_unused=%d\n", (int)CONFIG_MAIN_STACK_SIZE,
            (int)@prefix@_stack_unused());

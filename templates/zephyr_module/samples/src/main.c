@@ -4,6 +4,6 @@
 
 int main(void)
 {
-    (void)@prefix@_demo();
+    (void)@demo_call@;
     return 0;
 }

@@ -51,6 +51,8 @@ class Printer {
  private:
   std::string declare(const void* identity, const std::string& hint);
   std::string name(const void* identity, const std::string& hint) const;
+  // Of a missing one, which the verifier complains about, as well.
+  std::string name_of_buffer(const BufferPtr& buffer) const { return buffer ? name(buffer.get(), buffer->name) : "?"; }
   std::string buffer_text(const Buffer& b, const std::string& printed_name) const;
   std::string expr(const ExprPtr& e, int outer = 0) const;
   std::string binary(const Binary& b, int outer) const;
@@ -119,24 +121,26 @@ std::string Printer::call(const Call& c) const {
 
 std::string Printer::expr(const ExprPtr& e, int outer) const {
   if (!e) return "?null";
-  return visit(*e, Overloaded{
-      [](const IntImm& i) { return fmt::format("{}{}", i.value, i.type == DType::kI32 ? "" : name_of(i.type)); },
-      [](const FloatImm& f) { return float_text(f.type, f.value); },
-      [&](const VarRef& v) { return name(v.var.get(), v.var->name); },
-      [&](const Load& l) { return fmt::format("{}[{}]", name(l.buffer.get(), l.buffer->name), expr(l.index)); },
-      [&](const Address& a) { return fmt::format("&{}[{}]", name(a.buffer.get(), a.buffer->name), expr(a.index)); },
-      [&](const Unary& u) {
-        // "-5" is the immediate; the negation of an immediate is "-(5)".
-        bool bare = u.value && (u.value->kind == ExprKind::kVarRef || u.value->kind == ExprKind::kLoad);
-        return fmt::format("{}{}{}{}", spelling_of(u.op), bare ? "" : "(", expr(u.value), bare ? "" : ")");
-      },
-      [&](const Binary& b) { return binary(b, outer); },
-      [&](const Cast& c) { return fmt::format("{}{}({})", name_of(c.type), c.wrapping ? "%" : "", expr(c.value)); },
-      [&](const Select& s) {
-        return fmt::format("select({}, {}, {})", expr(s.condition), expr(s.if_true), expr(s.if_false));
-      },
-      [&](const Call& c) { return call(c); },
-  });
+  return visit(
+      *e,
+      Overloaded{
+          [](const IntImm& i) { return fmt::format("{}{}", i.value, i.type == DType::kI32 ? "" : name_of(i.type)); },
+          [](const FloatImm& f) { return float_text(f.type, f.value); },
+          [&](const VarRef& v) { return name(v.var.get(), v.var->name); },
+          [&](const Load& l) { return fmt::format("{}[{}]", name_of_buffer(l.buffer), expr(l.index)); },
+          [&](const Address& a) { return fmt::format("&{}[{}]", name_of_buffer(a.buffer), expr(a.index)); },
+          [&](const Unary& u) {
+            // "-5" is the immediate; the negation of an immediate is "-(5)".
+            bool bare = u.value && (u.value->kind == ExprKind::kVarRef || u.value->kind == ExprKind::kLoad);
+            return fmt::format("{}{}{}{}", spelling_of(u.op), bare ? "" : "(", expr(u.value), bare ? "" : ")");
+          },
+          [&](const Binary& b) { return binary(b, outer); },
+          [&](const Cast& c) { return fmt::format("{}{}({})", name_of(c.type), c.wrapping ? "%" : "", expr(c.value)); },
+          [&](const Select& s) {
+            return fmt::format("select({}, {}, {})", expr(s.condition), expr(s.if_true), expr(s.if_false));
+          },
+          [&](const Call& c) { return call(c); },
+      });
 }
 
 void Printer::line(const Stmt* s, const std::string& text) {
@@ -190,35 +194,35 @@ void Printer::branch(const If& s) {
 void Printer::statement(const StmtPtr& s) {
   if (!s) return line(nullptr, "?null");
   visit(*s, Overloaded{
-      [&](const For& f) { loop(f); },
-      [&](const If& i) { branch(i); },
-      [&](const Declare& d) {
-        std::string value = expr(d.init);
-        line(&d, fmt::format("{} {}: {} = {}", d.is_mutable ? "var" : "let", declare(d.var.get(), d.var->name),
-                             name_of(d.var->dtype), value));
-      },
-      [&](const Assign& a) { line(&a, name(a.var.get(), a.var->name) + " = " + expr(a.value)); },
-      [&](const Store& t) {
-        line(&t, fmt::format("{}[{}] = {}", name(t.buffer.get(), t.buffer->name), expr(t.index), expr(t.value)));
-      },
-      [&](const Evaluate& e) { line(&e, "eval " + expr(e.value)); },
-      [&](const Block& b) {
-        line(&b, "{");
-        body(s);
-        line(nullptr, "}");
-      },
-      [&](const Alloc& a) {
-        line(&a, "alloc " + buffer_text(*a.buffer, declare(a.buffer.get(), a.buffer->name)));
-      },
-      [&](const CallKernel& c) {
-        std::string args;
-        for (const ExprPtr& a : c.args) args += (args.empty() ? "" : ", ") + expr(a);
-        line(&c, fmt::format("run {}({})", name_of(*c.kernel), args));
-      },
-      [&](const Fail& f) { line(&f, "fail"); },
-      [&](const Trace& t) { line(&t, fmt::format("trace {} {} {}", t.result, t.bytes, expr(t.from))); },
-      [&](const Comment& c) { line(&c, c.text.empty() ? "#" : "# " + comment_text(c.text)); },
-  });
+                [&](const For& f) { loop(f); },
+                [&](const If& i) { branch(i); },
+                [&](const Declare& d) {
+                  std::string value = expr(d.init);
+                  line(&d, fmt::format("{} {}: {} = {}", d.is_mutable ? "var" : "let",
+                                       declare(d.var.get(), d.var->name), name_of(d.var->dtype), value));
+                },
+                [&](const Assign& a) { line(&a, name(a.var.get(), a.var->name) + " = " + expr(a.value)); },
+                [&](const Store& t) {
+                  line(&t, fmt::format("{}[{}] = {}", name_of_buffer(t.buffer), expr(t.index), expr(t.value)));
+                },
+                [&](const Evaluate& e) { line(&e, "eval " + expr(e.value)); },
+                [&](const Block& b) {
+                  line(&b, "{");
+                  body(s);
+                  line(nullptr, "}");
+                },
+                [&](const Alloc& a) {
+                  line(&a, "alloc " + buffer_text(*a.buffer, declare(a.buffer.get(), a.buffer->name)));
+                },
+                [&](const CallKernel& c) {
+                  std::string args;
+                  for (const ExprPtr& a : c.args) args += (args.empty() ? "" : ", ") + expr(a);
+                  line(&c, fmt::format("run {}({})", name_of(*c.kernel), args));
+                },
+                [&](const Fail& f) { line(&f, "fail"); },
+                [&](const Trace& t) { line(&t, fmt::format("trace {} {} {}", t.result, t.bytes, expr(t.from))); },
+                [&](const Comment& c) { line(&c, c.text.empty() ? "#" : "# " + comment_text(c.text)); },
+            });
 }
 
 void Printer::parameters(const Function& f) {

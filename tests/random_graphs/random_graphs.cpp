@@ -166,7 +166,10 @@ class Lane {
       std::printf("FAILED of %d graphs %d have operators that are computed row by row\n", options_.count, streamed_);
       ++failed_;
     }
-    std::printf("%d passed, %d failed\n", ran_, failed_);
+    if (options_.rows)
+      std::printf("%d passed, %d failed; %d have operators that are computed row by row\n", ran_, failed_, streamed_);
+    else
+      std::printf("%d passed, %d failed\n", ran_, failed_);
     return failed_ == 0 && ran_ > 0 ? 0 : 1;
   }
 

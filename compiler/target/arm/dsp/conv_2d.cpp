@@ -250,7 +250,7 @@ class DspConvLowering {
     };
     if (rest_ > 0) {
       for_tile(rest_, of_tile);
-      of_rest_ = {gemm_, shapes_, last_shape_};
+      of_rest_ = {gemm_, turns_, shapes_, last_shape_};
     }
     of_tile();
     spread_.make_tables(tile_);
@@ -293,7 +293,7 @@ class DspConvLowering {
         },
         tile_);
     if (rest_ == 0) return;
-    std::tie(gemm_, shapes_, last_shape_) = of_rest_;
+    std::tie(gemm_, turns_, shapes_, last_shape_) = of_rest_;
     for_tile(rest_, [&] { emit_tile(f_.let("pixel", backwards ? 0 : whole)); });
   }
 
@@ -329,7 +329,7 @@ class DspConvLowering {
   tir::KernelPtr gemm_;
   Turns turns_;  // of pairs_
   TurnTables shapes_;
-  std::tuple<tir::KernelPtr, TurnTables, BufferPtr> of_rest_;
+  std::tuple<tir::KernelPtr, Turns, TurnTables, BufferPtr> of_rest_;
   BufferPtr in_, out_, panel_, stream_, last_shape_;
 };
 

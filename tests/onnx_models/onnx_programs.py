@@ -90,7 +90,8 @@ def write_program(batch, work, number):
 def build(batch, work, number, arguments):
     sources = write_program(batch, work, number)
     program = work / f"program{number}"
-    command = [*arguments.compiler.split(), "-std=c11", "-O1", "-w", "-ffp-contract=off", f"-I{work}", *sources]
+    compiler, *options = arguments.compiler.split()
+    command = [compiler, "-std=c11", "-O1", "-w", "-ffp-contract=off", *options, f"-I{work}", *sources]
     if arguments.target == "host":
         subprocess.run([*command, "-o", program, "-lm"], check=True, capture_output=True, timeout=600)
         return [program]

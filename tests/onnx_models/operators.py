@@ -4,10 +4,11 @@
 here, compiled, run as C in one program, and compared with onnxruntime (floats within 1e-4, or 1e-6 absolute; whole
 numbers to the bit).
 
-Usage: operators.py --work DIR [--only TEXT] [--target host|cortex_m4] [--compiler CC]
+Usage: operators.py --work DIR [--only TEXT] [--target host|cortex_m4] [--compiler "CC -O3"]...
 """
 import argparse
 import contextlib
+import copy
 import json
 import pathlib
 import sys
@@ -23,6 +24,7 @@ from odd_models import odd_cases, odd_refusals  # noqa: E402
 from operator_cases import category_cases, counted_cases, label_cases, moved_byte_cases, not_a_number_cases  # noqa: E402
 from operator_cases import quantised_recurrent_cases, run_time_loop_cases, transform_cases  # noqa: E402
 from refusals import refused_models  # noqa: E402
+from order_cases import order_cases  # noqa: E402
 from written_out_cases import written_out_cases  # noqa: E402
 from operator_models import RNG, floats, graph_of, numbers, single  # noqa: E402
 
@@ -305,7 +307,7 @@ def all_cases():
     for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
                    quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases,
-                   moved_byte_cases, written_out_cases):
+                   moved_byte_cases, written_out_cases, order_cases):
         yield from family()
 
 
@@ -373,13 +375,27 @@ def refusals(models, only):
     return count, bad
 
 
+def failures(cases, compiler, arguments):
+    """The cases that are wrong when this compiles the C."""
+    program = argparse.Namespace(**{**vars(arguments), "compiler": compiler, "work": str(pathlib.Path(arguments.work) / "run")})
+    cases = [copy.copy(case) for case in cases]
+    node_tests.run(cases, program, rtol=1e-4, atol=1e-6)
+    for case in cases:
+        if getattr(case, "fails", False):  # as onnxruntime does
+            case.verdict = "passed" if (case.verdict, case.why) == ("wrong", "the program ended with -3") else "wrong"
+    bad = [c for c in cases if c.verdict != "passed"]
+    for case in bad:
+        print(f"FAILED {case.name} ({compiler}): {case.verdict}, {case.why}\n{case.text}")
+    return bad
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                      allow_abbrev=False)
     parser.add_argument("--work", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--target", choices=sorted(programs.BATCH), default="host")
-    parser.add_argument("--compiler", default="gcc")
+    parser.add_argument("--compiler", action="append", help="with options; each of several compiles all cases")
     arguments = parser.parse_args()
     try:
         import onnxruntime  # noqa: F401
@@ -389,19 +405,13 @@ def main():
     models = pathlib.Path(arguments.work) / "models"
     models.mkdir(parents=True, exist_ok=True)
     cases = [make(name, graph, inputs, models) for name, (graph, inputs) in all_cases() if arguments.only in name]
-    program = argparse.Namespace(**{**vars(arguments), "work": str(pathlib.Path(arguments.work) / "run")})
-    node_tests.run(cases, program, rtol=1e-4, atol=1e-6)
-    for case in cases:
-        if getattr(case, "fails", False):  # as onnxruntime does
-            case.verdict = "passed" if (case.verdict, case.why) == ("wrong", "the program ended with -3") else "wrong"
-    bad = [c for c in cases if c.verdict != "passed"]
-    for case in bad:
-        print(f"FAILED {case.name}: {case.verdict}, {case.why}\n{case.text}")
+    compilers = arguments.compiler or ["gcc"]
+    bad = [case for compiler in compilers for case in failures(cases, compiler, arguments)]
     refused, wrong = refusals(models, arguments.only)
     wrong += several(cases)
     for name, why in wrong:
         print(f"FAILED {name}: {why}")
-    print(f"{len(cases) + refused - len(bad) - len(wrong)} passed, {len(bad) + len(wrong)} failed")
+    print(f"{len(cases) * len(compilers) + refused - len(bad) - len(wrong)} passed, {len(bad) + len(wrong)} failed")
     if bad or wrong:
         raise common.Failure("what onnxruntime gives is right")
 

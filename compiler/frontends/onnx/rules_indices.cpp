@@ -254,7 +254,8 @@ void one_hot(Call& c) {
   c.out(0, b.set_element(select(b, hit, value(1), value(0)), b.element(values)));
 }
 
-// Along the last axis; the smallest are the largest of what has another sign.
+// Along the last axis; the smallest are the largest of what has another sign. What is not a number is the largest
+// of all, in either direction.
 void top_k(Call& c) {
   Builder& b = c.b;
   int64_t k = c.version() < 10 ? c.i("k", 0) : 0;
@@ -280,7 +281,7 @@ void top_k(Call& c) {
                                                : std::vector<Id>{b.filled_int(wide, -1), x});
   };
   Id x = turned(b.transpose(flipped(b.cast(c.in(0), wide)), order));
-  std::vector<Id> found = b.add_several("topk_v2", {x}, {{"k", k}}, {wide, DType::kI32});
+  std::vector<Id> found = b.add_several("topk_v2", {x}, {{"k", k}, {"nan_first", largest}}, {wide, DType::kI32});
   Id values = b.cast(b.transpose(flipped(turned(found[0])), order), type);
   c.out(0, flips ? b.set_element(values, kUint64) : values);
   c.out(1, b.transpose(b.cast(found[1], DType::kI64), order));

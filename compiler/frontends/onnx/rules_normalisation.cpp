@@ -83,7 +83,7 @@ void log_softmax(Call& c) {
   over_rows(c, [&](Id x, int64_t axis) { return softmax_of(c.b, x, axis, true); });
 }
 
-// 1 at the first of the largest, 0 elsewhere.
+// 1 at the first of the largest, 0 elsewhere; nowhere where what is not a number is the first.
 void hardmax(Call& c) {
   Builder& b = c.b;
   over_rows(c, [&](Id x, int64_t axis) {
@@ -93,7 +93,9 @@ void hardmax(Call& c) {
     places[static_cast<size_t>(axis)] = n;
     Ints all(static_cast<size_t>(n));
     std::iota(all.begin(), all.end(), 0);
-    Id at = b.reshape(b.add("arg_max", {x}, {{"axis", axis}}, DType::kI64), column);
+    Id at = b.reshape(b.add("arg_max", {x}, {{"axis", axis}, {"nan_stays", true}}, DType::kI64), column);
+    Id first = b.slice(x, Ints(column.size(), 0), column);
+    at = select(b, b.add("equal", {first, first}, {}, DType::kBool), at, b.filled_int(DType::kI64, -1));
     Id hit = b.add("equal", {at, b.reshape(b.int_list(all), places)}, {}, DType::kBool);
     return b.cast(hit, b.dtype(x));
   });

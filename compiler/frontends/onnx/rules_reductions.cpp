@@ -124,10 +124,7 @@ void position(Call& c) {
   if (type == DType::kI8 || type == DType::kI16 || type == DType::kU16 || type == DType::kI32)
     x = b.cast(x, DType::kI32);
   bool last = c.i("select_last_index", 0) != 0;
-  if (last) x = b.add("reverse_v2", {x}, {{"axes", Ints{axis}}});
-  Id at = b.add(op, {x}, {{"axis", axis}}, DType::kI64);
-  if (last)
-    at = b.add("sub", {b.filled_int(DType::kI64, b.shape(x)[static_cast<size_t>(axis)] - 1), at});
+  Id at = b.add(op, {x}, {{"axis", axis}, {"last", last}, {"nan_stays", type == DType::kF32}}, DType::kI64);
   if (c.i("keepdims", 1) != 0) {
     graph::Shape shape = b.shape(x);
     shape[static_cast<size_t>(axis)] = 1;

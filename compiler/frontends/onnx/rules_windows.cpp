@@ -115,14 +115,56 @@ void conv(Call& c) {
 
 // ---------------------------------------------------------------- pools
 
+// onnxruntime's kernels without dilation begin with the least finite number, which stands where all is less; those
+// with dilation, and those of float64, with the first element of the window.
+bool begins_with_first(Call& c, const WindowAttributes& w) {
+  return c.b.element(c.in(0)) == kDouble || w.dilations != Ints(w.dims(), 1);
+}
+
+// Of two dimensions there is one with vectors, which sets nothing in front of elements unless it is padding.
+bool is_in_vectors(const WindowAttributes& w) {
+  const int64_t width = w.in.back() + w.before.back() + w.asked_after.back();
+  const bool whole = w.in == w.kernel && w.strides == Ints(w.dims(), 1) && w.is_unpadded();
+  return w.dims() == 2 && !whole && w.strides.back() <= 2 && std::max(w.kernel[0], w.kernel[1]) <= 32 && width <= 2045;
+}
+
+// The first element in each window; of one that lies in the padding altogether the least finite number.
+Id first_of_windows(Call& c, const WindowAttributes& w) {
+  Builder& b = c.b;
+  Id x = c.in(0);
+  for (size_t i = 0; i < w.dims(); ++i) {
+    Ints at;
+    for (int64_t o = 0; o < w.out[i]; ++o) {
+      const int64_t start = o * w.strides[i] - w.before[i];
+      int64_t tap = 0;
+      while (tap < w.kernel[i] && start + tap * w.dilations[i] < 0) ++tap;
+      const int64_t from = start + tap * w.dilations[i];
+      at.push_back(tap < w.kernel[i] && from < w.in[i] ? from : w.in[i]);
+    }
+    if (std::find(at.begin(), at.end(), w.in[i]) != at.end()) {
+      Ints none(w.dims() + 2, 0), behind = none;
+      behind[i + 2] = 1;
+      Id least = b.filled(DType::kF32, std::numeric_limits<float>::lowest());
+      x = b.add("pad", {x, least}, {{"before", none}, {"after", behind}});
+    }
+    x = b.add("gather", {x, b.int_list(at)}, {{"axis", static_cast<int64_t>(i) + 2}});
+  }
+  return x;
+}
+
 Id max_of_slices(Call& c, const WindowAttributes& w) {
   Builder& b = c.b;
   DType type = b.dtype(c.in(0));
   double lowest = type == DType::kF32 ? -std::numeric_limits<float>::infinity()
                                       : static_cast<double>(int_range(type).min);
   Id out;
+  if (type == DType::kF32 && !begins_with_first(c, w)) {
+    out = b.filled(type, std::numeric_limits<float>::lowest());
+  } else if (type == DType::kF32 && !w.is_unpadded()) {
+    out = first_of_windows(c, w);
+  }
   for_each_tap(c, pad_spatial(b, c.in(0), w, lowest), w,
-               [&](Id slice) { out = out.valid() ? b.widened("maximum", {out, slice}) : slice; });
+               [&](Id slice) { out = out.valid() ? b.widened("maximum", {slice, out}) : slice; });
   return out;
 }
 
@@ -192,6 +234,8 @@ void max_pool(Call& c) {
   auto settings = window_settings(w);
   settings.emplace_back("filter_h", w.kernel[0]);
   settings.emplace_back("filter_w", w.kernel[1]);
+  settings.emplace_back("activation", "unbounded");
+  settings.emplace_back("begin", begins_with_first(c, w) ? "first" : is_in_vectors(w) ? "first_of_whole" : "least");
   c.out(0, nhwc_to_nchw(b, b.add("max_pool_2d", {nchw_to_nhwc(b, c.in(0))}, settings)));
 }
 

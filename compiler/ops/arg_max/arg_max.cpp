@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arg_max and arg_min: where along an axis the largest or smallest element is; the first of equal
-// ones. NaN loses against any number. The one thing to know: both are rows of one table.
+// ones, or the last. NaN loses against any number, as in LiteRT, or stays where it is the first and is
+// passed over elsewhere, as in onnxruntime. The one thing to know: both are rows of one table.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -30,23 +31,24 @@ AxisView axis_view(const OpView& op) {
   return view_at(op.operand(0).shape, static_cast<size_t>(op.attrs<ArgAttrs>().axis));
 }
 
-// Also if `best` is NaN.
 template <typename T>
-bool beats(T v, T best, bool largest) {
+bool beats(T v, T best, bool largest, const ArgAttrs& attrs) {
   if constexpr (std::is_floating_point_v<T>)
-    return !std::isnan(v) && !(largest ? v <= best : v >= best);
+    if (!attrs.nan_stays && (std::isnan(v) || std::isnan(best))) return !std::isnan(v);
+  if (attrs.last && v == best) return true;
   return largest ? v > best : v < best;
 }
 
 template <typename T>
-void evaluate_as(const AxisView& v, const EvalData& data, bool largest, bool wide) {
+void evaluate_as(const AxisView& v, const EvalData& data, bool largest, const OpView& op) {
+  const bool wide = op.result().dtype == DType::kI64;
   auto in = data.in<T>(0);
   for (int64_t o = 0; o < v.outer; ++o)
     for (int64_t i = 0; i < v.inner; ++i) {
       auto at = [&](int64_t k) { return in[static_cast<size_t>((o * v.axis + k) * v.inner + i)]; };
       int64_t best = 0;
       for (int64_t k = 1; k < v.axis; ++k)
-        if (beats<T>(at(k), at(best), largest)) best = k;
+        if (beats<T>(at(k), at(best), largest, op.attrs<ArgAttrs>())) best = k;
       auto to = static_cast<size_t>(o * v.inner + i);
       if (wide) {
         data.out<int64_t>()[to] = best;
@@ -112,16 +114,15 @@ class ArgExtreme final : public Operator {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     AxisView v = axis_view(op);
-    bool wide = op.result().dtype == DType::kI64;
     switch (op.operand(0).dtype) {
       case DType::kI8:
-        return evaluate_as<int8_t>(v, data, rule_.largest, wide);
+        return evaluate_as<int8_t>(v, data, rule_.largest, op);
       case DType::kF32:
-        return evaluate_as<float>(v, data, rule_.largest, wide);
+        return evaluate_as<float>(v, data, rule_.largest, op);
       case DType::kI32:
-        return evaluate_as<int32_t>(v, data, rule_.largest, wide);
+        return evaluate_as<int32_t>(v, data, rule_.largest, op);
       default:
-        return evaluate_as<uint8_t>(v, data, rule_.largest, wide);
+        return evaluate_as<uint8_t>(v, data, rule_.largest, op);
     }
   }
 
@@ -129,10 +130,16 @@ class ArgExtreme final : public Operator {
     LoweringBuilder f(op, std::string(rule_.name));
     BufferPtr in = f.operand(0), out = f.result();
     AxisView v = axis_view(op);
+    const auto& attrs = op.attrs<ArgAttrs>();
     auto better = [&](const Ex& value, const Ex& best) {
-      if (in->dtype != DType::kF32) return rule_.largest ? value > best : value < best;
-      Ex no_better = rule_.largest ? value <= best : value >= best;
-      return (no_better == 0) && (value == value);
+      if (in->dtype != DType::kF32 || attrs.nan_stays) {
+        if (attrs.last) return rule_.largest ? value >= best : value <= best;
+        return rule_.largest ? value > best : value < best;
+      }
+      // Also if `best` is NaN.
+      Ex worse = rule_.largest ? value < best : value > best;
+      if (!attrs.last) worse = rule_.largest ? value <= best : value >= best;
+      return (worse == 0) && (value == value);
     };
     auto store = [&](const Ex& to, const Ex& index) {
       f.store(out, to, out->dtype == DType::kI64 ? cast(DType::kI64, index) : index);

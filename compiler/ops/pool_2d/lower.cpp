@@ -29,6 +29,7 @@ class PoolLowering {
         window_(pool_window(op)),
         channels_(op.operand(0).shape[3]),
         activation_(op.attrs<Pool2DAttrs>().activation),
+        begin_(op.attrs<Pool2DAttrs>().begin),
         is_float_(op.operand(0).dtype == DType::kF32) {
     y_counts_ = counts_of(window_.y);
     x_counts_ = counts_of(window_.x);
@@ -113,10 +114,12 @@ class PoolLowering {
     if (divider_) scale = divider_->prepare(f_, Ex(y_counts_.kinds() * x_counts_.kinds() - 1));
     f_.loop("c", 0, channels_, [&](Ex c) {
       Ex at = f_.let("at", from + c);
-      Ex acc = f_.var(kind_ == PoolKind::kMax ? "best" : "sum", start_value(y.kernel * x.kernel));
+      const bool begins = begin_ != MaxBegin::kLeast;
+      Ex acc =
+          f_.var(kind_ == PoolKind::kMax ? "best" : "sum", begins ? load(in_, at) : start_value(y.kernel * x.kernel));
       if (y.kernel * x.kernel <= kUnrolledTaps) {
         for (int64_t ky = 0; ky < y.kernel; ++ky)
-          for (int64_t kx = 0; kx < x.kernel; ++kx)
+          for (int64_t kx = begins && ky == 0 ? 1 : 0; kx < x.kernel; ++kx)
             f_.assign(acc, join(acc, load(in_, at + (ky * row + kx * channels_))));
       } else if (x.kernel == x.in) {
         emit_pixels(acc, at, y.kernel * x.kernel);
@@ -158,6 +161,14 @@ class PoolLowering {
     }
     f_.loop("c", 0, channels_, [&](Ex c) {
       Ex acc = f_.var(kind_ == PoolKind::kMax ? "best" : "sum", start_value((y1 - y0) * (x1 - x0)));
+      if (begin_ != MaxBegin::kLeast) {
+        auto begin = [&] { f_.assign(acc, load(in_, ((n * y.in + y0) * x.in + x0) * channels_ + c)); };
+        if (begin_ == MaxBegin::kFirst || !clips(x, x_counts_)) {
+          begin();
+        } else if (x_counts_.most == x.kernel) {
+          f_.if_(x1 - x0 == x.kernel, begin);
+        }
+      }
       f_.loop("y", y0, y1, [&](Ex iy) {
         Ex row = f_.let("row", (n * y.in + iy) * (x.in * channels_) + c);
         f_.loop("x", x0, x1,
@@ -185,6 +196,7 @@ class PoolLowering {
   Window window_;
   int64_t channels_;
   Activation activation_;
+  MaxBegin begin_;
   bool is_float_;
   Counts y_counts_{}, x_counts_{};
   BufferPtr in_, out_;

@@ -13,6 +13,11 @@
 
 namespace aotc::ops {
 
+std::span<const std::string_view> enum_names(MaxBegin) {
+  static constexpr std::string_view kNames[] = {"least", "first", "first_of_whole"};
+  return kNames;
+}
+
 Inside inside(const WindowAxis& axis, int64_t o) {
   int64_t start = axis.start(o);
   return {std::max<int64_t>(start, 0), std::min(start + axis.kernel, axis.in)};
@@ -57,7 +62,7 @@ namespace {
 // More would make tables larger than any image pool needs.
 constexpr int64_t kMostCounts = 4096;
 
-// begin(), element(in_index), then end(out_index, pixel count) for every result element, window
+// begin(columns), element(in_index), then end(out_index, pixel count) for every result element, window
 // positions in row, column order.
 template <typename Begin, typename Element, typename End>
 void for_each_output(const OpView& op, Begin begin, Element element, End end) {
@@ -68,8 +73,8 @@ void for_each_output(const OpView& op, Begin begin, Element element, End end) {
     for (int64_t oy = 0; oy < w.y.out; ++oy)
       for (int64_t ox = 0; ox < w.x.out; ++ox)
         for (int64_t c = 0; c < channels; ++c, ++at) {
-          begin();
           Inside ys = inside(w.y, oy), xs = inside(w.x, ox);
+          begin(xs.count());
           for (int64_t y = ys.begin; y < ys.end; ++y)
             for (int64_t x = xs.begin; x < xs.end; ++x)
               element(static_cast<size_t>(((n * w.y.in + y) * w.x.in + x) * channels + c));
@@ -125,6 +130,10 @@ class Pool2D : public Operator {
     if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
         !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
+    if (attrs.begin != MaxBegin::kLeast && (op.operand(0).dtype != DType::kF32 || op.op.name() != "max_pool_2d")) {
+      bad_attribute(op, diags, "only a maximum of floats begins with an element");
+      return kFailure;
+    }
     if (attrs.ties_up && op.operand(0).dtype != DType::kI8) {
       bad_attribute(op, diags, "ties go up of int8 only");
       return kFailure;
@@ -193,7 +202,7 @@ class AveragePool2D final : public Pool2D {
       ClampF32 range = float_clamp(op.attrs<Pool2DAttrs>().activation);
       float sum = 0;
       for_each_output(
-          op, [&] { sum = 0; }, [&](size_t i) { sum += in[i]; },
+          op, [&](int64_t) { sum = 0; }, [&](size_t i) { sum += in[i]; },
           [&](size_t at, int64_t count) {
             float mean = sum / static_cast<float>(count);
             out[at] = std::min(std::max(mean, range.min), range.max);
@@ -230,7 +239,7 @@ class AveragePool2D final : public Pool2D {
     const int32_t shift = average_shift(op);
     int32_t sum = 0;
     for_each_output(
-        op, [&] { sum = 0; }, [&](size_t i) { sum += in[i] + shift; },
+        op, [&](int64_t) { sum = 0; }, [&](size_t i) { sum += in[i] + shift; },
         [&](size_t at, int64_t count) {
           if (!rescaled) scaling.scales[0] = 1.0 / static_cast<double>(count);
           out[at] = static_cast<T>(scaling.apply(sum, 0));
@@ -247,7 +256,7 @@ class MaxPool2D final : public Pool2D {
     Activation activation = op.attrs<Pool2DAttrs>().activation;
     if (op.operand(0).dtype == DType::kF32) {
       ClampF32 range = float_clamp(activation);
-      run<float>(op, data, std::numeric_limits<float>::lowest(), range.min, range.max);
+      run<float>(op, data, std::numeric_limits<float>::lowest(), range.min, range.max, op.attrs<Pool2DAttrs>().begin);
     } else if (op.operand(0).dtype == DType::kI16) {
       ClampI32 range = quantized_clamp(activation, op.result());
       run<int16_t>(op, data, -32768, static_cast<int16_t>(range.min),
@@ -275,12 +284,22 @@ class MaxPool2D final : public Pool2D {
 
  private:
   template <typename T>
-  static void run(const OpView& op, const EvalData& data, T lowest, T low, T high) {
+  static void run(const OpView& op, const EvalData& data, T lowest, T low, T high, MaxBegin begin = MaxBegin::kLeast) {
     auto in = data.in<T>(0);
     auto out = data.out<T>();
+    const int64_t width = pool_window(op).x.kernel;
     T best = lowest;
+    bool begins = false;
     for_each_output(
-        op, [&] { best = lowest; }, [&](size_t i) { best = best < in[i] ? in[i] : best; },
+        op,
+        [&](int64_t columns) {
+          best = lowest;
+          begins = begin == MaxBegin::kFirst || (begin == MaxBegin::kFirstOfWhole && columns == width);
+        },
+        [&](size_t i) {
+          best = begins || best < in[i] ? in[i] : best;
+          begins = false;
+        },
         [&](size_t at, int64_t) { out[at] = std::min(std::max(best, low), high); });
   }
 };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // average_pool_2d and max_pool_2d over NHWC images. Padding is left out of both: it adds nothing to
-// a sum or its count and never is the maximum.
+// a sum or its count and never is the maximum. What is not a number is the maximum only where it begins it.
 #pragma once
+
+#include <span>
+#include <string_view>
 
 #include "ops/common/requantize.h"
 #include "ops/common/window.h"
@@ -9,10 +12,16 @@
 
 namespace aotc::ops {
 
+// What a maximum of floats begins with: the least finite number, the first element of the window, or that only
+// where the window is not clipped at the sides of the image.
+enum class MaxBegin : uint8_t { kLeast, kFirst, kFirstOfWhole };
+std::span<const std::string_view> enum_names(MaxBegin);
+
 struct Pool2DAttrs : graph::Attributes<Pool2DAttrs>, WindowFields {
   int32_t filter_h = 1, filter_w = 1;
   // Averages of int8: ties go up, as those of uint8 do in the reference, and not away from zero.
   bool ties_up = false;
+  MaxBegin begin = MaxBegin::kLeast;
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
@@ -20,6 +29,7 @@ struct Pool2DAttrs : graph::Attributes<Pool2DAttrs>, WindowFields {
     field("filter_w", self.filter_w);
     visit_window(self, field);
     field("ties_up", self.ties_up);
+    field("begin", self.begin);
   }
 };
 

@@ -46,10 +46,12 @@ struct ResponseAttrs : graph::Attributes<ResponseAttrs> {
 
 struct TopKAttrs : graph::Attributes<TopKAttrs> {
   int32_t k = 1;
+  bool nan_first = false;  // what is not a number is the largest, and not the smallest
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("k", self.k);
+    field("nan_first", self.nan_first);
   }
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // topk_v2: the k largest elements of each row and their indices; of equal ones the first, and what is not a
-// number behind all that are. Each is found by going through the row for the largest behind the one before,
-// which needs no memory.
+// number behind all that are, or in front of them. Each is found by going through the row for the largest behind the
+// one before, which needs no memory.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -24,10 +24,11 @@ struct Place {
 };
 
 // Does a come in front of b?
-Ex before(const Place& a, const Place& b) {
+Ex before(const Place& a, const Place& b, bool nan_first) {
   Ex first = b.value < a.value || (b.value == a.value && a.index < b.index);
   if (a.value.type() != DType::kF32) return first;
   Ex a_is_nan = a.value != a.value, b_is_nan = b.value != b.value;
+  if (nan_first) return select(b_is_nan, a_is_nan && a.index < b.index, a_is_nan || first);
   return select(a_is_nan, b_is_nan && a.index < b.index, b_is_nan || first);
 }
 
@@ -70,6 +71,7 @@ class TopK final : public Operator {
     LoweringBuilder f(op, "topk_v2");
     BufferPtr in = f.operand(0), values = f.result(0), indices = f.result(1);
     int64_t n = op.operand(0).shape.back(), k = op.attrs<TopKAttrs>().k;
+    const bool nan_first = op.attrs<TopKAttrs>().nan_first;
     f.loop("r", 0, op.operand(0).elements() / std::max<int64_t>(n, 1), [&](Ex r) {
       Ex row = f.let("row", r * n);
       Place last{f.var("last", load(in, row)), f.var("last_at", Ex(-1))};
@@ -77,8 +79,8 @@ class TopK final : public Operator {
         Place best{f.var("best", load(in, row)), f.var("best_at", Ex(-1))};
         f.loop("i", 0, n, [&](Ex i) {
           Place here{f.let("x", load(in, row + i)), i};
-          Ex left = last.index < 0 || before(last, here);
-          f.if_(left && (best.index < 0 || before(here, best)), [&] {
+          Ex left = last.index < 0 || before(last, here, nan_first);
+          f.if_(left && (best.index < 0 || before(here, best, nan_first)), [&] {
             f.assign(best.value, here.value);
             f.assign(best.index, i);
           });

@@ -20,6 +20,7 @@ e2e_test(onnx.compare full ${python} ${onnx_models}/compare_test.py --work ${wor
 e2e_test(onnx.twins full ${python} ${onnx_models}/twins.py --models kws,resnet --work ${work}/onnx_twins)
 e2e_test(onnx.torch_twins full ${python} ${onnx_models}/torch_twins.py --only convolutional_script
   --work ${work}/onnx_torch_twins)
+e2e_test(onnx.attention full ${python} ${onnx_models}/attention_costs.py --only 16x2x8 --work ${work}/onnx_attention)
 e2e_test(onnx.classical full ${python} ${onnx_models}/classical.py --work ${work}/onnx_classical)
 e2e_test(onnx.classical.boards full ${python} ${onnx_models}/classical.py --target cortex_m4 --only random_forest
   --work ${work}/onnx_classical_boards)

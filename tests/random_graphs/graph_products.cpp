@@ -88,11 +88,54 @@ bool volume(GraphMaker& g, const std::string& activation) {
                {{"shape", list(out)}, {"strides", "[2,1,1]"}, {"activation", activation}}, {g.type(DType::kF32, {})});
 }
 
+// Queries are a tensor as it lies, in heads that stand in front of rows or behind them; keys and values another, if one
+// is large enough, or the queries themselves.
+bool attention(GraphMaker& g, const std::string&) {
+  const TensorId in = g.any();
+  const int64_t elements = g.of(in).elements();
+  if (g.of(in).dtype != DType::kF32 || elements < 1 || elements > 512) return false;
+  auto divisor = [&](int64_t of) {
+    const int64_t wanted = g.random.pick(1, 6);
+    return of % wanted == 0 ? wanted : 1;
+  };
+  const int64_t depth = divisor(elements), heads = divisor(elements / depth), queries = elements / depth / heads;
+  const int64_t shared = heads % 2 == 0 && g.random.chance(30) ? 2 : 1, keys = g.random.pick(1, 5);
+  const int64_t values = g.random.chance(60) ? depth : g.random.pick(1, 5), sets = heads / shared;
+  auto laid = [&](int64_t rows, int64_t columns, int64_t of) {
+    const bool heads_first = g.random.chance(50);
+    const int64_t head = heads_first ? rows * columns : columns, row = heads_first ? columns : of * columns;
+    return of == heads ? Shape{shared * head, head, row, 1} : Shape{head, 0, row, 1};
+  };
+  auto other = [&](int64_t wanted) {
+    const TensorId any = g.random.chance(20) ? in : g.any();
+    return g.of(any).dtype == DType::kF32 && g.of(any).elements() >= wanted ? any
+                                                                            : g.constant(g.type(DType::kF32, {wanted}));
+  };
+  std::vector<TensorId> operands = {in, other(sets * keys * depth), other(sets * keys * values)};
+  if (g.random.chance(40)) operands.push_back(other(queries * keys));
+  const Shape query_steps = laid(queries, depth, heads);
+  const Shape result_steps = depth == values && g.random.chance(60) ? query_steps : laid(queries, values, heads);
+  return g.add("attention", operands,
+               {{"shape", list({heads * queries, values})},
+                {"batch", list({sets, shared})},
+                {"queries", std::to_string(queries)},
+                {"keys", std::to_string(keys)},
+                {"depth", std::to_string(depth)},
+                {"values", std::to_string(values)},
+                {"query_steps", list(query_steps)},
+                {"key_steps", list(laid(keys, depth, sets))},
+                {"value_steps", list(laid(keys, values, sets))},
+                {"mask_steps", list({0, 0, keys, 1})},
+                {"result_steps", list(result_steps)},
+                {"scale", g.random.chance(50) ? "1" : "0.5"}},
+               {g.type(DType::kF32, {})});
+}
+
 }  // namespace
 
 bool make_product(GraphMaker& graph, const std::string& activation) {
   using Make = bool (*)(GraphMaker&, const std::string&);
-  static constexpr Make kMakers[] = {rows, image, volume, blocks};
+  static constexpr Make kMakers[] = {rows, image, volume, blocks, attention};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph, activation);
 }
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/written_out.h"
 
-#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <vector>
 
-#include "ops/common/binary.h"
+#include "frontends/onnx/written_out_walk.h"
 #include "ops/common/reduction.h"
 #include "ops/elementwise/attributes.h"
 #include "ops/rows/attributes.h"
@@ -16,8 +15,6 @@ namespace aotc::frontends::onnx {
 
 namespace {
 
-using graph::Graph;
-using graph::Op;
 using Id = graph::TensorId;
 
 // What a chain of products multiplies: one number, and tensors.
@@ -33,14 +30,9 @@ struct Normalisation {
   bool centred = false;
 };
 
-class Recogniser {
+class Recogniser : public WrittenOut {
  public:
-  Recogniser(Graph& graph, const ops::OperatorSet& set) : graph_(graph), set_(set) {
-    chains_ = graph::compute_use_def(graph);
-    shown_.resize(graph.tensors.size(), false);
-    for (const graph::Port& port : graph.outputs) shown_[index(port.tensor)] = true;
-    dead_.resize(graph.ops.size(), false);
-  }
+  using WrittenOut::WrittenOut;
 
   void run() {
     for (size_t i = 0; i < graph_.ops.size(); ++i)
@@ -49,87 +41,6 @@ class Recogniser {
   }
 
  private:
-  static size_t index(Id id) { return static_cast<size_t>(id.value); }
-
-  // The operator of this name that computes a float tensor, noted as one that is to go.
-  const Op* made_by(Id id, std::string_view name) {
-    const int at = id.valid() && graph_[id].type.dtype == DType::kF32 ? chains_.definer[index(id)] : -1;
-    if (at < 0 || dead_[static_cast<size_t>(at)]) return nullptr;
-    const Op& op = graph_.ops[static_cast<size_t>(at)];
-    if (op.name() != name || op.results.size() != 1 || !is_plain(op)) return nullptr;
-    taken_.push_back(static_cast<size_t>(at));
-    return &op;
-  }
-
-  static bool is_plain(const Op& op) {
-    const std::string_view name = op.name();
-    if (name != "add" && name != "sub" && name != "mul" && name != "div") return true;
-    return op.attrs<ops::BinaryAttrs>().activation == ops::Activation::kUnbounded;
-  }
-
-  // Of a float constant of one element.
-  std::optional<double> number(Id id) const {
-    if (!id.valid()) return std::nullopt;
-    const graph::Tensor& tensor = graph_[id];
-    if (!tensor.constant || tensor.type.dtype != DType::kF32 || tensor.type.elements() != 1) return std::nullopt;
-    return tensor.constant->get<float>(0);
-  }
-
-  static bool near(double a, double b) { return std::abs(a - b) <= 1e-4 * std::abs(b); }
-  bool is(Id id, double value) const {
-    const auto n = number(id);
-    return n && near(*n, value);
-  }
-
-  // The other operand of a binary operator, where one of them is so.
-  template <typename Is>
-  static std::optional<Id> other(const Op& op, Is wanted) {
-    for (size_t i : {0u, 1u})
-      if (op.operands.size() == 2 && wanted(op.operands[i])) return op.operands[1 - i];
-    return std::nullopt;
-  }
-
-  // ---- what may go
-
-  // Do only the operators taken, or the one at `root`, read what they compute?
-  bool nothing_else_reads(size_t root) const {
-    auto inside = [&](int op) {
-      const auto at = static_cast<size_t>(op);
-      return at == root || std::find(taken_.begin(), taken_.end(), at) != taken_.end();
-    };
-    for (size_t at : taken_) {
-      const Id id = graph_.ops[at].results[0];
-      if (shown_[index(id)]) return false;
-      const std::vector<int>& users = chains_.users[index(id)];
-      if (!std::all_of(users.begin(), users.end(), inside)) return false;
-    }
-    return true;
-  }
-
-  // The operator at `root` becomes this one.
-  bool replace(size_t root, std::string_view name, std::vector<Id> operands,
-               std::shared_ptr<graph::AttributesBase> attributes) {
-    if (!nothing_else_reads(root)) return false;
-    Op op = graph_.ops[root];
-    op.definition = set_.find(name);
-    op.operands = std::move(operands);
-    op.attributes = std::move(attributes);
-    Diagnostics unheard;
-    if (op.definition == nullptr || !ops::verify_op({graph_, op}, unheard)) return false;
-    for (size_t at : taken_) dead_[at] = true;
-    // Readers of what is taken are taken themselves; operands have a reader more.
-    for (Id id : op.operands)
-      if (id.valid()) chains_.users[index(id)].push_back(static_cast<int>(root));
-    graph_.ops[root] = std::move(op);
-    return true;
-  }
-
-  bool begins_at(size_t root, std::string_view name) {
-    taken_.clear();
-    const Op& op = graph_.ops[root];
-    return op.name() == name && op.results.size() == 1 && graph_[op.results[0]].type.dtype == DType::kF32 && is_plain(op);
-  }
-
   // ---- softmax: exp(x - max x) over its sum
 
   bool along_rows(const Op& reduction) const {
@@ -352,21 +263,15 @@ class Recogniser {
     attributes->centred = found->centred;
     return replace(root, "layer_normalization", operands, attributes);
   }
-
-  Graph& graph_;
-  const ops::OperatorSet& set_;
-  graph::UseDef chains_;
-  std::vector<bool> shown_;  // tensors that are outputs
-  std::vector<bool> dead_;   // operators
-  std::vector<size_t> taken_;  // operators whose work one at the root would do
 };
 
 }  // namespace
 
-void recognise_written_out(Graph& graph, const ops::OperatorSet& set) {
-  for (Op& op : graph.ops)
-    for (Graph& region : op.regions) recognise_written_out(region, set);
+void recognise_written_out(graph::Graph& graph, const ops::OperatorSet& set) {
+  for (graph::Op& op : graph.ops)
+    for (graph::Graph& region : op.regions) recognise_written_out(region, set);
   Recogniser(graph, set).run();
+  recognise_attention(graph, set);
 }
 
 }  // namespace aotc::frontends::onnx

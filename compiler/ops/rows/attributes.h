@@ -3,10 +3,38 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "graph/attributes.h"
 
 namespace aotc::ops {
+
+// Where matrices lie: steps, in elements, from one to the next along each of `batch`, from row to row, and within a
+// row.
+struct AttentionAttrs : graph::Attributes<AttentionAttrs> {
+  std::vector<int64_t> shape;  // of the result
+  std::vector<int64_t> batch;  // how many matrices there are along each dimension
+  int64_t queries = 1, keys = 1;
+  int64_t depth = 1, values = 1;  // elements of a query and a key, and of a value and a row of the result
+  std::vector<int64_t> query_steps, key_steps, value_steps, mask_steps, result_steps;
+  float scale = 1.0f;
+
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    field("shape", self.shape);
+    field("batch", self.batch);
+    field("queries", self.queries);
+    field("keys", self.keys);
+    field("depth", self.depth);
+    field("values", self.values);
+    field("query_steps", self.query_steps);
+    field("key_steps", self.key_steps);
+    field("value_steps", self.value_steps);
+    field("mask_steps", self.mask_steps);
+    field("result_steps", self.result_steps);
+    field("scale", self.scale);
+  }
+};
 
 struct CumsumAttrs : graph::Attributes<CumsumAttrs> {
   int32_t axis = 0;

@@ -4,6 +4,7 @@
 namespace aotc::ops {
 
 void add_operators_rows(OperatorSet& set) {
+  add_attention(set);
   add_cumsum(set);
   add_l2_normalization(set);
   add_layer_normalization(set);

@@ -6,6 +6,7 @@
 
 namespace aotc::ops {
 
+void add_attention(OperatorSet& set);
 void add_cumsum(OperatorSet& set);
 void add_l2_normalization(OperatorSet& set);
 void add_layer_normalization(OperatorSet& set);

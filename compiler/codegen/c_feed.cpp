@@ -83,6 +83,15 @@ std::string constants_of_rows(const Program& program, const CodegenOptions& opti
   return s;
 }
 
+std::string step_of_feed(const CodegenOptions& options) {
+  if (!options.slices) return "";
+  return fmt::format(
+      "\n/* Goes on with what {0}_feed left: the next slice. Returns what that returns: {1}_MORE "
+      "while there is more "
+      "to\n * do before the next row. */\nint32_t {0}_step(struct {0}_context *context);\n",
+      options.prefix, upper(options.prefix));
+}
+
 }  // namespace
 
 std::string feed_declarations(const Program& program, const CodegenOptions& options) {
@@ -106,14 +115,16 @@ std::string feed_declarations(const Program& program, const CodegenOptions& opti
       "row is\n * wanted. */\n{2} *{1}_row(const struct {1}_context *context);\n",
       up, p, c_type_of(input_type(program).dtype));
   if (program.feeding->period > 0)
-    return s + fmt::format(
-                   "\n/* Takes the frame that lies where {0}_row says, and computes what follows from it. Returns "
-                   "{1}_DONE if the "
-                   "outputs\n * are there, those of the last {1}_ROWS frames; else {1}_NEXT_ROW, or a status below 0, "
-                   "after which the "
-                   "run is\n * over. Without {0}_begin it goes on for ever. */\n"
-                   "int32_t {0}_feed(struct {0}_context *context);\n",
-                   p, up);
+    return s +
+           fmt::format(
+               "\n/* Takes the frame that lies where {0}_row says, and computes what follows from it. Returns "
+               "{1}_DONE if the "
+               "outputs\n * are there, those of the last {1}_ROWS frames; else {1}_NEXT_ROW,{2} or a status below 0, "
+               "after which the "
+               "run is\n * over. Without {0}_begin it goes on for ever. */\n"
+               "int32_t {0}_feed(struct {0}_context *context);\n",
+               p, up, options.slices ? fmt::format(" {}_MORE,", up) : "") +
+           step_of_feed(options);
   s += fmt::format(
       "\n/* Takes the row that lies where {0}_row says, and computes what follows from it. Returns "
       "{1}_NEXT_ROW,{2} "
@@ -122,13 +133,7 @@ std::string feed_declarations(const Program& program, const CodegenOptions& opti
       "nothing,\n * after any other the run is over and the outputs mean nothing. */\n"
       "int32_t {0}_feed(struct {0}_context *context);\n",
       p, up, options.slices ? fmt::format(" {}_MORE,", up) : "");
-  if (options.slices)
-    s += fmt::format(
-        "\n/* Goes on with what {0}_feed left: the next slice. Returns what that returns: {1}_MORE "
-        "while there is more "
-        "to\n * do before the next row. */\nint32_t {0}_step(struct {0}_context *context);\n",
-        p, up);
-  return s;
+  return s + step_of_feed(options);
 }
 
 namespace {
@@ -191,10 +196,8 @@ std::string RunPrinter::print_row() {
   line("{");
   line("    if (context == NULL || context->position != 1) {\n        return NULL;\n    }");
   if (options_.slices)
-    line(fmt::format(
-        "    if (context->event != {0}_row_events[context->row] || context->row == {1}_ROWS) {{\n"
-        "        return NULL;\n    }}",
-        p_, up_));
+    line(fmt::format("    if (context->event != {0}_row_events[context->row]{1}) {{\n        return NULL;\n    }}", p_,
+                     fed.period > 0 ? "" : fmt::format(" || context->row == {}_ROWS", up_)));
   const std::string memory =
       has_pools(program_) ? "pools." + program_.pools[static_cast<size_t>(fed.place.pool)].name
                           : "arena";
@@ -215,6 +218,18 @@ void RunPrinter::check_context() {
   line("    if (context->position < 0) {\n        return context->position;\n    }");
 }
 
+// Behind the frames of a period those of the next stand where they stood, and so are counted.
+void RunPrinter::print_period() {
+  const Feeding& fed = *program_.feeding;
+  if (fed.period == 0) return;
+  line(fmt::format("    if (context->row == {0}_ROWS + {1}) {{\n        context->row = {0}_ROWS;", up_, fed.period));
+  if (options_.slices) line(fmt::format("        context->event = {}_row_events[context->row];", p_));
+  line("    }");
+  if (fed.step > 1)
+    line(fmt::format("    if ((context->row - {0}_ROWS) % {0}_STEP != 0) {{\n        return {0}_NEXT_ROW;\n    }}",
+                     up_));
+}
+
 // With slices the row is taken, and NAME_step does the rest.
 std::string RunPrinter::print_feed(int lines_before, nlohmann::ordered_json& calls) {
   feeding_ = true;
@@ -229,13 +244,7 @@ std::string RunPrinter::print_feed(int lines_before, nlohmann::ordered_json& cal
                  fmt::format("{}_row_events[context->row + 1]", p_));
     line(fmt::format("    if (++context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}",
                      up_));
-    if (const Feeding& fed = *program_.feeding; fed.period > 0) {
-      line(fmt::format("    if (context->row == {0}_ROWS + {1}) {{\n        context->row = {0}_ROWS;\n    }}", up_,
-                       fed.period));
-      if (fed.step > 1)
-        line(fmt::format("    if ((context->row - {0}_ROWS) % {0}_STEP != 0) {{\n        return {0}_NEXT_ROW;\n    }}",
-                         up_));
-    }
+    print_period();
     print_trace(first);
     print_steps({program_.body.begin() + 1, program_.body.end()}, calls);
     line("");
@@ -285,6 +294,9 @@ void RunPrinter::print_slice_of_rows() {
   line(whole
            ? "    const int32_t to0 = end;"
            : fmt::format("    const int32_t to0 = end - from0 > {0} ? from0 + {0} : end;", turns));
+  // Behind a result, with no frame fed since.
+  if (program_.feeding->period > 0)
+    line(fmt::format("\n    if (from0 == end) {{\n        return {}_NEXT_ROW;\n    }}", up_));
   line(fmt::format("    /* call {}: rows up to {} */", call,
                    operator_title(program_, program_.calls[call], 60)));
   print_events("from0", "to0");
@@ -292,6 +304,7 @@ void RunPrinter::print_slice_of_rows() {
   if (!whole) line(fmt::format("    if (to0 < end) {{\n        return {}_MORE;\n    }}", up_));
   line(fmt::format("    if (context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}",
                    up_));
+  print_period();
   print_trace(call);
 }
 

@@ -159,6 +159,7 @@ class RunPrinter {
   void check_context();
   std::string finish_feed(std::string body, int lines_before, nlohmann::ordered_json& calls);
   void print_slice_of_rows();
+  void print_period();
   std::string print_run_by_rows();
   // Where a part of a call begins and ends, as "from0", "to0" ...; of a whole call as numbers.
   std::vector<std::string> band_arguments(size_t call) const;

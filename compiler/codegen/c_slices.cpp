@@ -426,15 +426,18 @@ void RunPrinter::step_end() {
     line("        status = status != 0 ? status : released;");
     line("    }");
   }
+  // Frames go on with the next one.
+  const bool frames = program_.feeding && program_.feeding->period > 0;
+  const std::string done = fmt::format("    context->position = {};", frames ? "1" : "next");
   if (!has_status_) {
-    line("    context->position = next;");
+    line(done);
     return line(fmt::format("    return {}_DONE;", up_));
   }
   line("    if (status != 0) {");
   keep_failure("        ");
   line("        return context->position;");
   line("    }");
-  line("    context->position = next;");
+  line(done);
   line(fmt::format("    return {}_DONE;", up_));
 }
 

@@ -128,9 +128,13 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
         !feeds.empty()) {
       const int64_t behind =
           std::accumulate(plan->instructions.begin() + 1, plan->instructions.end(), int64_t{0});
-      plan->instructions[0] = feeds.back() - behind;
-      for (size_t row = 0; row + 1 < feeds.size(); ++row)
-        plan->instructions[0] = std::max(plan->instructions[0], feeds[row]);
+      const plan::Feeding& fed = *plan->program.feeding;
+      plan->instructions[0] = 0;
+      for (size_t row = 0; row < feeds.size(); ++row) {
+        const int64_t since = static_cast<int64_t>(row) + 1 - fed.rows();  // the first result
+        const bool result = since >= 0 && since % fed.step == 0;
+        plan->instructions[0] = std::max(plan->instructions[0], feeds[row] - (result ? behind : 0));
+      }
     }
   }
   if (limit == 0) return plan;
@@ -170,9 +174,6 @@ std::optional<LongestFeed> longest_feed_of(const Compiled& compiled) {
 }
 
 Status check_feed(const CompileOptions& options, Diagnostics& diags) {
-  if (options.stream == plan::Stream::kTime && !options.slice.empty())
-    return conflicting(options.model_path, "--stream time does not divide what a frame makes possible",
-                       "leave one of --stream time and --slice out", diags);
   if (!options.feed) return success();
   if (options.convention != CallingConvention::kPlain)
     return conflicting(

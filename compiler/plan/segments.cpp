@@ -249,10 +249,16 @@ class SegmentReader {
       ++made[events[e].tensor];
       if (events[e].index == last) first = static_cast<int64_t>(begins.size());
     }
-    for (size_t s = 0; s < last; ++s)
-      if (const size_t t = out_.stages[s].result; made[t] != rows[t])
-        return blame(
-            s, "the last " + std::to_string(rows[t] - made[t]) + " rows of its result are not part of the model's");
+    for (size_t s = 0; s < last; ++s) {
+      const size_t t = out_.stages[s].result;
+      const int64_t less = rows[t] - made[t];
+      if (less > 0)
+        return blame(s, "the last " + std::to_string(less) + " rows of its result are not part of the model's");
+      if (less < 0)
+        return blame(s, "its result is " + std::to_string(-less) +
+                            " rows ahead of what it is used with: let both end with "
+                            "the same frame, as [:, n:] does where a convolution takes n frames more");
+    }
     return find_period(begins, first, step) || blame(last, "what is done for a frame does not come again");
   }
 
@@ -518,7 +524,13 @@ void say_why_no_frames(const Graph& graph, Diagnostics& diags) {
     const std::string why = !first                 ? "no operator computes anything of the input"
                             : graph.states.empty() ? "it has " + std::to_string(graph.inputs.size()) + " inputs"
                                                    : "it has states of its own";
-    diags.error(where, "time-impossible", what + why).help(help);
+    auto& error = diags.error(where, "time-impossible", what + why);
+    if (graph.states.empty())
+      error.help(help);
+    else
+      error.help(
+          "leave --stream time out: each run takes the next frames, and the states keep what it needs of those before; "
+          "see docs/state.md");
     return;
   }
   std::string why;

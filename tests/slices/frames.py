@@ -7,13 +7,15 @@ Usage: frames.py --work DIR [--models NAME,...] [--targets gcc,cortex_m4] [--opt
 
 Each model is compiled with --stream time. A program in C feeds a sequence of frames, several windows long, and compares
 what is there after each frame from the first full window on with what LiteRT's reference kernels make of that window
-alone; then it runs NAME_run. On the Cortex-M4 what a frame takes is counted. Models are those given, and one that this script makes: causal
-convolutions over time, padded before the first frame, with a stride and a dilation, of which the last row is taken.
-Models that are no frames have to be refused with the operator that is in the way.
+alone; then it runs NAME_run. With --slice, which is "least" for the shortest that there can be, NAME_step does what NAME_feed leaves. On the
+Cortex-M4 what a frame takes is counted. Models are those given, and those that this script makes: causal convolutions over time, padded
+before the first frame, with a dilation, of which the last row is taken; convolutions, a pool and a residual with strides in time, in int8
+and float32. Models that are no frames have to be refused with the operator that is in the way and what to do.
 """
 import argparse
 import dataclasses
 import pathlib
+import re
 import string
 import sys
 
@@ -28,6 +30,7 @@ import tflite_builder  # noqa: E402
 
 # Instructions of a frame on a Cortex-M4, by options; 80,000 were asked for.
 MOST = {("strww", ""): 88500, ("strww", "-O speed"): 75000}
+MODELS = HERE.parent / "models"
 MORE = 45  # frames behind the first window
 MAIN = string.Template("""\
 #include <stdint.h>
@@ -50,13 +53,19 @@ static int failed;
 #else
 #define NOW() 0u
 #endif
-static uint32_t longest;
+#ifdef FED_MORE
+#define MORE FED_MORE
+#else
+#define MORE 99
+#define fed_step(context) 0
+#endif
+static uint32_t longest, most_slices;
 #define CHECK(what) do { if (!(what)) { printf("line %d: %s\\n", __LINE__, #what); failed = 1; } } while (0)
 
 /* So many frames from the first of the sequence on; how many results there were. */
 static uint32_t feed(uint32_t frames)
 {
-    uint32_t frame, results = 0;
+    uint32_t frame, slices, results = 0;
     memset(memory, 0x5A, sizeof memory);
     CHECK(fed_begin(&context, &outputs, memory + GUARD) == 0);
     for (frame = 0; frame < frames; ++frame) {
@@ -70,9 +79,16 @@ static uint32_t feed(uint32_t frames)
         memset(output.bytes, 0x33, sizeof output.bytes);
         took = NOW();
         status = fed_feed(&context);
+        for (slices = 1; status == MORE; ++slices) {
+            CHECK(fed_row(&context) == NULL && fed_feed(&context) == FED_ERROR_ROW);
+            status = fed_step(&context);
+        }
         took = (took - NOW()) & 0xFFFFFFu;
+        if (slices > most_slices) most_slices = slices;
         if (frame >= FED_ROWS && took > longest) longest = took;
         CHECK(status == (there ? FED_DONE : FED_NEXT_ROW));
+        /* Steps without a frame change nothing. */
+        CHECK(fed_step(&context) == FED_NEXT_ROW);
         if (there) {
             CHECK(memcmp(output.bytes, expected[frame + 1u - FED_ROWS], sizeof output.bytes) == 0);
             ++results;
@@ -98,9 +114,10 @@ int main(void)
     memcpy(whole.bytes, sequence, sizeof whole.bytes);
     CHECK(fed_run(&in, &outputs, memory + GUARD) == 0);
     CHECK(memcmp(output.bytes, expected[0], sizeof output.bytes) == 0);
-    printf("arena %lu, of which %lu are kept; %lu windows of %lu frames, one every %lu, at most %lu instructions a frame: %s\\n",
+    printf("arena %lu, of which %lu are kept; %lu windows of %lu frames, one every %lu, in at most %lu slices, at most %lu instructions a frame: %s\\n",
            (unsigned long)FED_ARENA_SIZE, (unsigned long)FED_KEPT_SIZE, (unsigned long)results,
-           (unsigned long)FED_ROWS, (unsigned long)FED_STEP, (unsigned long)longest * 40u, failed ? "failed" : "passed");
+           (unsigned long)FED_ROWS, (unsigned long)FED_STEP, (unsigned long)most_slices, (unsigned long)longest * 40u,
+           failed ? "failed" : "passed");
     return failed;
 }
 """)
@@ -137,6 +154,53 @@ def causal(last=True, before=True):
     return b.finish([x], [scores])
 
 
+def strided(dtype, cut_from=2):
+    """Frames of 8 numbers, of which every second and then every fourth is stepped to; a residual of frames from `cut_from` on,
+    and a pool. `dtype`: float32 or int8."""
+    random = numpy.random.default_rng(9)
+    b = tflite_builder.ModelBuilder()
+    whole = dtype == numpy.int8
+
+    def tensor(name, rows):
+        return b.tensor(name, dtype, (1, rows, 1, 8), *((0.05, -3) if whole else ()))
+
+    def weights(name, shape, axis):
+        if not whole:
+            return b.const(name, random.normal(0, 0.3, shape).astype(numpy.float32))
+        return b.const(name, random.integers(-127, 128, shape, dtype=numpy.int8), [0.004] * 8, axis=axis)
+
+    def window(kind, of, name, rows, taps, stride):
+        shape, axis = ((1, taps, 1, 8), 3) if kind == "DEPTHWISE_CONV_2D" else ((8, taps, 1, 8), 0)
+        to = tensor(name, rows)
+        more = {"depth_multiplier": 1} if kind == "DEPTHWISE_CONV_2D" else {}
+        biases = random.normal(0, 1000 if whole else 1, 8).astype(numpy.int32 if whole else numpy.float32)
+        bias = b.const(name + "_bias", biases, [0.05 * 0.004] * 8 if whole else None)
+        b.op(kind, [of, weights(name + "_weights", shape, axis), bias], [to], padding="VALID", stride_w=1, stride_h=stride,
+             dilation_h=1, dilation_w=1, activation="NONE", **more)
+        return to
+
+    x = tensor("frames", 23)
+    first = window("CONV_2D", x, "first", 11, 3, 2)
+    second = window("CONV_2D", first, "second", 9, 3, 1)
+    cut = tensor("cut", 9)
+    b.op("STRIDED_SLICE", [first, b.const("begin", numpy.array([0, cut_from, 0, 0], numpy.int32)),
+                           b.const("end", numpy.array([1, cut_from + 9, 1, 8], numpy.int32)),
+                           b.const("strides", numpy.ones(4, numpy.int32))], [cut])
+    sum_of = tensor("sum", 9)
+    b.op("ADD", [second, cut], [sum_of], activation="RELU")
+    pooled = tensor("pooled", 4)
+    b.op("MAX_POOL_2D", [sum_of], [pooled], padding="VALID", stride_w=1, stride_h=2, filter_h=3, filter_w=1,
+         activation="NONE")
+    row = window("DEPTHWISE_CONV_2D", pooled, "row", 1, 4, 1)
+    flat = b.tensor("flat", dtype, (1, 8), *((0.05, -3) if whole else ()))
+    b.op("RESHAPE", [row, b.const("shape", numpy.array([1, 8], numpy.int32))], [flat])
+    scores = b.tensor("scores", dtype, (1, 4), *((0.1, 0) if whole else ()))
+    dense = (b.const("dense", random.integers(-127, 128, (4, 8), dtype=numpy.int8), 0.01) if whole else
+             b.const("dense", random.normal(0, 1, (4, 8)).astype(numpy.float32)))
+    b.op("FULLY_CONNECTED", [flat, dense, -1], [scores])
+    return b.finish([x], [scores])
+
+
 def samples(path):
     """A sequence of frames, and what LiteRT's reference kernels make of each window."""
     import ai_edge_litert.interpreter as litert
@@ -147,7 +211,8 @@ def samples(path):
     random = numpy.random.default_rng(5)
     # Noise alone is the same to a network that listens.
     level = numpy.cumsum(random.normal(0, 25, [shape[1] + MORE, 1, 1]), 0) + random.normal(0, 40, [1, *shape[2:]])
-    sequence = numpy.clip(random.normal(level - 40, 30), -128, 127).astype(into["dtype"])
+    sequence = numpy.clip(random.normal(level - 40, 30), -128, 127)
+    sequence = (sequence / 64 if into["dtype"] == numpy.float32 else sequence).astype(into["dtype"])
     windows = []
     for at in range(MORE + 1):
         interpreter.set_tensor(into["index"], sequence[None, at:at + shape[1]])
@@ -161,8 +226,11 @@ def samples(path):
 
 def check(path, options, targets, optimize, work):
     work = common.fresh(work)
-    common.aotc("compile", path, "--prefix", "fed", "-o", work / "fed", "--quiet", "--cpu", "cortex-m4f", "--stream", "time",
-                *options.split())
+    command = ["compile", path, "--prefix", "fed", "-o", work / "fed", "--quiet", "--cpu", "cortex-m4f", "--stream", "time"]
+    if "least" in options:
+        refused = common.aotc(*command, *options.replace("least", "1").split(), expect=None)
+        options = options.replace("least", re.search(r"--slice (\d+)$", refused.stderr, re.M)[1])
+    common.aotc(*command, *options.split())
     header = (work / "fed" / "fed.h").read_text().splitlines()
     (work / "samples.h").write_text(samples(path))
     (work / "main.c").write_text(MAIN.substitute(input=feed.field(header, "INPUT").upper(),
@@ -185,13 +253,20 @@ def check(path, options, targets, optimize, work):
 
 def refusals(work):
     """Messages of models that are no frames."""
-    for name, model, said in (("first_row", causal(last=False), "depends on its padding before the first frame"),
-                              ("around", causal(before=False), "it is padded behind the last frame")):
+    ahead = strided(numpy.int8, cut_from=1)
+    for name, model, said, blamed in (
+            ("first_row", causal(last=False), "depends on its padding before the first frame", "op 3 CONV_2D"),
+            ("around", causal(before=False), "it is padded behind the last frame", "op 3 CONV_2D"),
+            ("ahead", ahead, "its result is 1 rows ahead of what it is used with", "op 2 STRIDED_SLICE")):
         (work / f"{name}.tflite").write_bytes(model)
         done = common.aotc("compile", work / f"{name}.tflite", "-o", work / name, "--cpu", "cortex-m4f", "--stream", "time",
                            expect=None)
-        if done.returncode != 1 or said not in done.stderr or "[time-impossible]" not in done.stderr or "op 3 CONV_2D" not in done.stderr:
+        if done.returncode != 1 or said not in done.stderr or "[time-impossible]" not in done.stderr or blamed not in done.stderr:
             raise common.Failure(f"{name}: {done.returncode} {done.stderr}")
+    done = common.aotc("compile", MODELS / "state" / "stream_conv_int8.tflite", "-o", work / "state", "--cpu", "cortex-m4f",
+                       "--stream", "time", expect=None)
+    if done.returncode != 1 or "[time-impossible]" not in done.stderr or "each run takes the next frames" not in done.stderr:
+        raise common.Failure(f"state: {done.returncode} {done.stderr}")
 
 
 def main():
@@ -203,15 +278,17 @@ def main():
     parser.add_argument("--optimize", default="-O2", help="level of the compiler: --optimize=-O3")
     options = parser.parse_args()
     work = common.fresh(options.work.resolve())
-    made = work / "causal.tflite"
-    made.write_bytes(causal())
+    made = {"causal": causal(), "strided": strided(numpy.int8), "strided_f32": strided(numpy.float32)}
+    for name, model in made.items():
+        (work / f"{name}.tflite").write_bytes(model)
     refusals(work)
-    models = [made, *map(common.model_path, options.models)]
+    models = [*(work / f"{name}.tflite" for name in made), *map(common.model_path, options.models)]
     for model in models:
         for text in options.options.split(";"):
             check(model, text, options.targets, options.optimize, work / model.stem)
-        common.aotc("verify", model, "--cpu", "cortex-m4f", "--stream", "time", "--quiet")
-    print(f"{len(models) + 2} passed, 0 failed")
+        for sliced in ([], ["--slice", "call"]):
+            common.aotc("verify", model, "--cpu", "cortex-m4f", "--stream", "time", "--quiet", *sliced)
+    print(f"{len(models) + 4} passed, 0 failed")
 
 
 if __name__ == "__main__":

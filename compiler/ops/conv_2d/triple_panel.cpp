@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/common/price.h"
+
 namespace aotc::ops {
 
 using tir::BufferPtr;
@@ -24,10 +26,7 @@ TriplePanel::TriplePanel(LoweringBuilder& f, const ConvShape& conv, int32_t zero
   const TripleText& text = target.triple_kernel;
   kernel_.family = text.pack;
   kernel_.unroll = TriplePack::unroll_for(by_rectangles() ? conv.in_channels : row_elements_, text.most_packed);
-  // Where addresses do not move on with an access, a kernel that can do any is no gain for single rows and short ones.
-  constexpr int64_t kShort = 16;
-  const bool few = conv.window.y.kernel == 1 || kernel_.unroll < 4 || (row_elements_ < kShort && !by_rectangles());
-  if (target.multiply_add > 1 && few) kernel_.family = {};
+  if (!kernel_.family.empty() && !pays(target)) kernel_.family = {};
   banded_ = wants_band(target);
 }
 
@@ -143,6 +142,32 @@ void TriplePanel::pack_band(const Ex& first, const Ex& row, const Ex& column) {
       });
     });
   });
+}
+
+// Is what the kernel saves worth its bytes? Those of the other convolutions that share it are not known here. Counted
+// on Cortex-M3 and RV32: C takes two instructions more for an element of windows that lie in the image, and a call of
+// the kernel 40; where addresses do not move on with an access, C takes no more. By rectangles an element of windows
+// that reach beyond the image takes 14 less.
+bool TriplePanel::pays(const TargetInfo& target) const {
+  constexpr int64_t kElement = 2, kCall = 40, kClipped = 14, kBytes = 550, kBytesOfRectangles = 600, kShort = 16;
+  const WindowAxis& y = conv_.window.y;
+  const WindowAxis& x = conv_.window.x;
+  const int64_t calls = (conv_.window.batch * y.out * x.out + TripleGemm::kPixels - 1) / TripleGemm::kPixels;
+  // A kernel that can do any is no gain there for single rows and short ones.
+  if (target.multiply_add > 1 &&
+      (y.kernel == 1 || kernel_.unroll < 4 || (row_elements_ < kShort && !by_rectangles())))
+    return false;
+  int64_t inside = calls, clipped = 0;
+  if (clips()) {
+    const WindowAxis::Range rows = y.inside(), columns = columns_inside();
+    inside = has_inside() ? calls * (rows.high - rows.low + 1) * (columns.high - columns.low + 1) / (y.out * x.out) : 0;
+    if (by_rectangles()) clipped = calls - inside;
+  }
+  int64_t saved = clipped * kClipped * conv_.k;
+  if (target.multiply_add == 1) saved += inside * (kElement * conv_.k - kCall);
+  if (target.level == Level::kSpeed) return saved >= 0;
+  return static_cast<double>(saved) >
+         kInstructionsPerByte * static_cast<double>(by_rectangles() ? kBytesOfRectangles : kBytes);
 }
 
 // Windows that reach beyond the image are rectangles of elements and of padding, each the kernel's.

@@ -32,6 +32,7 @@ class TriplePanel {
   using Triple = std::array<Ex, TripleGemm::kPixels>;
 
   bool clips() const;
+  bool pays(const TargetInfo& target) const;
   WindowAxis::Range columns_inside() const;
   bool has_inside() const;
   bool wants_band(const TargetInfo& target) const;

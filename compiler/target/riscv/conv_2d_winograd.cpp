@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/conv_order.h"
+#include "ops/common/price.h"
 #include "ops/common/triple_kernel.h"
 #include "target/riscv/winograd.h"
 
@@ -69,7 +70,7 @@ class WinogradLowering {
   int64_t whole_groups() const { return conv_.out_channels / Winograd::kChannels; }
 
   bool pays(const ops::TripleKernelFit& direct, bool sign) const {
-    constexpr double kInstructionsPerByte = 50, kPerElement = 11;
+    constexpr double kPerElement = 11;
     const auto groups = static_cast<int64_t>(first_.size());
     const int64_t kernel_groups = (conv_.out_channels + direct.kernel.channels - 1) / direct.kernel.channels;
     const double triples = static_cast<double>((kOutputs * tiles() + ops::TripleGemm::kPixels - 1) / ops::TripleGemm::kPixels);
@@ -81,7 +82,7 @@ class WinogradLowering {
     if (target_.level == ops::Level::kSpeed) return own < whole;
     // Transformed weights take six bytes where there were three.
     const double bytes = static_cast<double>(conv_.k * conv_.out_channels);
-    return whole - own > kInstructionsPerByte * bytes;
+    return whole - own > ops::kInstructionsPerByte * bytes;
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const ops::LineFit& lines) {

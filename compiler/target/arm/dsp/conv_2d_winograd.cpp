@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/conv_order.h"
+#include "ops/common/price.h"
 #include "ops/conv_2d/shape.h"
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/dsp/winograd.h"
@@ -94,7 +95,6 @@ class WinogradLowering {
 
   // Transformed weights take 16 words of 16 bits where there were 9 bytes.
   double least_saving() const {
-    constexpr double kInstructionsPerByte = 50;
     return kInstructionsPerByte * static_cast<double>((32 - 9) * conv_.in_channels * conv_.out_channels);
   }
 

@@ -51,7 +51,7 @@ void print_report(const Report& r) {
   const auto ticks = run.value("op_ticks", nlohmann::ordered_json::array());
   const std::string unit = r.project ? r.project->board.field("clock.unit") : "";
   print_out("{}\n{}", layers_text(r, ticks, unit), summary_text(r.compiled));
-  print_out("{}\n{}", live_text(r.compiled), levels_text(r.variants));
+  print_out("{}\n{}\n{}", live_text(r.compiled), levels_text(r.variants), pareto_text(r.variants));
   if (r.project && r.data.contains("code_bytes"))
     print_out("code: {}\n", format_bytes(r.data["code_bytes"].get<int64_t>()));
   if (run.contains("values") && run["values"].contains(unit) && run["values"][unit].is_number())

@@ -277,6 +277,7 @@ Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptio
   plan_options.inputs = contracts.inputs;
   plan_options.outputs = contracts.outputs;
   plan_options.stream = options.stream;
+  plan_options.stream_most = options.stream_most;
   plan_options.feed = options.feed;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   // Loops and pieces of tensors have offsets, which blocks of a workspace have not.

@@ -61,6 +61,7 @@ struct CompileOptions {
   bool level_given = false;  // by -O, which --prefer flash then leaves alone
   bool prefer_ram = false;
   plan::Stream stream = plan::Stream::kOff;
+  int stream_most = plan::kUsualStreamMost;
   bool assembly = true;  // microkernels in assembly; false: portable C only
   std::string schedules_path;              // read by compile_model into:
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file

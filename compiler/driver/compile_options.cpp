@@ -197,20 +197,27 @@ options::Choice preference(CompileOptions& c) {
 
 // How operators are computed.
 std::vector<options::Option> schedule_options(CompileOptions& c) {
-  return {level_option(c),
-          {.names = "--prefer",
-           .target = preference(c),
-           .help = "What to have less of where a schedule can save only one of them: cycles (speed is its older name), "
-                   "RAM, or flash, which is -O size unless -O is given"},
-          {.names = "--stream",
-           .target = stream_choice(c),
-           .help = "Operators one behind the other computed row by row, so that only some rows of the tensors between "
-                   "them are in RAM: never, where the arena is smaller for at most 3 % more instructions, or "
-                   "wherever the arena is smaller; time: rows are frames that go on from one inference to the next, and "
-                   "are fed",
-           .see = "streaming.md"},
-          assembly_option(c),
-          schedules_option(c)};
+  return {
+      level_option(c),
+      {.names = "--prefer",
+       .target = preference(c),
+       .help = "What to have less of where a schedule can save only one of them: cycles (speed is its older name), "
+               "RAM, or flash, which is -O size unless -O is given"},
+      {.names = "--stream",
+       .target = stream_choice(c),
+       .help = "Operators one behind the other computed row by row, so that only some rows of the tensors between "
+               "them are in RAM: never, where the arena is smaller for at most 3 % more instructions, or "
+               "wherever the arena is smaller; time: rows are frames that go on from one inference to the next, and "
+               "are fed",
+       .see = "streaming.md"},
+      {.names = "--stream-most",
+       .value = "PERCENT",
+       .target = &c.stream_most,
+       .help = "With --stream auto: how many percent more instructions it may take",
+       .range = options::Range{0, 10000},
+       .see = "streaming.md"},
+      assembly_option(c),
+      schedules_option(c)};
 }
 
 // How operators and the model are called.

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -50,8 +51,19 @@ Variant asked_for(const CompileOptions& options) {
   out.level = options.level;
   out.prefer_ram = options.prefer_ram;
   out.stream = options.stream;
+  out.stream_most = options.stream_most;
   out.images_last = options.images_last;
   out.chosen = true;
+  return out;
+}
+
+// The same options, not measured.
+Variant asked_again(const Variant& v) {
+  Variant out;
+  out.level = v.level;
+  out.prefer_ram = v.prefer_ram;
+  out.stream = v.stream;
+  out.images_last = v.images_last;
   return out;
 }
 
@@ -70,6 +82,7 @@ std::vector<Variant> variants_to_try(const CompileOptions& options) {
     if (stream == chosen.stream) continue;
     Variant v = chosen;
     v.stream = stream;
+    v.stream_most = plan::kUsualStreamMost;
     v.chosen = false;
     out.push_back(v);
   }
@@ -89,6 +102,7 @@ bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   here.level = v.level;
   here.prefer_ram = v.prefer_ram;
   here.stream = v.stream;
+  here.stream_most = v.stream_most;
   here.images_last = v.images_last;
   here.dump_after.clear();
   here.time_passes = false;
@@ -99,6 +113,7 @@ bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   v.arena_bytes = f.arena_bytes;
   v.constants_bytes = f.constant_bytes;
   v.functions = static_cast<int64_t>(compiled->program.functions.size());
+  v.tried = compiled->program.stream_tried;
   const auto calls = estimated_instructions(*compiled);
   if (std::find(calls.begin(), calls.end(), 0) == calls.end())
     v.instructions = std::accumulate(calls.begin(), calls.end(), int64_t{0});
@@ -110,21 +125,98 @@ bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   return true;
 }
 
+bool same_rows(const Variant& a, const Variant& b) {
+  return a.stream == b.stream && (a.stream != plan::Stream::kAuto || a.stream_most == b.stream_most);
+}
+
 // How many of the options differ.
 int distance(const Variant& a, const Variant& b) {
-  return (a.level != b.level) + (a.prefer_ram != b.prefer_ram) + (a.stream != b.stream) +
-         (a.images_last != b.images_last);
+  return (a.level != b.level) + (a.prefer_ram != b.prefer_ram) + !same_rows(a, b) + (a.images_last != b.images_last);
+}
+
+// What --stream-most makes of lists of segments that were tried, but for what --stream auto and max do.
+std::vector<int> percents_between(std::vector<plan::StreamTried> tried) {
+  std::sort(tried.begin(), tried.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.percent, a.arena_bytes) < std::tie(b.percent, b.arena_bytes);
+  });
+  std::vector<plan::StreamTried> front;
+  for (const plan::StreamTried& t : tried)
+    if (front.empty() || t.arena_bytes < front.back().arena_bytes) front.push_back(t);
+  // How many of them take no more than that.
+  auto within = [&](int percent) {
+    return std::count_if(front.begin(), front.end(), [&](const auto& t) { return t.percent <= percent; });
+  };
+  std::vector<int> out;
+  for (const plan::StreamTried& t : front) {
+    const int percent = std::max(0, static_cast<int>(std::ceil(t.percent)));
+    const auto count = within(percent);
+    if (count == within(plan::kUsualStreamMost) || count == std::ssize(front) ||
+        (!out.empty() && out.back() == percent))
+      continue;
+    out.push_back(percent);
+  }
+  return out;
+}
+
+// What is worth a try where rows make the arena smaller.
+std::vector<Variant> with_rows_to_try(const std::vector<Variant>& variants) {
+  std::vector<Variant> out;
+  const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
+  if (chosen == variants.end()) return out;
+  for (const Variant& v : variants) {
+    Variant other = v;
+    other.stream = chosen->stream;
+    if (v.stream != plan::Stream::kMax || distance(other, *chosen) > 0 || v.tried.empty()) continue;
+    other = asked_again(v);
+    for (int percent : percents_between(v.tried)) {
+      other.stream = plan::Stream::kAuto;
+      other.stream_most = percent;
+      if (!same_rows(other, *chosen)) out.push_back(other);
+    }
+    other = asked_again(v);
+    for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
+      other.level = level;
+      if (level != chosen->level && chosen->stream != plan::Stream::kMax) out.push_back(other);
+    }
+  }
+  return out;
+}
+
+bool is_better(const Variant& a, const Variant& b) {
+  return a.arena_bytes <= b.arena_bytes && a.instructions <= b.instructions &&
+         (a.arena_bytes < b.arena_bytes || a.instructions < b.instructions);
+}
+
+// Of equal ones that which was asked for, or else the first.
+void mark_pareto(std::vector<Variant>& variants) {
+  for (size_t i = 0; i < variants.size(); ++i) {
+    Variant& v = variants[i];
+    v.pareto = v.instructions > 0;
+    for (size_t other = 0; other < variants.size() && v.pareto; ++other) {
+      const Variant& o = variants[other];
+      if (o.instructions == 0) continue;
+      const bool equal = o.arena_bytes == v.arena_bytes && o.instructions == v.instructions;
+      v.pareto = !is_better(o, v) && !(equal && !v.chosen && (o.chosen || other < i));
+    }
+  }
 }
 
 bool only_level_differs(const Variant& a, const Variant& b) {
   return distance(a, b) == (a.level != b.level ? 1 : 0);
 }
 
+std::string stream_option(const Variant& v) {
+  std::string out = std::string("--stream ") + name_of(v.stream);
+  if (v.stream == plan::Stream::kAuto && v.stream_most != plan::kUsualStreamMost)
+    out += " --stream-most " + std::to_string(v.stream_most);
+  return out;
+}
+
 std::string option_of_change(const Variant& from, const Variant& to) {
   if (from.level != to.level) return std::string("-O ") + name_of(to.level);
   if (from.prefer_ram != to.prefer_ram) return to.prefer_ram ? "--prefer ram" : "--prefer cycles";
   if (from.images_last != to.images_last) return "--input-layout nhwc";
-  return std::string("--stream ") + name_of(to.stream);
+  return stream_option(to);
 }
 
 struct Change {
@@ -159,7 +251,7 @@ std::vector<Change> changes(const Variant& a, const Variant& b) {
 std::string Variant::options() const {
   std::string out = std::string("-O ") + name_of(level);
   if (prefer_ram) out += " --prefer ram";
-  if (stream != plan::Stream::kOff) out += std::string(" --stream ") + name_of(stream);
+  if (stream != plan::Stream::kOff) out += " " + stream_option(*this);
   if (images_last) out += " --input-layout nhwc";
   return out;
 }
@@ -175,6 +267,10 @@ std::vector<Variant> variants_of(const CompileOptions& options, bool measure_cod
   KnownSizes sizes;
   for (Variant& v : variants_to_try(options))
     if ((others || v.chosen) && measure(options, measure_code ? &sizes : nullptr, v)) out.push_back(v);
+  if (others)
+    for (Variant& v : with_rows_to_try(out))
+      if (measure(options, measure_code ? &sizes : nullptr, v)) out.push_back(v);
+  mark_pareto(out);
   return out;
 }
 
@@ -202,6 +298,7 @@ nlohmann::ordered_json variants_json(const std::vector<Variant>& variants) {
                                 {"stream", name_of(v.stream)},
                                 {"input_layout", v.images_last ? "nhwc" : "nchw"},
                                 {"chosen", v.chosen},
+                                {"pareto", v.pareto},
                                 {"arena_bytes", v.arena_bytes},
                                 {"constants_bytes", v.constants_bytes},
                                 {"functions", v.functions}};
@@ -220,6 +317,55 @@ std::string levels_text(const std::vector<Variant>& variants) {
       rows.push_back({std::string("-O ") + name_of(v.level) + (v.chosen ? " *" : ""), with_commas(v.arena_bytes),
                       with_commas(v.constants_bytes), with_commas(v.functions),
                       v.code_bytes ? with_commas(*v.code_bytes) : ""});
+  return format_table(rows);
+}
+
+namespace {
+
+// From the smallest arena on, and among them what was asked for.
+std::vector<const Variant*> pareto_of(const std::vector<Variant>& variants) {
+  std::vector<const Variant*> out;
+  for (const Variant& v : variants)
+    if (v.pareto || (v.chosen && v.instructions > 0)) out.push_back(&v);
+  std::sort(out.begin(), out.end(), [](const Variant* a, const Variant* b) {
+    return std::tie(a->arena_bytes, a->instructions) < std::tie(b->arena_bytes, b->instructions);
+  });
+  return out;
+}
+
+// What is better than something else, and nothing than it.
+const Variant* better_than(const Variant& v, const std::vector<const Variant*>& points) {
+  for (const Variant* p : points)
+    if (p->pareto && is_better(*p, v)) return p;
+  return nullptr;
+}
+
+}  // namespace
+
+nlohmann::ordered_json pareto_json(const std::vector<Variant>& variants) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  const std::vector<const Variant*> points = pareto_of(variants);
+  for (const Variant* v : points) {
+    nlohmann::ordered_json j = {{"options", v->options()},
+                                {"chosen", v->chosen},
+                                {"arena_bytes", v->arena_bytes},
+                                {"estimated_instructions", v->instructions}};
+    if (const Variant* other = better_than(*v, points)) j["instead"] = other->options();
+    out.push_back(j);
+  }
+  return out;
+}
+
+std::string pareto_text(const std::vector<Variant>& variants) {
+  const std::vector<const Variant*> points = pareto_of(variants);
+  if (points.empty()) return "";
+  std::vector<std::vector<std::string>> rows = {
+      {"no better arena and instructions", "arena", "instructions, est.", ""}};
+  for (const Variant* v : points) {
+    const Variant* other = better_than(*v, points);
+    rows.push_back({v->options() + (v->chosen ? " *" : ""), with_commas(v->arena_bytes), with_commas(v->instructions),
+                    other ? "better: " + other->options() : ""});
+  }
   return format_table(rows);
 }
 

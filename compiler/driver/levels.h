@@ -17,11 +17,15 @@ struct Variant {
   ops::Level level = ops::Level::kBalanced;
   bool prefer_ram = false;
   plan::Stream stream = plan::Stream::kOff;
+  int stream_most = plan::kUsualStreamMost;
   bool images_last = false;  // of an ONNX model: --input-layout nhwc
   // `instructions`: estimated, of one run; 0 if some function is given in C.
   int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0;
   std::optional<int64_t> code_bytes;
   bool chosen = false;  // what the caller asked for
+  // No other has a smaller arena for as few instructions, nor fewer instructions in as small an arena.
+  bool pareto = false;
+  std::vector<plan::StreamTried> tried;  // on the way to it, with other segments
 
   // "-O size --prefer ram": what is not the default.
   std::string options() const;
@@ -31,14 +35,20 @@ struct Variant {
 std::vector<int64_t> estimated_instructions(const Compiled& compiled);
 
 // The levels from size to speed, first with the caller's --prefer and --stream; then with the other word of --prefer;
-// then the caller's level with the other words of --stream, and with --input-layout nhwc. What cannot be compiled is left out. `measure_code`
-// takes a second for each. `others`: not only what was asked for.
+// then the caller's level with the other words of --stream, and with --input-layout nhwc. Where rows make the arena
+// smaller, behind them what is between --stream auto and max, by --stream-most, and --stream max at other levels. What
+// cannot be compiled is left out. `measure_code` takes a second for each. `others`: not only what was asked for.
 std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code, bool others = true);
 
 // "levels" of a report: those that differ from what was asked for in -O only.
 nlohmann::ordered_json levels_json(const std::vector<Variant>& variants);
 nlohmann::ordered_json variants_json(const std::vector<Variant>& variants);
 std::string levels_text(const std::vector<Variant>& variants);
+
+// "pareto" of a report: those that none is better than in arena and estimated instructions, from the smallest arena on;
+// among them what was asked for, with "instead" if another is better. Empty if instructions are not known.
+nlohmann::ordered_json pareto_json(const std::vector<Variant>& variants);
+std::string pareto_text(const std::vector<Variant>& variants);
 
 // What a user may try: changes of one option that make something smaller or faster by at least one percent, with all that
 // they change. {"option", "text", "arena_bytes", "constants_bytes", "code_bytes" (if measured), "instructions"}: new less

@@ -81,6 +81,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["level"] = name_of(options.level);
   j["prefer"] = options.prefer_ram ? "ram" : "cycles";
   j["stream"] = name_of(options.stream);
+  j["stream_most"] = static_cast<uint32_t>(options.stream_most);
   j["assembly"] = options.assembly;
   j["schedules"] = schedules_json(options.schedules);
   return j;
@@ -151,6 +152,7 @@ CompileOptions ProjectDir::compile_options() const {
              : stream == "max"  ? plan::Stream::kMax
              : stream == "auto" ? plan::Stream::kAuto
                                 : plan::Stream::kOff;
+  o.stream_most = c.value("stream_most", plan::kUsualStreamMost);
   o.assembly = c.value("assembly", true);
   if (auto schedules = schedules_of(c)) o.schedules = std::move(*schedules);
   return o;

@@ -102,6 +102,7 @@ Result<Report> make_report(const std::string& target, const CompileOptions& give
   for (const Variant& v : out.variants)
     if (v.chosen && v.code_bytes && !data.contains("code_bytes")) data["code_bytes"] = *v.code_bytes;
   if (others) data["boards"] = boards_json(compile);
+  data["pareto"] = pareto_json(out.variants);
   data["next"] = next_steps_json(out.variants);
   data["absent"] = absent(out);
   data["source"] = source_json(c);

@@ -119,6 +119,8 @@ ReportJson title(const ReportJson& report) {
   if (text_at(report, "prefer") == "ram") options += " --prefer ram";
   if (const std::string stream = text_at(report, "stream"); !stream.empty() && stream != "off")
     options += " --stream " + stream;
+  if (const auto most = report.find("stream_most"); most != report.end() && most->is_number_integer())
+    options += " --stream-most " + std::to_string(most->get<int64_t>());
   const std::string model = text_at(report, "model").empty() ? text_at(report, "prefix") : text_at(report, "model");
   return {{"model", model}, {"target", target.empty() ? "any CPU" : target}, {"options", options}};
 }

@@ -240,6 +240,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["level"] = name_of(c.options.level);
   j["prefer"] = c.options.prefer_ram ? "ram" : "cycles";
   j["stream"] = name_of(c.options.stream);
+  if (c.options.stream_most != plan::kUsualStreamMost) j["stream_most"] = c.options.stream_most;
   j["input_in_arena"] = c.program.input_contract == plan::Contract::kOverwrite;
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
   j["constants_bytes"] = f.constant_bytes;

@@ -49,8 +49,8 @@ Status check_control(const Graph& graph, const PlanOptions& options, Diagnostics
   return kFailure;
 }
 
-// At most so many percent more instructions, where rows are not wanted at any price.
-constexpr double kMostMore = 3;
+// Percent of instructions that `now` is more than `before`.
+double percent_more(double now, double before) { return before > 0 ? 100 * (now - before) / before : 0; }
 
 // As they are counted in what was lowered: the operators' own estimates are for whole tensors.
 double instructions_of(const Program& program, const ops::TargetInfo& target) {
@@ -65,13 +65,17 @@ Result<Program> plan_streamed(Graph graph, const PlanOptions& options, Diagnosti
   auto best = Planner(flatten(Graph(graph)), options, {}, diags).run();
   if (!best) return kFailure;
   const double instructions = instructions_of(*best, options.target);
+  const int64_t whole = best->arena_bytes;
+  std::vector<StreamTried> tried;
   for (const std::vector<Segment>& segments : segment_candidates(graph, options.inputs == Contract::kPreserve)) {
     Diagnostics unsaid;
     auto program = Planner(flatten(Graph(graph)), options, segments, unsaid).run();
-    if (!program || program->arena_bytes >= best->arena_bytes) continue;
-    const bool cheap = instructions_of(*program, options.target) <= instructions * (1 + kMostMore / 100);
-    if (cheap || options.stream == Stream::kMax) best = std::move(program);
+    if (!program || program->arena_bytes >= whole) continue;
+    tried.push_back({program->arena_bytes, percent_more(instructions_of(*program, options.target), instructions)});
+    if (program->arena_bytes >= best->arena_bytes) continue;
+    if (tried.back().percent <= options.stream_most || options.stream == Stream::kMax) best = std::move(program);
   }
+  best->stream_tried = std::move(tried);
   return best;
 }
 
@@ -96,7 +100,7 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
     const double now = instructions_of(*program, options.target);
     if (best && std::pair(program->arena_bytes, now) >= std::pair(best->arena_bytes, instructions))
       return;
-    if (best && !at_any_price && now > instructions * (1 + kMostMore / 100)) return;
+    if (best && !at_any_price && percent_more(now, instructions) > options.stream_most) return;
     best = std::move(*program);
     chosen = segments;
     instructions = now;

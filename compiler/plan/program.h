@@ -96,6 +96,12 @@ struct Feeding {
   int64_t rows() const { return static_cast<int64_t>(slots.size()) - period; }
 };
 
+// A list of segments that was tried.
+struct StreamTried {
+  int64_t arena_bytes = 0;
+  double percent = 0;
+};
+
 // What runs when: calls one after the other, and blocks of them.
 struct ProgramStep {
   enum class Kind : uint8_t {
@@ -162,6 +168,9 @@ struct Program {
   int64_t arena_bytes = 0;  // of all pools
   int64_t arena_lower_bound = 0;
   bool arena_proven_optimal = false;
+  // Of plans with other segments that were tried: their arenas, and the percent of instructions that they take more
+  // than the one without any, or than that of the fed rows alone.
+  std::vector<StreamTried> stream_tried;
   std::string arena_method;
   int64_t arena_without_overlap = 0;  // what the same program needs with no shared bytes
   std::vector<int64_t> live_bytes;  // per call: arena bytes in use
@@ -174,10 +183,13 @@ struct Program {
 // Operators as segments of rows (plan/segments.h): never, where that costs next to nothing, or where the arena is
 // smaller at any price; or the input's rows are frames that go on for ever (`feed`).
 enum class Stream : uint8_t { kOff, kAuto, kMax, kTime };
+// At most so many percent more instructions, where rows are not wanted at any price and nobody says another number.
+constexpr int kUsualStreamMost = 3;
 
 struct PlanOptions {
   ops::TargetInfo target;
   Stream stream = Stream::kOff;
+  int stream_most = kUsualStreamMost;                 // of kAuto: so many percent more instructions
   std::optional<std::vector<Segment>> segments = {};  // these and no others, whatever they cost
   bool feed = false;  // the caller gives the input by rows: the first operators are a segment
                       // (Program::feeding)

@@ -168,7 +168,7 @@ class Tests:
 
     def test_variants_are_what_compiling_gives(self):
         data = self.report(DIGITS, "--cpu", "cortex-m4f")
-        assert sum(v["chosen"] for v in data["variants"]) == 1 and len(data["variants"]) == 8
+        assert sum(v["chosen"] for v in data["variants"]) == 1 and len(data["variants"]) >= 8
         for v in data["variants"]:
             one = json.loads(self.run("check", DIGITS, "--cpu", "cortex-m4f", *v["options"].split(), "--json").stdout)
             for key in ("arena_bytes", "constants_bytes", "level", "prefer", "stream"):
@@ -179,6 +179,34 @@ class Tests:
             like = [v for v in data["variants"] if v["arena_bytes"] - chosen["arena_bytes"] == step["arena_bytes"]
                     and step["option"] in v["options"]]
             assert like, step
+
+    def test_pareto_points(self):
+        """Nothing is better in arena and instructions, and the options give what is said."""
+        model = SHARED / "models/kws.tflite"
+        if not model.exists():
+            return
+        arguments = ("--cpu", "cortex-m4f")
+        data = self.report(model, *arguments)
+        points, variants = data["pareto"], data["variants"]
+
+        def better(a, b):
+            figures = [(v["arena_bytes"], v["estimated_instructions"]) for v in (a, b)]
+            return figures[0] != figures[1] and all(x <= y for x, y in zip(*figures))
+
+        assert [p["arena_bytes"] for p in points] == sorted(p["arena_bytes"] for p in points) and len(points) >= 3, points
+        assert [p["chosen"] for p in points].count(True) == 1
+        for p in points:
+            assert any(better(v, p) for v in variants) == ("instead" in p), p
+            assert "instead" not in p or p["chosen"], p
+            one = json.loads(self.run("check", model, *arguments, *p["options"].split(), "--json").stdout)
+            assert one["arena_bytes"] == p["arena_bytes"], (p, one["arena_bytes"])
+        for v in variants:
+            assert v["pareto"] == any(p["options"] == v["options"] and "instead" not in p for p in points), v
+            assert v["pareto"] or any(not better(v, p) for p in points), v
+        text = self.run("report", model, *arguments).stdout
+        for p in points:
+            line = p["options"] + (" *" if p["chosen"] else "")
+            assert any(t.startswith(line + " ") and f"{p['arena_bytes']:,}" in t for t in text.splitlines()), (line, text)
 
     def test_what_planes_of_pictures_cost(self):
         model = ROOT / "tests" / "models" / "torch" / "convolutional_script.onnx"

@@ -42,6 +42,15 @@ function drawConstants() {
 // --- Levels --------------------------------------------------------------------------------------
 
 const scroller = (name, table) => el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": name}, table);
+// Ways that none is better than in both.
+function drawPareto() {
+  const columns = [["arena_bytes", "Arena"], ["estimated_instructions", "Instructions, est."]];
+  return el("div", {}, el("p", {class: "soft"}, "Of these ways none has a smaller arena for as few instructions, nor fewer instructions in as small an arena:"),
+    scroller("Table of arenas and instructions", el("table", {}, head([["Options", ""], ...columns.map(([, name]) => [name, "num"])]), el("tbody", {}, DATA.pareto.map((p, i) =>
+      el("tr", {class: p.chosen ? "chosen" : ""}, el("td", {}, el("code", {}, p.options), " ", p.chosen ? el("span", {class: "tag"}, "this report") : null,
+        p.instead ? el("span", {class: "soft"}, " better: ", el("code", {}, p.instead)) : null),
+      columns.map(([key]) => cell(p[key], `pareto.${i}.${key}`))))))));
+}
 function drawLevels() {
   const chosen = DATA.variants.find((v) => v.chosen) || {};
   const measured = [["arena_bytes", "Arena"], ["constants_bytes", "Constants"], ["code_bytes", "Code"],
@@ -55,7 +64,8 @@ function drawLevels() {
   section("levels", "Levels side by side", "The model compiled in other ways, beside the way that was asked for.",
     scroller("Table of levels", el("table", {}, head([["Options", ""], ...measured.map(([, name]) => [name, "num"])]), el("tbody", {}, DATA.variants.map((v, i) =>
       el("tr", {class: v.chosen ? "chosen" : ""}, el("td", {}, el("code", {}, v.options), " ", v.chosen ? el("span", {class: "tag"}, "this report") : null),
-        measured.map(([key]) => { const c = cell(v[key], `variants.${i}.${key}`); const d = delta(v, key); if (d) c.append(d); return c; })))))));
+        measured.map(([key]) => { const c = cell(v[key], `variants.${i}.${key}`); const d = delta(v, key); if (d) c.append(d); return c; })))))),
+    DATA.pareto.length > 1 ? drawPareto() : null);
 }
 
 function drawBoards() {

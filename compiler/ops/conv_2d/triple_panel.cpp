@@ -144,10 +144,10 @@ void TriplePanel::pack_band(const Ex& first, const Ex& row, const Ex& column) {
   });
 }
 
-// Is what the kernel saves worth its bytes? Those of the other convolutions that share it are not known here. Counted
-// on Cortex-M3 and RV32: C takes two instructions more for an element of windows that lie in the image, and a call of
-// the kernel 40; where addresses do not move on with an access, C takes no more. By rectangles an element of windows
-// that reach beyond the image takes 14 less.
+// Is what the kernel saves worth its bytes? Those of the other convolutions that share it are not known here. As
+// counted, C takes two instructions more for an element of windows that lie in the image, and a call of the kernel 40;
+// where addresses do not move on with an access, C takes no more. By rectangles an element of windows that reach beyond
+// the image takes 14 less.
 bool TriplePanel::pays(const TargetInfo& target) const {
   constexpr int64_t kElement = 2, kCall = 40, kClipped = 14, kBytes = 550, kBytesOfRectangles = 600, kShort = 16;
   const WindowAxis& y = conv_.window.y;

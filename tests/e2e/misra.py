@@ -87,11 +87,31 @@ def cut_tables(folder):
         file.write_text(text)
 
 
+# What runs the addon: it makes objects by the hundred thousand and drops none, and looking for garbage
+# among them takes an eighth of its time.
+ADDON_PYTHON = """\
+#!/usr/bin/env python3
+import gc, os, runpy, sys
+gc.disable()
+del sys.argv[0]
+sys.path[0] = os.path.dirname(sys.argv[0])
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def addon_python(folder):
+    """The path of ADDON_PYTHON as a program in a folder."""
+    program = folder / "addon_python"
+    program.write_text(ADDON_PYTHON)
+    program.chmod(0o755)
+    return program
+
+
 def hits_in(folder):
     """(file, line, rule) of every hit in a folder of C."""
     done = common.run(
-        ["nice", "cppcheck", "--addon=misra", "--std=c99", "--quiet", "--enable=style",
-         "--platform=arm32-wchar_t4", "--template={file}\t{line}\t{id}", "-I",
+        ["nice", "cppcheck", "--addon=misra", f"--addon-python={addon_python(folder)}", "--std=c99",
+         "--quiet", "--enable=style", "--platform=arm32-wchar_t4", "--template={file}\t{line}\t{id}", "-I",
          common.ROOT / "crt" / "include", folder], expect=None, timeout=3600)
     if done.returncode != 0:
         raise common.Failure(f"cppcheck: exit code {done.returncode}\n{done.stdout}{done.stderr}")

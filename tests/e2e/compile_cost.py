@@ -37,7 +37,7 @@ MANY, FEWER, MOST_OF_MANY = 8000, 2000, 8000
 MANY_KINDS = ("add", "mul", "relu", "concatenation", "pad", "fan_out")
 AIM_TIMES_FILE = 10
 FREE_BYTES = 800_000
-# Of a program that runs for a second most goes into translating it: not beyond jumps, which translates a third twice.
+# Of a program that runs for a moment most of the time goes into translating it: blocks do not go on beyond jumps.
 COUNTER = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", "--vgdb=no",
            "--vex-guest-chase=no")
 

@@ -233,7 +233,8 @@ def hostile(test, folder, other):
         return b"" if seen[0] > 2000 else data
 
     bridge, _ = test.bridge(board, folder, stop)
-    job("dead in the middle", ("rpc-silent", "rpc-timeout", "device-timeout"), ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3))
+    # In the middle of an answer, too: of that, what came is damaged.
+    job("dead in the middle", ("rpc-silent", "rpc-timeout", "device-timeout", "rpc-corrupted"), ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3))
     path, _ = test.machine(board, folder)
     refused(test, "firmware of another project", "firmware-other", ("run", other, "--port", path))
     refused(test, "not in time", "device-timeout", ("verify", folder, "--port", path, "--only", "board", "--samples", 3000, "--timeout", 1))

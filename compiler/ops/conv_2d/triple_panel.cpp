@@ -149,14 +149,14 @@ void TriplePanel::pack_band(const Ex& first, const Ex& row, const Ex& column) {
 // where addresses do not move on with an access, C takes no more. By rectangles an element of windows that reach beyond
 // the image takes 14 less.
 bool TriplePanel::pays(const TargetInfo& target) const {
-  constexpr int64_t kElement = 2, kCall = 40, kClipped = 14, kBytes = 550, kBytesOfRectangles = 600, kShort = 16;
+  constexpr int64_t kElement = 2, kCall = 40, kClipped = 14, kBytes = 550, kBytesOfRectangles = 600, kShort = 16, kManyRows = 4;
   const WindowAxis& y = conv_.window.y;
   const WindowAxis& x = conv_.window.x;
   const int64_t calls = (conv_.window.batch * y.out * x.out + TripleGemm::kPixels - 1) / TripleGemm::kPixels;
-  // A kernel that can do any is no gain there for single rows and short ones.
-  if (target.multiply_add > 1 &&
-      (y.kernel == 1 || kernel_.unroll < 4 || (row_elements_ < kShort && !by_rectangles())))
-    return false;
+  // Short rows are no gain where there are many of them, and where addresses do not move on none are, nor single ones.
+  const bool is_short = row_elements_ < kShort && !by_rectangles();
+  if (is_short && y.kernel > kManyRows) return false;
+  if (target.multiply_add > 1 && (y.kernel == 1 || kernel_.unroll < 4 || is_short)) return false;
   int64_t inside = calls, clipped = 0;
   if (clips()) {
     const WindowAxis::Range rows = y.inside(), columns = columns_inside();

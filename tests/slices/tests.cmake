@@ -30,7 +30,7 @@ e2e_test(slices.feed.shared full ${python} ${slices}/feed.py --models vww,kws,mi
 e2e_test(slices.frames quick ${python} ${slices}/frames.py --targets gcc,cortex_m4 "--options=\\;--slice call\\;--slice least"
   --work ${work}/slices_frames)
 e2e_test(slices.frames.options full ${python} ${slices}/frames.py --targets gcc,cortex_m4
-  "--options=-O size\\;-O speed --prefer ram --slice 1500\\;--assembly off --slice least" --work ${work}/slices_frames_options)
+  "--options=-O size\\;-O speed --prefer ram --slice 1500\\;--asm off --slice least" --work ${work}/slices_frames_options)
 e2e_test(slices.frames.shared full ${python} ${slices}/frames.py --models strww --targets gcc,cortex_m4 "--options=\\;-O speed\\;--slice 25000"
   --work ${work}/slices_frames_shared)
 e2e_test(slices.price full ${python} ${slices}/price.py --work ${work}/slices_price)

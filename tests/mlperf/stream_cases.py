@@ -149,6 +149,7 @@ def test_features(work):
     rates = []
     in_time = ("--stream", "time")
     for board, options, flags, frames in (("host", (), SANITIZED, 125), ("host", in_time, SANITIZED, 125),
+                                          ("host", (*in_time, "--slice", "60000"), SANITIZED, 30),
                                           (M4, in_time, "-Werror", 30)):
         app = make(work, "strww", board, *options, flags=flags)
         with runner.start(app) as line:

@@ -315,11 +315,12 @@ def run(args):
 
 
 def create_fed(work):
-    """Application and module of a model whose input is fed by rows, and of one that takes frames; with
-    how many results the example has of each."""
+    """Application and module of a model whose input is fed by rows, and of one that takes frames, whole
+    and in slices; with how many results the example has of each."""
     for name, model, options, results in (
             ("rows", "digits_int8", ["--input", "rows"], 3),
-            ("frames", kinds.frames_model(work), ["--stream", "time"], kinds.results_of_frames(2))):
+            ("frames", kinds.frames_model(work), ["--stream", "time"], kinds.results_of_frames(2)),
+            ("slices", kinds.frames_model(work), ["--stream", "time", "--slice", "2000"], kinds.results_of_frames(2))):
         for kind in ("zephyr", "zephyr_module"):
             project = create(work, kind, f"{kind}_{name}", *options, model=model)
             yield project, kind == "zephyr_module", results

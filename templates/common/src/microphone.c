@@ -38,6 +38,10 @@ static int32_t @prefix@_listen(void)
 
     while (status >= 0 && microphone_frame(@prefix@_row(&run)) == 0) {
         status = @prefix@_feed(&run);
+#ifdef @macro_prefix@_MORE
+        /* Other work may be done between two slices. */
+        while (status == @macro_prefix@_MORE) { status = @prefix@_step(&run); }
+#endif
         if (status == @macro_prefix@_DONE) { heard(); }
     }
     return status < 0 ? status : 0;

@@ -31,6 +31,10 @@ typedef struct @prefix@_context context_of_model;
 #define begin_of_model @prefix@_begin
 #define row_of_model @prefix@_row
 #define feed_of_model @prefix@_feed
+#ifdef @macro_prefix@_MORE
+#define MORE_OF_MODEL @macro_prefix@_MORE
+#define step_of_model @prefix@_step
+#endif
 #else
 #define STREAMS_IN_TIME_OF_MODEL 0
 #endif

@@ -29,8 +29,13 @@ static context_of_model context;
 
 static int32_t feed(const uint8_t *frame, uint32_t bytes)
 {
+    int32_t done;
     (void)memcpy(row_of_model(&context), frame, bytes);
-    return feed_of_model(&context);
+    done = feed_of_model(&context);
+#ifdef MORE_OF_MODEL
+    while (done == MORE_OF_MODEL) { done = step_of_model(&context); }
+#endif
+    return done;
 }
 
 static int32_t begin(uint32_t frames, const uint8_t *zeros, uint32_t bytes)

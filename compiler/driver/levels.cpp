@@ -57,16 +57,6 @@ Variant asked_for(const CompileOptions& options) {
   return out;
 }
 
-// The same options, not measured.
-Variant asked_again(const Variant& v) {
-  Variant out;
-  out.level = v.level;
-  out.prefer_ram = v.prefer_ram;
-  out.stream = v.stream;
-  out.images_last = v.images_last;
-  return out;
-}
-
 std::vector<Variant> variants_to_try(const CompileOptions& options) {
   const Variant chosen = asked_for(options);
   std::vector<Variant> out;
@@ -125,12 +115,12 @@ bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   return true;
 }
 
-bool same_rows(const Variant& a, const Variant& b) {
+bool same_rows(const VariantOptions& a, const VariantOptions& b) {
   return a.stream == b.stream && (a.stream != plan::Stream::kAuto || a.stream_most == b.stream_most);
 }
 
 // How many of the options differ.
-int distance(const Variant& a, const Variant& b) {
+int distance(const VariantOptions& a, const VariantOptions& b) {
   return (a.level != b.level) + (a.prefer_ram != b.prefer_ram) + !same_rows(a, b) + (a.images_last != b.images_last);
 }
 
@@ -164,19 +154,21 @@ std::vector<Variant> with_rows_to_try(const std::vector<Variant>& variants) {
   const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
   if (chosen == variants.end()) return out;
   for (const Variant& v : variants) {
-    Variant other = v;
+    if (v.stream != plan::Stream::kMax || v.tried.empty()) continue;
+    VariantOptions other = v;
     other.stream = chosen->stream;
-    if (v.stream != plan::Stream::kMax || distance(other, *chosen) > 0 || v.tried.empty()) continue;
-    other = asked_again(v);
+    other.stream_most = chosen->stream_most;
+    if (distance(other, *chosen) > 0) continue;
+    other.stream = plan::Stream::kAuto;
     for (int percent : percents_between(v.tried)) {
-      other.stream = plan::Stream::kAuto;
       other.stream_most = percent;
-      if (!same_rows(other, *chosen)) out.push_back(other);
+      if (!same_rows(other, *chosen)) out.push_back({other});
     }
-    other = asked_again(v);
+    if (chosen->stream == plan::Stream::kMax) continue;
+    other = v;
     for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
       other.level = level;
-      if (level != chosen->level && chosen->stream != plan::Stream::kMax) out.push_back(other);
+      if (level != chosen->level) out.push_back({other});
     }
   }
   return out;
@@ -201,18 +193,18 @@ void mark_pareto(std::vector<Variant>& variants) {
   }
 }
 
-bool only_level_differs(const Variant& a, const Variant& b) {
+bool only_level_differs(const VariantOptions& a, const VariantOptions& b) {
   return distance(a, b) == (a.level != b.level ? 1 : 0);
 }
 
-std::string stream_option(const Variant& v) {
+std::string stream_option(const VariantOptions& v) {
   std::string out = std::string("--stream ") + name_of(v.stream);
   if (v.stream == plan::Stream::kAuto && v.stream_most != plan::kUsualStreamMost)
     out += " --stream-most " + std::to_string(v.stream_most);
   return out;
 }
 
-std::string option_of_change(const Variant& from, const Variant& to) {
+std::string option_of_change(const VariantOptions& from, const VariantOptions& to) {
   if (from.level != to.level) return std::string("-O ") + name_of(to.level);
   if (from.prefer_ram != to.prefer_ram) return to.prefer_ram ? "--prefer ram" : "--prefer cycles";
   if (from.images_last != to.images_last) return "--input-layout nhwc";
@@ -248,7 +240,7 @@ std::vector<Change> changes(const Variant& a, const Variant& b) {
 
 }  // namespace
 
-std::string Variant::options() const {
+std::string VariantOptions::options() const {
   std::string out = std::string("-O ") + name_of(level);
   if (prefer_ram) out += " --prefer ram";
   if (stream != plan::Stream::kOff) out += " " + stream_option(*this);

@@ -13,22 +13,26 @@
 
 namespace aotc::driver {
 
-struct Variant {
+// The options in which variants differ.
+struct VariantOptions {
   ops::Level level = ops::Level::kBalanced;
   bool prefer_ram = false;
   plan::Stream stream = plan::Stream::kOff;
   int stream_most = plan::kUsualStreamMost;
   bool images_last = false;  // of an ONNX model: --input-layout nhwc
-  // `instructions`: estimated, of one run; 0 if some function is given in C.
-  int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0;
-  std::optional<int64_t> code_bytes;
-  bool chosen = false;  // what the caller asked for
-  // No other has a smaller arena for as few instructions, nor fewer instructions in as small an arena.
-  bool pareto = false;
-  std::vector<plan::StreamTried> tried;  // on the way to it, with other segments
 
   // "-O size --prefer ram": what is not the default.
   std::string options() const;
+};
+
+struct Variant : VariantOptions {
+  // `instructions`: estimated, of one run; 0 if some function is given in C.
+  int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0;
+  std::optional<int64_t> code_bytes = {};
+  bool chosen = false;  // what the caller asked for
+  // No other has a smaller arena for as few instructions, nor fewer instructions in as small an arena.
+  bool pareto = false;
+  std::vector<plan::StreamTried> tried = {};  // on the way to it, with other segments
 };
 
 // Instructions of each call by the cost model of the target (plan/instructions.h), rather more than less.

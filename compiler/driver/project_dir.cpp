@@ -81,7 +81,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["level"] = name_of(options.level);
   j["prefer"] = options.prefer_ram ? "ram" : "cycles";
   j["stream"] = name_of(options.stream);
-  j["stream_most"] = static_cast<uint32_t>(options.stream_most);
+  j["stream_most"] = static_cast<uint32_t>(options.stream_most);  // of the type that is read back
   j["assembly"] = options.assembly;
   j["schedules"] = schedules_json(options.schedules);
   return j;

@@ -14,7 +14,7 @@ namespace aotc::driver {
 namespace {
 
 // The names in docs/cli.md. A lowering that has another is found where it is chosen.
-constexpr const char* kAlgorithms[] = {"pairs",   "nibbles", "words",      "halves",  "winograd",
+constexpr const char* kAlgorithms[] = {"pairs",   "fours",   "nibbles",    "words",   "halves",  "winograd",
                                        "vectors", "patches", "packed",     "triples", "quads",   "tiles",
                                        "taps",    "phases",  "neighbours", "columns", "blocks"};
 // What numbers are tried with: how many of something are done at a time.

@@ -4,8 +4,8 @@
 
 Usage: emitted_cases.py TARGET... --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
 
-TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), or thumb1, thumb2 or
-rv32: convolutions and fully connected layers by the kernels of small cores. rv32_clang, cortex_m4_clang, cortex_m55_clang,
+TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), cortex_m4_speed (as at
+-O speed), or thumb1, thumb2 or rv32: convolutions and fully connected layers by the kernels of small cores. rv32_clang, cortex_m4_clang, cortex_m55_clang,
 thumb1_clang and thumb2_clang are compiled by clang, TARGET_O0 to TARGET_O3 and TARGET_Os at that level. The program compares
 every result with LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
@@ -81,6 +81,7 @@ TARGETS |= {
     "thumb1": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m0", "-mthumb", "-ffunction-sections"], lowered_for="thumb1"),
     "thumb2": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m3", "-mthumb", "-ffunction-sections"], lowered_for="thumb2"),
     "rv32": dataclasses.replace(TARGETS["rv32imac"], lowered_for="rv32"),
+    "cortex_m4_speed": dataclasses.replace(TARGETS["cortex_m4"], lowered_for="dsp_speed"),
 }
 
 
@@ -94,7 +95,7 @@ TARGETS["rv32_clang"] = by_clang(
     "-isystem", "/usr/lib/picolibc/riscv64-unknown-elf/include")
 TARGETS |= {f"{name}_clang": by_clang(TARGETS[name], "--target=arm-none-eabi", *TARGETS[name].flags,
                                       "-isystem", "/usr/lib/arm-none-eabi/include")
-            for name in ("cortex_m4", "cortex_m55", "thumb1", "thumb2")}
+            for name in ("cortex_m4", "cortex_m4_speed", "cortex_m55", "thumb1", "thumb2")}
 # Each at every level, too.
 TARGETS |= {f"{name}_O{level}": dataclasses.replace(target, level=[f"-O{level}"])
             for name, target in TARGETS.items() if not target.level for level in "0123s"}

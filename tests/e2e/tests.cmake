@@ -41,6 +41,11 @@ foreach(target thumb1 thumb2 rv32)
   endforeach()
 endforeach()
 
+# What -O speed takes on a core with DSP instructions.
+e2e_test(cases.speed.conv_2d full ${python} ${e2e}/emitted_cases.py cortex_m4_speed --run-cases $<TARGET_FILE:run_cases>
+  --cases ${cases} --out ${work}/cases_speed --every 3 --op conv_2d)
+set_tests_properties(cases.speed.conv_2d PROPERTIES FIXTURES_REQUIRED cases)
+
 e2e_test(cases.pairs full ${python} ${e2e}/../oracle/pairs.py ${cases}/index.json)
 set_tests_properties(cases.pairs PROPERTIES FIXTURES_REQUIRED cases)
 

@@ -2,6 +2,7 @@
 // Kernels of target/arm/dsp/gemm.h, gemm16.h and winograd.h.
 #include "cases.h"
 #include "target/arm/dsp/gemm16.h"
+#include "target/arm/dsp/gemm_fours.h"
 #include "target/arm/dsp/gemv_quads.h"
 #include "target/arm/dsp/nibbles.h"
 #include "target/arm/dsp/winograd.h"
@@ -100,6 +101,27 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
       }
 }
 
+// For any number of steps, and for those that a form writes out.
+void add_fours_cases(std::vector<KernelCase>& to, bool sign, int shift, const arm::FoursForm& form) {
+  const int64_t n = form.written;
+  const auto counts = n == 0 ? std::vector<int64_t>{1, 2, 16, 17, 18, 35} : form.loop ? std::vector<int64_t>{1 + 2 * n, 1 + 3 * n} : std::vector<int64_t>{1 + n};
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : counts)
+      for (int64_t groups : {1, 3}) {
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
+        std::vector<int32_t> stream;
+        for (int64_t g = 0; g < groups; ++g) {
+          data.add_words(stream, 4 + 2 * steps);
+          for (int c = 0; c < arm::FourGemm::kChannels; ++c) data.add_line(stream, sign, shift);
+        }
+        const int64_t stride = arm::FourGemm::kChannels * groups + 1;
+        to.push_back({arm::gemm_fours_kernel(shift, sign, form),
+                      {table(stream), data.words(steps * arm::FourGemm::kPixels), data.bytes(arm::FourGemm::kPixels * stride, 1),
+                       table(arm::fours_shape(steps, groups, stride, sign))},
+                      {}});
+      }
+}
+
 // Pairs by lines and by floats, in turn.
 void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels) {
   for (Pattern pattern : kPatterns)
@@ -190,6 +212,8 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
         add_vector_cases(to, words, sign, shift);
         for (const arm::QuadsForm& form : {arm::QuadsForm{}, arm::QuadsForm{true, 5}, arm::QuadsForm{true, 0}})
           if (!words) add_quads_cases(to, sign, shift, form);
+        for (const arm::FoursForm& form : {arm::FoursForm{}, arm::FoursForm{3, false}, arm::FoursForm{8, true}})
+          if (!words) add_fours_cases(to, sign, shift, form);
         for (int64_t pixels = 1; pixels <= 4; ++pixels) add_matrix_cases(to, words, sign, shift, pixels);
       }
     }
@@ -226,6 +250,11 @@ void add_pack_cases(std::vector<KernelCase>& to) {
                         {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels),
                          table(shape)},
                         {}});
+          for (int64_t written : {1, 2, 4})
+            if (pixels == 2 && words % written == 0)
+              to.push_back({arm::pack_pixels_kernel(pixels, written),
+                            {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels), table(shape)},
+                            {}});
           to.push_back({arm::pack_pixel_kernel(pixels),
                         {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels), table(shape)},
                         {}});

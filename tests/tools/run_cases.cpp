@@ -85,12 +85,13 @@ struct Target {
   int triple_channels = 0;                 // > 0: with quad_units
   std::vector<std::string_view> only = {};  // operators; none: all
   std::string_view isa = {};                // not one of no family: its kernels, wherever they apply
+  std::string_view cpu = {};                // whose cycles are known: what takes the fewest is chosen
 };
 const std::vector<Target>& known_targets() {
   static const std::vector<Target> targets = {
       {"plain", {}},
       {"dsp", {"dsp"}},
-      {"dsp_speed", {"dsp"}, true},
+      {"dsp_speed", {"dsp"}, true, 0, {}, "armv7e-m", "cortex-m4"},
       {"mve", {"dsp", "mve"}},
       {"triples1", {}, false, 1, {"conv_2d", "fully_connected"}},
       {"triples4", {}, false, 4, {"conv_2d", "fully_connected"}},
@@ -108,7 +109,7 @@ bool has(const std::vector<std::string_view>& list, std::string_view name) {
 ops::TargetInfo info_of(const Target& target) {
   ops::TargetInfo info;
   if (!target.isa.empty())
-    info = target::target_info({"", std::string(target.isa), [](std::string_view) { return false; }});
+    info = target::target_info({std::string(target.cpu), std::string(target.isa), [](std::string_view) { return false; }});
   target::extend(info, [&](std::string_view feature) { return has(target.features, feature); });
   if (target.speed) info.level = ops::Level::kSpeed;
   if (target.triple_channels > 0) {

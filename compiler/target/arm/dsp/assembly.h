@@ -14,6 +14,8 @@ Implementation gemm_sums(const tir::Kernel& kernel);
 Implementation gemv_sums(const tir::Kernel& kernel);
 Implementation gemm_words(const tir::Kernel& kernel);
 Implementation gemv_words(const tir::Kernel& kernel);
+// target/arm/dsp/gemm_fours.cpp
+Implementation gemm_fours(const tir::Kernel& kernel);
 // target/arm/dsp/gemv_quads.cpp
 Implementation gemv_quads(const tir::Kernel& kernel);
 // target/arm/dsp/gemm16.cpp
@@ -75,5 +77,6 @@ Implementation end_packing(Thumb& a, Label word, Label row);
 
 // The value of a parameter of the kernel.
 int parameter(const tir::Kernel& kernel, std::string_view name);
+bool has_parameter(const tir::Kernel& kernel, std::string_view name);
 
 }  // namespace aotc::target::arm

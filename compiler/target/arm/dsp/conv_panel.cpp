@@ -21,7 +21,9 @@ ConvPanel::ConvPanel(LoweringBuilder& f, const ops::ConvShape& conv, DType type,
       row_rest_(row_elements_ % lanes_) {}
 
 tir::KernelPtr ConvPanel::pack_kernel() const {
-  return int16_ ? pack_halves_kernel(tile_) : pack_pixels_kernel(tile_);
+  if (int16_) return pack_halves_kernel(tile_);
+  const int64_t written = row_words_ % 4 == 0 ? 4 : row_words_ % 2 == 0 ? 2 : 1;
+  return pack_pixels_kernel(tile_, saves_cycles_ && tile_ == 2 ? written : 0);
 }
 tir::KernelPtr ConvPanel::run_kernel() const {
   return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_);

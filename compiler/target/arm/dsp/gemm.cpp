@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/gemm.h"
+
 namespace aotc::target::arm {
 
 using tir::BufferPtr;
@@ -449,7 +451,7 @@ void spread(FunctionBuilder& f, const BufferPtr& x, const Ex& at, const BufferPt
 namespace {
 
 // The first `taken` of a panel's `pixels`.
-KernelPtr pack_kernel(const char* name, int64_t taken, int64_t pixels) {
+KernelPtr pack_kernel(const char* name, int64_t taken, int64_t pixels, int64_t written = 0) {
   FunctionBuilder f(name);
   BufferPtr x = f.input("x", DType::kI8, 0);
   BufferPtr panel = f.output("panel", DType::kI32, 0);
@@ -465,12 +467,14 @@ KernelPtr pack_kernel(const char* name, int64_t taken, int64_t pixels) {
       for (int64_t p = 0; p < taken; ++p) spread(f, x, from + p * stride, panel, to + p, pixels);
     });
   });
-  return f.finish_kernel(name, {{"pixels", pixels}});
+  std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}};
+  if (written > 0) parameters.push_back({"written", written});
+  return f.finish_kernel(name, std::move(parameters));
 }
 
 }  // namespace
 
-KernelPtr pack_pixels_kernel(int64_t pixels) { return pack_kernel("pack_pixels", pixels, pixels); }
+KernelPtr pack_pixels_kernel(int64_t pixels, int64_t written) { return pack_kernel("pack_pixels", pixels, pixels, written); }
 
 KernelPtr pack_pixel_kernel(int64_t pixels) { return pack_kernel("pack_pixel", 1, pixels); }
 

@@ -78,7 +78,7 @@ class GemmWriter {
     a_.note(fmt::format("On entry r0: weights, r1: panel of {} pixels, r2: out, r3: shape.", pixels_));
     a_.enter();
     a_.note("On the stack from sp: panel, end of weights, out, its stride, where the unrolled body is entered, the panel's end.");
-    prologue(body);
+    begin_gemm(a_, body, triple_);
     a_.note(fmt::format("For every pair of channels a, b. r0: weights, r1: panel, r2 to r{}: sums of a and b of each pixel.",
                         1 + 2 * pixels_));
     a_.bind(pair);
@@ -98,11 +98,11 @@ class GemmWriter {
     multiply_pixels(true);
     if (triple_) {
       a_.note("The body is entered behind its load of three words of weights, of which the first may be of no use.");
-      a_.ldr(r12, sp, kBack);
+      a_.ldr(r12, sp, GemmFrame::kBack);
       a_.sub(kStream, kStream, r12);
       a_.ldm_after(kStream, {r8, r9, r10});
     }
-    a_.jump(sp, kEntry);
+    a_.jump(sp, GemmFrame::kEntry);
     a_.bind(body);
     a_.note(words_ ? "A step: two taps of two channels, a word of weights for each."
                    : "A step: two taps of two channels. A word of weights has 256 * b + a in each half.");
@@ -114,12 +114,12 @@ class GemmWriter {
         multiply_pixels(false);
       });
     }
-    a_.ldr(r12, sp, kPanelEnd);
+    a_.ldr(r12, sp, GemmFrame::kPanelEnd);
     a_.cmp(kX, r12);
     a_.b("ne", body);
     a_.note(sums_ ? "The sums are the results." : "Requantise: multiply, add the offset, shift, saturate; store.");
     sums_ ? finish_sums() : finish_pair();
-    a_.ldrd(kX, r12, sp, kPanel);  // and the end of the weights
+    a_.ldrd(kX, r12, sp, GemmFrame::kPanel);  // and the end of the weights
     a_.cmp(kStream, r12);
     a_.b("ne", pair);
     a_.leave();
@@ -127,26 +127,12 @@ class GemmWriter {
   }
 
  private:
-  static constexpr int kPanel = 0, kOut = 8, kEntry = 16, kPanelEnd = 20, kBack = 24;
   // The panel, and from the last step of a pair on what it writes.
   static constexpr Reg kStream = r0, kX = r1, kTo = r1;
   static Reg acc(int pixel, int channel) { return {2 + 2 * pixel + channel}; }
   // Four pixels leave four registers beside the accumulators and two pointers, fewer leave more.
   Reg word() const { return pixels_ == 4 ? r10 : r8; }
   Reg extended() const { return pixels_ == 4 ? r11 : r9; }
-
-  // r0 weights, r1 panel, r2 out, r3 shape.
-  void prologue(Label body) {
-    static_assert(PairGemm::kShapeStride == 2 && PairGemm::kShapeEntry == 3 && PairGemm::kShapePanelBytes == 4 &&
-                  PairGemm::kShapeStreamBytes == 5 && PairGemm::kShapeBack == 6);
-    triple_ ? a_.ldm(r3, {r4, r5, r6, r7, r8, r9, r10}) : a_.ldm(r3, {r4, r5, r6, r7, r8, r9});
-    a_.add(r4, r0, r9);
-    a_.mov(r5, r2);
-    a_.adr(r9, body);
-    a_.add(r7, r7, r9);
-    a_.add(r8, r8, r1);
-    a_.push({r1, r4, r5, r6, r7, r8, r10});
-  }
 
   // Every instruction here is 4 bytes, as in the two below.
   void three_steps() {
@@ -224,7 +210,7 @@ class GemmWriter {
   }
 
   void store_pair() {
-    a_.ldrd(kTo, r10, sp, kOut);  // and the stride
+    a_.ldrd(kTo, r10, sp, GemmFrame::kOut);  // and the stride
     if (pixels_ == 4) a_.add_lsl(r11, r10, r10, 1);
     for (int p = 0; p < pixels_; ++p) a_.bfi(acc(p, 0), acc(p, 1), 8, 8);
     // The first pixel's last: its address is the one that moves on.
@@ -232,13 +218,13 @@ class GemmWriter {
     if (pixels_ > 2) a_.strh_index(acc(2, 0), kTo, r10, 1);
     if (pixels_ > 1) a_.strh_index(acc(1, 0), kTo, r10);
     a_.strh_after(acc(0, 0), kTo, 2);
-    a_.str(kTo, sp, kOut);
+    a_.str(kTo, sp, GemmFrame::kOut);
   }
 
   void finish_sums() {
-    a_.ldrd(kTo, r10, sp, kOut);  // and the stride
+    a_.ldrd(kTo, r10, sp, GemmFrame::kOut);  // and the stride
     a_.add(r11, kTo, 8);
-    a_.str(r11, sp, kOut);
+    a_.str(r11, sp, GemmFrame::kOut);
     for (int p = 0; p < pixels_; ++p) {
       a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
       a_.asr(acc(p, 1), acc(p, 1), 8);

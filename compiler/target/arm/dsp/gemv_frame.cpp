@@ -23,4 +23,16 @@ void end_gemv(Thumb& a, Label group, Reg scratch) {
   a.leave();
 }
 
+void begin_gemm(Thumb& a, Label body, bool back) {
+  static_assert(PairGemm::kShapeStride == 2 && PairGemm::kShapeEntry == 3 && PairGemm::kShapePanelBytes == 4 &&
+                PairGemm::kShapeStreamBytes == 5 && PairGemm::kShapeBack == 6);
+  back ? a.ldm(r3, {r4, r5, r6, r7, r8, r9, r10}) : a.ldm(r3, {r4, r5, r6, r7, r8, r9});
+  a.add(r4, r0, r9);
+  a.mov(r5, r2);
+  a.adr(r9, body);
+  a.add(r7, r7, r9);
+  a.add(r8, r8, r1);
+  a.push({r1, r4, r5, r6, r7, r8, r10});
+}
+
 }  // namespace aotc::target::arm

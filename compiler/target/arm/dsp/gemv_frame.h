@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels of one pixel (gemv_*) have on the stack, and how they begin and end a group of channels. They are
-// called with r0: weights, r1: the pixel, r2: out, r3: shape.
+// What the kernels of one pixel (gemv_*) and of several (gemm_*) have on the stack, and how they begin and end a group of
+// channels. They are called with r0: weights, r1: the pixel or the panel of pixels, r2: out, r3: shape.
 #pragma once
 
 #include "target/arm/thumb.h"
@@ -17,5 +17,14 @@ void begin_gemv(Thumb& a, Label body);
 
 // Goes on with the next group of channels while there are weights, from the pixel's begin; else returns. Changes scratch.
 void end_gemv(Thumb& a, Label group, Reg scratch = r12);
+
+// Bytes from sp: the panel, end of the weights, out, its stride, where the unrolled body is entered, the panel's end, and
+// of kernels that ask for it what their shape has behind these.
+struct GemmFrame {
+  static constexpr int kPanel = 0, kOut = 8, kEntry = 16, kPanelEnd = 20, kBack = 24;
+};
+
+// Behind the entry without locals: pushes the frame. r0 and r1 stay.
+void begin_gemm(Thumb& a, Label body, bool back);
 
 }  // namespace aotc::target::arm

@@ -91,6 +91,7 @@ Extension dsp_extension() {
   out.feature = "dsp";
   out.lowerings = all_lowerings();
   out.kernels = {
+      {"gemm_fours", gemm_fours},
       {"gemm_halves", gemm_halves},
       {"gemm_nibbles", gemm_nibbles},
       {"gemm_pairs", gemm_pairs},

@@ -43,9 +43,36 @@ void load_shape(Thumb& a) {
 
 }  // namespace
 
+namespace {
+
+// Two pixels, `written` words of each at a time. Stores of single words take a cycle, each.
+Implementation pack_two(int written) {
+  Thumb a;
+  Label row = a.label(), words = a.label();
+  a.note("On entry r0: x, r1: panel, r2: shape. Four bytes of each pixel become two words: bytes 0 and 2, 1 and 3.");
+  a.enter(0);
+  load_shape(a);
+  if (written > 1) a.lsr(r3, r3, written == 4 ? 2 : 1);
+  a.bind(row);
+  a.mov(r7, r3);
+  a.bind(words);
+  a.repeat(written, [&] {
+    load_pixels(a, 2, r2);
+    a.sxtb16(r12, r8);
+    a.sxtb16(lr, r9);
+    a.sxtb16(r8, r8, 8);
+    a.sxtb16(r9, r9, 8);
+    for (Reg stored : {r12, lr, r8, r9}) a.str_after(stored, r1, 4);
+  });
+  return end_packing(a, words, row);
+}
+
+}  // namespace
+
 // r0 x, r1 panel, r2 shape.
 Implementation pack_pixels(const tir::Kernel& kernel) {
   int pixels = parameter(kernel, "pixels");
+  if (has_parameter(kernel, "written")) return pack_two(parameter(kernel, "written"));
   Thumb a;
   Label row = a.label(), word = a.label();
   const std::array<Reg, 4> x = {r8, r9, r10, r11};

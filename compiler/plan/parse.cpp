@@ -243,15 +243,15 @@ class Parser : private MemoryReader {
   }
 
   Status levels(std::vector<BandLevel>& out) {
-    struct Number {
+    struct Bound {
       const char* word;
       int64_t BandLevel::* field;
       int64_t least;
     };
     do {
       BandLevel& level = out.emplace_back();
-      for (Number n : {Number{"from", &BandLevel::begin, 0}, Number{"to", &BandLevel::end, 0},
-                       Number{"step", &BandLevel::step, 1}, Number{"turns", &BandLevel::turns, 1}}) {
+      for (Bound n : {Bound{"from", &BandLevel::begin, 0}, Bound{"to", &BandLevel::end, 0},
+                       Bound{"step", &BandLevel::step, 1}, Bound{"turns", &BandLevel::turns, 1}}) {
         if (!expect_word(n.word) || !number_into("a bound", level.*n.field, n.least)) return kFailure;
       }
     } while (cursor_.accept(','));

@@ -78,10 +78,11 @@ void add_sums_cases(std::vector<KernelCase>& to) {
         }
 }
 
+// `unroll`: of words.
 void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int shift,
-                      int64_t pixels) {
+                      int64_t pixels, int unroll = arm::PairGemm::kWordsUnroll) {
   for (Pattern pattern : kPatterns)
-    for (int64_t steps : words ? std::vector<int64_t>{1, 2, 32, 33, 34, 67}
+    for (int64_t steps : words ? std::vector<int64_t>{1, 2, unroll, unroll + 1, unroll + 2, 2 * unroll + 3}
                                : std::vector<int64_t>{1, 2, 8, 9, 10, 27})
       for (int64_t pairs : {1, 3}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
@@ -91,9 +92,9 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
           for (int c = 0; c < 2; ++c) data.add_line(stream, sign, shift);
         }
         int64_t stride = 2 * pairs + 1;
-        auto shape = words ? arm::gemm_words_shape(steps, pairs, stride, pixels, sign)
+        auto shape = words ? arm::gemm_words_shape(steps, pairs, stride, pixels, sign, unroll)
                            : arm::gemm_shape(steps, pairs, stride, pixels, sign);
-        to.push_back({words ? arm::gemm_words_kernel(pixels, shift, sign)
+        to.push_back({words ? arm::gemm_words_kernel(pixels, shift, sign, unroll)
                             : arm::gemm_pairs_kernel(pixels, shift, sign),
                       {table(stream), data.words(steps * pixels),
                        data.bytes(pixels * stride, 1), table(shape)},
@@ -214,7 +215,10 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
           if (!words) add_quads_cases(to, sign, shift, form);
         for (const arm::FoursForm& form : {arm::FoursForm{}, arm::FoursForm{3, false}, arm::FoursForm{8, true}})
           if (!words) add_fours_cases(to, sign, shift, form);
-        for (int64_t pixels = 1; pixels <= 4; ++pixels) add_matrix_cases(to, words, sign, shift, pixels);
+        for (int64_t pixels = 1; pixels <= 4; ++pixels) {
+          add_matrix_cases(to, words, sign, shift, pixels);
+          if (words) add_matrix_cases(to, words, sign, shift, pixels, arm::PairGemm::kWordsUnrollLess);
+        }
       }
     }
   for (int64_t pixels = 1; pixels <= 4; ++pixels) add_mixed_cases(to, pixels);

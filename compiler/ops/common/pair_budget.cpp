@@ -5,18 +5,18 @@ namespace aotc::ops {
 
 namespace {
 
-thread_local PairBudget* current = nullptr;
+thread_local PairBudget* current_budget = nullptr;
 
 }  // namespace
 
-PairBudget::PairBudget(int64_t pairs) : outer_(current), left_(pairs) { current = this; }
+PairBudget::PairBudget(int64_t pairs) : outer_(current_budget), left_(pairs) { current_budget = this; }
 
-PairBudget::~PairBudget() { current = outer_; }
+PairBudget::~PairBudget() { current_budget = outer_; }
 
-bool PairBudget::any() { return current == nullptr || current->left_ > 0; }
+bool PairBudget::any() { return current_budget == nullptr || current_budget->left_ > 0; }
 
 void PairBudget::spend(int64_t pairs) {
-  if (current != nullptr) current->left_ -= pairs;
+  if (current_budget != nullptr) current_budget->left_ -= pairs;
 }
 
 }  // namespace aotc::ops

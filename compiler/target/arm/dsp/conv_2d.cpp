@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/nibbles.h"
+#include "ops/common/price.h"
 #include "target/arm/dsp/gemm_fours.h"
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/dsp/row_product.h"
@@ -48,7 +49,7 @@ std::optional<Lowered> DspConvLowering::run() {
     auto mixed = fit_mixed_lines(scaling, folded.bias);
     if (mixed && (lines->even() || 3 * mixed->float_channels() <= conv_.out_channels)) lines = std::move(mixed), bias = folded.bias;
   }
-  choose_kernel(pairs, lines->sign());
+  choose_kernel(pairs, lines->sign(), lines->mixed());
   if (lines->mixed())
     work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) * static_cast<double>((pixels() + tile_ - 1) / tile_);
   in_ = f_.operand(0);
@@ -85,8 +86,15 @@ std::optional<Lowered> DspConvLowering::finish(const char* algorithm, const Pair
                                form_text(lines), estimate_text(work_, target_)));
 }
 
+// Words take twice the bytes of weights: where that is not asked for, they are to be worth it. A layer that reads few weights for
+// many pixels saves more than Winograd's algorithm does.
+bool DspConvLowering::words_worth(double saved) const {
+  const int64_t more = (conv_.out_channels + 1) / 2 * steps() * 4;
+  return target_.level == Level::kBalanced && target_.allows("words") && saved >= ops::kInstructionsPerByte * static_cast<double>(more);
+}
+
 // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
-void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
+void DspConvLowering::choose_kernel(bool pairs_fit, bool sign, bool mixed) {
   int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
   GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
   auto apart = [&](bool words, int64_t tile) {
@@ -97,11 +105,13 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   };
   double least = 0;
   for (bool words : {false, true}) {
-    if (words ? !words_allowed(target_) : !(pairs_fit && target_.allows("pairs"))) continue;
+    const bool free = words_allowed(target_);
+    if (words ? mixed || (!free && least == 0) : !(pairs_fit && target_.allows("pairs"))) continue;
+    const double pairs_least = least;
     // For size all layers share the kernel of the largest tile.
     for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p) {
       double cost = target_.costs.of(shape.work(words, p, sign));
-      if (least > 0 && cost >= least) continue;
+      if ((least > 0 && cost >= least) || (words && !free && !words_worth(pairs_least - cost))) continue;
       least = cost;
       tile_ = p;
       words_ = words;
@@ -132,14 +142,14 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
   bool sign = lines.sign();
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   auto make_shape = [&](int64_t pairs) {
-    return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign)
+    return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll())
                   : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed());
   };
   std::vector<int32_t> stream = make_stream(w, stored_k_, order_, first, bias, lines);
   stream_words_ = static_cast<int64_t>(stream.size() / first.size());
   stream_ = f_.constant("stream", DType::kI32, stream);
   auto of_tile = [&] {
-    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign)
+    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll())
                    : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed());
     make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
   };

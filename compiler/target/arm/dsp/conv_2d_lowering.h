@@ -47,7 +47,10 @@ class DspConvLowering {
   std::optional<Lowered> run_int16();
   void choose_tile();
   void make_halves(const HalvesScaling& scaling);
-  void choose_kernel(bool pairs_fit, bool sign);
+  // Words of the kernel over words that are written out.
+  int words_unroll() const { return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess; }
+  bool words_worth(double saved) const;
+  void choose_kernel(bool pairs_fit, bool sign, bool mixed);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape);

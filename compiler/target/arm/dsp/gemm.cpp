@@ -273,9 +273,8 @@ std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t strid
 }
 
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                      bool sign) {
-  int64_t entry =
-      loop_entry(steps - 1, PairGemm::kWordsUnroll, PairGemm::kWordsStepInstructions[pixels]);
+                                      bool sign, int unroll) {
+  int64_t entry = loop_entry(steps - 1, unroll, PairGemm::kWordsStepInstructions[pixels]);
   return as_words({steps, pairs, stride, entry, steps * pixels * 4,
                    pairs * (2 + 2 * steps + 2 * line_words(sign)) * 4});
 }

@@ -40,7 +40,7 @@ struct PairGemm {
   static constexpr int kGemvInstructions = 28;
   static constexpr int kGemvAhead = 2;  // words that are read behind a stream of gemv_sums, which has them
   static constexpr int kGemvChannels = 8;
-  static constexpr int kWordsUnroll = 32;
+  static constexpr int kWordsUnroll = 32, kWordsUnrollLess = 16;  // less where code is to be small
   static constexpr int kWordsStepInstructions[] = {0, 4, 6, 8, 11};
   static constexpr int kWordsGemvUnroll = 4;  // of kWordsGemvSteps words of the panel each
   static constexpr int kWordsGemvSteps = 4;
@@ -124,7 +124,7 @@ std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign);
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups);
 std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                      bool sign);
+                                      bool sign, int unroll = PairGemm::kWordsUnroll);
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
 
 // (stream, panel, out, shape): `pixels` rows of out, two channels a pair. `mixed`: before the lines of a pair stands whether
@@ -136,7 +136,7 @@ tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
 tir::KernelPtr gemm_sums_kernel(int64_t pixels);
 tir::KernelPtr gemv_sums_kernel();
 // The same over streams of words, four channels a group.
-tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign);
+tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll = PairGemm::kWordsUnroll);
 tir::KernelPtr gemv_words_kernel(int shift, bool sign);
 // (x, panel, shape): rows of words of 4 elements of `pixels` neighbours into the panel. `written`, 1, 2 or 4: so many words of
 // two pixels are written out, for rows of a multiple of them, with stores that take a cycle less for two words, and one instruction more.

@@ -69,8 +69,8 @@ class GemmWriter {
  public:
   // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
   // begin as 0 and are written as they are.
-  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums, bool mixed = false)
-      : pixels_(pixels), shift_(shift), sign_(sign), words_(words), sums_(sums), mixed_(mixed),
+  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums, bool mixed = false, int unroll = PairGemm::kUnroll)
+      : pixels_(pixels), shift_(shift), unroll_(unroll), sign_(sign), words_(words), sums_(sums), mixed_(mixed),
         triple_(pixels == 3 && !words && !sums) {}
 
   Implementation run() {
@@ -109,7 +109,7 @@ class GemmWriter {
     if (triple_) {
       a_.repeat(PairGemm::kTripleUnroll, [&] { three_steps(); });
     } else {
-      a_.repeat(words_ ? PairGemm::kWordsUnroll : PairGemm::kUnroll, [&] {
+      a_.repeat(unroll_, [&] {
         load_weights();
         multiply_pixels(false);
       });
@@ -234,7 +234,7 @@ class GemmWriter {
   }
 
   Thumb a_;
-  int pixels_, shift_;
+  int pixels_, shift_, unroll_;
   bool sign_, words_, sums_, mixed_, triple_;
 };
 
@@ -414,8 +414,8 @@ Implementation gemm_sums(const tir::Kernel& kernel) {
 }
 
 Implementation gemm_words(const tir::Kernel& kernel) {
-  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0, true, false)
+  const int unroll = has_parameter(kernel, "unroll") ? parameter(kernel, "unroll") : PairGemm::kWordsUnroll;
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true, false, false, unroll)
       .run();
 }
 

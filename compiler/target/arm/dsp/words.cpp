@@ -53,7 +53,7 @@ std::vector<int32_t> gemv_words_stream(const std::vector<int8_t>& weights, int64
   return words_stream(weights, k, order, first, PairGemm::kWordsGemvChannels, bias, lines);
 }
 
-KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign) {
+KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll) {
   FunctionBuilder f("gemm_words");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr panel = f.input("panel", DType::kI32, 0);
@@ -86,7 +86,9 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign) {
                 line_output(f, acc[static_cast<size_t>(2 * p + c)], stream, line + c * words, shift,
                             sign));
   });
-  return f.finish_kernel("gemm_words", {{"pixels", pixels}, {"shift", shift}, {"sign", sign}});
+  std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
+  if (unroll != PairGemm::kWordsUnroll) parameters.push_back({"unroll", unroll});
+  return f.finish_kernel("gemm_words", std::move(parameters));
 }
 
 KernelPtr gemv_words_kernel(int shift, bool sign) {

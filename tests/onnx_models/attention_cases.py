@@ -3,7 +3,7 @@
 and what stays as it is written."""
 import numpy as np
 
-from operator_models import floats, graph_of
+from operator_models import RNG, floats, graph_of
 from written_out_cases import Steps
 
 LENGTH, SIZE = 12, 4
@@ -104,6 +104,86 @@ def operators():
         yield f"one_operator_attention_{name}", (model, given)
 
 
+def bounded(s, x, most=20, again=20):
+    return s("Mul", s("Tanh", s("Div", x, s.of(most))), s.of(again))
+
+
+def weighted(s, x, instead=0.0):
+    """Weights that are no numbers are another number, as PyTorch writes it."""
+    weights = s("Softmax", x, axis=-1)
+    return s("Where", s("IsNaN", weights), s.of(instead), weights)
+
+
+def truths(*shape, first=False):
+    """Some of each, but in the first row of each matrix."""
+    values = RNG.random(shape) < 0.6
+    values[..., 0, :] = first
+    return values
+
+
+def soft():
+    """Products that are softly bounded."""
+    causal = np.triu(np.full((LENGTH, LENGTH), -np.inf, np.float32), 1)
+    for name, scale, mask, (most, again) in (("", None, None, (20, 20)), ("_scaled", 30, None, (2, 2)), ("_causal", 30, causal, (20, 20)),
+                                             ("_other", None, None, (20, 30))):
+        s = Steps()
+        x = s("MatMul", "x0", turned(s, "x1"))
+        x = bounded(s, s("Mul", x, s.of(scale)) if scale else x, most, again)
+        x = x if mask is None else s("Add", x, s.of(mask))
+        s("MatMul", s("Softmax", x, axis=-1), "x2", to="y0")
+        yield f"{'written_out' if name == '_other' else 'one_operator'}_attention_soft{name}", steps_case(s, of_heads())
+
+
+def masks():
+    """Of truth values, and with rows that they hide as a whole."""
+    low = float(np.finfo(np.float32).min)
+    for name, shape, values, first in (
+            ("shown", (1, 1, LENGTH, LENGTH), (0, -np.inf), True), ("not_shown", (2, LENGTH, LENGTH), (-1e4, 0), True),
+            ("hidden_rows", (1, 2, LENGTH, LENGTH), (0, -np.inf), False), ("of_keys", (1, 1, 1, LENGTH), (0, low), False),
+            ("two_numbers", (LENGTH, LENGTH), (1, low), False)):
+        s = Steps()
+        x = s("Mul", s("MatMul", "x0", turned(s, "x1")), s.of(0.5))
+        x = s("Add", s("Where", "x3", *(s.of(v) for v in values)), x)
+        s("MatMul", weighted(s, x), "x2", to="y0")
+        several = "written_out" if name == "two_numbers" else "one_operator"
+        yield f"{several}_attention_truths_{name}", steps_case(s, {**of_heads(), "x3": truths(*shape, first=first)})
+    for name, first, instead in (("chosen", True, low), ("chosen_otherwise", False, -np.inf), ("chosen_number", True, 0.5)):
+        s = Steps()
+        x = s("Mul", s("MatMul", "x0", turned(s, "x1")), s.of(0.5))
+        x = s("Where", "x3", *((x, s.of(instead)) if first else (s.of(instead), x)))
+        s("MatMul", weighted(s, x), "x2", to="y0")
+        given = {**of_heads(), "x3": truths(1, 1, LENGTH, LENGTH, first=name != "chosen")}
+        yield f"one_operator_attention_{name}", steps_case(s, given)
+    s, mask = Steps(), floats(LENGTH, LENGTH)
+    mask[3], mask[5, 2:] = -np.inf, -np.inf
+    s("MatMul", weighted(s, s("Add", s("MatMul", "x0", turned(s, "x1")), "x3")), "x2", to="y0")
+    yield "one_operator_attention_hidden_row", steps_case(s, {**of_heads(), "x3": mask})
+    s = Steps()
+    s("MatMul", weighted(s, s("MatMul", "x0", turned(s, "x1")), 1), "x2", to="y0")
+    yield "written_out_attention_ones", steps_case(s, {**of_heads(), "x0": floats(1, 2, LENGTH, SIZE) * np.float32(np.nan)})
+    s = Steps()  # as PyTorch exports scaled_dot_product_attention
+    q, k = s("Mul", "x0", s.of(SIZE ** -0.25)), s("Mul", turned(s, "x1"), s.of(SIZE ** -0.25))
+    mask = s("Where", "x3", s.of(0), s.of(-np.inf))
+    y = turned(s, s("MatMul", weighted(s, s("Add", s("MatMul", q, k), mask)), "x2"), (0, 2, 1, 3))
+    s("Reshape", y, s.of([1, LENGTH, 2 * SIZE], np.int64), to="y0")
+    yield "one_operator_attention_torch", steps_case(s, {**of_heads(), "x3": truths(1, 1, LENGTH, LENGTH)})
+
+
+def operator_masks():
+    """Of the operator: a soft bound, and masks that hide rows as a whole."""
+    from onnx import helper
+    added = floats(LENGTH, LENGTH)
+    added[2], added[4, 3:] = -np.inf, -np.inf
+    for name, mask, attributes in (("soft", None, {"softcap": 1.5}), ("truths", truths(LENGTH, LENGTH), {}),
+                                   ("hidden_rows", truths(2, 4, LENGTH, LENGTH), {"softcap": 2.0}),
+                                   ("hidden_row", added, {}), ("causal_truths", truths(LENGTH, LENGTH), {"is_causal": 1})):
+        given = {f"x{i}": floats(2, LENGTH, 4 * SIZE) for i in range(3)} | ({} if mask is None else {"x3": mask})
+        node = helper.make_node("Attention", list(given), ["y0"], q_num_heads=4, kv_num_heads=4, **attributes)
+        model = helper.make_model(graph_of([node], given, ["y0"]), opset_imports=[helper.make_opsetid("", 23)], ir_version=10)
+        several = "" if name == "causal_truths" else "one_operator_"
+        yield f"{several}attention_operator_{name}", (model, given)
+
+
 def attention_cases():
-    for family in (heads, rows, others, operators):
+    for family in (heads, rows, others, operators, soft, masks, operator_masks):
         yield from family()

@@ -112,7 +112,12 @@ bool attention(GraphMaker& g, const std::string&) {
                                                                             : g.constant(g.type(DType::kF32, {wanted}));
   };
   std::vector<TensorId> operands = {in, other(sets * keys * depth), other(sets * keys * values)};
-  if (g.random.chance(40)) operands.push_back(other(queries * keys));
+  const bool masked = g.random.chance(50), truths = masked && g.random.chance(50),
+             replaces = truths && g.random.chance(50);
+  if (masked) operands.push_back(truths ? g.constant(g.type(DType::kBool, {queries * keys})) : other(queries * keys));
+  const std::string zero = masked && !replaces && g.random.chance(30) ? "hidden"
+                           : g.random.chance(30)                      ? "not_numbers"
+                                                                      : "none";
   const Shape query_steps = laid(queries, depth, heads);
   const Shape result_steps = depth == values && g.random.chance(60) ? query_steps : laid(queries, values, heads);
   return g.add("attention", operands,
@@ -127,7 +132,12 @@ bool attention(GraphMaker& g, const std::string&) {
                 {"value_steps", list(laid(keys, values, sets))},
                 {"mask_steps", list({0, 0, keys, 1})},
                 {"result_steps", list(result_steps)},
-                {"scale", g.random.chance(50) ? "1" : "0.5"}},
+                {"scale", g.random.chance(50) ? "1" : "0.5"},
+                {"softcap", g.random.chance(70) ? "0" : "2.5"},
+                {"hides", g.random.chance(50) ? "true" : "false"},
+                {"replaces", replaces ? "true" : "false"},
+                {"hidden", zero != "none" && g.random.chance(50) ? "-inf" : "-1000"},
+                {"zero", zero}},
                {g.type(DType::kF32, {})});
 }
 

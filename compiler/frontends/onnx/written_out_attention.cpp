@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention that is written out as products, a scale, a mask and softmax. The one thing to know: transpositions are not
-// made but become steps with which one operator reads queries, keys and values, and writes the result.
+// Attention that is written out as products, a scale, a soft bound, a mask and softmax. The one thing to know:
+// transpositions are not made but become steps with which one operator reads queries, keys and values, and writes the
+// result.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "frontends/onnx/written_out.h"
 #include "frontends/onnx/written_out_walk.h"
 #include "ops/batch_matmul/attributes.h"
+#include "ops/common/reduction.h"
 #include "ops/rows/attributes.h"
 #include "ops/softmax/softmax.h"
 #include "ops/transpose/attributes.h"
@@ -26,6 +30,16 @@ using Sizes = std::vector<int64_t>;
 struct Matrices {
   graph::TensorId tensor;
   Sizes sizes, steps;
+};
+
+// What is between the product of queries and keys and the product by values.
+struct Between {
+  double factor = 1;
+  float softcap = 0;
+  graph::TensorId mask;  // floats that are added, or truth values
+  bool hides = false, replaces = false;
+  float hidden = 0;
+  ops::ZeroWeights zero = ops::ZeroWeights::kNone;
 };
 
 Sizes steps_of(const Shape& shape) {
@@ -171,28 +185,101 @@ class AttentionRecogniser : public WrittenOut {
     return std::nullopt;
   }
 
-  // The product of queries and keys: behind a mask, and numbers by which it is multiplied.
-  const Op* scores(Id id, Id& mask, double& factor) {
-    auto product = [&](Id from) {
-      while (const auto scaled = scaled_by_number(from)) {
-        factor *= scaled->second;
-        from = scaled->first;
-      }
-      return made_by(from, "batch_matmul");
-    };
+  // The product of queries and keys: behind a soft bound, and numbers by which it is multiplied.
+  const Op* bare_scores(Id from, Between& between) {
+    if (const auto bounded = softly_bounded(from)) std::tie(from, between.softcap) = *bounded;
+    while (const auto scaled = scaled_by_number(from)) {
+      between.factor *= scaled->second;
+      from = scaled->first;
+    }
+    return made_by(from, "batch_matmul");
+  }
+
+  // A number times tanh of x over that number: x, and the number.
+  std::optional<std::pair<Id, float>> softly_bounded(Id id) {
     const size_t before = taken_.size();
-    const Op* sum = made_by(id, "add");
-    if (sum == nullptr) return product(id);
-    const size_t behind = taken_.size();
-    for (size_t i : {0u, 1u}) {
-      const Id x = sum->operands[i];
-      mask = sum->operands[1 - i];
-      if (const Op* op = shape(x) == shape(id) ? product(x) : nullptr) return op;
-      factor = 1;
-      taken_.resize(behind);
+    if (const Op* op = made_by(id, "mul")) {
+      for (size_t i : {0u, 1u}) {
+        const auto most = number(op->operands[i]);
+        const Op* tanh = most && *most > 0 ? made_by(op->operands[1 - i], "tanh") : nullptr;
+        const Op* quotient = tanh == nullptr ? nullptr : made_by(tanh->operands[0], "div");
+        if (quotient != nullptr && number(quotient->operands[1]) == most && shape(quotient->operands[0]) == shape(id))
+          return std::pair(quotient->operands[0], static_cast<float>(*most));
+      }
     }
     taken_.resize(before);
-    return nullptr;
+    return std::nullopt;
+  }
+
+  // The same behind a mask.
+  const Op* scores(Id id, Between& between) {
+    const size_t before = taken_.size();
+    const Op* sum = made_by(id, "add");
+    const Op* choice = sum == nullptr ? made_by(id, "select_v2") : nullptr;
+    const size_t behind = taken_.size();
+    for (size_t i : {0u, 1u}) {
+      if (sum == nullptr && choice == nullptr) break;
+      // Of a choice: by the truth value i, a number takes the product's place.
+      const auto instead = sum == nullptr ? number(choice->operands[2 - i]) : std::nullopt;
+      const Id x = sum != nullptr ? sum->operands[i] : choice->operands[1 + i];
+      Between found = between;
+      const Op* op = shape(x) == shape(id) && (sum != nullptr || instead) ? bare_scores(x, found) : nullptr;
+      if (op == nullptr) {
+        taken_.resize(behind);
+        continue;
+      }
+      between = found;
+      between.mask = sum != nullptr ? sum->operands[1 - i] : choice->operands[0];
+      between.replaces = instead.has_value();
+      between.hides = instead && i == 1;
+      between.hidden = static_cast<float>(instead.value_or(0));
+      return op;
+    }
+    taken_.resize(before);
+    return bare_scores(id, between);
+  }
+
+  // A mask that one of two numbers makes, of which one is 0, is as well the truth value that chooses it: a quarter of
+  // the bytes.
+  void mask_by_truth(Between& between) {
+    const int at = between.mask.valid() && !between.replaces ? chains_.definer[index(between.mask)] : -1;
+    if (at < 0 || graph_.ops[static_cast<size_t>(at)].name() != "select_v2") return;
+    const Op& choice = graph_.ops[static_cast<size_t>(at)];
+    if (shape(choice.operands[0]) != shape(between.mask)) return;
+    for (size_t i : {0u, 1u}) {
+      const auto shown = number(choice.operands[1 + i]), hidden = number(choice.operands[2 - i]);
+      if (!shown || !hidden || *shown != 0 || *hidden == 0) continue;
+      between.mask = choice.operands[0];
+      between.hides = i == 1, between.hidden = static_cast<float>(*hidden);
+      return;
+    }
+  }
+
+  // Softmax's weights behind a choice of zero for some.
+  Id weights_of(Id id, Between& between, Id& most) {
+    const Op* choice = made_by(id, "select_v2");
+    if (choice == nullptr) return id;
+    const Id weights = choice->operands[2], condition = choice->operands[0];
+    const auto instead = number(choice->operands[1]);
+    if (!instead || *instead != 0 || std::signbit(*instead) || shape(weights) != shape(id)) return {};
+    if (const Op* other = made_by(condition, "not_equal", DType::kBool)) {
+      between.zero = ops::ZeroWeights::kNotNumbers;
+      return other->operands[0] == weights && other->operands[1] == weights ? weights : Id();
+    }
+    const Op* never = made_by(condition, "equal", DType::kBool);
+    const auto number_of = never == nullptr ? std::nullopt : number(never->operands[1]);
+    if (!number_of || *number_of != -HUGE_VAL) return {};
+    between.zero = ops::ZeroWeights::kHidden;
+    most = never->operands[0];
+    return weights;
+  }
+
+  // Is it the largest of each row of the mask?
+  bool is_most_of(Id most, Id mask) {
+    const Op* reduction = made_by(most, "reduce_max_nan");
+    if (reduction == nullptr || reduction->operands[0] != mask) return false;
+    const auto& a = reduction->attrs<ops::ReduceAttrs>();
+    return a.keep_dims && a.axes == std::vector<int64_t>{static_cast<int64_t>(shape(mask).size()) - 1};
   }
 
   // The last transposition behind the product at `root` whose work it can do, which is then the root.
@@ -232,12 +319,16 @@ class AttentionRecogniser : public WrittenOut {
   bool attention(size_t at) {
     if (!begins_at(at, "batch_matmul") || !is_product(&graph_.ops[at], false)) return false;
     const Op second = graph_.ops[at];
-    const Op* weights = made_by(second.operands[0], "softmax");
+    Between between;
+    Id most;
+    const Op* weights = made_by(weights_of(second.operands[0], between, most), "softmax");
     if (weights == nullptr || weights->attrs<ops::SoftmaxAttrs>().beta != 1.0f) return false;
-    Id mask;
-    double factor = 1;
-    const Op* product = scores(weights->operands[0], mask, factor);
+    const Op* product = scores(weights->operands[0], between);
     if (!is_product(product, true)) return false;
+    if (between.zero == ops::ZeroWeights::kHidden && (between.replaces || !is_most_of(most, between.mask)))
+      return false;
+    mask_by_truth(between);
+    const Id mask = between.mask;
     const Op first = *product;
     const Shape& out = shape(second.results[0]);
     Shape seen = out;
@@ -258,17 +349,17 @@ class AttentionRecogniser : public WrittenOut {
     for (size_t i = 0; i < kParts; ++i)
       if (!parts_[i] && (i != kMask || mask.valid())) return false;
     for (size_t i : {kQueries, kKeys})
-      while (look_behind(i, factor)) {
+      while (look_behind(i, between.factor)) {
       }
     double of_values = 1;
     while (look_behind(kValues, of_values)) {
     }
     if (of_values != 1) return false;
     const size_t root = follow(at);
-    return needs_no_more(first, second, graph_.ops[root]) && become_attention(root, static_cast<float>(factor));
+    return needs_no_more(first, second, graph_.ops[root]) && become_attention(root, between);
   }
 
-  bool become_attention(size_t root, float factor) {
+  bool become_attention(size_t root, const Between& between) {
     auto a = std::make_shared<ops::AttentionAttrs>();
     const Sizes &keys = parts_[kKeys]->sizes, &result = parts_[kResult]->sizes;
     a->shape = shape(graph_.ops[root].results[0]);
@@ -282,7 +373,12 @@ class AttentionRecogniser : public WrittenOut {
     a->value_steps = parts_[kValues]->steps;
     if (parts_[kMask]) a->mask_steps = parts_[kMask]->steps;
     a->result_steps = parts_[kResult]->steps;
-    a->scale = factor;
+    a->scale = static_cast<float>(between.factor);
+    a->softcap = between.softcap;
+    a->hides = between.hides;
+    a->replaces = between.replaces;
+    a->hidden = between.hidden;
+    a->zero = between.zero;
     std::vector<Id> operands;
     for (size_t i = 0; i < kResult; ++i)
       if (parts_[i]) operands.push_back(parts_[i]->tensor);

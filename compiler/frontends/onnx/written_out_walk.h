@@ -33,9 +33,9 @@ class WrittenOut {
  protected:
   static size_t index(Id id) { return static_cast<size_t>(id.value); }
 
-  // The operator of this name that computes a float tensor, noted as one that is to go.
-  const Op* made_by(Id id, std::string_view name) {
-    const int at = id.valid() && graph_[id].type.dtype == DType::kF32 ? chains_.definer[index(id)] : -1;
+  // The operator of this name that computes a tensor, of floats unless said otherwise, noted as one that is to go.
+  const Op* made_by(Id id, std::string_view name, DType type = DType::kF32) {
+    const int at = id.valid() && graph_[id].type.dtype == type ? chains_.definer[index(id)] : -1;
     if (at < 0 || dead_[static_cast<size_t>(at)]) return nullptr;
     const Op& op = graph_.ops[static_cast<size_t>(at)];
     if (op.name() != name || op.results.size() != 1 || !is_plain(op)) return nullptr;

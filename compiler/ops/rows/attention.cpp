@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// attention: queries (operand 0) by keys, times a scale and plus a mask (operand 3, if there is one), softmax of each row,
-// by values. Rows of queries are computed one after the other, so that products are there of one row only. The one thing to
-// know: operands and the result lie as the steps of the attributes say, which spares transpositions.
+// attention: queries (operand 0) by keys, times a scale, softly bounded if that is asked for, and plus a mask (operand
+// 3, if there is one), softmax of each row, by values. Rows of queries are computed one after the other, so that
+// products are there of one row only. The one thing to know: operands and the result lie as the steps of the attributes
+// say, which spares transpositions.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,6 +19,11 @@ namespace aotc::ops {
 
 using tir::BufferPtr;
 using tir::Ex;
+
+std::span<const std::string_view> enum_names(ZeroWeights) {
+  static constexpr std::string_view kNames[] = {"none", "not_numbers", "hidden"};
+  return kNames;
+}
 
 namespace {
 
@@ -117,19 +123,33 @@ void for_each_matrix(const AttentionAttrs& a, bool masked, Visit visit) {
 // One row of the result; each list is from its row's first element on, or from the first of the matrix.
 struct EvaluatedRow {
   const AttentionAttrs& a;
-  const float *query, *keys, *values, *mask;
+  const float *query, *keys, *values;
+  const float* mask;      // at most one of both; in a matrix, from its row on
+  const uint8_t* truths;  // a mask of truth values
   float* result;
+
+  float with_mask(float x, int64_t key, bool& shown) const {
+    if (mask == nullptr && truths == nullptr) return x;
+    const int64_t at = key * a.mask_steps.back();
+    const bool hides = truths != nullptr && (truths[at] != 0) == a.hides;
+    if (a.replaces) return hides ? a.hidden : x;
+    const float added = mask != nullptr ? mask[at] : hides ? a.hidden : 0.0f;
+    shown = shown || added != -INFINITY;
+    return x + added;
+  }
 
   static int64_t across(const AttentionSteps& steps) { return steps[steps.size() - 2]; }
 
   void run(std::vector<float>& row) const {
     const auto& [qs, ks, vs, rs] = std::tie(a.query_steps, a.key_steps, a.value_steps, a.result_steps);
     float largest = -INFINITY, total = 0.0f;
+    bool shown = false;
     for (int64_t c = 0; c < a.keys; ++c) {
       float x = 0.0f;
       for (int64_t k = 0; k < a.depth; ++k) x += query[k * qs.back()] * keys[c * across(ks) + k * ks.back()];
       if (a.scale != 1.0f) x *= a.scale;
-      if (mask != nullptr) x += mask[c * a.mask_steps.back()];
+      if (a.softcap != 0.0f) x = std::tanh(x / a.softcap) * a.softcap;
+      x = with_mask(x, c, shown);
       row[static_cast<size_t>(c)] = x;
       largest = largest > x ? largest : x;
     }
@@ -137,7 +157,8 @@ struct EvaluatedRow {
       x = std::exp(x - largest);
       total += x;
     }
-    for (float& x : row) x /= total;
+    const bool zero = a.zero == ZeroWeights::kHidden ? !shown : a.zero == ZeroWeights::kNotNumbers && std::isnan(total);
+    for (float& x : row) x = zero ? 0.0f : x / total;
     for (int64_t v = 0; v < a.values; ++v) {
       float sum = 0.0f;
       for (int64_t c = 0; c < a.keys; ++c) sum += row[static_cast<size_t>(c)] * values[c * across(vs) + v * vs.back()];
@@ -191,14 +212,17 @@ class AttentionLowering {
       Ex query = f_.let("query", at.query + r * row_step(a_.query_steps));
       Ex mask = masked_ ? f_.let("mask_row", at.mask + r * row_step(a_.mask_steps)) : Ex(0);
       Ex result = f_.let("to", at.result + r * row_step(a_.result_steps));
-      Ex largest = f_.var("largest", tir::f32(-INFINITY));
+      Ex largest = f_.var("largest", tir::f32(-INFINITY)), shown;
+      if (a_.zero == ZeroWeights::kHidden) shown = f_.var("shown", 0);
       f_.loop("c", 0, a_.keys, [&](Ex c) {
         Ex key = f_.let("key", at.key + c * row_step(a_.key_steps));
         Ex sum = sum_of(a_.depth, [&](const Ex& k) {
           return load(queries_, query + k * step(a_.query_steps)) * load(keys_, key + k * step(a_.key_steps));
         });
         Ex x = a_.scale == 1.0f ? sum : sum * tir::f32(a_.scale);
-        if (masked_) x = x + load(mask_, mask + c * step(a_.mask_steps));
+        if (a_.softcap != 0.0f)
+          x = call(tir::Intrinsic::kTanh, DType::kF32, {x / tir::f32(a_.softcap)}) * tir::f32(a_.softcap);
+        if (masked_) x = with_mask(x, load(mask_, mask + c * step(a_.mask_steps)), shown);
         x = f_.let("x", x);
         f_.store(row_, c, x);
         f_.assign(largest, max(largest, x));
@@ -209,13 +233,27 @@ class AttentionLowering {
         f_.store(row_, c, e);
         f_.assign(total, total + e);
       });
-      f_.loop("c", 0, a_.keys, [&](Ex c) { f_.store(row_, c, load(row_, c) / total); });
+      auto weights = [&] { f_.loop("c", 0, a_.keys, [&](Ex c) { f_.store(row_, c, load(row_, c) / total); }); };
+      auto zeros = [&] { f_.fill_bytes(row_, 0, 0, a_.keys); };
+      if (a_.zero == ZeroWeights::kNone) weights();
+      if (a_.zero == ZeroWeights::kNotNumbers) f_.if_(total == total, weights, zeros);
+      if (a_.zero == ZeroWeights::kHidden) f_.if_(shown != 0, weights, zeros);
       f_.loop("v", 0, a_.values, [&](Ex v) {
         Ex value = f_.let("value", at.value + v * step(a_.value_steps));
         Ex sum = sum_of(a_.keys, [&](const Ex& c) { return load(row_, c) * load(values_, value + c * row_step(a_.value_steps)); });
         f_.store(out_, result + v * step(a_.result_steps), sum);
       });
     });
+  }
+
+  // A product with its mask; whether that shows the key is noted where it is asked for.
+  Ex with_mask(const Ex& x, const Ex& mask, const Ex& shown) {
+    const bool truths = mask_->dtype == DType::kBool;
+    const Ex hides = !truths ? Ex() : a_.hides ? mask != 0 : mask == 0;
+    if (a_.replaces) return select(hides, tir::f32(a_.hidden), x);
+    const Ex added = f_.let("added", truths ? select(hides, tir::f32(a_.hidden), tir::f32(0.0f)) : mask);
+    if (shown.ptr()) f_.assign(shown, select(added != tir::f32(-INFINITY), 1, shown));
+    return x + added;
   }
 
   // In the order of a product of matrices.
@@ -264,8 +302,11 @@ class Attention final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    for (size_t i = 0; i < op.operand_count(); ++i)
-      if (op.has_operand(i) && !check_type(op, i, {DType::kF32}, diags)) return kFailure;
+    for (size_t i = 0; i < op.operand_count(); ++i) {
+      const bool typed = !op.has_operand(i) || (i == kMaskAt ? check_type(op, i, {DType::kF32, DType::kBool}, diags)
+                                                             : check_type(op, i, {DType::kF32}, diags));
+      if (!typed) return kFailure;
+    }
     if (!check_result_type(op, 0, DType::kF32, diags)) return kFailure;
     const auto& a = op.attrs<AttentionAttrs>();
     if (!sizes_are_good(a) || !std::isfinite(a.scale)) {
@@ -273,6 +314,12 @@ class Attention final : public Operator {
       return kFailure;
     }
     const bool masked = op.has_operand(kMaskAt);
+    const bool truths = masked && op.operand(kMaskAt).dtype == DType::kBool;
+    if (!(std::isfinite(a.softcap) && a.softcap >= 0) || (a.replaces && !truths) ||
+        (a.zero == ZeroWeights::kHidden && (!masked || a.replaces))) {
+      bad_attribute(op, diags, "a softcap that is no number or below 0, or what needs a mask without one");
+      return kFailure;
+    }
     const bool good = reaches(a, a.query_steps, a.queries, a.depth, op.operand(kQueriesAt).elements()) &&
                       reaches(a, a.key_steps, a.keys, a.depth, op.operand(kKeysAt).elements()) &&
                       reaches(a, a.value_steps, a.keys, a.values, op.operand(kValuesAt).elements()) &&
@@ -285,15 +332,18 @@ class Attention final : public Operator {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     const auto& a = op.attrs<AttentionAttrs>();
-    const bool masked = op.has_operand(kMaskAt);
+    const bool masked = op.has_operand(kMaskAt), truths = masked && op.operand(kMaskAt).dtype == DType::kBool;
     std::vector<float> row(static_cast<size_t>(a.keys));
     for_each_matrix(a, masked, [&](const std::array<int64_t, 5>& at) {
       for (int64_t r = 0; r < a.queries; ++r) {
-        auto begin = [&](size_t i, const AttentionSteps& steps) {
-          return data.in<float>(i).data() + at[i] + r * EvaluatedRow::across(steps);
-        };
-        EvaluatedRow{a, begin(kQueriesAt, a.query_steps), data.in<float>(kKeysAt).data() + at[kKeysAt],
-                     data.in<float>(kValuesAt).data() + at[kValuesAt], masked ? begin(kMaskAt, a.mask_steps) : nullptr,
+        auto place = [&](size_t i, const AttentionSteps& steps) { return at[i] + r * EvaluatedRow::across(steps); };
+        const int64_t mask = masked ? place(kMaskAt, a.mask_steps) : 0;
+        EvaluatedRow{a,
+                     data.in<float>(kQueriesAt).data() + place(kQueriesAt, a.query_steps),
+                     data.in<float>(kKeysAt).data() + at[kKeysAt],
+                     data.in<float>(kValuesAt).data() + at[kValuesAt],
+                     masked && !truths ? data.in<float>(kMaskAt).data() + mask : nullptr,
+                     truths ? data.in<uint8_t>(kMaskAt).data() + mask : nullptr,
                      data.out<float>().data() + at[4] + r * EvaluatedRow::across(a.result_steps)}
             .run(row);
       }

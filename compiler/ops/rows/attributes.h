@@ -3,11 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "graph/attributes.h"
 
 namespace aotc::ops {
+
+// Which weights are zeros instead: none, those that are no numbers, or those of rows of which the mask hides every key.
+enum class ZeroWeights : uint8_t { kNone, kNotNumbers, kHidden };
+std::span<const std::string_view> enum_names(ZeroWeights);
 
 // Where matrices lie: steps, in elements, from one to the next along each of `batch`, from row to row, and within a
 // row.
@@ -18,6 +24,11 @@ struct AttentionAttrs : graph::Attributes<AttentionAttrs> {
   int64_t depth = 1, values = 1;  // elements of a query and a key, and of a value and a row of the result
   std::vector<int64_t> query_steps, key_steps, value_steps, mask_steps, result_steps;
   float scale = 1.0f;
+  float softcap = 0.0f;  // products become softcap * tanh(product / softcap), behind the scale; not where it is 0
+  // Of a mask of truth values: which of both hides, and the number that is then added, or takes the product's place.
+  bool hides = false, replaces = false;
+  float hidden = 0.0f;
+  ZeroWeights zero = ZeroWeights::kNone;
 
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
@@ -33,6 +44,11 @@ struct AttentionAttrs : graph::Attributes<AttentionAttrs> {
     field("mask_steps", self.mask_steps);
     field("result_steps", self.result_steps);
     field("scale", self.scale);
+    field("softcap", self.softcap);
+    field("hides", self.hides);
+    field("replaces", self.replaces);
+    field("hidden", self.hidden);
+    field("zero", self.zero);
   }
 };
 

@@ -68,6 +68,7 @@ def window_cases():
     plane, infinite = line.reshape(-1, 1, 2, 2), np.array(list(itertools.product(ODD[1:], repeat=4)), np.float32)
     wide = np.concatenate([plane, plane[::-1], np.roll(plane, 7, 0)], 3)
     solid = infinite.reshape(-1, 1, 2, 2, 1)
+    volume = np.concatenate([solid, solid[::-1], np.roll(solid, 7, 0), solid, np.roll(solid, 99, 0)], 4)
     infinite = np.concatenate([infinite.reshape(-1, 1, 2, 2)] * 2, 3)
     for name, x, attributes in (
             ("line", line, {"kernel_shape": [2]}),
@@ -83,7 +84,9 @@ def window_cases():
             ("infinite_strides", infinite, {"kernel_shape": [1, 1], "strides": [1, 3]}),
             ("infinite_ceil", infinite, {"kernel_shape": [2, 3], "strides": [2, 2], "ceil_mode": 1}),
             ("infinite_long", infinite, {"kernel_shape": [40, 2], "pads": [20, 0, 20, 0]}),
-            ("infinite_solid", solid, {"kernel_shape": [2, 2, 1]})):
+            ("infinite_solid", solid, {"kernel_shape": [2, 2, 1]}), ("infinite_volume", volume, {"kernel_shape": [2, 1, 2]}),
+            ("infinite_volume_pads", volume, {"kernel_shape": [2, 2, 3], "pads": [1, 0, 2, 0, 1, 1], "strides": [1, 2, 2]}),
+            ("infinite_volume_strides", volume, {"kernel_shape": [1, 1, 2], "strides": [1, 1, 3]})):
         yield f"pool_{name}", case_of("MaxPool", x, attributes)
         yield f"pool_{name}_known", case_of("MaxPool", x, attributes, folded=True)
         yield f"pool_{name}_half", case_of("MaxPool", x.astype(np.float16), attributes)

@@ -21,6 +21,7 @@ import common  # noqa: E402
 import node_tests  # noqa: E402
 import onnx_programs as programs  # noqa: E402
 from attention_cases import attention_cases  # noqa: E402
+from mixed_cases import mixed_cases  # noqa: E402
 from odd_models import odd_cases, odd_refusals  # noqa: E402
 from operator_cases import category_cases, counted_cases, label_cases, moved_byte_cases, not_a_number_cases  # noqa: E402
 from operator_cases import quantised_recurrent_cases, run_time_loop_cases, transform_cases  # noqa: E402
@@ -308,7 +309,7 @@ def all_cases():
     for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
                    quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases,
-                   moved_byte_cases, written_out_cases, order_cases, attention_cases):
+                   moved_byte_cases, written_out_cases, order_cases, attention_cases, mixed_cases):
         yield from family()
 
 
@@ -356,12 +357,15 @@ def make(name, graph, inputs, work):
 
 
 def several(cases):
-    """[(name, what is wrong)] of models that are called one operator and are compiled to more."""
+    """[(name, what is wrong)] of models that are called one operator and are compiled to more, or mixed and are not."""
     bad = []
     for case in (c for c in cases if c.name.startswith("one_operator_")):
         layers = json.loads(common.aotc("check", case.path, "--json"))["layers"]
         if len(layers) != 1:
             bad.append((case.name, f"it has {len(layers)} layers"))
+    for case in (c for c in cases if c.name.startswith("mixed_")):
+        if "channels in float" not in common.aotc("report", case.path, "--cpu", "cortex-m4", "--json"):
+            bad.append((case.name, "all of its channels are rounded alike"))
     return bad
 
 

@@ -8,6 +8,8 @@ e2e_test(onnx.boards full ${python} ${onnx_models}/node_tests.py --frozen --subs
 e2e_test(onnx.operators full ${python} ${onnx_models}/operators.py --work ${work}/onnx_operators)
 e2e_test(onnx.order full ${python} ${onnx_models}/operators.py --only order_ --compiler "gcc -O0" --compiler "gcc -O3"
   --compiler "clang-19 -O0" --compiler "clang-19 -O3" --work ${work}/onnx_order)
+e2e_test(onnx.mixed full ${python} ${onnx_models}/operators.py --only mixed_ --target cortex_m4
+  --work ${work}/onnx_mixed)
 e2e_test(onnx.order_depends full ${python} ${onnx_models}/order_depends.py --work ${work}/onnx_order_depends)
 e2e_test(onnx.networks full ${python} ${onnx_models}/networks.py --work ${work}/onnx_networks)
 e2e_test(onnx.networks.boards full ${python} ${onnx_models}/networks.py --target cortex_m4

@@ -44,10 +44,9 @@ std::optional<Lowered> DspConvLowering::run() {
   std::vector<int32_t> bias = folded.bias;
   auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, target_.fpu);
   if (!lines) return std::nullopt;
-  if (mixes() && (lines->sign() || lines->even())) {
-    // A sign costs two instructions for every result, a float five where there is one.
-    auto mixed = fit_mixed_lines(scaling, folded.bias);
-    if (mixed && (lines->even() || 3 * mixed->float_channels() <= conv_.out_channels)) lines = std::move(mixed), bias = folded.bias;
+  if (!words_allowed(target_) && mixes(*lines, target_)) {
+    auto mixed = fit_mixed_lines(scaling, folded.bias, true);
+    if (mixed && mixing_pays(*lines, *mixed)) lines = std::move(mixed), bias = folded.bias;
   }
   choose_kernel(pairs, lines->sign(), lines->mixed());
   if (lines->mixed())

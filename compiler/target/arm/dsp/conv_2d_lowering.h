@@ -30,8 +30,6 @@ class DspConvLowering {
   std::optional<Lowered> run_fours();
 
  private:
-  // The form of two ways to requantise is for pairs. It takes more bytes, and no equal time for equal groups of channels.
-  bool mixes() const { return target_.fpu && target_.level != Level::kSize && !words_allowed(target_) && target_.slice == 0; }
   int64_t steps() const { return static_cast<int64_t>(order_.size()); }
   int64_t pixels() const { return conv_.pixels(); }
 

@@ -49,9 +49,16 @@ class DspDepthwiseLowering {
     });
     Requantization scaling = depthwise_scaling(op_, folded.ranges);
     scaling.tame_constant_channels(folded.bias);
-    auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
-    auto stream = lines ? dw_stream(w, folded.bias, *lines, nibbles_) : std::nullopt;
+    std::vector<int32_t> bias = folded.bias;
+    auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, target_.fpu);
+    if (lines && !row && mixes(*lines, target_)) {
+      auto mixed = fit_mixed_lines(scaling, folded.bias, false);
+      if (mixed && mixing_pays(*lines, *mixed)) lines = std::move(mixed), bias = folded.bias;
+    }
+    auto stream = lines ? dw_stream(w, bias, *lines, nibbles_) : std::nullopt;
     if (!stream) return std::nullopt;
+    if (lines->mixed())
+      floats_ = f_.constant("floats", DType::kI8, std::vector<int8_t>(lines->floats.begin(), lines->floats.end()));
     in_ = f_.operand(0);
     stream_ = f_.constant("stream", DType::kI32, *stream);
     stream_words_ = dw_stream_words(lines->sign(), nibbles_);
@@ -60,6 +67,8 @@ class DspDepthwiseLowering {
     // With a sign, twice would be longer than a C99 string literal may be.
     unroll_ = target_.level == Level::kSize || lines->sign() || lines->even() ? 1 : 2;
     make_tables();
+    if (floats_)
+      of_floats_ = {dw_column_kernel(pitch_, window_.y.stride, 1, 0, false, nibbles_), make_shapes("floats_shape", 1)};
     plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
     out_ = f_.result(0);
     copy_ = dw_plane_kernel(columns_, pitch_);
@@ -162,6 +171,7 @@ class DspDepthwiseLowering {
       bottom_ = f_.constant("bottom_shape", DType::kI32, std::vector<int32_t>{1, StridedShape::kBottom});
     out_ = f_.result(0);
     column_ = dw_strided_kernel(strided_, lines.fit.shift, lines.sign());
+    if (floats_) of_floats_.column = dw_strided_kernel(strided_, 0, false);
     const int64_t multiplier = channels_ / in_channels_;
     f_.loop("n", 0, window_.batch, [&](Ex n) {
       f_.loop("c", 0, in_channels_, [&](Ex c) {
@@ -177,8 +187,9 @@ class DspDepthwiseLowering {
   void emit_channel(const Ex& n, const Ex& c, const Ex& channel, const Turns& turns) {
     const WindowAxis& y = window_.y;
     auto rows = [&](const Ex& first_in, const Ex& first_out, const BufferPtr& shape) {
-      f_.run(column_, {address(stream_, channel * stream_words_), address(in_, (n * y.in + first_in) * strided_.row + c),
-                       address(out_, (n * y.out + first_out) * (window_.x.out * channels_) + channel), address(shape, 0)});
+      run_column(channel, address(in_, (n * y.in + first_in) * strided_.row + c),
+                 address(out_, (n * y.out + first_out) * (window_.x.out * channels_) + channel), address(shape, 0),
+                 address(shape, 0));
     };
     // Where a row is outside, the three that are read are the image's first or last.
     if (top_) rows(0, 0, top_);
@@ -205,14 +216,26 @@ class DspDepthwiseLowering {
     plane[DepthwisePairs::kPixel] = static_cast<int32_t>(in_channels_);
     plane[DepthwisePairs::kRow] = static_cast<int32_t>(window_.x.in * in_channels_);
     plane_shape_ = f_.constant("plane_shape", DType::kI32, plane);
+    shape_ = make_shapes("shape", unroll_);
+  }
+
+  BufferPtr make_shapes(const char* name, int64_t unroll) {
     std::vector<int32_t> shapes;
     for (int64_t rows : heights()) {
       DepthwiseShape shape{rows,      window_.x.out, window_.x.out * channels_,
                            channels_, 2 * pitch_,    2 * window_.x.stride};
-      std::vector<int32_t> one = dw_shape(window_.y.stride, unroll_, shape);
+      std::vector<int32_t> one = dw_shape(window_.y.stride, unroll, shape);
       shapes.insert(shapes.end(), one.begin(), one.end());
     }
-    shape_ = f_.constant("shape", DType::kI32, shapes);
+    return f_.constant(name, DType::kI32, shapes);
+  }
+
+  // The kernel of the channel: of lines, or of floats.
+  void run_column(const Ex& channel, const Ex& x, const Ex& to, const Ex& shape, const Ex& floats_shape) {
+    const Ex stream = address(stream_, channel * stream_words_);
+    auto by_line = [&] { f_.run(column_, {stream, x, to, shape}); };
+    if (!floats_) return by_line();
+    f_.if_(load(floats_, channel) != 0, [&] { f_.run(of_floats_.column, {stream, x, to, floats_shape}); }, by_line);
   }
 
   // Of the bands: most of them, the first, the last.
@@ -261,9 +284,8 @@ class DspDepthwiseLowering {
                      address(plane_shape_, 0), end - begin});
       f_.loop("m", 0, multiplier, [&](Ex m) {
         Ex channel = f_.let("channel", c * multiplier + m);
-        f_.run(column_,
-               {address(stream_, channel * stream_words_), address(plane_, left_ - x.pad_before),
-                address(out_, to + channel), address(shape_, shape)});
+        run_column(channel, address(plane_, left_ - x.pad_before), address(out_, to + channel), address(shape_, shape),
+                   address(floats_ ? of_floats_.shape : shape_, shape));
       });
     });
   }
@@ -299,6 +321,11 @@ class DspDepthwiseLowering {
   std::optional<Bands> bands_;
   tir::KernelPtr copy_, column_;
   BufferPtr in_, out_, plane_, stream_, plane_shape_, shape_;
+  BufferPtr floats_;  // by channel: whether the FPU rounds it; nothing where all are alike
+  struct {
+    tir::KernelPtr column;
+    BufferPtr shape;
+  } of_floats_;
   StridedRows strided_;
   DepthwiseRow row_;
   int64_t inner_ = 0;  // rows of the result whose windows lie inside of the image above and below

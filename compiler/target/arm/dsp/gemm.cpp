@@ -113,7 +113,7 @@ std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<
   return PairLines{std::move(*fit)};
 }
 
-std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias) {
+std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias, bool pairs) {
   constexpr int kLeft = PairGemm::kLeft;
   if (what.clamp.min != -128 || what.clamp.max != 127 || what.rounding != Rounding::kEven) return std::nullopt;
   const auto count = static_cast<int64_t>(what.scales.size());
@@ -124,7 +124,7 @@ std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector
   if (!even) return std::nullopt;
   // Both of a pair. Where their number is odd the last two pairs have a channel in common: what one tells the other may come
   // back, so there are two turns.
-  for (int turn = 0; turn < 2; ++turn)
+  for (int turn = 0; pairs && turn < 2; ++turn)
     for (int64_t first : tile_starts(count, 2)) {
       const auto a = static_cast<size_t>(first);
       floats[a] = floats[a + 1] = floats[a] || floats[a + 1];
@@ -138,6 +138,14 @@ std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector
       bias[c] = moved[c];
   }
   return out;
+}
+
+bool mixes(const PairLines& plain, const TargetInfo& target) {
+  return (plain.sign() || plain.even()) && target.fpu && target.level != Level::kSize && target.slice == 0;
+}
+
+bool mixing_pays(const PairLines& plain, const PairLines& mixed) {
+  return plain.even() || 3 * mixed.float_channels() <= static_cast<int64_t>(mixed.fit.channels.size());
 }
 
 bool pairs_fit(const std::vector<int8_t>& weights, int64_t channels, int64_t k) {

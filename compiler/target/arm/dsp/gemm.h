@@ -80,9 +80,15 @@ std::string form_text(const PairLines& lines);
 std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
                                         int left = PairGemm::kLeft, bool fpu = false);
 
-// The same for gemm_stream and its kernel, which tell pairs that the FPU rounds from others: `mixed`, or nothing where lines
-// without signs do for all pairs, or for none.
-std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias);
+// The same where a kernel, or its caller, tells channels that the FPU rounds from others: `mixed`, or nothing where
+// lines without signs do for all channels, or for none. `pairs`: both channels of a pair by the same, as gemm_stream
+// has them.
+std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias, bool pairs);
+// Whether such lines may be taken: they need more bytes, and no equal time for equal groups of channels. `plain`: what
+// fit_pair_lines finds.
+bool mixes(const PairLines& plain, const TargetInfo& target);
+// Whether they are worth it: a sign costs two instructions for every result, a float five where there is one.
+bool mixing_pays(const PairLines& plain, const PairLines& mixed);
 
 // Whether 256 * b + a fits 16 bits for the pairs of neighbouring channels of weights
 // [channels][k], the last pair overlapping where their number is odd.

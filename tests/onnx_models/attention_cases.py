@@ -150,9 +150,10 @@ def masks():
     for name, first, instead in (("chosen", True, low), ("chosen_otherwise", False, -np.inf), ("chosen_number", True, 0.5)):
         s = Steps()
         x = s("Mul", s("MatMul", "x0", turned(s, "x1")), s.of(0.5))
-        x = s("Where", "x3", *((x, s.of(instead)) if first else (s.of(instead), x)))
+        mask = truths(1, 1, LENGTH, LENGTH, first=name != "chosen")
+        given = {**of_heads(), "x3": mask} if first else of_heads()
+        x = s("Where", "x3" if first else s.of(mask, bool), *((x, s.of(instead)) if first else (s.of(instead), x)))
         s("MatMul", weighted(s, x), "x2", to="y0")
-        given = {**of_heads(), "x3": truths(1, 1, LENGTH, LENGTH, first=name != "chosen")}
         yield f"one_operator_attention_{name}", steps_case(s, given)
     s, mask = Steps(), floats(LENGTH, LENGTH)
     mask[3], mask[5, 2:] = -np.inf, -np.inf

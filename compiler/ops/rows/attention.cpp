@@ -315,9 +315,9 @@ class Attention final : public Operator {
     }
     const bool masked = op.has_operand(kMaskAt);
     const bool truths = masked && op.operand(kMaskAt).dtype == DType::kBool;
-    if (!(std::isfinite(a.softcap) && a.softcap >= 0) || (a.replaces && !truths) ||
+    if (!(std::isfinite(a.softcap) && a.softcap >= 0) || std::isnan(a.hidden) || (a.replaces && !truths) ||
         (a.zero == ZeroWeights::kHidden && (!masked || a.replaces))) {
-      bad_attribute(op, diags, "a softcap that is no number or below 0, or what needs a mask without one");
+      bad_attribute(op, diags, "a softcap or what is added that is no number, or what needs a mask without one");
       return kFailure;
     }
     const bool good = reaches(a, a.query_steps, a.queries, a.depth, op.operand(kQueriesAt).elements()) &&

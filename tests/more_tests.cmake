@@ -6,7 +6,7 @@ add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/gener
                random_graphs/graph_bits.cpp random_graphs/graph_layouts.cpp
                random_graphs/graph_movers.cpp random_graphs/graph_products.cpp
                random_graphs/graph_recurrent.cpp random_graphs/graph_states.cpp
-               random_graphs/graph_signal.cpp random_graphs/graph_trees.cpp random_graphs/control_maker.cpp
+               random_graphs/graph_signal.cpp random_graphs/graph_trees.cpp random_graphs/graph_windows.cpp random_graphs/control_maker.cpp
                random_graphs/unrolled_maker.cpp random_graphs/rows_maker.cpp
                random_graphs/trial.cpp random_graphs/memory_check.cpp random_graphs/device_check.cpp
                random_graphs/targets.cpp

@@ -30,12 +30,12 @@ class Flow {
       for (graph::TensorId id : p_.calls[c].results) made_[id] = {{"call", c}};
       for (graph::TensorId id : p_.calls[c].rows) inside_.insert(id), made_[id] = {{"call", c}};
     }
-    // What has no call is a view of its operand.
+    // What has no call is a view of its operand, or joins operands that are computed where they belong.
     for (size_t o = 0; o < p_.graph.ops.size(); ++o) {
       const graph::Op& op = p_.graph.ops[o];
       if (call_of_op.contains(static_cast<int>(o)) || op.operands.empty()) continue;
       for (graph::TensorId id : op.results)
-        if (!made_.contains(id)) views_[id] = op.operands[0];
+        if (!made_.contains(id)) views_[id] = op.operands;
     }
   }
 
@@ -43,9 +43,7 @@ class Flow {
   ReportJson operands(const plan::ProgramCall& call) const {
     ReportJson out = ReportJson::array();
     auto add = [&](graph::TensorId id) {
-      if (!id.valid() || inside_.contains(id)) return;
-      if (ReportJson from = source(id); !from.is_null() && std::find(out.begin(), out.end(), from) == out.end())
-        out.push_back(from);
+      if (id.valid() && !inside_.contains(id)) add_sources(id, 0, out);
     };
     if (call.op_index < 0) return out;
     if (call.by_rows) add(call.rows_of);
@@ -55,14 +53,11 @@ class Flow {
     return out;
   }
 
+  // Of an output: a view of one source.
   ReportJson source(graph::TensorId id) const {
-    for (size_t steps = 0; steps <= views_.size(); ++steps) {
-      if (auto it = made_.find(id); it != made_.end()) return it->second;
-      auto view = views_.find(id);
-      if (view == views_.end()) return nullptr;
-      id = view->second;
-    }
-    return nullptr;
+    ReportJson out = ReportJson::array();
+    add_sources(id, 0, out);
+    return out.empty() ? nullptr : out[0];
   }
 
  private:
@@ -71,9 +66,20 @@ class Flow {
     return !op.results.empty() && std::find(call.rows.begin(), call.rows.end(), op.results[0]) != call.rows.end();
   }
 
+  void add_sources(graph::TensorId id, size_t depth, ReportJson& out) const {
+    if (auto it = made_.find(id); it != made_.end()) {
+      if (std::find(out.begin(), out.end(), it->second) == out.end()) out.push_back(it->second);
+      return;
+    }
+    auto view = views_.find(id);
+    if (view == views_.end() || depth > views_.size()) return;
+    for (graph::TensorId operand : view->second)
+      if (operand.valid()) add_sources(operand, depth + 1, out);
+  }
+
   const plan::Program& p_;
   std::map<graph::TensorId, ReportJson> made_;
-  std::map<graph::TensorId, graph::TensorId> views_;
+  std::map<graph::TensorId, std::vector<graph::TensorId>> views_;
   std::set<graph::TensorId> inside_;
 };
 

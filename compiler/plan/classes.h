@@ -3,12 +3,18 @@
 // are computed in the place of another. A piece of a tensor is in its class, some bytes behind the first.
 #pragma once
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
 #include "plan/program.h"
 
 namespace aotc::plan {
+
+// Word alignment lets kernels load words; small tensors need no more than their element.
+constexpr int64_t alignment_of(DType dtype, int64_t bytes) {
+  return std::max<int64_t>(size_of(dtype), bytes >= 4 ? 4 : 1);
+}
 
 class Classes {
  public:

@@ -201,8 +201,14 @@ class MemoryReader : protected graph::TextReader {
       s.pool = program().constant_pool;
       s.offset = program().constants[static_cast<size_t>(s.index)].offset;
     }
-    for (size_t i = 0; s.kind == StorageKind::kState && i < program().states.size(); ++i)
-      if (program().states[i].offset == s.offset) s.index = static_cast<int>(i);
+    // The state in whose memory it is, or behind which what comes to its window lies.
+    int64_t nearest = -1;
+    for (size_t i = 0; s.kind == StorageKind::kState && i < program().states.size(); ++i) {
+      const int64_t begin = program().states[i].offset;
+      if (begin > s.offset || begin <= nearest) continue;
+      nearest = begin;
+      s.index = static_cast<int>(i);
+    }
     return s;
   }
 

@@ -30,6 +30,7 @@ class Planner {
     program_.devices = options.devices.devices;
     program_.tensors.resize(graph().tensors.size());
     program_.flat_ops = flat_.flat_op;
+    program_.windows = options.windows;
   }
 
   Result<Program> run();
@@ -52,6 +53,8 @@ class Planner {
   void bind_pieces(size_t op_index);
   bool repeats_constants(const graph::Op& op) const;
 
+  // Windows that the model keeps itself: all that they are lies in the memory of their states.
+  void bind_windows();
   // States lie one behind the other in memory of their own, those of wide elements first.
   void place_states();
 
@@ -73,6 +76,8 @@ class Planner {
   Status lower_all();
   const Segment* segment_of(size_t op_index) const;
   bool lower_rows(const Segment& segment);
+  // Nothing if no code is needed.
+  std::optional<ops::Lowered> lower_op(size_t op_index, const ops::TargetInfo& target) const;
   Status too_many_constants(const Location& where);
 
   // Calls in the order in which they stand in the run function, and the tree of what runs when.
@@ -139,8 +144,6 @@ class Planner {
   // Classes of tensors in the arena become buffers; so do outputs that nothing but a copy writes.
   std::vector<Buffer> make_buffers();
 
-  // Word alignment lets kernels load words; small tensors need no more than their element.
-  static int64_t alignment_of(DType dtype, int64_t bytes);
   int buffer_of(graph::TensorId id);
   int buffer_of(const CopyEnd& end);
   BufferUse use_of(size_t call);
@@ -206,6 +209,7 @@ class Planner {
   int windows_ = -1;  // the buffer of what is kept from frame to frame
   std::vector<bool> view_copied_;
   std::vector<bool> pieces_;  // by operator: its results are pieces of its operand
+  std::map<size_t, const Window*> pushes_, slides_;  // by operator
   std::optional<std::vector<int>> emptier_order_;
   std::map<const uint8_t*, int> readers_of_constants_;
   std::vector<int> producer_;  // by tensor: the operator that makes it, or -1

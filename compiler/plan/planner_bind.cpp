@@ -20,7 +20,8 @@ void Planner::bind_externals() {
     external_of(graph().inputs[i].tensor) = {input, static_cast<int>(i), 0};
   for (size_t i = 0; i < graph().tensors.size(); ++i)
     if (graph().tensors[i].constant) classes_.storage_of_class(static_cast<int>(i)) = {StorageKind::kConstant, -1, 0};
-  place_states();
+  for (size_t i = 0; i < graph().states.size(); ++i)
+    external_of(graph().states[i].before) = {StorageKind::kState, static_cast<int>(i), 0};
   if (options_.outputs == Contract::kPreserve)
     for (size_t i = 0; i < graph().outputs.size(); ++i) {
       Storage& s = external_of(graph().outputs[i].tensor);
@@ -50,6 +51,8 @@ void Planner::bind_externals() {
     Storage joined = from.kind != StorageKind::kNone ? from : to;
     classes_.join(op.operands[0], op.results[0], joined);
   }
+  bind_windows();
+  place_states();
 }
 
 // Does an operator read what others of its kind read, as the steps of an unrolled network do?

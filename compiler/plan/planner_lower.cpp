@@ -8,6 +8,7 @@
 
 #include "graph/limits.h"
 #include "ops/common/pair_budget.h"
+#include "ops/common/pieces.h"
 #include "plan/moves.h"
 #include "support/text.h"
 
@@ -32,13 +33,24 @@ Status Planner::lower_all() {
     ops::TargetInfo target = options_.target;
     auto asked = options_.schedules.find(op.location.op_index);
     if (asked != options_.schedules.end() && flat_.outermost[i]) target.asked = &asked->second;
-    lowered_[i] = view ? lower_copy(op_view) : ops::lower(op_view, target);
+    lowered_[i] = view ? lower_copy(op_view) : lower_op(i, target);
+    if (!lowered_[i]) continue;
     if (target.asked && !honoured(*target.asked, lowered_[i]->schedule, op.location)) return kFailure;
     for (const ops::Constant& c : lowered_[i]->constants)
       constant_bytes_ += static_cast<int64_t>(c.bytes.size());
     if (constant_bytes_ > graph::kMostConstantBytes) return too_many_constants(op.location);
   }
   return all_schedules_used() ? success() : Status(kFailure);
+}
+
+std::optional<ops::Lowered> Planner::lower_op(size_t op_index, const ops::TargetInfo& target) const {
+  const ops::OpView op{graph(), graph().ops[op_index]};
+  if (const auto found = pushes_.find(op_index); found != pushes_.end()) {
+    const std::vector<bool>& there = found->second->there;
+    if (std::find(there.begin(), there.end(), false) == there.end()) return std::nullopt;
+    return ops::lower_joined(op, there);
+  }
+  return slides_.contains(op_index) ? ops::lower_moved_piece(op) : ops::lower(op, target);
 }
 
 const Segment* Planner::segment_of(size_t op_index) const {

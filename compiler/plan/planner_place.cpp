@@ -60,10 +60,6 @@ std::vector<Buffer> Planner::make_buffers() {
   return buffers;
 }
 
-int64_t Planner::alignment_of(DType dtype, int64_t bytes) {
-  return std::max<int64_t>(size_of(dtype), bytes >= 4 ? 4 : 1);
-}
-
 int Planner::buffer_of(TensorId id) {
   return id.valid() ? buffer_of_[static_cast<size_t>(class_of(id))] : -1;
 }
@@ -287,7 +283,8 @@ void Planner::accept(const PooledPlacement& pooled) {
     auto c = static_cast<size_t>(classes_.of(static_cast<int>(i)));
     Storage& place = program_.tensors[i];
     place = buffer_of_[c] >= 0 ? storage(buffer_of_[c]) : classes_.storage_of_class(static_cast<int>(c));
-    if (place.kind == StorageKind::kArena) place.offset += classes_.offset(static_cast<int>(i));
+    if (place.kind == StorageKind::kArena || place.kind == StorageKind::kState)
+      place.offset += classes_.offset(static_cast<int>(i));
   }
   for (Aside& aside : set_aside_) aside.storage = storage(aside.buffer);
   bool in_caller = options_.inputs == Contract::kPreserve;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "ops/common/pieces.h"
 #include "plan/moves.h"
 
 namespace aotc::plan {
@@ -13,22 +14,40 @@ namespace aotc::plan {
 using graph::Graph;
 using graph::TensorId;
 
+void Planner::bind_windows() {
+  for (const Window& window : options_.windows) {
+    const graph::Op &push = graph().ops[window.push], &slide = graph().ops[window.slide];
+    const TensorId before = graph().states[window.state].before;
+    pushes_[window.push] = slides_[window.slide] = &window;
+    for (TensorId id : {push.results[0], slide.results[0]}) classes_.join(before, id, external_of(before));
+    const std::vector<int64_t> begins = *ops::joined_of({graph(), push});
+    for (size_t i = 1; i < begins.size(); ++i)
+      if (window.there[i])
+        classes_.take_piece(before, {class_of(push.operands[i])},
+                            begins[i] * size_of(graph()[push.operands[i]].type.dtype));
+  }
+}
+
 void Planner::place_states() {
   const auto& states = graph().states;
+  std::vector<int64_t> bytes(states.size(), 0), alignment(states.size(), 1);
+  for (size_t t = 0; t < graph().tensors.size(); ++t) {
+    const Storage& storage = classes_.storage_of_class(classes_.of(static_cast<int>(t)));
+    if (storage.kind != StorageKind::kState) continue;
+    const graph::TensorType& type = graph().tensors[t].type;
+    const auto i = static_cast<size_t>(storage.index);
+    bytes[i] = std::max(bytes[i], classes_.offset(static_cast<int>(t)) + type.bytes());
+    alignment[i] = std::max(alignment[i], alignment_of(type.dtype, type.bytes()));
+  }
   std::vector<size_t> order(states.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  auto alignment = [&](size_t i) {
-    const graph::TensorType& type = graph()[states[i].before].type;
-    return alignment_of(type.dtype, type.bytes());
-  };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return alignment(a) > alignment(b); });
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return alignment[a] > alignment[b]; });
   program_.states.resize(states.size());
   program_.initial_values.assign(states.size(), -1);
   for (size_t i : order) {
-    int64_t step = alignment(i), offset = (program_.state_bytes + step - 1) / step * step;
+    const int64_t step = alignment[i], offset = (program_.state_bytes + step - 1) / step * step;
     program_.states[i] = {StorageKind::kState, static_cast<int>(i), offset};
-    program_.state_bytes = offset + graph()[states[i].before].type.bytes();
+    program_.state_bytes = offset + bytes[i];
     external_of(states[i].before) = program_.states[i];
   }
 }

@@ -172,6 +172,58 @@ Status check_fed(const Graph& graph, const PlanOptions& options, bool plain, Dia
   return kFailure;
 }
 
+// A graph whose operators stand so that the windows can be, and arena and state together.
+struct WithWindows {
+  Graph graph;
+  std::vector<Window> windows;
+  int64_t bytes = INT64_MAX;  // so: it cannot be planned
+};
+
+WithWindows with_windows(const Graph& graph, PlanOptions options, const std::vector<Window>& windows) {
+  WithWindows out{graph, {}};
+  out.windows = options.windows = order_for_windows(out.graph, windows);
+  options.feed = false;
+  Diagnostics unsaid;
+  const auto program = Planner(flatten(Graph(out.graph)), options, {}, unsaid).run();
+  if (program) out.bytes = program->arena_bytes + program->state_bytes;
+  return out;
+}
+
+// All windows that the model keeps; if arena and state together are larger with them than without any, those that make
+// them so are left out one by one, the largest first.
+WithWindows choose_windows(const Graph& graph, const PlanOptions& options) {
+  std::vector<Window> windows = find_windows(graph);
+  WithWindows without{graph, {}};
+  if (windows.empty()) return without;
+  without = with_windows(graph, options, {});
+  WithWindows best = with_windows(graph, options, windows);
+  std::stable_sort(windows.begin(), windows.end(),
+                   [&](const Window& a, const Window& b) { return growth_of(graph, a) > growth_of(graph, b); });
+  for (size_t i = 0; i < windows.size() && best.bytes > without.bytes;) {
+    std::vector<Window> others = windows;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    WithWindows fewer = with_windows(graph, options, others);
+    if (fewer.bytes >= best.bytes) {
+      ++i;
+      continue;
+    }
+    windows = std::move(others);
+    best = std::move(fewer);
+  }
+  return best.bytes > without.bytes ? std::move(without) : std::move(best);
+}
+
+// Of a graph with all its operators in the order in which they run, if it is plain.
+Result<Program> plan_in_order(Graph graph, const PlanOptions& options, bool plain, Diagnostics& diags) {
+  if (options.feed) {
+    if (!check_fed(graph, options, plain, diags)) return kFailure;
+    return options.stream == Stream::kTime ? plan_frames(graph, options, diags) : plan_fed(graph, options, diags);
+  }
+  if (options.stream != Stream::kOff && plain) return plan_streamed(std::move(graph), options, diags);
+  return plain ? plan_ordered(std::move(graph), options, diags)
+               : Planner(flatten(std::move(graph)), options, {}, diags).run();
+}
+
 }  // namespace
 
 int merge_at_least(ops::Level level) {
@@ -190,17 +242,20 @@ Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Dia
     if (!check_control(graph, options, diags)) return kFailure;
     source = std::make_shared<const Graph>(graph);
   }
+  const bool one = source == nullptr && options.devices.devices.size() <= 1;
   // Kernels know no program memory, which rows of operators would have to.
-  const bool plain =
-      source == nullptr && options.devices.devices.size() <= 1 && !options.program_tables;
-  if (options.feed) {
-    if (!check_fed(graph, options, plain, diags)) return kFailure;
-    return options.stream == Stream::kTime ? plan_frames(graph, options, diags) : plan_fed(graph, options, diags);
+  const bool plain = one && !options.program_tables;
+  // Segments and windows that are given are numbered as operators stand.
+  if (one && !options.segments && options.windows.empty() && !graph.states.empty()) {
+    WithWindows chosen = choose_windows(graph, options);
+    if (!chosen.windows.empty()) {
+      PlanOptions with = options;
+      with.windows = std::move(chosen.windows);
+      Diagnostics unsaid;
+      if (auto program = plan_in_order(std::move(chosen.graph), with, plain, unsaid)) return program;
+    }
   }
-  if (options.stream != Stream::kOff && plain)
-    return plan_streamed(std::move(graph), options, diags);
-  auto program = plain ? plan_ordered(std::move(graph), options, diags)
-                       : Planner(flatten(std::move(graph)), options, {}, diags).run();
+  auto program = plan_in_order(std::move(graph), options, plain, diags);
   if (program) program->source = std::move(source);
   return program;
 }

@@ -15,6 +15,7 @@
 #include "ops/lowering.h"
 #include "passes/devices.h"
 #include "plan/packing.h"
+#include "plan/windows.h"
 
 namespace aotc::plan {
 
@@ -154,6 +155,7 @@ struct Program {
   std::vector<Storage> states;           // by state of the graph
   std::vector<int> initial_values;       // by state: the table it begins with, -1: all bytes are equal
   int64_t state_bytes = 0;
+  std::vector<Window> windows;  // of states
   std::vector<ProgramConstant> constants;
   std::vector<ProgramFunction> functions;
   std::vector<ProgramCall> calls;  // in the order in which they stand in the run function
@@ -191,6 +193,7 @@ struct PlanOptions {
   Stream stream = Stream::kOff;
   int stream_most = kUsualStreamMost;                 // of kAuto: so many percent more instructions
   std::optional<std::vector<Segment>> segments = {};  // these and no others, whatever they cost
+  std::vector<Window> windows = {};                   // of the graph's states; plan_program finds them
   bool feed = false;  // the caller gives the input by rows: the first operators are a segment
                       // (Program::feeding)
   Contract inputs = Contract::kPreserve;

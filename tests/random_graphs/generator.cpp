@@ -7,6 +7,7 @@
 
 #include "control_maker.h"
 #include "graph_maker.h"
+#include "graph_windows.h"
 #include "ops/operator.h"
 #include "rows_maker.h"
 #include "unrolled_maker.h"
@@ -31,7 +32,8 @@ class Generator {
   Graph run() {
     if (kind_ == Kind::kRows) return rows_graph(random_, maker_->main_type, name_);
     if (kind_ == Kind::kUnrolled) return unrolled_graph(random_, maker_->main_type, name_);
-    const bool control = kind_ == Kind::kControl && random_.chance(80);
+    const bool windows = kind_ == Kind::kControl && random_.chance(40);
+    const bool control = kind_ == Kind::kControl && !windows && random_.chance(80);
     if (control)
       for (int64_t i = random_.pick(1, 2); i > 0; --i)
         maker_->add_input(maker_->type(DType::kBool, random_.chance(60) ? graph::Shape{1} : graph::Shape{}));
@@ -41,13 +43,16 @@ class Generator {
       choose_outputs();
       return std::move(maker_->made);
     }
-    if (!control || random_.chance(60)) add_states();
-    if (control)
+    if (windows ? random_.chance(30) : !control || random_.chance(60)) add_states();
+    if (windows)
+      add_windows();
+    else if (control)
       control_.steps(*maker_, 0, random_.pick(1, 8));
     else
       for (int64_t i = random_.pick(0, 10); i > 0; --i) maker_->add_op();
     choose_outputs();
-    for (graph::State& state : maker_->made.states) state.after = next_of(state);
+    for (graph::State& state : maker_->made.states)
+      if (!state.after.valid()) state.after = next_of(state);
     return std::move(maker_->made);
   }
 
@@ -58,6 +63,17 @@ class Generator {
   }
 
   void add_input() { maker_->add_input(input_type()); }
+
+  // Operators, and in between states that are windows.
+  void add_windows() {
+    WindowMaker windows(*maker_);
+    for (int64_t i = random_.pick(1, 3); i > 0; --i) {
+      for (int64_t ops = random_.pick(0, 3); ops > 0; --ops) maker_->add_op();
+      windows.add();
+    }
+    for (int64_t i = random_.pick(0, 5); i > 0; --i) maker_->add_op();
+    windows.finish();
+  }
 
   // What they are next is chosen behind everything else.
   void add_states() {
@@ -100,16 +116,23 @@ class Generator {
     for (TensorId id : maker_->known) {
       auto i = static_cast<size_t>(id.value);
       bool computed = uses.definer[i] >= 0;
+      if (is_next(id) && random_.chance(85)) continue;
       if (computed && (uses.users[i].empty() ? random_.chance(85) : random_.chance(12)))
         chosen.push_back(id);
     }
-    if (chosen.empty()) chosen.push_back(maker_->last());
+    if (chosen.empty()) chosen.push_back(is_next(maker_->last()) ? maker_->known[0] : maker_->last());
     if (random_.chance(8)) chosen.push_back(chosen[0]);
     if (random_.chance(5)) chosen.push_back(maker_->known[0]);
     for (const graph::State& state : made.states)
-      if (random_.chance(25)) chosen.push_back(state.before);
+      if (random_.chance(state.after.valid() ? 5 : 25)) chosen.push_back(state.before);
     for (TensorId id : chosen)
       made.outputs.push_back({id, fmt::format("out{}", made.outputs.size())});
+  }
+
+  // What a window holds next is rarely an output as well: it would be none.
+  bool is_next(TensorId id) const {
+    const auto& states = maker_->made.states;
+    return std::any_of(states.begin(), states.end(), [&](const graph::State& state) { return state.after == id; });
   }
 
   Random random_;

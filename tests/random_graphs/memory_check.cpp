@@ -36,8 +36,8 @@ struct Memory {
     std::copy(from.begin(), from.end(), bytes.begin() + offset);
     rename(offset, static_cast<int64_t>(from.size()), value);
   }
-  void rename(int64_t offset, int64_t size, int value) {
-    for (int64_t i = 0; i < size; ++i) tags[static_cast<size_t>(offset + i)] = {value, i};
+  void rename(int64_t offset, int64_t size, int value, int64_t from = 0) {
+    for (int64_t i = 0; i < size; ++i) tags[static_cast<size_t>(offset + i)] = {value, from + i};
   }
   bool holds(int64_t offset, int64_t size, const Tag& first) const {
     for (int64_t i = 0; i < size; ++i)
@@ -160,6 +160,9 @@ class ShadowRun final : public tir::AccessObserver {
           values[at(op.results[r])] = next_value_;
           pieces_[next_value_++] = {values[at(op.operands[0])], (*begins)[r] * element};
         }
+      } else if (ops::joined_of({g, op})) {
+        values[at(op.results[0])] = next_value_++;
+        join(op, values);
       } else {
         fail(fmt::format("operator {} is not called", op.name()));
       }
@@ -297,6 +300,25 @@ class ShadowRun final : public tir::AccessObserver {
       }
     });
     for (size_t r = 0; r < op.results.size(); ++r) values[at(op.results[r])] = results[r];
+    if (&p_.reference() == &p_.graph) join(op, values);
+  }
+
+  // Operands that lie where they are joined: they must be there, and are pieces of the result from here on.
+  void join(const graph::Op& op, const Values& values) {
+    const Graph& g = p_.graph;
+    const auto begins = ops::joined_of({g, op});
+    if (!begins) return;
+    const Storage& whole = p_.tensors[at(op.results[0])];
+    for (size_t i = 0; i < begins->size() && whole.kind == StorageKind::kState; ++i) {
+      const int64_t from = (*begins)[i] * size_of(g[op.operands[i]].type.dtype), bytes = g[op.operands[i]].type.bytes();
+      Storage place = whole;
+      place.offset += from;
+      const int value = values[at(op.operands[i])];
+      if (p_.tensors[at(op.operands[i])] != place || pieces_.contains(value)) continue;
+      if (!state_.holds(place.offset, bytes, tag_of(value, 0))) fail(fmt::format("operand {} is not in its window", i));
+      state_.rename(place.offset, bytes, values[at(op.results[0])], from);
+      pieces_[value] = {values[at(op.results[0])], from};
+    }
   }
 
   template <typename Name>

@@ -166,6 +166,7 @@ class Lane {
       std::printf("FAILED of %d graphs %d have operators that are computed row by row\n", options_.count, streamed_);
       ++failed_;
     }
+    if (options_.count >= (options_.control ? 100 : 200) && !options_.rows) count_windows();
     if (options_.rows)
       std::printf("%d passed, %d failed; %d have operators that are computed row by row\n", ran_, failed_, streamed_);
     else
@@ -193,11 +194,38 @@ class Lane {
     ++failed_;
   }
 
+  // In how many graphs is a window of each form?
+  void see_windows(const plan::Program& p) {
+    for (const plan::Window& w : p.windows) {
+      const graph::Graph& g = p.graph;
+      const TensorId slid = g.ops[w.slide].results[0];
+      const bool read = std::any_of(g.ops.begin(), g.ops.end(), [&](const graph::Op& op) {
+        return std::find(op.operands.begin(), op.operands.end(), slid) != op.operands.end();
+      });
+      const bool last = w.slide > w.push;
+      ++windows_[last ? read ? "what is left is read" : "the whole is read" : "the oldest go first"];
+      const auto rows = std::count(w.there.begin() + 1, w.there.end(), true);
+      ++windows_[std::string(last ? "behind" : "before") + (rows > 0 ? ": rows are made there" : ": rows are copied")];
+    }
+  }
+
+  void count_windows() {
+    for (const char* form :
+         {"the whole is read", "what is left is read", "the oldest go first", "behind: rows are made there",
+          "behind: rows are copied", "before: rows are made there", "before: rows are copied"}) {
+      std::printf("windows, %s: %d\n", form, windows_[form]);
+      if (windows_[form] > 0) continue;
+      std::printf("FAILED no graph has such a window\n");
+      ++failed_;
+    }
+  }
+
   void try_graph(uint64_t seed, graph::Graph graph) {
     Trial trial(seed, std::move(graph), options_.rows);
     count_operators(trial.original(), seen_);
     std::string bad = trial.run();
     streamed_ += trial.streams();
+    see_windows(trial.program());
     repeats_ += plan::printed_calls(trial.program()) < static_cast<int64_t>(trial.program().calls.size());
     if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0]))
       bad = "a clash in memory goes unseen";
@@ -221,7 +249,7 @@ class Lane {
   int failed_ = 0, emitted_ = 0, ran_ = 0;
   int repeats_ = 0;   // programs with calls that repeat
   int streamed_ = 0;  // programs with operators that are computed row by row
-  std::map<std::string, int> seen_;
+  std::map<std::string, int> seen_, windows_;
 };
 
 int run(const Options& options) {

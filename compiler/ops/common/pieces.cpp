@@ -37,4 +37,35 @@ std::optional<std::vector<int64_t>> pieces_of(const OpView& op) {
   return pieces;
 }
 
+std::optional<std::vector<int64_t>> joined_of(const OpView& op) {
+  const auto* joiner = dynamic_cast<const JoinsPieces*>(op.op.definition);
+  return joiner != nullptr ? joiner->joined(op) : std::nullopt;
+}
+
+Lowered lower_joined(const OpView& op, const std::vector<bool>& there) {
+  const std::vector<int64_t> begins = *joined_of(op);
+  LoweringBuilder f(op, std::string(op.op.name()));
+  std::vector<tir::BufferPtr> from(there.size());
+  for (size_t i = 0; i < there.size(); ++i)
+    if (!there[i]) from[i] = f.operand(i);
+  const tir::BufferPtr whole = f.result();
+  for (size_t i = 0; i < there.size(); ++i)
+    if (!there[i]) emit_run(f, whole, begins[i], from[i], 0, op.operand(i).elements());
+  return f.finish("copy behind what is kept");
+}
+
+Lowered lower_moved_piece(const OpView& op) {
+  const int64_t begin = (*pieces_of(op))[0], elements = op.result().elements();
+  LoweringBuilder f(op, std::string(op.op.name()));
+  const tir::BufferPtr from = f.operand(0), to = f.result();
+  // What memcpy takes must not overlap: as many elements at a time as the piece moves by.
+  const int64_t turns = elements / begin, rest = elements % begin;
+  f.loop("row", 0, turns, [&](const tir::Ex& row) {
+    const tir::Ex at = f.let("to", row * begin);
+    emit_run(f, to, at, from, at + begin, begin);
+  });
+  if (rest > 0) emit_run(f, to, turns * begin, from, (turns + 1) * begin, rest);
+  return f.finish("move to the front");
+}
+
 }  // namespace aotc::ops

@@ -9,6 +9,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
+#include "ops/common/pieces.h"
 #include "ops/concatenation/attributes.h"
 
 namespace aotc::ops {
@@ -105,7 +106,7 @@ Lowered lower_requantizing(const OpView& op, const Parts& parts) {
   return f.finish("copy, tables of 256");
 }
 
-class Concatenation final : public Operator {
+class Concatenation final : public Operator, public JoinsPieces {
  public:
   std::string_view name() const override { return "concatenation"; }
   std::string_view summary() const override { return "joins tensors along an axis"; }
@@ -197,6 +198,10 @@ class Concatenation final : public Operator {
     return op.operand_count() == 1 && !op.attrs<ConcatenationAttrs>().requantize;
   }
 
+  std::optional<std::vector<int64_t>> joined(const OpView& op) const override {
+    if (op.attrs<ConcatenationAttrs>().requantize) return std::nullopt;
+    return pieces_of(parts_of(op));
+  }
 };
 
 }  // namespace

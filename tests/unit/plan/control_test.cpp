@@ -8,17 +8,14 @@
 
 #include "ops/operator.h"
 #include "plan/program.h"
+#include "state_runs.h"
 #include "target/cpu.h"
 
 namespace aotc {
 namespace {
 
-graph::Graph parsed(const std::string& text) {
-  Diagnostics diags;
-  auto graph = graph::parse(text, "text", ops::definition_lookup(), diags);
-  EXPECT_TRUE(graph && ops::verify_graph(*graph, diags)) << diags.str();
-  return graph ? *graph : graph::Graph{};
-}
+using tests::expect_runs;
+using tests::parsed;
 
 TEST(PlanControl, RegionsWithoutOperatorsAreRegions) {
   graph::Graph g = parsed(R"(graph "g" source "g" {
@@ -138,46 +135,6 @@ TEST(PlanControl, ConvolutionBesideTheImageOnMve) {
 
 // What branches, loops and states hand on: which of it is computed in its place and which is copied
 // there, and that what comes out is what evaluation says, run after run.
-
-// Of one run: bools alternate from run to run, floats are small and all different.
-std::vector<uint8_t> input_of(const graph::TensorType& type, int run, size_t input) {
-  if (type.dtype == DType::kBool) return {static_cast<uint8_t>((static_cast<size_t>(run) + input) % 2)};
-  std::vector<float> values;
-  for (int64_t i = 0; i < type.elements(); ++i)
-    values.push_back(0.25f * static_cast<float>(i + 1) + static_cast<float>(run) - static_cast<float>(input));
-  std::vector<uint8_t> out(values.size() * 4);
-  std::memcpy(out.data(), values.data(), out.size());
-  return out;
-}
-
-// Three runs behind one another, under every contract.
-void expect_runs(const std::string& text, const std::string& what) {
-  for (plan::Contract in : {plan::Contract::kPreserve, plan::Contract::kOverwrite})
-    for (plan::Contract out : {plan::Contract::kPreserve, plan::Contract::kOverwrite})
-      for (bool overlap : {false, true}) {
-        const graph::Graph g = parsed(text);
-        plan::PlanOptions options;
-        options.inputs = in;
-        options.outputs = out;
-        options.overlap = overlap;
-        Diagnostics diags;
-        auto program = plan::plan_program(g, options, diags);
-        ASSERT_TRUE(program) << what << diags.str();
-        ops::StateValues states = ops::initial_states(g);
-        std::vector<uint8_t> state = plan::initial_state(*program);
-        for (int run = 0; run < 3; ++run) {
-          std::vector<std::vector<uint8_t>> inputs;
-          for (size_t i = 0; i < g.inputs.size(); ++i)
-            inputs.push_back(input_of(g[g.inputs[i].tensor].type, run, i));
-          auto values = ops::evaluate_graph(g, inputs, &states);
-          auto have = plan::run_program(*program, inputs, diags, nullptr, &state);
-          ASSERT_TRUE(have) << what << diags.str();
-          for (size_t o = 0; o < g.outputs.size(); ++o)
-            EXPECT_EQ((*have)[o], values[static_cast<size_t>(g.outputs[o].tensor.value)])
-                << what << ": output " << o << " of run " << run;
-        }
-      }
-}
 
 int moves_copied(const std::string& text) {
   Diagnostics diags;

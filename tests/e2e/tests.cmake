@@ -199,7 +199,7 @@ foreach(check excerpts slugs links pictures usage)
 endforeach()
 e2e_test(docs.readme quick ${python} ${e2e}/docs.py commands --pages README.md
   --work ${work}/docs_readme)
-foreach(guide from-keras how-do-i from-tflm cli boards speech analyze streaming together weights from-scikit-learn from-pytorch)
+foreach(guide from-keras how-do-i from-tflm cli boards speech analyze state streaming together weights from-scikit-learn from-pytorch)
   e2e_test(docs.${guide} full ${python} ${e2e}/docs.py commands --pages docs/${guide}.md
     --work ${work}/docs_${guide})
 endforeach()

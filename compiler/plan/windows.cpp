@@ -20,9 +20,9 @@ using graph::TensorId;
 bool is_view(const Op& op) { return ops::definition_of(op).traits().view; }
 
 // What is the same bytes by views: each tensor under the name of the one that all of them view.
-class Viewed {
+class ViewedTensors {
  public:
-  explicit Viewed(const Graph& graph)
+  explicit ViewedTensors(const Graph& graph)
       : graph_(graph), root_(graph.tensors.size()), made_by_(graph.tensors.size(), -1), readers_(graph.tensors.size()) {
     for (size_t i = 0; i < root_.size(); ++i) root_[i] = static_cast<int>(i);
     for (size_t i = 0; i < graph.ops.size(); ++i) {
@@ -73,9 +73,9 @@ class Viewed {
   std::vector<std::set<size_t>> readers_;
 };
 
-class Finder {
+class WindowFinder {
  public:
-  explicit Finder(const Graph& graph) : graph_(graph), viewed_(graph) {}
+  explicit WindowFinder(const Graph& graph) : graph_(graph), viewed_(graph) {}
 
   std::vector<Window> run() {
     std::vector<Window> out;
@@ -149,13 +149,13 @@ class Finder {
   }
 
   const Graph& graph_;
-  Viewed viewed_;
+  ViewedTensors viewed_;
 };
 
 // The order of operators: each behind what it needs, and behind those that `after` names for it.
-class Order {
+class WindowOrder {
  public:
-  explicit Order(const Graph& graph) : graph_(graph), viewed_(graph), after_(graph.ops.size()) {
+  explicit WindowOrder(const Graph& graph) : graph_(graph), viewed_(graph), after_(graph.ops.size()) {
     const std::vector<int> definer = graph::compute_use_def(graph).definer;
     for (size_t i = 0; i < graph.ops.size(); ++i) {
       rank_.push_back(static_cast<double>(i));
@@ -238,17 +238,17 @@ class Order {
   }
 
   const Graph& graph_;
-  Viewed viewed_;
+  ViewedTensors viewed_;
   std::vector<std::set<size_t>> after_;
   std::vector<double> rank_;  // of those that could be next the one with the least is
 };
 
 }  // namespace
 
-std::vector<Window> find_windows(const Graph& graph) { return Finder(graph).run(); }
+std::vector<Window> find_windows(const Graph& graph) { return WindowFinder(graph).run(); }
 
 std::vector<Window> order_for_windows(Graph& graph, std::vector<Window> windows) {
-  Order order(graph);
+  WindowOrder order(graph);
   std::erase_if(windows, [&](Window& window) { return !order.add(window); });
   if (windows.empty()) return windows;
   const std::vector<size_t> places = *order.run();

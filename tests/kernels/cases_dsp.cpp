@@ -83,7 +83,7 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
                       int64_t pixels, int unroll = arm::PairGemm::kWordsUnroll) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : words ? std::vector<int64_t>{1, 2, unroll, unroll + 1, unroll + 2, 2 * unroll + 3}
-                               : std::vector<int64_t>{1, 2, 8, 9, 10, 27})
+                               : std::vector<int64_t>{1, 2, 4, 6, 8, 9, 10, 12, 14, 27})
       for (int64_t pairs : {1, 3}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
         std::vector<int32_t> stream;
@@ -92,10 +92,11 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
           for (int c = 0; c < 2; ++c) data.add_line(stream, sign, shift);
         }
         int64_t stride = 2 * pairs + 1;
+        const bool even = arm::takes_even(pixels, steps);
         auto shape = words ? arm::gemm_words_shape(steps, pairs, stride, pixels, sign, unroll)
-                           : arm::gemm_shape(steps, pairs, stride, pixels, sign);
+                           : arm::gemm_shape(steps, pairs, stride, pixels, sign, false, even);
         to.push_back({words ? arm::gemm_words_kernel(pixels, shift, sign, unroll)
-                            : arm::gemm_pairs_kernel(pixels, shift, sign),
+                            : arm::gemm_pairs_kernel(pixels, shift, sign, false, even),
                       {table(stream), data.words(steps * pixels),
                        data.bytes(pixels * stride, 1), table(shape)},
                       {}});
@@ -137,9 +138,10 @@ void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels) {
           for (int c = 0; c < 2; ++c) data.add_line(stream, false, floats ? kEven : kShift);
         }
         const int64_t stride = 2 * pairs + 1;
-        to.push_back({arm::gemm_pairs_kernel(pixels, kShift, false, true),
+        const bool even = arm::takes_even(pixels, steps);
+        to.push_back({arm::gemm_pairs_kernel(pixels, kShift, false, true, even),
                       {table(stream), data.words(steps * pixels), data.bytes(pixels * stride, 1),
-                       table(arm::gemm_shape(steps, pairs, stride, pixels, false, true))},
+                       table(arm::gemm_shape(steps, pairs, stride, pixels, false, true, even))},
                       {}});
       }
 }

@@ -103,6 +103,8 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign, bool mixed) {
     return whole.work(words, tile, sign) + rest.work(words, rest.pixels, sign);
   };
   double least = 0;
+  // A second kernel must be worth its bytes.
+  constexpr double kWorthIt = 0.95;
   for (bool words : {false, true}) {
     const bool free = words_allowed(target_);
     if (words ? mixed || (!free && least == 0) : !(pairs_fit && target_.allows("pairs"))) continue;
@@ -110,7 +112,9 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign, bool mixed) {
     // For size all layers share the kernel of the largest tile.
     for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p) {
       double cost = target_.costs.of(shape.work(words, p, sign));
-      if ((least > 0 && cost >= least) || (words && !free && !words_worth(pairs_least - cost))) continue;
+      // Two pixels are hardly faster than four, and loads take cycles.
+      const double most_cost = p == 2 && !words ? kWorthIt * least : least;
+      if ((least > 0 && cost >= most_cost) || (words && !free && !words_worth(pairs_least - cost))) continue;
       least = cost;
       tile_ = p;
       words_ = words;
@@ -118,8 +122,6 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign, bool mixed) {
   }
   tile_ = target_.wish("pixels", tile_, 1, most);
   work_ = shape.work(words_, tile_, sign);
-  // A second kernel must be worth its bytes.
-  constexpr double kWorthIt = 0.95;
   auto worth = [&](int64_t tile) {
     return pixels() % tile != 0 && target_.costs.of(apart(words_, tile)) < kWorthIt * target_.costs.of(work_);
   };
@@ -142,14 +144,14 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   auto make_shape = [&](int64_t pairs) {
     return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll())
-                  : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed());
+                  : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
   };
   std::vector<int32_t> stream = make_stream(w, stored_k_, order_, first, bias, lines);
   stream_words_ = static_cast<int64_t>(stream.size() / first.size());
   stream_ = f_.constant("stream", DType::kI32, stream);
   auto of_tile = [&] {
     gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll())
-                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed());
+                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()));
     make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
   };
   if (rest_ > 0) {

@@ -237,30 +237,34 @@ int64_t pair_entry(int64_t steps, int64_t pixels) {
   return loop_entry(steps - 1, PairGemm::kUnroll, PairGemm::kStepInstructions[pixels]);
 }
 
-// Where a loop of three steps a turn is entered: behind the load of their weights, which is done before with as
+// Where a loop of several steps a turn is entered: behind the load of their weights, which is done before with as
 // many words in front of the first as there are steps that are left out.
-struct TripleEntry {
+struct TurnEntry {
   int64_t entry = 0, back = 0;
 };
 
-TripleEntry triple_entry(int64_t steps) {
-  constexpr int64_t kSteps = 3, kTurn = PairGemm::kTripleInstructions * 4, kStep = PairGemm::kTripleStep * 4;
-  constexpr int64_t kAll = kSteps * PairGemm::kTripleUnroll;
-  if (steps == 0) return {PairGemm::kTripleUnroll * kTurn + 1, kSteps * 4};
-  const int64_t skipped = (kAll - steps % kAll) % kAll, within = skipped % kSteps;
-  return {skipped / kSteps * kTurn + 4 + within * kStep + 1, within * 4};
+// A turn is `each` steps of `instructions`, the first of which is the load, and stands `unroll` times in the loop; from
+// where one step of it begins to the next are `step` bytes.
+TurnEntry turn_entry(int64_t steps, int64_t each, int64_t unroll, int64_t instructions, int64_t step) {
+  const int64_t turn = instructions * 4, all = each * unroll;
+  if (steps == 0) return {unroll * turn + 1, each * 4};
+  const int64_t skipped = (all - steps % all) % all, within = skipped % each;
+  return {skipped / each * turn + 4 + within * step + 1, within * 4};
 }
 
 }  // namespace
 
-std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                bool sign, bool mixed) {
-  // The first step is outside of the loop.
-  const TripleEntry triple = triple_entry(steps - 1);
-  const int64_t entry = pixels == 3 ? triple.entry : pair_entry(steps, pixels);
-  std::vector<int32_t> out = as_words({steps, pairs, stride, entry, steps * pixels * 4,
+std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign, bool mixed,
+                                bool even) {
+  // The first step is outside of the loop, or the first two.
+  TurnEntry turn{pair_entry(steps, pixels), 0};
+  if (pixels == 3)
+    turn = turn_entry(steps - 1, 3, PairGemm::kTripleUnroll, PairGemm::kTripleInstructions, PairGemm::kTripleStep * 4);
+  if (even)
+    turn = turn_entry(steps - 2, 4, PairGemm::kEvenUnroll, PairGemm::kEvenInstructions, PairGemm::kEvenTwoSteps * 2);
+  std::vector<int32_t> out = as_words({steps, pairs, stride, turn.entry, steps * pixels * 4,
                                        pairs * (2 + steps + (mixed ? 1 : 0) + 2 * line_words(sign)) * 4});
-  if (pixels == 3) out.push_back(static_cast<int32_t>(triple.back));
+  if (pixels == 3 || even) out.push_back(static_cast<int32_t>(turn.back));
   return out;
 }
 
@@ -314,7 +318,7 @@ void gemm_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr&
 
 }  // namespace
 
-KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed) {
+KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bool even) {
   FunctionBuilder f("gemm_pairs");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr panel = f.input("panel", DType::kI32, 0);
@@ -349,6 +353,7 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed) {
   });
   std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
   if (mixed) parameters.push_back({"mixed", 1});
+  if (even) parameters.push_back({"even", 2});  // kernels are named by these numbers
   return f.finish_kernel("gemm_pairs", std::move(parameters));
 }
 

@@ -37,6 +37,9 @@ struct PairGemm {
   // Three pixels leave registers for the weights of three steps, which one instruction loads.
   static constexpr int kTripleUnroll = 4;  // of three steps each
   static constexpr int kTripleInstructions = 25, kTripleStep = 8;
+  // Two pixels leave them for four steps, and for two pixels of two: of an even number of steps.
+  static constexpr int kEvenUnroll = 3;  // of four steps each
+  static constexpr int kEvenInstructions = 23, kEvenTwoSteps = 11;
   static constexpr int kGemvInstructions = 28;
   static constexpr int kGemvAhead = 2;  // words that are read behind a stream of gemv_sums, which has them
   static constexpr int kGemvChannels = 8;
@@ -47,9 +50,15 @@ struct PairGemm {
   static constexpr int kWordsGemvInstructions = 21;
   static constexpr int kWordsGemvChannels = 4;
   // Words of the table that gemm_pairs and gemv_pairs take as shape.
-  enum Shape { kShapeSteps, kShapePairs, kShapeStride, kShapeEntry, kShapePanelBytes,
-               kShapeStreamBytes,
-               kShapeBack };  // of three pixels: bytes of weights that the first load begins too early
+  enum Shape {
+    kShapeSteps,
+    kShapePairs,
+    kShapeStride,
+    kShapeEntry,
+    kShapePanelBytes,
+    kShapeStreamBytes,
+    kShapeBack
+  };  // of several steps' weights: bytes of them that the first load begins too early
   // Words of the table that pack_pixels takes.
   enum Pack { kPackPixelStride, kPackWords, kPackRows, kPackRowSkip };
   static constexpr int kLeft = 8;  // accumulators are requantised shifted left by this
@@ -124,8 +133,8 @@ std::vector<int32_t> gemv_words_stream(const std::vector<int8_t>& weights, int64
                                        const std::vector<int32_t>& bias, const PairLines& lines);
 
 // Shape tables. `stride` is the distance of pixels in the output, in bytes.
-std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                bool sign, bool mixed = false);
+std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign,
+                                bool mixed = false, bool even = false);
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign);
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups);
 std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
@@ -133,9 +142,11 @@ std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stri
                                       bool sign, int unroll = PairGemm::kWordsUnroll);
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
 
-// (stream, panel, out, shape): `pixels` rows of out, two channels a pair. `mixed`: before the lines of a pair stands whether
-// they are floats and zero points.
-tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed = false);
+// Whether the kernel of so many pixels is the one for even numbers of steps, which is faster.
+inline bool takes_even(int64_t pixels, int64_t steps) { return pixels == 2 && steps % 2 == 0; }
+// (stream, panel, out, shape): `pixels` rows of out, two channels a pair. `mixed`: before the lines of a pair stands
+// whether they are floats and zero points. `even`: the steps are (takes_even).
+tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed = false, bool even = false);
 // (stream, panel, out, shape): one pixel, eight channels a group.
 tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
 // Both with the sums themselves, of 24 bits, in out.

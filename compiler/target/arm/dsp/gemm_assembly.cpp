@@ -69,16 +69,21 @@ class GemmWriter {
  public:
   // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
   // begin as 0 and are written as they are.
-  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums, bool mixed = false, int unroll = PairGemm::kUnroll)
-      : pixels_(pixels), shift_(shift), unroll_(unroll), sign_(sign), words_(words), sums_(sums), mixed_(mixed),
-        triple_(pixels == 3 && !words && !sums) {}
+  GemmWriter(int pixels, int shift, bool sign, bool words, bool sums, int unroll)
+      : pixels_(pixels), shift_(shift), unroll_(unroll), sign_(sign), words_(words), sums_(sums), triple_(pixels == 3 && !words && !sums) {}
+
+  // Pairs by lines and by floats; an even number of steps.
+  GemmWriter& with(bool mixed, bool even) {
+    mixed_ = mixed, even_ = even;
+    return *this;
+  }
 
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
     a_.note(fmt::format("On entry r0: weights, r1: panel of {} pixels, r2: out, r3: shape.", pixels_));
     a_.enter();
     a_.note("On the stack from sp: panel, end of weights, out, its stride, where the unrolled body is entered, the panel's end.");
-    begin_gemm(a_, body, triple_);
+    begin_gemm(a_, body, triple_ || even_);
     a_.note(fmt::format("For every pair of channels a, b. r0: weights, r1: panel, r2 to r{}: sums of a and b of each pixel.",
                         1 + 2 * pixels_));
     a_.bind(pair);
@@ -90,17 +95,24 @@ class GemmWriter {
       load_weights();
     } else if (words_) {
       a_.ldm_after(kStream, {a, b, word(), extended()});
+    } else if (even_) {
+      a_.ldm_after(kStream, {a, b, r6, r7});
     } else {
       a_.ldm_after(kStream, {a, b, word()});
       a_.sxtb16(extended(), word());
     }
-    a_.note("The first step adds to the biases; then into the body, as many steps from its end as are left over.");
-    multiply_pixels(true);
-    if (triple_) {
-      a_.note("The body is entered behind its load of three words of weights, of which the first may be of no use.");
+    a_.note(
+        even_
+            ? "The first two steps add to the biases; then into the body, as many steps from its end as are left over."
+            : "The first step adds to the biases; then into the body, as many steps from its end as are left over.");
+    even_ ? first_two_steps() : multiply_pixels(true);
+    if (triple_ || even_) {
+      a_.note(fmt::format(
+          "The body is entered behind its load of {} words of weights, of which the first may be of no use.",
+          triple_ ? "three" : "four"));
       a_.ldr(r12, sp, GemmFrame::kBack);
       a_.sub(kStream, kStream, r12);
-      a_.ldm_after(kStream, {r8, r9, r10});
+      triple_ ? a_.ldm_after(kStream, {r8, r9, r10}) : a_.ldm_after(kStream, {r6, r7, r8, r9});
     }
     a_.jump(sp, GemmFrame::kEntry);
     a_.bind(body);
@@ -108,6 +120,8 @@ class GemmWriter {
                    : "A step: two taps of two channels. A word of weights has 256 * b + a in each half.");
     if (triple_) {
       a_.repeat(PairGemm::kTripleUnroll, [&] { three_steps(); });
+    } else if (even_) {
+      a_.repeat(PairGemm::kEvenUnroll, [&] { four_steps(); });
     } else {
       a_.repeat(unroll_, [&] {
         load_weights();
@@ -145,6 +159,36 @@ class GemmWriter {
       a_.sxtb16(w, w);
       for (int p = 0; p < 3; ++p) a_.smlad(acc(p, 0), x[p], w, acc(p, 0));
     }
+  }
+
+  // A step of two pixels. The word itself is of no use behind it.
+  void even_step(Reg w, Reg x0, Reg x1) {
+    a_.smlad(acc(0, 1), x0, w, acc(0, 1));
+    a_.smlad(acc(1, 1), x1, w, acc(1, 1));
+    a_.sxtb16(w, w);
+    a_.smlad(acc(0, 0), x0, w, acc(0, 0));
+    a_.smlad(acc(1, 0), x1, w, acc(1, 0));
+  }
+
+  void four_steps() {
+    a_.ldm_after(kStream, {r6, r7, r8, r9});
+    for (const auto& [first, second] : {std::pair(r6, r7), std::pair(r8, r9)}) {
+      a_.ldm_after(kX, {r10, r11, r12, lr});
+      even_step(first, r10, r11);
+      even_step(second, r12, lr);
+    }
+  }
+
+  // With weights in r6 and r7, and the biases in the accumulators of the second pixel.
+  void first_two_steps() {
+    a_.ldm_after(kX, {r10, r11, r12, lr});
+    a_.sxtb16(r8, r6);
+    for (int p = 0; p < 2; ++p) {
+      const Reg x = {10 + p};
+      a_.smlad(acc(p, 0), x, r8, acc(1, 0));
+      a_.smlad(acc(p, 1), x, r6, acc(1, 1));
+    }
+    even_step(r7, r12, lr);
   }
 
   // A step, of which every instruction is 4 bytes: the entry into the unrolled body counts on it.
@@ -235,7 +279,7 @@ class GemmWriter {
 
   Thumb a_;
   int pixels_, shift_, unroll_;
-  bool sign_, words_, sums_, mixed_, triple_;
+  bool sign_, words_, sums_, triple_, mixed_ = false, even_ = false;
 };
 
 constexpr const char* kFrameNote =
@@ -404,19 +448,18 @@ Implementation gemv_words(const tir::Kernel& kernel) {
 }
 
 Implementation gemm_pairs(const tir::Kernel& kernel) {
-  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"),
-                    parameter(kernel, "sign") != 0, false, false, has_parameter(kernel, "mixed"))
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, false, false, PairGemm::kUnroll)
+      .with(has_parameter(kernel, "mixed"), has_parameter(kernel, "even"))
       .run();
 }
 
 Implementation gemm_sums(const tir::Kernel& kernel) {
-  return GemmWriter(parameter(kernel, "pixels"), 0, false, false, true).run();
+  return GemmWriter(parameter(kernel, "pixels"), 0, false, false, true, PairGemm::kUnroll).run();
 }
 
 Implementation gemm_words(const tir::Kernel& kernel) {
   const int unroll = has_parameter(kernel, "unroll") ? parameter(kernel, "unroll") : PairGemm::kWordsUnroll;
-  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true, false, false, unroll)
-      .run();
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true, false, unroll).run();
 }
 
 Implementation gemv_pairs(const tir::Kernel& kernel) {

@@ -18,14 +18,18 @@ Work work_times(const Work& work, int64_t n) { return work * static_cast<double>
 
 Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
   auto p = static_cast<double>(pixels);
-  const bool triple = !words && pixels == 3;
-  double panel_loads = pixels == 4 ? 2 : 1;
-  Work step{.load = panel_loads + (triple ? 1.0 / 3 : 1), .alu = words ? 0.0 : 1.0, .dual = 2 * p};
-  int64_t unroll = words ? PairGemm::kWordsUnroll : triple ? 3 * PairGemm::kTripleUnroll : PairGemm::kUnroll;
+  const bool triple = !words && pixels == 3, even = !words && takes_even(pixels, steps);
+  double panel_loads = pixels == 4 ? 2 : even ? 0.5 : 1;
+  Work step{.load = panel_loads + (triple ? 1.0 / 3 : even ? 0.25 : 1), .alu = words ? 0.0 : 1.0, .dual = 2 * p};
+  int64_t unroll = words    ? PairGemm::kWordsUnroll
+                   : triple ? 3 * PairGemm::kTripleUnroll
+                   : even   ? 4 * PairGemm::kEvenUnroll
+                            : PairGemm::kUnroll;
   Work pass{.load = 1, .alu = 1, .branch = 1};
   // Multiply, saturate and store two channels; what they share is taken apart first.
   Work finish{.store = p, .alu = (words ? 3 : 5) * p + (sign ? 4 * p : 0), .high = 2 * p};
-  Work pair{.load = (triple ? 6.0 : 4.0) + (sign ? 1 : 0), .store = 1, .alu = triple ? 2.0 : 1.0, .branch = 2};
+  const bool turns = triple || even;  // of several steps
+  Work pair{.load = (turns ? 6.0 : 4.0) + (sign ? 1 : 0), .store = 1, .alu = turns ? 2.0 : 1.0, .branch = 2};
   pair += work_times(step, steps) + work_times(pass, (steps + unroll - 1) / unroll) + finish;
   return Work{.load = 12, .store = 12, .alu = 6, .branch = 4} + work_times(pair, pairs);
 }

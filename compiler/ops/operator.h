@@ -194,6 +194,9 @@ class Operator : public graph::OpDefinition {
     return op.op.attributes;
   }
 
+  // Does every pixel of the result [1, H, W, C] need no other one of operand 0 than that in its place?
+  virtual bool makes_pixels(const OpView&) const { return false; }
+
   // Can operand 0 come in so many equal pieces, one behind the other in memory (ops/row_sums.h)?
   virtual bool sums_pieces(const OpView&, int64_t /*pieces*/) const { return false; }
   // Of those that can.

@@ -10,8 +10,8 @@
 
 #include "ops/operator.h"
 #include "plan/packing.h"
-#include "plan/segments.h"
-#include "target/instruction_counter.h"
+#include "plan/row_actions.h"
+#include "plan/row_operator.h"
 
 namespace aotc::plan {
 
@@ -23,29 +23,6 @@ using tir::Ex;
 namespace {
 
 constexpr int64_t kWord = 4;
-constexpr int64_t kMoves = 128;  // of the place where a row goes: rows are moved first
-
-// An operator on windows as large as one row of its result needs.
-struct RowOperator {
-  Graph graph;
-  graph::Op op;
-
-  RowOperator(const Graph& from, const graph::Op& whole, const RowStage& stage) : op(whole) {
-    graph.name = from.name;
-    graph.source_file = from.source_file;
-    size_t read = 0;
-    for (TensorId& id : op.operands) {
-      if (!id.valid()) continue;
-      graph::Tensor tensor = from[id];
-      if (!tensor.constant) tensor.type.shape[1] = stage.reads[read++].flow.rows;
-      id = graph.add_tensor(std::move(tensor));
-    }
-    graph::Tensor result = from[op.results[0]];
-    result.type.shape[1] = 1;
-    op.results[0] = graph.add_tensor(std::move(result));
-    op.attributes = ops::definition_of(whole).attributes_for_rows({from, whole});
-  }
-};
 
 class SegmentLowering {
  public:
@@ -57,7 +34,7 @@ class SegmentLowering {
     if (!lower_stages() || !begins_at_words()) return std::nullopt;
     find_lives();
     if (!lay_out()) return std::nullopt;
-    number_events();
+    actions_ = number_events(events(), rows_.banded);
     declare();
     print_events(0, static_cast<int64_t>(events_of_run()));
     finish();
@@ -73,23 +50,19 @@ class SegmentLowering {
     std::vector<size_t> constants;  // of the segment, by constant of the function
   };
   struct Stage {
-    Part row;
+    Part row;                      // all rows that are made at a time
+    Part rest;                     // the last ones, where they are fewer
     std::vector<size_t> operands;  // read of the stage, by operand of the operator
     Part begin, end;               // of sums
-  };
 
-  // What is done: all events of one kind with one operator or tensor, that move as many rows.
-  struct Action {
-    RowEvent first;
-    std::vector<std::vector<int64_t>> values;  // by event: place of the row, then places of what is read
-    int64_t shift = 0, kept = 0;
-    bool varies(size_t value) const {
-      return std::any_of(values.begin(), values.end(), [&](const auto& v) { return v[value] != values[0][value]; });
-    }
+    int64_t scratch_bytes() const { return std::max(row.lowered.scratch_bytes, rest.lowered.scratch_bytes); }
+    int scratch_alignment() const { return std::max(row.lowered.scratch_alignment, rest.lowered.scratch_alignment); }
   };
 
   const graph::TensorType& type_of(size_t tensor) const { return graph_[rows_.ids[tensor]].type; }
-  int64_t row_elements(size_t tensor) const { return type_of(tensor).elements() / type_of(tensor).shape[1]; }
+  int64_t row_elements(size_t tensor) const {
+    return type_of(tensor).elements() / (type_of(tensor).shape[1] * rows_.units[tensor]);
+  }
   int64_t row_bytes(size_t tensor) const { return row_elements(tensor) * size_of(type_of(tensor).dtype); }
   bool whole(size_t tensor) const { return rows_.tensors[tensor].place == RowPlace::kWhole; }
   // Those that are done; more of frames show what is alive.
@@ -107,6 +80,8 @@ class SegmentLowering {
     const size_t result = rows_.stages[stage].result;
     return rows_.frames ? type_of(result).shape[1] : rows_.tensors[result].rows;
   }
+  // Rows of a stage's result that are made last, where these are fewer than at other times.
+  int64_t rest_of(size_t stage) const { return rows_of(stage) % rows_.stages[stage].makes; }
   bool is_stage(const RowEvent& e) const { return e.kind == RowEvent::Kind::kStage; }
   bool is_sums(size_t stage) const { return rows_.sums && stage + 1 == rows_.stages.size(); }
   bool is_feed(const RowEvent& e) const { return e.kind == RowEvent::Kind::kFeed; }
@@ -123,28 +98,23 @@ class SegmentLowering {
         stage.row = part_of(std::move(sums.add), whole.name());
         stage.end = part_of(std::move(sums.end), whole.name());
       } else {
-        const RowOperator row(graph_, whole, rows_.stages[s]);
-        ops::Lowered lowered = fewest_instructions({row.graph, row.op});
-        if (lowered.external || tir::can_fail(lowered.function->body)) return false;
+        const RowStage& rows = rows_.stages[s];
+        const RowOperator row(graph_, rows_, s, rows.makes);
         size_t read = 0;
         for (TensorId id : row.op.operands)
           stage.operands.push_back(id.valid() && !row.graph.is_constant(id) ? read++ : 0);
-        stage.row = part_of(std::move(lowered), whole.name());
+        const int64_t rest = rest_of(s);
+        auto part = [&](const RowOperator& of, Part& to) {
+          ops::Lowered lowered = of.lower(target_);
+          if (lowered.external || tir::can_fail(lowered.function->body)) return false;
+          to = part_of(std::move(lowered), whole.name());
+          return true;
+        };
+        if (!part(row, stage.row) || (rest > 0 && !part(RowOperator(graph_, rows_, s, rest), stage.rest))) return false;
       }
       stages_.push_back(std::move(stage));
     }
     return true;
-  }
-
-  // What the CPU is good at may need more than a row for it: the operator's own lowering, where that is less.
-  ops::Lowered fewest_instructions(const ops::OpView& row) const {
-    ops::Lowered own = ops::lower(row, target_);
-    if (!target_.lowerings || own.external) return own;
-    ops::TargetInfo plain = target_;
-    plain.lowerings = nullptr;
-    ops::Lowered portable = ops::lower(row, plain);
-    return target::cost_of(portable, target_).instructions < target::cost_of(own, target_).instructions ? portable
-                                                                                                        : own;
   }
 
   Part part_of(ops::Lowered lowered, std::string_view op) {
@@ -196,18 +166,20 @@ class SegmentLowering {
     std::vector<std::map<int64_t, size_t>> born(rows_.ids.size());
     std::vector<int64_t> next(stages_.size(), 0);
     for (size_t e = 0; e < events.size(); ++e) {
-      born[events[e].tensor][events[e].row] = e;
+      for (int64_t row = 0; row < events[e].count; ++row) born[events[e].tensor][events[e].row + row] = e;
       tensor_alive_[events[e].tensor][e] = true;
       if (!is_stage(events[e])) continue;
       const size_t s = events[e].index;
       panel_alive_[s][e] = true;
-      for (const RowRead& r : rows_.stages[s].reads)
-        for (int64_t row = 0; row < r.flow.rows; ++row) {
+      for (size_t read = 0; read < rows_.stages[s].reads.size(); ++read) {
+        const RowRead& r = rows_.stages[s].reads[read];
+        for (int64_t row = 0; row < rows_.stages[s].rows_read(read, events[e].count); ++row) {
           const auto from = born[r.tensor].find(next[s] * r.flow.stride - r.flow.before + row);
           if (from == born[r.tensor].end()) continue;
           std::fill(tensor_alive_[r.tensor].begin() + static_cast<std::ptrdiff_t>(from->second),
                     tensor_alive_[r.tensor].begin() + static_cast<std::ptrdiff_t>(e) + 1, true);
         }
+      }
       ++next[s];
     }
     if (!rows_.sums) return;
@@ -234,9 +206,8 @@ class SegmentLowering {
     for (size_t t = 0; t < rows_.ids.size(); ++t)
       if (!whole(t)) windows[t] = add(rows_.schedule.slots[t] * row_bytes(t), size_of(type_of(t).dtype), tensor_alive_[t]);
     for (size_t s = 0; s < stages_.size(); ++s)
-      if (stages_[s].row.lowered.scratch_bytes > 0)
-        panels[s] =
-            add(stages_[s].row.lowered.scratch_bytes, stages_[s].row.lowered.scratch_alignment, panel_alive_[s]);
+      if (stages_[s].scratch_bytes() > 0)
+        panels[s] = add(stages_[s].scratch_bytes(), stages_[s].scratch_alignment(), panel_alive_[s]);
     int64_t alignment = kWord;
     for (size_t i = 0; i < lives.size(); ++i) {
       alignment = std::max(alignment, problem.items[i].alignment);
@@ -259,47 +230,6 @@ class SegmentLowering {
     return true;
   }
 
-  // ---------------------------------------------------------------- the table
-
-  std::vector<int64_t> values_of(const RowEvent& e) const {
-    std::vector<int64_t> values = {e.slot + (e.kept > 0 ? kMoves : 0)};
-    values.insert(values.end(), e.sources.begin(), e.sources.end());
-    return values;
-  }
-
-  void number_events() {
-    std::vector<size_t> action_of;
-    for (const RowEvent& e : events()) {
-      auto same = [&](const Action& a) {
-        return a.first.kind == e.kind && a.first.index == e.index &&
-               (e.kept == 0 || a.kept == 0 || (a.shift == e.shift && a.kept == e.kept));
-      };
-      auto found = std::find_if(actions_.begin(), actions_.end(), same);
-      if (found == actions_.end()) found = actions_.insert(actions_.end(), Action{e, {}, 0, 0});
-      if (e.kept > 0) {
-        found->shift = e.shift;
-        found->kept = e.kept;
-      }
-      found->values.push_back(values_of(e));
-      action_of.push_back(static_cast<size_t>(found - actions_.begin()));
-    }
-    for (const Action& a : actions_) {
-      size_t columns = 0;
-      for (size_t v = 0; v < a.values[0].size(); ++v) columns += a.varies(v);
-      columns_ = std::max(columns_, columns + 1);
-    }
-    std::vector<size_t> next(actions_.size(), 0);
-    for (size_t a : action_of) {
-      const Action& action = actions_[a];
-      const std::vector<int64_t>& values = action.values[next[a]++];
-      table_.push_back(static_cast<int64_t>(a));
-      size_t used = 1;
-      for (size_t v = 0; v < values.size(); ++v)
-        if (action.varies(v)) table_.push_back(values[v]), ++used;
-      table_.resize(table_.size() + columns_ - used, 0);
-    }
-  }
-
   // ---------------------------------------------------------------- the function
 
   void declare() {
@@ -313,20 +243,22 @@ class SegmentLowering {
                                        made.alignment));
       l.args.push_back({ops::ArgKind::kConstant, static_cast<int>(c)});
     }
-    const bool bytes = *std::max_element(table_.begin(), table_.end()) <= 255;
+    const bool bytes = *std::max_element(actions_.table.begin(), actions_.table.end()) <= 255;
     ops::Constant events{"events", bytes ? DType::kU8 : DType::kI16, {}, bytes ? 1 : 2};
-    for (int64_t v : table_) {
+    for (int64_t v : actions_.table) {
       events.bytes.push_back(static_cast<uint8_t>(v));
       if (!bytes) events.bytes.push_back(static_cast<uint8_t>(v >> 8));
     }
-    events_ = f_.constant("events", events.dtype, static_cast<int64_t>(table_.size()), events.alignment);
+    events_ = f_.constant("events", events.dtype, static_cast<int64_t>(actions_.table.size()), events.alignment);
     l.args.push_back({ops::ArgKind::kConstant, static_cast<int>(l.constants.size())});
     l.constants.push_back(std::move(events));
     for (size_t t = 0; t < rows_.ids.size(); ++t)
       if (!whole(t)) scratch_of(type_of(t).dtype);
     for (const Stage& s : stages_)
-      for (const BufferPtr& p : s.row.lowered.function->params)
-        if (p->role == tir::Role::kScratch) scratch_of(p->dtype);
+      for (const Part* part : {&s.row, &s.rest})
+        if (part->kernel)
+          for (const BufferPtr& p : part->lowered.function->params)
+            if (p->role == tir::Role::kScratch) scratch_of(p->dtype);
     result_ = f_.output("out", type_of(last).dtype, type_of(last).elements());
     l.args.push_back({ops::ArgKind::kResult, 0});
   }
@@ -353,14 +285,13 @@ class SegmentLowering {
   }
 
   void print_events(const Ex& from, const Ex& to) {
-    const auto columns = static_cast<int64_t>(columns_);
+    const auto columns = static_cast<int64_t>(actions_.columns);
     f_.loop("event", from, to, [&](const Ex& event) {
       const Ex action = f_.let("action", load(events_, event * columns));
-      for (size_t a = 0; a < actions_.size(); ++a) {
-        const bool nothing = is_part_ && is_feed(actions_[a].first) && actions_[a].kept == 0;
+      for (size_t a = 0; a < actions_.list.size(); ++a) {
+        const bool nothing = is_part_ && is_feed(actions_.list[a].first) && !actions_.list[a].moves();
         if (nothing) continue;
-        f_.if_(action == Ex(static_cast<int64_t>(a)),
-               [&] { print_action(actions_[a], event * columns); });
+        f_.if_(action == Ex(static_cast<int64_t>(a)), [&] { print_action(actions_.list[a], event * columns); });
       }
     });
   }
@@ -398,49 +329,65 @@ class SegmentLowering {
     out_.fed = std::move(fed);
   }
 
-  void print_action(const Action& a, const Ex& at) {
-    std::vector<Ex> values;
-    int64_t column = 1;
+  // A value of an action, which stands in the table if it varies.
+  Ex value_of(const RowAction& a, const Ex& at, size_t value, const char* name) {
+    return a.varies(value) ? f_.let(name, load(events_, at + a.column(value))) : Ex(a.values[0][value]);
+  }
+
+  void print_action(const RowAction& a, const Ex& at) {
+    std::vector<Ex> values = {value_of(a, at, 0, "to")};
     if (is_part_ && is_feed(a.first)) {
-      make_room(a, a.varies(0) ? f_.let("to", load(events_, at + column)) : Ex(a.values[0][0]),
-                false);
+      make_room(a, at, values[0], false);
       return;
     }
-    for (size_t v = 0; v < a.values[0].size(); ++v)
-      values.push_back(a.varies(v) ? f_.let(v == 0 ? "to" : "from", load(events_, at + column++)) : Ex(a.values[0][v]));
+    for (size_t v = 1; v < a.shift_value(); ++v) values.push_back(value_of(a, at, v, "from"));
     const size_t tensor = a.first.tensor;
-    if (!whole(tensor)) values[0] = make_room(a, values[0]);
+    if (!whole(tensor)) values[0] = make_room(a, at, values[0]);
     switch (a.first.kind) {
       case RowEvent::Kind::kStage: return print_stage(a, values);
       case RowEvent::Kind::kFeed:
         return f_.copy(buffer_of(tensor), place_of(tensor, values[0]), in_, values[1] * row_elements(tensor),
-                       row_elements(tensor));
-      case RowEvent::Kind::kPad: return print_padding(tensor, values[0]);
+                       a.first.count * row_elements(tensor));
+      case RowEvent::Kind::kPad:
+        return print_padding(a, values[0]);
     }
   }
 
   // The slot without the mark, if it is asked for, and rows moved where it was there.
-  Ex make_room(const Action& a, const Ex& marked, bool wants_slot = true) {
+  Ex make_room(const RowAction& a, const Ex& at, const Ex& marked, bool wants_slot = true) {
     int64_t known = 0;
-    const bool is_known = marked.is_imm(&known);
-    if (is_known && known < kMoves) return marked;
-    const size_t t = a.first.tensor;
-    auto move = [&] {
-      const BufferPtr& b = buffer_of(t);
-      if (a.kept <= a.shift) return f_.copy(b, place_of(t, 0), b, place_of(t, a.shift), a.kept * row_elements(t));
-      f_.loop("row", 0, a.kept, [&](const Ex& row) {
-        f_.copy(b, place_of(t, row), b, place_of(t, row + a.shift), row_elements(t));
-      });
-    };
-    if (is_known) {
-      move();
+    if (marked.is_imm(&known)) {
+      if (known < kMoves) return marked;
+      move_rows(a, at, known - kMoves);
       return known - kMoves;
     }
-    if (a.kept > 0) f_.if_(marked >= Ex(kMoves), move);
-    return a.kept > 0 && wants_slot ? f_.let("slot", marked & Ex(kMoves - 1)) : marked;
+    if (!a.moves()) return marked;
+    auto slot = [&] { return f_.let("slot", marked & Ex(kMoves - 1)); };
+    const std::optional<Ex> to = a.least_kept < a.most_kept ? std::optional(slot()) : std::nullopt;
+    f_.if_(marked >= Ex(kMoves), [&] { move_rows(a, at, to.value_or(marked)); });
+    return to || !wants_slot ? to.value_or(marked) : slot();
   }
 
-  void print_stage(const Action& a, const std::vector<Ex>& values) {
+  // Down to slot 0, all rows in front of the one that comes.
+  void move_rows(const RowAction& a, const Ex& at, const Ex& slot) {
+    const size_t t = a.first.tensor;
+    const BufferPtr& b = buffer_of(t);
+    const Ex shift = value_of(a, at, a.shift_value(), "shift");
+    // As many at a time as never lie over where they go.
+    const int64_t most = std::min(a.shift, a.least_kept), whole = a.least_kept / most;
+    auto move = [&](const Ex& row, int64_t rows) {
+      f_.copy(b, place_of(t, row), b, place_of(t, row + shift), rows * row_elements(t));
+    };
+    if (whole == 1) {
+      move(0, most);
+    } else {
+      f_.loop("row", 0, whole * most, [&](const Ex& row) { move(row, most); }, most);
+    }
+    if (a.least_kept == a.most_kept) return move(whole * most, a.least_kept % most);
+    f_.loop("row", whole * most, slot, [&](const Ex& row) { move(row, 1); });
+  }
+
+  void print_stage(const RowAction& a, const std::vector<Ex>& values) {
     const Stage& stage = stages_[a.first.index];
     const size_t result = rows_.stages[a.first.index].result;
     if (is_sums(a.first.index)) {
@@ -454,12 +401,13 @@ class SegmentLowering {
       run_part(a, stage.row, values);
       return when(piece == last, stage.end);
     }
-    run_part(a, stage.row, values);
+    run_part(a, a.first.count < rows_.stages[a.first.index].makes ? stage.rest : stage.row, values);
     if (!whole(result))
-      f_.trace(static_cast<int64_t>(result), buffer_of(result), place_of(result, values[0]), row_elements(result));
+      f_.trace(static_cast<int64_t>(result), buffer_of(result), place_of(result, values[0]),
+               a.first.count * row_elements(result));
   }
 
-  void run_part(const Action& a, const Part& part, const std::vector<Ex>& values) {
+  void run_part(const RowAction& a, const Part& part, const std::vector<Ex>& values) {
     const Stage& stage = stages_[a.first.index];
     const RowStage& reads = rows_.stages[a.first.index];
     std::vector<Ex> args;
@@ -489,13 +437,15 @@ class SegmentLowering {
     f_.run(part.kernel, args);
   }
 
-  void print_padding(size_t tensor, const Ex& slot) {
+  void print_padding(const RowAction& a, const Ex& slot) {
+    const size_t tensor = a.first.tensor;
+    const int64_t elements = a.first.count * row_elements(tensor);
     const std::vector<uint8_t>& fill = rows_.fills[tensor];
     const BufferPtr& b = buffer_of(tensor);
     if (std::all_of(fill.begin(), fill.end(), [&](uint8_t byte) { return byte == fill[0]; }))
-      return f_.fill_bytes(b, place_of(tensor, slot), fill[0], row_elements(tensor));
+      return f_.fill_bytes(b, place_of(tensor, slot), fill[0], elements);
     const auto value = static_cast<int16_t>(fill[0] | fill[1] << 8);
-    f_.loop("i", 0, row_elements(tensor), [&](const Ex& i) { f_.store(b, place_of(tensor, slot) + i, Ex(value)); });
+    f_.loop("i", 0, elements, [&](const Ex& i) { f_.store(b, place_of(tensor, slot) + i, Ex(value)); });
   }
 
   // ---------------------------------------------------------------- what the planner is told
@@ -504,11 +454,17 @@ class SegmentLowering {
     ops::Lowered& l = out_.lowered;
     l.function = f_.finish();
     for (size_t s = 0; s < stages_.size(); ++s) {
-      const auto rows = static_cast<double>(rows_of(s));
-      l.schedule.instructions += rows * stages_[s].row.lowered.schedule.instructions;
-      l.schedule.cycles += rows * stages_[s].row.lowered.schedule.cycles;
+      auto add = [&](const Part& part, int64_t times) {
+        l.schedule.instructions += static_cast<double>(times) * part.lowered.schedule.instructions;
+        l.schedule.cycles += static_cast<double>(times) * part.lowered.schedule.cycles;
+      };
+      add(stages_[s].row, rows_of(s) / rows_.stages[s].makes);
+      add(stages_[s].rest, rest_of(s) > 0 ? 1 : 0);
     }
+    const auto banded = std::count_if(rows_.stages.begin(), rows_.stages.end(),
+                                      [&](const RowStage& s) { return s.makes != rows_.units[s.result]; });
     l.schedule.note = fmt::format("rows of {} operators", stages_.size());
+    if (banded > 0) l.schedule.note += fmt::format(", {} of them by other numbers of pixels", banded);
     for (size_t t = 1; t + 1 < rows_.ids.size(); ++t) out_.rows.push_back(rows_.ids[t]);
     if (!rows_.frames) publish();
   }
@@ -520,7 +476,7 @@ class SegmentLowering {
       ops::WriteOrder::Step step;
       if (e.kind == RowEvent::Kind::kFeed) {
         step.read_begin = e.sources[0] * row_bytes(0);
-        step.read_end = step.read_begin + row_bytes(0);
+        step.read_end = step.read_begin + e.count * row_bytes(0);
       }
       if (is_stage(e))
         for (size_t r = 0; r < e.sources.size(); ++r) {
@@ -528,7 +484,8 @@ class SegmentLowering {
           if (read.tensor != 0 || !whole(0)) continue;
           step.read_begin = step.read_end == 0 ? e.sources[r] * row_bytes(0)
                                                : std::min(step.read_begin, e.sources[r] * row_bytes(0));
-          step.read_end = std::max(step.read_end, (e.sources[r] + read.flow.rows) * row_bytes(0));
+          step.read_end =
+              std::max(step.read_end, (e.sources[r] + rows_.stages[e.index].rows_read(r, e.count)) * row_bytes(0));
         }
       publish_scratch(e, step);
       if (is_stage(e) && is_sums(e.index)) {
@@ -536,7 +493,7 @@ class SegmentLowering {
         if (e.slot + 1 == rows_.tensors[e.tensor].rows) step.write_end = type_of(e.tensor).bytes();
       } else if (whole(e.tensor)) {
         step.write_begin = e.slot * row_bytes(e.tensor);
-        step.write_end = step.write_begin + row_bytes(e.tensor);
+        step.write_end = step.write_begin + e.count * row_bytes(e.tensor);
       }
       result.steps.push_back(step);
     }
@@ -551,10 +508,10 @@ class SegmentLowering {
     auto written = [&](int64_t begin, int64_t bytes) {
       if (bytes > 0) out_.scratch_order.steps.push_back({0, 0, begin, begin + bytes});
     };
-    if (is_stage(e) && panel_at_[e.index] >= 0) written(panel_at_[e.index], stages_[e.index].row.lowered.scratch_bytes);
+    if (is_stage(e) && panel_at_[e.index] >= 0) written(panel_at_[e.index], stages_[e.index].scratch_bytes());
     if (!whole(e.tensor)) {
       written(window_at_[e.tensor], e.kept * row_bytes(e.tensor));
-      written(window_at_[e.tensor] + e.slot * row_bytes(e.tensor), row_bytes(e.tensor));
+      written(window_at_[e.tensor] + e.slot * row_bytes(e.tensor), e.count * row_bytes(e.tensor));
     }
     if (reads.read_begin < reads.read_end) out_.scratch_order.steps.push_back(reads);
   }
@@ -568,10 +525,8 @@ class SegmentLowering {
   std::vector<Stage> stages_;
   std::vector<std::vector<bool>> tensor_alive_, panel_alive_;  // by event
   std::vector<int64_t> window_at_, panel_at_;                  // bytes in the scratch memory, -1: none
-  std::vector<Action> actions_;
-  std::vector<int64_t> table_;
+  RowActions actions_;
   bool is_part_ = false;  // what is printed: rows are fed, and the input is no parameter
-  size_t columns_ = 1;
   BufferPtr in_, result_, events_;
   std::vector<BufferPtr> constants_;
   std::map<DType, BufferPtr> scratch_;

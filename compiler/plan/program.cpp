@@ -10,6 +10,7 @@
 #include "plan/moves.h"
 #include "plan/planner.h"
 #include "plan/repeats.h"
+#include "plan/row_bands.h"
 #include "plan/spaces.h"
 
 namespace aotc::plan {
@@ -59,24 +60,60 @@ double instructions_of(const Program& program, const ops::TargetInfo& target) {
   return sum;
 }
 
-// The smallest arena of the plan without segments and those with segments that are worth a try.
-Result<Program> plan_streamed(Graph graph, const PlanOptions& options, Diagnostics& diags) {
-  if (options.segments) return Planner(flatten(std::move(graph)), options, *options.segments, diags).run();
-  auto best = Planner(flatten(Graph(graph)), options, {}, diags).run();
-  if (!best) return kFailure;
-  const double instructions = instructions_of(*best, options.target);
-  const int64_t whole = best->arena_bytes;
-  std::vector<StreamTried> tried;
-  for (const std::vector<Segment>& segments : segment_candidates(graph, options.inputs == Contract::kPreserve)) {
-    Diagnostics unsaid;
-    auto program = Planner(flatten(Graph(graph)), options, segments, unsaid).run();
-    if (!program || program->arena_bytes >= whole) continue;
-    tried.push_back({program->arena_bytes, percent_more(instructions_of(*program, options.target), instructions)});
-    if (program->arena_bytes >= best->arena_bytes) continue;
-    if (tried.back().percent <= options.stream_most || options.stream == Stream::kMax) best = std::move(program);
+// The smallest arena of the plan without segments and those with segments that are worth a try; of these the list with
+// the smallest arena is tried with bands, too.
+class StreamPlans {
+ public:
+  StreamPlans(const Graph& graph, const PlanOptions& options) : graph_(graph), options_(options) {}
+
+  Result<Program> run(Diagnostics& diags) {
+    auto best = Planner(flatten(Graph(graph_)), options_, {}, diags).run();
+    if (!best) return kFailure;
+    whole_ = best->arena_bytes;
+    instructions_ = instructions_of(*best, options_.target);
+    std::vector<Segment> smallest;
+    int64_t least = whole_;
+    for (const std::vector<Segment>& segments : segment_candidates(graph_, options_.inputs == Contract::kPreserve)) {
+      auto program = attempt(segments);
+      if (!program) continue;
+      if (program->arena_bytes < least) least = program->arena_bytes, smallest = segments;
+      take_better(*best, std::move(*program));
+    }
+    for (const std::vector<Segment>& segments : with_bands(graph_, smallest, false, options_.target))
+      if (auto program = attempt(segments)) take_better(*best, std::move(*program));
+    best->stream_tried = std::move(tried_);
+    return best;
   }
-  best->stream_tried = std::move(tried);
-  return best;
+
+ private:
+  // Nothing where the arena is not smaller than without segments.
+  Result<Program> attempt(const std::vector<Segment>& segments) {
+    Diagnostics unsaid;
+    auto program = Planner(flatten(Graph(graph_)), options_, segments, unsaid).run();
+    if (!program || program->arena_bytes >= whole_) return kFailure;
+    tried_.push_back({program->arena_bytes, percent_more(instructions_of(*program, options_.target), instructions_)});
+    return program;
+  }
+
+  // The one that was tried last, if its instructions are allowed and it has the smaller arena, or fewer of them.
+  void take_better(Program& best, Program program) {
+    const StreamTried& now = tried_.back();
+    if (now.percent > options_.stream_most && options_.stream != Stream::kMax) return;
+    if (now.arena_bytes > best.arena_bytes || (now.arena_bytes == best.arena_bytes && now.percent >= percent_)) return;
+    percent_ = now.percent;
+    best = std::move(program);
+  }
+
+  const Graph& graph_;
+  const PlanOptions& options_;
+  int64_t whole_ = 0;
+  double instructions_ = 0, percent_ = 0;  // of the plan without segments; more than these of the best one
+  std::vector<StreamTried> tried_;
+};
+
+Result<Program> plan_streamed(const Graph& graph, const PlanOptions& options, Diagnostics& diags) {
+  if (options.segments) return Planner(flatten(Graph(graph)), options, *options.segments, diags).run();
+  return StreamPlans(graph, options).run(diags);
 }
 
 // Of segments at the input the one with the smallest arena; behind it others as without rows that
@@ -110,7 +147,12 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
     say_why_not_fed(graph, diags);
     return kFailure;
   }
-  if (options.stream == Stream::kOff) return std::move(*best);
+  auto attempt_bands = [&] {
+    for (const std::vector<Segment>& segments : with_bands(graph, std::vector(chosen), true, options.target))
+      attempt(segments, true);
+    return std::move(*best);
+  };
+  if (options.stream == Stream::kOff) return attempt_bands();
   const Segment fed = chosen[0];
   for (std::vector<Segment>& segments : segment_candidates(graph, true)) {
     std::erase_if(segments, [&](const Segment& s) { return s.first <= fed.last; });
@@ -118,7 +160,7 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
     segments.insert(segments.begin(), fed);
     attempt(segments, options.stream == Stream::kMax);
   }
-  return std::move(*best);
+  return attempt_bands();
 }
 
 // Frames that go on for ever: of the segments that can be so the one with the smallest arena.
@@ -219,7 +261,7 @@ Result<Program> plan_in_order(Graph graph, const PlanOptions& options, bool plai
     if (!check_fed(graph, options, plain, diags)) return kFailure;
     return options.stream == Stream::kTime ? plan_frames(graph, options, diags) : plan_fed(graph, options, diags);
   }
-  if (options.stream != Stream::kOff && plain) return plan_streamed(std::move(graph), options, diags);
+  if (options.stream != Stream::kOff && plain) return plan_streamed(graph, options, diags);
   return plain ? plan_ordered(std::move(graph), options, diags)
                : Planner(flatten(std::move(graph)), options, {}, diags).run();
 }

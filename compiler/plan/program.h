@@ -72,6 +72,9 @@ struct ProgramCall {
 // Operators [first, last] of a graph, one behind the other, that are computed row by row (plan/segments.h).
 struct Segment {
   size_t first = 0, last = 0;
+  // By operator from the first on: how many pixels of its result are made at a time, whole rows or, of what makes every
+  // pixel of one, any number; 0, or none: those of a row.
+  std::vector<int64_t> bands = {};
   bool operator==(const Segment&) const = default;
 };
 

@@ -39,9 +39,15 @@ class RowScheduler {
 
   bool done() const {
     for (size_t s = 0; s < stages_.size(); ++s)
-      if (next_[s] < tensors_[stages_[s].result].rows) return false;
+      if (left(s) > 0) return false;
     return true;
   }
+
+  // Rows of a stage's result that are to come, and how many of them are computed next.
+  int64_t left(size_t stage) const {
+    return tensors_[stages_[stage].result].rows - next_[stage] * stages_[stage].makes;
+  }
+  int64_t count(size_t stage) const { return std::min(stages_[stage].makes, left(stage)); }
 
   static int64_t first(const RowRead& r, int64_t y) { return y * r.flow.stride - r.flow.before; }
 
@@ -50,49 +56,58 @@ class RowScheduler {
     int64_t least = INT64_MAX;
     for (size_t s = 0; s < stages_.size(); ++s)
       for (const RowRead& r : stages_[s].reads)
-        if (r.tensor == tensor && next_[s] < tensors_[stages_[s].result].rows)
-          least = std::min(least, first(r, next_[s]));
+        if (r.tensor == tensor && left(s) > 0) least = std::min(least, first(r, next_[s]));
     return least;
   }
 
-  void push(RowEvent event, size_t tensor) {
+  void push(RowEvent event, size_t tensor, int64_t count) {
     State& t = state_[tensor];
     event.tensor = tensor;
-    event.row = ++t.newest;
+    event.count = count;
+    event.row = t.newest + 1;
+    t.newest += count;
     if (tensors_[tensor].place == RowPlace::kWindow) {
       // Kept for the second walk: the row that is to be in slot 0 when this one comes.
       event.shift = std::min(needed(tensor), event.row);
-      out_.slots[tensor] = std::max(out_.slots[tensor], event.row - event.shift + 1);
+      out_.slots[tensor] = std::max(out_.slots[tensor], event.row + count - event.shift);
     }
     out_.events.push_back(std::move(event));
   }
 
   // Rows of padding, down to one.
   void pad_to(size_t tensor, int64_t row) {
-    while (state_[tensor].newest < row) push({RowEvent::Kind::kPad, tensor, 0, 0, 0, 0, 0, {}}, tensor);
+    while (state_[tensor].newest < row)
+      push({RowEvent::Kind::kPad, tensor, 0, 0, 0, 0, 0, {}}, tensor, tensors_[tensor].step);
   }
 
-  // Are all rows of a stage's next row there, or only rows of padding missing?
+  // The last row that a stage reads next.
+  int64_t last(size_t stage, size_t read) const {
+    const RowStage& s = stages_[stage];
+    return first(s.reads[read], next_[stage]) + s.rows_read(read, count(stage)) - 1;
+  }
+
+  // Are all rows of what a stage does next there, or only rows of padding missing?
   bool ready(size_t stage) const {
-    for (const RowRead& r : stages_[stage].reads) {
-      const int64_t last = first(r, next_[stage]) + r.flow.rows - 1;
-      if (std::min(last, tensors_[r.tensor].rows - 1) > state_[r.tensor].newest) return false;
+    for (size_t r = 0; r < stages_[stage].reads.size(); ++r) {
+      const size_t tensor = stages_[stage].reads[r].tensor;
+      if (std::min(last(stage, r), tensors_[tensor].rows - 1) > state_[tensor].newest) return false;
     }
     return true;
   }
 
-  // The next row of the deepest stage that can be computed.
+  // The next rows of the deepest stage that can be computed.
   bool advance() {
     for (size_t s = stages_.size(); s-- > 0;) {
       const RowStage& stage = stages_[s];
-      if (next_[s] == tensors_[stage.result].rows || !ready(s)) continue;
+      if (left(s) <= 0 || !ready(s)) continue;
       RowEvent event{RowEvent::Kind::kStage, s, 0, 0, 0, 0, 0, {}};
-      for (const RowRead& r : stage.reads) {
-        if (tensors_[r.tensor].place == RowPlace::kWindow) pad_to(r.tensor, first(r, next_[s]) + r.flow.rows - 1);
-        event.sources.push_back(first(r, next_[s]));
+      for (size_t r = 0; r < stage.reads.size(); ++r) {
+        const RowRead& read = stage.reads[r];
+        if (tensors_[read.tensor].place == RowPlace::kWindow) pad_to(read.tensor, last(s, r));
+        event.sources.push_back(first(read, next_[s]));
       }
       pad_to(stage.result, -1);
-      push(std::move(event), stage.result);
+      push(std::move(event), stage.result, count(s));
       ++next_[s];
       return true;
     }
@@ -104,7 +119,7 @@ class RowScheduler {
       if (!tensors_[t].fed || tensors_[t].place == RowPlace::kWhole) continue;
       if (state_[t].newest >= tensors_[t].rows - 1) continue;
       pad_to(t, -1);
-      push({RowEvent::Kind::kFeed, t, 0, 0, 0, 0, 0, {state_[t].newest + 1}}, t);
+      push({RowEvent::Kind::kFeed, t, 0, 0, 0, 0, 0, {state_[t].newest + 1}}, t, tensors_[t].step);
       return true;
     }
     return false;
@@ -123,7 +138,7 @@ class RowScheduler {
       if (tensors_[e.tensor].place == RowPlace::kWhole) continue;
       State& t = state_[e.tensor];
       const int64_t wanted = std::exchange(e.shift, 0);
-      if (e.row - t.base >= out_.slots[e.tensor]) {
+      if (e.row + e.count - t.base > out_.slots[e.tensor]) {
         e.shift = wanted - t.base;
         e.kept = std::max<int64_t>(0, e.row - wanted);
         t.base = wanted;
@@ -134,7 +149,7 @@ class RowScheduler {
 
   const std::vector<RowTensor>& tensors_;
   const std::vector<RowStage>& stages_;
-  std::vector<int64_t> next_;  // by stage: row
+  std::vector<int64_t> next_;  // by stage: how often it was done
   std::vector<State> state_;   // by tensor
   RowSchedule out_;
 };

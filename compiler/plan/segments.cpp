@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/operator.h"
+#include "plan/row_operator.h"
 
 namespace aotc::plan {
 
@@ -37,7 +38,9 @@ class SegmentReader {
     out_.tensors[0].fed = true;
     if (out_.fills[0].empty() && !out_.fed) out_.tensors[0].place = RowPlace::kWhole;
     out_.tensors.back().place = RowPlace::kWhole;
+    out_.units.assign(out_.tensors.size(), 1);
     if (frames_) return in_time() ? std::optional(std::move(out_)) : std::nullopt;
+    if (!segment_.bands.empty() && !take_bands()) return std::nullopt;
     auto schedule = schedule_rows(out_.tensors, out_.stages);
     if (!schedule) return std::nullopt;
     out_.schedule = std::move(*schedule);
@@ -173,6 +176,68 @@ class SegmentReader {
       if (here == inside && std::find(operands.begin(), operands.end(), id) != operands.end()) return true;
     }
     return false;
+  }
+
+  // ---------------------------------------------------------------- bands
+
+  int64_t width(size_t stage) const { return graph_[graph_.ops[out_.ops[stage]].results[0]].type.shape[2]; }
+  bool is_sums(size_t stage) const { return out_.sums && stage + 1 == out_.stages.size(); }
+  // What the segment says of a stage; 0: a row.
+  int64_t band(size_t stage) const { return segment_.bands[out_.ops[stage] - segment_.first]; }
+  bool takes_pixels(size_t stage) const { return band(stage) != 0 && band(stage) % width(stage) != 0; }
+
+  // False where a stage cannot be done so.
+  bool take_bands() {
+    if (segment_.bands.size() != segment_.last + 1 - segment_.first) return false;
+    for (size_t s = 0; s < out_.stages.size(); ++s) {
+      if (band(s) == 0) continue;
+      out_.banded = true;
+      if (band(s) < 0 || is_sums(s) || band(s) > out_.tensors[out_.stages[s].result].rows * width(s)) return false;
+      if (takes_pixels(s) && !count_pixels(s)) return false;
+    }
+    for (size_t t = 0; t < out_.tensors.size(); ++t) {
+      out_.tensors[t].step = out_.units[t];
+      out_.tensors[t].rows *= out_.units[t];
+    }
+    for (size_t s = 0; s < out_.stages.size(); ++s) widen(s);
+    for (size_t s = 0; s < out_.stages.size(); ++s)
+      if (band(s) != 0 && !makes_so_many(s)) return false;
+    return true;
+  }
+
+  // Not so of what is told by its attributes how many rows it makes.
+  bool makes_so_many(size_t stage) const {
+    const RowOperator row(graph_, out_, stage, out_.stages[stage].makes);
+    const ops::OpView view{row.graph, row.op};
+    Diagnostics unsaid;
+    const auto shapes = ops::definition_of(row.op).infer(view, unsaid);
+    return shapes && (*shapes)[0] == view.result().shape;
+  }
+
+  // What a stage reads and makes is counted in pixels from here on; rows that are fed stay rows.
+  bool count_pixels(size_t stage) {
+    const std::vector<RowRead>& reads = out_.stages[stage].reads;
+    const graph::Op& op = graph_.ops[out_.ops[stage]];
+    if (reads.size() != 1 || (out_.fed && reads[0].tensor == 0) || !ops::definition_of(op).makes_pixels({graph_, op}))
+      return false;
+    out_.units[reads[0].tensor] = out_.units[out_.stages[stage].result] = width(stage);
+    return true;
+  }
+
+  void widen(size_t stage) {
+    RowStage& s = out_.stages[stage];
+    if (!is_sums(stage) && takes_pixels(stage)) {
+      s.makes = s.reads[0].flow.rows = s.reads[0].flow.stride = band(stage);
+      return;
+    }
+    const int64_t rows = is_sums(stage) ? 1 : std::max<int64_t>(1, band(stage) / width(stage));
+    s.makes = rows * out_.units[s.result];
+    for (RowRead& r : s.reads) {
+      const int64_t unit = out_.units[r.tensor];
+      r.flow.rows = (r.flow.rows + (rows - 1) * r.flow.stride) * unit;
+      r.flow.stride *= rows * unit;
+      r.flow.before *= unit;
+    }
   }
 
   // ---------------------------------------------------------------- frames
@@ -312,12 +377,14 @@ std::optional<SegmentRows> frames_of_segment(const Graph& graph, const Segment& 
 
 int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_input) {
   auto type_of = [&](size_t t) -> const graph::TensorType& { return graph[rows.ids[t]].type; };
+  auto bytes_of = [&](size_t t) { return row_bytes(type_of(t)) / rows.units[t]; };
+  auto passes = [&](size_t t) { return rows.schedule.slots[t] == rows.units[t]; };  // a row, and no more
   int64_t windows = 0;
   for (size_t t = 0; t < rows.ids.size(); ++t)
-    if (rows.schedule.slots[t] > 1) windows += rows.schedule.slots[t] * row_bytes(type_of(t));
+    if (!passes(t)) windows += rows.schedule.slots[t] * bytes_of(t);
   const size_t last = rows.ids.size() - 1;
-  const int64_t input = type_of(0).bytes(), in_row = row_bytes(type_of(0));
-  const int64_t out_row = rows.sums ? 0 : row_bytes(type_of(last));
+  const int64_t input = type_of(0).bytes(), in_row = bytes_of(0);
+  const int64_t out_row = rows.sums ? 0 : bytes_of(last);
   if (rows.sums) windows += type_of(last).elements() * int64_t{sizeof(int32_t)};
   int64_t peak = input, out = 0, gone = 0;
   for (const RowEvent& e : rows.schedule.events) {
@@ -327,10 +394,10 @@ int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_inp
       for (size_t r = 0; r < e.sources.size(); ++r) {
         const size_t t = rows.stages[e.index].reads[r].tensor;
         if (t == 0 && rows.tensors[0].place == RowPlace::kWhole) gone = e.sources[r] * in_row;
-        if (rows.schedule.slots[t] == 1) passing += row_bytes(type_of(t));
+        if (passes(t)) passing += row_bytes(type_of(t));
       }
-    if (rows.tensors[e.tensor].place == RowPlace::kWhole) out = (e.slot + 1) * out_row;
-    if (rows.schedule.slots[e.tensor] == 1) passing += row_bytes(type_of(e.tensor));
+    if (rows.tensors[e.tensor].place == RowPlace::kWhole) out = (e.slot + e.count) * out_row;
+    if (passes(e.tensor)) passing += row_bytes(type_of(e.tensor));
     peak = std::max(peak, (keeps_input ? input : input - gone) + windows + passing + out);
   }
   return peak;

@@ -35,6 +35,8 @@ struct SegmentRows {
       fills;         // by tensor: an element of its rows of padding; empty: there are none
   std::vector<size_t> ops;  // by stage
   bool fed = false;         // rows of the input come one at a time, into its window
+  std::vector<int64_t> units;  // by tensor: how many of its rows are one of the image; 1, or all of its pixels
+  bool banded = false;         // some stage makes more than a row at a time, or less
   // The last stage takes the rows of what it reads as pieces (ops/row_sums.h): a row of its result stands for each.
   bool sums = false;
   // The schedule then goes on for as many frames as show what is alive in a period.

@@ -167,8 +167,14 @@ class Lane {
       ++failed_;
     }
     if (options_.count >= (options_.control ? 100 : 200) && !options_.rows) count_windows();
+    if (options_.rows && banded_ * 4 < options_.count) {
+      std::printf("FAILED of %d graphs %d have operators that make some rows or pixels at a time\n", options_.count,
+                  banded_);
+      ++failed_;
+    }
     if (options_.rows)
-      std::printf("%d passed, %d failed; %d have operators that are computed row by row\n", ran_, failed_, streamed_);
+      std::printf("%d passed, %d failed; %d have operators that are computed row by row, %d of them in bands\n", ran_,
+                  failed_, streamed_, banded_);
     else
       std::printf("%d passed, %d failed\n", ran_, failed_);
     return failed_ == 0 && ran_ > 0 ? 0 : 1;
@@ -226,6 +232,7 @@ class Lane {
     std::string bad = trial.run();
     streamed_ += trial.streams();
     see_windows(trial.program());
+    banded_ += trial.has_bands_of_rows();
     repeats_ += plan::printed_calls(trial.program()) < static_cast<int64_t>(trial.program().calls.size());
     if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0]))
       bad = "a clash in memory goes unseen";
@@ -249,6 +256,7 @@ class Lane {
   int failed_ = 0, emitted_ = 0, ran_ = 0;
   int repeats_ = 0;   // programs with calls that repeat
   int streamed_ = 0;  // programs with operators that are computed row by row
+  int banded_ = 0;    // of which some make bands
   std::map<std::string, int> seen_, windows_;
 };
 

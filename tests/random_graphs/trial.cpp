@@ -137,6 +137,29 @@ bool Trial::streams() const {
   return std::any_of(program_.calls.begin(), program_.calls.end(), [](const auto& c) { return !c.rows.empty(); });
 }
 
+namespace {
+
+// Half of the segments take bands: of an operator some rows at a time, or some pixels where it makes them one by one.
+plan::Segment with_random_bands(const Graph& graph, plan::Segment segment, bool fed, Random& random) {
+  if (random.chance(50)) return segment;
+  plan::Segment banded = segment;
+  for (size_t i = segment.first; i <= segment.last; ++i) {
+    const ops::OpView view{graph, graph.ops[i]};
+    const graph::Shape& shape = view.result().shape;
+    int64_t band = 0;
+    if (shape.size() == 4 && ops::definition_of(view.op).row_flow(view) && random.chance(60)) {
+      const bool pixels =
+          ops::definition_of(view.op).makes_pixels(view) && !(fed && i == segment.first) && random.chance(70);
+      band = pixels ? random.pick(1, std::min<int64_t>(shape[1] * shape[2], 9))
+                    : shape[2] * random.pick(1, std::min<int64_t>(shape[1], 4));
+    }
+    banded.bands.push_back(band);
+  }
+  return plan::rows_of_segment(graph, banded, fed) ? banded : segment;
+}
+
+}  // namespace
+
 // Some operators one behind the other, of all that can be so.
 bool Trial::plan_rows() {
   std::vector<plan::Segment> all;
@@ -151,12 +174,13 @@ bool Trial::plan_rows() {
     plan::PlanOptions by_rows = options;
     by_rows.feed = true;
     by_rows.inputs = plan::Contract::kPreserve;
-    by_rows.segments = std::vector<plan::Segment>{
-        fed[static_cast<size_t>(random.pick(0, static_cast<int64_t>(fed.size()) - 1))]};
+    const plan::Segment chosen = fed[static_cast<size_t>(random.pick(0, static_cast<int64_t>(fed.size()) - 1))];
+    by_rows.segments = std::vector<plan::Segment>{with_random_bands(optimised_, chosen, true, random)};
     Diagnostics refused;
     if (auto program = plan::plan_program(optimised_, by_rows, refused);
         program && program->feeding) {
       program_ = std::move(*program);
+      bands_of_rows_ = !by_rows.segments->front().bands.empty();
       return true;
     }
   }
@@ -165,12 +189,13 @@ bool Trial::plan_rows() {
     plan::Segment chosen = all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))];
     const plan::Segment other = all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))];
     if (other.last - other.first > chosen.last - chosen.first) chosen = other;
-    options.segments = std::vector<plan::Segment>{chosen};
+    options.segments = std::vector<plan::Segment>{with_random_bands(optimised_, chosen, false, random)};
     if (other.first > chosen.last) options.segments->push_back(other);
     Diagnostics refused;
     auto program = plan::plan_program(optimised_, options, refused);
     if (!program) continue;
     program_ = std::move(*program);
+    bands_of_rows_ = !options.segments->front().bands.empty();
     return true;
   }
   return false;

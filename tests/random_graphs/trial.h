@@ -25,6 +25,8 @@ class Trial {
   const plan::Program& program() const { return program_; }
   const Batches::Runs& runs() const { return runs_; }
   bool streams() const;
+  // And are some of these done some rows, or pixels, at a time?
+  bool has_bands_of_rows() const { return bands_of_rows_; }
   // How the emitted C may run in slices; every fourth graph.
   std::optional<Batches::Slices> slices() const;
 
@@ -47,6 +49,7 @@ class Trial {
   uint64_t seed_;
   graph::Graph graph_, optimised_;
   bool rows_;
+  bool bands_of_rows_ = false;
   plan::Program program_;
   plan::Bands bands_;  // none where the graph is not run in slices
   Batches::Runs runs_;

@@ -19,7 +19,7 @@ import common  # noqa: E402
 ARENAS = {
     "kws": {"rows": (5200, 5156), "overwrite": (6500, 5534)},
     "vww": {"rows": (14700, 14496), "overwrite": (34000, 27960)},
-    "resnet": {"rows": (18500, 17888), "overwrite": (22000, 18976)},
+    "resnet": {"rows": (18500, 16736), "overwrite": (22000, 18976)},
     "ad": {"rows": (1920, None), "overwrite": (1920, 1920)},
     "strww": {"rows": (4400, 3840), "overwrite": (4608, 3904)},
     "micro_speech": {"rows": (1600, 1220), "overwrite": (4200, 2936)},

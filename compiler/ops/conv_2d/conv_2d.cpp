@@ -128,6 +128,7 @@ class Conv2D final : public Operator {
   std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
     return without_row_padding<Conv2DAttrs>(op);
   }
+  bool makes_pixels(const OpView& op) const override { return !is_hybrid(op) && ConvShape(op).pointwise; }
 
   ChannelFlow channel_flow(const OpView& op) const override {
     Sizes s = sizes_of(op);

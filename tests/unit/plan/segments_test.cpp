@@ -32,23 +32,34 @@ std::string play(const std::vector<RowTensor>& tensors, const std::vector<RowSta
   for (const RowEvent& e : s.events) {
     if (e.kind == RowEvent::Kind::kStage) {
       const RowStage& stage = stages[e.index];
-      if (e.row != next[e.index]++) return fmt::format("stage {} makes row {}", e.index, e.row);
+      if (e.row != next[e.index]) return fmt::format("stage {} makes row {}", e.index, e.row);
+      next[e.index] += e.count;
       for (size_t r = 0; r < stage.reads.size(); ++r)
-        for (int64_t i = 0; i < stage.reads[r].flow.rows; ++i) {
+        for (int64_t i = 0; i < stage.rows_read(r, e.count); ++i) {
           const auto& from = memory[stage.reads[r].tensor];
-          const int64_t slot = e.sources[r] + i, want = e.row * stage.reads[r].flow.stride - stage.reads[r].flow.before + i;
+          const ops::RowFlow& flow = stage.reads[r].flow;
+          const int64_t slot = e.sources[r] + i, want = e.row / stage.makes * flow.stride - flow.before + i;
           if (slot < 0 || slot >= static_cast<int64_t>(from.size()) || from[static_cast<size_t>(slot)] != want)
             return fmt::format("row {} of stage {} does not find row {}", e.row, e.index, want);
         }
     }
     auto& to = memory[e.tensor];
     for (int64_t i = 0; i < e.kept; ++i) to[static_cast<size_t>(i)] = to[static_cast<size_t>(i + e.shift)];
-    if (e.slot < 0 || e.slot >= static_cast<int64_t>(to.size())) return "a row has no slot";
-    to[static_cast<size_t>(e.slot)] = e.row;
+    if (e.slot < 0 || e.slot + e.count > static_cast<int64_t>(to.size())) return "a row has no slot";
+    for (int64_t i = 0; i < e.count; ++i) to[static_cast<size_t>(e.slot + i)] = e.row + i;
   }
   for (size_t i = 0; i < stages.size(); ++i)
     if (next[i] != tensors[stages[i].result].rows) return fmt::format("stage {} ends with {} rows", i, next[i]);
   return "";
+}
+
+// Every row of image rows of `width` pixels by its pixels.
+void count_pixels(std::vector<RowTensor>& tensors, std::vector<RowStage>& stages, int64_t width) {
+  for (RowTensor& t : tensors) t.rows *= t.step = width;
+  for (RowStage& s : stages) {
+    s.makes *= width;
+    for (RowRead& r : s.reads) r.flow.rows *= width, r.flow.stride *= width, r.flow.before *= width;
+  }
 }
 
 TEST(RowSchedule, EveryRowFindsWhatItReads) {
@@ -72,6 +83,19 @@ TEST(RowSchedule, EveryRowFindsWhatItReads) {
     }
     if (stages.empty()) continue;
     tensors.back().place = RowPlace::kWhole;
+    // Some rows at a time, and some pixels where each is made of one.
+    for (RowStage& s : stages) {
+      if (round % 2 == 0) continue;
+      s.makes = random.range(1, std::min<int64_t>(4, tensors[s.result].rows));
+      for (RowRead& r : s.reads) r.flow.rows += (s.makes - 1) * r.flow.stride, r.flow.stride *= s.makes;
+    }
+    if (round % 4 == 3) count_pixels(tensors, stages, 5);
+    for (RowStage& s : stages) {
+      ops::RowFlow& flow = s.reads[0].flow;
+      if (round % 4 == 3 && s.reads.size() == 1 && flow.rows == s.makes && flow.stride == s.makes &&
+          random.range(0, 1) == 0)
+        s.makes = flow.rows = flow.stride = random.range(1, 7);
+    }
     const auto schedule = schedule_rows(tensors, stages);
     ASSERT_TRUE(schedule) << "round " << round;
     ASSERT_EQ(play(tensors, stages, *schedule), "") << "round " << round;
@@ -88,6 +112,18 @@ TEST(RowSchedule, WindowsAreAsHighAsKernels) {
   const auto schedule = schedule_rows(tensors, stages);
   ASSERT_TRUE(schedule);
   EXPECT_EQ(schedule->slots, (std::vector<int64_t>{3, 3, 1, 3, 1, 0}));
+  EXPECT_EQ(play(tensors, stages, *schedule), "");
+}
+
+// Three pixels at a time of rows of five: a window between rows has no more than what is left over beside the row.
+TEST(RowSchedule, PixelsLeaveFewOver) {
+  std::vector<RowTensor> tensors = {{16, RowPlace::kWindow, true}, {16}, {16}, {16, RowPlace::kWhole}};
+  std::vector<RowStage> stages = {{{{0, {3, 1, 1, 1, {0}}}}, 1}, {{{1, {}}}, 2}, {{{2, {3, 1, 1, 1, {0}}}}, 3}};
+  count_pixels(tensors, stages, 5);
+  stages[1].makes = stages[1].reads[0].flow.rows = stages[1].reads[0].flow.stride = 3;
+  const auto schedule = schedule_rows(tensors, stages);
+  ASSERT_TRUE(schedule);
+  EXPECT_EQ(schedule->slots, (std::vector<int64_t>{15, 7, 17, 0}));
   EXPECT_EQ(play(tensors, stages, *schedule), "");
 }
 
@@ -133,6 +169,8 @@ void expect_rows_evaluated(const Program& p) {
   EXPECT_EQ((*out)[0], values[static_cast<size_t>(p.graph.outputs[0].tensor.value)]);
 }
 
+std::vector<uint8_t> fed_result(const Program& p, const std::vector<uint8_t>& input);
+
 TEST(Segments, AreTakenWhereTheArenaIsSmaller) {
   PlanOptions options;
   options.inputs = Contract::kOverwrite;
@@ -159,6 +197,67 @@ TEST(Segments, AskedForWhateverTheyCost) {
     EXPECT_EQ(program->calls[0].rows.size(), segment.last);
     expect_rows_evaluated(*program);
   }
+}
+
+// A depthwise convolution, one of single pixels whose result is padded, and another of windows: rows of five pixels.
+std::string narrow() {
+  const std::string t = " i8[1x9x5x4] quant(0.5, 3)",
+                    pads = " {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}";
+  std::string taps;
+  for (int i = 0; i < 36; ++i) taps += fmt::format("{}{}", i > 0 ? ", " : "", i % 7 - 3);
+  return "graph \"g\" {\n  input %0 \"x\"" + t + "\n  const %1 \"w\" i8[1x3x3x4] quant(0.1, 0) = [" + taps + "]\n" +
+         "  const %2 \"p\" i8[4x1x1x4] quant(0.1, 0) = [9, -8, 7, -6, 5, 4, -3, 2, 1, 2, 3, 4, -5, 6, -7, 8]\n" +
+         "  %3 \"a\"" + t + " = depthwise_conv_2d(%0, %1)" + pads + "\n  %4 \"b\"" + t + " = conv_2d(%3, %2)\n" +
+         "  %5 \"c\"" + t + " = depthwise_conv_2d(%4, %1)" + pads + "\n  %6 \"d\"" + t +
+         " = conv_2d(%5, %2)\n  output %6\n}\n";
+}
+
+// Bands of rows, and of pixels that are no whole rows, of the whole input and of rows that are fed.
+TEST(Segments, TakeBands) {
+  for (const std::vector<int64_t>& bands : {std::vector<int64_t>{0, 3, 0, 0},
+                                            {0, 3, 0, 2},
+                                            {10, 4, 20, 7},
+                                            {0, 10, 15, 0},
+                                            {15, 15, 15, 45},
+                                            {0, 14, 10, 3}})
+    for (bool feed : {false, true}) {
+      PlanOptions options;
+      options.stream = Stream::kMax;
+      options.feed = feed;
+      options.segments = std::vector<Segment>{{0, 3, bands}};
+      Diagnostics diags;
+      auto program = plan_program(parsed_chain(narrow()), options, diags);
+      ASSERT_TRUE(program.ok()) << diags.str();
+      EXPECT_EQ(program->calls.size(), 1U);
+      expect_rows_evaluated(*program);
+      if (!feed) continue;
+      std::vector<uint8_t> input(180);
+      for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<uint8_t>(i * 37 + i / 16);
+      EXPECT_EQ(fed_result(*program, input), ops::evaluate_graph(program->graph, {input})[6]);
+    }
+}
+
+TEST(Segments, TakeNoBandsThatCannotBe) {
+  const graph::Graph g = parsed_chain(narrow());
+  for (const std::vector<int64_t>& bands :
+       {std::vector<int64_t>{3, 0, 0, 0}, {0, 0, 4, 0}, {0, 3, 0}, {0, -3, 0, 0}, {0, 46, 0, 0}, {50, 0, 0, 0}})
+    EXPECT_FALSE(rows_of_segment(g, {0, 3, bands}));
+  EXPECT_TRUE(rows_of_segment(g, {0, 3, {0, 3, 0, 3}}));
+  // Rows that are fed are rows.
+  EXPECT_TRUE(rows_of_segment(g, {1, 3, {3, 0, 0}}));
+  EXPECT_FALSE(rows_of_segment(g, {1, 3, {3, 0, 0}}, true));
+}
+
+// What is told how many rows it makes makes one at a time.
+TEST(Segments, SlicesTakeNoBands) {
+  const graph::Graph g = parsed_chain(
+      "graph \"g\" {\n  input %0 \"x\" i8[1x12x4x4] quant(0.5, 3)\n  %1 \"a\" i8[1x12x4x4] quant(0.5, 3) = relu(%0)\n"
+      "  %2 \"b\" i8[1x6x4x4] quant(0.5, 3) = slice(%1) {begin = [0, 2, 0, 0], strides = [1, 1, 1, 1], counts = [1, 6, "
+      "4, 4], "
+      "shape = [1, 6, 4, 4]}\n  output %2\n}\n");
+  EXPECT_TRUE(rows_of_segment(g, {0, 1}));
+  EXPECT_TRUE(rows_of_segment(g, {0, 1, {8, 0}}));
+  EXPECT_FALSE(rows_of_segment(g, {0, 1, {0, 8}}));
 }
 
 TEST(Segments, AskedForThatCannotBeHaveNoPlan) {

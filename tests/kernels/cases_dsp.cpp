@@ -125,7 +125,7 @@ void add_fours_cases(std::vector<KernelCase>& to, bool sign, int shift, const ar
 }
 
 // Pairs by lines and by floats, in turn.
-void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels) {
+void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels, bool words) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : {1, 2, 8, 9, 27})
       for (int64_t pairs : {1, 4}) {
@@ -133,15 +133,17 @@ void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels) {
         std::vector<int32_t> stream;
         for (int64_t p = 0; p < pairs; ++p) {
           const bool floats = (p + steps) % 2 != 0;
-          data.add_words(stream, 2 + steps);
+          data.add_words(stream, 2 + steps * (words ? 2 : 1));
           stream.push_back(floats ? 1 : 0);
           for (int c = 0; c < 2; ++c) data.add_line(stream, false, floats ? kEven : kShift);
         }
         const int64_t stride = 2 * pairs + 1;
         const bool even = arm::takes_even(pixels, steps);
-        to.push_back({arm::gemm_pairs_kernel(pixels, kShift, false, true, even),
+        constexpr int kLess = arm::PairGemm::kWordsUnrollLess;
+        to.push_back({words ? arm::gemm_words_kernel(pixels, kShift, false, kLess, true) : arm::gemm_pairs_kernel(pixels, kShift, false, true, even),
                       {table(stream), data.words(steps * pixels), data.bytes(pixels * stride, 1),
-                       table(arm::gemm_shape(steps, pairs, stride, pixels, false, true, even))},
+                       table(words ? arm::gemm_words_shape(steps, pairs, stride, pixels, false, kLess, true)
+                                   : arm::gemm_shape(steps, pairs, stride, pixels, false, true, even))},
                       {}});
       }
 }
@@ -223,7 +225,8 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
         }
       }
     }
-  for (int64_t pixels = 1; pixels <= 4; ++pixels) add_mixed_cases(to, pixels);
+  for (bool words : {false, true})
+    for (int64_t pixels = 1; pixels <= 4; ++pixels) add_mixed_cases(to, pixels, words);
 }
 
 void add_pack_cases(std::vector<KernelCase>& to) {

@@ -48,7 +48,7 @@ std::optional<Lowered> DspConvLowering::run() {
     auto mixed = fit_mixed_lines(scaling, folded.bias, true);
     if (mixed && mixing_pays(*lines, *mixed)) lines = std::move(mixed), bias = folded.bias;
   }
-  choose_kernel(pairs, lines->sign(), lines->mixed());
+  choose_kernel(pairs, lines->sign());
   if (lines->mixed())
     work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) * static_cast<double>((pixels() + tile_ - 1) / tile_);
   in_ = f_.operand(0);
@@ -93,7 +93,7 @@ bool DspConvLowering::words_worth(double saved) const {
 }
 
 // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
-void DspConvLowering::choose_kernel(bool pairs_fit, bool sign, bool mixed) {
+void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
   GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
   auto apart = [&](bool words, int64_t tile) {
@@ -107,7 +107,7 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign, bool mixed) {
   constexpr double kWorthIt = 0.95;
   for (bool words : {false, true}) {
     const bool free = words_allowed(target_);
-    if (words ? mixed || (!free && least == 0) : !(pairs_fit && target_.allows("pairs"))) continue;
+    if (words ? !free && least == 0 : !(pairs_fit && target_.allows("pairs"))) continue;
     const double pairs_least = least;
     // For size all layers share the kernel of the largest tile.
     for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p) {
@@ -143,14 +143,14 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
   bool sign = lines.sign();
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   auto make_shape = [&](int64_t pairs) {
-    return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll())
+    return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll(), lines.mixed())
                   : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
   };
   std::vector<int32_t> stream = make_stream(w, stored_k_, order_, first, bias, lines);
   stream_words_ = static_cast<int64_t>(stream.size() / first.size());
   stream_ = f_.constant("stream", DType::kI32, stream);
   auto of_tile = [&] {
-    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll())
+    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll(), lines.mixed())
                    : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()));
     make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
   };

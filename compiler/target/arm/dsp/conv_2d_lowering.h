@@ -48,7 +48,7 @@ class DspConvLowering {
   // Words of the kernel over words that are written out.
   int words_unroll() const { return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess; }
   bool words_worth(double saved) const;
-  void choose_kernel(bool pairs_fit, bool sign, bool mixed);
+  void choose_kernel(bool pairs_fit, bool sign);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape);

@@ -285,10 +285,10 @@ std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t strid
 }
 
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                      bool sign, int unroll) {
+                                      bool sign, int unroll, bool mixed) {
   int64_t entry = loop_entry(steps - 1, unroll, PairGemm::kWordsStepInstructions[pixels]);
   return as_words({steps, pairs, stride, entry, steps * pixels * 4,
-                   pairs * (2 + 2 * steps + 2 * line_words(sign)) * 4});
+                   pairs * (2 + 2 * steps + (mixed ? 1 : 0) + 2 * line_words(sign)) * 4});
 }
 
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign) {

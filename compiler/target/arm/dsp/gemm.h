@@ -139,7 +139,7 @@ std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign);
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups);
 std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                      bool sign, int unroll = PairGemm::kWordsUnroll);
+                                      bool sign, int unroll = PairGemm::kWordsUnroll, bool mixed = false);
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
 
 // Whether the kernel of so many pixels is the one for even numbers of steps, which is faster.
@@ -153,7 +153,7 @@ tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
 tir::KernelPtr gemm_sums_kernel(int64_t pixels);
 tir::KernelPtr gemv_sums_kernel();
 // The same over streams of words, four channels a group.
-tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll = PairGemm::kWordsUnroll);
+tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll = PairGemm::kWordsUnroll, bool mixed = false);
 tir::KernelPtr gemv_words_kernel(int shift, bool sign);
 // (x, panel, shape): rows of words of 4 elements of `pixels` neighbours into the panel. `written`, 1, 2 or 4: so many words of
 // two pixels are written out, for rows of a multiple of them, with stores that take a cycle less for two words, and one instruction more.

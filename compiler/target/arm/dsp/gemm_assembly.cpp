@@ -459,7 +459,9 @@ Implementation gemm_sums(const tir::Kernel& kernel) {
 
 Implementation gemm_words(const tir::Kernel& kernel) {
   const int unroll = has_parameter(kernel, "unroll") ? parameter(kernel, "unroll") : PairGemm::kWordsUnroll;
-  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true, false, unroll).run();
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true, false, unroll)
+      .with(has_parameter(kernel, "mixed"), false)
+      .run();
 }
 
 Implementation gemv_pairs(const tir::Kernel& kernel) {

@@ -34,6 +34,7 @@ std::vector<int32_t> words_stream(const std::vector<int8_t>& weights, int64_t k,
     for (int64_t c = a; c < a + group; ++c) out.push_back(shifted_bias(bias, c, PairGemm::kLeft));
     for (const auto& step : order)
       for (int64_t c = a; c < a + group; ++c) out.push_back(scaled_word(weights, k, step, c));
+    if (lines.mixed()) out.push_back(lines.floats[static_cast<size_t>(a)] ? 1 : 0);
     for (int64_t c = a; c < a + group; ++c) put_line(out, lines, c);
   }
   return out;
@@ -53,7 +54,7 @@ std::vector<int32_t> gemv_words_stream(const std::vector<int8_t>& weights, int64
   return words_stream(weights, k, order, first, PairGemm::kWordsGemvChannels, bias, lines);
 }
 
-KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll) {
+KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bool mixed) {
   FunctionBuilder f("gemm_words");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr panel = f.input("panel", DType::kI32, 0);
@@ -62,9 +63,9 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll) {
   Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
   Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
-  int64_t words = line_words(sign);
+  const int64_t words = line_words(sign), flag = mixed ? 1 : 0;
   f.loop("pair", 0, pairs, [&](Ex pair) {
-    Ex at = f.let("at", pair * (steps * 2 + (2 + 2 * words)));
+    Ex at = f.let("at", pair * (steps * 2 + (2 + flag + 2 * words)));
     std::vector<Ex> acc;
     for (int64_t p = 0; p < pixels; ++p)
       for (int64_t c = 0; c < 2; ++c)
@@ -79,15 +80,20 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll) {
         f.assign(acc[own + 1], dot_words(acc[own + 1], x, b));
       }
     });
-    Ex line = f.let("line", at + 2 + steps * 2);
-    for (int64_t p = 0; p < pixels; ++p)
-      for (int64_t c = 0; c < 2; ++c)
-        f.store(out, p * stride + pair * 2 + c,
-                line_output(f, acc[static_cast<size_t>(2 * p + c)], stream, line + c * words, shift,
-                            sign));
+    Ex line = f.let("line", at + (2 + flag) + steps * 2);
+    auto finish = [&](int by) {
+      for (int64_t p = 0; p < pixels; ++p)
+        for (int64_t c = 0; c < 2; ++c)
+          f.store(out, p * stride + pair * 2 + c, line_output(f, acc[static_cast<size_t>(2 * p + c)], stream, line + c * words, by, sign));
+    };
+    if (mixed)
+      f.if_(load(stream, line - 1) != 0, [&] { finish(0); }, [&] { finish(shift); });
+    else
+      finish(shift);
   });
   std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
   if (unroll != PairGemm::kWordsUnroll) parameters.push_back({"unroll", unroll});
+  if (mixed) parameters.push_back({"mixed", 1});
   return f.finish_kernel("gemm_words", std::move(parameters));
 }
 

@@ -381,7 +381,7 @@ int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_inp
   auto passes = [&](size_t t) { return rows.schedule.slots[t] == rows.units[t]; };  // a row, and no more
   int64_t windows = 0;
   for (size_t t = 0; t < rows.ids.size(); ++t)
-    if (!passes(t)) windows += rows.schedule.slots[t] * bytes_of(t);
+    if (rows.schedule.slots[t] > rows.units[t]) windows += rows.schedule.slots[t] * bytes_of(t);
   const size_t last = rows.ids.size() - 1;
   const int64_t input = type_of(0).bytes(), in_row = bytes_of(0);
   const int64_t out_row = rows.sums ? 0 : bytes_of(last);

@@ -53,7 +53,7 @@ std::optional<Lowered> DspConvLowering::run() {
     work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) * static_cast<double>((pixels() + tile_ - 1) / tile_);
   in_ = f_.operand(0);
   make_tables(*w, bias, *lines);
-  return finish(words_ ? "words" : "pairs", *lines);
+  return finish(words_ ? "words" : "pairs", text_of(*lines));
 }
 
 std::optional<Lowered> DspConvLowering::run_fours() {
@@ -68,11 +68,15 @@ std::optional<Lowered> DspConvLowering::run_fours() {
   tile_ = FourGemm::kPixels, group_ = FourGemm::kChannels;
   in_ = f_.operand(0);
   make_fours(*w, folded.bias, *lines);
-  return finish("fours", *lines);
+  return finish("fours", text_of(*lines));
+}
+
+std::string DspConvLowering::text_of(const PairLines& lines) const {
+  return fmt::format("{} steps{}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "", form_text(lines));
 }
 
 // Behind the tables.
-std::optional<Lowered> DspConvLowering::finish(const char* algorithm, const PairLines& lines) {
+Lowered DspConvLowering::finish(const char* algorithm, const std::string& how) {
   panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
   spread_.use(in_, panel_);
   out_ = f_.result(0);
@@ -81,8 +85,7 @@ std::optional<Lowered> DspConvLowering::finish(const char* algorithm, const Pair
   f_.choice("pixels", tile_);
   if (rest_ > 0) f_.choice("rest", 1);
   f_.estimate(work_, target_);
-  return f_.finish(fmt::format("{} steps{}, {}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "",
-                               form_text(lines), estimate_text(work_, target_)));
+  return f_.finish(fmt::format("{}, {}", how, estimate_text(work_, target_)));
 }
 
 // Words take twice the bytes of weights: where that is not asked for, they are to be worth it. A layer that reads few weights for
@@ -105,8 +108,8 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   double least = 0;
   // A second kernel must be worth its bytes.
   constexpr double kWorthIt = 0.95;
+  const bool free = words_allowed(target_);
   for (bool words : {false, true}) {
-    const bool free = words_allowed(target_);
     if (words ? !free && least == 0 : !(pairs_fit && target_.allows("pairs"))) continue;
     const double pairs_least = least;
     // For size all layers share the kernel of the largest tile.
@@ -138,17 +141,14 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
 
 void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
                  const PairLines& lines) {
-  pairs_ = conv_.out_channels / 2;
-  std::vector<int64_t> first = tile_starts(conv_.out_channels, 2);
+  std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
   bool sign = lines.sign();
-  auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   auto make_shape = [&](int64_t pairs) {
     return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll(), lines.mixed())
                   : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
   };
-  std::vector<int32_t> stream = make_stream(w, stored_k_, order_, first, bias, lines);
-  stream_words_ = static_cast<int64_t>(stream.size() / first.size());
-  stream_ = f_.constant("stream", DType::kI32, stream);
+  auto make_stream = words_ ? gemm_words_stream : gemm_stream;
+  use_stream(make_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
   auto of_tile = [&] {
     gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll(), lines.mixed())
                    : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()));
@@ -165,20 +165,19 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
 void DspConvLowering::make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines) {
   const std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
   const bool sign = lines.sign();
-  const std::vector<int32_t> stream = fours_stream(w, stored_k_, order_, first, bias, lines);
-  pairs_ = conv_.out_channels / group_;
-  stream_words_ = static_cast<int64_t>(stream.size() / first.size());
-  stream_ = f_.constant("stream", DType::kI32, stream);
+  use_stream(gemm_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
   const int64_t tiles = (pixels() + tile_ - 1) / tile_, groups = static_cast<int64_t>(first.size());
   gemm_ = gemm_fours_kernel(lines.fit.shift, sign, fours_form(steps(), tiles * groups));
   make_shapes(fours_work(steps(), 1, sign), [&](int64_t count) { return fours_shape(steps(), count, conv_.out_channels, sign); });
   spread_.save_cycles();
   spread_.make_tables(tile_);
-  const int64_t rows = conv_.window.y.kernel;
-  const Work element{.load = 1, .store = 1, .alu = 4};
-  const Work one = fours_work(steps(), groups, sign) + pack_work(tile_, spread_.row_words(), rows) +
-                   element * static_cast<double>(rows * spread_.row_rest() * tile_);
-  work_ = one * static_cast<double>(tiles);
+  work_ = work_of(tile_, fours_work(steps(), groups, sign));
+}
+
+void DspConvLowering::use_stream(const std::vector<int32_t>& stream, size_t groups) {
+  pairs_ = conv_.out_channels / group_;
+  stream_words_ = static_cast<int64_t>(stream.size() / groups);
+  stream_ = f_.constant("stream", DType::kI32, stream);
 }
 
 // Tables for turns of groups of channels, of which one takes `group`.

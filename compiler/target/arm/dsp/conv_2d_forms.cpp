@@ -19,29 +19,18 @@ std::optional<Lowered> DspConvLowering::run_nibbles() {
   tile.bias = !lines->bias.empty();
   in_ = f_.operand(0);
   make_nibbles(w, *lines, tile);
-  panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
-  spread_.use(in_, panel_);
-  out_ = f_.result(0);
-  emit();
-  f_.algorithm("nibbles");
-  f_.choice("pixels", tile_);
-  f_.estimate(work_, target_);
-  return f_.finish(fmt::format("{} channels, {} steps, shift {}{}, {}", group_, steps(),
-                               lines->lines.fit.shift, lines->lines.sign() ? ", sign" : "",
-                               estimate_text(work_, target_)));
+  return finish("nibbles", fmt::format("{} channels, {} steps, shift {}{}", group_, steps(), lines->lines.fit.shift,
+                                       lines->lines.sign() ? ", sign" : ""));
 }
 
 // Two pixels by four channels, or one by eight (by four where there are no eight).
 NibbleTile DspConvLowering::choose_nibbles(bool sign) {
-  int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(2, pixels());
+  const int64_t most = std::min<int64_t>(2, pixels());
   auto tile_of = [&](int64_t p) { return NibbleTile{p, p == 2 || conv_.out_channels < 8 ? 4 : 8, true}; };
   auto work = [&](int64_t p) {
     NibbleTile tile = tile_of(p);
-    Work element{.load = 1, .store = 1, .alu = 4};
     int64_t groups = (conv_.out_channels + tile.channels - 1) / tile.channels;
-    Work one = nibble_work(tile, steps(), groups, sign) + pack_work(p, spread_.row_words(), rows) +
-               element * static_cast<double>(rows * spread_.row_rest() * p);
-    return one * static_cast<double>((pixels() + p - 1) / p);
+    return work_of(p, nibble_work(tile, steps(), groups, sign));
   };
   tile_ = most;
   if (most == 2 && target_.level != Level::kSize &&
@@ -54,12 +43,9 @@ NibbleTile DspConvLowering::choose_nibbles(bool sign) {
 
 void DspConvLowering::make_nibbles(const std::vector<int8_t>& w, const NibbleLines& lines, const NibbleTile& tile) {
   group_ = tile.channels;
-  pairs_ = conv_.out_channels / group_;
   std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
   bool sign = lines.lines.sign();
-  std::vector<int32_t> stream = nibble_stream(w, conv_.k, order_, first, group_, lines);
-  stream_words_ = static_cast<int64_t>(stream.size() / first.size());
-  stream_ = f_.constant("stream", DType::kI32, stream);
+  use_stream(nibble_stream(w, conv_.k, order_, first, group_, lines), first.size());
   gemm_ = gemm_nibbles_kernel(tile, lines.lines.fit.shift, sign);
   auto shape = [&](int64_t groups) { return nibble_shape(steps(), groups, conv_.out_channels, tile, sign); };
   make_shapes(nibble_work(tile, steps(), 1, sign), shape);
@@ -74,25 +60,13 @@ std::optional<Lowered> DspConvLowering::run_int16() {
   choose_tile();
   in_ = f_.operand(0);
   make_halves(*scaling);
-  panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
-  spread_.use(in_, panel_);
-  out_ = f_.result(0);
-  emit();
-  f_.algorithm("halves");
-  f_.choice("pixels", tile_);
-  f_.estimate(work_, target_);
-  return f_.finish(fmt::format("{} steps, {}", steps(), estimate_text(work_, target_)));
+  return finish("halves", fmt::format("{} steps", steps()));
 }
 
 // The pixels per tile of int16.
 void DspConvLowering::choose_tile() {
-  int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
-  auto work = [&](int64_t p) {
-    Work element{.load = 1, .store = 1, .alu = 4};
-    Work one = halves_work(p, steps(), (conv_.out_channels + 1) / 2) +
-               pack_halves_work(p, spread_.row_words(), rows) + element * static_cast<double>(rows * spread_.row_rest() * p);
-    return one * static_cast<double>((pixels() + p - 1) / p);
-  };
+  const int64_t most = std::min<int64_t>(4, pixels());
+  auto work = [&](int64_t p) { return work_of(p, halves_work(p, steps(), (conv_.out_channels + 1) / 2)); };
   tile_ = most;
   for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p)
     if (target_.costs.of(work(p)) < target_.costs.of(work(tile_))) tile_ = p;
@@ -101,15 +75,11 @@ void DspConvLowering::choose_tile() {
 }
 
 void DspConvLowering::make_halves(const HalvesScaling& scaling) {
-  pairs_ = conv_.out_channels / 2;
-  std::vector<int64_t> first = tile_starts(conv_.out_channels, 2);
+  std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
   std::vector<int32_t> bias;
   for (int64_t c = 0; c < conv_.out_channels; ++c)
     bias.push_back(static_cast<int32_t>(wide_bias_at(op_, c)));
-  std::vector<int32_t> stream = halves_stream(op_.constant(1)->to_vector<int8_t>(), conv_.k, order_,
-                                              first, bias, scaling);
-  stream_words_ = static_cast<int64_t>(stream.size() / first.size());
-  stream_ = f_.constant("stream", DType::kI32, stream);
+  use_stream(halves_stream(op_.constant(1)->to_vector<int8_t>(), conv_.k, order_, first, bias, scaling), first.size());
   gemm_ = gemm_halves_kernel(tile_, scaling.relu);
   int64_t stride = conv_.out_channels * 2;
   make_shapes(halves_work(tile_, steps(), 1),

@@ -37,7 +37,15 @@ class DspConvLowering {
   bool fits_panel() const;
   // The order of steps and the weights in it, with sums of inputs where these have a zero point.
   std::optional<std::vector<int8_t>> stored_weights();
-  std::optional<Lowered> finish(const char* algorithm, const PairLines& lines);
+  // How, for the description: without the estimate.
+  std::string text_of(const PairLines& lines) const;
+  Lowered finish(const char* algorithm, const std::string& how);
+  // Of all pixels, in tiles of so many whose product takes `product`.
+  Work work_of(int64_t tile, const Work& product) const {
+    return (product + spread_.work(tile)) * static_cast<double>((pixels() + tile - 1) / tile);
+  }
+  // The weights of all groups of channels.
+  void use_stream(const std::vector<int32_t>& stream, size_t groups);
 
   std::optional<Lowered> run_nibbles();
   NibbleTile choose_nibbles(bool sign);

@@ -29,6 +29,13 @@ tir::KernelPtr ConvPanel::run_kernel() const {
   return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_);
 }
 
+Work ConvPanel::work(int64_t tile) const {
+  const int64_t rows = conv_.window.y.kernel;
+  const Work element{.load = 1, .store = 1, .alu = 4};
+  return (int16_ ? pack_halves_work(tile, row_words_, rows) : pack_work(tile, row_words_, rows)) +
+         element * static_cast<double>(rows * row_rest_ * tile);
+}
+
 void ConvPanel::pack(const Ex& first, int64_t tile) {
   tile_ = tile;
   if (conv_.pointwise) {

@@ -26,6 +26,8 @@ class ConvPanel {
   // Whether panels of two pixels of int8 are filled in fewer cycles by more instructions.
   void save_cycles() { saves_cycles_ = !int16_; }
   void use(tir::BufferPtr in, tir::BufferPtr panel) { in_ = std::move(in), panel_ = std::move(panel); }
+  // What pack() of so many runs.
+  Work work(int64_t tile) const;
   // Spreads the windows of `tile` neighbouring outputs from `first` on.
   void pack(const tir::Ex& first, int64_t tile);
 

@@ -17,6 +17,17 @@ using tir::Ex;
 using tir::FunctionBuilder;
 using tir::KernelPtr;
 
+GemmParameters gemm_parameters(FunctionBuilder& f, DType result, const char* groups) {
+  GemmParameters p;
+  p.stream = f.constant("stream", DType::kI32, 0);
+  p.panel = f.input("panel", DType::kI32, 0);
+  p.out = f.output("out", result, 0);
+  p.shape = f.constant("shape", DType::kI32, 0);
+  p.steps = f.let("steps", load(p.shape, PairGemm::kShapeSteps));
+  p.groups = f.let(groups, load(p.shape, PairGemm::kShapePairs));
+  return p;
+}
+
 Ex low_half(const Ex& word) { return shl_wrapping(word, 16) >> 16; }
 Ex high_half(const Ex& word) { return word >> 16; }
 
@@ -178,26 +189,14 @@ PairOrder row_order(int64_t begin, int64_t end) {
 
 std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
                                  const PairOrder& order, const std::vector<int64_t>& first,
-                                 const std::vector<int32_t>& bias, const PairLines& lines) {
+                                 const std::vector<int32_t>& bias, const PairLines& lines, int64_t group) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
-    put_biases(out, bias, a);
-    for (const auto& step : order) out.push_back(stream_word(weights, k, step, a));
-    if (lines.mixed()) out.push_back(lines.floats[static_cast<size_t>(a)] ? 1 : 0);
-    for (int64_t c = a; c < a + 2; ++c) put_line(out, lines, c);
-  }
-  return out;
-}
-
-std::vector<int32_t> gemv_stream(const std::vector<int8_t>& weights, int64_t k,
-                                 const PairOrder& order, const std::vector<int64_t>& first,
-                                 const std::vector<int32_t>& bias, const PairLines& lines) {
-  std::vector<int32_t> out;
-  for (int64_t a : first) {
-    for (int64_t c = a; c < a + 8; c += 2) put_biases(out, bias, c);
+    for (int64_t c = a; c < a + group; c += 2) put_biases(out, bias, c);
     for (const auto& step : order)
-      for (int64_t c = a; c < a + 8; c += 2) out.push_back(stream_word(weights, k, step, c));
-    for (int64_t c = a; c < a + 8; ++c) put_line(out, lines, c);
+      for (int64_t c = a; c < a + group; c += 2) out.push_back(stream_word(weights, k, step, c));
+    if (lines.mixed()) out.push_back(lines.floats[static_cast<size_t>(a)] ? 1 : 0);
+    for (int64_t c = a; c < a + group; ++c) put_line(out, lines, c);
   }
   return out;
 }
@@ -320,12 +319,7 @@ void gemm_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr&
 
 KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bool even) {
   FunctionBuilder f("gemm_pairs");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI8, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI8, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
   const int64_t words = 2 * line_words(sign), flag = mixed ? 1 : 0;
   f.loop("pair", 0, pairs, [&](Ex pair) {
@@ -378,12 +372,7 @@ void gemv_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr&
 
 KernelPtr gemv_pairs_kernel(int shift, bool sign) {
   FunctionBuilder f("gemv_pairs");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI8, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex groups = f.let("groups", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, groups] = gemm_parameters(f, DType::kI8, "groups");
   int64_t words = line_words(sign);
   f.loop("group", 0, groups, [&](Ex group) {
     Ex at = f.let("at", group * (steps * 4 + (8 + 8 * words)));
@@ -404,12 +393,7 @@ KernelPtr gemv_pairs_kernel(int shift, bool sign) {
 
 KernelPtr gemm_sums_kernel(int64_t pixels) {
   FunctionBuilder f("gemm_sums");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI32, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI32, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 2);
   f.loop("pair", 0, pairs, [&](Ex pair) {
     std::vector<Ex> acc;
@@ -428,12 +412,7 @@ KernelPtr gemm_sums_kernel(int64_t pixels) {
 
 KernelPtr gemv_sums_kernel() {
   FunctionBuilder f("gemv_sums");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI32, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex groups = f.let("groups", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, groups] = gemm_parameters(f, DType::kI32, "groups");
   f.loop("group", 0, groups, [&](Ex group) {
     std::vector<Ex> acc;
     for (int64_t c = 0; c < 8; ++c) acc.push_back(f.var(fmt::format("acc{}", c), 0));

@@ -108,29 +108,22 @@ bool pairs_fit(const std::vector<int8_t>& weights, const std::vector<int64_t>& f
 // Steps of the whole words of a row, its elements [begin, end): a multiple of four.
 PairOrder row_order(int64_t begin, int64_t end);
 
-// Streams for pairs that begin at channels `first`.
+// Streams for groups of so many channels, pairs of them one behind the other, that begin at channels `first`. Of
+// kGemvChannels order.size() is even.
 std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
                                  const PairOrder& order, const std::vector<int64_t>& first,
-                                 const std::vector<int32_t>& bias, const PairLines& lines);
-// The same for groups of eight channels; order.size() is even.
-std::vector<int32_t> gemv_stream(const std::vector<int8_t>& weights, int64_t k,
-                                 const PairOrder& order, const std::vector<int64_t>& first,
-                                 const std::vector<int32_t>& bias, const PairLines& lines);
+                                 const std::vector<int32_t>& bias, const PairLines& lines, int64_t group = 2);
 
-// Both without biases and lines, for sums as they are.
+// The same without biases and lines, for sums as they are: of pairs, and of kGemvChannels.
 std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k,
                                       const PairOrder& order, const std::vector<int64_t>& first);
 std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k,
                                       const PairOrder& order, const std::vector<int64_t>& first);
 
-// Streams of words. In groups of four channels for the vector's kernel, order.size() then being a
-// multiple of kWordsGemvSteps.
+// Streams of words. Of kWordsGemvChannels order.size() is a multiple of kWordsGemvSteps.
 std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k,
                                        const PairOrder& order, const std::vector<int64_t>& first,
-                                       const std::vector<int32_t>& bias, const PairLines& lines);
-std::vector<int32_t> gemv_words_stream(const std::vector<int8_t>& weights, int64_t k,
-                                       const PairOrder& order, const std::vector<int64_t>& first,
-                                       const std::vector<int32_t>& bias, const PairLines& lines);
+                                       const std::vector<int32_t>& bias, const PairLines& lines, int64_t group = 2);
 
 // Shape tables. `stride` is the distance of pixels in the output, in bytes.
 std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign,
@@ -209,6 +202,12 @@ tir::Ex pair_word(const tir::Ex& low, const tir::Ex& high);
 
 // ---- of meanings
 
+// What kernels of products are given, and what their shape says first; `groups` is what groups of channels are called.
+struct GemmParameters {
+  tir::BufferPtr stream, panel, out, shape;
+  tir::Ex steps, groups;
+};
+GemmParameters gemm_parameters(tir::FunctionBuilder& f, DType result, const char* groups);
 // Sign-extended halves of a word.
 tir::Ex low_half(const tir::Ex& word);
 tir::Ex high_half(const tir::Ex& word);

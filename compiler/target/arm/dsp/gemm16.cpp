@@ -129,12 +129,7 @@ Work halves_vector_work(int64_t steps, int64_t groups) {
 
 KernelPtr gemm_halves_kernel(int64_t pixels, bool relu) {
   FunctionBuilder f("gemm_halves");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI16, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI16, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 1);
   f.loop("pair", 0, pairs, [&](Ex pair) {
     Ex at = f.let("at", pair * (steps + 4));

@@ -130,7 +130,7 @@ class HalvesVectorWriter {
     a_.ldr(r1, sp, GemvFrame::kOut);
     a_.stm_after(r1, {r2, r3, r4, r5, r6, r7, r8, r9});
     a_.str(r1, sp, GemvFrame::kOut);
-    end_gemv(a_, group);
+    end_group(a_, group);
     return a_.finish();
   }
 

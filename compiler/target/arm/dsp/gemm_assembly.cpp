@@ -40,6 +40,17 @@ void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const 
   a.ssat(acc, 8, acc, shift);
 }
 
+void requantize_channels(Thumb& a, int pixels, const PairAccumulators& acc, const PairRequantization& how) {
+  for (int c = 0; c < 2; ++c) {
+    const Reg multiplier = how.sign || c == 0 ? r10 : r12, offset = how.sign || c == 0 ? r11 : lr, sign = r12;
+    if (how.sign) a.ldm_after(r0, {r10, r11, r12});
+    for (int p = 0; p < pixels; ++p) {
+      if (c == 0 && how.left) a.lsl(acc(p, 0), acc(p, 0), PairGemm::kLeft);
+      requantize(a, acc(p, c), multiplier, offset, how.shift, how.sign ? &sign : nullptr, lr, p > 0);
+    }
+  }
+}
+
 void keep_line(Thumb& a, Reg multiplier, Reg offset, int shift) {
   a.strd(multiplier, offset, sp, RequantizeLine::kMultiplier);
   if (shift == 0) a.vmov(1, multiplier);
@@ -133,10 +144,7 @@ class GemmWriter {
     a_.b("ne", body);
     a_.note(sums_ ? "The sums are the results." : "Requantise: multiply, add the offset, shift, saturate; store.");
     sums_ ? finish_sums() : finish_pair();
-    a_.ldrd(kX, r12, sp, GemmFrame::kPanel);  // and the end of the weights
-    a_.cmp(kStream, r12);
-    a_.b("ne", pair);
-    a_.leave();
+    end_group(a_, pair);
     return a_.finish();
   }
 
@@ -242,16 +250,7 @@ class GemmWriter {
     store_pair();
   }
 
-  void requantize_pair(int shift) {
-    for (int c = 0; c < 2; ++c) {
-      const Reg multiplier = sign_ || c == 0 ? r10 : r12, offset = sign_ || c == 0 ? r11 : lr, sign = r12;
-      if (sign_) a_.ldm_after(kStream, {r10, r11, r12});
-      for (int p = 0; p < pixels_; ++p) {
-        if (c == 0 && !words_) a_.lsl(acc(p, 0), acc(p, 0), 8);
-        requantize(a_, acc(p, c), multiplier, offset, shift, sign_ ? &sign : nullptr, lr, p > 0);
-      }
-    }
-  }
+  void requantize_pair(int shift) { requantize_channels(a_, pixels_, acc, {shift, sign_, !words_}); }
 
   void store_pair() {
     a_.ldrd(kTo, r10, sp, GemmFrame::kOut);  // and the stride
@@ -315,7 +314,7 @@ class GemvWriter {
     a_.b("ne", body);
     a_.note(sums_ ? "The sums are the results." : "Requantise: multiply, add the offset, shift, saturate; store.");
     sums_ ? finish_sums() : finish_group();
-    end_gemv(a_, group, r10);
+    end_group(a_, group, r10);
     return a_.finish();
   }
 
@@ -402,7 +401,7 @@ class GemvWordsWriter {
     a_.cmp(r1, r12);
     a_.b("ne", body);
     finish_group();
-    end_gemv(a_, group);
+    end_group(a_, group);
     return a_.finish();
   }
 

@@ -11,19 +11,6 @@ using tir::BufferPtr;
 using tir::Ex;
 using tir::FunctionBuilder;
 
-std::vector<int32_t> fours_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
-                                  const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
-                                  const PairLines& lines) {
-  std::vector<int32_t> out;
-  for (int64_t a : first) {
-    for (int64_t c = a; c < a + FourGemm::kChannels; c += 2) put_biases(out, bias, c);
-    for (const auto& step : order)
-      for (int64_t c = a; c < a + FourGemm::kChannels; c += 2) out.push_back(stream_word(weights, k, step, c));
-    for (int64_t c = a; c < a + FourGemm::kChannels; ++c) put_line(out, lines, c);
-  }
-  return out;
-}
-
 std::vector<int32_t> fours_shape(int64_t steps, int64_t groups, int64_t stride, bool sign) {
   // The first step is outside of the loop.
   const int64_t entry = loop_entry(steps - 1, FourGemm::kUnroll, FourGemm::kStepInstructions);
@@ -53,12 +40,7 @@ FoursForm fours_form(int64_t steps, int64_t groups) {
 tir::KernelPtr gemm_fours_kernel(int shift, bool sign, const FoursForm& form) {
   constexpr int64_t kPixels = FourGemm::kPixels, kChannels = FourGemm::kChannels;
   FunctionBuilder f("gemm_fours");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI8, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex groups = f.let("groups", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, groups] = gemm_parameters(f, DType::kI8, "groups");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
   const int64_t words = line_words(sign);
   f.loop("group", 0, groups, [&](Ex group) {

@@ -3,8 +3,8 @@
 // of weights and two of the panel, one behind the other, which takes a core whose loads are pipelined five cycles
 // for 16 multiplications. Three pixels by two channels need fewer instructions, but more cycles.
 //
-// Stream of a group of four channels: the biases of its two pairs, as in a stream of pairs, two words a step, one for
-// each pair, then the lines of the four channels.
+// Its stream is gemm_stream's for groups of four channels: the biases of two pairs, two words a step, one for each pair, then
+// the lines of all.
 #pragma once
 
 #include "target/arm/dsp/gemm.h"
@@ -30,10 +30,6 @@ struct FoursForm {
 // For `groups` groups a run, of so many steps.
 FoursForm fours_form(int64_t steps, int64_t groups);
 
-// Streams for groups that begin at channels `first`; pairs_fit holds for them.
-std::vector<int32_t> fours_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
-                                  const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
-                                  const PairLines& lines);
 // The table that the kernel takes as shape; `stride` is the distance of the two pixels in the output, in bytes.
 std::vector<int32_t> fours_shape(int64_t steps, int64_t groups, int64_t stride, bool sign);
 // (stream, panel, out, shape), where shape is of as many steps as the form is for.

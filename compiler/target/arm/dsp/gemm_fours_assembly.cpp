@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "target/arm/dsp/assembly.h"
 #include "target/arm/dsp/gemm_fours.h"
+#include "target/arm/dsp/gemv_frame.h"
 #include "target/arm/thumb.h"
 
 namespace aotc::target::arm {
@@ -34,10 +35,7 @@ class FoursWriter {
     a_.note("Requantise: multiply, add the offset, shift, saturate; store.");
     for (int c = 0; c < FourGemm::kChannels; c += 2) finish_pair(c);
     store();
-    a_.ldrd(kX, r12, sp, GemmFrame::kPanel);  // and the end of the weights
-    a_.cmp(kStream, r12);
-    a_.b("ne", group);
-    a_.leave();
+    end_group(a_, group);
     return a_.finish();
   }
 
@@ -66,14 +64,7 @@ class FoursWriter {
   void finish_pair(int first) {
     for (int p = 0; p < FourGemm::kPixels; ++p) a_.sub(acc(p, first + 1), acc(p, first + 1), acc(p, first));
     if (!sign_) a_.ldm_after(kStream, {r10, r11, r12, lr});
-    for (int c = 0; c < 2; ++c) {
-      const Reg multiplier = sign_ || c == 0 ? r10 : r12, offset = sign_ || c == 0 ? r11 : lr, sign = r12;
-      if (sign_) a_.ldm_after(kStream, {r10, r11, r12});
-      for (int p = 0; p < FourGemm::kPixels; ++p) {
-        if (c == 0) a_.lsl(acc(p, first), acc(p, first), PairGemm::kLeft);
-        requantize(a_, acc(p, first + c), multiplier, offset, shift_, sign_ ? &sign : nullptr, lr, p > 0);
-      }
-    }
+    requantize_channels(a_, FourGemm::kPixels, [&](int p, int c) { return acc(p, first + c); }, {shift_, sign_, true});
   }
 
   void store() {

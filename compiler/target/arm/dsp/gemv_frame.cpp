@@ -16,7 +16,7 @@ void begin_gemv(Thumb& a, Label body) {
   a.stm(sp, {r1, r4, r5, r7, r8});
 }
 
-void end_gemv(Thumb& a, Label group, Reg scratch) {
+void end_group(Thumb& a, Label group, Reg scratch) {
   a.ldrd(r1, scratch, sp, GemvFrame::kPixel);  // and the end of the weights
   a.cmp(r0, scratch);
   a.b("ne", group);

@@ -15,13 +15,14 @@ struct GemvFrame {
 // Behind the entry with a frame of kBytes: fills it. r0 and r1 stay.
 void begin_gemv(Thumb& a, Label body);
 
-// Goes on with the next group of channels while there are weights, from the pixel's begin; else returns. Changes scratch.
-void end_gemv(Thumb& a, Label group, Reg scratch = r12);
+// Of both kinds, whose frames begin alike: goes on with the next group of channels while there are weights, from the begin of
+// the pixel or panel; else returns. Changes scratch.
+void end_group(Thumb& a, Label group, Reg scratch = r12);
 
 // Bytes from sp: the panel, end of the weights, out, its stride, where the unrolled body is entered, the panel's end, and
 // of kernels that ask for it what their shape has behind these.
 struct GemmFrame {
-  static constexpr int kPanel = 0, kOut = 8, kEntry = 16, kPanelEnd = 20, kBack = 24;
+  static constexpr int kOut = 8, kEntry = 16, kPanelEnd = 20, kBack = 24;
 };
 
 // Behind the entry without locals: pushes the frame. r0 and r1 stay.

@@ -142,7 +142,7 @@ class QuadsWriter {
     a_.b("ne", body);
     a_.note("Requantise: multiply, add the offset, shift, saturate; store.");
     finish_group();
-    end_gemv(a_, group);
+    end_group(a_, group);
     return a_.finish();
   }
 

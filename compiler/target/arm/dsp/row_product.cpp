@@ -38,10 +38,10 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
 
   LoweringBuilder f(op, product.name);
   BufferPtr in = f.operand(0);
-  auto make_stream = words ? gemv_words_stream : gemv_stream;
+  auto make_stream = words ? gemm_words_stream : gemm_stream;
   auto make_shape = words ? gemv_words_shape : gemv_shape;
   BufferPtr stream =
-      f.constant("stream", DType::kI32, make_stream(w, stored->k, order, groups, bias, *lines));
+      f.constant("stream", DType::kI32, make_stream(w, stored->k, order, groups, bias, *lines, size));
   bool sign = lines->sign();
   int64_t whole = units / size;
   const Turns turns = turns_of(whole, target.costs.of(gemv_work(words, steps, 1, sign)), target);

@@ -25,10 +25,11 @@ int32_t scaled_word(const std::vector<int8_t>& w, int64_t k, const std::array<in
   return static_cast<int32_t>(out);
 }
 
-std::vector<int32_t> words_stream(const std::vector<int8_t>& weights, int64_t k,
-                                  const PairOrder& order, const std::vector<int64_t>& first,
-                                  int64_t group, const std::vector<int32_t>& bias,
-                                  const PairLines& lines) {
+}  // namespace
+
+std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k,
+                                       const PairOrder& order, const std::vector<int64_t>& first,
+                                       const std::vector<int32_t>& bias, const PairLines& lines, int64_t group) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
     for (int64_t c = a; c < a + group; ++c) out.push_back(shifted_bias(bias, c, PairGemm::kLeft));
@@ -40,28 +41,9 @@ std::vector<int32_t> words_stream(const std::vector<int8_t>& weights, int64_t k,
   return out;
 }
 
-}  // namespace
-
-std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k,
-                                       const PairOrder& order, const std::vector<int64_t>& first,
-                                       const std::vector<int32_t>& bias, const PairLines& lines) {
-  return words_stream(weights, k, order, first, 2, bias, lines);
-}
-
-std::vector<int32_t> gemv_words_stream(const std::vector<int8_t>& weights, int64_t k,
-                                       const PairOrder& order, const std::vector<int64_t>& first,
-                                       const std::vector<int32_t>& bias, const PairLines& lines) {
-  return words_stream(weights, k, order, first, PairGemm::kWordsGemvChannels, bias, lines);
-}
-
 KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bool mixed) {
   FunctionBuilder f("gemm_words");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI8, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex pairs = f.let("pairs", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI8, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
   const int64_t words = line_words(sign), flag = mixed ? 1 : 0;
   f.loop("pair", 0, pairs, [&](Ex pair) {
@@ -99,12 +81,7 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bo
 
 KernelPtr gemv_words_kernel(int shift, bool sign) {
   FunctionBuilder f("gemv_words");
-  BufferPtr stream = f.constant("stream", DType::kI32, 0);
-  BufferPtr panel = f.input("panel", DType::kI32, 0);
-  BufferPtr out = f.output("out", DType::kI8, 0);
-  BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex steps = f.let("steps", load(shape, PairGemm::kShapeSteps));
-  Ex groups = f.let("groups", load(shape, PairGemm::kShapePairs));
+  const auto [stream, panel, out, shape, steps, groups] = gemm_parameters(f, DType::kI8, "groups");
   constexpr int64_t kGroup = PairGemm::kWordsGemvChannels;
   int64_t words = line_words(sign);
   f.loop("group", 0, groups, [&](Ex group) {

@@ -76,6 +76,10 @@ Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h,
   return out;
 }
 
+tir::Ex lies_inside(const tir::Ex& begin, int64_t size, int64_t in) {
+  return size > in ? tir::Ex(0) : begin >= 0 && begin <= in - size;
+}
+
 RowFlow rows_of_window(const WindowAxis& y, std::vector<uint8_t> fill) {
   RowFlow flow{y.effective_kernel(), y.stride, y.pad_before, 0, std::move(fill)};
   flow.after = std::max<int64_t>(0, y.start(y.out - 1) + flow.rows - y.in);

@@ -53,6 +53,10 @@ struct WindowAxis {
   Range inside() const;
 };
 
+// Do `size` elements of an axis from `begin` on lie inside of the `in` that it has? The constant 0 where they are more:
+// compilers warn about conditions that nothing fulfils.
+tir::Ex lies_inside(const tir::Ex& begin, int64_t size, int64_t in);
+
 struct Window {
   WindowAxis y, x;
   int64_t batch = 1;

@@ -53,7 +53,7 @@ void gather_window(tir::FunctionBuilder& f, const Windows& w, const WindowPlace&
       } else if (!pads(x)) {
         whole();
       } else {
-        f.if_(x0 >= 0 && x0 <= x.in - x.kernel, whole, by_taps);
+        f.if_(lies_inside(x0, x.kernel, x.in), whole, by_taps);
       }
     };
     if (pads(y)) {

@@ -89,8 +89,8 @@ class PoolLowering {
     if (!clips()) return whole();
     if (!any_whole()) return clipped();
     Ex fits = Ex(1);
-    if (clips(y, y_counts_)) fits = top >= 0 && top <= y.in - y.kernel;
-    if (clips(x, x_counts_)) fits = fits && (left >= 0 && left <= x.in - x.kernel);
+    if (clips(y, y_counts_)) fits = lies_inside(top, y.kernel, y.in);
+    if (clips(x, x_counts_)) fits = fits && lies_inside(left, x.kernel, x.in);
     f_.if_(fits, whole, clipped);
   }
 

@@ -228,7 +228,7 @@ class TransposeConvLowering {
           iy >= 0 && iy < s_.y.in,
           [&] {
             f_.if_(
-                left >= 0 && left <= s_.x.in - p.taps_x,
+                lies_inside(left, p.taps_x, s_.x.in),
                 [&] { f_.copy(panel_, at, in_, (from + left) * s_.in_channels, row); },
                 [&] { gather_taps(p, left, from, at); });
           },

@@ -190,7 +190,7 @@ void ConvPanel::pack_edges(const Ex& top, const Ex& left, const Ex& i) {
     });
   };
   auto inside = [&] {
-    f_.if_(left >= 0 && left <= conv_.window.x.in - conv_.window.x.kernel, whole, edges);
+    f_.if_(ops::lies_inside(left, conv_.window.x.kernel, conv_.window.x.in), whole, edges);
   };
   f_.if_(rows > 0, inside);
 }

@@ -210,8 +210,7 @@ class DspTransposeLowering {
 
   // The windows of a tile into the panel; `left` is that of its first pixel.
   void spread(const Call& call, const Ex& n, const Ex& top, const Ex& left) {
-    Ex inside = top >= 0 && top <= s_.y.in - call.y.taps && left >= 0 &&
-                left <= s_.x.in - call.x.taps - (tile_ - 1);
+    Ex inside = lies_inside(top, call.y.taps, s_.y.in) && lies_inside(left, call.x.taps + tile_ - 1, s_.x.in);
     f_.if_(
         inside,
         [&] {

@@ -382,6 +382,11 @@ Command report() {
                        .help = "Print the layers as comma-separated values",
                        .excludes = {"--markdown"}},
                       {.names = "--markdown", .target = &r.markdown, .help = "Print Markdown, for a pull request"},
+                      {.names = "--no-alternatives",
+                       .target = &r.no_alternatives,
+                       .help = "Only what was asked for: nothing is compiled with other options or for other boards, "
+                               "which takes most of the time",
+                       .excludes = {"--html"}},
                       quiet_option(e->common)},
           .groups = compile_groups(e->compile),
           .run = [e] { return report_command(e->report, e->compile, e->common); }};

@@ -51,7 +51,8 @@ void print_report(const Report& r) {
   const auto ticks = run.value("op_ticks", nlohmann::ordered_json::array());
   const std::string unit = r.project ? r.project->board.field("clock.unit") : "";
   print_out("{}\n{}", layers_text(r, ticks, unit), summary_text(r.compiled));
-  print_out("{}\n{}\n{}", live_text(r.compiled), levels_text(r.variants), pareto_text(r.variants));
+  print_out("{}\n{}", live_text(r.compiled), levels_text(r.variants));
+  if (r.variants.size() > 1) print_out("\n{}", pareto_text(r.variants));
   if (r.project && r.data.contains("code_bytes"))
     print_out("code: {}\n", format_bytes(r.data["code_bytes"].get<int64_t>()));
   if (run.contains("values") && run["values"].contains(unit) && run["values"][unit].is_number())
@@ -96,7 +97,7 @@ int report_command(const ReportOptions& options, const CompileOptions& given,
     if (!read) return fail(diags);
     before = std::move(*read);
   }
-  auto report = make_report(options.target, given, diags);
+  auto report = make_report(options.target, given, diags, !options.no_alternatives);
   if (!report) return fail(diags);
   if (before) report->data["difference"] = difference_json(*before, report->data);
   if (!options.html.empty()) {

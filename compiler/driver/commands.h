@@ -62,6 +62,7 @@ struct ReportOptions {
   std::string html;     // file to write; empty: none
   std::string compare;  // an earlier report; empty: none
   bool csv = false, markdown = false;
+  bool no_alternatives = false;  // only what was asked for
 };
 int report_command(const ReportOptions& options, const CompileOptions& compile,
                    const CommonOptions& common);

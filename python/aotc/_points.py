@@ -181,7 +181,7 @@ def _value(given: Point, model: bytes, folder: pathlib.Path) -> dict[str, Any]:
         built = _step(folder, "build", "app")
         ran = _step(folder, "verify", "app", "--only", "host" if given["board"] == "host" else "board", "--seed",
                     str(given["seed"]), "--timeout", str(SECONDS))
-        more = _step(folder, "report", "app") if given.get("cycles") else {}
+        more = _step(folder, "report", "app", "--no-alternatives") if given.get("cycles") else {}
     except _Ended as ended:
         return ended.value
     out = _figures(made, built, ran, emitted.hexdigest(), folder / "app", given["board"])

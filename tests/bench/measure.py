@@ -143,7 +143,7 @@ def measure(aotc, model, target, level, work, say, cycles=False):
         if run.get("status") != 0 or run.get("guard_ok") != 1:
             raise Failure(f"{model} on {target}: status {run.get('status')}, arena guards intact: "
                           f"{run.get('guard_ok')}; 'aotc verify' shows the layer")
-        report = aotc.run("report", folder)
+        report = aotc.run("report", folder, "--no-alternatives")
         compile_ms = aotc.compile_ms(path, board, folder / "compile_only", options)
         taken = cycles_of(aotc, folder, report) if cycles else {}
     finally:

@@ -120,7 +120,7 @@ def pictures(work):
 def places_in_c(work):
     """Every offset that 'report' tells is one that the run function uses in that call, and no other."""
     model, board = common.model_path("digits_int8"), ["--board", "qemu_mps2_an386"]
-    report = json.loads(common.aotc("report", model, *board, "--json"))
+    report = json.loads(common.aotc("report", model, *board, "--no-alternatives", "--json"))
     common.aotc("compile", model, *board, "--prefix", "digits", "-o", work / "digits", "--quiet")
     source, header = ((work / "digits" / f"digits.{end}").read_text() for end in "ch")
     places = {name: int(at) for name, at in [*re.findall(r"^    (DIGITS_\w+) = (\d+),", source, re.M),

@@ -22,7 +22,7 @@ OWN = ["digits_int8", "glance_int8"]
 
 def constants(path):
     """Bytes of constants, with all of its channels."""
-    report = common.aotc("report", path, "--board", "nucleo_f446re", "--keep-dead-channels", "--json")
+    report = common.aotc("report", path, "--board", "nucleo_f446re", "--keep-dead-channels", "--no-alternatives", "--json")
     return json.loads(report)["constants_bytes"]
 
 

@@ -37,7 +37,7 @@ def run(model, run_name, work, samples):
         if not contract:
             common.store(work / "figures", name, {"fits": False})
         return None
-    report = json.loads(common.aotc("report", folder, "--json"))
+    report = json.loads(common.aotc("report", folder, "--no-alternatives", "--json"))
     oracle = oracle_of(model, samples)
     found, figures = common.verify_on_board(folder, board, oracle.samples)
     layers = report["layers"]

@@ -125,7 +125,7 @@ class Twin:
 
 def instructions(path, folder, samples, *options):
     common.create_project(path, BOARD, folder, *options)
-    report = json.loads(common.aotc("report", folder, "--json"))
+    report = json.loads(common.aotc("report", folder, "--no-alternatives", "--json"))
     found, figures = common.verify_on_board(folder, BOARD, samples)
     return figures["instructions"], report["arena_bytes"], found, report
 

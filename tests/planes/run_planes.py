@@ -30,7 +30,7 @@ def measure(name, work):
     path = common.model_path(name)
     folder = work / name
     common.create_project(path, BOARD, folder)
-    report = json.loads(common.aotc("report", folder, "--json"))
+    report = json.loads(common.aotc("report", folder, "--no-alternatives", "--json"))
     oracle = common.Oracle(path)
     found, figures = common.verify_on_board(folder, BOARD, oracle.samples)
     layers = report["layers"]

@@ -340,6 +340,17 @@ class Tests:
         for pair in (("--csv", "--json"), ("--markdown", "--json"), ("--csv", "--markdown")):
             assert "[usage]" in self.run("report", DIGITS, *pair, code=2).stderr
 
+    def test_no_alternatives(self):
+        whole, part = self.report(DIGITS), self.report(DIGITS, "--no-alternatives")
+        for key in ("layers", "arena_bytes", "constants_bytes", "code_bytes", "memory", "constants"):
+            assert part.get(key) == whole.get(key), key
+        assert len(whole["variants"]) > 5 and whole["boards"] and whole["next"]
+        assert part["variants"] == [v for v in whole["variants"] if v["chosen"]] and part["next"] == []
+        assert "boards" not in part and len(part["levels"]) == len(part["pareto"]) == 1
+        text = self.run("report", DIGITS, "--no-alternatives").stdout
+        assert "CONV_2D" in text and "-O balanced" in text and "-O speed" not in text and "no better arena" not in text, text
+        assert "[usage]" in self.run("report", DIGITS, "--no-alternatives", "--html", "x.html", code=2).stderr
+
     # --- Differences -----------------------------------------------------------------------------
 
     def test_compare(self):

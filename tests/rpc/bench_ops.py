@@ -23,7 +23,7 @@ def operator_times(aotc, model, board, work):
     run([aotc, "create", model, "--board", board, "-o", project])
     run([aotc, "build", "-q", project], seconds=300)
     run([aotc, "run", project], seconds=120)
-    layers = json.loads(run([aotc, "report", project, "--json"]).stdout)["layers"]
+    layers = json.loads(run([aotc, "report", project, "--no-alternatives", "--json"]).stdout)["layers"]
     return {layer["op_index"]: layer["instructions"] for layer in layers if "instructions" in layer}
 
 

@@ -12,6 +12,7 @@
 #include "driver/cycle_estimate.h"
 #include "driver/memory_map.h"
 #include "driver/project_dir.h"
+#include "driver/report_difference.h"
 #include "driver/summary.h"
 #include "passes/channel_analysis.h"
 #include "support/files.h"
@@ -118,10 +119,6 @@ void note_lines(const std::string& name, const std::string& old, const std::stri
                        escape_for_display(shortened(was))));
     return;
   }
-}
-
-std::string text_at(const ordered_json& j, const char* key) {
-  return j.is_object() && j.contains(key) && j[key].is_string() ? j[key].get<std::string>() : "";
 }
 
 // Without what the cost model expects: "pairs: pixels 3; shift 12, about 296 k instructions" to "pairs: pixels 3; shift 12".

@@ -19,7 +19,7 @@ using ops::Order;
 namespace {
 
 // Larger tensors are taken for tensors of so many, so that sums of costs stay in 64 bits.
-constexpr int64_t kMostElements = int64_t{1} << 32;
+constexpr int64_t kMostCounted = int64_t{1} << 32;
 
 class Choice {
  public:
@@ -138,8 +138,8 @@ class Choice {
   // it is read and not made.
   void add_costs(TensorId root, const Order& order) {
     const graph::TensorType& type = graph_[root].type;
-    const int64_t cost = std::min(type.elements(), kMostElements) * 1024 +
-                         std::min(type.bytes(), kMostElements) + 1;
+    const int64_t cost = std::min(type.elements(), kMostCounted) * 1024 +
+                         std::min(type.bytes(), kMostCounted) + 1;
     int definer = layout_.definer(root);
     int made = definer < 0 ? MinCut::kZero : variables_[static_cast<size_t>(definer)];
     const Order old = counted(root, ops::identity_order(type.shape.size())),

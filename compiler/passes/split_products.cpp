@@ -19,7 +19,7 @@ namespace {
 // Fewer units are not worth a product of their own, which reads the operand anew.
 constexpr int64_t kLeastUnits = 8;
 constexpr size_t kMostParts = 16;
-constexpr int64_t kMostElements = 1 << 20;
+constexpr int64_t kMostSplitElements = 1 << 20;
 
 // One result of an operator that takes a product apart: all rows of units [first, first + count).
 struct Part {
@@ -60,7 +60,7 @@ class ProductSplitter {
     const int64_t units = op.results.size() == 1 ? ops::units_of({graph_, op}) : 0;
     if (units < 2 * kLeastUnits) return {};
     const graph::TensorType& type = graph_[op.results[0]].type;
-    if (type.elements() > kMostElements || type.elements() <= units) return {};  // of one row, parts are where they are
+    if (type.elements() > kMostSplitElements || type.elements() <= units) return {};  // of one row, parts are where they are
     parts_.clear();
     if (!collect(op.results[0], type, units) || parts_.size() < 2 || parts_.size() > kMostParts) return {};
     std::vector<Part> sorted = parts_;

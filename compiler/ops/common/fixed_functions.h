@@ -21,7 +21,7 @@ std::vector<int32_t> scaled_distances(double scale);
 int32_t fixed_reciprocal(int32_t half_sum);
 tir::Ex emit_reciprocal(tir::FunctionBuilder& f, const tir::Ex& half_sum);
 
-// Doubling high multiply, rounded; never of two smallest numbers here.
+// Doubling high multiply, rounded: floor((a * b + 2^30) / 2^31) in 64 bits; never of two smallest numbers here.
 tir::Ex emit_high_mul(const tir::Ex& a, const tir::Ex& b);
 // x / 2^by, nearest, ties away from zero.
 tir::Ex emit_rounding_shift(const tir::Ex& x, int by);

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/fixed_functions.h"
+
 namespace aotc::ops {
 
 using tir::Ex;
@@ -118,12 +120,6 @@ bool rounding_sum_fits(int64_t largest, QuantizedMultiplier m) {
   if (right > 30) return false;
   int64_t half = right > 0 ? int64_t{1} << (right - 1) : 0;
   return scaled_bound(largest, m) + half + 1 < (int64_t{1} << 31);
-}
-
-// floor((x * m + 2^30) / 2^31) in 64 bits.
-Ex emit_high_mul(const Ex& x, const Ex& multiplier) {
-  Ex product = cast(DType::kI64, x) * cast(DType::kI64, multiplier);
-  return cast(DType::kI32, (product + i64(int64_t{1} << 30)) >> i64(31));
 }
 
 // Rounding shift right by `s` (0..31) that cannot overflow, whatever the value.

@@ -12,8 +12,8 @@ using tir::Ex;
 
 namespace {
 
-struct Sizes {
-  explicit Sizes(const OpView& op)
+struct HybridSizes {
+  explicit HybridSizes(const OpView& op)
       : window(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
                          op.operand(1).shape[2])),
         in_channels(op.operand(0).shape[3]),
@@ -97,14 +97,14 @@ class HybridDepthwiseLowering {
   }
 
   const OpView& op_;
-  Sizes s_;
+  HybridSizes s_;
   LoweringBuilder f_;
   BufferPtr in_, out_, image_, weights_, bias_, scales_;
   RowQuantization q_;
 };
 
 // Sum of the products of the taps inside of the image, of result (oy, ox) of channel c.
-int32_t sum_at(const Sizes& s, std::span<const int8_t> q, int32_t zero, std::span<const int8_t> w,
+int32_t sum_at(const HybridSizes& s, std::span<const int8_t> q, int32_t zero, std::span<const int8_t> w,
                int64_t oy, int64_t ox, int64_t c) {
   const WindowAxis& y = s.window.y;
   const WindowAxis& x = s.window.x;
@@ -123,7 +123,7 @@ int32_t sum_at(const Sizes& s, std::span<const int8_t> q, int32_t zero, std::spa
 }  // namespace
 
 void evaluate_depthwise_conv_2d_hybrid(const OpView& op, const EvalData& data) {
-  Sizes s(op);
+  HybridSizes s(op);
   auto out = data.out<float>();
   ClampF32 range = float_clamp(op.attrs<DepthwiseConv2DAttrs>().activation);
   std::vector<int8_t> q(static_cast<size_t>(s.image));

@@ -21,8 +21,8 @@ using tir::Ex;
 namespace {
 
 // Operand `indices` addresses slices of a tensor of shape `whole`.
-struct Slices {
-  Slices(const OpView& op, size_t indices, const graph::Shape& whole) {
+struct NdSlices {
+  NdSlices(const OpView& op, size_t indices, const graph::Shape& whole) {
     const graph::Shape& tuples_shape = op.operand(indices).shape;
     auto each = static_cast<std::ptrdiff_t>(tuples_shape.back());
     std::vector<int64_t> strides = strides_of(whole);
@@ -71,12 +71,12 @@ class GatherNd final : public Operator {
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const size_t moved[] = {0};
     bool good = check_moves(op, moved, diags) &&
-                check_indices(op, Slices(op, 1, op.operand(0).shape).tuples, diags);
+                check_indices(op, NdSlices(op, 1, op.operand(0).shape).tuples, diags);
     return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    Slices s(op, 1, op.operand(0).shape);
+    NdSlices s(op, 1, op.operand(0).shape);
     auto offsets = offsets_of(op, data, s.tuples);
     if (!offsets) return clear_results(data);
     int64_t size = size_of(op.result().dtype);
@@ -88,7 +88,7 @@ class GatherNd final : public Operator {
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    Slices s(op, 1, op.operand(0).shape);
+    NdSlices s(op, 1, op.operand(0).shape);
     LoweringBuilder f(op, "gather_nd");
     BufferPtr in = f.operand(0), indices = f.operand(1), out = f.result();
     f.loop("i", 0, s.count, [&](Ex i) {
@@ -133,12 +133,12 @@ class ScatterNd final : public Operator {
                 check_result_type(op, 0, op.operand(1).dtype, diags) &&
                 (is_whole(op) || check_same_quantization(op, 1, 0, diags)) &&
                 check_type(op, 0, {DType::kI32}, diags) &&
-                check_indices(op, Slices(op, 0, op.result().shape).tuples, diags);
+                check_indices(op, NdSlices(op, 0, op.result().shape).tuples, diags);
     return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    Slices s(op, 0, op.result().shape);
+    NdSlices s(op, 0, op.result().shape);
     clear_results(data);
     auto offsets = offsets_of(op, data, s.tuples);
     if (!offsets) return;
@@ -155,7 +155,7 @@ class ScatterNd final : public Operator {
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    Slices s(op, 0, op.result().shape);
+    NdSlices s(op, 0, op.result().shape);
     LoweringBuilder f(op, "scatter_nd");
     BufferPtr indices = f.operand(0), updates = f.operand(1), out = f.result();
     f.fill_bytes(out, 0, 0, out->elements);

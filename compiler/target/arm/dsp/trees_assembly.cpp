@@ -8,8 +8,8 @@ namespace aotc::target::arm {
 
 namespace {
 
-constexpr Reg kWords = r0, kLeaves = r1, kKeys = r2, kOut = r3, kValues = r3, kTrees = r4, kColumns = r5, kPlaces = r6,
-              kOne = r7, kNode = r8, kWord = r9, kKey = r10, kStride = r11, kChildren = r12, kThresholds = lr;
+constexpr Reg kWords = r0, kLeaves = r1, kKeys = r2, kOut = r3, kValues = r3, kTrees = r4, kColumns = r5,
+              kColumnPlaces = r6, kOne = r7, kNode = r8, kWord = r9, kKey = r10, kStride = r11, kChildren = r12, kThresholds = lr;
 
 // From the node that a walk is at to one of its children.
 void choose(Thumb& a, Reg from) {
@@ -42,7 +42,7 @@ void below(Thumb& a, int levels, int column_bits) {
     a.and_(kKey, kWord, (1 << column_bits) - 1);
     a.asrs(kNode, kWord, column_bits);
   };
-  a.ldrsh_index(kWord, kPlaces, kNode, 1);
+  a.ldrsh_index(kWord, kColumnPlaces, kNode, 1);
   split();
   a.b_at_most("mi", leaf, 0);
   a.bind(more);
@@ -86,7 +86,7 @@ void begin(Thumb& a, const TreeBlock& block, const TreeTable& table) {
     a.add(kLeaves, kLeaves, 32768 * (table.shared ? 2 : 4));
   }
   add_bytes(a, kColumns, first + 4 * block.columns());
-  add_bytes(a, kPlaces, first + 4 * block.places() - 2 * (block.nodes() + 1));  // from behind the last node
+  add_bytes(a, kColumnPlaces, first + 4 * block.places() - 2 * (block.nodes() + 1));  // from behind the last node
   if (first > 0) a.add(kWords, kWords, static_cast<int>(first));
   a.mov32(kStride, static_cast<uint32_t>(4 * block.stride()));
 }
@@ -110,14 +110,14 @@ Implementation tree_sums(const tir::Kernel& kernel) {
   if (block.below)
     below(a, parameter(kernel, "below"), parameter(kernel, "bits"));
   else
-    a.ldrh_index(kWord, kPlaces, kNode, 1);
+    a.ldrh_index(kWord, kColumnPlaces, kNode, 1);
   read_leaf(a, values, table.shared);
   for (int v = 0; v < values; ++v) a.vadd(v, v, TreeBlock::kMostValues + v);
   if (block.below) {
     a.ldr(kNode, kWords);
     for (Reg moves : {kThresholds, kChildren}) a.add(moves, moves, kNode);
   }
-  for (Reg moves : {kWords, kColumns, kPlaces}) a.add(moves, moves, kStride);
+  for (Reg moves : {kWords, kColumns, kColumnPlaces}) a.add(moves, moves, kStride);
   a.subs(kTrees, kTrees, 1);
   a.b("ne", more);
   if (table.shared) a.ldr(kOut, sp);

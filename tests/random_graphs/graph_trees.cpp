@@ -57,9 +57,28 @@ TensorId any_matrix(GraphMaker& g) {
   return {};
 }
 
+// How probable one class is against another, of so many classes that the elements are rows of.
+bool make_coupled(GraphMaker& g) {
+  TensorId in = any_matrix(g);
+  if (!in.valid()) return false;
+  const int64_t elements = g.of(in).elements();
+  int64_t classes = g.random.pick(2, 5);
+  while (elements % (classes * (classes - 1) / 2) != 0) --classes;
+  const int64_t pairs = classes * (classes - 1) / 2;
+  TensorType type = g.of(in);
+  type.shape = {elements / pairs, pairs};
+  if (!g.add("logistic", {in}, {}, {g.of(in)}) ||
+      !g.add("reshape", {g.last()}, {{"shape", graph::attribute_text::print(type.shape)}}, {type}))
+    return false;
+  TensorType out = type;
+  out.shape = {elements / pairs, classes};
+  return g.add("coupled_probabilities", {g.last()}, {}, {out});
+}
+
 }  // namespace
 
 bool make_trees(GraphMaker& g) {
+  if (g.random.chance(20)) return make_coupled(g);
   TensorId in = any_matrix(g);
   if (!in.valid()) return false;
   Tables t;

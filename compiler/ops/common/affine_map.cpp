@@ -14,7 +14,7 @@ using tir::Ex;
 
 namespace {
 
-using Pieces = std::vector<Movement>;
+using AxisPieces = std::vector<Movement>;
 
 // Loop nests that are written out. Beyond, the pieces of an axis are rows of a table.
 constexpr int64_t kMostNests = 6;
@@ -37,7 +37,7 @@ Movement nested(Movement outer, const Movement& inner) {
 AffineMap folded(const AffineMap& map, std::vector<bool>& tabled) {
   AffineMap out;
   out.fill = map.fill;
-  for (const Pieces& pieces : map.axes) {
+  for (const AxisPieces& pieces : map.axes) {
     out.axes.emplace_back();
     for (const Movement& piece : pieces) out.axes.back().push_back(simplified(piece));
   }
@@ -65,10 +65,10 @@ class MapEmitter {
  private:
   static std::vector<bool> choose_tables(const AffineMap& map) {
     int64_t nests = 1;
-    for (const Pieces& pieces : map.axes)
+    for (const AxisPieces& pieces : map.axes)
       nests = std::min<int64_t>(nests * static_cast<int64_t>(pieces.size()), 1 << 20);
     std::vector<bool> out;
-    for (const Pieces& pieces : map.axes) {
+    for (const AxisPieces& pieces : map.axes) {
       bool loops = std::all_of(pieces.begin(), pieces.end(),
                                [](const Movement& m) { return m.extents.size() == 1; });
       out.push_back(nests > kMostNests && pieces.size() > 1 && loops);
@@ -113,7 +113,7 @@ class MapEmitter {
   };
 
   template <typename Get>
-  Column column(const std::string& name, const Pieces& pieces, Get get) {
+  Column column(const std::string& name, const AxisPieces& pieces, Get get) {
     Column out;
     std::vector<int32_t> values;
     for (const Movement& m : pieces) values.push_back(static_cast<int32_t>(get(m)));
@@ -129,7 +129,7 @@ class MapEmitter {
   static int64_t from_stride(const Movement& m) { return m.extents.empty() ? 0 : m.from_strides[0]; }
 
   void table(size_t k, const Ex& to, const Ex& from) {
-    const Pieces& pieces = map_.axes[k];
+    const AxisPieces& pieces = map_.axes[k];
     Column counts = column("counts", pieces, extent_of);
     Column tos = column("tos", pieces, [](const Movement& m) { return m.to_offset; });
     Column froms = column("froms", pieces, [](const Movement& m) { return m.from_offset; });

@@ -196,7 +196,7 @@ void WideRequantizer::make_shift(LoweringBuilder& f, const WideScaling& what) {
 namespace {
 
 // floor((floor(acc * m / 2^31) + half) / 2^shift) with m = first * 2^31 + second.
-struct Factors {
+struct Pieces {
   int32_t first, second;
   int shift;
 
@@ -208,7 +208,7 @@ struct Factors {
 
 // Where the reference's product is a tie, or is rounded to one, it goes away from zero: so does that of a
 // multiplier that is larger by next to nothing.
-Factors pieces_of(double scale, int shift, bool larger) {
+Pieces pieces_of(double scale, int shift, bool larger) {
   auto m = static_cast<int64_t>(std::llround(std::ldexp(scale, 31 + shift)));
   if (larger) m += std::max<int64_t>(m >> 51, 1);
   return {static_cast<int32_t>(m >> 31), static_cast<int32_t>(m & 0x7FFFFFFF), shift};
@@ -216,9 +216,9 @@ Factors pieces_of(double scale, int shift, bool larger) {
 
 // Do the pieces give the reference's value for all sums? Both are steps, so only sums beside a tie can
 // differ; the distance of each tie to the nearest sum says which those are.
-class FactorsProof {
+class PiecesProof {
  public:
-  FactorsProof(double scale, AccRange range, Factors pieces)
+  PiecesProof(double scale, AccRange range, Pieces pieces)
       : scale_(scale), largest_(range.magnitude()), pieces_(pieces) {}
 
   bool holds() const {
@@ -240,7 +240,7 @@ class FactorsProof {
  private:
   double scale_;
   int64_t largest_;
-  Factors pieces_;
+  Pieces pieces_;
 };
 
 }  // namespace
@@ -262,14 +262,14 @@ bool WideRequantizer::make_pieces(LoweringBuilder& f, const WideScaling& what) {
   }
   auto holds = [&](bool larger) {
     return std::all_of(largest.begin(), largest.end(), [&](const auto& of) {
-      return FactorsProof(of.first, what.ranges[of.second], pieces(of.second, larger)).holds();
+      return PiecesProof(of.first, what.ranges[of.second], pieces(of.second, larger)).holds();
     });
   };
   bool larger = holds(true);
   if (!larger && !holds(false)) return false;
   std::vector<int32_t> table;
   for (size_t c = 0; c < (per_channel_ ? what.scales.size() : 1); ++c) {
-    Factors m = pieces(c, larger);
+    Pieces m = pieces(c, larger);
     table.push_back(m.first);
     table.push_back(m.second);
   }

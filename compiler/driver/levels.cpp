@@ -86,8 +86,24 @@ std::vector<Variant> variants_to_try(const CompileOptions& options) {
   return out;
 }
 
+void measure(const Compiled& compiled, KnownSizes* sizes, Variant& v) {
+  const Figures f = figures_of(compiled);
+  v.arena_bytes = f.arena_bytes;
+  v.constants_bytes = f.constant_bytes;
+  v.functions = static_cast<int64_t>(compiled.program.functions.size());
+  v.tried = compiled.program.stream_tried;
+  const auto calls = estimated_instructions(compiled);
+  if (std::find(calls.begin(), calls.end(), 0) == calls.end())
+    v.instructions = std::accumulate(calls.begin(), calls.end(), int64_t{0});
+  if (sizes != nullptr && compiled.options.memory == codegen::MemoryMode::kStatic) {
+    auto [known, is_new] = sizes->try_emplace(compiled.c.files.at(compiled.prefix + ".c"));
+    if (is_new) known->second = code_of(compiled);
+    v.code_bytes = known->second;
+  }
+}
+
 // False if the model cannot be compiled so.
-bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
+bool compile_and_measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   CompileOptions here = options;
   here.level = v.level;
   here.prefer_ram = v.prefer_ram;
@@ -99,19 +115,7 @@ bool measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   Diagnostics ignored;  // the caller has compiled the model: other options may at most refuse
   auto compiled = compile_model(here, ignored);
   if (!compiled) return false;
-  const Figures f = figures_of(*compiled);
-  v.arena_bytes = f.arena_bytes;
-  v.constants_bytes = f.constant_bytes;
-  v.functions = static_cast<int64_t>(compiled->program.functions.size());
-  v.tried = compiled->program.stream_tried;
-  const auto calls = estimated_instructions(*compiled);
-  if (std::find(calls.begin(), calls.end(), 0) == calls.end())
-    v.instructions = std::accumulate(calls.begin(), calls.end(), int64_t{0});
-  if (sizes != nullptr && options.memory == codegen::MemoryMode::kStatic) {
-    auto [known, is_new] = sizes->try_emplace(compiled->c.files.at(compiled->prefix + ".c"));
-    if (is_new) known->second = code_of(*compiled);
-    v.code_bytes = known->second;
-  }
+  measure(*compiled, sizes, v);
   return true;
 }
 
@@ -254,14 +258,21 @@ std::vector<int64_t> estimated_instructions(const Compiled& compiled) {
   return out;
 }
 
-std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code, bool others) {
+std::vector<Variant> variants_of(const CompileOptions& options, const Compiled& compiled, bool measure_code,
+                                 bool others) {
   std::vector<Variant> out;
-  KnownSizes sizes;
-  for (Variant& v : variants_to_try(options))
-    if ((others || v.chosen) && measure(options, measure_code ? &sizes : nullptr, v)) out.push_back(v);
+  KnownSizes known;
+  KnownSizes* sizes = measure_code ? &known : nullptr;
+  for (Variant& v : variants_to_try(options)) {
+    if (v.chosen)
+      measure(compiled, sizes, v);
+    else if (!others || !compile_and_measure(options, sizes, v))
+      continue;
+    out.push_back(v);
+  }
   if (others)
     for (Variant& v : with_rows_to_try(out))
-      if (measure(options, measure_code ? &sizes : nullptr, v)) out.push_back(v);
+      if (compile_and_measure(options, sizes, v)) out.push_back(v);
   mark_pareto(out);
   return out;
 }

@@ -41,8 +41,10 @@ std::vector<int64_t> estimated_instructions(const Compiled& compiled);
 // The levels from size to speed, first with the caller's --prefer and --stream; then with the other word of --prefer;
 // then the caller's level with the other words of --stream, and with --input-layout nhwc. Where rows make the arena
 // smaller, behind them what is between --stream auto and max, by --stream-most, and --stream max at other levels. What
-// cannot be compiled is left out. `measure_code` takes a second for each. `others`: not only what was asked for.
-std::vector<Variant> variants_of(const CompileOptions& options, bool measure_code, bool others = true);
+// cannot be compiled is left out. `measure_code` takes a second for each. `others`: not only `compiled`, which is
+// what the options make.
+std::vector<Variant> variants_of(const CompileOptions& options, const Compiled& compiled, bool measure_code,
+                                 bool others = true);
 
 // "levels" of a report: those that differ from what was asked for in -O only.
 nlohmann::ordered_json levels_json(const std::vector<Variant>& variants);

@@ -90,7 +90,7 @@ Result<Report> make_report(const std::string& target, const CompileOptions& give
   data = summary_json(c);
   // A project has been built, or will be: its code is measured there.
   if (out.project) add_project(out);
-  out.variants = variants_of(compile, !out.project, others);
+  out.variants = variants_of(compile, c, !out.project, others);
   data["levels"] = levels_json(out.variants);
   data["aotc"] = kVersion;
   data["model"] = escape_for_display(std::filesystem::path(compile.model_path).filename().string());

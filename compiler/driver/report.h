@@ -23,7 +23,7 @@ struct Report {
 };
 
 // Of a model file with these options, or of a project, which has its own. Compiles some ten times
-// (variants_of), twice without `others`. Reports what compile_model and open_project do.
+// (variants_of), once without `others`. Reports what compile_model and open_project do.
 Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags, bool others = true);
 
 // An earlier `report --json`. Reports [report-invalid] for what is none.

@@ -131,6 +131,11 @@ def aotc(*arguments, **options):
     return run([AOTC, *arguments], **options)
 
 
+def report(target, *options):
+    """What 'aotc report --json' tells of a model or project as it was asked for, without alternatives."""
+    return json.loads(aotc("report", target, *options, "--no-alternatives", "--json"))
+
+
 # With the list of what a source includes ccache (CCACHE_DEPEND) need not preprocess it first.
 LISTED = ["-MMD"]
 

@@ -19,7 +19,6 @@ commands  what pages show behind '$ ' is what the commands print. Each page's co
           was printed by that command
 """
 import argparse
-import json
 import os
 import pathlib
 import re
@@ -120,7 +119,7 @@ def pictures(work):
 def places_in_c(work):
     """Every offset that 'report' tells is one that the run function uses in that call, and no other."""
     model, board = common.model_path("digits_int8"), ["--board", "qemu_mps2_an386"]
-    report = json.loads(common.aotc("report", model, *board, "--no-alternatives", "--json"))
+    report = common.report(model, *board)
     common.aotc("compile", model, *board, "--prefix", "digits", "-o", work / "digits", "--quiet")
     source, header = ((work / "digits" / f"digits.{end}").read_text() for end in "ch")
     places = {name: int(at) for name, at in [*re.findall(r"^    (DIGITS_\w+) = (\d+),", source, re.M),

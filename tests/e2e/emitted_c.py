@@ -242,7 +242,7 @@ def workspace(work):
             path, oracle, _ = models[name + "_ws"]
             if common.create_project(path, board, project, *option) is None:
                 raise common.Failure(f"{name} does not fit {board}")
-            report = json.loads(common.aotc("report", project, "--no-alternatives", "--json"))
+            report = common.report(project)
             found, figures = common.verify_on_board(project, board, oracle.samples)
             compared, _ = common.compare(oracle, report["layers"], found)
             common.aotc("verify", project)

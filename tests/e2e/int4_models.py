@@ -8,7 +8,6 @@ Makes them of int8 models with scripts/int4-model, runs them as bundle.py TARGET
 of constants for a Cortex-M4 with those of int8, all channels kept: for kws and ad at most 0.60 of them.
 """
 import argparse
-import json
 import os
 import pathlib
 import subprocess
@@ -22,8 +21,7 @@ OWN = ["digits_int8", "glance_int8"]
 
 def constants(path):
     """Bytes of constants, with all of its channels."""
-    report = common.aotc("report", path, "--board", "nucleo_f446re", "--keep-dead-channels", "--no-alternatives", "--json")
-    return json.loads(report)["constants_bytes"]
+    return common.report(path, "--board", "nucleo_f446re", "--keep-dead-channels")["constants_bytes"]
 
 
 def main():

@@ -11,7 +11,6 @@ figures.py. The model's results by LiteRT are computed once for all boards.
 """
 import argparse
 import functools
-import json
 import pathlib
 
 import common
@@ -37,7 +36,7 @@ def run(model, run_name, work, samples):
         if not contract:
             common.store(work / "figures", name, {"fits": False})
         return None
-    report = json.loads(common.aotc("report", folder, "--no-alternatives", "--json"))
+    report = common.report(folder)
     oracle = oracle_of(model, samples)
     found, figures = common.verify_on_board(folder, board, oracle.samples)
     layers = report["layers"]

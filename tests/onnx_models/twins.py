@@ -9,7 +9,6 @@ DequantizeLinear and QuantizeLinear. Printed are instructions of one run and byt
 .tflite file takes them; the ONNX form may have 5 % more instructions, and no larger arena. The results must be onnxruntime's but for one step where it computes in float.
 """
 import argparse
-import json
 import os
 import pathlib
 import sys
@@ -125,7 +124,7 @@ class Twin:
 
 def instructions(path, folder, samples, *options):
     common.create_project(path, BOARD, folder, *options)
-    report = json.loads(common.aotc("report", folder, "--no-alternatives", "--json"))
+    report = common.report(folder)
     found, figures = common.verify_on_board(folder, BOARD, samples)
     return figures["instructions"], report["arena_bytes"], found, report
 

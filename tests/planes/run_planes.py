@@ -10,7 +10,6 @@ the caller's input is planes of several channels, one transpose stays; a float n
 flatten, because fully connected layers add up in the order of their columns.
 """
 import argparse
-import json
 import pathlib
 import sys
 
@@ -30,7 +29,7 @@ def measure(name, work):
     path = common.model_path(name)
     folder = work / name
     common.create_project(path, BOARD, folder)
-    report = json.loads(common.aotc("report", folder, "--no-alternatives", "--json"))
+    report = common.report(folder)
     oracle = common.Oracle(path)
     found, figures = common.verify_on_board(folder, BOARD, oracle.samples)
     layers = report["layers"]

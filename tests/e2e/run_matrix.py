@@ -295,10 +295,12 @@ def main():
                 if failure:
                     failures.append(f"{build.name}: {failure[:2000]}")
     runs = sum(len(m) for m in plan.values())
+    for failure in failures:
+        print(f"FAILED: {failure}")
     print(f"{len(plan)} builds, {runs} runs of {len(models)} models, {compared} results as LiteRT's, "
           f"{len(failures)} failures")
     if failures or compared == 0:
-        raise common.Failure("\n".join(failures))
+        sys.exit(1)
 
 
 if __name__ == "__main__":

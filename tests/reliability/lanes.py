@@ -7,11 +7,12 @@ Usage: lanes.py run [LANE...]    runs them, or all, and writes the last line of 
        lanes.py check            docs/reliability.md shows what tests/reliability/results.json holds
 
 `scripts/test --long [LANE...]` is `lanes.py run`. A lane that fails is recorded as failed, and the exit
-code is 1. Each command prints a summary as its last line, which is what is recorded, with the commit.
+code is 1; one that somebody ended is not recorded. Each command prints a summary as its last line, which is what is recorded, with the commit.
 """
 import argparse
 import json
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,8 @@ RESULTS = pathlib.Path(__file__).with_name("results.json")
 PAGE = ROOT / "docs" / "reliability.md"
 BEGIN, END = "<!-- scripts/test --long -->\n", "<!-- end -->\n"
 PYTHON = ".venv/bin/python"
+# By a signal of somebody, who is not told what the lane would have found.
+ENDED = {-signal.SIGHUP, -signal.SIGINT, -signal.SIGKILL, -signal.SIGTERM}
 
 # name: (what it is, commands from the root of the repository; the last one gives the summary)
 LANES = {
@@ -130,11 +133,13 @@ def main():
     failed = []
     for name in options.lanes or LANES:
         found = run_lane(name)
-        # Read now: other lanes may have ended meanwhile.
-        results = {**results_so_far(), name: found}
-        write(results)
-        if results[name]["code"] != 0:
+        if found["code"] != 0:
             failed.append(name)
+        if found["code"] in ENDED:
+            print(f"long: {name} was ended: nothing is recorded")
+            continue
+        # Read now: other lanes may have ended meanwhile.
+        write({**results_so_far(), name: found})
     print(f"long: {len(options.lanes or LANES) - len(failed)} passed, {len(failed)} failed"
           f"{': ' + ', '.join(failed) if failed else ''}")
     return 1 if failed else 0

@@ -6,8 +6,8 @@ Usage: misra.py check --work DIR [--some] [--whole-tables]    no hit that tests/
        misra.py record --work DIR                             writes its counts, and the table of docs/misra.md
 
 Every model is compiled as users compile it, and some also with other options; with --some these and few models. Tables are cut to their
-first values before cppcheck reads them (it takes a millisecond a number, and no rule asks how long a
-table is); --whole-tables reads all. Only hits in files that aotc wrote count. A rule that is not in
+first values before cppcheck reads them (no rule asks how long a table is, and those of
+ad take it more than an hour); --whole-tables reads all, which is for small models. Only hits in files that aotc wrote count. A rule that is not in
 the list, a mandatory rule in the list, and a rule that is hit by over a tenth more often than listed
 are failures.
 """

@@ -181,6 +181,8 @@ TEST(Segments, AreTakenWhereTheArenaIsSmaller) {
   ASSERT_TRUE(whole.ok() && rows.ok()) << diags.str();
   EXPECT_LT(rows->calls.size(), whole->calls.size());
   EXPECT_LT(rows->arena_bytes, whole->arena_bytes);
+  EXPECT_FALSE(rows->stream_tried.empty());
+  for (const StreamTried& tried : rows->stream_tried) EXPECT_LT(tried.arena_bytes, whole->arena_bytes);
   expect_rows_evaluated(*whole);
   expect_rows_evaluated(*rows);
 }

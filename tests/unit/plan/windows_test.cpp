@@ -221,5 +221,34 @@ TEST(PlanWindows, SomeAreLeftOut) {
                {"without the largest the others take less", 2, 0, 1504 + 200 + 400, 800, both.c_str()}});
 }
 
+// States lie by alignment, so that nothing is lost between them.
+TEST(PlanStates, LieByAlignment) {
+  expect_kept({{"a byte in front of a word", 0, 0, 5, 0, R"(
+  input %0 "x" f32[1]
+  input %1 "z" i8[1] quant(0.5, 0)
+  state %2 "byte" i8[1] quant(0.5, 0) = [0]
+  state %3 "word" f32[1] = [0]
+  %4 "sum" f32[1] = add(%3, %0)
+  %5 "largest" i8[1] quant(0.5, 0) = maximum(%2, %1)
+  output %4
+  output %5
+  next %2 = %5
+  next %3 = %4
+)"}});
+}
+
+// Two large tensors are alive one behind the other, if the second is computed after the first is read.
+TEST(PlanOrder, IsOneThatNeedsLess) {
+  expect_kept({{"both are computed first", 0, 0, 0, 480, R"(
+  input %0 "x" f32[100]
+  %1 "a" f32[100] = neg(%0)
+  %2 "b" f32[100] = relu(%0)
+  %3 "c" f32[10] = slice(%1) {begin = [0], strides = [10], counts = [10], shape = [10]}
+  %4 "d" f32[10] = slice(%2) {begin = [0], strides = [10], counts = [10], shape = [10]}
+  %5 "y" f32[10] = add(%3, %4)
+  output %5
+)"}});
+}
+
 }  // namespace
 }  // namespace aotc

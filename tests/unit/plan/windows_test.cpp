@@ -225,11 +225,11 @@ TEST(PlanWindows, SomeAreLeftOut) {
 TEST(PlanStates, LieByAlignment) {
   expect_kept({{"a byte in front of a word", 0, 0, 5, 0, R"(
   input %0 "x" f32[1]
-  input %1 "z" i8[1] quant(0.5, 0)
-  state %2 "byte" i8[1] quant(0.5, 0) = [0]
+  input %1 "z" bool[1]
+  state %2 "byte" bool[1] = [false]
   state %3 "word" f32[1] = [0]
   %4 "sum" f32[1] = add(%3, %0)
-  %5 "largest" i8[1] quant(0.5, 0) = maximum(%2, %1)
+  %5 "ever" bool[1] = logical_or(%2, %1)
   output %4
   output %5
   next %2 = %5

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """MISRA C:2012 over the C that aotc writes, by the addon of cppcheck.
 
-Usage: misra.py check --work DIR [--some] [--whole-tables]    no hit that tests/e2e/misra.json does not allow
-       misra.py record --work DIR                             writes its counts, and the table of docs/misra.md
+Usage: misra.py check --work DIR [--some]    no hit that tests/e2e/misra.json does not allow
+       misra.py record --work DIR            writes its counts, and the table of docs/misra.md
 
 Every model is compiled as users compile it, and some also with other options; with --some these and few models. Tables are cut to their
 first values before cppcheck reads them (no rule asks how long a table is, and those of
-ad take it more than an hour); --whole-tables reads all, which is for small models. Only hits in files that aotc wrote count. A rule that is not in
+ad take it more than an hour). Only hits in files that aotc wrote count. A rule that is not in
 the list, a mandatory rule in the list, and a rule that is hit by over a tenth more often than listed
 are failures.
 """
@@ -39,7 +39,7 @@ VARIANTS = {
 }
 # What --some takes beside the variants.
 SOME = {"digits_int8", "gadget_f32", "kws", "micro_speech"}
-KEPT_VALUES = 16  # of every table, without --whole-tables
+KEPT_VALUES = 16  # of every table
 # A file with violations that are known: what does not find them finds nothing.
 CONTROL = """\
 #include <stdint.h>
@@ -135,7 +135,7 @@ def control(work):
         raise common.Failure(f"cppcheck does not find {sorted(missed)} in a file that has them")
 
 
-def measure(work, whole_tables, some):
+def measure(work, some):
     """Rule -> number of places; the same of what --some takes; rule -> an example."""
     control(work)
     jobs = [(path, "plain", []) for path in models() if not some or path.stem in SOME]
@@ -148,8 +148,7 @@ def measure(work, whole_tables, some):
         prefix = common.prefix_of(path.stem)
         folder = common.fresh(work / variant / prefix)
         common.aotc("compile", path, "--prefix", prefix, "-o", folder, "--force", "--quiet", *options)
-        if not whole_tables:
-            cut_tables(folder)
+        cut_tables(folder)
         return hits_in(folder)
 
     counts, of_some, example = collections.Counter(), collections.Counter(), {}
@@ -175,9 +174,9 @@ def table_of(allowed):
     return "\n".join(lines) + "\n"
 
 
-def check(work, whole_tables, some):
+def check(work, some):
     allowed = json.loads(LIST.read_text())
-    counts, _, example = measure(work, whole_tables, some)
+    counts, _, example = measure(work, some)
     bad = [f"rule {r} is mandatory: it cannot be in the list" for r in allowed if r in MANDATORY]
     bad += [f"rule {r}: no reason" for r, entry in allowed.items() if len(entry["why"]) < 40]
     for rule in sorted(counts, key=by_number):
@@ -198,9 +197,9 @@ def check(work, whole_tables, some):
     print(f"{sum(counts.values()):,} places of {len(counts)} rules, all of them listed, none mandatory")
 
 
-def record(work, whole_tables, _):
+def record(work, _):
     allowed = json.loads(LIST.read_text()) if LIST.exists() else {}
-    counts, of_some, example = measure(work, whole_tables, False)
+    counts, of_some, example = measure(work, False)
     for rule in counts:
         print(f"rule {rule}: {counts[rule]}, first {example[rule]}")
         entry = allowed.setdefault(rule, {"category": "", "count": 0, "why": ""})
@@ -217,12 +216,11 @@ def main():
     parser.add_argument("what", choices=["check", "record"])
     parser.add_argument("--work", type=pathlib.Path, required=True)
     parser.add_argument("--some", action="store_true")
-    parser.add_argument("--whole-tables", action="store_true")
     options = parser.parse_args()
 
     def test():
         common.require("cppcheck")
-        {"check": check, "record": record}[options.what](options.work.resolve(), options.whole_tables, options.some)
+        {"check": check, "record": record}[options.what](options.work.resolve(), options.some)
 
     common.main_of(test)
 

@@ -10,6 +10,7 @@
 
 #include "ops/operator.h"
 #include "plan/placement.h"
+#include "state_runs.h"
 
 namespace aotc::plan {
 namespace {
@@ -488,6 +489,45 @@ TEST(Program, TensorsOfFourBytesAreAligned) {
 })");
   EXPECT_EQ(p.tensors[3].offset % 4, 0);
   EXPECT_EQ(p.tensors[4].offset % 4, 0);
+}
+
+// States lie by alignment, so that nothing is lost between them.
+TEST(PlanStates, LieByAlignment) {
+  const std::string text = R"(graph "g" {
+  input %0 "x" f32[1]
+  input %1 "z" bool[1]
+  state %2 "byte" bool[1] = [false]
+  state %3 "word" f32[1] = [0]
+  %4 "sum" f32[1] = add(%3, %0)
+  %5 "ever" bool[1] = logical_or(%2, %1)
+  output %4
+  output %5
+  next %2 = %5
+  next %3 = %4
+})";
+  Program p = planned(text);
+  EXPECT_EQ(p.state_bytes, 5);
+  EXPECT_EQ(p.arena_bytes, 0);
+  EXPECT_TRUE(p.windows.empty());
+  tests::expect_runs(text, "a byte in front of a word", 6);
+}
+
+// Two large tensors are alive one behind the other, if the second is computed after the first is read.
+TEST(PlanOrder, IsOneThatNeedsLess) {
+  const std::string text = R"(graph "g" {
+  input %0 "x" f32[100]
+  %1 "a" f32[100] = neg(%0)
+  %2 "b" f32[100] = relu(%0)
+  %3 "c" f32[10] = slice(%1) {begin = [0], strides = [10], counts = [10], shape = [10]}
+  %4 "d" f32[10] = slice(%2) {begin = [0], strides = [10], counts = [10], shape = [10]}
+  %5 "y" f32[10] = add(%3, %4)
+  output %5
+})";
+  Program p = planned(text);
+  EXPECT_EQ(p.arena_bytes, 480);
+  EXPECT_EQ(p.state_bytes, 0);
+  EXPECT_TRUE(p.windows.empty());
+  tests::expect_runs(text, "both are computed first", 6);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ inline graph::Graph parsed(const std::string& text) {
 // Of one run: bools alternate from run to run, floats are small and all different.
 inline std::vector<uint8_t> input_of(const graph::TensorType& type, int run, size_t input) {
   if (type.dtype == DType::kBool) return {static_cast<uint8_t>((static_cast<size_t>(run) + input) % 2)};
+  EXPECT_EQ(type.dtype, DType::kF32);
   std::vector<float> values;
   for (int64_t i = 0; i < type.elements(); ++i)
     values.push_back(0.25f * static_cast<float>(i + 1) + static_cast<float>(run) - static_cast<float>(input));

@@ -189,8 +189,8 @@ std::string zeros(int64_t count) {
 // "whole" makes the arena 704 bytes larger than "a" does, which a window saves for 376 bytes of state; the others, with rows of so many
 // floats, fit where "a" was.
 std::string with_others(const std::vector<int64_t>& others) {
-  std::string inputs = "  input %0 \"x\" f32[1x94]\n  input %2 \"u\" f32[200]\n", states, ops, ends;
-  states = "  state %3 \"s\" f32[3x94] = " + zeros(3 * 94) + "\n";
+  std::string inputs = "  input %0 \"x\" f32[1x94]\n  input %2 \"u\" f32[200]\n", ops, ends;
+  std::string states = "  state %3 \"s\" f32[3x94] = " + zeros(3 * 94) + "\n";
   for (size_t i = 0; i < others.size(); ++i) {
     const size_t first = 10 * (i + 1);
     const int64_t n = others[i];
@@ -219,35 +219,6 @@ TEST(PlanWindows, SomeAreLeftOut) {
   expect_kept({{"the second takes more than the first saves", 1, 0, 1504 + 400, 800, large.c_str()},
                {"both together take less than none", 2, 0, 1504 + 200, 800, small.c_str()},
                {"without the largest the others take less", 2, 0, 1504 + 200 + 400, 800, both.c_str()}});
-}
-
-// States lie by alignment, so that nothing is lost between them.
-TEST(PlanStates, LieByAlignment) {
-  expect_kept({{"a byte in front of a word", 0, 0, 5, 0, R"(
-  input %0 "x" f32[1]
-  input %1 "z" bool[1]
-  state %2 "byte" bool[1] = [false]
-  state %3 "word" f32[1] = [0]
-  %4 "sum" f32[1] = add(%3, %0)
-  %5 "ever" bool[1] = logical_or(%2, %1)
-  output %4
-  output %5
-  next %2 = %5
-  next %3 = %4
-)"}});
-}
-
-// Two large tensors are alive one behind the other, if the second is computed after the first is read.
-TEST(PlanOrder, IsOneThatNeedsLess) {
-  expect_kept({{"both are computed first", 0, 0, 0, 480, R"(
-  input %0 "x" f32[100]
-  %1 "a" f32[100] = neg(%0)
-  %2 "b" f32[100] = relu(%0)
-  %3 "c" f32[10] = slice(%1) {begin = [0], strides = [10], counts = [10], shape = [10]}
-  %4 "d" f32[10] = slice(%2) {begin = [0], strides = [10], counts = [10], shape = [10]}
-  %5 "y" f32[10] = add(%3, %4)
-  output %5
-)"}});
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ class NibbleMeaning {
   }
 
   // -8 times the sum of each pixel, in a loop for each: gcc 12.2 vectorises a loop of two sums together, and what
-  // multiplies them behind it then takes sums of every second step (-O3, x86-64).
+  // multiplies them behind it then takes sums of the first half of the steps (-O3, x86-64).
   void add_panel() {
     for (int64_t p = 0; p < tile_.pixels; ++p) {
       Ex sum = f_.var("eights", 0);

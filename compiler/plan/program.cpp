@@ -73,7 +73,7 @@ class StreamPlans {
     instructions_ = instructions_of(*best, options_.target);
     std::vector<Segment> smallest;
     int64_t least = whole_;
-    for (const std::vector<Segment>& segments : segment_candidates(graph_, options_.inputs == Contract::kPreserve)) {
+    for (const std::vector<Segment>& segments : segment_candidates(graph_, options_.inputs, options_.outputs)) {
       auto program = attempt(segments);
       if (!program) continue;
       if (program->arena_bytes < least) least = program->arena_bytes, smallest = segments;
@@ -142,7 +142,7 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
     chosen = segments;
     instructions = now;
   };
-  for (const Segment& segment : fed_candidates(graph)) attempt({segment}, true);
+  for (const Segment& segment : fed_candidates(graph, options.outputs)) attempt({segment}, true);
   if (!best) {
     say_why_not_fed(graph, diags);
     return kFailure;
@@ -154,7 +154,7 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
   };
   if (options.stream == Stream::kOff) return attempt_bands();
   const Segment fed = chosen[0];
-  for (std::vector<Segment>& segments : segment_candidates(graph, true)) {
+  for (std::vector<Segment>& segments : segment_candidates(graph, Contract::kPreserve, options.outputs)) {
     std::erase_if(segments, [&](const Segment& s) { return s.first <= fed.last; });
     if (segments.empty()) continue;
     segments.insert(segments.begin(), fed);
@@ -178,22 +178,18 @@ Result<Program> plan_frames(const Graph& graph, const PlanOptions& options, Diag
   return kFailure;
 }
 
-bool has_repeats(const Program& program) {
-  return std::any_of(program.body.begin(), program.body.end(),
-                     [](const ProgramStep& step) { return step.kind != ProgramStep::Kind::kCall; });
-}
-
-// In the model's order, or in another if that makes the arena smaller. What repeats in an order stays in it.
+// In the model's order, or in another if that makes the arena smaller and not fewer calls repeat others.
 Result<Program> plan_ordered(Graph graph, const PlanOptions& options, Diagnostics& diags) {
   Planner planner(flatten(std::move(graph)), options, {}, diags);
   auto program = planner.run();
-  if (!program || !planner.emptier_order() || has_repeats(*program)) return program;
+  if (!program || !planner.emptier_order()) return program;
   Graph other = program->graph;
   for (size_t i = 0; i < other.ops.size(); ++i)
     other.ops[i] = program->graph.ops[static_cast<size_t>((*planner.emptier_order())[i])];
   Diagnostics unsaid;
   auto reordered = Planner(flatten(std::move(other)), options, {}, unsaid).run();
-  return reordered && reordered->arena_bytes < program->arena_bytes ? std::move(reordered) : std::move(program);
+  const bool smaller = reordered && reordered->arena_bytes < program->arena_bytes;
+  return smaller && printed_calls(*reordered) <= printed_calls(*program) ? std::move(reordered) : std::move(program);
 }
 
 // What has no segments has none that is fed.

@@ -375,16 +375,42 @@ std::optional<SegmentRows> frames_of_segment(const Graph& graph, const Segment& 
   return rows;
 }
 
-int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_input) {
+namespace {
+
+// By tensor: does it lie in the caller's memory, and so take nothing of the arena?
+std::vector<bool> tensors_of_caller(const Graph& graph, Contract inputs, Contract outputs) {
+  std::vector<bool> out(graph.tensors.size(), false);
+  auto lies = [&](TensorId id) -> std::vector<bool>::reference { return out[static_cast<size_t>(id.value)]; };
+  auto is_view = [](const graph::Op& op) { return ops::definition_of(op).traits().view && op.operands[0].valid(); };
+  if (inputs == Contract::kPreserve) {
+    for (const graph::Port& port : graph.inputs) lies(port.tensor) = true;
+    for (const graph::Op& op : graph.ops)
+      if (is_view(op) && lies(op.operands[0])) lies(op.results[0]) = true;
+  }
+  if (outputs == Contract::kPreserve) {
+    for (const graph::Port& port : graph.outputs) lies(port.tensor) = true;
+    for (auto op = graph.ops.rbegin(); op != graph.ops.rend(); ++op)
+      if (is_view(*op) && lies(op->results[0])) lies(op->operands[0]) = true;
+  }
+  return out;
+}
+
+// What a segment takes at its fullest moment, estimated: rows of windows, what is left of the input and what is there
+// of the result.
+int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, const std::vector<bool>& callers) {
   auto type_of = [&](size_t t) -> const graph::TensorType& { return graph[rows.ids[t]].type; };
   auto bytes_of = [&](size_t t) { return row_bytes(type_of(t)) / rows.units[t]; };
-  auto passes = [&](size_t t) { return rows.schedule.slots[t] == rows.units[t]; };  // a row, and no more
+  auto is_callers = [&](size_t t) { return callers[static_cast<size_t>(rows.ids[t].value)]; };
+  // A row, and no more, in the arena.
+  auto passes = [&](size_t t) {
+    return rows.schedule.slots[t] == rows.units[t] && !(is_callers(t) && rows.tensors[t].place == RowPlace::kWhole);
+  };
   int64_t windows = 0;
   for (size_t t = 0; t < rows.ids.size(); ++t)
     if (rows.schedule.slots[t] > rows.units[t]) windows += rows.schedule.slots[t] * bytes_of(t);
   const size_t last = rows.ids.size() - 1;
-  const int64_t input = type_of(0).bytes(), in_row = bytes_of(0);
-  const int64_t out_row = rows.sums ? 0 : bytes_of(last);
+  const int64_t input = is_callers(0) ? 0 : type_of(0).bytes(), in_row = is_callers(0) ? 0 : bytes_of(0);
+  const int64_t out_row = rows.sums || is_callers(last) ? 0 : bytes_of(last);
   if (rows.sums) windows += type_of(last).elements() * int64_t{sizeof(int32_t)};
   int64_t peak = input, out = 0, gone = 0;
   for (const RowEvent& e : rows.schedule.events) {
@@ -398,15 +424,13 @@ int64_t peak_of_rows(const Graph& graph, const SegmentRows& rows, bool keeps_inp
       }
     if (rows.tensors[e.tensor].place == RowPlace::kWhole) out = (e.slot + e.count) * out_row;
     if (passes(e.tensor)) passing += row_bytes(type_of(e.tensor));
-    peak = std::max(peak, (keeps_input ? input : input - gone) + windows + passing + out);
+    peak = std::max(peak, input - gone + windows + passing + out);
   }
   return peak;
 }
 
-namespace {
-
 // What each operator takes by itself, roughly: its result may lie over most of an operand that dies.
-std::vector<int64_t> peaks_of_ops(const Graph& graph) {
+std::vector<int64_t> peaks_of_ops(const Graph& graph, const std::vector<bool>& callers) {
   const graph::UseDef uses = graph::compute_use_def(graph);
   std::vector<int64_t> last(graph.tensors.size(), -1), out;
   for (size_t i = 0; i < graph.ops.size(); ++i)
@@ -416,7 +440,7 @@ std::vector<int64_t> peaks_of_ops(const Graph& graph) {
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     int64_t alive = 0, dying = 0, made = 0;
     for (size_t t = 0; t < graph.tensors.size(); ++t) {
-      if (graph.tensors[t].constant) continue;
+      if (graph.tensors[t].constant || callers[t]) continue;
       const int64_t bytes = graph.tensors[t].type.bytes(), from = uses.definer[t], to = last[t];
       const auto at = static_cast<int64_t>(i);
       if (from == at) made += bytes;
@@ -436,8 +460,20 @@ struct RatedSegment {
   bool sums = false;
 };
 
+// Does some row that an operator reads or makes begin between words?
+bool begins_between_words(const Graph& graph, const SegmentRows& rows) {
+  auto between = [&](size_t tensor, int64_t slot) { return slot * row_bytes(graph[rows.ids[tensor]].type) % 4 != 0; };
+  for (const RowEvent& e : rows.schedule.events) {
+    if (e.kind != RowEvent::Kind::kStage || rows.sums) continue;
+    if (between(e.tensor, e.slot)) return true;
+    for (size_t r = 0; r < e.sources.size(); ++r)
+      if (between(rows.stages[e.index].reads[r].tensor, e.sources[r])) return true;
+  }
+  return false;
+}
+
 // All that can be, with what each takes.
-std::vector<RatedSegment> all_segments(const Graph& graph, bool keeps_input) {
+std::vector<RatedSegment> all_segments(const Graph& graph, const std::vector<bool>& callers) {
   std::vector<RatedSegment> out;
   for (size_t first = 0; first < graph.ops.size(); ++first)
     for (size_t last = first + 1; last < graph.ops.size() && last - first < kMostOpsOfSegment; ++last) {
@@ -447,8 +483,7 @@ std::vector<RatedSegment> all_segments(const Graph& graph, bool keeps_input) {
       const bool goes_on = definition.row_flow(view).has_value();
       if (!goes_on && !definition.sums_pieces(view, 1)) break;
       const auto rows = rows_of_segment(graph, {first, last});
-      const bool keeps = rows && keeps_input && graph.is_input(rows->input);
-      if (rows) out.push_back({{first, last}, peak_of_rows(graph, *rows, keeps), rows->sums});
+      if (rows && !begins_between_words(graph, *rows)) out.push_back({{first, last}, peak_of_rows(graph, *rows, callers), rows->sums});
       if (!goes_on || (rows && rows->sums)) break;
     }
   return out;
@@ -494,9 +529,10 @@ std::vector<std::vector<Segment>> from_largest_peak(const std::vector<int64_t>& 
 
 }  // namespace
 
-std::vector<std::vector<Segment>> segment_candidates(const Graph& graph, bool keeps_input) {
-  const std::vector<int64_t> peaks = peaks_of_ops(graph);
-  std::vector<RatedSegment> all = all_segments(graph, keeps_input);
+std::vector<std::vector<Segment>> segment_candidates(const Graph& graph, Contract inputs, Contract outputs) {
+  const std::vector<bool> callers = tensors_of_caller(graph, inputs, outputs);
+  const std::vector<int64_t> peaks = peaks_of_ops(graph, callers);
+  std::vector<RatedSegment> all = all_segments(graph, callers);
   std::vector<std::vector<Segment>> out = from_largest_peak(peaks, all);
   // What sums take is a guess: others are worth a try, too.
   if (std::erase_if(all, [](const RatedSegment& s) { return s.sums; }) > 0)
@@ -548,15 +584,17 @@ bool is_fed_input(const Graph& graph, TensorId id) {
   return seen_as_input(graph)[static_cast<size_t>(id.value)];
 }
 
-std::vector<Segment> fed_candidates(const Graph& graph) {
+std::vector<Segment> fed_candidates(const Graph& graph, Contract outputs) {
   const auto first = first_operator(graph);
   if (!first || graph.inputs.size() != 1) return {};
-  const std::vector<int64_t> peaks = peaks_of_ops(graph);
+  // No whole input is anywhere.
+  const std::vector<bool> callers = tensors_of_caller(graph, Contract::kPreserve, outputs);
+  const std::vector<int64_t> peaks = peaks_of_ops(graph, callers);
   std::vector<RatedSegment> rated;
   for (size_t last = *first; last < graph.ops.size() && last - *first < kMostOpsOfSegment; ++last) {
     const auto rows = rows_of_segment(graph, {*first, last}, true);
     if (!rows || !is_fed_input(graph, rows->input) || !reads_alone(graph, {*first, last})) continue;
-    int64_t peak = peak_of_rows(graph, *rows, true) - graph[rows->input].type.bytes();
+    int64_t peak = peak_of_rows(graph, *rows, callers);
     for (size_t i = last + 1; i < graph.ops.size(); ++i) peak = std::max(peak, peaks[i]);
     rated.push_back({{*first, last}, peak, rows->sums});
   }
@@ -619,22 +657,6 @@ void say_why_no_frames(const Graph& graph, Diagnostics& diags) {
   if (why.empty()) why = "the rows of this operator cannot be computed frame by frame";
   diags.error(graph.ops[blamed].location, "time-impossible", what + why).help(help);
 }
-
-namespace {
-
-// Does some row that an operator reads or makes begin between words?
-bool begins_between_words(const Graph& graph, const SegmentRows& rows) {
-  auto between = [&](size_t tensor, int64_t slot) { return slot * row_bytes(graph[rows.ids[tensor]].type) % 4 != 0; };
-  for (const RowEvent& e : rows.schedule.events) {
-    if (e.kind != RowEvent::Kind::kStage || rows.sums) continue;
-    if (between(e.tensor, e.slot)) return true;
-    for (size_t r = 0; r < e.sources.size(); ++r)
-      if (between(rows.stages[e.index].reads[r].tensor, e.sources[r])) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 void say_why_not_fed(const Graph& graph, Diagnostics& diags) {
   const char* what = "the input cannot be fed by rows: ";

@@ -55,10 +55,6 @@ std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segm
 std::optional<SegmentRows> frames_of_segment(const graph::Graph& graph, const Segment& segment,
                                              std::string* why = nullptr, size_t* blamed = nullptr);
 
-// What a segment takes at its fullest moment, estimated: rows of windows, what is left of the input and what is there
-// of the result.
-int64_t peak_of_rows(const graph::Graph& graph, const SegmentRows& rows, bool keeps_input);
-
 // Kernels that rows of operators are, shared by all segments of a program.
 using RowKernels = std::vector<tir::KernelPtr>;
 
@@ -74,15 +70,15 @@ struct LoweredSegment {
 std::optional<LoweredSegment> lower_segment(const graph::Graph& graph, const SegmentRows& rows,
                                             const ops::TargetInfo& target, RowKernels& kernels);
 
-// Lists of segments that may make the arena smaller, the most promising first.
-std::vector<std::vector<Segment>> segment_candidates(const graph::Graph& graph, bool keeps_input);
+// Lists of segments that may make the arena smaller, the most promising first. What the caller preserves is no part of it.
+std::vector<std::vector<Segment>> segment_candidates(const graph::Graph& graph, Contract inputs, Contract outputs);
 
 // Is a tensor the model's one input, perhaps seen in another shape?
 bool is_fed_input(const graph::Graph& graph, graph::TensorId id);
 
 // Segments that begin with the model's first operator and whose input may be fed by rows, the most
 // promising first.
-std::vector<Segment> fed_candidates(const graph::Graph& graph);
+std::vector<Segment> fed_candidates(const graph::Graph& graph, Contract outputs);
 
 // Segments that begin with the model's first operator and are frames, the longest first.
 std::vector<Segment> frame_candidates(const graph::Graph& graph);

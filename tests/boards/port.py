@@ -117,15 +117,16 @@ class Test:
         process = self.start(board, folder, f"unix:{path}")
         return Bridge(listener.accept()[0], spoil), process
 
-    def end(self):
-        for process in self.processes:
+    def end(self, processes=None):
+        """A machine that nobody asks waits at full speed: it ends with the check that it is for."""
+        for process in processes or self.processes:
             process.kill()
             process.wait()
 
 
 def works(test, board, folder):
     """Text, figures and results are those that semihosting gives."""
-    path, _ = test.machine(board, folder)
+    path, machine = test.machine(board, folder)
     emulated = test.project(board, "--project-option", "semihosting=true", name=board + "_semihosting")
     expected = json.loads(test.aotc("run", emulated, "--json").stdout)
     run = test.aotc("run", folder, "--port", path, "--json")
@@ -151,6 +152,7 @@ def works(test, board, folder):
         started.wait()
         done = test.aotc("verify", folder, "--port", path, "--only", "board")
         check(done.returncode == 0, f"{board}: after a host that was killed", done.stdout + done.stderr)
+    test.end([machine])
 
 
 def spoilt(test, board, folder):
@@ -164,9 +166,10 @@ def spoilt(test, board, folder):
             out += bytes([byte ^ 0x10]) if kind == 0 else b"" if kind == 1 else bytes([byte, byte]) if kind == 2 else bytes([byte])
         return bytes(out)
 
-    bridge, _ = test.bridge(board, folder, spoil)
+    bridge, machine = test.bridge(board, folder, spoil)
     done = test.aotc("verify", folder, "--port", bridge.path, "--only", "board", "--samples", 1)
     check(done.returncode == 0 and "bit-exact in 11 of 11" in done.stdout, f"{board}: a line that spoils bytes", done.stdout + done.stderr)
+    test.end([machine])
 
 
 def refused(test, what, slug, words, code=6):
@@ -181,8 +184,13 @@ def hostile(test, folder, other):
     board = "qemu_mps2_an386"
     jobs = []
 
-    def job(*arguments, **more):
-        jobs.append(threading.Thread(target=refused, args=(test, *arguments), kwargs=more))
+    def job(*arguments, machine=None):
+        def run():
+            refused(test, *arguments)
+            if machine:
+                test.end([machine])
+
+        jobs.append(threading.Thread(target=run))
         jobs[-1].start()
 
     _, _, silent = terminal()
@@ -202,8 +210,8 @@ def hostile(test, folder, other):
     threading.Thread(target=flood, daemon=True).start()
     job("a line that floods", "rpc-corrupted", ("run", folder, "--port", flooded))
 
-    wrong, _ = test.bridge(board, folder, lambda data: bytes(b ^ 0xA5 | 1 for b in data[::2]))
-    job("a wrong baud rate", "rpc-corrupted", ("run", folder, "--port", wrong.path))
+    wrong, machine = test.bridge(board, folder, lambda data: bytes(b ^ 0xA5 | 1 for b in data[::2]))
+    job("a wrong baud rate", "rpc-corrupted", ("run", folder, "--port", wrong.path), machine=machine)
     talks_master, _, talks = terminal()
 
     def talk():
@@ -224,18 +232,19 @@ def hostile(test, folder, other):
             seen[0] += len(data)
             return None if seen[0] > limit else data
 
-        bridge, _ = test.bridge(board, folder, cut)
-        job(f"unplugged after {limit} bytes", "rpc-closed", ("verify", folder, "--port", bridge.path, "--only", "board"))
+        bridge, machine = test.bridge(board, folder, cut)
+        job(f"unplugged after {limit} bytes", "rpc-closed", ("verify", folder, "--port", bridge.path, "--only", "board"), machine=machine)
     seen = [0]
 
     def stop(data, seen=seen):
         seen[0] += len(data)
         return b"" if seen[0] > 2000 else data
 
-    bridge, _ = test.bridge(board, folder, stop)
+    bridge, machine = test.bridge(board, folder, stop)
     # In the middle of an answer, too: of that, what came is damaged.
-    job("dead in the middle", ("rpc-silent", "rpc-timeout", "device-timeout", "rpc-corrupted"), ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3))
-    path, _ = test.machine(board, folder)
+    job("dead in the middle", ("rpc-silent", "rpc-timeout", "device-timeout", "rpc-corrupted"), ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3),
+        machine=machine)
+    path, machine = test.machine(board, folder)
     refused(test, "firmware of another project", "firmware-other", ("run", other, "--port", path))
     refused(test, "not in time", "device-timeout", ("verify", folder, "--port", path, "--only", "board", "--samples", 3000, "--timeout", 1))
     refused(test, "no such port", "rpc-port", ("run", folder, "--port", test.work / "none"))
@@ -243,6 +252,7 @@ def hostile(test, folder, other):
     refused(test, "firmware with semihosting", "project-not-run", ("run", test.work / "qemu_mps2_an386_semihosting", "--port", path))
     refused(test, "a model at a port", "port-unused", ("verify", DIGITS, "--port", path), code=2)
     refused(test, "the host at a port", "port-unused", ("verify", folder, "--port", path, "--only", "host"), code=2)
+    test.end([machine])
     for thread in jobs:
         thread.join()
 

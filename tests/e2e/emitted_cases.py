@@ -81,6 +81,8 @@ TARGETS |= {
     "thumb1": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m0", "-mthumb", "-ffunction-sections"], lowered_for="thumb1"),
     "thumb2": dataclasses.replace(TARGETS["cortex_m4"], flags=["-mcpu=cortex-m3", "-mthumb", "-ffunction-sections"], lowered_for="thumb2"),
     "rv32": dataclasses.replace(TARGETS["rv32imac"], lowered_for="rv32"),
+    # With floats in registers: without, QEMU spends its time in the compiler's library.
+    "rv32imafc": dataclasses.replace(TARGETS["rv32imac"], flags=["-march=rv32imafc", "-mabi=ilp32f", *TARGETS["rv32imac"].flags[2:]]),
     "cortex_m4_speed": dataclasses.replace(TARGETS["cortex_m4"], lowered_for="dsp_speed"),
 }
 

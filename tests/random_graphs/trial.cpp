@@ -170,7 +170,7 @@ bool Trial::plan_rows() {
   options.stream = plan::Stream::kMax;
   Random random(seed_ ^ 0x726F7773u);
   // Every other one has its input fed by rows, where that can be.
-  if (const auto fed = plan::fed_candidates(optimised_); seed_ % 4 > 1 && !fed.empty()) {
+  if (const auto fed = plan::fed_candidates(optimised_, plan::Contract::kPreserve); seed_ % 4 > 1 && !fed.empty()) {
     plan::PlanOptions by_rows = options;
     by_rows.feed = true;
     by_rows.inputs = plan::Contract::kPreserve;

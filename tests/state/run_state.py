@@ -5,7 +5,7 @@
 Usage: run_state.py --work DIR [--models A,B] [--targets gcc,clang] [--runs 100] [--refused C,D]
 
 Each model of tests/models/state, or of --folder, is compiled, built for each target (emitted_cases.py: gcc and clang on this
-machine, cortex_m4 and rv32imac in QEMU) and run four times over a sequence of inputs:
+machine, cortex_m4 and rv32imafc in QEMU) and run four times over a sequence of inputs:
   kept      the state goes from run to run
   reset     as before, but the state is reset in the middle
   first,    two instances in turn, each with a state and a sequence of its own; they share the arena,

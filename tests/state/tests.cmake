@@ -8,7 +8,7 @@ set(state_wrong if_on_sum_int8,if_captured_int8)
 
 e2e_test(state.host full ${python} ${state}/run_state.py --targets gcc,clang
   --work ${work}/state_host --refused ${state_refused} --wrong ${state_wrong})
-e2e_test(state.boards full ${python} ${state}/run_state.py --targets cortex_m4,rv32imac
+e2e_test(state.boards full ${python} ${state}/run_state.py --targets cortex_m4,rv32imafc
   --work ${work}/state_boards --refused ${state_refused} --wrong ${state_wrong})
 # With the kernels of the CPU.
 e2e_test(state.kernels full ${python} ${state}/run_state.py --targets cortex_m4 --cpu cortex-m4f

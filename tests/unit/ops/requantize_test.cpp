@@ -3,6 +3,7 @@
 // value changes, at the ends of the range and between.
 #include "ops/common/requantize.h"
 
+#include <algorithm>
 #include <random>
 #include <set>
 #include <string>
@@ -322,6 +323,49 @@ TEST(Requantize, ACommonLineMovesWhatLiesFarOut) {
       ASSERT_EQ(moved, static_cast<int32_t>(moved));
       const int64_t value = (((moved * line.multiplier) >> 32) + line.offset) >> fit->shift;
       ASSERT_EQ(std::clamp<int64_t>(value, -128, 127), what.apply(static_cast<int32_t>(acc), c)) << c << " " << acc;
+    }
+  }
+}
+
+// Channels of which no line does are told, and their biases stay; the others are lines. The first one's accumulators reach from
+// half of what can be shifted to twice that: they can only be counted from their middle.
+TEST(Requantize, MostLinesLeaveSomeChannelsToOthers) {
+  constexpr int kLeft = 8;
+  Requantization what;
+  what.rounding = Rounding::kEven;
+  what.zero_point = -100;
+  what.clamp = {-128, 127};
+  what.scales = {static_cast<double>(1.1e-6f)};
+  what.ranges = {{1 << 22, (1 << 22) + 13000000}};
+  std::mt19937 random(9);
+  for (int i = 0; i < 12; ++i) {
+    const float scale = std::uniform_real_distribution<float>(0.0004f, 0.0012f)(random);
+    const auto reach = static_cast<int64_t>(130 / scale);
+    what.scales.push_back(static_cast<double>(scale));
+    what.ranges.push_back({-reach, reach});
+  }
+  const size_t count = what.scales.size();
+  std::vector<int32_t> bias(count + 1, 1 << 20);
+  std::vector<bool> others;
+  auto fit = fit_most_lines(what, kLeft, bias, others);
+  ASSERT_TRUE(fit);
+  EXPECT_FALSE(fit->with_sign);
+  ASSERT_EQ(others.size(), count);
+  const auto left_over = std::count(others.begin(), others.end(), true);
+  EXPECT_GT(left_over, 0);
+  EXPECT_LE(2 * left_over, static_cast<std::ptrdiff_t>(count));
+  EXPECT_EQ(bias[count], 1 << 20);
+  for (size_t c = 0; c < count; ++c) {
+    if (others[c]) {
+      EXPECT_EQ(bias[c], 1 << 20) << c;
+      continue;
+    }
+    const LineFit::Channel& line = fit->channels[c];
+    for (int32_t acc : accumulators(what, c, random)) {
+      const int64_t moved = (int64_t{acc} + bias[c] - (1 << 20)) << kLeft;
+      ASSERT_EQ(moved, static_cast<int32_t>(moved)) << c << " " << acc;
+      const int64_t value = (((moved * line.multiplier) >> 32) + line.offset) >> fit->shift;
+      ASSERT_EQ(std::clamp<int64_t>(value, -128, 127), what.apply(acc, c)) << c << " " << acc;
     }
   }
 }

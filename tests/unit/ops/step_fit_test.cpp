@@ -182,6 +182,18 @@ TEST(StepFit, MovesFlatChannelsBesideSteepOnes) {
   for (int i = 0; i < 6; ++i) EXPECT_TRUE(check(layer(random, Rounding::kDouble, 7, -128), moved));
 }
 
+// Channels so steep that a single bit is left to be shifted by.
+TEST(StepFit, MostLinesShiftByOneBit) {
+  const Requantization what{{33.3, 40.1}, {{-8, 8}, {-5, 7}}, Rounding::kSingle, 3, {-128, 127}};
+  std::vector<bool> others;
+  EXPECT_TRUE(check(what, [&](const auto& steps, ClampI32 clamp) {
+    auto fit = fit_most_lines(steps, clamp, 8, others);
+    EXPECT_TRUE(fit && fit->shift == 1);
+    return fit;
+  }));
+  EXPECT_EQ(others, std::vector<bool>(2, false));
+}
+
 TEST(StepFit, MatchesTiesOfPowersOfTwo) {
   for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kDivide}) {
     Requantization what{

@@ -3,8 +3,10 @@
 // shared or merged, tables that are stored once, and what is refused and where.
 #include "plan/program.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -528,6 +530,79 @@ TEST(PlanOrder, IsOneThatNeedsLess) {
   EXPECT_EQ(p.state_bytes, 0);
   EXPECT_TRUE(p.windows.empty());
   tests::expect_runs(text, "both are computed first", 6);
+}
+
+// Whoever reads comes behind whoever wrote, not the other way round: only so is the emptier order among those that can be.
+TEST(PlanOrder, GoesFromWritersToReaders) {
+  const std::string text = R"(graph "g" {
+  input %0 "x" f32[60]
+  %1 "a" f32[15] = slice(%0) {begin = [0], strides = [1], counts = [15], shape = [15]}
+  %2 "b" f32[60] = neg(%0)
+  %3 "c" f32[15] = tanh(%1)
+  %4 "d" f32[3] = slice(%1) {begin = [0], strides = [1], counts = [3], shape = [3]}
+  %5 "e" f32[3] = tanh(%4)
+  %6 "f" f32[15] = tanh(%3)
+  output %2
+  output %5
+  output %6
+})";
+  Program p = planned(text);
+  EXPECT_EQ(p.arena_bytes, 72);
+  expect_evaluated(p);
+}
+
+bool has_repeat(const Program& p) {
+  return std::any_of(p.body.begin(), p.body.end(), [](const ProgramStep& s) { return s.kind == ProgramStep::Kind::kRepeat; });
+}
+
+// Steps that repeat do so in the emptier order, too.
+TEST(PlanOrder, KeepsWhatRepeats) {
+  std::string text = R"(graph "g" {
+  input %0 "x" f32[100]
+  input %1 "h" f32[1x2]
+  const %2 "w" f32[2x2] = [0.5, -1, 0.25, 2]
+  %3 "a" f32[100] = neg(%0)
+  %4 "b" f32[100] = relu(%0)
+  %5 "c" f32[10] = slice(%3) {begin = [0], strides = [10], counts = [10], shape = [10]}
+  %6 "d" f32[10] = slice(%4) {begin = [0], strides = [10], counts = [10], shape = [10]}
+  %7 "y" f32[10] = add(%5, %6)
+  output %7
+)";
+  int last = 1;
+  for (int at = 10; at < 130; at += 10) {
+    text += fmt::format("  const %{} \"b{}\" f32[1x2] = [{}, 1]\n", at, at, at);
+    text += fmt::format("  %{} \"s{}\" f32[1x2] = fully_connected(%{}, %2)\n", at + 1, at, last);
+    text += fmt::format("  %{} \"r{}\" f32[1x2] = relu(%{})\n", at + 2, at, at + 1);
+    text += fmt::format("  %{} \"t{}\" f32[1x2] = add(%{}, %{})\n", at + 3, at, at + 2, at);
+    last = at + 3;
+  }
+  Program p = planned(text + fmt::format("  output %{}\n}}\n", last));
+  EXPECT_TRUE(has_repeat(p));
+  EXPECT_EQ(p.arena_bytes, 480);
+  expect_evaluated(p);
+}
+
+// Sums one behind the other repeat; each in front of the slice that reads it would not.
+TEST(PlanOrder, IsTheModelsWhereLessWouldRepeat) {
+  std::string text = "graph \"g\" {\n  input %0 \"x\" f32[16]\n", slices, outputs;
+  for (int i = 0; i < 24; ++i) {
+    text += fmt::format("  const %{} \"b{}\" f32[16] = [{}", 10 + i, i, i);
+    for (int e = 1; e < 16; ++e) text += fmt::format(", {}", i * e % 7);
+    text += fmt::format("]\n  %{} \"a{}\" f32[16] = add(%0, %{})\n", 40 + i, i, 10 + i);
+    slices += fmt::format("  %{0} \"s{1}\" f32[{2}] = slice(%{3}) {{begin = [0], strides = [1], counts = [{2}], shape = [{2}]}}\n", 70 + i, i,
+                          i % 4 + 1, 40 + i);
+    outputs += fmt::format("  output %{}\n", 70 + i);
+  }
+  text += slices + outputs + "}\n";
+  Program rolled = planned(text);
+  EXPECT_TRUE(has_repeat(rolled));
+  EXPECT_EQ(rolled.arena_bytes, 24 * 64);
+  PlanOptions options;
+  options.repeats = false;
+  Program plain = planned(text, options);
+  EXPECT_EQ(plain.arena_bytes, 64);
+  expect_evaluated(rolled);
+  expect_evaluated(plain);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -187,6 +188,71 @@ TEST(Segments, AreTakenWhereTheArenaIsSmaller) {
   expect_rows_evaluated(*rows);
 }
 
+std::string taps(int count) {
+  std::string out;
+  for (int i = 0; i < count; ++i) out += fmt::format("{}{}", i > 0 ? ", " : "", i * 5 % 17 - 8);
+  return "[" + out + "]";
+}
+
+// Rows of the plan with as many segments as are worth it, one of which is tried if its arena is smaller than without.
+Program by_rows(const graph::Graph& graph, Contract inputs, Contract outputs) {
+  PlanOptions options;
+  options.inputs = inputs;
+  options.outputs = outputs;
+  Diagnostics diags;
+  const auto whole = plan_program(graph, options, diags);
+  options.stream = Stream::kMax;
+  auto program = plan_program(graph, options, diags);
+  EXPECT_TRUE(whole.ok() && program.ok()) << diags.str();
+  if (!whole || !program) return {};
+  for (const StreamTried& tried : program->stream_tried) EXPECT_LT(tried.arena_bytes, whole->arena_bytes);
+  expect_rows_evaluated(*program);
+  return std::move(*program);
+}
+
+// What the caller keeps takes nothing of the arena, and so is no reason against rows.
+TEST(Segments, AreRatedByWhatLiesInTheArena) {
+  const std::string narrow = " i8[1x7x2x4] quant(0.5, 3)", wide = " i8[1x7x2x8] quant(0.5, 3)";
+  const graph::Graph g = parsed_chain("graph \"g\" {\n  input %0 \"x\"" + narrow +
+                                      "\n  const %1 \"v\" i8[8x1x1x4] quant(0.1, 0) = " + taps(32) +
+                                      "\n  const %2 \"w\" i8[4x1x1x8] quant(0.1, 0) = " + taps(32) + "\n  %3 \"a\"" + wide +
+                                      " = conv_2d(%0, %1)\n  %4 \"b\"" + wide + " = add(%3, %3)\n  %5 \"c\"" + narrow +
+                                      " = conv_2d(%4, %2)\n  output %5\n}\n");
+  for (auto [inputs, outputs, arena] : {std::tuple{Contract::kPreserve, Contract::kPreserve, 32},
+                                        {Contract::kOverwrite, Contract::kPreserve, 80},
+                                        {Contract::kPreserve, Contract::kOverwrite, 88},
+                                        {Contract::kOverwrite, Contract::kOverwrite, 88}}) {
+    const Program program = by_rows(g, inputs, outputs);
+    EXPECT_EQ(program.arena_bytes, arena);
+    EXPECT_EQ(program.calls.size(), 1U);
+  }
+}
+
+// Rows that cannot be lowered do not stand in the way of those that can: here the input's are of six bytes.
+TEST(Segments, BeginWhereRowsBeginAtWords) {
+  const graph::Graph g = parsed_chain(
+      "graph \"g\" {\n  input %0 \"x\" i8[1x6x2x3] quant(0.5, 3)\n  const %1 \"u\" i8[2x1x1x3] quant(0.1, 0) = " + taps(6) +
+      "\n  %2 \"a\" i8[1x6x2x2] quant(0.5, 3) = conv_2d(%0, %1)\n  const %3 \"v\" i8[1x3x1x2] quant(0.1, 0) = " + taps(6) +
+      "\n  %4 \"b\" i8[1x4x2x2] quant(0.5, 3) = depthwise_conv_2d(%2, %3)\n  const %5 \"w\" i8[10x1x1x2] quant(0.1, 0) = " +
+      taps(20) + "\n  %6 \"c\" i8[1x4x2x10] quant(0.5, 3) = conv_2d(%4, %5)\n  const %7 \"z\" i8[4x1x1x10] quant(0.1, 0) = " +
+      taps(40) + "\n  %8 \"d\" i8[1x4x2x4] quant(0.5, 3) = conv_2d(%6, %7)\n  output %8\n}\n");
+  const Program program = by_rows(g, Contract::kPreserve, Contract::kPreserve);
+  EXPECT_EQ(program.calls.size(), 3U);
+  EXPECT_EQ(program.arena_bytes, 36);
+}
+
+// Segments behind the largest peak may save nothing: the list with them is no plan that was tried.
+TEST(Segments, AreTriedWhereTheySave) {
+  const graph::Graph g = parsed_chain(
+      "graph \"g\" {\n  input %0 \"x\" i8[1x10x4x2] quant(0.5, 3)\n  const %1 \"u\" i8[9x1x1x2] quant(0.1, 0) = " + taps(18) +
+      "\n  %2 \"a\" i8[1x10x4x9] quant(0.5, 3) = conv_2d(%0, %1)\n  const %3 \"v\" i8[1x3x1x9] quant(0.1, 0) = " + taps(27) +
+      "\n  %4 \"b\" i8[1x8x4x9] quant(0.5, 3) = depthwise_conv_2d(%2, %3)\n  const %5 \"w\" i8[3x1x1x9] quant(0.1, 0) = " +
+      taps(27) + "\n  %6 \"c\" i8[1x8x4x3] quant(0.5, 3) = conv_2d(%4, %5)\n  const %7 \"z\" i8[4x1x1x3] quant(0.1, 0) = " +
+      taps(12) + "\n  %8 \"d\" i8[1x8x4x4] quant(0.5, 3) = conv_2d(%6, %7)\n  output %8\n}\n");
+  EXPECT_EQ(by_rows(g, Contract::kPreserve, Contract::kPreserve).arena_bytes, 156);
+  EXPECT_EQ(by_rows(g, Contract::kOverwrite, Contract::kPreserve).arena_bytes, 212);
+}
+
 TEST(Segments, AskedForWhateverTheyCost) {
   for (const Segment& segment : {Segment{0, 2}, Segment{0, 3}}) {
     PlanOptions options;
@@ -270,7 +336,13 @@ TEST(Segments, AskedForThatCannotBeHaveNoPlan) {
   EXPECT_FALSE(plan_program(parsed_chain(chain()), options, diags).ok());
 }
 
-// Of what can be done by rows some turns out to be impossible when it is lowered: the plan without is left.
+// The plan without rows is left of a graph whose rows cannot be.
+void expect_no_rows(const graph::Graph& g, size_t calls) {
+  const Program program = by_rows(g, Contract::kOverwrite, Contract::kPreserve);
+  EXPECT_EQ(program.calls.size(), calls);
+  EXPECT_TRUE(program.stream_tried.empty());
+}
+
 TEST(Segments, AreLeftOutWhereRowsBeginBetweenWords) {
   const std::string t = " i8[1x12x3x1] quant(0.5, 3)",
                     pads = " {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}\n";
@@ -279,16 +351,28 @@ TEST(Segments, AreLeftOutWhereRowsBeginBetweenWords) {
                                       "  %2 \"a\"" + t + " = depthwise_conv_2d(%0, %1)" + pads +
                                       "  %3 \"b\"" + t + " = depthwise_conv_2d(%2, %1)" + pads +
                                       "  %4 \"c\"" + t + " = add(%2, %3)\n  output %4\n}\n");
-  EXPECT_FALSE(segment_candidates(g, false).empty());
+  EXPECT_TRUE(segment_candidates(g, Contract::kOverwrite, Contract::kPreserve).empty());
+  expect_no_rows(g, 3);
+}
+
+// That an operator may fail is found when it is lowered.
+TEST(Segments, AreLeftOutWhereAnOperatorMayFail) {
+  const std::string i32 = " i32[1x12x3x4]", i8 = " i8[1x12x3x4]";
+  auto graph = [&](const std::string& name) {
+    return parsed_chain("graph \"g\" {\n  input %0 \"x\"" + i8 + "\n  %1 \"a\"" + i32 + " = cast(%0)\n  %2 \"b\"" + i32 + " = " +
+                        name + "(%1, %1)\n  %3 \"c\"" + i8 + " = cast(%2)\n  output %3\n}\n");
+  };
+  EXPECT_FALSE(segment_candidates(graph("div"), Contract::kOverwrite, Contract::kPreserve).empty());
+  Diagnostics diags;
   PlanOptions options;
   options.inputs = Contract::kOverwrite;
   options.stream = Stream::kMax;
-  Diagnostics diags;
-  auto program = plan_program(g, options, diags);
+  const auto program = plan_program(graph("div"), options, diags);
   ASSERT_TRUE(program.ok()) << diags.str();
   EXPECT_EQ(diags.str(), "");
-  EXPECT_EQ(program->calls.size(), 3u);
-  expect_rows_evaluated(*program);
+  EXPECT_EQ(program->calls.size(), 3U);
+  EXPECT_TRUE(program->stream_tried.empty());
+  EXPECT_EQ(by_rows(graph("mul"), Contract::kOverwrite, Contract::kPreserve).calls.size(), 1U);
 }
 
 // Branches, several devices and tables in program memory are planned without rows, whatever is asked for; where rows

@@ -346,7 +346,7 @@ TEST(Requantize, MostLinesLeaveSomeChannelsToOthers) {
   }
   const size_t count = what.scales.size();
   std::vector<int32_t> bias(count + 1, 1 << 20);
-  std::vector<bool> others;
+  std::vector<bool> others(64, false);  // what is behind the channels' own bits says nothing either
   auto fit = fit_most_lines(what, kLeft, bias, others);
   ASSERT_TRUE(fit);
   EXPECT_FALSE(fit->with_sign);

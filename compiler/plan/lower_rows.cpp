@@ -31,7 +31,7 @@ class SegmentLowering {
       : graph_(graph), rows_(rows), target_(target), kernels_(kernels), f_("rows") {}
 
   std::optional<LoweredSegment> run() {
-    if (!lower_stages() || !begins_at_words()) return std::nullopt;
+    if (!rows_begin_at_words(graph_, rows_) || !slots_are_few() || !lower_stages()) return std::nullopt;
     find_lives();
     if (!lay_out()) return std::nullopt;
     actions_ = number_events(events(), rows_.banded);
@@ -144,17 +144,10 @@ class SegmentLowering {
     return list.size() - 1;
   }
 
-  // Lowerings count on tensors that begin at words.
-  bool begins_at_words() const {
-    auto good = [&](size_t tensor, int64_t slot) { return slot * row_bytes(tensor) % kWord == 0; };
-    for (const RowEvent& e : rows_.schedule.events) {
-      if (e.slot >= kMoves && !whole(e.tensor)) return false;
-      if (!is_stage(e) || is_sums(e.index)) continue;
-      if (!good(e.tensor, e.slot)) return false;
-      for (size_t r = 0; r < e.sources.size(); ++r)
-        if (!good(rows_.stages[e.index].reads[r].tensor, e.sources[r])) return false;
-    }
-    return true;
+  // Their numbers leave room for those of rows that are moved.
+  bool slots_are_few() const {
+    const auto& events = rows_.schedule.events;
+    return std::none_of(events.begin(), events.end(), [&](const RowEvent& e) { return e.slot >= kMoves && !whole(e.tensor); });
   }
 
   // ---------------------------------------------------------------- what is in memory when

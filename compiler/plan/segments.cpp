@@ -375,6 +375,19 @@ std::optional<SegmentRows> frames_of_segment(const Graph& graph, const Segment& 
   return rows;
 }
 
+bool rows_begin_at_words(const Graph& graph, const SegmentRows& rows) {
+  auto good = [&](size_t tensor, int64_t slot) {
+    return slot * (row_bytes(graph[rows.ids[tensor]].type) / rows.units[tensor]) % 4 == 0;
+  };
+  for (const RowEvent& e : rows.schedule.events) {
+    if (e.kind != RowEvent::Kind::kStage || (rows.sums && e.index + 1 == rows.stages.size())) continue;
+    if (!good(e.tensor, e.slot)) return false;
+    for (size_t r = 0; r < e.sources.size(); ++r)
+      if (!good(rows.stages[e.index].reads[r].tensor, e.sources[r])) return false;
+  }
+  return true;
+}
+
 namespace {
 
 // By tensor: does it lie in the caller's memory, and so take nothing of the arena?
@@ -460,18 +473,6 @@ struct RatedSegment {
   bool sums = false;
 };
 
-// Does some row that an operator reads or makes begin between words?
-bool begins_between_words(const Graph& graph, const SegmentRows& rows) {
-  auto between = [&](size_t tensor, int64_t slot) { return slot * row_bytes(graph[rows.ids[tensor]].type) % 4 != 0; };
-  for (const RowEvent& e : rows.schedule.events) {
-    if (e.kind != RowEvent::Kind::kStage || rows.sums) continue;
-    if (between(e.tensor, e.slot)) return true;
-    for (size_t r = 0; r < e.sources.size(); ++r)
-      if (between(rows.stages[e.index].reads[r].tensor, e.sources[r])) return true;
-  }
-  return false;
-}
-
 // All that can be, with what each takes.
 std::vector<RatedSegment> all_segments(const Graph& graph, const std::vector<bool>& callers) {
   std::vector<RatedSegment> out;
@@ -483,7 +484,7 @@ std::vector<RatedSegment> all_segments(const Graph& graph, const std::vector<boo
       const bool goes_on = definition.row_flow(view).has_value();
       if (!goes_on && !definition.sums_pieces(view, 1)) break;
       const auto rows = rows_of_segment(graph, {first, last});
-      if (rows && !begins_between_words(graph, *rows)) out.push_back({{first, last}, peak_of_rows(graph, *rows, callers), rows->sums});
+      if (rows && rows_begin_at_words(graph, *rows)) out.push_back({{first, last}, peak_of_rows(graph, *rows, callers), rows->sums});
       if (!goes_on || (rows && rows->sums)) break;
     }
   return out;
@@ -689,7 +690,7 @@ void say_why_not_fed(const Graph& graph, Diagnostics& diags) {
           ", and rows are those of an image [1, H, W, C]";
   } else if (const auto rows = rows_of_segment(graph, {*first, *first}, true)) {
     why = !reads_alone(graph, {*first, *first}) ? "other operators read the input as well as this one"
-          : begins_between_words(graph, *rows)
+          : !rows_begin_at_words(graph, *rows)
               ? "rows of this operator, of " + std::to_string(row_bytes(view.operand(0))) + " and " +
                     std::to_string(row_bytes(view.result())) + " bytes, would not begin at words of four bytes"
               : "this operator may fail, or its function is not aotc's own";

@@ -55,6 +55,9 @@ std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segm
 std::optional<SegmentRows> frames_of_segment(const graph::Graph& graph, const Segment& segment,
                                              std::string* why = nullptr, size_t* blamed = nullptr);
 
+// Lowerings count on tensors that begin at words: does every row that an operator reads or makes?
+bool rows_begin_at_words(const graph::Graph& graph, const SegmentRows& rows);
+
 // Kernels that rows of operators are, shared by all segments of a program.
 using RowKernels = std::vector<tir::KernelPtr>;
 

@@ -20,6 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
 import bundle  # noqa: E402
 import common  # noqa: E402
+import verdicts  # noqa: E402
 
 FLAGS = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fdata-sections",
          "-Wl,--gc-sections"]
@@ -35,20 +36,20 @@ def samples_header(oracle):
 
 def sections(board, image, *options):
     """Bytes of .text, .data and .bss."""
-    text = common.run([board["toolchain"]["prefix"] + "size", *options, image])
+    text = common.run_program([board["toolchain"]["prefix"] + "size", *options, image])
     return [int(n) for n in text.splitlines()[1].split()[:3]]
 
 
 def build(board, folder, optimise, *flags):
     """The firmware, or None if it does not fit."""
     image = folder / "firmware.elf"
-    done = common.run([board["toolchain"]["compiler"], *board["toolchain"]["cflags"], *FLAGS,
-                       *optimise, *flags, "-I", folder, HERE / "firmware.c", folder / "m_data.c",
-                       "-o", image, "-lm"], expect=None)
-    if done.returncode != 0:
-        if re.search(r"not within region|will not fit in region", done.stderr):
+    try:
+        common.run([board["toolchain"]["compiler"], *board["toolchain"]["cflags"], *FLAGS, *optimise, *flags, "-I", folder,
+                    HERE / "firmware.c", folder / "m_data.c", "-o", image, "-lm"])
+    except common.Failure as failure:
+        if re.search(r"not within region|will not fit in region", str(failure)):
             return None
-        raise common.Failure(done.stderr[-2000:])
+        raise
     text, data, bss = sections(board, image)
     memory = {m["kind"]: m["size"] for m in board["memories"]}
     fits = text + data <= memory["flash"] and data + bss + LEAST_STACK <= memory["ram"]
@@ -57,11 +58,14 @@ def build(board, folder, optimise, *flags):
 
 def run(board, image, timeout):
     argv = [word.format(image=image) for word in board["emulator"]["argv"]]
-    done = common.run(argv, expect=None, timeout=timeout)
-    lines = re.findall(r"@([a-z]+)((?: [0-9a-f]+)*)", done.stdout + done.stderr)
-    if ("done", "") not in lines:
-        raise common.Failure(f"the firmware did not end: {(done.stdout + done.stderr)[-400:]}")
-    return [(word, rest.split()) for word, rest in lines]
+
+    def work():
+        done = common.run(argv, expect=None, timeout=timeout)
+        lines = re.findall(r"@([a-z]+)((?: [0-9a-f]+)*)", done.stdout + done.stderr)
+        if ("done", "") not in lines:
+            raise common.Failure(f"the firmware did not end: {(done.stdout + done.stderr)[-400:]}")
+        return [[word, rest.split()] for word, rest in lines]
+    return verdicts.run_program(argv, work)
 
 
 def records_of(lines):

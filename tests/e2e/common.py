@@ -22,9 +22,10 @@ import numpy as np
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
 AOTC = os.environ.get("AOTC") or ROOT / "build" / "release" / "compiler" / "aotc"
-sys.path.insert(0, str(ROOT / "tests" / "oracle"))
+sys.path[:0] = [str(ROOT / "tests" / "oracle"), str(ROOT / "tests")]
 import litert_layers  # noqa: E402
 import records  # noqa: E402
+import verdicts  # noqa: E402
 
 SKIP = 77  # what ctest takes for "skipped"
 OUTPUT, TIMING, SUMMARY = 0xFFFFFFFE, 0xFFFFFFFD, 0xFFFFFFFF
@@ -44,8 +45,7 @@ MORE_MODELS = "AOTC_MORE_MODELS"  # environment variable: a folder where models 
 OWN_FOLDERS = ("digits", "gadget", "keras", "ops", "planes")
 
 
-class Failure(Exception):
-    """A test failed; the text says how."""
+Failure = verdicts.Failure  # a test failed; the text says how
 
 
 def main_of(test):
@@ -117,14 +117,38 @@ def is_float(name):
 
 
 def run(command, expect=0, timeout=600, **options):
-    """Standard output of a command that must exit with `expect` (None: with anything)."""
+    """Standard output of a command that must exit with `expect` (None: with anything).
+
+    A compiler's command that passed before with the same inputs is not run (verdicts.py); its file is written when a
+    later command names it. Python code that opens such a file calls verdicts.make([path]) first."""
     command = [str(c) for c in command]
+    step = verdicts.step_of(command, {**options, "timeout": timeout}) if expect == 0 else None
+    if step:
+        return verdicts.run_step(step)[0]
+    folder = options.get("cwd") or "."
+    looks_into = command[0] != str(AOTC) or command[1] in ("build", "flash", "run", "verify")
+    verdicts.make(command, folder, below=looks_into)
+    verdicts.forget(command, folder)
     done = subprocess.run(command, capture_output=True, text=True, errors="replace",
                           stdin=subprocess.DEVNULL, timeout=timeout, **options)
     if expect is not None and done.returncode != expect:
         raise Failure(f"exit code {done.returncode}, not {expect}: {' '.join(command)}\n"
                       f"{done.stdout[-3000:]}{done.stderr[-3000:]}")
     return done if expect is None else done.stdout
+
+
+def run_program(command, reads=(), writes=(), timeout=600, cwd=None):
+    """Standard output of a program that was built by run(), or of an emulator with its image, and that exits with 0.
+
+    Where a verdict has both, the output and the files of `writes` come from there. `reads`: the files that the program
+    reads. What it prints must not depend on a clock."""
+    command = [str(c) for c in command]
+
+    def work():
+        for path in writes:
+            pathlib.Path(path).unlink(missing_ok=True)
+        return run(command, timeout=timeout, cwd=cwd)
+    return verdicts.run_program(command, work, reads, writes, cwd or ".")
 
 
 def aotc(*arguments, **options):
@@ -186,11 +210,35 @@ def create_project(path, board_name, folder, *options):
         return None
     if made.returncode != 0:
         raise Failure(f"aotc create exits with {made.returncode}\n{made.stdout}{made.stderr}")
-    launcher = {"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
-    return json.loads(aotc("build", folder, "--quiet", "--json", env={**os.environ, **launcher}))
+    return built_project(folder, board_name)
 
 
-def run_firmware(folder, board_name, *arguments, timeout=600):
+# What of the compiler decides how a project is built, and how its figures are counted.
+BUILDING = ("driver", "machine", "project", "support")
+
+
+def built_project(folder, board_name):
+    """What 'aotc build --json' says of a project; its image is written when something needs it."""
+    def work():
+        launcher = {"CMAKE_C_COMPILER_LAUNCHER": "ccache"} if shutil.which("ccache") else {}
+        return json.loads(aotc("build", folder, "--quiet", "--json", env={**os.environ, **launcher}))
+    folder = pathlib.Path(folder).resolve()
+    key = verdicts.digest_of(
+        "project", verdicts.own(), verdicts.tree(folder, without=("build",)),
+        [verdicts.tree(ROOT / "compiler" / stage) for stage in BUILDING],
+        [verdicts.tool(t) for t in (board(board_name)["toolchain"]["compiler"], "cmake")], os.environ.get("CFLAGS", ""))
+    product = verdicts.Built(key, work)
+
+    def build():
+        product.is_made = True
+        return work()
+    said = verdicts.remember(f"aotc build {folder.name}", key, build)
+    verdicts.pending[str(folder / "build" / "firmware.elf")] = product
+    return said
+
+
+def run_firmware(folder, board_name, *arguments, timeout=600, reads=(), writes=()):
+    """Standard output of a project's image on its board's emulator, whose time is counted in instructions."""
     emulator = board(board_name)["emulator"]
     command = []
     for item in emulator["argv"]:
@@ -199,15 +247,14 @@ def run_firmware(folder, board_name, *arguments, timeout=600):
         else:
             extra = "".join(f",arg={a}" for a in ("fw", *arguments)) if arguments else ""
             command.append(item.format(image=folder / "build" / "firmware.elf", arguments=extra))
-    return run(command, timeout=timeout)
+    return run_program(command, reads, writes, timeout=timeout)
 
 
 def verify_on_board(folder, board_name, samples):
     """Results of the firmware's verify mode, and its figures."""
     source, target = folder / "e2e_in.bin", folder / "e2e_out.bin"
     source.write_bytes(records.pack_inputs(samples))
-    target.unlink(missing_ok=True)
-    run_firmware(folder, board_name, "verify", str(source), str(target))
+    run_firmware(folder, board_name, "verify", str(source), str(target), reads=[source], writes=[target])
     found = records.unpack_results(target.read_bytes())
     timing = {r[2]: int.from_bytes(r[3], "little") for r in found if r[1] == TIMING}
     sample, op, _, data = found[-1]

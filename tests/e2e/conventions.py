@@ -119,7 +119,7 @@ def build_and_run(name, compiler, folder):
     common.run([*common.cached(compiler), *common.LISTED, "-std=gnu99", "-O1", *includes, "-c", main, "-o",
                 folder / "main.o"])
     common.run([compiler, *compiled, folder / "main.o", "-lm", "-o", folder / "program"])
-    common.run([folder / "program"])
+    common.run_program([folder / "program"])
 
 
 def check_bytes(names, work):

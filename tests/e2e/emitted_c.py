@@ -190,7 +190,7 @@ def run_bundle(folder, models, flags=(), sources=()):
     units = bundle.write_sources(folder, list(models), 1)
     image = bundle.build(emitted_cases.TARGETS["gcc"], folder, [*units, *sources],
                          ["-O2", "-Wall", *flags])
-    print(common.run([image]).strip())
+    print(common.run_program([image]).strip())
     for prefix, (_, oracle, _) in models.items():
         found = records.unpack_results((folder / f"{prefix}.out").read_bytes())
         compared, _ = common.compare(oracle, layers[prefix], found)
@@ -308,7 +308,7 @@ def arguments(work):
         for compiler, *flags in (("gcc", "-O2"), ("clang-19", "-O2"), ("gcc", "-Os", "-m32", *SSE)):
             image = folder / "ask"
             common.run([compiler, "-std=c99", "-Wall", "-Wextra", *flags, *sources, "-o", image, "-lm"])
-            print(f"{name}, {compiler} {' '.join(flags)}: {common.run([image]).strip()}")
+            print(f"{name}, {compiler} {' '.join(flags)}: {common.run_program([image]).strip()}")
 
 
 # A compiler that may fuse products and additions, and what it then calls the instruction.

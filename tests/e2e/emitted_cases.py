@@ -103,12 +103,6 @@ TARGETS |= {f"{name}_O{level}": dataclasses.replace(target, level=[f"-O{level}"]
             for name, target in TARGETS.items() if not target.level for level in "0123s"}
 
 
-def run(command, **options):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, **options)
-    return done.returncode, done.stdout + done.stderr
-
-
 def compile_all(name, folder, jobs):
     """Object files of every chunk for a target; each includes the sources of its models."""
     target = TARGETS[name]
@@ -117,35 +111,27 @@ def compile_all(name, folder, jobs):
 
     def one(source):
         made = folder / f"{source.stem}.{name}.o"
-        # What the assembler includes is not known to a cache: the data of another test would be found.
+        # What the assembler includes is not known to ccache: the data of another test would be found.
         compiler = [target.compiler] if source.suffix == ".S" else common.cached(target.compiler)
-        code, text = run([*compiler, *common.LISTED, *COMMON, *target.level, *target.flags, "-I", folder, "-c",
-                          source, "-o", made], cwd=folder)
-        return made, code, text
+        common.run([*compiler, *common.LISTED, *COMMON, *target.level, *target.flags, "-I", folder, "-c", source, "-o",
+                    made], cwd=folder)
+        return made
 
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-        results = list(pool.map(one, sources))
-    for made, code, text in results:
-        if code:
-            raise SystemExit(f"{made}: error: does not compile\n{text[:4000]}")
-    return [made for made, _, _ in results]
+        return list(pool.map(one, sources))
 
 
 def build_and_run(name, folder, jobs):
-    """Whether every case that lies in the folder as C gives LiteRT's results on a target."""
+    """(passed, failed) cases on a target of those that are in the folder as C, against LiteRT's results."""
     target = TARGETS[name]
     objects = compile_all(name, folder, jobs)
     image = folder / f"cases.{name}.elf"
-    code, text = run([*(target.linker or [target.compiler, *target.flags]), *objects, "-o", image, *target.link])
-    if code:
-        raise SystemExit(f"error: does not link\n{text[:4000]}")
-    code, text = run([c.format(image=image) for c in target.command], timeout=600)
-    print(text.rstrip())
+    common.run([*(target.linker or [target.compiler, *target.flags]), *objects, "-o", image, *target.link])
+    text = common.run_program([c.format(image=image) for c in target.command])
     found = re.search(r"^(\d+) passed, (\d+) failed$", text, re.M)
-    if code != 0 or not found or int(found[1]) == 0 or int(found[2]) != 0:
-        print(f"error: {name}: exit code {code}")
-        return False
-    return True
+    if not found or int(found[1]) == 0 or int(found[2]) != 0:
+        raise common.Failure(f"{name}: {text[-4000:]}")
+    return int(found[1])
 
 
 def main():

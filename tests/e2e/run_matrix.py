@@ -241,10 +241,8 @@ def run_build(builder, build, models):
     folder = common.fresh(builder.folder / f"run_{build.name}")
     for model in models:
         (folder / f"{model.prefix}.in").symlink_to(builder.folder / f"{model.prefix}.in")
-    done = subprocess.run([image], cwd=folder, capture_output=True, text=True, errors="replace",
-                          stdin=subprocess.DEVNULL, timeout=600)
-    if done.returncode:
-        raise common.Failure(f"exit code {done.returncode}\n{(done.stdout + done.stderr)[-3000:]}")
+    common.run_program([image], [folder / f"{model.prefix}.in" for model in models],
+                       [folder / f"{model.prefix}.out" for model in models], cwd=folder)
     compared, wrong = 0, []
     for model in models:
         data = (folder / f"{model.prefix}.out").read_bytes()
@@ -258,7 +256,7 @@ def run_build(builder, build, models):
                 continue
             model.right.add(digest)
         compared += len(found)
-    image.unlink()
+    image.unlink(missing_ok=True)
     return compared, wrong
 
 

@@ -12,6 +12,7 @@ endfunction()
 
 e2e_test(check.layers quick ${CMAKE_SOURCE_DIR}/scripts/check-layers)
 e2e_test(check.licences quick ${CMAKE_SOURCE_DIR}/scripts/check-licences)
+e2e_test(check.verdicts quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/verdicts_test.py)
 e2e_test(emitted.licences quick ${python} ${e2e}/licences.py --work ${work}/licences)
 
 # --- Operator cases as C --------------------------------------------------------------------------

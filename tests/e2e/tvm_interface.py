@@ -68,7 +68,7 @@ def application(work):
         common.run(["gcc", *FLAGS, *names, "-DTVM_WORKSPACE_SIZE_BYTES=65536", f"-I{folder / 'model'}",
                     f"-I{common.ROOT / 'crt' / 'include'}", HERE / "tvm_app.c",
                     *sorted((folder / "model").glob("*.c")), *crt, "-lm", "-o", folder / "app"])
-        got = common.run([folder / "app"]).split()
+        got = common.run_program([folder / "app"]).split()
         if got != want:
             raise common.Failure(f"{name}: the application prints {got}, LiteRT gives {want}")
         if name == "section":

@@ -336,7 +336,7 @@ def cost_of(model, folder, options):
     weights = folder / "old" / "weights.bin"
     image = ("__attribute__((aligned(16)))\n" + table("image", bytes_of(weights), "uint8_t")) if weights.exists() else ""
     (folder / "main.c").write_text(COST.format(image=image))
-    said = common.run([*c_program.command_on_m4(folder, [folder / "old"]), "-icount", "shift=0"])
+    said = common.run_program([*c_program.command_on_m4(folder, [folder / "old"]), "-icount", "shift=0"])
     status, run, load = map(int, re.search(r"status (\S+) run (\d+) load (\d+)", said).groups())
     if status != 0:
         raise common.Failure(said)

@@ -199,7 +199,7 @@ def run_oracle(a, samples, folder):
     (folder / "oracle.in").write_bytes(records.pack_inputs(samples))
     common.run(["gcc", "-O1", "-w", "-ffp-contract=off", *CRT_FLAGS, folder / "oracle.c",
                 *a.sources, *sorted((CRT / "src").glob("*.c")), "-o", folder / "oracle", "-lm"])
-    common.run([folder / "oracle"], cwd=folder)
+    common.run_program([folder / "oracle"], [folder / "oracle.in", folder / "params.bin"], [folder / "oracle.out"], cwd=folder)
     found = records.unpack_results((folder / "oracle.out").read_bytes())
     return {(s, a.nodes[n]["name"], r): data for s, n, r, data in found}
 
@@ -251,9 +251,8 @@ def run_model(a, name, options, target, want, samples, convention):
         file.rename(folder / file.name)
     (folder / f"{prefix}.in").write_bytes(records.pack_inputs(samples))
     image = build(target, folder, prefix)
-    ran = common.run([c.format(image=image) for c in target.command], expect=None)
-    if ran.returncode != 0:
-        raise common.Failure(f"{where}: exit code {ran.returncode} {ran.stdout}{ran.stderr}")
+    common.run_program([c.format(image=image) for c in target.command], [folder / f"{prefix}.in"],
+                       [folder / f"{prefix}.out"])
     found = records.unpack_results((folder / f"{prefix}.out").read_bytes())
     layers, compared = said["layers"], set()
     for sample, call, result, data in found:

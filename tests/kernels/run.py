@@ -15,6 +15,9 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 E2E = HERE.parent / "e2e"
+sys.path.insert(0, str(HERE.parent))
+import verdicts  # noqa: E402
+
 SKIP = 77  # what ctest takes for "skipped"
 
 GCC = "arm-none-eabi-gcc"
@@ -29,13 +32,17 @@ EMULATOR = ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor
             "stdio,id=out", "-kernel"]
 
 
-def run(command, what, **options):
+def run(command, **options):
     done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, **options)
     if done.returncode:
-        print(f"error: {what}: exit code {done.returncode}\n{(done.stdout + done.stderr)[:6000]}")
-        sys.exit(1)
+        raise verdicts.Failure(f"exit code {done.returncode}\n{(done.stdout + done.stderr)[:6000]}")
     return done.stdout
+
+
+def compile_to(target, *command):
+    verdicts.run_step(verdicts.step_of([str(word) for word in (*command, "-o", target)], {}))
+    return target
 
 
 def main():
@@ -53,18 +60,20 @@ def main():
     work = options.work.resolve()
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
-    print(run([options.emit_kernels, work / "kernels.c"], "emit_kernels").strip())
+    print(run([options.emit_kernels, work / "kernels.c"]).strip())
     return 0 if all([passes(variant, work) for variant in options.variants]) else 1
 
 
 def passes(variant, work):
-    run([*VARIANTS[variant], *STRICT, "-I", HERE, "-c", work / "kernels.c", "-o", work / "kernels.o"],
-        f"{variant}: kernels.c does not compile")
-    image = work / "kernels.elf"
-    run([GCC, *CORE, *STRICT, "-O2", "-I", HERE, HERE / "main.c", E2E / "cortex_m4_start.c",
-         work / "kernels.o", "--specs=rdimon.specs", "-T", E2E / "cortex_m4.ld", "-o", image],
-        f"{variant}: the program does not link")
-    text = run([*EMULATOR, image], f"{variant}: kernels differ from their meanings", timeout=600)
+    try:
+        made = compile_to(work / f"kernels.{variant}.o", *VARIANTS[variant], *STRICT, "-I", HERE, "-c", work / "kernels.c")
+        image = compile_to(work / f"kernels.{variant}.elf", GCC, *CORE, *STRICT, "-O2", "-I", HERE, HERE / "main.c",
+                           E2E / "cortex_m4_start.c", made, "--specs=rdimon.specs", "-T", E2E / "cortex_m4.ld")
+        command = [*EMULATOR, image]
+        text = verdicts.run_program(command, lambda: run(command, timeout=600))
+    except verdicts.Failure as failure:
+        print(f"error: {variant}: {failure}")
+        return False
     found = re.search(r"^(\d+) passed, 0 failed$", text, re.M)
     print(f"{variant}:\n{text.strip()}")
     return bool(found) and int(found[1]) > 0

@@ -4,11 +4,14 @@ writes its status and its outputs; once, or as often as it has further inputs.""
 import pathlib
 import re
 import subprocess
+import sys
 
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent))
+import verdicts  # noqa: E402
 BATCH = {"host": 48, "cortex_m4": 24, "riscv32": 24}
 ARENA = 1 << 16  # models that need more have an arena of their own on the host
 
@@ -87,21 +90,24 @@ def write_program(batch, work, number):
     return [path, models]
 
 
+def compile_program(command):
+    verdicts.run_step(verdicts.step_of([str(word) for word in command], {}))
+
+
 def build(batch, work, number, arguments):
     sources = write_program(batch, work, number)
     program = work / f"program{number}"
     compiler, *options = arguments.compiler.split()
     command = [compiler, "-std=c11", "-O1", "-w", "-ffp-contract=off", *options, f"-I{work}", *sources]
     if arguments.target == "host":
-        subprocess.run([*command, "-o", program, "-lm"], check=True, capture_output=True, timeout=600)
+        compile_program([*command, "-o", program, "-lm"])
         return [program]
     if arguments.target == "riscv32":
         return build_for_riscv(command, program)
     e2e = ROOT / "tests" / "e2e"
-    subprocess.run(["arm-none-eabi-gcc", *command[1:], e2e / "cortex_m4_start.c", "-mcpu=cortex-m4", "-mthumb",
-                    "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", e2e / "cortex_m4.ld",
-                    "-o", program, "-lm"],
-                   check=True, capture_output=True, timeout=600)
+    compile_program(["arm-none-eabi-gcc", *command[1:], e2e / "cortex_m4_start.c", "-mcpu=cortex-m4", "-mthumb",
+                     "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "--specs=rdimon.specs", "-T", e2e / "cortex_m4.ld",
+                     "-o", program, "-lm"])
     return ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial", "none",
             "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out",
             "-kernel", program]
@@ -110,9 +116,9 @@ def build(batch, work, number, arguments):
 def build_for_riscv(command, program):
     """With memory as the board qemu_riscv32 has it, and floats in software."""
     memory = ("__flash=0x80000000", "__flash_size=0x2000000", "__ram=0x82000000", "__ram_size=0x4000000")
-    subprocess.run(["riscv64-unknown-elf-gcc", *command[1:], "-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2",
-                    "-mcmodel=medany", "--specs=picolibc.specs", "--oslib=semihost", "--crt0=hosted",
-                    *(f"-Wl,--defsym={m}" for m in memory), "-o", program, "-lm"], check=True, capture_output=True, timeout=600)
+    compile_program(["riscv64-unknown-elf-gcc", *command[1:], "-march=rv32imac", "-mabi=ilp32", "-misa-spec=2.2",
+                     "-mcmodel=medany", "--specs=picolibc.specs", "--oslib=semihost", "--crt0=hosted",
+                     *(f"-Wl,--defsym={m}" for m in memory), "-o", program, "-lm"])
     return ["qemu-system-riscv32", "-M", "virt", "-bios", "none", "-display", "none", "-monitor", "none", "-serial", "none",
             "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev", "stdio,id=out", "-kernel", program]
 
@@ -145,15 +151,25 @@ def results_of(raw, batch):
 def run_batch(batch, work, number, arguments):
     try:
         command = build(batch, work, number, arguments)
-    except subprocess.CalledProcessError as error:
-        text = error.stderr.decode(errors="replace")
+    except verdicts.Failure as error:
         if len(batch) == 1:
-            return [("an error of the C compiler: " + text[:500], [])]
+            return [(f"an error of the C compiler: {str(error)[:500]}", [])]
         half = len(batch) // 2
         return (run_batch(batch[:half], work, f"{number}a", arguments) +
                 run_batch(batch[half:], work, f"{number}b", arguments))
     # Not a pipe: of one that is full the emulator drops what it writes.
     results = work / f"results{number}"
-    with open(results, "wb") as out:
-        subprocess.run(command, stdout=out, stderr=subprocess.DEVNULL, timeout=600)
+
+    def work_of_it():
+        with open(results, "wb") as out:
+            done = subprocess.run([str(word) for word in command], stdout=out, stderr=subprocess.DEVNULL, timeout=600, check=False)
+        if done.returncode != 0:
+            raise verdicts.Failure(f"exit code {done.returncode}")
+        return ""
+    try:
+        verdicts.run_program(command, work_of_it, writes=[results])
+    except verdicts.Disagreement:
+        raise
+    except verdicts.Failure:
+        pass  # what a crashed program has written is compared, too
     return results_of(results.read_bytes(), batch)

@@ -107,7 +107,7 @@ def check():
         (work / name).write_text(text)
         image = work / f"{pathlib.Path(name).stem}.elf"
         common.run([*compiler, *includes, work / name, *objects, "-o", image])
-        printed = common.run([image]).split()
+        printed = common.run_program([image]).split()
         # loop() blinks behind each slice, a work item counts before it; a camera counts lines.
         turns = 8 if folder == "rows" else int(slices) - (1 if name.startswith("arduino") else 0)
         expected = [str(turns), "turns:", *(str(v) for v in wanted)]

@@ -208,7 +208,7 @@ def check(path, options, targets, optimize, work):
         target = dataclasses.replace(target, flags=[*target.flags, *sanitizers])
         image = bundle.build(target, work, sorted((work / "fed").glob("*.c")),
                              [optimize, *strict, "-I", work / "fed"])
-        print(f"{path.stem} {options} on {name}: {common.run([c.format(image=image) for c in target.command]).strip()}",
+        print(f"{path.stem} {options} on {name}: {common.run_program([c.format(image=image) for c in target.command]).strip()}",
               flush=True)
 
 

@@ -244,7 +244,7 @@ def check(path, options, targets, optimize, work):
         image = bundle.build(target, work, sorted((work / "fed").glob("*.c")),
                              [optimize, *strict, "-I", work / "fed", *(["-DCOUNTS"] if counts else [])])
         command = [c.format(image=image) for c in target.command] + (["-icount", "shift=0"] if counts else [])
-        printed = common.run(command).strip()
+        printed = common.run_program(command).strip()
         print(f"{path.stem} {options} on {name}: {printed}", flush=True)
         instructions = int(printed.split("at most ")[1].split()[0])
         if counts and not 0 < instructions <= MOST.get((path.stem, options), 10**9):

@@ -88,7 +88,7 @@ def measure(model, slice_option, work):
     image = bundle.build(target, work, sorted(work.glob("*/*.c")),
                          ["-O2", "-I", work / "plain", "-I", work / "sliced"])
     command = [c.format(image=image) for c in target.command]
-    printed = common.run([*command, "-icount", "shift=0"])
+    printed = common.run_program([*command, "-icount", "shift=0"])
     run, sliced, longest, slices, said = (int(n) for n in re.findall(r"\d+", printed))
     return run * TICK, sliced * TICK, longest * TICK, slices, said
 

@@ -157,10 +157,13 @@ class Case:
     def main(self):
         return self._work / f"main_{self.prefix}.c"
 
-    def forget(self):
-        """Removes what a run writes."""
-        for name in EXPECTED:
-            (self._work / f"{name}.out").unlink(missing_ok=True)
+    def reads(self):
+        """The files that the program reads."""
+        return [self._work / f"{name}.in" for name in self._about]
+
+    def writes(self):
+        """Those that it writes."""
+        return [self._work / f"{name}.out" for name in EXPECTED]
 
     def run(self, target, flags):
         """Builds for a target and runs there; (results compared, worst ulp)."""
@@ -195,11 +198,8 @@ def run_together(cases, target, flags, work):
     includes = [o for c in cases for o in ("-I", c.emitted)]
     image = bundle.build(chosen, folder, [*units, *(c.main for c in cases)],
                          ["-Wall", "-Wextra", "-Werror", *includes, *flags])
-    for case in cases:
-        case.forget()
-    done = common.run([c.format(image=image) for c in chosen.command], expect=None)
-    if done.returncode != 0:
-        raise common.Failure(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+    common.run_program([c.format(image=image) for c in chosen.command], [f for c in cases for f in c.reads()],
+                       [f for c in cases for f in c.writes()])
 
 
 class Models:

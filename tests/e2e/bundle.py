@@ -212,7 +212,7 @@ def model_names(options):
     return options.models.split(",")
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("target", choices=emitted_cases.TARGETS)
@@ -224,7 +224,7 @@ def main():
     parser.add_argument("--optimize", default="-O2")
     parser.add_argument("--input", default="overwrite", choices=("overwrite", "preserve"))
     parser.add_argument("--output", default="preserve", choices=("overwrite", "preserve"))
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     target = emitted_cases.TARGETS[options.target]
     common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
     folder = common.fresh(options.work.resolve())

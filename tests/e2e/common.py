@@ -71,9 +71,24 @@ def run_tests(tests, only, *arguments):
         raise Failure(f"{failed} of {len(chosen)} tests")
 
 
+class Skipped(SystemExit):
+    """Ends a program, or skips a test of pytest (conftest.py)."""
+
+    def __init__(self, why):
+        super().__init__(SKIP)
+        self.why = why
+
+
 def skip(why):
     print(f"SKIPPED: {why}")
-    sys.exit(SKIP)
+    raise Skipped(why)
+
+
+def missing(what):
+    """Skips a test that cannot run without `what`; fails in CI."""
+    if os.environ.get("CI") == "true":
+        raise Failure(f"{what}, and CI=true")
+    skip(what)
 
 
 def unpack(tar, folder):
@@ -86,9 +101,7 @@ def need_modules(*names):
     try:
         return [importlib.import_module(name) for name in names]
     except ImportError as error:
-        if os.environ.get("CI") == "true":
-            raise Failure(f"{error}, and CI=true") from error
-        skip(f"{error}: pip install -r tests/requirements.txt")
+        missing(f"{error}: pip install -r tests/requirements.txt")
 
 
 # --- Models --------------------------------------------------------------------------------------
@@ -104,9 +117,7 @@ def model_path(name):
     path = SHARED / "models" / f"{name}.tflite"
     if path.exists():
         return path
-    if os.environ.get("CI") == "true":
-        raise Failure(f"model '{name}' is not in {path.parent}, and CI=true")
-    skip(f"model '{name}' is not here: {path.parent} is missing (set AOTC_SHARED to the folder)")
+    missing(f"model '{name}' is not in {path.parent} (set AOTC_SHARED to the folder)")
 
 
 def is_float(name):

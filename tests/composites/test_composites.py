@@ -1,24 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Models of STABLEHLO_COMPOSITE, as ai-edge-torch writes them: what they are made of is inlined.
-
-Usage: run_composites.py --work DIR
 
 Outputs as LiteRT's, by gcc: composites within composites, one subgraph for two of them with operands of
 different shapes, results that are operands or constants, constants that are operands of the
 composite and that the operators inside need as such. Then damaged ones: the message.
 """
-import argparse
-import pathlib
-import sys
-
+import bundle
+import common
 import numpy as np
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "oracle"), str(HERE.parent / "e2e")]
-import common  # noqa: E402
-import tflite_builder  # noqa: E402
-from tflite_builder import ModelBuilder  # noqa: E402
+import pytest
+import tflite_builder
+from tflite_builder import ModelBuilder
 
 
 def inner_square(shape=(2, 12)):
@@ -62,38 +54,35 @@ def bytes_of(main=None, mid=None):
     return tflite_builder.model_of([main or model(), mid or middle(), inner_square()])
 
 
-REFUSED = [
-    ("none", dict(main=model(first=9)), "it names no subgraph that it is made of"),
-    ("itself", dict(mid=middle(call=1)), "it names no subgraph that it is made of"),
-    ("outer", dict(mid=middle(call=0)), "subgraph"),
-    ("results", dict(main=model(results=2)), "subgraph 1 has 3 outputs, the operator 2"),
-    ("type", dict(main=model(dtype="int32")), "result 0 has another type or quantisation in subgraph 1"),
-]
+REFUSED = {
+    "none": (dict(main=model(first=9)), "it names no subgraph that it is made of"),
+    "itself": (dict(mid=middle(call=1)), "it names no subgraph that it is made of"),
+    "outer": (dict(mid=middle(call=0)), "subgraph"),
+    "results": (dict(main=model(results=2)), "subgraph 1 has 3 outputs, the operator 2"),
+    "type": (dict(main=model(dtype="int32")), "result 0 has another type or quantisation in subgraph 1"),
+}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    failed = []
-    for name, parts, said in REFUSED:
-        path = work / f"{name}.tflite"
-        path.write_bytes(bytes_of(**parts))
-        done = common.aotc("check", path, "--quiet", expect=None)
-        if done.returncode != 1 or said not in done.stderr:
-            failed.append(f"{name}: exit code {done.returncode}, {done.stderr}")
-    (work / "composite.tflite").write_bytes(bytes_of())
-    done = common.run([sys.executable, HERE.parent / "e2e" / "bundle.py", "gcc", "--work", work / "run", "--models",
-                       "composite"], expect=None, env={**common.os.environ, common.MORE_MODELS: str(work)})
-    if done.returncode:
-        failed.append(done.stdout + done.stderr)
-    done = common.aotc("verify", work / "composite.tflite", "--quiet", expect=None)
-    if done.returncode:
-        failed.append(done.stderr)
-    print("\n".join([*failed, f"{len(REFUSED) + 2 - len(failed)} passed, {len(failed)} failed"]))
-    if failed:
-        raise common.Failure(f"{len(failed)} failed")
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name, tmp_path):
+    parts, message = REFUSED[name]
+    (tmp_path / "model.tflite").write_bytes(bytes_of(**parts))
+    done = common.aotc("check", tmp_path / "model.tflite", "--quiet", expect=None)
+    assert done.returncode == 1
+    assert message in done.stderr
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.fixture
+def composite(tmp_path):
+    path = tmp_path / "composite.tflite"
+    path.write_bytes(bytes_of())
+    return path
+
+
+def test_equals_litert(composite, tmp_path, monkeypatch):
+    monkeypatch.setenv(common.MORE_MODELS, str(tmp_path))
+    bundle.main(["gcc", "--work", str(tmp_path / "run"), "--models", composite.stem])
+
+
+def test_verify(composite):
+    common.aotc("verify", composite, "--quiet")

@@ -21,6 +21,8 @@ SUBTESTS = pytest.StashKey[collections.Counter]()
 def pytest_addoption(parser):
     group = parser.getgroup("aotc")
     group.addoption("--build", type=pathlib.Path, help="CMake's build folder (default: $AOTC_BUILD, or build/release)")
+    group.addoption("--models", metavar="A,B", type=lambda text: text.split(","),
+                    help="names or files of models, in place of those of tests that are marked with models()")
     group.addoption("--aotc", type=pathlib.Path, help="the compiler (default: $AOTC, or that of the build folder)")
 
 
@@ -34,6 +36,11 @@ def pytest_configure(config):
     os.environ.update(AOTC_BUILD=str(build), AOTC=str(pathlib.Path(aotc).resolve()))
     config.stash[COUNTS], config.stash[SUBTESTS] = collections.Counter(), collections.Counter()
     config.pluginmanager.register(Counter(config), "aotc-counter")
+
+
+def pytest_generate_tests(metafunc):
+    for marker in metafunc.definition.iter_markers("models"):
+        metafunc.parametrize("model", metafunc.config.getoption("models") or marker.args, ids=lambda m: pathlib.Path(m).stem)
 
 
 class Counter:

@@ -1,26 +1,13 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Models on an AVR in simavr: every layer's result bit for bit as LiteRT's reference kernels.
-
-Usage: on_avr.py BOARD --work DIR [--models A,B | --ops int8|f32 [--every N]] [--samples N]
-                 [--flags "-Os"] [--compile "OPTIONS"]
-
-Each model is a firmware of its own (firmware.c), built with -Wall -Wextra -Werror. A model that does
-not fit the board's memories is said to be skipped; none of those named with --models may be. Float
-results are equal to the bit but at and behind exp and tanh of another C library (common.LIBRARY_ULP).
-"""
-import argparse
-import concurrent.futures
+"""Firmware that runs a model on an AVR in simavr."""
 import json
 import pathlib
 import re
-import sys
+
+import common
+import verdicts
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-import bundle  # noqa: E402
-import common  # noqa: E402
-import verdicts  # noqa: E402
 
 FLAGS = ["-std=gnu99", "-Wall", "-Wextra", "-Werror", "-ffunction-sections", "-fdata-sections",
          "-Wl,--gc-sections"]
@@ -93,82 +80,20 @@ def check_values(values, samples):
         raise common.Failure("the stack ran into the variables")
 
 
-def one(name, board_name, options):
-    """Figures of a model, or None if it does not fit."""
-    board, folder = common.board(board_name), options.work / name
-    path = common.model_path(name)
-    made = common.aotc("compile", path, "--prefix", "m", "--board", board_name, "-o", folder,
-                       "--quiet", "--json", *options.compile, expect=None)
-    if name in bundle.REFUSED:
-        if made.returncode != 1 or bundle.REFUSED[name] not in made.stderr:
-            raise common.Failure(f"is not refused: {made.stderr}")
-        return None
-    if made.returncode != 0:
-        raise common.Failure(f"exit code {made.returncode} {made.stderr.strip()}")
-    layers = json.loads(made.stdout)["layers"]
-    oracle = common.Oracle(path, options.samples)
+def compare(path, board_name, folder, samples=2, flags="-Os", options=()):
+    """(output of `aotc compile --json`, results compared); None in place of the latter if the model does not fit."""
+    made = json.loads(common.aotc("compile", path, "--prefix", "m", "--board", board_name, "-o", folder, "--quiet",
+                                  "--json", *options))
+    oracle, board = common.Oracle(path, samples), common.board(board_name)
     (folder / "samples.h").write_text(samples_header(oracle))
-    image = build(board, folder, options.flags)
+    image = build(board, folder, flags.split())
     if image is None:
-        return None
-    found, values = records_of(run(board, image, options.timeout))
-    check_values(values, options.samples)
-    compared, worst = common.compare(oracle, layers, found)
-    return {"compared": compared, "worst": worst}
+        return made, None
+    found, values = records_of(run(board, image, 120))
+    check_values(values, samples)
+    return made, common.compare(oracle, made["layers"], found)[0]
 
 
-def model_names(options):
-    if not options.ops:
-        return options.models.split(",")
-    folder = common.ROOT / "tests" / "models" / "ops"
-    return sorted(p.stem for p in folder.glob("*.tflite")
-                  if common.is_float(p.stem) == (options.ops == "f32"))[::options.every]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("board")
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", default="")
-    parser.add_argument("--ops", choices=("int8", "f32"))
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--samples", type=int, default=2)
-    parser.add_argument("--flags", default="-Os", type=lambda text: text.split())
-    parser.add_argument("--timeout", type=int, default=120)
-    parser.add_argument("--compile", default="", type=lambda text: text.split(),
-                        help="options of 'aotc compile'")
-    options = parser.parse_args()
-    board = common.board(options.board)
+def require(board_name):
+    board = common.board(board_name)
     common.require(board["toolchain"]["compiler"], board["emulator"]["program"])
-    options.work = common.fresh(options.work.resolve())
-    names, failures, skipped, compared, worst = model_names(options), [], [], 0, 0
-
-    def attempt(name):
-        try:
-            return name, one(name, options.board, options), None
-        except common.Failure as failure:
-            return name, None, str(failure)
-
-    with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        for name, figures, failure in pool.map(attempt, names):
-            if failure:
-                failures.append(f"{name}: {failure}")
-            elif figures is None:
-                skipped.append(name)
-            else:
-                compared, worst = compared + figures["compared"], max(worst, figures["worst"])
-    if skipped:
-        print(f"do not fit {options.board}, or are refused: {' '.join(skipped)}")
-        if not options.ops:
-            failures.append("a model that was named does not fit")
-    print(f"{options.board}: {len(names) - len(skipped) - len(failures)} models, {compared} results as "
-          f"LiteRT's, worst {worst} ulp, {len(failures)} failures")
-    print(f"{len(names) - len(skipped) - len(failures)} passed, {len(failures)} failed, "
-          f"{len(skipped)} skipped")
-    if failures or compared == 0:
-        raise common.Failure("\n".join(failures))
-
-
-if __name__ == "__main__":
-    common.main_of(main)

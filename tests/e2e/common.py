@@ -108,7 +108,9 @@ def need_modules(*names):
 
 
 def model_path(name):
-    """The file of a model; skips the test if it belongs to ../shared and that is not there."""
+    """The file of a model (its name, or itself); skips the test if it belongs to ../shared and that is not there."""
+    if name.endswith(".tflite"):
+        return pathlib.Path(name).resolve()
     more = [os.environ[MORE_MODELS]] if MORE_MODELS in os.environ else []
     for folder in (*more, *OWN_FOLDERS):
         path = ROOT / "tests" / "models" / folder / f"{name}.tflite"

@@ -14,6 +14,7 @@ something needs it. A program that runs (`run_program`) has a verdict of its own
 - AOTC_NO_VERDICTS=1 runs everything, and stores what passes.
 - SAMPLE_PERCENT of the hits, chosen by key and commit, run again: another result is a failure that names the entry.
 """
+import atexit
 import base64
 import collections
 import functools
@@ -303,13 +304,30 @@ def is_sampled(key):
     return int(digest_of(key, commit())[:8], 16) % 10000 < percent * 100
 
 
-counts = collections.Counter()  # hits, misses, sampled
+COUNTED = ("hits", "misses", "sampled")
+counts = collections.Counter()
 _lock = threading.Lock()
 
 
 def count(what):
     with _lock:
         counts[what] += 1
+
+
+@atexit.register
+def log_counts():
+    """One line of counts for each process, in the file that AOTC_VERDICTS_LOG names."""
+    path = os.environ.get("AOTC_VERDICTS_LOG")
+    if path and counts:
+        with open(path, "a", encoding="ascii") as file:
+            file.write(" ".join(str(counts[name]) for name in COUNTED) + "\n")
+
+
+def told_counts(path):
+    """The sum of all lines, for people."""
+    rows = [line.split() for line in pathlib.Path(path).read_text().splitlines()] if os.path.exists(path) else []
+    hits, misses, sampled = (sum(int(row[n]) for row in rows) for n in range(len(COUNTED)))
+    return f"{hits + sampled:,} verdicts of tools found, of which {sampled:,} ran again and agree or failed; {misses:,} new"
 
 
 def disabled():
@@ -540,3 +558,16 @@ def run_program(command, work, reads=(), writes=(), folder=".", more=()):
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         pathlib.Path(path).write_bytes(unpacked(data))
     return found["text"]
+
+
+def main():
+    """Usage: verdicts.py prune [LOG]: keeps the store within its limit, and says what the processes of a run found."""
+    if sys.argv[1:2] != ["prune"]:
+        sys.exit(main.__doc__)
+    store().prune()
+    if len(sys.argv) > 2:
+        print(f"test: {told_counts(sys.argv[2])}")
+
+
+if __name__ == "__main__":
+    main()

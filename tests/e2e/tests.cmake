@@ -12,7 +12,9 @@ endfunction()
 
 e2e_test(check.layers quick ${CMAKE_SOURCE_DIR}/scripts/check-layers)
 e2e_test(check.licences quick ${CMAKE_SOURCE_DIR}/scripts/check-licences)
+e2e_test(check.selection quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/selection.py check ${CMAKE_BINARY_DIR})
 e2e_test(check.verdicts quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/verdicts_test.py)
+e2e_test(check.lanes quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/selection_test.py)
 e2e_test(emitted.licences quick ${python} ${e2e}/licences.py --work ${work}/licences)
 
 # --- Operator cases as C --------------------------------------------------------------------------
@@ -130,10 +132,14 @@ endforeach()
 # LiteRT computes its results once. A board's name may end in .preserve or .overwrite: where inputs and
 # outputs lie, other than by default.
 set(layer_tests "")
-function(layers_test model)
-  e2e_test(layers.${model} full ${python} ${e2e}/layers_on_board.py ${model} ${ARGN}
+function(layers_test name)
+  cmake_parse_arguments(ARG "" "MODEL" "" ${ARGN})
+  if(NOT ARG_MODEL)
+    set(ARG_MODEL ${name})
+  endif()
+  e2e_test(layers.${name} full ${python} ${e2e}/layers_on_board.py ${ARG_MODEL} ${ARG_UNPARSED_ARGUMENTS}
     --work ${work}/boards)
-  set(layer_tests ${layer_tests} layers.${model} PARENT_SCOPE)
+  set(layer_tests ${layer_tests} layers.${name} PARENT_SCOPE)
 endfunction()
 set(contracts "")
 foreach(board qemu_mps2_an386 qemu_riscv32)
@@ -142,10 +148,15 @@ endforeach()
 foreach(model vww resnet ad strww micro_speech hello_world_int8)
   layers_test(${model} ${boards})
 endforeach()
-# The first core of the AN521 is that of the AN505.
-layers_test(kws ${boards} qemu_mps2_an521)
+# One board of each instruction set in each run. The first core of the AN521 is that of the AN505.
+set(board_of_each qemu_microbit qemu_mps2_an385 qemu_mps2_an386 qemu_mps3_an547 qemu_riscv32)
+set(other_boards qemu_mps2_an500 qemu_mps2_an505 qemu_mps2_an521)
+foreach(model kws gadget_int8 digits_int8)
+  layers_test(${model} ${board_of_each})
+endforeach()
+layers_test(all.kws ${other_boards} MODEL kws)
 foreach(model gadget_int8 digits_int8)
-  layers_test(${model} ${boards} qemu_mps2_an521 ${contracts})
+  layers_test(all.${model} ${other_boards} ${contracts} MODEL ${model})
 endforeach()
 # Float models: with an FPU and without, on both architectures.
 set(float_boards qemu_mps2_an386 qemu_mps2_an385 qemu_riscv32)

@@ -8,12 +8,14 @@ set_tests_properties(bench.unit PROPERTIES LABELS quick ENVIRONMENT "PYTHONDONTW
 
 # bench_check(NAME MODELS TARGETS): fails when a figure is more than 1 % worse than recorded.
 function(bench_check name models targets)
-  add_test(NAME bench.${name} COMMAND ${bench} --check --models ${models} --targets ${targets}
+  add_test(NAME bench.${name} COMMAND ${bench} --check --level all --models ${models} --targets ${targets}
     --jobs 2 --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/bench_${name})
   set_tests_properties(bench.${name} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 endfunction()
 bench_check(shipped digits_int8 m0,m3,m4,m7,m33,m55,rv32imac)
 bench_check(shared kws,resnet,ad,strww m3,m4,rv32imac)
+bench_check(other kws,vww,resnet,ad,strww,micro_speech m7,m33)
+bench_check(more vww,micro_speech m4)
 
 # Dynamic range beside int8: instructions of fully connected layers, at most 1.2 times as many.
 add_test(NAME bench.levels

@@ -4,6 +4,7 @@
 
 Usage: selection_test.py [NAME]
 """
+import argparse
 import contextlib
 import os
 import pathlib
@@ -190,7 +191,9 @@ def test_words_are_quoted_for_cmake():
 
 
 def main():
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="?", default="", help="tests whose names have this text")
+    only = parser.parse_args().name
     tests = {name: f for name, f in globals().items() if name.startswith("test_") and only in name}
     failed = 0
     for name, one in tests.items():

@@ -14,6 +14,7 @@ something needs it. A program that runs (`run_program`) has a verdict of its own
 - AOTC_NO_VERDICTS=1 runs everything, and stores what passes.
 - SAMPLE_PERCENT of the hits, chosen by key and commit, run again: another result is a failure that names the entry.
 """
+import argparse
 import atexit
 import base64
 import collections
@@ -561,12 +562,13 @@ def run_program(command, work, reads=(), writes=(), folder=".", more=()):
 
 
 def main():
-    """Usage: verdicts.py prune [LOG]: keeps the store within its limit, and says what the processes of a run found."""
-    if sys.argv[1:2] != ["prune"]:
-        sys.exit(main.__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["prune"], help="deletes the oldest entries of a store that is over its limit")
+    parser.add_argument("log", nargs="?", help="what AOTC_VERDICTS_LOG named: prints the sum of its lines")
+    options = parser.parse_args()
     store().prune()
-    if len(sys.argv) > 2:
-        print(f"test: {told_counts(sys.argv[2])}")
+    if options.log:
+        print(f"test: {told_counts(options.log)}")
 
 
 if __name__ == "__main__":

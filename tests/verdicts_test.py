@@ -7,6 +7,7 @@ Usage: verdicts_test.py [NAME]
 A compiler that counts its calls stands in for gcc: it joins its inputs to the file of -o. An emulator that counts, too,
 prints that file.
 """
+import argparse
 import contextlib
 import os
 import pathlib
@@ -386,7 +387,9 @@ def test_gcc_compiles_links_and_runs():
 
 
 def main():
-    only = sys.argv[1] if len(sys.argv) > 1 else ""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("name", nargs="?", default="", help="tests whose names have this text")
+    only = parser.parse_args().name
     tests = {name: f for name, f in globals().items() if name.startswith("test_") and only in name}
     failed = 0
     for name, one in tests.items():

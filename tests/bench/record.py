@@ -11,12 +11,10 @@ from measure import ROOT, TARGETS, Failure, is_float
 RECORD = ROOT / "tests" / "bench" / "record.json"
 TOLERANCE = 0.01
 LAYER_TARGETS = ("m3", "m4")  # whose layers docs/performance.md shows
-FIGURES = {
-    "instructions": lambda row: row["instructions"],
-    "arena bytes": lambda row: row["arena_bytes"],
-    "stack bytes": lambda row: row["stack_bytes"],
-    "code and constants bytes": lambda row: row["code_bytes"] + row["constants_bytes"],
-}
+# Every column of figures. Multiply-accumulates are the model's: another count is another model or a wrong one.
+FIGURES = {"instructions": "instructions", "arena bytes": "arena_bytes", "bytes of inputs and outputs": "io_bytes",
+           "stack bytes": "stack_bytes", "code bytes": "code_bytes", "constants bytes": "constants_bytes"}
+SAME = {"multiply-accumulates": "macs"}
 NOT_RECORDED = ("compile_ms", "cycles", "counted_instructions", "estimated_cycles", "cycle_layers")
 
 
@@ -70,8 +68,12 @@ def compare(record, rows, absent):
         if key(row) not in old:
             worse.append(f"{name}: is not in the record")
             continue
-        for what, figure in FIGURES.items():
-            now, was = figure(row), figure(old[key(row)])
+        for what, column in SAME.items():
+            now, was = row[column], old[key(row)][column]
+            if now != was:
+                worse.append(f"{name}: {what} {was:,} -> {now:,}")
+        for what, column in FIGURES.items():
+            now, was = row[column], old[key(row)][column]
             slack = was * TOLERANCE
             change = f"{name}: {what} {was:,} -> {now:,} ({(now - was) / max(was, 1):+.1%})"
             if now - was > slack:
@@ -102,6 +104,6 @@ def check(record, rows, absent, tools, say):
         raise Failure(
             "worse than recorded by more than 1 %:\n  " + "\n  ".join(worse)
             + "\nIf this is meant, record it in the same commit and say why in its message:\n"
-            f"  scripts/bench --models {models} --targets {targets} --record\n"
+            f"  scripts/bench --models {models} --targets {targets} --level all --record\n"
             "(without --models and --targets it measures everything)")
     say(f"{len(rows)} runs are within 1 % of the record")

@@ -10,6 +10,8 @@ class Error(Exception):
 
     #: The identifier in brackets behind the message, such as "op-unsupported"; docs/errors.md explains each.
     slug: str | None = None
+    #: The whole text of a framework's converter that refused the model; `str()` has its reason.
+    converter_output: str | None = None
 
     def __init__(self, message: str):
         super().__init__(message)

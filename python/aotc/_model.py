@@ -15,7 +15,7 @@ import threading
 import zipfile
 from typing import Any, Callable, Iterator, Mapping, Sequence
 
-from . import _command, _convert, _errors, _host, _progress
+from . import _command, _convert, _errors, _host, _ports, _progress
 
 _NUMPY = {"bool": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32",
           "i64": "int64", "f32": "float32", "f64": "float64"}
@@ -82,9 +82,11 @@ class Report:
 class Model:
     """What `aotc.compile` returns: the emitted C with its figures. Sizes are in bytes."""
 
-    def __init__(self, source: pathlib.Path, options: Mapping[str, Any], folder: tempfile.TemporaryDirectory[str]):
+    def __init__(self, source: pathlib.Path, options: Mapping[str, Any], folder: tempfile.TemporaryDirectory[str],
+                 interface: _ports.Interface | None = None):
         self._folder = folder  # lives as long as the model
         self._source = source
+        self._interface = interface
         self._options = dict(options)
         self._sha256 = hashlib.sha256(source.read_bytes()).hexdigest() if source.is_file() else ""
         self._code = pathlib.Path(folder.name) / "code"
@@ -93,6 +95,9 @@ class Model:
         #: All figures, as `aotc compile --json` prints them.
         with _progress.Doing(f"compiling {source.name}"):
             self.summary: dict[str, Any] = _command.run_json("compile", source, "-o", self._code, *_command.flags(options))
+        wrong = _ports.check(interface, [p.name for p in self.inputs], [p.name for p in self.outputs]) if interface else ""
+        if wrong:
+            raise _errors.InternalError(wrong)
 
     # --- Figures ---------------------------------------------------------------------------------
 
@@ -200,25 +205,32 @@ class Model:
         with self._lock:
             runner.reset()
 
-    def __call__(self, *inputs: Any, raw: bool = False) -> Any:
+    def __call__(self, *inputs: Any, raw: bool = False, **by_name: Any) -> Any:
         """Runs the emitted C on this computer: the results are those of the device, bit for bit.
 
-        One array for each input, of the model's shape, or with more elements in the first dimension: a batch, run one
-        after the other. Real numbers given to a quantised input are quantised, and quantised outputs come back as real
-        numbers (float32); with `raw` integers pass as they are. Returns an array, or a tuple for several outputs. A
-        model with state keeps it from call to call; see `reset`. Without a C compiler (cc, gcc, clang or $CC) the
-        model is evaluated by aotc itself, which takes longer and gives the same bits."""
-        return self._results(inputs, quantise=not raw, raw=raw)
+        One array for each input: in the order of `inputs`, which is that of the framework, or by name, as `m(imu=a, cam=b)`
+        or as a dict. An array has the model's shape, or more elements in the first dimension: a batch, run one after the
+        other. Real numbers given to a quantised input are quantised, and quantised outputs come back as real numbers
+        (float32); with `raw` integers pass as they are. Returns an array; for several outputs a tuple, whose elements can
+        also be taken by name; for a model whose outputs are a dict, a dict. A model with state keeps it from call to call;
+        see `reset`. Without a C compiler (cc, gcc, clang or $CC) the model is evaluated by aotc itself, which takes longer
+        and gives the same bits."""
+        results, _ = self._results(inputs, by_name, quantise=not raw, raw=raw)
+        if self._interface is not None and self._interface.named_outputs:
+            keys = dict(zip(self._interface.outputs, self._interface.output_keys or self._interface.outputs))
+            return {keys[port.name]: result for port, result in zip(self.outputs, results)}
+        return results[0] if len(results) == 1 else _ports.Results(results, [port.name for port in self.outputs])
 
-    def _results(self, inputs: Sequence[Any], *, quantise: bool, raw: bool) -> Any:
-        """quantise: of real numbers for quantised inputs. raw: outputs as the program has them."""
+    def _results(self, inputs: Sequence[Any], by_name: Mapping[str, Any], *, quantise: bool, raw: bool) -> tuple[tuple[Any, ...], int]:
+        """(outputs, samples). quantise: of real numbers for quantised inputs. raw: outputs as the program has them."""
         np = _convert.module("numpy", "running a model")
         ports = self.inputs
-        if len(inputs) != len(ports):
-            raise TypeError(f"{self.name} takes {len(ports)} inputs, {len(inputs)} were given")
+        fields = [str(port["field"]) for port in self.summary["inputs"]]
+        named_only = self._interface is not None and self._interface.named_inputs
+        values = _ports.bound(self.name, [port.name for port in ports], fields, named_only, inputs, by_name)
         arrays, counts = [], []
-        for port, value in zip(ports, inputs):
-            array = _quantised(np, port, np.asarray(value), quantise)
+        for port, value in zip(ports, values):
+            array = _quantised(np, port, _array(np, port, value), quantise)
             counts.append(_count(port, array.shape))
             arrays.append(np.ascontiguousarray(array))
         count = counts[0] if counts else 1
@@ -229,37 +241,96 @@ class Model:
         with self._lock:  # one arena
             runner.run(count, [a.ctypes.data for a in arrays], [r.ctypes.data for r in results])
         batched = any(a.shape != p.shape for a, p in zip(arrays, ports))
-        out = tuple(_shaped(np, port, result, batched, raw) for port, result in zip(self.outputs, results))
-        return out[0] if len(out) == 1 else out
+        return tuple(_shaped(np, port, result, batched, raw) for port, result in zip(self.outputs, results)), count
 
-    def accuracy(self, x: Any, y: Any) -> float:
-        """The part of the samples `x` whose largest output is at the index that `y` says: 0.0 to 1.0. `y`: indices, or
-        one-hot rows. Real numbers are quantised for a quantised input."""
+    def _of_samples(self, x: Any, *, raw: bool) -> tuple[list[Any], int]:
+        """(outputs as rows, samples) for one argument: an array, or a list, tuple or dict of the arrays of several inputs."""
+        several = isinstance(x, (list, tuple)) and len(self.inputs) > 1
+        results, count = self._results(tuple(x) if several else (x,), {}, quantise=True, raw=raw)
+        batches = {port.shape[:1] for port in (*self.inputs, *self.outputs)}
+        count *= batches.pop()[0] if len(batches) == 1 and batches != {()} else 1  # compiled for several samples at a time
+        return [result.reshape(count, -1) for result in results], count
+
+    def _output(self, output: str | int | None, columns: Sequence[int]) -> int:
+        """Which output is meant; with None the only one that has several values a sample."""
+        names = [port.name for port in self.outputs]
+        if output is None:
+            wide = [i for i, n in enumerate(columns) if n > 1] if len(names) > 1 else [0]
+            if len(wide) != 1:
+                raise ValueError(f"{self.name} has the outputs {_ports.listed(names)}: name one of them with output=")
+            return wide[0]
+        if isinstance(output, int) and 0 <= output < len(names):
+            return output
+        keys = self._interface.output_keys if self._interface is not None else ()
+        for known in (names, keys if len(keys) == len(names) else (), [str(port["field"]) for port in self.summary["outputs"]]):
+            if list(known).count(output) == 1:  # type: ignore[arg-type]
+                return list(known).index(output)  # type: ignore[arg-type]
+        raise ValueError(f"{self.name} has no output {output!r}: the outputs are {_ports.listed(names)}")
+
+    def accuracy(self, x: Any, y: Any, *, output: str | int | None = None) -> float:
+        """The part of the samples `x` whose largest output is at the index that `y` says: 0.0 to 1.0. `x`: an array, or for
+        several inputs a list in their order or a dict by name. `y`: indices, or one-hot rows, one for each sample. `output`:
+        which of several outputs has the scores; an output of one whole number a sample is compared as it is. Real numbers
+        are quantised for a quantised input."""
         np = _convert.module("numpy", "running a model")
-        result = self._results((x,), quantise=True, raw=True)
-        scores = np.asarray(result[0] if isinstance(result, tuple) else result)
-        want = np.asarray(y)
-        scores = scores.reshape(len(want), -1)
-        if want.ndim > 1 and want.shape[-1] > 1:
-            want = want.reshape(len(want), -1).argmax(axis=1)
+        rows, count = self._of_samples(x, raw=True)
+        which = self._output(output, [row.shape[1] for row in rows])
+        scores, want = rows[which], _array(np, None, y)
+        if want.ndim == 0 or len(want) != count:
+            raise ValueError(f"accuracy: x has {count} samples, and y has {want.size if want.ndim < 2 else len(want)}: give as many "
+                             "labels as samples, in their order")
+        want = want.reshape(count, -1)
+        if want.shape[1] not in (1, scores.shape[1]):
+            raise ValueError(f"accuracy: y has {want.shape[1]} values a sample, and the output has {scores.shape[1]} classes: give "
+                             "an index a sample, or one-hot rows of as many classes")
+        if want.dtype.kind not in "biuf":
+            raise TypeError(f"accuracy: y is {want.dtype}, not numbers: give the index of each sample's class")
         if scores.shape[1] == 1:
-            raise ValueError("accuracy takes a model with an output for each class")
-        return float((scores.argmax(axis=1) == want.reshape(-1)).mean())
+            if scores.dtype.kind not in "iu" or self.outputs[which].scale is not None:
+                raise ValueError("accuracy takes a model with an output for each class")
+            return float((scores == want).mean())
+        labels = want[:, 0] if want.shape[1] == 1 else want.argmax(axis=1)
+        if (labels != np.floor(labels)).any() or labels.min(initial=0) < 0 or labels.max(initial=0) >= scores.shape[1]:
+            raise ValueError(f"accuracy: y has labels from {labels.min()} to {labels.max()}, and the output has {scores.shape[1]} "
+                             f"classes: give indices from 0 to {scores.shape[1] - 1}")
+        return float((scores.argmax(axis=1) == labels).mean())
 
-    def compare(self, reference: Callable[..., Any], x: Any) -> dict[str, float]:
+    def compare(self, reference: Callable[..., Any], x: Any, *, output: str | int | None = None) -> dict[str, float]:
         """Runs the samples `x` here and through `reference`, a callable such as a Keras model that takes and returns
-        real numbers. Returns "largest_difference", "mean_difference" and, for outputs of several classes,
-        "agreement", the part of samples with the same largest output."""
+        real numbers. `x`: an array, a list or dict of the arrays of several inputs, or a tuple of them; `reference` gets a
+        tuple's elements as arguments, and all else as it is. Returns "largest_difference", "mean_difference" and, for
+        outputs of several classes, "agreement", the part of samples with the same largest output. Of several outputs
+        these are over all, and the least agreement; `output` chooses one."""
         np = _convert.module("numpy", "running a model")
-        ours = self(x)
-        ours = np.asarray(ours[0] if isinstance(ours, tuple) else ours, np.float64).reshape(len(x), -1)
-        theirs = reference(x)
-        theirs = np.asarray(theirs[0] if isinstance(theirs, (tuple, list)) else theirs, np.float64).reshape(len(x), -1)
-        distance = np.abs(ours - theirs)
+        ours, count = self._of_samples(x, raw=False)
+        result = reference(*x) if isinstance(x, tuple) else reference(x)
+        names = [port.name for port in self.outputs]
+        if isinstance(result, Mapping):
+            theirs = {self._output(key, [1] * len(names)): value for key, value in result.items()}
+        elif isinstance(result, (tuple, list)) and len(result) == len(names):
+            theirs = dict(enumerate(result))
+        elif len(names) == 1 or output is not None:
+            theirs = {self._output(output, [row.shape[1] for row in ours]): result}
+        else:
+            raise ValueError(f"compare: the reference gives one result, and {self.name} has the outputs {_ports.listed(names)}: name "
+                             "the output that it is with output=")
+        if output is not None:
+            which = self._output(output, [row.shape[1] for row in ours])
+            theirs = {which: theirs[which]}
+        distances, agreements = [], []
+        for which, value in sorted(theirs.items()):
+            of_reference = np.asarray(value.detach() if hasattr(value, "detach") else value, np.float64)
+            mine = ours[which].astype(np.float64)
+            if of_reference.size != mine.size:
+                raise ValueError(f"compare: output {names[which]!r} has {mine.shape[1]} values for each of {count} samples, the "
+                                 f"reference's result has the shape {of_reference.shape}")
+            of_reference = of_reference.reshape(count, -1)
+            distances.append(np.abs(mine - of_reference).reshape(-1))
+            if mine.shape[1] > 1:
+                agreements.append(float((mine.argmax(axis=1) == of_reference.argmax(axis=1)).mean()))
+        distance = np.concatenate(distances)
         out = {"largest_difference": float(distance.max()), "mean_difference": float(distance.mean())}
-        if ours.shape[1] > 1:
-            out["agreement"] = float((ours.argmax(axis=1) == theirs.argmax(axis=1)).mean())
-        return out
+        return {**out, "agreement": min(agreements)} if agreements else out
 
     # --- Proof -----------------------------------------------------------------------------------
 
@@ -292,23 +363,42 @@ def _tensor(port: Mapping[str, Any]) -> Tensor:
     return Tensor(port["name"], tuple(port["shape"]), _NUMPY[port["dtype"]], port.get("scale"), port.get("zero_point", 0))
 
 
+def _array(np: Any, port: Tensor | None, value: Any) -> Any:
+    """As numpy has it. What has no numbers, such as a tf.data set, is refused with what to do."""
+    what = f"input {port.name!r}" if port is not None else "y"
+    if hasattr(value, "as_numpy_iterator") or hasattr(value, "__next__"):
+        raise TypeError(f"{what} is {type(value).__module__}.{type(value).__name__}, not an array: collect the samples first, such as "
+                        "with numpy.stack(list(data.unbatch().map(lambda x, y: x).as_numpy_iterator()))")
+    array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    if array.dtype == object:
+        raise TypeError(f"{what} is no array of numbers: the samples have different shapes, or are no numbers")
+    return array
+
+
 def _quantised(np: Any, port: Tensor, array: Any, quantise: bool) -> Any:
     wanted = np.dtype(port.dtype)
     if array.dtype == wanted:
         return array
-    if quantise and port.scale and array.dtype.kind == "f":
-        limits = np.iinfo(wanted)
-        if np.isnan(array).any():
-            raise ValueError(f"input {port.name!r}: NaN cannot be quantised")
-        # As LiteRT's QUANTIZE does: divided in float32, halves away from zero.
-        quotient = (array.astype(np.float32) / np.float32(port.scale)).astype(np.float64)
-        scaled = np.sign(quotient) * np.floor(np.abs(quotient) + 0.5) + port.zero_point
-        return np.clip(scaled, limits.min, limits.max).astype(wanted)
+    if quantise and port.scale:
+        if array.dtype.kind in "iub":
+            # 3 may be the number 3 or the quantised value 3, which are different inputs.
+            raise TypeError(f"input {port.name!r} is {port.dtype} with scale {port.scale:.6g} and zero point {port.zero_point}, "
+                            f"{array.dtype} was given, and values leave {port.dtype} or mean other numbers: give the real numbers that "
+                            f"the network was trained with, such as x.astype(numpy.float32) / 255 for images, or quantised values with "
+                            "raw=True")
+        if array.dtype.kind == "f":
+            limits = np.iinfo(wanted)
+            if np.isnan(array).any():
+                raise ValueError(f"input {port.name!r}: NaN cannot be quantised")
+            # As LiteRT's QUANTIZE does: divided in float32, halves away from zero.
+            quotient = (array.astype(np.float32) / np.float32(port.scale)).astype(np.float64)
+            scaled = np.sign(quotient) * np.floor(np.abs(quotient) + 0.5) + port.zero_point
+            return np.clip(scaled, limits.min, limits.max).astype(wanted)
     if not np.can_cast(array.dtype, wanted, "same_kind") and not _exact(np, array, wanted):
         raise TypeError(f"input {port.name!r} is {port.dtype}, {array.dtype} was given")
     converted = array.astype(wanted)
     if wanted.kind in "iub" and (converted != array).any():
-        raise ValueError(f"input {port.name!r}: values leave {port.dtype}")
+        raise ValueError(f"input {port.name!r}: values leave {port.dtype}: from {array.min()} to {array.max()}")
     return converted
 
 
@@ -342,11 +432,16 @@ def compile(model: Any, *, cpu: str | None = None, board: str | None = None, nam
     """Compiles a model to C for a microcontroller.
 
     model: the path of a .tflite or .onnx file or of a TVM graph; the bytes of one; an `onnx.ModelProto`; a Keras model;
-    a `torch.nn.Module` (with `example_inputs`, a tensor or a tuple of them; through litert-torch or ONNX, whichever is
-    installed); an estimator of scikit-learn (with `example_inputs`, an array of samples). cpu: one of `aotc cpus`, such as
-    "cortex-m4f". board: one of `aotc boards`, instead of a cpu. name: beginning of every C name. representative_data: samples,
-    an array or a sequence of them, of which int8 quantisation takes its ranges; without it a Keras or PyTorch model stays
-    float.
+    a `torch.nn.Module` (with `example_inputs`: a tensor, a tuple of them, or a dict by the names of forward's arguments;
+    through litert-torch or ONNX, whichever is installed); an estimator of scikit-learn (with `example_inputs`, an array of
+    samples). A subclassed Keras model with several arguments needs `example_inputs`, too. cpu: one of `aotc cpus`, such as
+    "cortex-m4f". board: one of `aotc boards`, instead of a cpu. name: beginning of every C name.
+
+    representative_data: samples of which int8 quantisation takes its ranges; without it a Keras or PyTorch model stays
+    float. An array of samples, for several inputs a list of such arrays in their order or a dict by name; or an iterable of
+    samples or batches (a tf.data set, a generator), each an array, a tuple in the inputs' order or a dict.
+
+    Inputs and outputs have the names and the order that the framework gives them.
 
     Further options are those of `aotc compile`, with underscores: `optimize="speed"`, `prefer="ram"`,
     `shape={"input": (1, 98, 40)}`, `keep_dead_channels=True`.
@@ -355,16 +450,18 @@ def compile(model: Any, *, cpu: str | None = None, board: str | None = None, nam
     board has the memory for it: `Model.project` raises DoesNotFitError where it has not."""
     folder = tempfile.TemporaryDirectory(prefix="aotc-")
     try:
-        source, suggested = _convert.to_file(model, pathlib.Path(folder.name), representative_data, example_inputs)
+        shapes = options.get("shape")
+        source = _convert.to_file(model, pathlib.Path(folder.name), representative_data, example_inputs,
+                                  shapes if isinstance(shapes, Mapping) else {})
         if name is not None:
             options["prefix"] = name
-        elif suggested:
-            options.setdefault("prefix", suggested)
+        elif source.name:
+            options.setdefault("prefix", source.name)
         if cpu is not None:
             options["cpu"] = cpu
         if board is not None:
             options["board"] = board
-        return Model(source, options, folder)
+        return Model(source.path, options, folder, source.interface)
     except BaseException:
         shutil.rmtree(folder.name, ignore_errors=True)
         raise

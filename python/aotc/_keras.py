@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a Keras model to a .tflite file, through TensorFlow's converter.
+
+The model is traced with a batch of 1 and with inputs and outputs that have our own names, because the converter sorts
+names, and layers with loops have no form with an open batch. The names in the file are then replaced by Keras's.
+"""
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sys
+import tempfile
+from typing import Any, Iterator, Mapping, Sequence
+
+from . import _errors, _ports, _tflite
+
+
+class _Form:
+    """How a model is called."""
+
+    def __init__(self, arguments: tuple[Any, ...], by_name: Mapping[str, Any], names: Sequence[str], named: bool):
+        self.arguments, self.by_name, self.names, self.named = arguments, dict(by_name), _ports.unique(names), named
+
+
+def to_tflite(tf: Any, np: Any, model: Any, representative_data: Any, example_inputs: Any,
+              shapes: Mapping[str, Sequence[int]]) -> tuple[bytes, _ports.Interface]:
+    """(the file, names and order of inputs and outputs). int8 throughout where representative data is given."""
+    form = _form_of(tf, model, example_inputs)
+    specs = _specs(tf, form, shapes)
+    results: list[Any] = []
+
+    def serve(*flat: Any) -> dict[str, Any]:
+        values = iter(flat)
+        call = _ports.rebuilt((form.arguments, form.by_name), _is_spec, values)
+        results[:] = [model(*call[0], training=False, **call[1])]
+        return {f"aotc_output_{i:05}": leaf for i, leaf in enumerate(_ports.leaves(results[0], tf.is_tensor))}
+
+    calibration = None
+    if representative_data is not None:
+        checked = [_ports.Spec(name, tuple(spec.shape), spec.dtype.name) for name, spec in zip(form.names, specs)]
+        calibration = _ports.samples(np, representative_data, checked, form.named)
+    with _unrolled(model) if calibration else contextlib.nullcontext():
+        concrete = tf.function(serve, input_signature=specs, autograph=False).get_concrete_function()
+    interface = _ports.Interface(form.names, _output_names(tf, model, results[0]), form.named,
+                                 isinstance(results[0], Mapping))
+    holder = tf.Module()
+    holder.held = list(concrete.graph.variables)
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([concrete], holder)
+    if calibration:
+        converter.optimizations = [tf.lite.Optimize.DEFAULT]
+        converter.representative_dataset = lambda: (dict(zip((s.name for s in specs), sample)) for sample in calibration)
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.TFLITE_BUILTINS_INT8]
+        converter.inference_input_type = converter.inference_output_type = tf.int8
+    made = _converted(converter)
+    return _tflite.rewire(made, [(s.name, name) for s, name in zip(specs, form.names)],
+                          [(f"aotc_output_{i:05}", name) for i, name in enumerate(interface.outputs)]), interface
+
+
+# --- How the model is called ---------------------------------------------------------------------
+
+
+def _is_spec(value: Any) -> bool:
+    return hasattr(value, "shape") and hasattr(value, "dtype")
+
+
+def _form_of(tf: Any, model: Any, example_inputs: Any) -> _Form:
+    """The structure of the model's inputs, whose leaves have a shape and a type."""
+    structure = next((s for s in (getattr(model, name, None) for name in ("_inputs_struct", "_nested_inputs")) if s is not None), None)
+    if structure is None and getattr(model, "inputs", None):
+        structure = list(model.inputs) if len(model.inputs) > 1 else model.inputs[0]
+    if structure is not None:
+        return _Form((structure,), {}, _ports.names_of(structure, _is_spec, "input", _name_of_tensor),
+                     _ports.has_dict(structure, _is_spec))
+    if example_inputs is not None:
+        arguments, by_name, names = _ports.arguments_of(model.call, example_inputs)
+        arguments, by_name = _specs_of_values(tf, arguments), _specs_of_values(tf, by_name)
+    else:
+        arguments, by_name, names = *_built(tf, model), [_first_argument(model)]
+    call = [*arguments, *by_name.values()]
+    flat = [n for part, name in zip(call, names) for n in _ports.names_of(part, _is_spec, name)]
+    return _Form(arguments, by_name, flat, any(_ports.has_dict(part, _is_spec) for part in call))
+
+
+def _name_of_tensor(tensor: Any) -> str:
+    return str(getattr(tensor, "name", "") or "").split(":")[0]
+
+
+def _first_argument(model: Any) -> str:
+    import inspect
+    return next((name for name in inspect.signature(model.call).parameters if name != "self"), "input")
+
+
+def _specs_of_values(tf: Any, structure: Any) -> Any:
+    """Arrays and tensors become what they are an example of: any batch."""
+    def is_array(value: Any) -> bool:
+        return hasattr(value, "shape") and hasattr(value, "dtype")
+    values = _ports.leaves(structure, is_array)
+    specs = [tf.TensorSpec((None, *v.shape[1:]), tf.float32 if tf.as_dtype(v.dtype) == tf.float64 else tf.as_dtype(v.dtype))
+             for v in values]
+    return _ports.rebuilt(structure, is_array, iter(specs))
+
+
+def _built(tf: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Of a model that was called before: the shapes that Keras remembers."""
+    import inspect
+    remembered = getattr(model, "_build_shapes_dict", None) or {}
+    shapes = next(iter(remembered.values())) if len(remembered) == 1 else getattr(model, "_build_input_shape", None)
+    required = [p for p in inspect.signature(model.call).parameters.values()
+                if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.name != "self"]
+    if shapes is None or len(required) != 1:
+        raise TypeError("a subclassed Keras model needs example_inputs: an array of the shape of its input with the batch, a list or "
+                        "dict of them as its call takes it, or a tuple with one for each argument of its call")
+
+    def is_shape(value: Any) -> bool:
+        return isinstance(value, (list, tuple)) and all(d is None or isinstance(d, int) for d in value) or hasattr(value, "as_list")
+    specs = [tf.TensorSpec((None, *tuple(shape)[1:]), tf.float32) for shape in _ports.leaves(shapes, is_shape)]
+    return (_ports.rebuilt(shapes, is_shape, iter(specs)),), {}
+
+
+def _specs(tf: Any, form: _Form, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
+    """Of the inputs, in their order: an open batch is 1, and the user may give shapes by name."""
+    specs = []
+    for i, (name, leaf) in enumerate(zip(form.names, _ports.leaves((form.arguments, form.by_name), _is_spec))):
+        given = shapes.get(name)
+        shape = [None if size is None else int(size) for size in (tuple(leaf.shape) if given is None else given)]
+        if len(shape) != len(tuple(leaf.shape)):
+            raise _errors.OptionError(f"--shape: input {name!r} has {len(tuple(leaf.shape))} dimensions, {len(shape)} were given")
+        if shape and shape[0] is None:
+            shape[0] = 1
+        specs.append(tf.TensorSpec(shape, tf.as_dtype(leaf.dtype), name=f"aotc_input_{i:05}"))
+    return specs
+
+
+def _output_names(tf: Any, model: Any, result: Any) -> tuple[str, ...]:
+    flat = _ports.names_of(result, tf.is_tensor, "output")
+    of_model = list(getattr(model, "output_names", None) or [])
+    if not isinstance(result, Mapping) and len(of_model) == len(flat):
+        return _ports.unique(of_model)
+    return _ports.unique(["output_0"] if tf.is_tensor(result) else flat)
+
+
+# --- Conversion ----------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _unrolled(model: Any) -> Iterator[None]:
+    """Recurrent layers as one operator after the other: the converter does not quantise loops."""
+    layers = model._flatten_layers() if hasattr(model, "_flatten_layers") else []
+    changed = [layer for layer in layers if getattr(layer, "unroll", None) is False]
+    for layer in changed:
+        layer.unroll = True
+    try:
+        yield
+    finally:
+        for layer in changed:
+            layer.unroll = False
+
+
+def _converted(converter: Any) -> bytes:
+    try:
+        with _without_intermediate_form():
+            return bytes(converter.convert())
+    except (KeyboardInterrupt, MemoryError):
+        raise
+    except Exception as error:  # whatever the converter raises: its classes are not public
+        text = str(error)
+    # Outside of the handler, so that the converter's text is not shown as a cause.
+    failure = _errors.ModelError(f"error: TensorFlow's converter does not take this model: {_ports.short(text)} [converter]\n"
+                                 f"  help: {_advice(text)}")
+    failure.converter_output = text
+    raise failure
+
+
+def _advice(text: str) -> str:
+    flex = sorted(set(re.findall(r"\btf\.([A-Z]\w+)|Flex(\w+)", text)))
+    names = ", ".join(a or b for a, b in flex if (a or b) not in ("While", "If", "Delegate"))
+    if "TensorList" in text or "element_shape" in text or "static" in text:
+        return "give the open dimensions sizes: shape={\"INPUT\": (1, 98, 40)}, or layers.Input with all of them"
+    if "Flex" in text or "custom op" in text:
+        return f"replace the layers that need {names or 'these operators'}, which TensorFlow Lite does not have"
+    return "convert it by tf.lite.TFLiteConverter, whose messages name the layer, and give aotc the .tflite file; the whole text is " \
+           "in the exception's converter_output"
+
+
+@contextlib.contextmanager
+def _without_intermediate_form() -> Iterator[None]:
+    """The converter writes parts of its intermediate form to the process's standard error. They are left out; the rest
+    is written when it is done."""
+    try:
+        sys.stderr.flush()
+        kept = os.dup(2)
+    except (OSError, ValueError, AttributeError):  # no standard error
+        yield
+        return
+    with tempfile.TemporaryFile() as aside:
+        os.dup2(aside.fileno(), 2)
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.flush()
+            os.dup2(kept, 2)
+            aside.seek(0)
+            lines = [line for line in aside.read().splitlines(keepends=True) if not _is_intermediate(line)]
+            with contextlib.suppress(OSError):
+                os.write(2, b"".join(lines))
+            os.close(kept)
+
+
+def _is_intermediate(line: bytes) -> bool:
+    return bool(re.match(rb"\s*(loc\(|error: |<unknown>:|.*: (error|note): |\^\s*$|%\d|func\.|module |\"tf)", line))

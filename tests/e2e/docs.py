@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the documentation shows against what it is about.
 
-Usage: docs.py excerpts|slugs|links|pictures|usage|commands [--pages A.md,B.md] [--update]
+Usage: docs.py excerpts|slugs|links|symbols|pictures|usage|commands [--pages A.md,B.md] [--update]
                --work DIR
 
 excerpts  lines of C blocks in docs/emitted-c.md are lines of the files that aotc emits, and C++ blocks
@@ -10,6 +10,8 @@ excerpts  lines of C blocks in docs/emitted-c.md are lines of the files that aot
           docs/from-keras.md shows are lines of files that were run
 slugs     every slug of a message is explained in docs/errors.md or docs/cli.md
 links     files that pages link to or name exist
+symbols   paths and identifiers in backticks on the pages for contributors are there: a path in the repository, each part of
+          an identifier as a word of some source
 pictures  scripts/pictures draws what is in docs/pictures, and what it draws of the arena is what the
           emitted C does
 usage     every command and option that any page names exists
@@ -100,6 +102,56 @@ def links(_):
             if "NAME" not in target and not (common.ROOT / target).exists():
                 problems.append(f"{page.name}: names '{target}', which does not exist")
     return problems
+
+
+DEVELOPER_PAGES = ("docs/design.md", "docs/adding-a-board.md", "docs/adding-a-pass.md", "docs/adding-an-operator.md", "docs/ir.md",
+                   "CONTRIBUTING.md")
+# Pages name files as the folder's own text would.
+FOLDERS = ("", "compiler/", "compiler/ops/", "tests/", "docs/", "crt/", "templates/*/", "boards/*/")
+A_PATH = re.compile(r"[\w.*<>-]+(/[\w.*<>-]+)+/?")
+AN_IDENTIFIER = re.compile(r"(?=.*(?:_|::|[a-z][A-Z]))[A-Za-z_]\w*((::|\.)\w+)*(\(\))?")
+STYLE = {"PascalCase"}  # how names are written, and no name
+NO_SOURCES = {".md", ".tflite", ".onnx", ".npy", ".png", ".svg", ".bin"}
+
+
+def words_of_sources():
+    listed = subprocess.run(["git", "ls-files"], cwd=common.ROOT, capture_output=True, text=True, check=True).stdout
+    words = set()
+    for name in listed.splitlines():
+        path = common.ROOT / name
+        if path.suffix not in NO_SOURCES and path.is_file():
+            words |= set(re.findall(r"\w+", path.read_text(errors="replace")))
+    return words
+
+
+def is_there(path):
+    """A path of the repository, without its suffix perhaps. NAME stands for any name."""
+    pattern = re.sub(r"<\w+>|\b[A-Z]{2,}\b|(?<=_)[A-Z]{2,}(?=\.)", "*", path.strip("/"))
+    return pattern.startswith("build/") or any(any(common.ROOT.glob(folder + pattern + more)) for folder in FOLDERS
+                                               for more in ("", ".*", ".cpp", ".h"))
+
+
+def symbols_missing(text, words):
+    """Names in backticks, outside of blocks of code, that nothing has."""
+    out = []
+    for token in re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)):
+        if A_PATH.fullmatch(token):
+            out += [] if is_there(token) else [token]
+        elif AN_IDENTIFIER.fullmatch(token) and token not in STYLE:
+            parts = [part for part in re.findall(r"\w+", token) if not re.search(r"(^|_)[A-Z]{2,}$", part)]
+            out += [token] if any(part not in words for part in parts) else []
+    return out
+
+
+def symbols(_):
+    words = words_of_sources()
+    control = "`no_such_" + "symbol` `Operator::no_" + "member` `ops/no_such/file.h` `Operator::uint8_form` `ops/operator.h`"
+    if len(symbols_missing(control, words)) != 3:
+        raise common.Failure(f"what is missing is not found: {symbols_missing(control, words)}")
+    missing = [f"{page}: `{token}` is in no source" for page in DEVELOPER_PAGES
+               for token in symbols_missing((common.ROOT / page).read_text(), words)]
+    if missing:
+        raise common.Failure("\n".join(missing))
 
 
 def pictures(work):
@@ -267,7 +319,7 @@ def commands(work, pages=PAGES, update=False):
 
 
 def main():
-    checks = {f.__name__: f for f in (excerpts, slugs, links, pictures, usage, commands)}
+    checks = {f.__name__: f for f in (excerpts, slugs, links, symbols, pictures, usage, commands)}
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("check", choices=checks)

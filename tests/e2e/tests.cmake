@@ -206,7 +206,7 @@ add_test(NAME docs.reliability COMMAND ${Python3_EXECUTABLE}
   ${CMAKE_CURRENT_SOURCE_DIR}/reliability/lanes.py check)
 set_tests_properties(docs.reliability PROPERTIES LABELS quick)
 # What the documentation shows.
-foreach(check excerpts slugs links pictures usage)
+foreach(check excerpts slugs links symbols pictures usage)
   e2e_test(docs.${check} quick ${python} ${e2e}/docs.py ${check} --work ${work}/docs_${check})
 endforeach()
 e2e_test(docs.readme quick ${python} ${e2e}/docs.py commands --pages README.md

@@ -112,7 +112,14 @@ def expected(path, x):
     # One by one, as the C does.
     name = session.get_inputs()[0].name
     rows = [session.run(None, {name: x[i:i + 1]}) for i in range(len(x))]
-    return [np.concatenate([np.asarray(row[o]).reshape(1, -1) for row in rows]) for o in range(len(rows[0]))]
+    return [np.concatenate([as_table(row[o]) for row in rows]) for o in range(len(rows[0]))]
+
+
+def as_table(result):
+    """A row; ZipMap gives a list of dictionaries, whose order is that of the classes."""
+    if isinstance(result, list) and isinstance(result[0], dict):
+        result = np.array([list(scores.values()) for scores in result], np.float32)
+    return np.asarray(result).reshape(1, -1)
 
 
 def without_its_rounding(model, x, want):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LabelEncoder: keys to values. Where the values are strings, what comes out is their place in a list that users are told.
+// ZipMap: scores with the names of their classes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -95,7 +96,30 @@ void label_encoder(Call& c) {
   c.out(0, b.set_element(b.add("gather", {values, place}, {{"axis", 0}}), b.element(values)));
 }
 
-constexpr Rule kRules[] = {{"LabelEncoder", 2, label_encoder, classical::kDomain}};
+// The output is a list of dictionaries from class to score. C has no dictionaries, so the scores stay a table with one
+// column for each class.
+void zip_map(Call& c) {
+  Builder& b = c.b;
+  Id scores = c.in(0);
+  std::vector<std::string> names;
+  size_t classes = c.ints("classlabels_int64s").value_or(Ints{}).size();
+  if (const Attribute* a = c.find("classlabels_strings"); a != nullptr && classes == 0) {
+    names.assign(a->strings.begin(), a->strings.end());
+    classes = names.size();
+  }
+  const int64_t columns = b.rank(scores) == 0 ? 0 : b.shape(scores).back();
+  if (static_cast<int64_t>(classes) != columns)
+    c.refuse(fmt::format("it has {} classes, and its operand has {} scores a row", classes, columns));
+  // The list of labels that a LabelEncoder gives has one more entry, for keys that it does not know.
+  const std::vector<std::string>& known = b.labels();
+  if (known.empty() && !names.empty())
+    b.tell_labels(std::move(names));
+  else if (!names.empty() && (known.size() < names.size() || !std::equal(names.begin(), names.end(), known.begin())))
+    c.refuse("its classes are in another order than the labels");
+  c.out(0, scores);
+}
+
+constexpr Rule kRules[] = {{"LabelEncoder", 2, label_encoder, classical::kDomain}, {"ZipMap", 1, zip_map, classical::kDomain}};
 
 }  // namespace
 

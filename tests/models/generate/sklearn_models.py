@@ -10,7 +10,7 @@ import warnings
 import numpy as np
 from skl2onnx import to_onnx
 from sklearn import cluster, datasets, decomposition, ensemble, linear_model, naive_bayes, neighbors, neural_network
-from sklearn import preprocessing, svm, tree
+from sklearn import pipeline, preprocessing, svm, tree
 
 FEATURES = 8
 
@@ -67,6 +67,9 @@ MODELS = {
     "gaussian_nb": (naive_bayes.GaussianNB(), THREE),
     "k_means": (cluster.KMeans(4, random_state=1), THREE),
     "pca": (decomposition.PCA(3), THREE),
+    # As skl2onnx exports them by itself: scores are a list of dictionaries.
+    "dictionaries": (pipeline.make_pipeline(preprocessing.StandardScaler(), svm.SVC()), THREE),
+    "dictionaries_names": (linear_model.LogisticRegression(), named),
     "ridge": (linear_model.Ridge(), numbers),
     "one_hot_encoder": (preprocessing.OneHotEncoder(sparse_output=False, handle_unknown="ignore"), categories),
 }
@@ -78,7 +81,7 @@ def export(name, out):
     x = x.astype(np.float32)
     model.fit(x) if y is None else model.fit(x, y)
     # Probabilities as a table, not as a list of dictionaries.
-    table = hasattr(model, "predict_proba") or isinstance(model, svm.SVC)
+    table = (hasattr(model, "predict_proba") or isinstance(model, svm.SVC)) and not name.startswith("dictionaries")
     options = {id(model): {"zipmap": False}} if table else None
     (out / f"{name}.onnx").write_bytes(to_onnx(model, x[:1], options=options, target_opset=17).SerializeToString())
 

@@ -70,6 +70,24 @@ Foreign torch_weights(const std::string& file) {
            "pip install ai-edge-torch"}};
 }
 
+// A pickle begins with the names of the classes that it holds, or with the magic number of PyTorch's first format.
+Foreign pickle(Bytes bytes, const std::string& file) {
+  constexpr size_t kHead = 4096;
+  const std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min(bytes.size(), kHead));
+  auto has = [&](std::string_view text) { return head.find(text) != std::string_view::npos; };
+  if (has("sklearn"))
+    return {"a model of scikit-learn, saved by pickle or joblib",
+            {fmt::format("export it: python3 -c \"import joblib, numpy, skl2onnx; m = joblib.load('{}'); "
+                         "x = numpy.zeros((1, m.n_features_in_), numpy.float32); "
+                         "open('{}.onnx', 'wb').write(skl2onnx.to_onnx(m, x).SerializeToString())\"",
+                         shown(file), stem_of(file)),
+             "pip install joblib scikit-learn skl2onnx; load only files that you trust, because a pickle runs code"}};
+  if (has("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") || has("torch")) return torch_weights(file);
+  return {"a Python object, saved by pickle",
+          {"load it in Python, and export the model that it holds as .onnx or .tflite",
+           "aotc.compile of the Python package takes models of Keras, PyTorch and scikit-learn as they are in memory"}};
+}
+
 // --- Archives
 // -------------------------------------------------------------------------------------
 
@@ -237,8 +255,7 @@ std::optional<Foreign> recognise_foreign(Bytes bytes, const std::string& file) {
   if (begins(bytes, "<!DOCTYPE") || begins(bytes, "<!doctype") || begins(bytes, "<html"))
     return Foreign{"a web page, in place of the model",
                    {"download the file itself: such pages have a link 'raw' or 'download'"}};
-  if (bytes.size() > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5)
-    return torch_weights(file);
+  if (bytes.size() > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) return pickle(bytes, file);
   return protocol_buffer(bytes, file);
 }
 

@@ -82,6 +82,25 @@ TEST(Foreign, Keras) {
                 "first\n");
 }
 
+// Beginnings of what pickle.dumps and joblib.dump write of an SVC, of a dict of tensors, and of a list.
+TEST(Foreign, Pickles) {
+  std::string sklearn = this_is("m.pkl", "a model of scikit-learn, saved by pickle or joblib") +
+                        "  help: export it: python3 -c \"import joblib, numpy, skl2onnx; m = joblib.load('m.pkl'); "
+                        "x = numpy.zeros((1, m.n_features_in_), numpy.float32); "
+                        "open('m.onnx', 'wb').write(skl2onnx.to_onnx(m, x).SerializeToString())\"\n"
+                        "  help: pip install joblib scikit-learn skl2onnx; load only files that you trust, because a "
+                        "pickle runs code\n";
+  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x04\x95\x10\x05\0\0\0\0\0\0\x8c\x14sklearn.svm._classes", 33))), sklearn);
+  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x03" "csklearn.pipeline\nPipeline\n", 29))), sklearn);
+  EXPECT_NE(message("m.pkl", bytes_of("\x80\x02}q\001X\001wctorch._utils\n_rebuild_tensor_v2\n")).find("PyTorch weights"),
+            std::string::npos);
+  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x04]\x94.", 5))),
+            this_is("m.pkl", "a Python object, saved by pickle") +
+                "  help: load it in Python, and export the model that it holds as .onnx or .tflite\n"
+                "  help: aotc.compile of the Python package takes models of Keras, PyTorch and scikit-learn as they are in "
+                "memory\n");
+}
+
 TEST(Foreign, PyTorch) {
   std::string weights = "a file of PyTorch weights, without the network";
   std::string helps =
@@ -90,7 +109,7 @@ TEST(Foreign, PyTorch) {
       "  help: pip install ai-edge-torch\n";
   EXPECT_EQ(message("kws.pth", zip_of({"kws/data.pkl", "kws/byteorder", "kws/data/0"})),
             this_is("kws.pth", weights) + helps);
-  EXPECT_EQ(message("kws.pth", bytes_of(std::string("\x80\x02\x8a\x0al\xfc", 6))),
+  EXPECT_EQ(message("kws.pth", bytes_of(std::string("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15))),
             this_is("kws.pth", weights) + helps);
   EXPECT_EQ(message("kws.pt", zip_of({"kws/data.pkl", "kws/code/__torch__.py", "kws/version"})),
             this_is("kws.pt", "a TorchScript model") +

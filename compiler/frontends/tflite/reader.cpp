@@ -204,19 +204,20 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
   return success();
 }
 
-// Name of a port in the signature, or the tensor's name.
-std::string port_name(const Source& source, int32_t index, bool input) {
+// Name of a port in the signature, or the tensor's name. `before`: how many ports before this one are the same tensor; the
+// signature has a name for each of them.
+std::string port_name(const Source& source, int32_t index, bool input, int64_t before = 0) {
+  const schema::TensorMap* found = nullptr;
   if (source.signature != nullptr) {
     const auto* maps = input ? source.signature->inputs() : source.signature->outputs();
-    for (uint32_t i = 0; i < length(maps); ++i) {
+    for (uint32_t i = 0; i < length(maps) && (found == nullptr || before >= 0); ++i) {
       const schema::TensorMap* map = maps->Get(i);
-      if (map->tensor_index() == static_cast<uint32_t>(index) && map->name() != nullptr &&
-          map->name()->size() > 0) {
-        return text_of(map->name(), 4096);
-      }
+      if (map->tensor_index() != static_cast<uint32_t>(index) || map->name() == nullptr || map->name()->size() == 0) continue;
+      found = map;
+      --before;
     }
   }
-  return tensor_name(*source.subgraph, index);
+  return found != nullptr ? text_of(found->name(), 4096) : tensor_name(*source.subgraph, index);
 }
 
 Status add_ports(Source& source, const std::vector<graph::TensorId>& ids, bool input,
@@ -225,7 +226,8 @@ Status add_ports(Source& source, const std::vector<graph::TensorId>& ids, bool i
   for (uint32_t i = 0; i < length(from); ++i) {
     int32_t index = from->Get(i);
     if (!ids[static_cast<size_t>(index)].valid()) continue;
-    std::string name = port_name(source, index, input);
+    const int64_t before = std::count(from->begin(), from->begin() + i, index);
+    std::string name = port_name(source, index, input, before);
     if (!source.copies.take(name.size() + sizeof(graph::Port))) {
       report_aliasing(*source.diags, source.where());
       return kFailure;

@@ -237,6 +237,17 @@ TEST(TfliteReader, NamesPortsAfterTheSignature) {
   EXPECT_EQ(g.outputs[0].name, "q");
 }
 
+TEST(TfliteReader, NamesATensorThatIsTwoOutputsTwice) {
+  TestModel m = small_model();
+  m.outputs = {3, 2, 3};
+  m.signatures = {{"serve", {{"x", 0}}, {{"first", 3}, {"middle", 2}, {"last", 3}}}};
+  graph::Graph g = read_good(m);
+  ASSERT_EQ(g.outputs.size(), 3u);
+  EXPECT_EQ(g.outputs[0].name, "first");
+  EXPECT_EQ(g.outputs[1].name, "middle");
+  EXPECT_EQ(g.outputs[2].name, "last");
+}
+
 TEST(TfliteReader, ReadsSeveralInputsAndOutputs) {
   TestModel m = small_model();
   m.tensors[1].data.clear();

@@ -68,10 +68,26 @@ def _name(text: str) -> str:
 
 
 def _from_sklearn(model: Any, folder: pathlib.Path, example_inputs: Any) -> pathlib.Path:
-    skl2onnx = module("skl2onnx", "a model of scikit-learn")
+    skl2onnx, base = module("skl2onnx", "a model of scikit-learn"), module("sklearn.base", "a model of scikit-learn")
     np = module("numpy", "a model of scikit-learn")
     if example_inputs is None:
         raise TypeError("a model of scikit-learn needs example_inputs: an array of samples, a row each")
     first = np.asarray(example_inputs)[:1].astype(np.float32)
-    options = {id(model): {"zipmap": False}} if hasattr(model, "predict_proba") else None
-    return _written(folder, skl2onnx.to_onnx(model, first, options=options).SerializeToString(), "model.onnx")
+    classifiers = [part for part in _parts(model) if base.is_classifier(part)]
+    made = None
+    # Scores as a table, for each classifier that has the option; the steps of a pipeline do not take it from the pipeline.
+    for option in ({"zipmap": False}, {}):
+        try:
+            made = skl2onnx.to_onnx(model, first, options={id(part): option for part in classifiers} or None)
+            break
+        except NameError:  # what skl2onnx raises for an option that the estimator does not have
+            continue
+    if made is None:
+        made = skl2onnx.to_onnx(model, first)
+    return _written(folder, made.SerializeToString(), "model.onnx")
+
+
+def _parts(model: Any) -> list[Any]:
+    """The estimator and those that it passes samples to: the steps of a pipeline, the best of a search."""
+    inner = [step for _, step in getattr(model, "steps", [])] + [getattr(model, "best_estimator_", None)]
+    return [model, *(part for step in inner if hasattr(step, "get_params") for part in _parts(step))]

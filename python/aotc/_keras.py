@@ -27,7 +27,19 @@ def to_tflite(tf: Any, np: Any, model: Any, representative_data: Any, example_in
               shapes: Mapping[str, Sequence[int]]) -> tuple[bytes, _ports.Interface]:
     """(the file, names and order of inputs and outputs). int8 throughout where representative data is given."""
     form = _form_of(tf, model, example_inputs)
-    specs = _specs(tf, form, shapes)
+    leaves = _ports.leaves((form.arguments, form.by_name), _is_spec)
+    declared = [_ports.Spec(name, tuple(leaf.shape), tf.as_dtype(leaf.dtype).name) for name, leaf in zip(form.names, leaves)]
+    calibration = None
+    if representative_data is not None:
+        calibration = _ports.samples(np, representative_data, declared, form.named)
+    examples = _ports.leaves(example_inputs, _is_spec) if example_inputs is not None else calibration[0] if calibration else []
+    specs = [tf.TensorSpec(_fixed(spec, shapes.get(spec.name), examples[i].shape if len(examples) == len(declared) else ()),
+                           spec.dtype, name=f"aotc_input_{i:05}") for i, spec in enumerate(declared)]
+    for sample in calibration or []:
+        for spec, array in zip(specs, sample):
+            if not spec.is_compatible_with(tf.TensorSpec(array.shape, array.dtype)):
+                raise ValueError(f"representative_data has samples of the shapes {tuple(spec.shape)} and {array.shape}: a compiled "
+                                 "model has one, so cut or pad all to it")
     results: list[Any] = []
 
     def serve(*flat: Any) -> dict[str, Any]:
@@ -36,11 +48,7 @@ def to_tflite(tf: Any, np: Any, model: Any, representative_data: Any, example_in
         results[:] = [model(*call[0], training=False, **call[1])]
         return {f"aotc_output_{i:05}": leaf for i, leaf in enumerate(_ports.leaves(results[0], tf.is_tensor))}
 
-    calibration = None
-    if representative_data is not None:
-        checked = [_ports.Spec(name, tuple(spec.shape), spec.dtype.name) for name, spec in zip(form.names, specs)]
-        calibration = _ports.samples(np, representative_data, checked, form.named)
-    with _unrolled(model) if calibration else contextlib.nullcontext():
+    with _unrolled(model, all_layers=calibration is not None):
         concrete = tf.function(serve, input_signature=specs, autograph=False).get_concrete_function()
     interface = _ports.Interface(form.names, _output_names(tf, model, results[0]), form.named,
                                  isinstance(results[0], Mapping))
@@ -118,18 +126,23 @@ def _built(tf: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     return (_ports.rebuilt(shapes, is_shape, iter(specs)),), {}
 
 
-def _specs(tf: Any, form: _Form, shapes: Mapping[str, Sequence[int]]) -> list[Any]:
-    """Of the inputs, in their order: an open batch is 1, and the user may give shapes by name."""
-    specs = []
-    for i, (name, leaf) in enumerate(zip(form.names, _ports.leaves((form.arguments, form.by_name), _is_spec))):
-        given = shapes.get(name)
-        shape = [None if size is None else int(size) for size in (tuple(leaf.shape) if given is None else given)]
-        if len(shape) != len(tuple(leaf.shape)):
-            raise _errors.OptionError(f"--shape: input {name!r} has {len(tuple(leaf.shape))} dimensions, {len(shape)} were given")
-        if shape and shape[0] is None:
-            shape[0] = 1
-        specs.append(tf.TensorSpec(shape, tf.as_dtype(leaf.dtype), name=f"aotc_input_{i:05}"))
-    return specs
+def _fixed(spec: _ports.Spec, given: Sequence[int] | None, example: Sequence[int]) -> list[int]:
+    """The shape that is compiled: what the user gives by name, else the model's. An open batch is 1, and other open
+    dimensions are those of an example."""
+    if given is not None:
+        if len(given) != len(spec.shape):
+            raise _errors.OptionError(f"--shape: input {spec.name!r} has {len(spec.shape)} dimensions, {len(given)} were given")
+        return [int(size) for size in given]
+    shape = list(spec.shape)
+    if shape and shape[0] is None:
+        shape[0] = 1
+    if len(example) == len(shape):
+        shape = [int(have) if want is None else want for want, have in zip(shape, example)]
+    if None in shape:
+        open_ = ", ".join("N" if size is None else str(size) for size in shape)
+        raise _errors.ModelError(f"error: input {spec.name!r} has open dimensions ({open_}), and a compiled model has fixed ones "
+                                 f"[dynamic-shape]\n  help: give a size for each N: shape={{{spec.name!r}: ({open_})}}")
+    return [size for size in shape if size is not None]
 
 
 def _output_names(tf: Any, model: Any, result: Any) -> tuple[str, ...]:
@@ -144,10 +157,12 @@ def _output_names(tf: Any, model: Any, result: Any) -> tuple[str, ...]:
 
 
 @contextlib.contextmanager
-def _unrolled(model: Any) -> Iterator[None]:
-    """Recurrent layers as one operator after the other: the converter does not quantise loops."""
+def _unrolled(model: Any, all_layers: bool) -> Iterator[None]:
+    """Recurrent layers as one operator after the other: the converter does not quantise loops, and a loop that returns
+    sequences writes to a list, for which it makes slices of computed sizes."""
     layers = model._flatten_layers() if hasattr(model, "_flatten_layers") else []
-    changed = [layer for layer in layers if getattr(layer, "unroll", None) is False]
+    changed = [layer for layer in layers if getattr(layer, "unroll", None) is False
+               and (all_layers or getattr(layer, "return_sequences", False))]
     for layer in changed:
         layer.unroll = True
     try:

@@ -360,7 +360,7 @@ def _cell(value: Any) -> str:
 
 
 def _tensor(port: Mapping[str, Any]) -> Tensor:
-    return Tensor(port["name"], tuple(port["shape"]), _NUMPY[port["dtype"]], port.get("scale"), port.get("zero_point", 0))
+    return Tensor(port["name"], tuple(port["shape"]), _NUMPY[port["dtype"]], port.get("scale") or None, port.get("zero_point", 0))
 
 
 def _array(np: Any, port: Tensor | None, value: Any) -> Any:

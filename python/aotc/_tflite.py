@@ -55,6 +55,7 @@ def _u32(data: bytearray, at: int) -> int:
 
 # Fields of the schema: Model, SubGraph, SignatureDef, TensorMap.
 _SUBGRAPHS, _SIGNATURES = 2, 7
+_TENSORS, _TENSOR_NAME = 0, 3
 _OF_SUBGRAPH, _OF_SIGNATURE = {"inputs": 1, "outputs": 2}, {"inputs": 0, "outputs": 1}
 _SUBGRAPH_INDEX = 4
 _NAME, _TENSOR = 0, 1
@@ -81,6 +82,8 @@ def rewire(model: bytes, inputs: Sequence[tuple[str, str]], outputs: Sequence[tu
             struct.pack_into(f"<{count}i", data, at + 4, *order)
             for old, new in wanted:
                 maps[old].set_text(_NAME, new)
+                if kind == "inputs":  # messages name the tensor
+                    subgraph.tables(_TENSORS)[maps[old].number(_TENSOR)].set_text(_TENSOR_NAME, new)
     except (struct.error, ValueError, IndexError) as error:
         raise _errors.InternalError(f"the converter's .tflite file has no signature that could be read: {error!r}") from error
     return bytes(data)

@@ -280,9 +280,10 @@ class ModelBuilder:
         self._operators.append((f"custom:{name}", list(inputs), list(outputs), 1, packed))
         return len(self._operators) - 1
 
-    def finish(self, inputs, outputs):
-        """The bytes of a model of this subgraph alone; deterministic."""
-        return model_of([(self, inputs, outputs)])
+    def finish(self, inputs, outputs, signature=None):
+        """The bytes of a model of this subgraph alone; deterministic. `signature`: two dicts, of inputs and outputs, from
+        name to tensor."""
+        return model_of([(self, inputs, outputs)], signature)
 
     def _subgraph(self, b, codes, payloads, inputs, outputs):
         tensors = []
@@ -312,8 +313,9 @@ def pack_int4(array):
     return (halves[::2] | halves[1::2] << 4).astype(np.uint8).tobytes()
 
 
-def model_of(graphs):
-    """The bytes of a model of (ModelBuilder, inputs, outputs): the first is run, and enters others."""
+def model_of(graphs, signature=None):
+    """The bytes of a model of (ModelBuilder, inputs, outputs): the first is run, and enters others. `signature` as in
+    ModelBuilder.finish."""
     b = flatbuffers.Builder(4096)
     codes = []
     for graph, _, _ in graphs:
@@ -327,12 +329,33 @@ def model_of(graphs):
     code_table = _offsets(b, [_code(b, *c) for c in codes])
     buffers = _offsets(b, [_buffer(b, p) for p in payloads])
     description = b.CreateString("test model")
-    b.StartObject(5)
+    signatures = _offsets(b, [_signature(b, *signature)]) if signature else 0
+    b.StartObject(8 if signature else 5)
     b.PrependUint32Slot(0, 3, 0)
     for slot, offset in enumerate([code_table, subgraphs, description, buffers], start=1):
         b.PrependUOffsetTRelativeSlot(slot, offset, 0)
+    if signature:
+        b.PrependUOffsetTRelativeSlot(7, signatures, 0)
     b.Finish(b.EndObject(), file_identifier=b"TFL3")
     return bytes(b.Output())
+
+
+def _signature(b, inputs, outputs):
+    maps = []
+    for names in (inputs, outputs):
+        entries = []
+        for name, tensor in names.items():
+            text = b.CreateString(name)
+            b.StartObject(2)
+            b.PrependUOffsetTRelativeSlot(0, text, 0)
+            b.PrependUint32Slot(1, tensor, 0)
+            entries.append(b.EndObject())
+        maps.append(_offsets(b, entries))
+    key = b.CreateString("serving_default")
+    b.StartObject(5)
+    for slot, offset in enumerate([*maps, key]):
+        b.PrependUOffsetTRelativeSlot(slot, offset, 0)
+    return b.EndObject()
 
 
 def _offsets(b, offsets):

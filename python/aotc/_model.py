@@ -178,13 +178,19 @@ class Model:
                 archive.writestr(zipfile.ZipInfo(f"{self.name}/{path.name}", (1980, 1, 1, 0, 0, 0)), path.read_bytes())
         return out.getvalue()
 
-    def project(self, kind: str, board: str, directory: str | os.PathLike[str], **options: Any) -> pathlib.Path:
-        """Writes a firmware project: `kind` is one of `aotc templates list`, `board` one of `aotc boards`. Options are
-        those of `aotc create`. Raises DoesNotFitError where the board has less memory than the firmware needs."""
-        given = {k: v for k, v in self._options.items() if k != "cpu"}
-        _command.run("create", self._source, "--project", kind, "-o", directory, "--quiet",
-                     *_command.flags({**given, "board": board, **options}))
-        return pathlib.Path(directory)
+    def project(self, kind: str, board: str | None = None, directory: str | os.PathLike[str] | None = None,
+                **options: Any) -> pathlib.Path:
+        """Writes a firmware project: `kind` is one of `aotc templates list`, which says whether it takes a board; `board` is
+        one of `aotc boards`, by default the one that the model was compiled for; `directory` is by default NAME_app.
+        Options are those of `aotc create`. Raises DoesNotFitError where the board has less memory than the firmware
+        needs."""
+        given = dict(self._options)
+        if board is not None:
+            given.pop("cpu", None)  # the board says it
+            given["board"] = board
+        target = pathlib.Path(f"{self.name}_app" if directory is None else directory)
+        _command.run("create", self._source, "--project", kind, "-o", target, "--quiet", *_command.flags({**given, **options}))
+        return target
 
     # --- Running on this computer ----------------------------------------------------------------
 

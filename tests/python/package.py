@@ -5,6 +5,7 @@
 What the emitted C computes on this computer is compared with LiteRT's reference kernels, bit for bit.
 """
 import argparse
+import contextlib
 import html
 import os
 import pathlib
@@ -454,6 +455,15 @@ def files_are_written(use):
     assert m.to_zip() == use.aotc.compile(path, cpu="cortex-m4f", name="net").to_zip()
     made = m.project("bare_metal", "qemu_mps2_an386", use.work / "project")
     assert (made / "aotc.json").exists()
+    # Kinds that need no board, for the CPU that the model was compiled for; others use the model's board.
+    library = m.project("arduino-library", directory=use.work / "library")
+    assert (library / "library.properties").exists() and (library / "src/net.c").read_text() == m.files["net.c"]
+    with contextlib.chdir(use.work):
+        assert m.project("cmake") == pathlib.Path("net_app") and (use.work / "net_app/CMakeLists.txt").exists()
+    raises(use.aotc.OptionError, lambda: m.project("bare-metal", directory=use.work / "none"), "--board")
+    assert not (use.work / "none").exists()
+    of_board = use.aotc.compile(path, board="qemu_mps2_an386", name="net")
+    assert (of_board.project("bare-metal", directory=use.work / "of-board") / "aotc.json").exists()
     assert "net" in repr(m) and "<table>" in m._repr_html_()
 
 

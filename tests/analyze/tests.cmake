@@ -1,6 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # aotc-analyze, and what aotc does with its findings: included by tests/CMakeLists.txt. The build
 # with sanitizers runs them too: the program under test is another one.
+# Where Clang's package ends every configuration that asks for it, as where only some of its libraries are installed,
+# -DAOTC_ANALYZE=OFF configures, tests included.
+set(broken_clang ${CMAKE_BINARY_DIR}/broken_clang)
+file(WRITE ${broken_clang}/ClangConfigVersion.cmake "set(PACKAGE_VERSION 19.1.7)\nset(PACKAGE_VERSION_COMPATIBLE TRUE)\n")
+file(WRITE ${broken_clang}/ClangConfig.cmake "message(FATAL_ERROR \"Clang's libraries are absent\")\n")
+add_test(NAME configure.without_clang
+         COMMAND ${CMAKE_COMMAND} -S ${CMAKE_SOURCE_DIR} -B ${CMAKE_BINARY_DIR}/without_clang -G ${CMAKE_GENERATOR}
+                 -DAOTC_TESTS=ON -DAOTC_ANALYZE=OFF -DClang_DIR=${broken_clang})
+set_tests_properties(configure.without_clang PROPERTIES LABELS full)
 if(NOT AOTC_SANITIZE)
   # What is not built is not said on the command line.
   set(analyzer "")

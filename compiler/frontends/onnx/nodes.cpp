@@ -260,6 +260,11 @@ void Importer::report_unknown() {
                   unknown_.size() == 1 ? "is" : "are", all, kinds.size() > 20 ? ", ..." : ""));
   for (size_t i = 0; unknown_.size() > 1 && i < unknown_.size() && i < kMostListed; ++i)
     d.note(fmt::format("{}", unknown_[i].at.str()));
+  if (std::any_of(kinds.begin(), kinds.end(),
+                  [](const std::string& k) { return k.find("com.microsoft") != std::string::npos; }))
+    d.help(
+        "operators of com.microsoft are written by onnxruntime's optimiser or quantiser: give the model before "
+        "optimisation");
   d.help(
       "export the model without them, or for another operator set; docs/onnx.md lists what aotc "
       "reads");

@@ -48,7 +48,9 @@ class Groups {
  private:
   bool is(size_t i, std::string_view type) const {
     const Node& n = nodes_[i];
-    return n.type == type && (n.domain.empty() || n.domain == "ai.onnx");
+    // com.microsoft's have 16 bits in any operator set, and mean the same.
+    const bool contributed = n.domain == "com.microsoft" && type.ends_with("uantizeLinear");
+    return n.type == type && (n.domain.empty() || n.domain == "ai.onnx" || contributed);
   }
   // With float32 around stored bytes.
   bool is_quantize(size_t i) const {

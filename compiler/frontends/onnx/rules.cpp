@@ -94,10 +94,11 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
   static const std::multimap<Key, const Rule*> all = [] {
     std::multimap<Key, const Rule*> made;
     for (auto table :
-         {counted_rules(), elementwise_rules(), function_rules(), reduction_rules(), shape_rules(), movement_rules(),
-          index_rules(), product_rules(), window_rules(), normalisation_rules(), attention_rules(),
-          classical_rules(), fourier_rules(), label_rules(), qlinear_rules(), quantize_rules(), recurrent_rules(), resize_rules(), rotary_rules(),
-          sampling_rules(), training_rules(), tree_rules()})
+         {counted_rules(),   elementwise_rules(), function_rules(),  reduction_rules(), shape_rules(),
+          movement_rules(),  index_rules(),       product_rules(),   window_rules(),    normalisation_rules(),
+          attention_rules(), classical_rules(),   fourier_rules(),   label_rules(),     optimised_rules(),
+          qlinear_rules(),   quantize_rules(),    recurrent_rules(), resize_rules(),    rotary_rules(),
+          sampling_rules(),  training_rules(),    tree_rules()})
       for (const Rule& rule : table) made.emplace(Key(rule.domain, rule.type), &rule);
     return made;
   }();

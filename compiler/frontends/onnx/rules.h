@@ -118,6 +118,7 @@ std::span<const Rule> attention_rules();
 std::span<const Rule> classical_rules();
 std::span<const Rule> label_rules();
 std::span<const Rule> qlinear_rules();
+std::span<const Rule> optimised_rules();
 std::span<const Rule> quantize_rules();
 std::span<const Rule> recurrent_rules();
 std::span<const Rule> resize_rules();

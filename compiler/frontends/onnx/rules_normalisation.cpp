@@ -182,18 +182,31 @@ Id normalised(Builder& b, Id x, int64_t axis, double epsilon) {
   return b.binary("mul", m.centred, m.inverse);
 }
 
-void layer_normalization(Call& c) {
+// Rows of x, with a scale and perhaps a bias: outputs 0 to 2 are the result, the means and the inverse deviations.
+void normalise_rows_of(Call& c, Id x, Id scale, Id bias, int64_t axis, double epsilon) {
   Builder& b = c.b;
-  int64_t rank = b.rank(c.in(0)), axis = b.axis(c.i("axis", -1), rank);
-  const double epsilon = c.f("epsilon", 1e-5f);
-  if (has_rows(b, c.in(0)) && is_list_of_row(b, c.in(1), c.in(0), axis) &&
-      (!c.has(2) || is_list_of_row(b, c.in(2), c.in(0), axis)) && !c.wants(1) && !c.wants(2))
-    return c.out(0, normalised_rows(b, c.in(0), axis, epsilon, true, c.in(1), c.has(2) ? c.in(2) : Id{}));
-  Moments m = moments_of(b, c.in(0), axes_from(axis, rank), epsilon);
-  Id out = b.binary("mul", b.binary("mul", m.centred, m.inverse), c.in(1));
-  c.out(0, c.has(2) ? b.binary("add", out, c.in(2)) : out);
+  if (has_rows(b, x) && is_list_of_row(b, scale, x, axis) && (!bias.valid() || is_list_of_row(b, bias, x, axis)) &&
+      !c.wants(1) && !c.wants(2))
+    return c.out(0, normalised_rows(b, x, axis, epsilon, true, scale, bias));
+  Moments m = moments_of(b, x, axes_from(axis, b.rank(x)), epsilon);
+  Id out = b.binary("mul", b.binary("mul", m.centred, m.inverse), scale);
+  c.out(0, bias.valid() ? b.binary("add", out, bias) : out);
   c.out(1, m.mean);
   c.out(2, m.inverse);
+}
+
+void layer_normalization(Call& c) {
+  const int64_t axis = c.b.axis(c.i("axis", -1), c.b.rank(c.in(0)));
+  normalise_rows_of(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}, axis, c.f("epsilon", 1e-5f));
+}
+
+// com.microsoft's: the sum of two tensors, and perhaps of a bias, normalised; output 3 is the sum.
+void skip_layer_normalization(Call& c) {
+  Builder& b = c.b;
+  Id sum = b.binary("add", c.in(0), c.in(1));
+  if (c.has(4)) sum = b.binary("add", sum, c.in(4));
+  normalise_rows_of(c, sum, c.in(2), c.has(3) ? c.in(3) : Id{}, b.rank(sum) - 1, c.f("epsilon", 1e-12f));
+  c.out(3, sum);
 }
 
 void rms_normalization(Call& c) {
@@ -335,7 +348,9 @@ constexpr Rule kRules[] = {
     {"LogSoftmax", 1, log_softmax},
     {"Hardmax", 1, hardmax},
     {"BatchNormalization", 7, batch_normalization},
-    {"LayerNormalization", 17, layer_normalization},
+    // onnxruntime's optimiser writes it into models of any operator set.
+    {"LayerNormalization", 1, layer_normalization},
+    {"SkipLayerNormalization", 1, skip_layer_normalization, "com.microsoft"},
     {"RMSNormalization", 23, rms_normalization},
     {"InstanceNormalization", 6, instance_normalization},
     {"GroupNormalization", 18, group_normalization},

@@ -181,6 +181,24 @@ void mat_mul_integer(Call& c) {
   c.out(0, matrices ? exact_product(b, x, y) : matmul(b, x, y));
 }
 
+// Left rows are quantised by their data, and the sums become floats: inputs are rows, matrix, its scale, zero point,
+// bias.
+void dynamic_quantize_mat_mul(Call& c) {
+  Builder& b = c.b;
+  const ByData q = by_data(b, c.in(0));
+  Id x = b.cast(b.binary("sub", q.whole, q.zero), DType::kI32), y = b.cast(c.in(1), DType::kI32);
+  if (c.has(3)) {
+    Id zero = b.cast(c.in(3), DType::kI32);
+    y = b.add("sub", {y, b.type(zero).elements() == 1 ? b.reshape(zero, {}) : zero});
+  }
+  if (b.rank(x) < 2 || b.rank(y) < 2 || b.shape(x).back() != b.shape(y)[b.shape(y).size() - 2])
+    c.refuse("its operands are no matrices that fit");
+  Id scale = c.in(2);
+  if (b.type(scale).elements() == 1) scale = b.reshape(scale, {});
+  Id out = b.binary("mul", b.cast(exact_product(b, x, y), DType::kF32), b.binary("mul", q.scale, scale));
+  c.out(0, c.has(4) ? b.binary("add", out, c.in(4)) : out);
+}
+
 // The same channels of every group.
 Id some_channels(Builder& b, Id image, int64_t groups, int64_t from, int64_t count) {
   graph::Shape shape = b.shape(image), apart = shape;
@@ -237,6 +255,9 @@ void conv_integer(Call& c) {
 constexpr Rule kRules[] = {
     {"QuantizeLinear", 10, quantize_linear},
     {"DequantizeLinear", 10, dequantize_linear},
+    {"QuantizeLinear", 1, quantize_linear, "com.microsoft"},
+    {"DequantizeLinear", 1, dequantize_linear, "com.microsoft"},
+    {"DynamicQuantizeMatMul", 1, dynamic_quantize_mat_mul, "com.microsoft"},
     {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
     {"MatMulInteger", 10, mat_mul_integer},
     {"ConvInteger", 10, conv_integer},

@@ -47,12 +47,13 @@ void add_limits(const Compiled& c, ReportJson& data) {
 }
 
 // Parts that this report has not, and what adds them.
-ReportJson absent(const Report& r) {
+ReportJson absent(const Report& r, bool others) {
   ReportJson out = ReportJson::array();
   auto add = [&](const char* part, const std::string& command) {
     out.push_back({{"part", part}, {"command", command}});
   };
   const std::string model = std::filesystem::path(r.compiled.options.model_path).filename().string();
+  if (!others) add("other options and boards", "aotc report " + (r.project ? "DIRECTORY" : shell_quoted(model)));
   if (!r.compiled.board) add("code for one CPU", "aotc report " + shell_quoted(model) + " --cpu cortex-m4f");
   if (!r.project) {
     const std::string board = r.compiled.board && !r.compiled.options.board_name.empty() ? r.compiled.board->name : "BOARD";
@@ -104,7 +105,7 @@ Result<Report> make_report(const std::string& target, const CompileOptions& give
   if (others) data["boards"] = boards_json(compile);
   data["pareto"] = pareto_json(out.variants);
   data["next"] = next_steps_json(out.variants);
-  data["absent"] = absent(out);
+  data["absent"] = absent(out, others);
   data["source"] = source_json(c);
   return out;
 }

@@ -349,7 +349,12 @@ class Tests:
         assert "boards" not in part and len(part["levels"]) == len(part["pareto"]) == 1
         text = self.run("report", DIGITS, "--no-alternatives").stdout
         assert "CONV_2D" in text and "-O balanced" in text and "-O speed" not in text and "no better arena" not in text, text
-        assert "[usage]" in self.run("report", DIGITS, "--no-alternatives", "--html", "x.html", code=2).stderr
+        assert {"part": "other options and boards", "command": "aotc report digits_int8.tflite"} in part["absent"]
+        assert all(a["part"] != "other options and boards" for a in whole["absent"])
+        # The page has what the report has, and says what is left out.
+        self.run("report", DIGITS, "--no-alternatives", "--html", "part.html")
+        page = (self.work / "part.html").read_text()
+        assert "other options and boards" in page and "drawLevels" in page, len(page)
 
     # --- Differences -----------------------------------------------------------------------------
 

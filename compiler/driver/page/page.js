@@ -170,7 +170,7 @@ function drawNext() {
       const [better, worse] = n.text.split("; but ");
       return el("li", {}, el("code", {}, n.option), el("span", {}, el("span", {class: "better"}, better),
         worse ? ["; but ", el("span", {class: "worse"}, worse)] : null));
-    })) : el("p", {}, "No other level, --prefer or --stream makes anything smaller or faster."), absentText());
+    })) : DATA.variants.length > 1 ? el("p", {}, "No other level, --prefer or --stream makes anything smaller or faster.") : null, absentText());
 }
 
 // --- Layers: the graph beside what each costs -----------------------------------------------------

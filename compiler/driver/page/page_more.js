@@ -52,6 +52,7 @@ function drawPareto() {
       columns.map(([key]) => cell(p[key], `pareto.${i}.${key}`))))))));
 }
 function drawLevels() {
+  if (DATA.variants.length < 2) return;  // --no-alternatives
   const chosen = DATA.variants.find((v) => v.chosen) || {};
   const measured = [["arena_bytes", "Arena"], ["constants_bytes", "Constants"], ["code_bytes", "Code"],
     ["estimated_instructions", "Instructions, est."], ["functions", "Functions"]].filter(([key]) => DATA.variants.some((v) => v[key] !== undefined));

@@ -534,6 +534,8 @@ class Printer {
     std::string init = converted(n.init);
     ranges_.forget(n.var);
     const char* small = n.is_mutable ? nullptr : ranges_.type_of_let(n.var, n.init);
+    // A long that fits a short: compilers with -Wconversion ask for the cast.
+    if (small && !stays_int(n.init)) init = fmt::format("({}){}", small, at_least(n.init, kUnary));
     if (said_before(n, init)) return;
     std::string id = declare(n.var.get(), n.var->name);
     line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ", small ? small : c_type_of(n.var->dtype), id,

@@ -594,9 +594,9 @@ def grow(g):
     return True
 
 
-def random_model(seed, only=None, any_type=False):
+def random_model(seed, only=None, any_type=False, spoiled=True):
     """The model, and whether LiteRT has to be asked for shapes. `only`: of this operator alone.
-    `any_type`: of operators on types that are not theirs, as most of LiteRT's refusals need."""
+    `any_type`: of operators on types that are not theirs, as most of LiteRT's refusals need. `spoiled`: some models are."""
     g = Growth(seed)
     if only is not None:
         g.rules = {only: RULES[only]}
@@ -623,7 +623,7 @@ def random_model(seed, only=None, any_type=False):
         g.add(Tensor("float32", [3], type_number=g.rng.choice([None, 5, 8])))  # nobody's
     if not any_type and g.late.random() < 0.2:
         to_uint8(g)
-    if g.chance(40):
+    if g.chance(40) and spoiled:
         spoil(g)
     return g.model, g.guessed
 

@@ -33,6 +33,8 @@ LANES = {
               [f"{PYTHON} tests/e2e/misra.py check --work build/misra"]),
     "fuzz-models": ("10,000 damaged copies of each model, compiled", ["scripts/fuzz-models"]),
     "random-models": ("Random models against LiteRT", ["scripts/random-models --count 20000"]),
+    "option-sets": ("Random option sets on random models, by every compiler, against LiteRT and onnxruntime",
+                    [f"{PYTHON} tests/option_sets/lane.py --count 5000 --seed 100000 --work build/option_sets_long"]),
     "random-rows": ("Random chains over images, parts of them computed row by row in the interpreter, every access watched",
                     ["build/release/tests/random_graphs --rows --interpret --count 5000 --first 300000 --work build/random_graphs_rows"]),
     "mlperf-accuracy": ("MLPerf Tiny's 1,000 inputs of kws in the emulator, every result against LiteRT",

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# Random option sets on random models: included by tests/CMakeLists.txt.
+if(AOTC_SANITIZE)
+  return()
+endif()
+set(option_sets ${CMAKE_CURRENT_LIST_DIR})
+add_test(NAME option_sets
+         COMMAND ${python} ${option_sets}/lane.py --aotc $<TARGET_FILE:aotc> --count 300 --jobs 2 --work ${CMAKE_BINARY_DIR}/option_sets)
+add_test(NAME option_sets.can_fail
+         COMMAND ${python} ${option_sets}/can_fail.py --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/option_sets_can_fail)
+set_tests_properties(option_sets option_sets.can_fail PROPERTIES LABELS full)

@@ -50,6 +50,9 @@ endif()
 set(cli ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
 add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
 set_tests_properties(cli PROPERTIES LABELS quick)
+add_test(NAME cli.messages COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/messages.py --aotc $<TARGET_FILE:aotc>
+         --work ${CMAKE_BINARY_DIR}/cli_messages)
+set_tests_properties(cli.messages PROPERTIES LABELS quick)
 add_test(NAME cli.manual
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py --aotc $<TARGET_FILE:aotc>
                  --work ${CMAKE_BINARY_DIR}/cli_manual)

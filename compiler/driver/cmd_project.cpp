@@ -123,22 +123,24 @@ bool takes_one_model(Everything& e, const char* command) {
 }
 
 std::vector<Option> constants_options(Everything& e) {
-  return {{.names = "--constants-file",
-           .value = "NAME",
-           .target = &e.compile.constants_file,
-           .help = "The tables as a file of their own beside the C, which NAME_load takes after it has looked at its size, "
-                   "version, layout and checksum: weights can be updated without the code",
-           .see = "weights.md"},
-          {.names = "--constants-address",
-           .value = "0xADDRESS",
-           .target = &e.compile.constants_address,
-           .help = "Where that file lies in memory; by default NAME_load is told",
-           .see = "weights.md"},
-          {.names = "--constants-open",
-           .target = &e.compile.constants_open,
-           .help = "Code that assumes nothing of weights, biases and their scales, so that any others of the same shapes and "
-                   "activations fit; it is slower",
-           .see = "weights.md#code-for-any-weights"}};
+  return {
+      {.names = "--constants-file",
+       .value = "NAME",
+       .target = &e.compile.constants_file,
+       .help = "The tables as a file of their own beside the C, which NAME_load takes after it has looked at its size, "
+               "version, layout and checksum: weights can be updated without the code",
+       .see = "weights.md"},
+      {.names = "--constants-address",
+       .value = "0xADDRESS",
+       .target = &e.compile.constants_address,
+       .help = "Where that file lies in memory; by default NAME_load is told",
+       .see = "weights.md"},
+      {.names = "--constants-open",
+       .target = &e.compile.constants_open,
+       .help =
+           "Code for any weights, biases and weight scales of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED in int8, "
+           "of the same shapes and activation scales; it is slower",
+       .see = "weights.md#code-for-any-weights"}};
 }
 
 Command check() {
@@ -385,8 +387,7 @@ Command report() {
                       {.names = "--no-alternatives",
                        .target = &r.no_alternatives,
                        .help = "Only what was asked for: nothing is compiled with other options or for other boards, "
-                               "which takes most of the time",
-                       .excludes = {"--html"}},
+                               "which takes most of the time"},
                       quiet_option(e->common)},
           .groups = compile_groups(e->compile),
           .run = [e] { return report_command(e->report, e->compile, e->common); }};

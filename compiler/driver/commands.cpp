@@ -245,8 +245,10 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
         .help("pass --board NAME; 'aotc boards' lists them");
     return fail(diags, kExitUsage);
   }
+  if (!out.empty() && !check_project_path(out, diags)) return fail(diags, kExitUsage);
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
+  if (out.empty() && !check_project_path(compiled->prefix + "_app", diags)) return fail(diags, kExitUsage);
   Firmware firmware = firmware_of(choice);
   firmware.framework = description->framework;
   firmware.keeps_input = compiled->program.feeding && !description->verify;  // main.c that can verify is what feeds rows

@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <sstream>
 
@@ -336,6 +338,46 @@ class BuildFolders {
 
 }  // namespace
 
+bool check_project_path(const std::string& path, Diagnostics& diags) {
+  std::error_code ec;
+  const std::string absolute = fs::absolute(path, ec).lexically_normal().string();
+  const auto at = std::find_if(absolute.begin(), absolute.end(), [](unsigned char c) {
+    return c < 0x20 || c == 0x7F || std::string_view("\"\\;|$").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (at == absolute.end()) return true;
+  Location where;
+  where.file = path;
+  const auto c = static_cast<unsigned char>(*at);
+  diags
+      .error(where, "project-directory",
+             fmt::format("a project cannot be built where the path has {}: {}",
+                         c == '\n'               ? "a line break"
+                         : c < 0x20 || c == 0x7F ? "a control character"
+                                                 : fmt::format("the character {}", *at),
+                         escape_for_display(absolute, 400)))
+      .help("choose a directory whose whole path has no control characters and none of \" \\ ; | $");
+  return false;
+}
+
+namespace {
+
+// Ninja configures again and again while a file that it depends on is dated in the future, as after a wrong clock.
+// Files of the project get the present; files of an earlier build get an old date, so that they are made again.
+void date_back(const std::string& project) {
+  const auto now = fs::file_time_type::clock::now();
+  std::error_code ec;
+  const fs::path build = fs::path(project) / "build";
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (fs::recursive_directory_iterator at(project, options, ec), end; !ec && at != end; at.increment(ec)) {
+    std::error_code ignored;
+    if (!fs::is_regular_file(at->symlink_status(ignored)) || at->last_write_time(ignored) <= now) continue;
+    const auto [in_build, behind] = std::mismatch(build.begin(), build.end(), at->path().begin(), at->path().end());
+    fs::last_write_time(at->path(), in_build == build.end() ? now - std::chrono::hours(24 * 3650) : now, ignored);
+  }
+}
+
+}  // namespace
+
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
@@ -365,6 +407,8 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   if (project.manifest.contains("configure"))
     commands.push_back(fill_in(project.manifest["configure"], absolute));
   commands.push_back(fill_in(project.manifest["build"], absolute));
+  if (!check_project_path(project.path, diags)) return kExitUsage;
+  if (own_compiler) date_back(project.path);
   const BuildFolders folders(project.path);
   if (own_compiler) folders.mark(true);  // also of a build that is killed
   Progress progress(quiet);

@@ -47,6 +47,10 @@ nlohmann::ordered_json begin_manifest(const char* kind, const std::string& prefi
 // Has what `compile_options` reads of a description the types of what is written?
 bool is_description(const nlohmann::json& compile);
 
+// Reports [project-directory] if the absolute path of a project has a character that CMake, Ninja or Make read as
+// syntax.
+bool check_project_path(const std::string& path, Diagnostics& diags);
+
 // Configures and builds; returns an exit code, reporting [tool-missing] or [build-failed].
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags);
 

@@ -22,8 +22,23 @@ bool colour() {
 
 }  // namespace
 
+// The help of an error that has none of its own.
+static const char* help_of(const std::string& slug) {
+  if (slug == "op-attribute")
+    return "export the model with another value of this attribute; 'aotc ops' lists the operators";
+  if (slug == "op-shape") return "export the model with fixed shapes that fit together";
+  if (slug == "op-type") return "'aotc ops' lists the types of each operator; convert all of the model to one of these";
+  if (slug == "op-quantization") return "convert the model with full integer quantisation to int8";
+  if (slug == "op-operands") return "export the model again: the operator has other operands than its format says";
+  return "docs/errors.md explains this message by its slug";
+}
+
 void print_diagnostics(const Diagnostics& diags) {
-  std::string text = diags.str();
+  std::string text;
+  for (Diagnostic d : diags.all()) {
+    if (d.severity == Severity::kError && d.helps.empty()) d.help(help_of(d.slug));
+    text += d.str();
+  }
   if (colour()) {
     std::string out;
     for (size_t i = 0; i < text.size();) {

@@ -47,7 +47,10 @@ struct Adder {
   }
   CLI::Option* operator()(const Choice& choice) const {
     return app.add_option_function<std::string>(o.names, choice.set)
-        ->check(CLI::IsMember(choice.words));
+        ->check([words = choice.words](const std::string& given) {
+          if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
+          return fmt::format("{} is none of {}", given, fmt::join(words, ", "));
+        });
   }
   CLI::Option* operator()(const Action& action) const {
     return app.add_flag_function(o.names, [act = action.act](int64_t) { act(); });
@@ -137,6 +140,16 @@ std::string repeated_text(const Option& option, const std::vector<std::string>& 
   return "";
 }
 
+// The option that a text of CLI11 begins with; null for an argument and for none.
+const Option* option_of(const Command& command, const std::string& text) {
+  const std::string name = text.substr(0, text.find(':'));
+  for (const Option* o : command.all_options()) {
+    const std::vector<std::string> names = o->all_names();
+    if (!o->is_argument() && std::find(names.begin(), names.end(), name) != names.end()) return o;
+  }
+  return nullptr;
+}
+
 // What CLI11 says where none of the commands is given.
 constexpr const char* kNoCommand = "A subcommand is required";
 
@@ -168,6 +181,10 @@ int explain(const Command& program, const std::vector<std::string>& args, const 
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
   text = escape_for_display(text, 400);
+  if (const Option* o = option_of(command, text); o != nullptr && !o->value_text().empty()) {
+    if (text.ends_with(" missing")) text = fmt::format("option '{}' needs a value", o->long_name());
+    helps.push_back(fmt::format("write {} {}", o->long_name(), o->value_text()));
+  }
   if (!command.commands.empty() && args.size() >= path.size() &&
       !args[path.size() - 1].starts_with("-")) {
     const std::string& given = args[path.size() - 1];

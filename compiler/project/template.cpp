@@ -86,10 +86,15 @@ class Renderer {
     }
     if (t_.platforms.empty() || find(t_.platforms, board_.platform)) return true;
     diags_
-        .error(where_, "template-board",
-               fmt::format("has no support for board '{}' (platform {})", board_.name,
-                           board_.platform))
-        .help("'aotc templates list' says which kinds there are");
+        .error(
+            where_, "template-board",
+            board_.is_generic()
+                ? fmt::format("board '{}' names no hardware, and a project of this kind is made for one", board_.name)
+                : fmt::format("a project of this kind cannot be made for board '{}'", board_.name))
+        .help(board_.is_generic()
+                  ? "pass the board that the firmware is for: 'aotc boards' lists them; 'aotc compile' writes C "
+                    "for any"
+                  : "'aotc templates list' names the kinds of projects, for --project");
     return false;
   }
 

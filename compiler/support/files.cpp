@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "support/disk.h"
+#include "support/text.h"
 #include "support/work_area.h"
 
 namespace aotc {
@@ -19,9 +20,38 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr size_t kPiece = 65536;
+constexpr const char* kNoSuchFile = "no such file";
+
+// Help for a missing file: names in its folder that are nearly its own, else files with its extension.
+std::string instead_of(const fs::path& missing) {
+  const fs::path folder = missing.has_parent_path() ? missing.parent_path() : fs::path(".");
+  std::error_code ec;
+  if (!fs::is_directory(folder, ec))
+    return fmt::format("there is no directory '{}'", escape_for_display(folder.string(), 400));
+  constexpr size_t kMostLooked = 4096, kMostNamed = 5;
+  std::vector<std::string> names, same_kind;
+  for (fs::directory_iterator at(folder, ec), end; !ec && at != end && names.size() < kMostLooked; at.increment(ec))
+    names.push_back(at->path().filename().string());
+  std::sort(names.begin(), names.end());
+  auto listed = [](const std::vector<std::string>& all) {
+    std::string out;
+    for (size_t i = 0; i < all.size() && i < kMostNamed; ++i)
+      out += (i > 0 ? ", '" : "'") + escape_for_display(all[i]) + "'";
+    return out + (all.size() > kMostNamed ? ", ..." : "");
+  };
+  if (const auto near = closest(missing.filename().string(), names); !near.empty()) return "there is " + listed(near);
+  const std::string kind = missing.extension().string();
+  for (const std::string& name : names)
+    if (!kind.empty() && fs::path(name).extension() == kind) same_kind.push_back(name);
+  const std::string where = fmt::format("'{}'", escape_for_display(folder.string(), 400));
+  if (kind.empty()) return fmt::format("no file in {} has a name like it", where);
+  if (same_kind.empty()) return fmt::format("there is no {} file in {}", escape_for_display(kind), where);
+  return fmt::format("the {} files in {} are {}", escape_for_display(kind), where, listed(same_kind));
+}
 
 Failure unreadable(const Location& where, const std::string& why, Diagnostics& diags) {
-  diags.error(where, "file-read", "cannot read file: " + why);
+  auto& d = diags.error(where, "file-read", "cannot read file: " + why);
+  d.help(why == kNoSuchFile ? instead_of(where.file) : "give a file that can be read");
   return kFailure;
 }
 
@@ -31,7 +61,7 @@ Failure too_large(const Location& where, uint64_t limit, Diagnostics& diags) {
 }
 
 std::string reason_of(int error) {
-  if (error == ENOENT || error == ENOTDIR) return "no such file";
+  if (error == ENOENT || error == ENOTDIR) return kNoSuchFile;
   if (error == EACCES || error == EPERM) return "permission denied or not readable";
   return std::generic_category().message(error);
 }

@@ -193,6 +193,18 @@ def scripts():
     return [path for path in files() if path.startswith("scripts/")]
 
 
+@functools.cache
+def names_documents(name):
+    """Whether a word of a file's code, not of what it tells people, is the path of documents."""
+    text = (ROOT / name).read_text(errors="replace")
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return bool(re.search(r"\bdocs\b|\.md\b|README|CHANGELOG", text))
+    return any(isinstance(node, ast.Constant) and isinstance(node.value, str)
+               and re.fullmatch(r"[^\s()]*(\bdocs\b|\.md\b|README|CHANGELOG)[^\s()]*", node.value) for node in ast.walk(tree))
+
+
 def closure(names):
     """Files, and all that they name."""
     seen, waiting = set(), list(names)
@@ -220,7 +232,7 @@ class Reach:
         graph = stage_graph()
         self.stages = set().union(*(graph.get(stage, {stage}) for stage in entry.stages)) if entry.stages else set()
         self.pages = {label.removeprefix("reads.") for label in entry.labels if label.startswith("reads.docs/")}
-        self.documents = bool(re.search(r"\bdocs\b|\.md\b|README|CHANGELOG", self.text))
+        self.documents = any(names_documents(name) for name in self.python)
 
     def reaches(self, name):
         """None if a changed file cannot reach the entry, else why it can."""
@@ -305,8 +317,9 @@ class Selection:
                 if (reason := reach.reaches(name)) and reason != BUILDS]
         programs, words = [], [*entry.command, *(e.partition("=")[2] for e in entry.environment)]
         built = {p for w in words for p in re.split(r"[=,]", w) if any(p.startswith(f"{b}/") for b in self.builds)}
-        if "driver" in entry.stages:
-            built |= {str(p) for b in self.builds for p in (b / "compiler/aotc", b / "compiler/aotc-analyze")}
+        for stage, made in (("driver", ("aotc", "aotc-analyze")), ("aotc-opt", ("aotc-opt",)), ("aotc-analyze", ("aotc-analyze",))):
+            if stage in entry.stages:
+                built |= {str(b / "compiler" / program) for b in self.builds for program in made}
         for program in sorted(built):
             if os.path.isfile(program):
                 programs.append([os.path.relpath(program, ROOT), verdicts.content(program)])

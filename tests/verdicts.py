@@ -491,6 +491,7 @@ def make(words, folder=".", but=None, below=True):
     they name."""
     if not pending:
         return
+    folder = os.path.abspath(folder)
     for word in words:
         word = str(word)
         for path in {os.path.normpath(os.path.join(folder, part)) for part in (word, *re.split(r"[=,:]", word))}:
@@ -505,7 +506,7 @@ def make(words, folder=".", but=None, below=True):
 def forget(command, folder="."):
     """A command that is no step writes what it likes."""
     if pending and "-o" in command[:-1]:
-        pending.pop(os.path.normpath(os.path.join(folder, command[command.index("-o") + 1])), None)
+        pending.pop(os.path.abspath(os.path.join(folder, command[command.index("-o") + 1])), None)
 
 
 # --- Programs ------------------------------------------------------------------------------------

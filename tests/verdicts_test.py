@@ -307,6 +307,20 @@ def test_a_file_is_written_when_it_is_needed():
         assert "int run" in (b.folder / "image.elf").read_text()
 
 
+def test_a_relative_name_needs_its_file():
+    with bench() as b:
+        b.all()
+        (b.folder / "image.elf").unlink()
+        b.all()
+        before = os.getcwd()
+        os.chdir(b.folder)
+        try:
+            verdicts.make(["objdump", "-h", "image.elf"])
+        finally:
+            os.chdir(before)
+        assert (b.folder / "image.elf").exists()
+
+
 def test_what_a_late_file_is_made_of_must_not_change():
     with bench() as b:
         b.all()

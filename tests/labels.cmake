@@ -29,7 +29,7 @@ set(aotc_only_in_all
   "^models\\.((own|shared|ops)\\.clang|own\\.(preserve|overwrite)\\.cortex_m4|ops\\.(rv32imac|overwrite\\.gcc))$"
   "^onnx\\.(boards|mixed|order|order_depends|networks\\.boards|quantised(\\..*)?|compare|twins|torch_twins|attention|classical\\.boards|projects|large|compile_costs)$"
   "^projects\\.(esp_idf|rust|licence|model_options|all\\..*)$"
-  "^python\\."
+  "^python\\.(package|tune|notebooks)$"
   "^random_graphs\\.control$"
   "^random_models$"
   "^report\\.(browser|build)$"

@@ -1,11 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Inputs and outputs of models of Keras, PyTorch and ONNX have the framework's names and order: in calls, calibration,
 accuracy, the C header and the report. Every model has inputs of equal shape, so that only results tell them apart.
 
-Usage: wiring.py --work DIR [--only NAME]    frameworks.py stands in for the frameworks; routes.py tries the real ones
+frameworks.py stands in for the frameworks; routes.py tries the real ones.
 """
-import argparse
 import collections
 import os
 import pathlib
@@ -14,31 +12,32 @@ import sys
 import types
 
 import numpy as np
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tests/e2e"), str(ROOT / "tests/oracle"), str(pathlib.Path(__file__).parent)]
+sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 import common  # noqa: E402
 import frameworks  # noqa: E402
 from frameworks import Model, Value  # noqa: E402
 
-TESTS = []
 RNG = np.random.default_rng(1)
 IMU, CAM = RNG.normal(0, 1, (20, 6)).astype(np.float32), RNG.normal(0, 50, (20, 6)).astype(np.float32)
 
 
-def test(f):
-    TESTS.append(f)
-    return f
+@pytest.fixture
+def aotc(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tensorflow", frameworks.tensorflow())
+    monkeypatch.setitem(sys.modules, "torch", frameworks.torch())
+    import aotc
+    return aotc
 
 
 def raises(kind, action, *words):
-    try:
+    with pytest.raises(kind) as caught:
         action()
-    except kind as error:
-        for word in words:
-            assert word in str(error), f"'{word}' is not in: {error}"
-        return error
-    raise AssertionError(f"no {kind.__name__}")
+    for word in words:
+        assert word in str(caught.value)
+    return caught.value
 
 
 def mixed(imu, cam):
@@ -88,8 +87,7 @@ EXAMPLE = np.zeros((1, 6), np.float32)
 # --- Keras ---------------------------------------------------------------------------------------
 
 
-@test
-def functional_models_keep_the_order_of_their_inputs(aotc):
+def test_functional_models_keep_the_order_of_their_inputs(aotc):
     for order in ("imu cam", "cam imu"):
         m = aotc.compile(functional(order))
         assert [p.name for p in m.inputs] == order.split() and [p.name for p in m.outputs] == ["minus", "add"]
@@ -102,8 +100,7 @@ def functional_models_keep_the_order_of_their_inputs(aotc):
         assert np.array_equal(m(*arrays)["add"], want[1])
 
 
-@test
-def the_header_and_the_report_have_that_order(aotc):
+def test_the_header_and_the_report_have_that_order(aotc):
     m = aotc.compile(functional("imu cam"))
     header = m.files["net.h"]
     assert header.index("NET_INPUT_IMU_BYTES") < header.index("NET_INPUT_CAM_BYTES")
@@ -115,8 +112,7 @@ def the_header_and_the_report_have_that_order(aotc):
     assert "aotc_input" not in report.html
 
 
-@test
-def calibration_has_that_order(aotc):
+def test_calibration_has_that_order(aotc):
     """Of every form of representative data, and the ranges differ by 50."""
     want = [float(np.abs(a).max() / 127) for a in (IMU, CAM)]
     pairs = list(zip(IMU, CAM))
@@ -135,8 +131,7 @@ def calibration_has_that_order(aotc):
     assert np.allclose([p.scale for p in m.inputs], want[::-1], rtol=1e-6)
 
 
-@test
-def models_of_a_dict_have_names_and_no_order(aotc):
+def test_models_of_a_dict_have_names_and_no_order(aotc):
     m = aotc.compile(of_dict())
     got = m({"cam": CAM, "imu": IMU})
     assert list(got) == ["minus", "add"] and [p.name for p in m.inputs] == ["imu", "cam"]
@@ -147,8 +142,7 @@ def models_of_a_dict_have_names_and_no_order(aotc):
     assert m.accuracy({"imu": IMU, "cam": CAM}, mixed(IMU, CAM)[1].argmax(1), output="add") == 1
 
 
-@test
-def subclassed_models_are_called_as_their_call(aotc):
+def test_subclassed_models_are_called_as_their_call(aotc):
     for example in ((EXAMPLE, EXAMPLE), {"cam": EXAMPLE, "imu": EXAMPLE}):
         m = aotc.compile(Subclassed(), example_inputs=example)
         assert [p.name for p in m.inputs] == ["imu", "cam"]
@@ -163,8 +157,7 @@ def subclassed_models_are_called_as_their_call(aotc):
     raises(TypeError, lambda: aotc.compile(Subclassed(), example_inputs=(EXAMPLE,)), "(imu, cam)")
 
 
-@test
-def outputs_that_are_equal_have_both_names(aotc):
+def test_outputs_that_are_equal_have_both_names(aotc):
     def call(values):
         minus, add = mixed(*values)
         return [minus, add, minus]
@@ -173,8 +166,7 @@ def outputs_that_are_equal_have_both_names(aotc):
     same(m(IMU, CAM), [*mixed(IMU, CAM), mixed(IMU, CAM)[0]])
 
 
-@test
-def a_wrong_wiring_is_an_error(aotc):
+def test_a_wrong_wiring_is_an_error(aotc):
     """A converter that loses or merges an input."""
     from aotc import _ports, _tflite
     m = aotc.compile(functional())
@@ -233,24 +225,22 @@ def pytorch(aotc, suffix):
         raises(TypeError, lambda: m(IMU, IMU, CAM), "'imu', 'cam'")
 
 
-@test
-def pytorch_by_onnx(aotc):
+def test_pytorch_by_onnx(aotc, monkeypatch):
     common.need_modules("onnx")
-    sys.modules["litert_torch"] = sys.modules["ai_edge_torch"] = None
+    for name in ("litert_torch", "ai_edge_torch"):
+        monkeypatch.setitem(sys.modules, name, None)
     pytorch(aotc, ".onnx")
 
 
-@test
-def pytorch_by_litert(aotc):
-    sys.modules["litert_torch"] = frameworks.litert_torch()
+def test_pytorch_by_litert(aotc, monkeypatch):
+    monkeypatch.setitem(sys.modules, "litert_torch", frameworks.litert_torch())
     pytorch(aotc, ".tflite")
 
 
 # --- Files ---------------------------------------------------------------------------------------
 
 
-@test
-def files_have_their_own_order(aotc):
+def test_files_have_their_own_order(aotc):
     """ONNX lists inputs in a graph, and a .tflite file in its subgraph."""
     onnx, _ = common.need_modules("onnx", "onnxruntime")
     from onnx import TensorProto, helper
@@ -272,8 +262,7 @@ def files_have_their_own_order(aotc):
 # --- Calls and samples that are wrong ------------------------------------------------------------
 
 
-@test
-def wrong_calls_are_refused(aotc):
+def test_wrong_calls_are_refused(aotc):
     m = aotc.compile(functional())
     raises(TypeError, lambda: m(IMU), "takes 2 inputs, 1 were given", "'imu', 'cam'")
     raises(TypeError, lambda: m(IMU, CAM, CAM), "takes 2 inputs, 3 were given")
@@ -285,8 +274,7 @@ def wrong_calls_are_refused(aotc):
     raises(TypeError, lambda: m(data, CAM), "not an array", "unbatch()")
 
 
-@test
-def wrong_representative_data_says_what_to_do(aotc):
+def test_wrong_representative_data_says_what_to_do(aotc):
     def compiled(data, model=None):
         return aotc.compile(model or functional(), representative_data=data)
     one = lambda: Model(inputs("image", shape=(None, 6)), lambda v: [v[0] * 2], ["y"])  # noqa: E731
@@ -305,8 +293,7 @@ def wrong_representative_data_says_what_to_do(aotc):
     assert compiled(IMU, one()).inputs[0].name == "image"
 
 
-@test
-def wrong_samples_say_what_to_do(aotc):
+def test_wrong_samples_say_what_to_do(aotc):
     m = aotc.compile(Model(Value((None, 6), "image"), lambda v: v * 2, ["y"]), representative_data=IMU)
     real = np.abs(IMU) * 50
     raises(TypeError, lambda: m(real.astype(np.uint8)), "uint8 was given", "leave int8", "astype(numpy.float32) / 255", "raw=True")
@@ -331,8 +318,7 @@ def wrong_samples_say_what_to_do(aotc):
     raises(ValueError, lambda: m.compare(lambda a, b: mixed(a, b)[0][:, :3], (IMU, CAM), output="minus"), "(20, 3)")
 
 
-@test
-def open_dimensions_are_fixed_by_name(aotc):
+def test_open_dimensions_are_fixed_by_name(aotc):
     model = lambda: Model(Value((None, None, 6), "motion"), lambda v: v * 2, ["y"])  # noqa: E731
     raises(aotc.ModelError, lambda: aotc.compile(model()), "'motion'", "(1, N, 6)", "shape=").slug == "dynamic-shape"
     assert aotc.compile(model(), shape={"motion": (1, 4, 6)}).inputs[0].shape == (1, 4, 6)
@@ -348,14 +334,10 @@ func.func @main(%arg0: tensor<?x6xf32>) -> tensor<?x3xf32>
 """
 
 
-@test
-def the_converters_own_form_is_not_shown(aotc):
+def test_the_converters_own_form_is_not_shown(aotc, monkeypatch):
     """Neither in the message, nor as its cause, nor on standard error."""
-    frameworks._Converter.refusal = MLIR
-    try:
-        error = raises(aotc.ModelError, lambda: aotc.compile(functional()), "op requires element_shape to be static", "help: ")
-    finally:
-        frameworks._Converter.refusal = None
+    monkeypatch.setattr(frameworks._Converter, "refusal", MLIR)
+    error = raises(aotc.ModelError, lambda: aotc.compile(functional()), "op requires element_shape to be static", "help: ")
     assert error.slug == "converter" and error.converter_output == MLIR
     assert error.__cause__ is None and error.__context__ is None
     assert "loc(" not in str(error) and "func.func" not in str(error) and len(str(error)) < 500
@@ -369,19 +351,3 @@ os.write(2, b"behind\\n")
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, capture_output=True,
                           text=True, check=True)
     assert done.stderr == "kept\nbehind\n", done.stderr
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--only", default="", help="tests whose names contain this")
-    arguments = parser.parse_args()
-    common.fresh(arguments.work.resolve())
-    os.environ.setdefault("AOTC", str(common.AOTC))
-    sys.modules["tensorflow"], sys.modules["torch"] = frameworks.tensorflow(), frameworks.torch()
-    import aotc
-    common.run_tests(TESTS, arguments.only, aotc)
-
-
-if __name__ == "__main__":
-    common.main_of(main)

@@ -79,6 +79,108 @@ def keras_int8(aotc):
     assert len(m.layers.to_pandas()) == len(m.layers)
 
 
+IMU, CAM = (np.random.default_rng(i).random((32, 6)).astype(np.float32) * scale for i, scale in ((1, 1), (2, 300)))
+
+
+def two_inputs():
+    """(name, model, argument of a call, example inputs): inputs of equal shape, in orders that sorting would change."""
+    import keras
+    dense = keras.layers.Dense
+
+    def functional(order):
+        imu, cam = keras.Input((6,), name="imu"), keras.Input((6,), name="cam")
+        a, b = dense(4, name="z")(imu), dense(4, name="a")(cam)
+        of_order = {"imu cam": [imu, cam], "cam imu": [cam, imu], "dict": {"imu": imu, "cam": cam}}[order]
+        outputs = [a + b * 0.01, a - b * 0.02]
+        return keras.Model(of_order, dict(zip(("sum", "difference"), outputs)) if order == "dict" else outputs)
+
+    class Base(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = dense(4), dense(4)
+
+    class OfList(Base):
+        def call(self, inputs):
+            return self.first(inputs[0]) - self.second(inputs[1]) * 0.02, self.first(inputs[0])
+
+    class OfDict(Base):
+        def call(self, inputs, training=False):
+            return {"z": self.first(inputs["imu"]) - self.second(inputs["cam"]) * 0.02, "a": self.first(inputs["imu"])}
+
+    class OfArguments(Base):
+        def call(self, imu, cam):
+            return self.first(imu) - self.second(cam) * 0.02
+
+    built = OfList()
+    built([IMU, CAM])
+    by_name = {"imu": IMU, "cam": CAM}
+    yield "functional", functional("imu cam"), [IMU, CAM], None
+    yield "sorted", functional("cam imu"), [CAM, IMU], None
+    yield "dict", functional("dict"), by_name, None
+    yield "built", built, [IMU, CAM], None
+    yield "list", OfList(), [IMU, CAM], [IMU[:1], CAM[:1]]
+    yield "subclassed_dict", OfDict(), by_name, {"cam": CAM[:1], "imu": IMU[:1]}
+    yield "arguments", OfArguments(), (IMU, CAM), (IMU[:1], CAM[:1])
+
+
+@test
+def keras_two_inputs(aotc):
+    for name, model, x, example in two_inputs():
+        want = model(*x) if isinstance(x, tuple) else model(x)
+        for data in (None, list(x) if isinstance(x, tuple) else x):
+            m = aotc.compile(model, cpu="cortex-m4f", example_inputs=example, representative_data=data)
+            if "dict" in name or name in ("functional", "sorted", "arguments"):
+                assert {p.name for p in m.inputs} == {"imu", "cam"}, name
+                by_name = m(imu=IMU, cam=CAM)
+                assert str(by_name) == str(m(*x) if isinstance(x, tuple) else m(x)), name
+            small, large = sorted(m.inputs, key=lambda p: "imu cam inputs_0 inputs_1".split().index(p.name) % 2)
+            assert data is None or small.scale < 0.01 < 1 < large.scale, (name, m.inputs)
+            assert not isinstance(want, dict) or set(m(x)) == set(want), name
+            figures = m.compare(model, x)
+            assert figures["largest_difference"] < (1e-5 if data is None else 0.2), (name, figures)
+
+
+@test
+def keras_recurrent(aotc):
+    """With an open batch, float and int8."""
+    import keras
+    layers = keras.layers
+    x = np.random.default_rng(3).normal(size=(40, 10, 6)).astype(np.float32)
+    for kind in (layers.LSTM, layers.GRU, layers.SimpleRNN):
+        for wrap in (lambda layer: layer, layers.Bidirectional):
+            for sequences in (False, True):
+                keras.utils.set_random_seed(1)
+                parts = [wrap(kind(8, return_sequences=sequences)), layers.Flatten(), layers.Dense(3, activation="softmax")]
+                model = keras.Sequential([keras.Input((10, 6)), *parts])
+                figures = aotc.compile(model, cpu="cortex-m4f").compare(lambda a: model(a).numpy(), x)
+                assert figures["largest_difference"] < 1e-5, (kind, wrap, sequences, figures)
+                if sequences and wrap is layers.Bidirectional:
+                    continue  # the converter quantises the reversed sequence otherwise than the sequence
+                figures = aotc.compile(model, cpu="cortex-m4f", representative_data=x).compare(lambda a: model(a).numpy(), x)
+                assert figures["largest_difference"] < 0.05, (kind, wrap, sequences, figures)
+
+
+@test
+def keras_says_what_to_do(aotc):
+    import keras
+    open_length = keras.Sequential([keras.Input((None, 6), name="motion"), keras.layers.LSTM(4)])
+    try:
+        aotc.compile(open_length)
+    except aotc.ModelError as error:
+        assert error.slug == "dynamic-shape" and "shape={'motion': (1, N, 6)}" in str(error), error
+    else:
+        raise AssertionError("compiled")
+    assert aotc.compile(open_length, shape={"motion": (1, 7, 6)}).inputs[0].shape == (1, 7, 6)
+    import tensorflow as tf
+    odd = keras.Sequential([keras.Input((6,)), keras.layers.Lambda(lambda v: tf.math.betainc(v * v + 1, v * v + 1, tf.sigmoid(v)))])
+    try:
+        aotc.compile(odd)
+    except aotc.ModelError as error:
+        assert error.slug == "converter" and "Betainc" in str(error) and "loc(" not in str(error) and error.__context__ is None, error
+    else:
+        raise AssertionError("compiled")
+
+
 def torch_model():
     import torch
     torch.manual_seed(1)
@@ -141,19 +243,51 @@ def torch_int8_by_litert(aotc):
     assert compared["agreement"] > 0.9
 
 
-@test
-def torch_two_inputs_by_litert(aotc):
-    """Inputs keep the order of the module's, whatever their names are sorted as."""
+def torch_two_inputs(aotc):
+    """Names of forward, in their order, called by place, by name and with a dict."""
     import torch
 
-    class Difference(torch.nn.Module):
-        def forward(self, a, b):
-            return torch.relu(a - 2 * b)
+    class Base(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.second = torch.nn.Linear(6, 4), torch.nn.Linear(6, 4)
 
-    a, b = (np.random.default_rng(i).random((16, 12)).astype(np.float32) for i in (1, 2))
-    given = (torch.from_numpy(a[:1]), torch.from_numpy(b[:1]))
-    m = aotc.compile(Difference(), cpu="cortex-m4f", example_inputs=given, representative_data=[a, b])
-    assert np.median(np.abs(m(a, b) - np.maximum(a - 2 * b, 0))) < 0.01  # ranges are means, the largest saturate
+    class Difference(Base):
+        def forward(self, imu, cam, gain=0.02):
+            return self.first(imu) - gain * self.second(cam), self.first(imu)
+
+    class OfDict(Base):
+        def forward(self, features):
+            imu = self.first(features["imu"])
+            return {"z": imu - 0.02 * self.second(features["cam"]), "a": imu}
+
+    imu, cam = torch.from_numpy(IMU), torch.from_numpy(CAM)
+    model = Difference()
+    want = [t.detach().numpy() for t in model(imu, cam)]
+    for example in ((imu[:1], cam[:1]), {"cam": cam[:1], "imu": imu[:1]}):
+        m = aotc.compile(model, cpu="cortex-m4f", example_inputs=example)
+        assert [p.name for p in m.inputs] == ["imu", "cam"]
+        for got in (m(IMU, CAM), m(cam=CAM, imu=IMU), m({"cam": CAM, "imu": IMU})):
+            for a, b in zip(got, want, strict=True):
+                assert np.abs(a - b).max() < 1e-5
+    m = aotc.compile(model, cpu="cortex-m4f", example_inputs=(imu[:1], cam[:1]), representative_data=[IMU, CAM])
+    assert np.median(np.abs(m(IMU, CAM)[0] - want[0])) < 0.2  # ranges are means, the largest saturate
+    if m.inputs[0].scale:
+        assert m.inputs[0].scale < 0.01 < 0.5 < m.inputs[1].scale, m.inputs
+    of_dict = OfDict()
+    m = aotc.compile(of_dict, cpu="cortex-m4f", example_inputs={"imu": imu[:1], "cam": cam[:1]})
+    got, want = m(cam=CAM, imu=IMU), of_dict({"imu": imu, "cam": cam})
+    assert list(got) == ["z", "a"] and all(np.abs(got[k] - want[k].detach().numpy()).max() < 1e-5 for k in got)
+
+
+@test
+def torch_two_inputs_by_litert(aotc):
+    torch_two_inputs(aotc)
+
+
+@test
+def torch_two_inputs_by_onnx(aotc):
+    without_litert_torch(lambda: torch_two_inputs(aotc))
 
 
 @test
@@ -173,6 +307,31 @@ def scikit_learn(aotc):
             np.testing.assert_allclose(a.reshape(b.shape), b, rtol=1e-5, atol=1e-6)
         if len(ours) == 2:
             assert np.array_equal(ours[0].reshape(-1), estimator.predict(x)), type(estimator)
+
+
+@test
+def scikit_learn_support_vectors(aotc):
+    """Also at the end of pipelines and of searches, and as skl2onnx writes them by itself."""
+    import skl2onnx
+    from sklearn.model_selection import GridSearchCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from sklearn.svm import SVC, SVR, LinearSVC
+    random = np.random.default_rng(1)
+    x = random.normal(size=(200, 6)).astype(np.float32)
+    y = (x[:, 0] + x[:, 1] > 0).astype(int) + (x[:, 2] > 1)
+    for model in (SVC(), make_pipeline(StandardScaler(), SVC()), make_pipeline(StandardScaler(), make_pipeline(StandardScaler(), SVC())),
+                  make_pipeline(StandardScaler(), LinearSVC()), GridSearchCV(SVC(), {"C": [1, 2]})):
+        model.fit(x, y)
+        m = aotc.compile(model, cpu="cortex-m4f", example_inputs=x)
+        assert [p.name for p in m.outputs] == ["label", "probabilities"]
+        assert np.array_equal(m(x)["label"].reshape(-1), model.predict(x)), model
+        assert m.accuracy(x, y, output="label") == model.score(x, y)
+    regressor = make_pipeline(StandardScaler(), SVR()).fit(x, x[:, 0])
+    assert np.abs(aotc.compile(regressor, example_inputs=x)(x).reshape(-1) - regressor.predict(x)).max() < 1e-5
+    pipeline = make_pipeline(StandardScaler(), SVC()).fit(x, y)
+    m = aotc.compile(skl2onnx.to_onnx(pipeline, x[:1]).SerializeToString())
+    assert np.array_equal(m(x)[0].reshape(-1), pipeline.predict(x))
 
 
 def main():

@@ -7,6 +7,7 @@ names, and layers with loops have no form with an open batch. The names in the f
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import re
 import sys
@@ -26,6 +27,10 @@ class _Form:
 def to_tflite(tf: Any, np: Any, model: Any, representative_data: Any, example_inputs: Any,
               shapes: Mapping[str, Sequence[int]]) -> tuple[bytes, _ports.Interface]:
     """(the file, names and order of inputs and outputs). int8 throughout where representative data is given."""
+    backend = getattr(getattr(sys.modules.get("keras"), "config", None), "backend", lambda: "tensorflow")()
+    if type(model).__module__.split(".")[0] != "tf_keras" and backend != "tensorflow":
+        raise _errors.ToolMissingError(f"Keras runs on {backend}, and only TensorFlow has a converter: set the environment variable "
+                                       "KERAS_BACKEND=tensorflow before keras is imported")
     form = _form_of(tf, model, example_inputs)
     leaves = _ports.leaves((form.arguments, form.by_name), _is_spec)
     declared = [_ports.Spec(name, tuple(leaf.shape), tf.as_dtype(leaf.dtype).name) for name, leaf in zip(form.names, leaves)]
@@ -95,7 +100,6 @@ def _name_of_tensor(tensor: Any) -> str:
 
 
 def _first_argument(model: Any) -> str:
-    import inspect
     return next((name for name in inspect.signature(model.call).parameters if name != "self"), "input")
 
 
@@ -111,7 +115,6 @@ def _specs_of_values(tf: Any, structure: Any) -> Any:
 
 def _built(tf: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Of a model that was called before: the shapes that Keras remembers."""
-    import inspect
     remembered = getattr(model, "_build_shapes_dict", None) or {}
     shapes = next(iter(remembered.values())) if len(remembered) == 1 else getattr(model, "_build_input_shape", None)
     required = [p for p in inspect.signature(model.call).parameters.values()

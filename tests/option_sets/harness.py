@@ -152,7 +152,7 @@ def hooks_text(drawn_devices):
     for device in drawn_devices:
         name = device["name"].capitalize()
         base = f"TVMDevice{name}"
-        out.append(f"static int32_t status_{name};")
+        out.append(f"extern int32_t status_{name};\nint32_t status_{name};")  # a device without hooks has no use for it
         declared = []
         for hook in ("Activate", "Open", "Close", "Deactivate"):
             if hook in device["hooks"]:
@@ -188,7 +188,8 @@ def pools_text(part):
         members.append(f".{name} = pool_{name} + GUARD")
     if part.constant_pool:
         name = part.constant_pool
-        out.append(f"static const uint8_t pool_{name}[{part.upper}_POOL_{name.upper()}_SIZE] __attribute__((aligned(16))) = "
+        size = f"{part.upper}_POOL_{name.upper()}_SIZE"
+        out.append(f"static const uint8_t pool_{name}[{size} > 0u ? {size} : 1u] __attribute__((aligned(16))) = "
                    f"{{ {part.upper}_CONSTANT_POOL_DATA }};")
         members.append(f".{name} = pool_{name}")
     if members:

@@ -225,16 +225,23 @@ class Lane:
         draw = program.draw
         for at, (model, part) in enumerate(zip(draw.parts, program.parts)):
             state = model.state if draw.has("--state") and at == 0 else None
-            stripped = draw.has("--strip-float-io") and model.floats
-            seen = model
-            if stripped:
-                seen = dataclasses.replace(model, shapes=[(s, np.dtype(np.int8)) for s, _ in model.shapes])
-            runs = models.inputs_of(seen, draw.seed, RUNS)
+            kept = [i for i, n in enumerate(model.inputs or part.inputs) if state is None or n != state[1]]
+            if len(kept) != len(part.inputs):
+                raise Failure(f"interface: {len(part.inputs)} inputs, the model has {len(kept)}")
+            # --strip-float-io takes integers where the model has floats that one QUANTIZE reads.
+            shapes, stripped = list(model.shapes), set()
+            for i, field in zip(kept, part.inputs):
+                if shapes[i][1] == np.float32 and field.c_type != "float":
+                    shapes[i] = (shapes[i][0], np.dtype(field.c_type.removesuffix("_t")))
+            if draw.has("--strip-float-io") and model.model:
+                outputs = [t for t in model.model.outputs if state is None or models.name_of(t) != state[0]]
+                stripped = {t for t, field in zip(outputs, part.outputs)
+                            if model.model.tensors[t].dtype == "float32" and field.c_type != "float"}
+            runs = models.inputs_of(dataclasses.replace(model, shapes=shapes), draw.seed, RUNS)
             if part.step:
                 runs = windows(runs, part.step)
-            real = runs
-            if stripped:
-                real = [[dequantized(model.model, i, a) for i, a in enumerate(arrays)] for arrays in runs]
+            real = [[dequantized(model.model, i, a) if a.dtype != model.shapes[i][1] else a for i, a in enumerate(arrays)]
+                    for arrays in runs]
             try:
                 program.wanted.append(self._oracle.outputs(model, real, state, stripped))
             except models.Refused as error:
@@ -244,14 +251,8 @@ class Lane:
                 last = np.array(program.wanted[-1][-1][-1])
                 last.reshape(-1).view(np.uint8)[-1] ^= 1
                 program.wanted[-1][-1] = [*program.wanted[-1][-1][:-1], last]
-            kept = [i for i, n in enumerate(model.inputs or part.inputs) if state is None or n != state[1]]
-            if len(kept) != len(part.inputs):
-                raise Failure(f"interface: {len(part.inputs)} inputs, the model has {len(kept)}")
             moved = (lambda a: a.transpose(0, 2, 3, 1)) if draw.has("--input-layout") and at == 0 else (lambda a: a)
-            # An input that nothing but its QUANTIZE reads stays a float one.
-            given = [[f[i] if field.c_type == "float" else a[i] for i, field in zip(kept, part.inputs)]
-                     for a, f in zip(runs, real)]
-            data = b"".join(np.ascontiguousarray(moved(a)).tobytes() for arrays in given for a in arrays)
+            data = b"".join(np.ascontiguousarray(moved(arrays[i])).tobytes() for arrays in runs for i in kept)
             size = RUNS * sum(f.elements * _size(f.c_type) for f in part.inputs)
             if len(data) != size:
                 raise Failure(f"interface: inputs of {size} bytes, the model's have {len(data)}")
@@ -443,7 +444,8 @@ def windows(runs, step):
 
 def dequantized(model, number, values):
     """The floats that the model's input `number` quantises to these values."""
-    op = next(op for op in model.ops if op.kind == "QUANTIZE" and op.inputs[0] == model.inputs[number])
+    op = next(op for op in model.ops if op.kind == "QUANTIZE" and op.inputs[0] == model.inputs[number]
+              and model.tensors[op.outputs[0]].dtype == values.dtype.name)
     like = model.tensors[op.outputs[0]]
     return ((values.astype(np.float32) - np.float32(like.zero_point[0])) * np.float32(like.scale[0])).astype(np.float32)
 

@@ -406,16 +406,15 @@ class Oracle:
     def __init__(self, litert):
         self._litert = litert
 
-    def outputs(self, drawn, runs, state=None, stripped=False):
-        """The outputs of each run. A state's output becomes its input in the next run. `stripped`: outputs are the
-        operands of the model's last DEQUANTIZE."""
+    def outputs(self, drawn, runs, state=None, stripped=()):
+        """The outputs of each run. A state's output becomes its input in the next run. `stripped`: tensors in whose place
+        the operand of their DEQUANTIZE is an output."""
         if drawn.suffix == "onnx":
             return self._onnx(drawn, runs)
         model = drawn.model
         wanted = list(model.outputs)
-        if stripped:
-            source = {op.outputs[0]: op.inputs[0] for op in model.ops if op.kind == "DEQUANTIZE"}
-            wanted = [source[t] for t in wanted]
+        source = {op.outputs[0]: op.inputs[0] for op in model.ops if op.kind == "DEQUANTIZE"}
+        wanted = [source[t] if t in stripped else t for t in wanted]
         if state is None:
             answer = self._ask(drawn, [[a.tobytes() for a in arrays] for arrays in runs])
             return [[_array(model, t, r[t]) for t in wanted] for r in answer]

@@ -559,6 +559,8 @@ def main():
     settings = parser.parse_args()
     if settings.count < 1 or settings.jobs < 1 or settings.chunk < 1:
         parser.error("--count, --jobs and --chunk take numbers from 1")
+    common.require("gcc", "clang-19", "avr-gcc", "objcopy",
+                   *{t for name in set(option_sets.EMULATED.values()) for t in (TARGETS[name].compiler, TARGETS[name].command[0])})
     shutil.rmtree(settings.work, ignore_errors=True)
     settings.work.mkdir(parents=True)
     (settings.work / "option_sets.h").write_text(harness.COMMON)

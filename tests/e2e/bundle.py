@@ -205,6 +205,12 @@ def write_sources(folder, prefixes, per_unit):
     return units
 
 
+def require(*names):
+    """The compilers and emulators of targets (emitted_cases.TARGETS) are installed."""
+    for target in (emitted_cases.TARGETS[name] for name in names):
+        common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
+
+
 def model_names(options):
     if options.ops:
         folder = common.ROOT / "tests" / "models" / "ops"
@@ -226,7 +232,7 @@ def main(arguments=None):
     parser.add_argument("--output", default="preserve", choices=("overwrite", "preserve"))
     options = parser.parse_args(arguments)
     target = emitted_cases.TARGETS[options.target]
-    common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
+    require(options.target)
     folder = common.fresh(options.work.resolve())
     cases, refused = {}, []
     for name in model_names(options):

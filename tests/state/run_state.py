@@ -1,10 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Emitted C of models with state, run after run: every output as LiteRT's, to the byte.
 
-Usage: run_state.py --work DIR [--models A,B] [--targets gcc,clang] [--runs 100] [--refused C,D]
-
-Each model of tests/models/state, or of --folder, is compiled, built for each target (emitted_cases.py: gcc and clang on this
+Each model is compiled, built for each target (emitted_cases.py: gcc and clang on this
 machine, cortex_m4 and rv32imafc in QEMU) and run four times over a sequence of inputs:
   kept      the state goes from run to run
   reset     as before, but the state is reset in the middle
@@ -14,26 +11,20 @@ The state is reset from memory that holds anything, and nothing may be written a
 
 Results of float models that hold an exp or tanh, which come from the C library, may differ by some ulp of the
 largest one of the run; where LiteRT makes sums in vectors (SVDF), of the output's largest one of all runs. All
-others are equal to the byte. `--refused`: models that aotc must refuse. Twelve models are one program; if that fails, each is run by itself.
+others are equal to the byte. Twelve models are one program; if that fails, each is run by itself.
 
 What layers of float activations with int8 weights (`*_hybrid`) remember is rounded to 8 bits at each step, and a
 last bit decides now and then: one result in twenty may differ by up to a hundredth of the largest one.
 """
-import argparse
-import pathlib
-import sys
-
+import bundle
+import common
+import emitted_cases
+import header
 import numpy as np
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-import bundle  # noqa: E402
-import common  # noqa: E402
-import emitted_cases  # noqa: E402
-import header  # noqa: E402
-import oracle  # noqa: E402
-import program  # noqa: E402
-import records  # noqa: E402
+import oracle
+import program
+import pytest
+import records
 
 FOLDER = common.ROOT / "tests" / "models" / "state"
 FLIPS, FLIP = 0.05, 0.01  # of results, and how far apart
@@ -211,21 +202,16 @@ class Models:
     def __init__(self, targets, flags, work):
         self._targets, self._flags, self._work = targets, flags, work
         self._ready, self._groups = [], 0
-        self.failures = []
-
-    def failed(self, name, failure):
-        self.failures.append(name)
-        print(f"{name}: FAILED: {str(failure)[:1500]}", flush=True)
+        self.verdicts = {}  # a text, or what was raised
 
     def add(self, path, made):
-        """`made` gives a case that is prepared, or a text if there is nothing to run."""
+        """`made` gives a case that is prepared, or a text or exception if there is nothing to run."""
         try:
             case = made(path)
         except self.FAILURES as failure:
-            self.failed(path.stem, failure)
-            return
-        if isinstance(case, str):
-            print(f"{path.stem}: {case}", flush=True)
+            case = failure
+        if not isinstance(case, Case):
+            self.verdicts[path.stem] = case
             return
         self._ready.append(case)
         if len(self._ready) == self.TOGETHER:
@@ -243,11 +229,11 @@ class Models:
                     compared, worst = case.compare() if together else case.run(target, self._flags)
                 except self.FAILURES as failure:
                     del texts[case]
-                    self.failed(case.path.stem, f"{target}: {failure}")
+                    self.verdicts[case.path.stem] = common.Failure(f"{target}: {failure}")
                     continue
                 texts[case].append(f"{target} {compared} results" + (f", worst {worst:.1f} ulp" if worst else ""))
         for case, said in texts.items():
-            print(f"{case.path.stem}: {'; '.join(said)}", flush=True)
+            self.verdicts[case.path.stem] = "; ".join(said)
         self._ready = []
 
     def _on(self, target, cases):
@@ -259,59 +245,36 @@ class Models:
             return False
         return True
 
-    def finish(self, count):
-        self.run()
-        print(f"{count - len(self.failures)} passed, {len(self.failures)} failed")
+
+def test_of(names, find, made, targets, needs=lambda: None):
+    """A test of pytest with a case for each of `names`. The first one runs all that were selected, several in a program.
+
+    `find(work)` gives the model files by name, `made(path, work)` a case (Models.add), `needs()` skips or fails.
+    """
+    verdicts = {}
+
+    @pytest.mark.parametrize("name", names)
+    def test(name, request, tmp_path_factory):
+        if not verdicts:
+            needs()
+            bundle.require(*targets)
+            work = tmp_path_factory.mktemp("runs")
+            paths, models = find(work), Models(targets, ["-O2"], work)
+            for item in request.session.items:
+                if item.function is test:
+                    models.add(paths[item.callspec.params["name"]], lambda path: made(path, work / path.stem))
+            models.run()
+            verdicts.update(models.verdicts)
+        if isinstance(verdicts[name], Exception):
+            raise verdicts[name]
+        print(verdicts[name])
+
+    return test
 
 
-def prepared(path, options):
-    """A case that is ready to run, or what there is to say."""
-    case = Case(path, options.work / path.stem, options.runs)
-    if path.stem in options.refused:
-        made = case.compile(expect=None)
-        if made.returncode != 1:
-            raise common.Failure(f"should be refused: exit code {made.returncode}")
-        return "refused"
+def prepared(path, work, runs, kind=Case):
+    """A case that is ready to run."""
+    case = kind(path, work, runs)
     case.compile()
-    if path.stem in options.wrong:
-        return "compiled, not compared: LiteRT is wrong"
     case.prepare()
     return case
-
-
-def names(text):
-    return [name for name in text.split(",") if name]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=names, default=[])
-    parser.add_argument("--folder", type=pathlib.Path, default=FOLDER)
-    parser.add_argument("--refused", type=names, default=[])
-    parser.add_argument("--cpu", help="what the C is for, instead of any CPU")
-    parser.add_argument("--wrong", type=names, default=[],
-                        help="models that LiteRT computes wrongly (docs/numerics.md): only compiled")
-    parser.add_argument("--targets", type=names, default=["gcc", "clang"])
-    parser.add_argument("--optimize", default="-O2", help="flags of the compiler")
-    parser.add_argument("--runs", type=int, default=100)
-    options = parser.parse_args()
-    if options.cpu:
-        Case.more = ("--cpu", options.cpu)
-    for target in options.targets:
-        chosen = emitted_cases.TARGETS[target]
-        common.require(chosen.compiler, *(c for c in chosen.command[:1] if "{" not in c))
-    options.work = options.work.resolve()
-    paths = [p for p in sorted(options.folder.glob("*.tflite")) if not options.models or p.stem in options.models]
-    models = Models(options.targets, options.optimize.split(), options.work)
-    for path in paths:
-        models.add(path, lambda path: prepared(path, options))
-    models.finish(len(paths))
-    missing = (set(options.models) | set(options.refused)) - {p.stem for p in paths}
-    if models.failures or missing or not paths:
-        raise common.Failure(", ".join([*models.failures, *(f"no model {m}" for m in sorted(missing))]))
-
-
-if __name__ == "__main__":
-    common.main_of(main)

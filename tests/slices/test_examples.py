@@ -1,22 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The examples of docs/slices.md, and that of docs/streaming.md, compiled against stand-ins for their frameworks and run.
-
-Usage: examples.py --work DIR
 
 The stand-ins call loop() and the work item as the frameworks do. Each example must print the result that
 LiteRT has for the first stored input, once, after as many turns as the model has slices, or the image rows.
 """
-import argparse
-import pathlib
 import re
-import sys
 
+import common
 import numpy as np
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "e2e"))
-import common  # noqa: E402
+import pytest
 
 DIGITS = common.ROOT / "tests" / "models" / "digits"
 # What both have: an input, and a line for every result.
@@ -83,38 +75,33 @@ def block(language, page="slices.md"):
     return found[0]
 
 
-def check():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    for folder, how in (("digits", ["--slice", "call"]), ("rows", ["--input", "rows"])):
-        common.aotc("compile", DIGITS / "digits_int8.tflite", "--prefix", "digits", "-o", work / folder, *how, "--quiet")
+EXAMPLES = {  # folder of the model, compiler, text around a block of a page, its language, the page
+    "arduino.cpp": ("digits", ["g++", "-std=c++11"], ARDUINO, "cpp", "slices.md"),
+    "zephyr.c": ("digits", ["gcc", "-std=gnu99"], ZEPHYR, "c", "slices.md"),
+    "rows.c": ("rows", ["gcc", "-std=gnu99"], ROWS, "c", "streaming.md"),
+}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(name, tmp_path):
+    work = tmp_path
+    folder, compiler, text, language, page = EXAMPLES[name]
+    how = ["--slice", "call"] if folder == "digits" else ["--input", "rows"]
+    common.aotc("compile", DIGITS / "digits_int8.tflite", "--prefix", "digits", "-o", work / folder, *how, "--quiet")
     stored = np.load(DIGITS / "test_inputs_int8.npy").reshape(-1, 64)[0]
     wanted = np.load(DIGITS / "test_outputs_int8.npy").reshape(-1, 10)[0]
-    slices = re.search(r"SLICE_COUNT (\d+)", (work / "digits" / "digits.h").read_text())[1]
-    start = COMMON % ", ".join(str(v) for v in stored)
     (work / "zephyr").mkdir()
     (work / "zephyr" / "kernel.h").write_text(KERNEL_H)
-    for name, folder, compiler, text in (
-            ("arduino.cpp", "digits", ["g++", "-std=c++11"], start + ARDUINO % block("cpp")),
-            ("zephyr.c", "digits", ["gcc", "-std=gnu99"], start + ZEPHYR % block("c")),
-            ("rows.c", "rows", ["gcc", "-std=gnu99"], start + ROWS % block("c", "streaming.md"))):
-        includes = ["-I", work, "-I", work / folder, "-Wall", "-Wextra", "-Werror"]
-        objects = []
-        for source in sorted((work / folder).glob("*.c")):
-            objects.append(work / f"{folder}_{source.stem}.o")
-            common.run(["gcc", "-O1", *includes, "-c", source, "-o", objects[-1]])
-        (work / name).write_text(text)
-        image = work / f"{pathlib.Path(name).stem}.elf"
-        common.run([*compiler, *includes, work / name, *objects, "-o", image])
-        printed = common.run_program([image]).split()
-        # loop() blinks behind each slice, a work item counts before it; a camera counts lines.
-        turns = 8 if folder == "rows" else int(slices) - (1 if name.startswith("arduino") else 0)
-        expected = [str(turns), "turns:", *(str(v) for v in wanted)]
-        if printed != expected:
-            raise common.Failure(f"{name}: {printed} is not {expected}")
-    print("3 passed, 0 failed")
-
-
-if __name__ == "__main__":
-    common.main_of(check)
+    includes = ["-I", work, "-I", work / folder, "-Wall", "-Wextra", "-Werror"]
+    objects = []
+    for source in sorted((work / folder).glob("*.c")):
+        objects.append(work / f"{folder}_{source.stem}.o")
+        common.run(["gcc", "-O1", *includes, "-c", source, "-o", objects[-1]])
+    (work / name).write_text(COMMON % ", ".join(str(v) for v in stored) + text % block(language, page))
+    common.run([*compiler, *includes, work / name, *objects, "-o", work / "image.elf"])
+    turns = 8  # lines of a camera
+    if folder == "digits":
+        # loop() blinks behind each slice, a work item counts before it.
+        slices = re.search(r"SLICE_COUNT (\d+)", (work / "digits" / "digits.h").read_text())[1]
+        turns = int(slices) - (1 if name.startswith("arduino") else 0)
+    assert common.run_program([work / "image.elf"]).split() == [str(turns), "turns:", *(str(v) for v in wanted)]

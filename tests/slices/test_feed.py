@@ -1,9 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Models whose input is fed row by row: NAME_begin, NAME_row and NAME_feed against LiteRT, to the byte.
-
-Usage: feed.py --work DIR [--models NAME,...] [--targets gcc,cortex_m4] [--options TEXT;TEXT...]
-               [--optimize=-O3]
 
 ("--slice least" is the shortest that the model can have.) Each model is compiled with --input rows and each of the options. A program in C then runs it twice in an arena that was
 filled with garbage: by rows, and by NAME_run. Rows come from a table and are put where NAME_row says; between feeds the
@@ -12,20 +8,19 @@ bytes around the arena, and what is refused: null and misaligned pointers, a fee
 row when none is wanted, a begin in the middle of a run. With slices every NAME_step that has nothing to do has to say so.
 On the host it runs with sanitizers.
 """
-import argparse
 import dataclasses
-import pathlib
 import re
 import string
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "e2e")]
-import bundle  # noqa: E402
-import common  # noqa: E402
-import emitted_cases  # noqa: E402
+import ai_edge_litert.interpreter as litert
+import bundle
+import common
+import emitted_cases
+import numpy as np
+import pytest
 
-OPTIONS = "--stream max;--stream max --prefer ram --slice call;--slice least --output overwrite --arena model"
+OPTIONS = {"stream": "--stream max", "slice": "--stream max --prefer ram --slice call",
+           "least": "--slice least --output overwrite --arena model"}
 MAIN = string.Template("""\
 #include <stdint.h>
 #include <stdio.h>
@@ -166,15 +161,13 @@ def table(name, arrays):
 
 def samples(path):
     """Inputs, and what LiteRT's reference kernels make of them."""
-    import ai_edge_litert.interpreter as litert
-    import numpy
     interpreter = litert.Interpreter(str(path), experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
     interpreter.allocate_tensors()
     into, out = interpreter.get_input_details()[0], interpreter.get_output_details()[0]
-    random = numpy.random.default_rng(3)
+    random = np.random.default_rng(3)
     inputs, outputs = [], []
     for _ in range(3):
-        value = (random.normal(0, 1, into["shape"]).astype(into["dtype"]) if into["dtype"] == numpy.float32
+        value = (random.normal(0, 1, into["shape"]).astype(into["dtype"]) if into["dtype"] == np.float32
                  else random.integers(-128, 128, into["shape"], dtype=into["dtype"]))
         interpreter.set_tensor(into["index"], value)
         interpreter.invoke()
@@ -188,8 +181,31 @@ def field(header, kind):
                 if "X(" in line and f"FOR_EACH_{kind}(X)" in header[at - 1])
 
 
-def check(path, options, targets, optimize, work):
-    work = common.fresh(work)
+def program(name, work, *flags):
+    """The command that runs main.c and the model in `work`; on the host with sanitizers."""
+    target = emitted_cases.TARGETS[name]
+    strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wno-unused-function", "-Werror"]
+    sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if name == "gcc" else []
+    target = dataclasses.replace(target, flags=[*target.flags, *sanitizers])
+    image = bundle.build(target, work, sorted((work / "fed").glob("*.c")), [*flags, *strict, "-I", work / "fed"])
+    return [c.format(image=image) for c in target.command]
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.models("digits_int8", "conv1d_int8")
+def test_feed(model, options, tmp_path):
+    fed(model, options, ("gcc", "cortex_m4"), tmp_path)
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.models("vww", "kws", "micro_speech")
+def test_feed_shared(model, options, tmp_path):
+    fed(model, options, ("gcc",), tmp_path)
+
+
+def fed(model, options, targets, work):
+    bundle.require(*targets)
+    path = common.model_path(model)
     command = ["compile", path, "--prefix", "fed", "-o", work / "fed", "--quiet", "--cpu", "cortex-m4f", "--input", "rows"]
     least = "least" in options
     if least:
@@ -202,39 +218,4 @@ def check(path, options, targets, optimize, work):
         input=field(header, "INPUT").upper(), output=field(header, "OUTPUT").upper(), out_field=field(header, "OUTPUT"),
         least_slices=2 if least else 0))
     for name in targets:
-        target = emitted_cases.TARGETS[name]
-        strict = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Wno-unused-function", "-Werror"]
-        sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"] if name == "gcc" else []
-        target = dataclasses.replace(target, flags=[*target.flags, *sanitizers])
-        image = bundle.build(target, work, sorted((work / "fed").glob("*.c")),
-                             [optimize, *strict, "-I", work / "fed"])
-        print(f"{path.stem} {options} on {name}: {common.run_program([c.format(image=image) for c in target.command]).strip()}",
-              flush=True)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=lambda t: t.split(","), required=True)
-    parser.add_argument("--targets", type=lambda t: t.split(","), default=["gcc"])
-    parser.add_argument("--options", type=lambda t: t.split(";"), default=OPTIONS.split(";"))
-    parser.add_argument("--optimize", default="-O1", help="level of the compiler: --optimize=-O3")
-    options = parser.parse_args()
-    for name in options.targets:
-        common.require(emitted_cases.TARGETS[name].compiler, *(c for c in emitted_cases.TARGETS[name].command[:1] if "{" not in c))
-    failed, count = [], 0
-    for model in options.models:
-        for number, text in enumerate(options.options):
-            count += 1
-            try:
-                check(common.model_path(model), text, options.targets, options.optimize, options.work.resolve() / f"{pathlib.Path(model).stem}_{number}")
-            except common.Failure as failure:
-                print(failure)
-                failed.append(f"{model} {text}")
-    print(f"{count - len(failed)} passed, {len(failed)} failed")
-    if failed:
-        raise common.Failure("; ".join(failed))
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+        print(name, common.run_program(program(name, work, "-O1")).strip())

@@ -1,21 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What aotc refuses of CIRCULAR_BUFFER, TFLite_Detection_PostProcess and TFLM_DECODE in files.
-
-Usage: refusals.py --work DIR
-"""
-import pathlib
-import sys
-
+"""What aotc refuses of CIRCULAR_BUFFER, TFLite_Detection_PostProcess and TFLM_DECODE in files."""
+import custom_models
+import make_models
 import numpy as np
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "signal"), str(HERE.parent / "e2e")]
-import common  # noqa: E402
-import custom_models  # noqa: E402
-import make_models  # noqa: E402
-import packing  # noqa: E402
-import refusals_of  # noqa: E402
+import packing
+import refusals_of
 
 DETECTION = {"max_detections": 3, "max_classes_per_detection": 1, "num_classes": 2, "nms_score_threshold": 0.5,
              "nms_iou_threshold": 0.5, **custom_models.SCALES}
@@ -104,5 +93,4 @@ def cases():
     yield "decode_input", decode(operands=3), "is computed on constants only"
 
 
-if __name__ == "__main__":
-    common.main_of(lambda: refusals_of.main(cases, __doc__))
+test_check = refusals_of.test_of(cases())

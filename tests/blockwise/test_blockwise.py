@@ -1,26 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """int4 weights in blocks, as emitted C: byte for byte what blockwise_models.py states.
-
-Usage: run_blockwise.py --work DIR [options of run_state.py]
 
 Where LiteRT computes such weights, every result of the statement is compared with LiteRT's, byte for byte, before it
 is what the C is compared with.
 """
-import argparse
 import json
-import pathlib
-import sys
 
+import blockwise_models
+import litert_layers
 import numpy as np
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "state"), str(HERE.parent / "e2e"), str(HERE.parent / "oracle")]
-import blockwise_models  # noqa: E402
-import common  # noqa: E402
-import litert_layers  # noqa: E402
-import oracle  # noqa: E402
-import run_state  # noqa: E402
+import oracle
+import run_state
 
 
 class Statement:
@@ -60,19 +50,16 @@ class Statement:
             raise oracle.Failure(f"LiteRT is up to {np.abs(found - stated).max():g} away")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    options, rest = parser.parse_known_args()
-    work = options.work.resolve()
-    models = common.fresh(work / "models")
+def find(work):
+    models = work / "models"
+    models.mkdir()
     blockwise_models.write(models)
-    settings = {path.stem: {"oracle": "blocks"} for path in models.glob("*.tflite")}
-    (models / "inputs.json").write_text(json.dumps(settings))
+    paths = {path.stem: path for path in models.glob("*.tflite")}
+    (models / "inputs.json").write_text(json.dumps({name: {"oracle": "blocks"} for name in paths}))
     oracle.INTERPRETERS["blocks"] = Statement
-    sys.argv[1:] = [*rest, "--work", str(work), "--folder", str(models)]
-    run_state.main()
+    return paths
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+test_blockwise = run_state.test_of([f"blocks_{name}" for name in blockwise_models.LAYERS], find,
+                                   lambda path, work: run_state.prepared(path, work, 6),
+                                   ["gcc", "clang", "cortex_m4", "rv32imac"])

@@ -1,16 +1,11 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Does run_state.py see what can go wrong with a state? Emitted C is damaged in every way below.
 
-Usage: can_fail.py --work DIR
-
 The model as it is must pass, each damage must fail, for the reason named.
 """
-import argparse
-import pathlib
 import re
-import sys
 
+import pytest
 import run_state
 from run_state import common
 
@@ -64,26 +59,15 @@ def attempt(case, texts, pattern, replacement):
     return None
 
 
-def check():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = parser.parse_args().work.resolve()
-    case = run_state.Case(run_state.FOLDER / f"{MODEL}.tflite", work, 100)
-    case.compile()
-    case.prepare()
-    texts = {file: file.read_text() for file in case.emitted.glob("*.c")}
-    compared, _ = case.run("gcc", ["-O1"])
-    print(f"as it is: {compared} results as LiteRT's")
-    missed = []
-    for what, (pattern, replacement, reason) in DAMAGES.items():
-        said = attempt(case, texts, pattern, replacement)
-        seen = said is not None and reason in said
-        print(f"{what}: {'seen' if seen else 'NOT SEEN'}: {(said or 'passes').strip()[:160]}")
-        missed += [] if seen else [what]
-    print(f"{len(DAMAGES) - len(missed)} passed, {len(missed)} failed")
-    if missed:
-        raise common.Failure("; ".join(missed))
+@pytest.fixture(scope="module")
+def case(tmp_path_factory):
+    case = run_state.prepared(run_state.FOLDER / f"{MODEL}.tflite", tmp_path_factory.mktemp("case"), 100)
+    case.run("gcc", ["-O1"])
+    return case
 
 
-if __name__ == "__main__":
-    sys.exit(common.main_of(check))
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damage_is_seen(damage, case):
+    pattern, replacement, reason = DAMAGES[damage]
+    said = attempt(case, {file: file.read_text() for file in case.emitted.glob("*.c")}, pattern, replacement)
+    assert said is not None and reason in said

@@ -1,22 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What aotc refuses of signal operators: options and tables that would read outside, types that do not fit.
 
-Usage: refusals.py --work DIR
-
 Each model is one that compiles but for one change; the message has to say what is wrong.
 """
-import pathlib
-import sys
-
-import numpy as np
 from flatbuffers import flexbuffers
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-import common  # noqa: E402
-import make_models  # noqa: E402
-import refusals_of  # noqa: E402
+import make_models
+import numpy as np
+import refusals_of
 
 
 def single(name, inputs, outputs, options, consts=()):
@@ -153,5 +143,4 @@ def cases():
     yield "pcan_shift", pcan(shift=33), "snr_shift 33"
 
 
-if __name__ == "__main__":
-    common.main_of(lambda: refusals_of.main(cases, __doc__))
+test_check = refusals_of.test_of(cases())

@@ -1,25 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Instructions of slices on a Cortex-M4, counted in QEMU, against what aotc says of them.
 
-Usage: measure.py --work DIR [--models NAME,...] [--slice call] [--within PERCENT] [--overhead MODEL=PERCENT,...]
-
 Each model is compiled with and without --slice and both are built into one program, which times every
-NAME_step, the whole loop of them, and NAME_run of the model without slices. Checked are: no slice is longer
-than NAME_LONGEST_SLICE, which is no more than --slice asks for; with --within, that it is at most so much
-longer than the longest one measured; with --overhead, what slices cost.
+NAME_step, the whole loop of them, and NAME_run of the model without slices. No slice is longer than
+NAME_LONGEST_SLICE, which is no more than --slice allows and, where slices are calls, at most a tenth longer than the
+longest one measured. Slices cost at most so many percent (OVERHEAD).
 """
-import argparse
-import pathlib
 import re
 import string
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "e2e"), str(HERE.parent / "state")]
-import bundle  # noqa: E402
-import common  # noqa: E402
-import emitted_cases  # noqa: E402
+import bundle
+import common
+import emitted_cases
+import pytest
 
 BOARD = "qemu_mps2_an386"
 TICK = 40  # instructions: SysTick counts 25 MHz, an instruction takes a nanosecond
@@ -79,7 +72,6 @@ int main(void)
 
 def measure(model, slice_option, work):
     """(instructions of a run, the same in slices, of the longest slice, number of slices, what was said)."""
-    work = common.fresh(work)
     path = common.model_path(model)
     for prefix, options in (("plain", []), ("sliced", ["--slice", slice_option])):
         common.aotc("compile", path, "--prefix", prefix, "--board", BOARD, "-o", work / prefix, "--quiet", *options)
@@ -93,48 +85,34 @@ def measure(model, slice_option, work):
     return run * TICK, sliced * TICK, longest * TICK, slices, said
 
 
-def check(model, options):
-    run, sliced, longest, slices, said = measure(model, options.slice, options.work / f"{model}_{options.slice}")
+OVERHEAD = {"kws": 2, "vww": 4, "resnet": 2, "ad": 2, "strww": 2}
+SHARED = ("kws", "vww", "resnet", "ad", "strww")
+
+
+def check(model, length, work, within=None):
+    bundle.require("cortex_m4")
+    run, sliced, longest, slices, said = measure(model, length, work)
     more = 100 * (sliced / run - 1)
-    text = (f"{model}: {run:,} instructions, {sliced:,} in {slices} slices ({more:+.2f} %), longest {longest:,}, "
-            f"said {said:,} ({100 * (said / longest - 1):+.1f} %)")
-    wrong = []
-    # The clock may tick once more than a slice deserves.
-    if said < longest - TICK:
-        wrong.append("longer than was said")
-    if options.slice != "call" and said > int(options.slice):
-        wrong.append("longer than was asked for")
-    if options.within is not None and said > longest * (1 + options.within / 100) + TICK:
-        wrong.append(f"said is more than {options.within} % too much")
-    if model in options.overhead and more > options.overhead[model]:
-        wrong.append(f"slices cost more than {options.overhead[model]} %")
-    return text, wrong
+    print(f"{model}: {run:,} instructions, {sliced:,} in {slices} slices ({more:+.2f} %), longest {longest:,}, "
+          f"said {said:,} ({100 * (said / longest - 1):+.1f} %)")
+    assert said >= longest - TICK, "the clock may tick once more than a slice deserves"
+    if length != "call":
+        assert said <= int(length)
+        assert more <= OVERHEAD.get(model, 100)
+    if within is not None:
+        assert said <= longest * (1 + within / 100) + TICK
 
 
-def pairs(text):
-    return {m: float(p) for m, p in (pair.split("=") for pair in text.split(","))}
+@pytest.mark.models("digits_int8")
+def test_calls(model, tmp_path):
+    check(model, "call", tmp_path)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", type=lambda t: t.split(","), default=["digits_int8"])
-    parser.add_argument("--slice", default="call")
-    parser.add_argument("--within", type=float)
-    parser.add_argument("--overhead", type=pairs, default={})
-    options = parser.parse_args()
-    options.work = options.work.resolve()
-    target = emitted_cases.TARGETS["cortex_m4"]
-    common.require(target.compiler, target.command[0])
-    failed = []
-    for model in options.models:
-        text, wrong = check(model, options)
-        print(text + "".join(f"; {w}" for w in wrong), flush=True)
-        failed += [f"{model}: {w}" for w in wrong]
-    print(f"{len(options.models) - len({f.split(':')[0] for f in failed})} passed, {len({f.split(':')[0] for f in failed})} failed")
-    if failed:
-        raise common.Failure("; ".join(failed))
+@pytest.mark.models(*SHARED)
+def test_shared_calls(model, tmp_path):
+    check(model, "call", tmp_path, 10)
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.mark.models(*SHARED)
+def test_shared_parts(model, tmp_path):
+    check(model, "20000", tmp_path)

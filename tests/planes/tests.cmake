@@ -11,4 +11,4 @@ foreach(target gcc clang cortex_m4)
   e2e_test(models.planes.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/planes_${target} --models ${planes_list})
 endforeach()
-e2e_test(planes full ${python} ${CMAKE_CURRENT_LIST_DIR}/run_planes.py --work ${work}/planes)
+pytest_test(planes full test_planes.py)

@@ -1,28 +1,20 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Custom operators that a user gives as C, in a .tflite model.
 
-Usage: run_custom.py equal|refused --work DIR
-
-equal    the model of make_model.py as emitted C by gcc, clang and on a Cortex-M4, beside LiteRT and numpy;
-         `aotc verify` of the model and of a project, and what verify says of operators that do wrong
-refused  C and descriptions with one thing wrong each: the message, its slug and place, and that nothing
-         was written
+The model of make_model.py as emitted C by gcc, clang and on a Cortex-M4, beside LiteRT and numpy; `aotc verify` of the
+model and of a project, and what verify says of operators that do wrong; C and descriptions with one thing wrong each.
 """
-import argparse
-import json
 import os
 import pathlib
 import shutil
-import sys
 
+import common
+import emitted_cases
+import make_model
 import numpy as np
+import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-import common  # noqa: E402
-import emitted_cases  # noqa: E402
-import make_model  # noqa: E402
 
 SAMPLES = 8
 WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
@@ -48,11 +40,6 @@ int main(void)
     return wrong;
 }
 """
-
-
-def check(good, what):
-    if not good:
-        raise common.Failure(what)
 
 
 def array(c_type, name, values):
@@ -92,46 +79,67 @@ def run_on(name, out, expect_passed=SAMPLES):
         raise common.Failure(f"{name}: {text[-300:]}")
 
 
-def verified(done, places):
-    check(done.returncode == 0 and done.stdout.count("bit-exact in 5 of 5 layers") == places,
-                 f"verify: {done.stdout}{done.stderr}")
+GIVEN = ["--operators", HERE / "operators.c"]
 
 
-def equal(work):
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    work = tmp_path_factory.mktemp("model")
     make_model.write(work)
-    given = ["--operators", HERE / "operators.c"]
-    out = work / "out"
-    common.aotc("compile", work / "custom.tflite", *given, "-o", out, "--quiet")
-    write_main(work, out)
-    for target in ("gcc", "clang", "cortex_m4"):
-        run_on(target, out)
-    # The comparison can fail: another decay is another result.
-    text = (out / "operators" / "operators.c").read_text()
-    (out / "operators" / "operators.c").write_text(text.replace("row[f * step[0] + i]", "row[f * step[0]]"))
-    run_on("gcc", out, expect_passed=0)
-    verified(common.aotc("verify", work / "custom.tflite", *given, "--quiet", expect=None), 1)
-    project = work / "project"
-    common.aotc("create", work / "custom.tflite", *given, "--board", "qemu_mps2_an386", "-o", project, "--quiet")
-    # From what the project holds: sources, headers beside them, descriptions.
-    verified(common.aotc("verify", project, "--quiet", expect=None), 2)
-    wrong_in_verify(work)
+    return work / "custom.tflite"
 
 
-def wrong_in_verify(work):
+@pytest.fixture
+def program(model, tmp_path):
+    """The folder of the model's C and of a program that compares it with what make_model.py expects."""
+    common.aotc("compile", model, *GIVEN, "-o", tmp_path / "out", "--quiet")
+    write_main(model.parent, tmp_path / "out")
+    return tmp_path / "out"
+
+
+@pytest.mark.parametrize("target", ["gcc", "clang", "cortex_m4"])
+def test_equal(target, program, record_property):
+    run_on(target, program)
+    record_property("cases", SAMPLES)
+
+
+def test_another_operator_differs(program, record_property):
+    source = program / "operators" / "operators.c"
+    source.write_text(source.read_text().replace("row[f * step[0] + i]", "row[f * step[0]]"))
+    run_on("gcc", program, expect_passed=0)
+    record_property("cases", SAMPLES)
+
+
+def test_verify(model):
+    assert common.aotc("verify", model, *GIVEN, "--quiet").count("bit-exact in 5 of 5 layers") == 1
+
+
+def test_verify_project(model, tmp_path, record_property):
+    """From what the project holds: sources, headers beside them, descriptions."""
+    project = tmp_path / "project"
+    common.aotc("create", model, *GIVEN, "--board", "qemu_mps2_an386", "-o", project, "--quiet")
+    assert common.aotc("verify", project, "--quiet").count("bit-exact in 5 of 5 layers") == 2
+    record_property("cases", 2)
+
+
+def copied(folder):
+    for name in ("operators.c", "operators.json", "limits.inc"):
+        shutil.copy(HERE / name, folder)
+    return folder / "operators.c"
+
+
+@pytest.mark.parametrize("message, old, new", [
+    ("wrote outside of its tensors", "held[t * channels + c] =", "held[t * channels + c + 1] ="),
+    ("wrote to an operand", "place[c] = 0;", "place[c] = 0; ((int8_t *)x)[0] = 1; ((int8_t *)x)[1] = 2;"),
+    ("returned 7", "return 0;", "return 7;"),
+    ("ended by signal 11", "place[c] = 0;", "*(volatile int *)0 = 0;")])
+def test_wrong_in_verify(message, old, new, model, tmp_path):
     """What operators do wrong on this machine is told of them."""
-    source = (HERE / "operators.c").read_text()
-    cases = [("wrote outside of its tensors", "held[t * channels + c] =", "held[t * channels + c + 1] ="),
-             ("wrote to an operand", "place[c] = 0;", "place[c] = 0; ((int8_t *)x)[0] = 1; ((int8_t *)x)[1] = 2;"),
-             ("returned 7", "return 0;", "return 7;"),
-             ("ended by signal 11", "place[c] = 0;", "*(volatile int *)0 = 0;")]
-    for number, (said, old, new) in enumerate(cases):
-        folder = common.fresh(work / f"wrong{number}")
-        for name in ("operators.json", "limits.inc"):
-            shutil.copy(HERE / name, folder)
-        (folder / "operators.c").write_text(source.replace(old, new))
-        done = common.aotc("verify", work / "custom.tflite", "--operators", folder / "operators.c", "--quiet",
-                           expect=None)
-        check(done.returncode == 4 and "[verify-operator]" in done.stderr and said in done.stderr, f"{said}: {done.stderr}")
+    source = copied(tmp_path)
+    source.write_text(source.read_text().replace(old, new))
+    done = common.aotc("verify", model, "--operators", source, "--quiet", expect=None)
+    assert done.returncode == 4 and "[verify-operator]" in done.stderr
+    assert message in done.stderr
 
 
 # What is changed in the C (or the description), the slug, and what the message has.
@@ -173,52 +181,31 @@ J_CASES = [
 ]
 
 
-def refused(work):
-    make_model.write(work)
-    cases = [("operators.c", *c) for c in C_CASES] + [("operators.json", *c) for c in J_CASES]
-    failed = []
-    for number, (name, old, new, slug, said) in enumerate(cases):
-        folder = common.fresh(work / f"case{number}")
-        for file in ("operators.c", "operators.json", "limits.inc"):
-            shutil.copy(HERE / file, folder)
-        text = (folder / name).read_text()
-        check(old in text, f"{old}: not in {name}")
-        (folder / name).write_text(text.replace(old, new, 1))
-        failed += refusal(work, folder, ["--operators", folder / "operators.c"], slug, said)
-    folder = common.fresh(work / "alone")
-    shutil.copy(HERE / "operators.c", folder)
-    failed += refusal(work, folder, ["--operators", folder / "operators.c"], "operator-description", "operators.json")
-    failed += refusal(work, folder, ["--operators", HERE / "operators.json"], "operator-description", "no C source")
-    failed += refusal(work, folder, ["--operators", HERE / "operators.c"], "tool-missing", "AOTC_ANALYZE",
-                      {"AOTC_ANALYZE": "/nowhere/aotc-analyze"})
-    print("\n".join(failed))
-    print(f"{len(cases) + 3 - len(failed)} passed, {len(failed)} failed")
-    if failed:
-        sys.exit(1)
-
-
-def refusal(work, folder, arguments, slug, said, env=None):
-    out = folder / "out"
-    done = common.aotc("compile", work / "custom.tflite", *arguments, "-o", out, "--quiet", expect=None,
+def refusal(model, folder, arguments, slug, message, env=None):
+    done = common.aotc("compile", model, *arguments, "-o", folder / "out", "--quiet", expect=None,
                        env={**os.environ, **(env or {})})
-    wanted = 5 if slug == "tool-missing" else 1
-    if done.returncode == wanted and f"[{slug}]" in done.stderr and said in done.stderr and not out.exists():
-        return []
-    return [f"{slug}: exit code {done.returncode}, {done.stderr}"]
+    assert done.returncode == (5 if slug == "tool-missing" else 1)
+    assert f"[{slug}]" in done.stderr and message in done.stderr
+    assert not (folder / "out").exists()
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["equal", "refused"])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    options = parser.parse_args()
-    work = common.fresh(options.work.resolve())
-    if options.what == "refused":
-        refused(work)
-        return
-    equal(work)
-    print(f"{4 * SAMPLES + 7} passed, 0 failed")
+@pytest.mark.parametrize("name, old, new, slug, message", [("operators.c", *c) for c in C_CASES] +
+                         [("operators.json", *c) for c in J_CASES])
+def test_refused(name, old, new, slug, message, model, tmp_path):
+    source, changed = copied(tmp_path), tmp_path / name
+    assert old in changed.read_text()
+    changed.write_text(changed.read_text().replace(old, new, 1))
+    refusal(model, tmp_path, ["--operators", source], slug, message)
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+def test_description_is_missing(model, tmp_path):
+    shutil.copy(HERE / "operators.c", tmp_path)
+    refusal(model, tmp_path, ["--operators", tmp_path / "operators.c"], "operator-description", "operators.json")
+
+
+def test_no_source(model, tmp_path):
+    refusal(model, tmp_path, ["--operators", HERE / "operators.json"], "operator-description", "no C source")
+
+
+def test_tool_is_missing(model, tmp_path):
+    refusal(model, tmp_path, GIVEN, "tool-missing", "AOTC_ANALYZE", {"AOTC_ANALYZE": "/nowhere/aotc-analyze"})

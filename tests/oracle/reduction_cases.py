@@ -114,3 +114,30 @@ def sum_as_mean(case):
     padding = [(0, more - had) for more, had in zip(shape, operand.shape)]
     case.stand_in = StandIn(run, lambda a: np.pad(a, padding) if padding else a, lambda r: r.copy())
     return case
+
+
+def extremes(kind):
+    """REDUCE_MAX and REDUCE_MIN."""
+    yield from special_cases(kind)
+    for dtype in ("float32", "int32", "int64"):
+        yield from geometry_cases(kind, dtype)
+    for dtype, (scale, zero) in SCALES.items():
+        yield from geometry_cases(kind, dtype, scale, zero)
+        yield reduction(f"{dtype}_plain", kind, tensor(dtype, (3, 4)), (1,), False, tensor(dtype))
+    yield reduction("int8_other_scale", kind, tensor("int8", (3, 4), 0.1), (1,), False, tensor("int8", (), 0.2))
+    yield from rejected_cases(kind, "float32")
+
+
+def _mostly(shape, value):
+    """Few elements that decide, so that both results occur."""
+    def samples(rng):
+        rows = [np.full(shape, value), np.full(shape, not value)]
+        return [[r] for r in rows] + [[np.where(rng.random(shape) < p, not value, value)] for p in (0.02, 0.2, 0.5)]
+    return samples
+
+
+def booleans(kind, mostly):
+    """REDUCE_ALL and REDUCE_ANY."""
+    yield from geometry_cases(kind, "bool", samples=lambda t: _mostly(t.shape, mostly))
+    yield reduction("int32", kind, tensor("int32", (2, 3)), (1,), False, tensor("int32"))
+    yield from rejected_cases(kind, "bool")

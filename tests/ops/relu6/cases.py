@@ -1,47 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """RELU6: int8 with a change of quantisation, float32."""
 
-import int16_cases
-import uint8_cases
-from case import Case, Tensor
-from patterns import unary_cases
+import relu_cases
 
 PAIRS = [("RELU6", "uint8")]
 PAIR_BY = "outputs"
 
-QUANTIZATIONS = (
-    (0.05, -3, 0.05, -3),
-    (0.1, 0, 0.1, 0),
-    (0.05, -128, 0.05, -128),
-    (0.05, 127, 0.05, 127),
-    (0.1, 5, 0.03, -128),
-    (0.03, -7, 0.1, 9),
-    (1.0, -1, 0.01, 0),
-    (0.01, 1, 1.0, 0),
-    (1e-5, 3, 2e-5, 4),
-    (1e4, 3, 3e4, 4),
-    (0.5, 0, 1.0, 0),
-    (1 / 3, 10, 1 / 7, -20),
-    (6 / 255, -128, 6 / 255, -128),
-    (1e-9, 2, 1.0, 3),
-    (0.02, 0, 0.0235, -128),
-    (0.7, 127, 0.9, 127),
-    (0.1, -100, 0.6, -100),
-    (0.7, -100, 0.2, -128),
-    (0.3, -128, 0.2, -128),
-    (0.1, -128, 0.14, -128),
-    (0.9, -128, 0.6, -128),
-)
-
 
 def cases(rng):
-    yield from _cases(rng)
-    yield from uint8_cases.of(_cases(rng))
-
-
-def _cases(rng):
-    yield from unary_cases("RELU6", QUANTIZATIONS)
-    yield Case("int32", "RELU6", [Tensor("int32", (3,))], [Tensor("int32")])
-    yield Case("int8_to_float32", "RELU6", [Tensor("int8", (3,), 0.1)], [Tensor("float32")])
-    yield from int16_cases.relus("RELU6")
-    yield from int16_cases.zero_points("RELU6", 0.001)
+    yield from relu_cases.cases("RELU6", relu_cases.of_int16)

@@ -8,10 +8,9 @@ import re
 import shutil
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / f) for f in ("e2e", "projects")]
-import common  # noqa: E402
-import kinds  # noqa: E402
-import numpy as np  # noqa: E402
+import common
+import kinds
+import numpy as np
 
 SAMPLES = 3
 # Beside model, runtime and aotc.json.

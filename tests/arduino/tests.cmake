@@ -1,15 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # Arduino and PlatformIO projects: included by tests/CMakeLists.txt behind e2e/tests.cmake.
-function(arduino_test name label)
-  add_test(NAME ${name} COMMAND ${python} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${ARGN}
-    --work ${CMAKE_BINARY_DIR}/arduino/${name})
-  set_tests_properties(${name} PROPERTIES LABELS ${label}
-    SKIP_RETURN_CODE 77 ENVIRONMENT "AOTC=$<TARGET_FILE:aotc>;PYTHONDONTWRITEBYTECODE=1")
-endfunction()
-
 foreach(what uno mega damaged cli)
-  arduino_test(arduino.${what} full boards.py ${what})
+  pytest_test(arduino.${what} full test_arduino_boards.py -k test_${what})
 endforeach()
-arduino_test(arduino.rules full rules.py)
-arduino_test(arduino.host full platformio.py host)
-arduino_test(platformio.tools full platformio.py tools)
+pytest_test(arduino.rules full test_arduino_rules.py)
+foreach(what host tools)
+  set(name arduino.${what})
+  if(what STREQUAL "tools")
+    set(name platformio.tools)
+  endif()
+  pytest_test(${name} full test_platformio.py -k test_${what})
+endforeach()

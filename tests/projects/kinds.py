@@ -9,12 +9,10 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
+import common
+import frames_models
 import numpy as np
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-import common  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODELS = common.ROOT / "tests" / "models" / "digits"
@@ -87,10 +85,8 @@ FRAMES = 12  # of the window of the model below
 
 def frames_model(folder):
     """Causal convolutions over frames, which can be compiled with --stream time."""
-    sys.path.append(str(HERE.parent / "slices"))
-    import frames
     path = folder / "frames_int8.tflite"
-    path.write_bytes(frames.causal())
+    path.write_bytes(frames_models.causal())
     return path
 
 

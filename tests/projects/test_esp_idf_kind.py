@@ -1,20 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """--project esp-idf, without ESP-IDF: its manifest, Kconfig and CMake are evaluated, and the example
-runs on stand-ins for the few headers of ESP-IDF that it includes.
-
-Usage: esp_idf_kind.py --work DIR
-"""
-import argparse
+runs on stand-ins for the few headers of ESP-IDF that it includes."""
 import os
-import pathlib
 import re
 import shutil
 
 import kconfiglib
-import kinds
-import yaml
 from kinds import common
+import kinds
+import pytest
+import yaml
 
 STANDINS = kinds.HERE / "esp_idf"
 RV32IMC = ["riscv64-unknown-elf-gcc", "-march=rv32imc", "-mabi=ilp32", "-misa-spec=2.2",
@@ -107,8 +102,16 @@ def compiled(project, found, compiler, target, link=True):
     return None
 
 
-def one_model(model, work):
-    project = kinds.create("esp-idf", work / "component", model=model)
+@pytest.fixture
+def component(tmp_path):
+    common.require("gcc", "cmake", "riscv64-unknown-elf-gcc")
+    return kinds.create("esp-idf", tmp_path / "component")
+
+
+@pytest.mark.parametrize("model", ["digits_int8", "digits_f32"])
+def test_example(model, tmp_path):
+    """The example prints what LiteRT gives, and it compiles for rv32imc."""
+    work, project = tmp_path, kinds.create("esp-idf", tmp_path / "component", model=model)
     manifest(project)
     found = registered(project, work, configuration(project, work, psram=False))
     check_files(project, found)
@@ -119,13 +122,12 @@ def one_model(model, work):
     if "microseconds" not in text:
         raise common.Failure("the demo tells no microseconds")
     compiled(project, found, RV32IMC, common.fresh(work / "rv32imc"), link=False)
-    print(f"{model}: example as LiteRT's; compiles for rv32imc")
-    return project
 
 
-def names(work):
+def test_names(tmp_path):
     """Whatever the component's folder is called, its fragment is for its archive; the example finds it; fields of
     the manifest that an option gives."""
+    work = tmp_path
     given = {"url": "https://example.org/digits", "repository": "https://example.org/digits.git",
              "maintainer": 'Ada "A" Lovelace <ada@example.org>'}
     project = kinds.create("esp-idf", work / "named", "--license", "MIT", "--project-option", "version=1.2.3",
@@ -146,14 +148,12 @@ def names(work):
     if list(wants) != ["digits"] or (main / wants["digits"]["override_path"]).resolve() != project:
         raise common.Failure(f"the example does not find the component: {wants}")
     compote(project, work)
-    print("a fragment for each name of the folder; the example finds the component")
 
 
 def compote(project, work):
     """The component manager's own judgement, where it is installed (PyPI: idf-component-manager)."""
     program = shutil.which("compote")
     if program is None:
-        print("compote is not installed: only this script checked the manifest")
         return
     copy = common.fresh(work / "packed") / "digits"
     shutil.copytree(project, copy)
@@ -165,8 +165,9 @@ def compote(project, work):
     print(f"compote component pack: {archives[0].name}")
 
 
-def choices(project, work):
+def test_choices(component, tmp_path):
     """Every choice of Kconfig reaches the compiler."""
+    project, work = component, tmp_path
     external = {"DIGITS_ARENA_EXTERNAL": "y"}
     found = registered(project, work, configuration(project, work, psram=True, **external))
     if not any(".ext_ram.bss" in d for d in found["PRIVATE"]):
@@ -189,19 +190,3 @@ def choices(project, work):
     compiled(project, found, ["gcc"], work / "no_test")
     if "self test" in common.run([work / "no_test"]):
         raise common.Failure("the self test is still there")
-    print("Kconfig: PSRAM, a section, no self test, no -O2")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    common.require("gcc", "cmake", "riscv64-unknown-elf-gcc")
-    project = one_model("digits_int8", common.fresh(work / "int8"))
-    choices(project, work)
-    names(work)
-    one_model("digits_f32", common.fresh(work / "f32"))
-
-
-if __name__ == "__main__":
-    common.main_of(main)

@@ -1,13 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """The Arduino library against the rules of the library specification and of Arduino's linter.
-
-Usage: rules.py --work DIR
 
 The rules are checked by this script, by the linter's numbers; each must also be found broken in a
 library that breaks it. Where arduino-lint is installed, it is run too, with --compliance strict.
 """
-import argparse
 import http.server
 import json
 import os
@@ -17,6 +13,7 @@ import shutil
 import threading
 import urllib.parse
 
+import pytest
 import sketches
 from sketches import common
 
@@ -156,46 +153,41 @@ def damages(folder):
     }
 
 
-def lint(library):
-    """arduino-lint itself, if it is installed: no errors, and none of its warnings. A sketch is linted too."""
+def lint(folder):
+    """arduino-lint itself, if it is installed: no errors, and none of its warnings."""
     program = shutil.which("arduino-lint")
     if program is None:
-        print("arduino-lint is not installed: only this script checked the rules")
         return
-    done = common.run([program, "--compliance", "strict", "--format", "json", library], expect=None,
+    done = common.run([program, "--compliance", "strict", "--format", "json", folder], expect=None,
                       env={**os.environ, "ARDUINO_LINT_LIBRARY_MANAGER_INDEXING": "true"})
     summary = json.loads(done.stdout)["summary"]
-    if done.returncode != 0 or summary["errorCount"] or summary["warningCount"]:
-        raise common.Failure(f"arduino-lint: {summary}\n{done.stdout[-3000:]}")
-    print(f"arduino-lint --compliance strict: {summary['errorCount']} errors")
+    assert done.returncode == summary["errorCount"] == summary["warningCount"] == 0
 
 
-def check_arena(case, work):
+@pytest.mark.parametrize("kind, below", [("arduino-library", "."), ("arduino-sketch", "."), ("platformio", "lib/DigitsModel")])
+def test_arena(kind, below, digits, tmp_path):
     """The option that puts the arena into another memory."""
-    source = f"src/{case.prefix}_app_memory.c"
+    source = f"src/{digits.prefix}_app_memory.c"
     chosen = ["--board", "teensy41", "--project-option"]
-    for kind, below in (("arduino-library", "."), ("arduino-sketch", "."),
-                        ("platformio", f"lib/{case.prefix.capitalize()}Model")):
-        # The board's default is OCRAM; DTCM is where variables lie, which takes no section.
-        placed = case.create(kind, work / kind / "placed", *chosen, "arena=PSRAM") / below / source
-        plain = case.create(kind, work / kind / "plain", *chosen, "arena=DTCM") / below / source
-        default = case.create(kind, work / kind / "default", "--board", "teensy41") / below / source
-        sections = {m["name"]: m.get("arena_sections", {}).get("arduino")
-                    for m in common.board("teensy41")["memories"]}
-        found = [re.findall(r'^#define \w+_PLACE_ARENA .*section\("(.*)"\)', f.read_text(), re.M)
-                 for f in (placed, default, plain)]
-        if found != [[sections["PSRAM"]], [sections["OCRAM"]], []]:
-            raise common.Failure(f"{kind}: the arena is not placed by its option")
-    for board, memory in (("teensy41", "FLASH"), ("nano33ble", "SDRAM")):
-        refused = common.aotc("create", case.path, "--project", "arduino-sketch", "--board", board,
-                              "-o", work / "refused", "--project-option", f"arena={memory}",
-                              expect=None)
-        if refused.returncode != 1 or "[template-option]" not in refused.stderr or \
-                (work / "refused").exists():
-            raise common.Failure(f"arena={memory} on {board}: {refused.stderr}")
-    print("the option 'arena': a section of the board's core, or an error")
+    # The board's default is OCRAM; DTCM is where variables lie, which takes no section.
+    placed = digits.create(kind, tmp_path / "placed", *chosen, "arena=PSRAM") / below / source
+    plain = digits.create(kind, tmp_path / "plain", *chosen, "arena=DTCM") / below / source
+    default = digits.create(kind, tmp_path / "default", "--board", "teensy41") / below / source
+    sections = {m["name"]: m.get("arena_sections", {}).get("arduino") for m in common.board("teensy41")["memories"]}
+    found = [re.findall(r'^#define \w+_PLACE_ARENA .*section\("(.*)"\)', f.read_text(), re.M)
+             for f in (placed, default, plain)]
+    assert found == [[sections["PSRAM"]], [sections["OCRAM"]], []]
 
 
+@pytest.mark.parametrize("board, memory", [("teensy41", "FLASH"), ("nano33ble", "SDRAM")])
+def test_arena_refused(board, memory, digits, tmp_path):
+    refused = common.aotc("create", digits.path, "--project", "arduino-sketch", "--board", board, "-o", tmp_path / "refused",
+                          "--project-option", f"arena={memory}", expect=None)
+    assert refused.returncode == 1 and "[template-option]" in refused.stderr
+    assert not (tmp_path / "refused").exists()
+
+
+@pytest.fixture(scope="module")
 def page():
     """A web page on this machine, for the rule that the library's page exists."""
     class Page(http.server.BaseHTTPRequestHandler):
@@ -208,45 +200,44 @@ def page():
 
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Page)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work)
-    case = sketches.Case("digits_int8", "digits", work)
-    server = page()
-    url = f"http://127.0.0.1:{server.server_address[1]}/"
-    for board, architecture in (("arduino_mega2560", "avr"), ("nano33ble", "mbed_nano"),
-                                (None, "*")):
-        options = ["--board", board] if board else []
-        library = case.create("arduino-library", work / (board or "any") / "DigitsModel", *options,
-                              "--project-option", f"url={url}")
-        broken = check(library)
-        if broken:
-            raise common.Failure(f"for {board}: breaks {broken}")
-        if properties_of(library, broken)["architectures"] != architecture:
-            raise common.Failure(f"for {board}: the architecture is not {architecture}")
-        lint(library)
-    # SD001 and SD002: a sketch has a README and a licence.
-    sketch = case.create("arduino-sketch", work / "DigitsSketch", "--license", "MIT")
-    for name, text in (("README.md", "# "), ("LICENSE.txt", "SPDX-License-Identifier: MIT\n")):
-        if text not in (sketch / name).read_text():
-            raise common.Failure(f"the sketch's {name}")
-    lint(sketch)
+    yield f"http://127.0.0.1:{server.server_address[1]}/"
     server.shutdown()
-    check_arena(case, work)
-    checked = damages(work)
-    for rule in checked:
-        bad = work / "broken" / "DigitsModel"
-        shutil.rmtree(bad, ignore_errors=True)
-        shutil.copytree(library, bad)
-        damages(bad)[rule]()
-        if not any(b.startswith(rule) for b in check(bad)):
-            raise common.Failure(f"a library that breaks {rule} passes")
-    print(f"the library keeps the rules; {len(checked)} broken ones are found")
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.fixture(scope="module")
+def digits(tmp_path_factory):
+    return sketches.Case("digits_int8", "digits", tmp_path_factory.mktemp("digits"))
+
+
+BOARDS = {"arduino_mega2560": "avr", "nano33ble": "mbed_nano", None: "*"}  # the architecture that is named
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_rules(board, digits, page, tmp_path):
+    library = digits.create("arduino-library", tmp_path / "DigitsModel", *(["--board", board] if board else []),
+                            "--project-option", f"url={page}")
+    broken = check(library)
+    assert broken == []
+    assert properties_of(library, broken)["architectures"] == BOARDS[board]
+    lint(library)
+
+
+def test_sketch(digits, tmp_path):
+    """SD001 and SD002: a sketch has a README and a licence."""
+    sketch = digits.create("arduino-sketch", tmp_path / "DigitsSketch", "--license", "MIT")
+    for name, text in (("README.md", "# "), ("LICENSE.txt", "SPDX-License-Identifier: MIT\n")):
+        assert text in (sketch / name).read_text()
+    lint(sketch)
+
+
+@pytest.fixture(scope="module")
+def library(digits, tmp_path_factory):
+    return digits.create("arduino-library", tmp_path_factory.mktemp("library") / "DigitsModel", "--project-option",
+                         "url=http://127.0.0.1/")
+
+
+@pytest.mark.parametrize("rule", damages(pathlib.Path()))
+def test_broken_rule_is_found(rule, library, tmp_path):
+    bad = shutil.copytree(library, tmp_path / "DigitsModel")
+    damages(bad)[rule]()
+    assert any(b.startswith(rule) for b in check(bad))

@@ -1,20 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """--project cmsis, without CMSIS-Toolbox: its YAML has the fields and values that the schemas of the
-format allow, names every file, and what it builds runs on an emulated Cortex-M4.
-
-Usage: cmsis_kind.py --work DIR
-"""
-import argparse
+format allow, names every file, and what it builds runs on an emulated Cortex-M4."""
 import copy
-import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
 import zipfile
 
-import kinds
-import yaml
 from kinds import common
+import kinds
+import pytest
+import yaml
 
 # The part of the format that our files use: a type, a pattern, [of each], or {field: of it}, where
 # a field with ! must be there.
@@ -103,8 +98,9 @@ def layer_of(project):
     return layer
 
 
-def plain_layer(work):
+def test_layer(tmp_path):
     """Without a board: a layer, no solution."""
+    work = tmp_path
     project = kinds.create("cmsis", work / "layer")
     layer = layer_of(project)
     if list(project.glob("*.csolution.yml")):
@@ -113,12 +109,12 @@ def plain_layer(work):
     sources = [project / f for f in files_named(layer["groups"]) if f.endswith(".c")]
     common.run(["gcc", *kinds.WARNINGS, "-O2", *gcc_options(layer), kinds.HERE / "consumer.c", *sources,
                 *(f"-I{project / p}" for p in layer["add-path"]), "-lm", "-o", program])
-    print(f"layer: {kinds.check_consumer(program)}")
+    kinds.check_consumer(program)
 
 
-def pack(work):
+def test_pack(tmp_path):
     """The software pack: its description has the fields that the format wants, and names what is in the archive."""
-    project = kinds.create("cmsis", work / "pack", "--project-option", "vendor=Someone", "--project-option", "version=1.2.3")
+    project = kinds.create("cmsis", tmp_path / "pack", "--project-option", "vendor=Someone", "--project-option", "version=1.2.3")
     description = project / "Someone.digits.pdsc"
     root = ElementTree.parse(description).getroot()
     texts = {name: root.findtext(name) for name in ("vendor", "name", "description", "url", "license")}
@@ -140,7 +136,6 @@ def pack(work):
     sources = {n for n in inside if n.endswith(".c")}
     if sources != {n for n in named if n.endswith(".c")}:
         raise common.Failure("a source that no component has")
-    print(f"pack: {len(inside)} entries, {len(named)} named")
 
 
 def gcc_options(layer):
@@ -187,24 +182,14 @@ def on_emulator(project, files, layer, work):
     cycles = [int(c) for c in re.findall(r"^@aotc sample=.* cycles=(\d+)", text, re.M)]
     if not cycles or not all(100 < c < 1 << 24 for c in cycles):
         raise common.Failure(f"cycles {cycles}")
-    print(f"demo in an emulator: bit-exact, {cycles} ticks a run")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    common.require("gcc")
-    plain_layer(work)
-    pack(work)
-    boards = [p.parent.name for p in sorted((common.ROOT / "boards").glob("*/board.json"))
-              if "cmsis" in common.board(p.parent.name).get("frameworks", {})]
-    for board in boards:
-        project, files, layer = solution(board, work)
-        if board == "nucleo_f446re":
-            on_emulator(project, files, layer, work)
-    print(f"solutions: {' '.join(boards)}")
+BOARDS = [p.parent.name for p in sorted((common.ROOT / "boards").glob("*/board.json"))
+          if "cmsis" in common.board(p.parent.name).get("frameworks", {})]
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.mark.parametrize("board", BOARDS)
+def test_solution(board, tmp_path):
+    project, files, layer = solution(board, tmp_path)
+    if board == "nucleo_f446re":
+        on_emulator(project, files, layer, tmp_path)

@@ -1,21 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Arduino projects on AVR boards: built by Debian's Arduino tools without a warning in our files,
-run in simavr. Every printed result is LiteRT's; a damaged weight is found; RAM and flash are printed.
-
-Usage: boards.py uno|mega|damaged|cli --work DIR
-"""
-import argparse
+run in simavr. Every printed result is LiteRT's; a damaged weight is found; RAM and flash are printed."""
 import json
 import os
-import pathlib
 import re
 import shutil
 import subprocess
 import threading
 
-import sketches
+import pytest
 from sketches import common, kinds
+import sketches
 
 HARDWARE = common.ARDUINO_HARDWARE
 # Debian's core and its compiler disagree about a macro.
@@ -112,14 +107,18 @@ def library_of(case, board, work):
     return folder, case.create("arduino-library", folder / name, "--board", board)
 
 
-def build_and_run(board, cases, work):
-    """The library's example for each model, and the sketch of the first."""
-    for case in cases:
-        libraries, library = library_of(case, board, work)
-        example = library / "examples" / "RunModel" / "RunModel.ino"
-        image, flash, ram = build(board, example, libraries, work)
-        show(f"library {library.name}", board, flash, ram, *run_and_check(case, board, image))
-    case = cases[0]
+@pytest.fixture
+def hello(tmp_path):
+    return sketches.Case("hello_world_int8", "hello", tmp_path)
+
+
+def run_library(board, case, work):
+    libraries, library = library_of(case, board, work)
+    image, flash, ram = build(board, library / "examples" / "RunModel" / "RunModel.ino", libraries, work)
+    show(f"library {library.name}", board, flash, ram, *run_and_check(case, board, image))
+
+
+def run_sketch(board, case, work):
     sketch = case.create("arduino-sketch", work / f"{case.prefix}_sketch", "--board", board)
     image, flash, ram = build(board, sketch / f"{sketch.name}.ino", None, work)
     show(f"sketch {sketch.name}", board, flash, ram, *run_and_check(case, board, image))
@@ -128,55 +127,76 @@ def build_and_run(board, cases, work):
     shutil.copy(image, sketch / "build" / f"{sketch.name}.ino.elf")
     ran = json.loads(common.aotc("run", sketch, "--json", timeout=600))
     case.check_demo(ran["output"])
-    exact = ran["self_test"] == 0 and "self test: bit-exact" in ran["output"]
-    if ran["exit_code"] != 0 or not exact:
-        raise common.Failure(f"aotc run: {ran}")
-    print("aotc run: the same")
+    assert ran["exit_code"] == 0 and ran["self_test"] == 0 and "self test: bit-exact" in ran["output"]
 
 
-def fed(board, work):
+def test_uno_library(hello, tmp_path):
+    run_library("arduino_uno", hello, tmp_path)
+
+
+def test_uno_sketch(hello, tmp_path):
+    run_sketch("arduino_uno", hello, tmp_path)
+
+
+@pytest.mark.parametrize("model, prefix", [("digits_int8", "digits"), ("hello_world_int8", "hello")])
+def test_mega_library(model, prefix, tmp_path):
+    run_library("arduino_mega2560", sketches.Case(model, prefix, tmp_path), tmp_path)
+
+
+def test_mega_sketch(tmp_path):
+    run_sketch("arduino_mega2560", sketches.Case("digits_int8", "digits", tmp_path), tmp_path)
+
+
+@pytest.mark.parametrize("how", [0, 1], ids=["rows", "frames"])
+def test_mega_fed(how, tmp_path):
     """Inputs by rows and by frames. Tables are in RAM: aotc feeds none with tables in program memory."""
-    for case, results in sketches.fed_cases(None, work):
-        folder = work / f"libraries_{case.prefix}"
-        library = case.create("arduino-library", folder / f"{case.prefix.capitalize()}Model")
-        image, flash, ram = build(board, library / "examples" / "RunModel" / "RunModel.ino", folder, work)
-        show(f"library {library.name}, {results} results fed", board, flash, ram,
-             *run_and_check(case, board, image, results))
+    case, results = sketches.fed_cases(None, tmp_path)[how]
+    folder, board = tmp_path / "libraries", "arduino_mega2560"
+    library = case.create("arduino-library", folder / f"{case.prefix.capitalize()}Model")
+    image, flash, ram = build(board, library / "examples" / "RunModel" / "RunModel.ino", folder, tmp_path)
+    show(f"library {library.name}, {results} results fed", board, flash, ram,
+         *run_and_check(case, board, image, results))
 
 
-def damaged(board, case, work):
+def test_damaged(hello, tmp_path):
     """A weight that differs is found, and the layer that it belongs to is named."""
-    libraries, library = library_of(case, board, work)
-    sketches.damage(library / "src", case.prefix, 1)
-    image, _, _ = build(board, library / "examples" / "RunModel" / "RunModel.ino", libraries, work)
-    text = simulate(board, image, lambda text: "@aotc done" in text)
-    sketches.check_damaged(text, 1)
-    print(f"{case.prefix} on {board}: a damaged weight of layer 1 is named")
+    libraries, library = library_of(hello, "arduino_uno", tmp_path)
+    sketches.damage(library / "src", hello.prefix, 1)
+    image, _, _ = build("arduino_uno", library / "examples" / "RunModel" / "RunModel.ino", libraries, tmp_path)
+    sketches.check_damaged(simulate("arduino_uno", image, lambda text: "@aotc done" in text), 1)
 
 
 def refused(code, slug, words, *arguments, **options):
     done = common.aotc(*arguments, expect=None, **options)
-    if done.returncode != code or f"[{slug}]" not in done.stderr or words not in done.stderr:
-        raise common.Failure(f"not [{slug}] of {words}: {done.returncode}\n{done.stderr}")
+    assert done.returncode == code and f"[{slug}]" in done.stderr and words in done.stderr
 
 
-def arduino_cli(case, work):
-    """aotc build of a sketch. arduino-cli is given Debian's core through its configuration."""
-    sketch = case.create("arduino-sketch", work / "cli_sketch", "--board", "arduino_uno")
-    no_tools = {**os.environ, "PATH": "/nonexistent"}
-    refused(5, "tool-missing", "arduino-cli/installation", "build", sketch, env=no_tools)
-    # Without a board nobody knows for what; and a sketch's name is its folder's.
-    anywhere = case.create("arduino-sketch", work / "anywhere")
-    refused(2, "project-not-built", "arduino-cli", "build", anywhere)
-    refused(1, "template-option", "my sketch", "create", case.path, "--project", "arduino-sketch",
-            "-o", work / "my sketch")
-    refused(1, "template-board", "qemu_microbit", "create", case.path, "--project",
-            "arduino-sketch", "--board", "qemu_microbit", "-o", work / "other")
-    print("aotc build without arduino-cli: exit code 5, and what to install")
-    program = shutil.which("arduino-cli")
+def test_cli_is_missing(hello, tmp_path):
+    sketch = hello.create("arduino-sketch", tmp_path / "cli_sketch", "--board", "arduino_uno")
+    refused(5, "tool-missing", "arduino-cli/installation", "build", sketch, env={**os.environ, "PATH": "/nonexistent"})
+
+
+def test_cli_needs_a_board(hello, tmp_path):
+    refused(2, "project-not-built", "arduino-cli", "build", hello.create("arduino-sketch", tmp_path / "anywhere"))
+
+
+def test_cli_name_of_a_sketch(hello, tmp_path):
+    """It is that of its folder."""
+    refused(1, "template-option", "my sketch", "create", hello.path, "--project", "arduino-sketch", "-o",
+            tmp_path / "my sketch")
+
+
+def test_cli_board_without_arduino(hello, tmp_path):
+    refused(1, "template-board", "qemu_microbit", "create", hello.path, "--project", "arduino-sketch", "--board",
+            "qemu_microbit", "-o", tmp_path / "other")
+
+
+def test_cli_builds(hello, tmp_path):
+    """arduino-cli is given Debian's core through its configuration."""
+    program, work = shutil.which("arduino-cli"), tmp_path
     if program is None:
-        print("arduino-cli is not installed: the sketch was not built with it")
-        return
+        common.skip("arduino-cli is not installed")
+    sketch = hello.create("arduino-sketch", work / "cli_sketch", "--board", "arduino_uno")
     data, user = common.fresh(work / "data"), common.fresh(work / "user")
     (data / "package_index.json").write_text('{"packages": []}')
     (data / "library_index.json").write_text('{"libraries": []}')
@@ -195,27 +215,4 @@ def arduino_cli(case, work):
     flash, ram = sizes_of(log, "arduino-cli")
     image = sketch / "build" / f"{sketch.name}.ino.elf"
     show("sketch by arduino-cli", "arduino_uno", flash, ram,
-         *run_and_check(case, "arduino_uno", image))
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["uno", "mega", "damaged", "cli"])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    arguments = parser.parse_args()
-    work = common.fresh(arguments.work)
-    hello = sketches.Case("hello_world_int8", "hello", work)
-    if arguments.what == "uno":
-        build_and_run("arduino_uno", [hello], work)
-    elif arguments.what == "mega":
-        digits = sketches.Case("digits_int8", "digits", work)
-        build_and_run("arduino_mega2560", [digits, hello], work)
-        fed("arduino_mega2560", work)
-    elif arguments.what == "damaged":
-        damaged("arduino_uno", hello, work)
-    else:
-        arduino_cli(hello, work)
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+         *run_and_check(hello, "arduino_uno", image))

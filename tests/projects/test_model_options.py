@@ -1,19 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Projects of a model that was compiled with options: 'make' stands for all kinds that share
 templates/common. Each is built without a warning by strict compilers and finds itself right.
 
-Usage: model_options.py --work DIR
-
 Where memory lies is looked up in the objects: a model that owns its arena is not given another one,
 and of a pool of constants there is one copy, which is not written to.
 """
-import argparse
-import pathlib
 import re
 
-import kinds
 from kinds import common
+import pytest
 
 STRICT = "-O1 -std=c99 -pedantic -Wall -Wextra -Wconversion -Wshadow -Werror"
 POOLS = ["--pool", "sram:1000000"]
@@ -52,42 +47,23 @@ def check_memory(folder, options):
         raise common.Failure("the pool of constants is not read-only data of the application")
 
 
-def check_built(model, options, compiler, work):
-    folder = common.fresh(work / "project")
+@pytest.mark.parametrize("number, options", list(enumerate(OPTIONS)), ids=[" ".join(o) or "none" for o in OPTIONS])
+# The last has no tensor in its arena if its input is the caller's.
+@pytest.mark.parametrize("model", ["gadget_int8", "relu_int8"])
+def test_built(model, number, options, tmp_path):
+    compiler, folder = ("cc", "clang-19")[number % 2], tmp_path / "project"
+    common.require(compiler)
     common.aotc("create", common.model_path(model), "--board", "host", "--project", "make", "--prefix",
                 "net", "-o", folder, "--quiet", *options)
     common.run(["make", "-C", folder, "-s", f"CC={compiler}", f"CFLAGS={STRICT}"])
     said = common.run([folder / "build" / "net_demo"])
-    if "@aotc done status=0" not in said or "FAILED" in said:
-        raise common.Failure(said[-800:])
+    assert "@aotc done status=0" in said and "FAILED" not in said
     check_memory(folder, options)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    compilers = [c for c in ("cc", "clang-19") if kinds.shutil.which(c)]
-    count = 0
-    # The last has no tensor in its arena if its input is the caller's.
-    for model in ("gadget_int8", "relu_int8"):
-        for number, options in enumerate(OPTIONS):
-            try:
-                check_built(model, options, compilers[number % len(compilers)], work)
-            except common.Failure as failure:
-                raise common.Failure(f"{model} {' '.join(options)}: {failure}") from None
-            count += 1
-    for option, said in REFUSED.items():
-        made = common.aotc("create", common.model_path("gadget_int8"), "--project", "make", "-o",
-                           work / "refused", option, expect=None)
-        if made.returncode != 1 or "[template-model]" not in made.stderr or said not in made.stderr:
-            raise common.Failure(f"{option}: exit code {made.returncode}: {made.stderr}")
-        if (work / "refused").exists():
-            raise common.Failure(f"{option} is refused, and something was written")
-    print(f"{count} projects with options of compiling built by {', '.join(compilers)} and right; "
-          f"{len(REFUSED)} options refused")
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.mark.parametrize("option", REFUSED)
+def test_refused(option, tmp_path):
+    made = common.aotc("create", common.model_path("gadget_int8"), "--project", "make", "-o", tmp_path / "refused", option,
+                       expect=None)
+    assert made.returncode == 1 and "[template-model]" in made.stderr and REFUSED[option] in made.stderr
+    assert not (tmp_path / "refused").exists()

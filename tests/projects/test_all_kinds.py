@@ -1,8 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What holds for projects of every kind that 'aotc templates list' gives, so for new ones as well.
-
-Usage: all_kinds.py structure|prefixes|hostile|damaged --work DIR
 
 structure  twice the same bytes, at most thirteen files beside examples, no download, no path or date, no warning of a
            compiler, a README that tells the truth, a help, a test; exported templates give the same
@@ -10,8 +7,8 @@ prefixes   every kind compiles when the model is called as a part of a project o
 hostile    odd prefixes, names of classes, file names and values of options
 damaged    a template.json with fields removed or replaced: a located error and nothing written
 """
-import argparse
 import copy
+import functools
 import json
 import os
 import pathlib
@@ -20,10 +17,15 @@ import re
 import shutil
 import subprocess
 
-import kinds
 from kinds import common
+import kinds
+import pytest
 
 MOST_FILES = 13
+TEMPLATES = {p.parent.name.replace("_", "-"): json.loads(p.read_text())
+             for p in sorted((common.ROOT / "templates").glob("*/template.json"))}
+KINDS = [k for k in os.environ.get("AOTC_KINDS", "").split() or TEMPLATES]  # AOTC_KINDS: for whoever works at one
+OF_MODELS = [k for k in KINDS if TEMPLATES[k].get("takes", "model") == "model"]
 MODELS = ("digits_int8", "gadget_f32")
 COMPILED = set()  # sources without a warning: compiler, flags, text, text with all that it includes
 # The one that is tried first is where everything is installed.
@@ -44,11 +46,19 @@ DATES = re.compile(r"__DATE__|__TIME__|\b20\d\d-[01]\d-[0-3]\d\b|\b[0-3]?\d\.[01
                    r"\b(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]* \d+,? 20\d\d\b")
 
 
+@functools.cache
 def described():
-    """The kinds; with AOTC_KINDS only those that it names, for whoever works at one."""
-    only = os.environ.get("AOTC_KINDS", "").split()
-    return [k for k in json.loads(common.aotc("templates", "list", "--json"))
-            if not only or k["kind"] in only]
+    """What aotc says of each kind."""
+    return {k["kind"]: k for k in json.loads(common.aotc("templates", "list", "--json"))}
+
+
+def test_kinds_are_known():
+    assert set(described()) == set(TEMPLATES)
+
+
+@pytest.fixture
+def kind(name):
+    return described()[name]
 
 
 def boards_of(kind):
@@ -179,10 +189,14 @@ def check_compiles(project, files, kind, tests):
     return f"{compiled} compiled, {foreign} by its own test"
 
 
+@functools.cache
+def tests_of(build):
+    return re.findall(r"^\s*Test\s+#\d+: (\S+)", common.run(["ctest", "--test-dir", build, "-N"]), re.M)
+
+
 def tests_named(proof, build):
     """Tests that 'ctest -R NAME' in the proof finds; an error if there are none."""
-    listed = common.run(["ctest", "--test-dir", build, "-N"])
-    names = re.findall(r"^\s*Test\s+#\d+: (\S+)", listed, re.M)
+    names = tests_of(build)
     wanted = re.findall(r"ctest -R ([\w.]+)", proof)
     for pattern in wanted:
         if not any(re.search(pattern, n) for n in names):
@@ -218,30 +232,18 @@ def check_exported(kind, board, model, files, work):
             raise common.Failure(f"exported templates ({name}) make another project")
 
 
-def structure(work):
-    build = pathlib.Path(os.environ.get("AOTC_BUILD") or common.ROOT / "build" / "release")
-    rows, problems = [], []
-    for kind in described():
-        if kind["takes"] != "model":
-            rows.append((kind["kind"], "", "takes operators: see its own tests", "", "", ""))
-            check_description(kind, build)
-            continue
-        try:
-            tests = check_description(kind, build)
-        except common.Failure as failure:
-            problems.append(f"{kind['kind']}: {failure}")
-            tests = []
-        for model in MODELS:
-            for board in versions_of(kind):
-                try:
-                    rows.append(one_project(kind, model, board, tests, work))
-                except common.Failure as failure:
-                    problems.append(f"{kind['kind']}, {model}, {board}: {failure}")
-    print(f"{'kind':16} {'model':12} {'board':16} {'files':>5} {'bytes':>7}  compiled")
-    for row in rows:
-        print(f"{row[0]:16} {row[1]:12} {row[2]:16} {row[3]:>5} {row[4]:>7}  {row[5]}")
-    if problems:
-        raise common.Failure(f"{len(problems)} problems\n" + "\n".join(problems))
+@pytest.mark.parametrize("name", KINDS)
+def test_structure_description(name, kind, build_folder):
+    check_description(kind, build_folder)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_structure(name, model, kind, build_folder, tmp_path, subtests):
+    tests = tests_named(kind["proof"], build_folder)
+    for board in versions_of(kind):
+        with subtests.test(board=board):
+            one_project(kind, model, board, tests, tmp_path)
 
 
 def one_project(kind, model, board, tests, work):
@@ -253,7 +255,7 @@ def one_project(kind, model, board, tests, work):
     second.parent.mkdir()
     made = make(kind["kind"], model, board, first, expect=None)
     if made.returncode == 3:
-        return kind["kind"], model, str(board), "", "", "does not fit"
+        pytest.skip("does not fit")
     if made.returncode != 0:
         raise common.Failure(made.stderr)
     make(kind["kind"], model, board, second)
@@ -268,8 +270,7 @@ def one_project(kind, model, board, tests, work):
     check_readme(files, own)
     if model == MODELS[0]:
         check_exported(kind["kind"], board, model, files, folder)
-    said = check_compiles(first, files, kind, tests)
-    return kind["kind"], model, board or "-", len(own), sum(len(files[p]) for p in own), said
+    print(check_compiles(first, files, kind, tests))
 
 
 # --- Prefixes -------------------------------------------------------------------------------------
@@ -302,28 +303,16 @@ def syntax(project):
     return count
 
 
-def prefixes(work):
-    problems = []
-    for kind in described():
-        if kind["takes"] != "model":
-            continue
-        board = versions_of(kind)[0]
-        counts = []
-        for prefix in BUILT_PREFIXES + PREFIXES:
-            folder = common.fresh(work / kind["kind"]) / "project"
-            try:
-                # A float model includes <math.h> as well.
-                make(kind["kind"], "relu_int8" if prefix in BUILT_PREFIXES else "gadget_f32", board, folder,
-                     "--prefix", prefix)
-                counts.append(syntax(folder))
-                manifest = json.loads((folder / "aotc.json").read_text())
-                if prefix in BUILT_PREFIXES and manifest.get("build", [""])[0] in ("cmake", "make"):
-                    common.aotc("build", folder, "--quiet")
-            except common.Failure as failure:
-                problems.append(f"{kind['kind']} --prefix {prefix}: {failure}")
-        print(f"{kind['kind']}: {counts} sources by prefix")
-    if problems:
-        raise common.Failure(f"{len(problems)} problems\n" + "\n".join(problems))
+@pytest.mark.parametrize("prefix", BUILT_PREFIXES + PREFIXES)
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_prefixes(name, prefix, kind, tmp_path):
+    folder = tmp_path / "project"
+    # A float model includes <math.h> as well.
+    make(name, "relu_int8" if prefix in BUILT_PREFIXES else "gadget_f32", versions_of(kind)[0], folder, "--prefix", prefix)
+    assert syntax(folder) > 0
+    manifest = json.loads((folder / "aotc.json").read_text())
+    if prefix in BUILT_PREFIXES and manifest.get("build", [""])[0] in ("cmake", "make"):
+        common.aotc("build", folder, "--quiet")
 
 
 # --- Hostile --------------------------------------------------------------------------------------
@@ -343,50 +332,56 @@ def after_error(made, folder, *slugs):
         raise common.Failure(f"an error, and {folder.name} was written")
 
 
-def hostile_kind(kind, board, work):
-    name = kind["kind"]
-    model = "relu_int8"
-    labels = work / "labels.txt"
+@pytest.mark.parametrize("number, prefix", list(enumerate(GOOD_PREFIXES)))
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_hostile_good_prefix(name, number, prefix, kind, tmp_path):
+    labels = tmp_path / "labels.txt"
     labels.write_text(LABELS + "plain\nplain\n", encoding="utf-8")
-    odd_model = work / MODEL_NAME
-    shutil.copy(common.model_path(model), odd_model)
-    for number, prefix in enumerate(GOOD_PREFIXES):
-        folder = work / f"good{number}"
-        made = make(name, model, board, folder, "--prefix", prefix, "--labels", labels, expect=None)
-        if made.returncode != 0:
-            raise common.Failure(f"prefix '{prefix}': {made.stderr}")
-        check_buildable(folder, name)
-        shutil.rmtree(folder)
-    folder = work / "odd_model"
-    make(name, model, board, folder, path=odd_model)
+    folder = tmp_path / f"good{number}"
+    make(name, "relu_int8", versions_of(kind)[0], folder, "--prefix", prefix, "--labels", labels)
     check_buildable(folder, name)
-    for prefix in ODD_PREFIXES:
-        folder = work / "bad"
-        made = make(name, model, board, folder, "--prefix", prefix, expect=None)
-        if made.returncode != 0:
-            after_error(made, folder)
-            continue
-        used = json.loads((folder / "aotc.json").read_text())["prefix"]
-        if not re.fullmatch(r"[A-Za-z_]\w*", used) or used == "int":
-            raise common.Failure(f"prefix '{prefix}' became '{used}'")
-        check_buildable(folder, name)
-        shutil.rmtree(folder)
+
+
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_hostile_model_name(name, kind, tmp_path):
+    odd_model = shutil.copy(common.model_path("relu_int8"), tmp_path / MODEL_NAME)
+    make(name, "relu_int8", versions_of(kind)[0], tmp_path / "odd_model", path=odd_model)
+    check_buildable(tmp_path / "odd_model", name)
+
+
+@pytest.mark.parametrize("prefix", ODD_PREFIXES, ids=range(len(ODD_PREFIXES)))
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_hostile_odd_prefix(name, prefix, kind, tmp_path):
+    folder = tmp_path / "bad"
+    made = make(name, "relu_int8", versions_of(kind)[0], folder, "--prefix", prefix, expect=None)
+    if made.returncode != 0:
+        after_error(made, folder)
+        return
+    used = json.loads((folder / "aotc.json").read_text())["prefix"]
+    assert re.fullmatch(r"[A-Za-z_]\w*", used) and used != "int"
+    check_buildable(folder, name)
+
+
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_hostile_options(name, kind, tmp_path, subtests):
+    def attempt(option, value):
+        shutil.rmtree(tmp_path / "out", ignore_errors=True)
+        return make(name, "relu_int8", versions_of(kind)[0], tmp_path / "out", "--project-option", f"{option}={value}",
+                    expect=None)
+
     for option in kind["options"]:
         # Of the other types every value is one that is not on a list, or no number.
         free = option["type"] in ("string", "name")
         for value in ("-O2\nevil", "a\x01b", "\r")[:3 if free else 1]:
-            made = make(name, model, board, work / "bad", "--project-option", f"{option['name']}={value}",
-                        expect=None)
-            after_error(made, work / "bad", "template-option")
+            with subtests.test(option=option["name"], value=value):
+                after_error(attempt(option["name"], value), tmp_path / "out", "template-option")
         for value in ('a"b', "'", "\\", "@prefix@", "a" * 5000, "$(touch x)", "")[:7 if free else 1]:
-            folder = work / "strange"
-            made = make(name, model, board, folder, "--project-option", f"{option['name']}={value}",
-                        expect=None)
-            if made.returncode != 0:
-                after_error(made, folder, "template-option", "option-value")
-            shutil.rmtree(folder, ignore_errors=True)
-    made = make(name, model, board, work / "bad", "--project-option", "no_such=1", expect=None)
-    after_error(made, work / "bad", "template-option")
+            with subtests.test(option=option["name"], value=value[:20]):
+                made = attempt(option["name"], value)
+                if made.returncode != 0:
+                    after_error(made, tmp_path / "out", "template-option", "option-value")
+    with subtests.test(option="no_such"):
+        after_error(attempt("no_such", "1"), tmp_path / "out", "template-option")
 
 
 def check_buildable(folder, kind):
@@ -395,21 +390,6 @@ def check_buildable(folder, kind):
     # CMake takes seconds for what the other takes a tenth: it sees one odd name of each sort.
     if "build" in manifest and (kind == "make" or kind == "cmake" and folder.name in ("good0", "odd_model")):
         common.aotc("build", folder, "--quiet")
-
-
-def hostile(work):
-    problems = []
-    for kind in described():
-        if kind["takes"] != "model":
-            continue
-        board = versions_of(kind)[0]
-        try:
-            hostile_kind(kind, board, common.fresh(work / kind["kind"]))
-            print(f"{kind['kind']}: odd names and values are taken or refused")
-        except common.Failure as failure:
-            problems.append(f"{kind['kind']}: {failure}")
-    if problems:
-        raise common.Failure(f"{len(problems)} problems\n" + "\n".join(problems))
 
 
 # --- Damaged --------------------------------------------------------------------------------------
@@ -457,52 +437,26 @@ def damaged_texts(text, rng, count):
     yield "deep", "[" * 100000
 
 
-def damaged(work):
-    rng = random.Random(6)
-    folder = work / "templates"
+@pytest.fixture(scope="module")
+def templates(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("exported") / "templates"
     common.aotc("templates", "export", "-o", folder)
-    model = "relu_int8"
-    seen, problems = {}, []
-    for kind in described():
-        if kind["takes"] != "model":
-            continue
-        board = versions_of(kind)[0]
-        description = folder / kind["kind"].replace("-", "_") / "template.json"
-        text = description.read_text()
-        for what, broken in damaged_texts(text, rng, 30):
-            description.write_text(broken, encoding="utf-8")
-            out = work / "out"
-            shutil.rmtree(out, ignore_errors=True)
-            made = make(kind["kind"], model, board, out, "--templates", folder, expect=None)
-            slug = re.search(r"\[([a-z-]+)\]", made.stderr)
-            try:
-                if made.returncode != 0:
-                    after_error(made, out, "template-invalid", "template-key", "template-option",
-                                "template-board", "template-model", "template-unknown", "file-read",
-                                "file-write", "board-missing")
-                elif any(".." in p.relative_to(out).parts for p in out.rglob("*")) or (work / "x").exists():
-                    raise common.Failure("wrote outside of the project")
-                left = {p.name for p in work.iterdir()} - {"templates", "out"}
-                if left:
-                    raise common.Failure(f"left beside the project: {left}")
-                seen[slug.group(1) if slug else "made"] = seen.get(slug.group(1) if slug else "made", 0) + 1
-            except common.Failure as failure:
-                problems.append(f"{kind['kind']}, {what}: {failure}")
-        description.write_text(text)
-    print(", ".join(f"{n} {k}" for k, n in sorted(seen.items())))
-    if problems:
-        raise common.Failure(f"{len(problems)} problems\n" + "\n".join(problems[:40]))
+    return folder
 
 
-def main():
-    checks = {f.__name__: f for f in (structure, prefixes, hostile, damaged)}
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("check", choices=checks)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    options = parser.parse_args()
-    checks[options.check](common.fresh(options.work.resolve()))
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.mark.parametrize("name", OF_MODELS)
+def test_damaged(name, kind, templates, tmp_path, subtests):
+    description = templates / name.replace("-", "_") / "template.json"
+    text, out = description.read_text(), tmp_path / "out"
+    for what, broken in damaged_texts(text, random.Random(name), 30):
+        description.write_text(broken, encoding="utf-8")
+        shutil.rmtree(out, ignore_errors=True)
+        made = make(name, "relu_int8", versions_of(kind)[0], out, "--templates", templates, expect=None)
+        with subtests.test(damage=what):
+            if made.returncode != 0:
+                after_error(made, out, "template-invalid", "template-key", "template-option",
+                            "template-board", "template-model", "template-unknown", "file-read",
+                            "file-write", "board-missing")
+            assert not any(".." in p.relative_to(out).parts for p in out.rglob("*"))
+            assert {p.name for p in tmp_path.iterdir()} <= {"out"}
+    description.write_text(text)

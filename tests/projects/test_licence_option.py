@@ -1,21 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """--license of 'aotc create': in every kind each file that can carry a licence names it, manifests have
-the field of their format, and what is no SPDX expression is refused.
-
-Usage: licence_option.py --work DIR
-"""
-import argparse
+the field of their format, and what is no SPDX expression is refused."""
 import importlib.machinery
 import importlib.util
 import json
-import pathlib
 import re
 
-import kinds
-import yaml
-from all_kinds import after_error, boards_of, described, make
 from kinds import common
+from test_all_kinds import KINDS, after_error, boards_of, described, make
+import pytest
+import yaml
 
 GOOD = ["MIT", "0BSD", "GPL-2.0-or-later", "GPL-2.0+", "MIT OR Apache-2.0", "(MIT AND BSD-3-Clause) OR LicenseRef-Own",
         "GPL-2.0-only WITH Classpath-exception-2.0", "DocumentRef-a.b:LicenseRef-c"]
@@ -60,36 +54,32 @@ def check_files(project, licence):
     return count, fields
 
 
-def of_kind(kind, work):
-    archive = work / "operators.tar"
-    if kind["takes"] == "operators" and not archive.exists():
-        common.aotc("compile", common.model_path("relu_int8"), "--style", "operator", "-o", archive, "--quiet")
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    path = tmp_path_factory.mktemp("operators") / "operators.tar"
+    common.aotc("compile", common.model_path("relu_int8"), "--style", "operator", "-o", path, "--quiet")
+    return path
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_kind(name, archive, tmp_path):
+    kind = described()[name]
     board = boards_of(kind)[0] if kind["board"] != "optional" else None
     path = archive if kind["takes"] == "operators" else None
-    for licence in ("", "MIT OR Apache-2.0"):
-        folder = common.fresh(work / kind["kind"]) / "project"
-        make(kind["kind"], "relu_int8", board, folder, *(["--license", licence] if licence else []), path=path)
-        count, fields = check_files(folder, licence)
-    made = make(kind["kind"], "relu_int8", board, work / "bad", "--license", "MIT*/", path=path, expect=None)
-    after_error(made, work / "bad", "license-form")
-    print(f"{kind['kind']}: {count} files and {fields} manifests name it")
+    for folder, licence in (("none", ""), ("given", "MIT OR Apache-2.0")):
+        make(name, "relu_int8", board, tmp_path / folder / "project", *(["--license", licence] if licence else []), path=path)
+        check_files(tmp_path / folder / "project", licence)
+    made = make(name, "relu_int8", board, tmp_path / "bad", "--license", "MIT*/", path=path, expect=None)
+    after_error(made, tmp_path / "bad", "license-form")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    for kind in described():
-        of_kind(kind, work)
-    for licence in GOOD:
-        make("make", "relu_int8", None, kinds.shutil.rmtree(work / "good", ignore_errors=True) or work / "good",
-             "--license", licence)
-        check_files(work / "good", licence)
-    for licence in BAD:
-        made = make("make", "relu_int8", None, work / "bad", "--license", licence, expect=None)
-        after_error(made, work / "bad", "license-form")
-    print(f"{len(GOOD)} expressions taken, {len(BAD)} texts refused")
+@pytest.mark.parametrize("licence", GOOD)
+def test_good(licence, tmp_path):
+    make("make", "relu_int8", None, tmp_path / "good", "--license", licence)
+    check_files(tmp_path / "good", licence)
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.mark.parametrize("licence", BAD, ids=[f"{n}" for n in range(len(BAD))])
+def test_bad(licence, tmp_path):
+    made = make("make", "relu_int8", None, tmp_path / "bad", "--license", licence, expect=None)
+    after_error(made, tmp_path / "bad", "license-form")

@@ -1,22 +1,19 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """--project rust: every constant of src/lib.rs is what the header says, for models of all sorts; where cargo
 is installed the crate is built and tested, and a program without the standard library's help that uses
 it gives LiteRT's outputs.
 
-Usage: rust_kind.py --work DIR
-
 cargo and the crate cc: apt-get install cargo librust-cc-dev (some 40 MB), or rustup and a cargo that has
 fetched the crate before. Nothing is fetched here.
 """
-import argparse
 import os
 import pathlib
 import re
 import shutil
 
-import kinds
 from kinds import common
+import kinds
+import pytest
 
 os.environ.setdefault(common.MORE_MODELS, str(common.ROOT / "tests" / "models" / "state"))
 DEBIAN_CRATES = pathlib.Path("/usr/share/cargo/registry")
@@ -51,9 +48,10 @@ def value_in_c(value):
     return value.replace("[", "{").replace("]", "}")
 
 
-def constants(model, options, work):
+@pytest.mark.parametrize("model, options", MODELS)
+def test_constants(model, options, tmp_path, record_property):
     """Every constant, compared by a program of C with the header's of the same name."""
-    project = kinds.shutil.rmtree(work / model, ignore_errors=True) or work / model
+    work, project = tmp_path, tmp_path / "project"
     common.aotc("create", common.model_path(model), "--project", "rust", "--prefix", "net", "-o", project, "--quiet", *options)
     text = (project / "src" / "lib.rs").read_text()
     found = re.findall(r"^pub const (NET_\w+): ([^=]+) = (.*);$", text, re.M)
@@ -80,8 +78,7 @@ def constants(model, options, work):
     common.run(["gcc", "-std=c99", "-Wno-address", "-I", project / "model", source, project / "model" / "net.c",
                 project / "model" / "net_data.c", "-lm", "-o", work / f"{model}_constants"])
     common.run([work / f"{model}_constants"])
-    print(f"{model} {' '.join(options)}: {len(found)} constants as the header's")
-    return project
+    record_property("cases", len(found))
 
 
 def cargo(folder, *arguments, **options):
@@ -95,15 +92,14 @@ def cargo(folder, *arguments, **options):
     return common.run(["cargo", *arguments], cwd=folder, env=environment, expect=None, **options)
 
 
-def built(work):
+def test_crate(tmp_path):
+    work = tmp_path
     if shutil.which("cargo") is None:
-        print("SKIPPED: cargo is not installed (apt-get install cargo librust-cc-dev): only constants were checked")
-        return
+        common.skip("cargo is not installed (apt-get install cargo librust-cc-dev)")
     library = kinds.create("rust", work / "crate", "--license", "MIT")
     made = cargo(library, "build")
     if made.returncode != 0 and ("no matching package" in made.stderr or "offline" in made.stderr):
-        print(f"SKIPPED: cargo has no crate cc here (librust-cc-dev): only constants were checked\n{made.stderr[-400:]}")
-        return
+        common.skip(f"cargo has no crate cc here (librust-cc-dev): {made.stderr[-400:]}")
     for command in (["build"], ["test", "--features", "app", "--", "--nocapture"]):
         made = cargo(library, *command)
         if made.returncode != 0 or "warning:" in made.stderr:
@@ -117,7 +113,7 @@ def built(work):
     made = cargo(program, "build")
     if made.returncode != 0 or "warning:" in made.stderr:
         raise common.Failure(made.stderr[-3000:])
-    print(f"crate: self test passed, and a program's {kinds.check_consumer(work / 'target' / 'debug' / 'program')}")
+    kinds.check_consumer(work / "target" / "debug" / "program")
     # A damaged weight is found.
     data = library / "model" / "digits_data.c"
     text = data.read_text()
@@ -125,16 +121,3 @@ def built(work):
     data.write_text(text[:place.start(1)] + str(-int(place[1]) - 1) + text[place.end(1):])
     if cargo(library, "test", "--features", "app").returncode == 0:
         raise common.Failure("the crate's test passes with a damaged weight")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    for model, options in MODELS:
-        constants(model, options, work)
-    built(work)
-
-
-if __name__ == "__main__":
-    common.main_of(main)

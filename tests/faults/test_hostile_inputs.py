@@ -1,47 +1,33 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Inputs that are no files, too large, or JSON with numbers that nothing holds; firmware that floods.
 
-Usage: hostile_inputs.py --aotc PROGRAM --work DIR [--only NAME]
-
-Each is refused at once, in bounded memory, with a message that names it. Ends with 'N passed, N failed'.
+Each is refused at once, in bounded memory, with a message that names it.
 """
-import argparse
 import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import tarfile
 import time
+
+import common
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
 MOST_MEMORY = 120 << 20  # bytes of a process, the emulated firmware and the compiler not counted
-TESTS = []
-
-
-class Failure(Exception):
-    pass
-
-
-def test(function):
-    TESTS.append(function)
-    return function
 
 
 def expect(condition, what):
     if not condition:
-        raise Failure(what)
+        raise common.Failure(what)
 
 
 class Aotc:
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
 
     def __call__(self, *args, code=1, slug=None, says="", env=None):
         """Runs it; the exit code, the slug and the message are as expected, and memory is bounded."""
@@ -62,13 +48,17 @@ class Aotc:
         return text
 
 
+@pytest.fixture
+def aotc(tmp_path):
+    return Aotc(common.AOTC, tmp_path)
+
+
 def project(aotc, name="app", *more):
     aotc("create", DIGITS, "--board", "host", "-o", name, *more, code=0)
     return aotc.folder / name
 
 
-@test
-def measured_before_they_are_read(aotc):
+def test_measured_before_they_are_read(aotc):
     folder = aotc.folder
     large, pipe = folder / "large", folder / "pipe"
     large.touch()
@@ -106,8 +96,7 @@ def measured_before_they_are_read(aotc):
     expect(not (folder / "out").exists() and not (folder / "x").exists(), "output of what was refused")
 
 
-@test
-def numbers_that_nothing_holds(aotc):
+def test_numbers_that_nothing_holds(aotc):
     folder = aotc.folder
     number = '{"calls": [{"op_index": 0,\n  "schedule": {"pixels": %s}}]}'
     (folder / "s.json").write_text(number % "1e400")
@@ -143,8 +132,7 @@ def leaves(value, path=()):
             yield from leaves(below, (*path, key))
 
 
-@test
-def changed_descriptions_of_projects(aotc):
+def test_changed_descriptions_of_projects(aotc):
     """Whatever stands in aotc.json: a project, or a message; never a bug."""
     app = project(aotc)
     description = app / "aotc.json"
@@ -166,8 +154,7 @@ def changed_descriptions_of_projects(aotc):
     print(f"  ({tried} changed descriptions)")
 
 
-@test
-def floods(aotc):
+def test_floods(aotc):
     app = project(aotc)
     (app / "build").mkdir()
     image = app / json.loads((app / "aotc.json").read_text())["image"]
@@ -184,8 +171,7 @@ def floods(aotc):
     aotc("build", "app", code=1, slug="build-failed", says="the last line")
 
 
-@test
-def results_that_flood(aotc):
+def test_results_that_flood(aotc):
     """Firmware that answers `verify` with gigabytes."""
     app = project(aotc)
     aotc("build", "app", code=0)
@@ -199,8 +185,7 @@ def results_that_flood(aotc):
     aotc("verify", "app", code=6, slug="verify-device", says="host C: error: ")
 
 
-@test
-def programs_end_with_aotc(aotc):
+def test_programs_end_with_aotc(aotc):
     """Whatever ends aotc, the emulator that it started does not go on."""
     app = project(aotc)
     (app / "build").mkdir()
@@ -220,11 +205,10 @@ def programs_end_with_aotc(aotc):
         if not status.exists() or "State:\tZ" in status.read_text():
             return
         time.sleep(0.01)
-    raise Failure("the firmware runs on behind a killed aotc")
+    raise common.Failure("the firmware runs on behind a killed aotc")
 
 
-@test
-def temporary_directories(aotc):
+def test_temporary_directories(aotc):
     """What a killed run left is cleared by the next, what belongs to a living one is not."""
     import fcntl
     temporary = aotc.folder / "tmp"
@@ -238,27 +222,3 @@ def temporary_directories(aotc):
     os.close(alive)
     names = sorted(p.name for p in temporary.iterdir())
     expect(names == ["aotc-tmp-alive0", "aotc-tmp-longer0", "other"], f"left: {names}")
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--aotc", required=True, type=lambda p: str(pathlib.Path(p).resolve()))
-    parser.add_argument("--work", required=True, type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("--only", default="")
-    options = parser.parse_args()
-    failed = passed = 0
-    for function in TESTS:
-        if options.only not in function.__name__:
-            continue
-        try:
-            function(Aotc(options.aotc, options.work / function.__name__))
-            passed += 1
-        except Failure as e:
-            failed += 1
-            print(f"FAILED {function.__name__}: {e}", flush=True)
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,24 +1,20 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every step that writes output is made to fail, and every step is where aotc is killed.
 
-Usage: output_faults.py --aotc PROGRAM --work DIR [--only NAME] [--all]
-
 A shim that is preloaded counts the calls of the file system that are about the output. For each call
 of each command: it fails (EIO, ENOSPC), or the process is killed instead of it; and allocations fail
-(a sample of them). --all takes every call and every allocation of all scenarios. Afterwards the output is the old one or the new one, whole, what
-a user added is there, and the next run succeeds and leaves nothing beside it. Ends with
-'N faults injected, N survived'.
+(a sample of them; AOTC_ALL_FAULTS=1 takes every call and every allocation of all scenarios). Afterwards the output is the old one or the new one, whole, what
+a user added is there, and the next run succeeds and leaves nothing beside it.
 """
-import argparse
-import collections
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import time
+
+import common
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,10 +25,6 @@ SAMPLE = 6
 # The second is what libarchive says before it ends the process.
 MESSAGES = ("error: ", "Error in libarchive: Out of memory")
 SCENARIOS = []
-
-
-class Failure(Exception):
-    pass
 
 
 def scenario(function):
@@ -146,8 +138,6 @@ def timed():
 class Lab:
     def __init__(self, program, work):
         self.program, self.work = program, work
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir(parents=True)
         self.shim = work / "shim.so"
         subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", self.shim, HERE / "shim.cpp", "-ldl"], check=True)
         # Without compilers nothing is measured: what a stack takes does not matter here.
@@ -157,7 +147,6 @@ class Lab:
             (self.tools / name).write_text("#!/bin/sh\nexit 1\n")
             (self.tools / name).chmod(0o755)
         self.injected = self.survived = 0
-        self.by_call = collections.Counter()
 
     def environment(self, root, path="/nonexistent", **settings):
         return {**os.environ, "PATH": str(path), "LD_PRELOAD": str(self.shim), "AOTC_FAULT_ROOT": str(root),
@@ -210,7 +199,7 @@ class Trial:
         *self.calls, last = log.read_text().splitlines()
         self.allocations = int(last.split()[1])
         if self.new == self.old or not self.calls:
-            raise Failure("the scenario changes nothing")
+            raise common.Failure("the scenario changes nothing")
         self.beside = self.names()
 
     def reset(self):
@@ -228,36 +217,36 @@ class Trial:
 
     def expect_done(self, done, what):
         if not self.s.finished(done):
-            raise Failure(f"{what}: exit code {done.returncode}: {done.stderr[-500:]}")
+            raise common.Failure(f"{what}: exit code {done.returncode}: {done.stderr[-500:]}")
 
     def kept(self, where):
         """Everything that a user added is there."""
         for name in self.s.mine:
             path = self.root / "out" / name
             if not path.is_file() or path.read_text() != f"mine: {name}":
-                raise Failure(f"{where}: '{name}' of the user is gone")
+                raise common.Failure(f"{where}: '{name}' of the user is gone")
 
     def check(self, title, done, codes, killed=False):
         lab, s = self.lab, self.s
         if done.returncode not in codes:
-            raise Failure(f"{title}: exit code {done.returncode}, not one of {codes}: {done.stderr[-500:]}")
+            raise common.Failure(f"{title}: exit code {done.returncode}, not one of {codes}: {done.stderr[-500:]}")
         now = content(self.root / s.out)
         whole = now in (self.old, self.new)
         if not whole and not (s.gap and killed):
-            raise Failure(f"{title}: neither the old nor the new output: {sorted(now or {})}")
+            raise common.Failure(f"{title}: neither the old nor the new output: {sorted(now or {})}")
         if s.finished(done) and now != self.new:
-            raise Failure(f"{title}: done, but the new output is not there")
+            raise common.Failure(f"{title}: done, but the new output is not there")
         if done.returncode == 1 and not any(text in done.stderr for text in MESSAGES):
-            raise Failure(f"{title}: fails without a message")
+            raise common.Failure(f"{title}: fails without a message")
         if not s.gap or not killed:
             self.kept(title)
         again = self.lab.run(self.args, self.root / s.cwd, path=self.path)
         self.expect_done(again, f"{title}: the next run")
         if content(self.root / s.out) != self.new:
-            raise Failure(f"{title}: the next run does not give the new output")
+            raise common.Failure(f"{title}: the next run does not give the new output")
         self.kept(f"{title}: behind the next run")
         if self.names() != self.beside:
-            raise Failure(f"{title}: left behind: {sorted({*self.names()} - {*self.beside})}")
+            raise common.Failure(f"{title}: left behind: {sorted({*self.names()} - {*self.beside})}")
         lab.survived += 1
 
     def one(self, title, codes, killed=False, **settings):
@@ -276,7 +265,6 @@ class Trial:
         if self.s.sample and not everything:
             numbered = numbered[::max(1, len(numbered) // self.s.sample)]
         for n, call in numbered:
-            self.lab.by_call[call] += 2
             # What fails when the output is in place, and is only about clearing, is no failure.
             self.one(f"call {n} of {len(self.calls)} ({call}) fails", (0, 1), AT=n,
                      ACTION=("EIO", "ENOSPC")[n % 2])
@@ -284,7 +272,6 @@ class Trial:
                      ACTION="kill")
         step = 1 if everything else max(1, self.allocations // min(MEMORY_SAMPLES, self.s.sample or MEMORY_SAMPLES))
         for n in range(1 + step // 2, self.allocations + 1, step):
-            self.lab.by_call["allocation"] += 2
             self.one(f"allocation {n} of {self.allocations} fails", (0, 1), MEMORY=n)
             # With no memory at all the C++ library may end the process: as if it was killed.
             self.one(f"allocation {n} of {self.allocations} and all behind it fail",
@@ -293,62 +280,62 @@ class Trial:
 
 def expect_success(done, what):
     if done.returncode != 0:
-        raise Failure(f"{what}: exit code {done.returncode}: {done.stderr[-500:]}")
+        raise common.Failure(f"{what}: exit code {done.returncode}: {done.stderr[-500:]}")
 
 
-def two_writers(lab):
+@pytest.mark.parametrize("where, cwd", [("out", "."), (".", "out")], ids=["a directory", "the shell's directory"])
+def test_two_writers(where, cwd, lab, record_property):
     """The second waits for the first, wherever that is, also in the shell's own directory."""
-    for name, where, cwd in (("a directory", "out", "."), ("the shell's directory", ".", "out")):
-        root = lab.work / "writers"
-        log = lab.work / "writers.log"
-        shutil.rmtree(root, ignore_errors=True)
-        (root / cwd).mkdir(parents=True)
+    root = lab.work / "writers"
+    log = lab.work / "writers.log"
+    shutil.rmtree(root, ignore_errors=True)
+    (root / cwd).mkdir(parents=True)
 
-        def command(prefix):
-            return ["compile", DIGITS, "-o", where, "--prefix", prefix]
+    def command(prefix):
+        return ["compile", DIGITS, "-o", where, "--prefix", prefix]
 
-        trees = {}
-        for prefix in ("one", "two", "one"):
-            log.unlink(missing_ok=True)
-            expect_success(lab.run(command(prefix), root / cwd, lab.environment(root, LOG=log)), prefix)
-            trees[prefix] = content(root / "out")
-        # The calls of a run that replaces the other's output: stopped at some of those behind the lock.
-        calls = log.read_text().splitlines()[:-1]
-        locked = calls.index("flock") + 1
-        expect_success(lab.run(command("two"), root / cwd), "two")
-        tried = waited = 0
-        for n in range(locked + 1, len(calls) + 1, max(1, len(calls) // 8)):
-            busy = lab.work / "busy"
-            busy.unlink(missing_ok=True)
-            first = subprocess.Popen([lab.program, *map(str, command("one"))], cwd=root / cwd,
-                                     env=lab.environment(root, AT=n, ACTION="stop"),
-                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            if not os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1]):
-                raise Failure(f"two writers, {name}: the first does not come to call {n}")
-            second = subprocess.Popen([lab.program, *map(str, command("two"))], cwd=root / cwd,
-                                      env=lab.environment(root, BUSY=busy),
-                                      stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            while second.poll() is None and not busy.exists():
-                time.sleep(0.005)
-            waited += busy.exists()
-            first.send_signal(signal.SIGCONT)
-            for process in (first, second):
-                errors = process.communicate(timeout=120)[1]
-                if process.returncode != 0:
-                    raise Failure(f"two writers, {name}, stopped at call {n}: {errors}")
-            tried += 1
-            if content(root / "out") != trees["two"]:
-                raise Failure(f"two writers, {name}, stopped at call {n}: the output is not the second's: "
-                              f"{sorted(content(root / 'out'))}")
-            if sorted(p.name for p in root.iterdir()) != ["out"]:
-                raise Failure(f"two writers, {name}: {sorted(p.name for p in root.iterdir())}")
-        # Behind its last calls the first has given the lock back.
-        if waited < tried - 1 or tried < 4:
-            raise Failure(f"two writers, {name}: the second waited in {waited} of {tried} runs only")
-        print(f"two writers to {name}: {tried} pairs, the second waited in {waited}", flush=True)
+    trees = {}
+    for prefix in ("one", "two", "one"):
+        log.unlink(missing_ok=True)
+        expect_success(lab.run(command(prefix), root / cwd, lab.environment(root, LOG=log)), prefix)
+        trees[prefix] = content(root / "out")
+    # The calls of a run that replaces the other's output: stopped at some of those behind the lock.
+    calls = log.read_text().splitlines()[:-1]
+    locked = calls.index("flock") + 1
+    expect_success(lab.run(command("two"), root / cwd), "two")
+    tried = waited = 0
+    for n in range(locked + 1, len(calls) + 1, max(1, len(calls) // 8)):
+        busy = lab.work / "busy"
+        busy.unlink(missing_ok=True)
+        first = subprocess.Popen([lab.program, *map(str, command("one"))], cwd=root / cwd,
+                                 env=lab.environment(root, AT=n, ACTION="stop"),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        if not os.WIFSTOPPED(os.waitpid(first.pid, os.WUNTRACED)[1]):
+            raise common.Failure(f"the first does not come to call {n}")
+        second = subprocess.Popen([lab.program, *map(str, command("two"))], cwd=root / cwd,
+                                  env=lab.environment(root, BUSY=busy),
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        while second.poll() is None and not busy.exists():
+            time.sleep(0.005)
+        waited += busy.exists()
+        first.send_signal(signal.SIGCONT)
+        for process in (first, second):
+            errors = process.communicate(timeout=120)[1]
+            if process.returncode != 0:
+                raise common.Failure(f"stopped at call {n}: {errors}")
+        tried += 1
+        if content(root / "out") != trees["two"]:
+            raise common.Failure(f"stopped at call {n}: the output is not the second's: "
+                          f"{sorted(content(root / 'out'))}")
+        if sorted(p.name for p in root.iterdir()) != ["out"]:
+            raise common.Failure(f"{sorted(p.name for p in root.iterdir())}")
+    # Behind its last calls the first has given the lock back.
+    if waited < tried - 1 or tried < 4:
+        raise common.Failure(f"the second waited in {waited} of {tried} runs only")
+    record_property("cases", tried)
 
 
-def many_writers(lab):
+def test_many_writers(lab):
     """Twelve at once, no shim: all succeed, and what is there in the end is one's."""
     root = lab.work / "many"
     root.mkdir()
@@ -362,44 +349,19 @@ def many_writers(lab):
     for process in running:
         errors = process.communicate(timeout=120)[1]
         if process.returncode != 0:
-            raise Failure(f"many writers: {errors}")
+            raise common.Failure(f"many writers: {errors}")
     if content(root / "out") not in trees or [p.name for p in root.iterdir()] != ["out"]:
-        raise Failure("many writers: the output is nobody's")
-    print("many writers: 12 at once", flush=True)
+        raise common.Failure("many writers: the output is nobody's")
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--aotc", required=True, type=lambda p: str(pathlib.Path(p).resolve()))
-    parser.add_argument("--work", required=True, type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("--only", default="")
-    parser.add_argument("--all", action="store_true")
-    options = parser.parse_args()
-    lab = Lab(options.aotc, options.work)
-    failed = 0
-    for index, s in enumerate(SCENARIOS):
-        if options.only not in s.name:
-            continue
-        try:
-            trial = Trial(lab, index, s)
-            before = lab.injected
-            trial.all(options.all)
-            print(f"{s.name}: {len(trial.calls)} calls, {lab.injected - before} faults", flush=True)
-        except Failure as e:
-            failed += 1
-            print(f"FAILED {e}", flush=True)
-    for test in (two_writers, many_writers):
-        if options.only and options.only not in test.__name__:
-            continue
-        try:
-            test(lab)
-        except Failure as e:
-            failed += 1
-            print(f"FAILED {e}", flush=True)
-    print("by call: " + ", ".join(f"{c} {n}" for c, n in sorted(lab.by_call.items())))
-    print(f"{lab.injected} faults injected, {lab.survived} survived")
-    return 1 if failed or lab.injected != lab.survived else 0
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    return Lab(common.AOTC, tmp_path_factory.mktemp("lab"))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.mark.parametrize("index", range(len(SCENARIOS)), ids=[s.name for s in SCENARIOS])
+def test_faults(index, lab, record_property):
+    before, survived = lab.injected, lab.survived
+    Trial(lab, index, SCENARIOS[index]).all("AOTC_ALL_FAULTS" in os.environ)
+    record_property("cases", lab.injected - before)
+    assert lab.injected - before == lab.survived - survived > 0

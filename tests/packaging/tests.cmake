@@ -3,5 +3,4 @@
 # In a folder with a system of its own; needs root. .ci/run runs it by itself.
 e2e_test(fresh_machine.quickstart all ${CMAKE_SOURCE_DIR}/scripts/fresh-machine quickstart)
 set_tests_properties(fresh_machine.quickstart PROPERTIES RUN_SERIAL TRUE)
-e2e_test(packaging.install full ${python} ${CMAKE_CURRENT_LIST_DIR}/install.py --build ${CMAKE_BINARY_DIR}
-  --work ${work}/packaging)
+pytest_test(packaging.install full test_install.py)

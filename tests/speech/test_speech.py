@@ -1,31 +1,23 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """examples/speech from samples to label: every row of features and every score as TensorFlow Lite Micro's.
 
-Usage: run_speech.py --work DIR [--targets gcc,clang,cortex_m4,rv32imac] [--write]
-
 Two models are compiled and built with the example into one program: a front end with state (tests/models/speech,
-written by make_models.py; --write writes it) and the classifier micro_speech. The reference runs the same two models in
-the package tflite-micro, on each frame and on the last 49 rows of features. Recordings come from formulas.
+which AOTC_WRITE_SPEECH=1 writes) and the classifier micro_speech. The reference runs the same two models in the
+package tflite-micro, on each frame and on the last 49 rows of features. Recordings come from formulas.
 
 Where AOTC_MORE_MODELS has TensorFlow Lite Micro's audio_preprocessor_int8.tflite, that one is the front end as
 well, and recordings beside it (yes_1000ms.wav, ...) have to be labelled as they are called.
 """
-import argparse
-import importlib.util
 import os
 import pathlib
-import sys
 import wave
 
+import bundle
+import common
+import emitted_cases
+import make_models
 import numpy as np
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "signal"), str(HERE.parent / "e2e")]
-import bundle  # noqa: E402
-import common  # noqa: E402
-import emitted_cases  # noqa: E402
-import make_models  # noqa: E402
+import pytest
 
 EXAMPLE = common.ROOT / "examples" / "speech"
 STORED = common.ROOT / "tests" / "models" / "speech" / "front_end.tflite"
@@ -123,36 +115,31 @@ def front_ends():
         yield "micro", micro, own + spoken
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--targets", default="gcc,clang,cortex_m4,rv32imac")
-    parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
-    if options.write:
+def test_stored_front_end():
+    """It is what make_models.py writes."""
+    if "AOTC_WRITE_SPEECH" in os.environ:
         STORED.write_bytes(made_front_end())
-    if STORED.read_bytes() != made_front_end():
-        raise common.Failure(f"{STORED} is not what make_models.py writes (--write)")
-    if importlib.util.find_spec("tflite_micro") is None:
-        if os.environ.get("CI") == "true":
-            raise common.Failure("the Python package tflite-micro is not installed (tests/requirements.txt)")
-        common.skip("the Python package tflite-micro is not installed (tests/requirements.txt)")
-    classifier, passed = common.model_path("micro_speech"), 0
-    for name, front_end, sounds in front_ends():
-        # A frame of another recording would be in the front end's estimate of the noise: an interpreter for each.
-        answers = [(sound, samples, Reference(front_end, classifier).run(samples), label) for sound, samples, label in sounds]
-        for target in options.targets.split(","):
-            work = common.fresh(options.work.resolve() / f"{name}_{target}")
-            image = build(target, work, front_end, classifier, name)
-            for sound, samples, (wanted, labels), label in answers:
-                check(target, work, image, samples, wanted, labels)
-                if label is not None and [said for _, said in labels] != [label]:
-                    raise common.Failure(f"{sound}: is labelled {labels}")
-                passed += 1
-        print(f"{name}: {len(sounds)} recordings, {sum(len(w[0]) for _, _, w, _ in answers)} bytes each of "
-              f"{options.targets}; labels {sorted({said for _, _, w, _ in answers for _, said in w[1]})}")
-    print(f"{passed} passed, 0 failed")
+    assert STORED.read_bytes() == made_front_end()
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.fixture(scope="module")
+def answers():
+    """(name, front end, [(samples, what the reference writes and says, label)])"""
+    common.need_modules("tflite_micro")
+    classifier = common.model_path("micro_speech")
+    # A frame of another recording would be in the front end's estimate of the noise: an interpreter for each.
+    return [(name, front_end, [(samples, Reference(front_end, classifier).run(samples), label) for _, samples, label in sounds])
+            for name, front_end, sounds in front_ends()]
+
+
+@pytest.mark.parametrize("target", ["gcc", "clang", "cortex_m4", "rv32imac"])
+def test_labels(target, answers, tmp_path, record_property):
+    bundle.require(target)
+    for name, front_end, sounds in answers:
+        work = tmp_path / name
+        work.mkdir()
+        image = build(target, work, front_end, common.model_path("micro_speech"), name)
+        for samples, (wanted, labels), label in sounds:
+            check(target, work, image, samples, wanted, labels)
+            assert label is None or [said for _, said in labels] == [label]
+    record_property("cases", sum(len(sounds) for _, _, sounds in answers))

@@ -56,6 +56,8 @@ SETUP = re.compile(r"^(CMakeLists\.txt|CMakePresets\.json|pyproject\.toml|README
 WRITTEN_OUT = ("boards", "crt", "templates")
 SKIP = 77  # what ctest takes for "skipped"
 BUILDS = "it defines entries, or how programs are built"
+# What pytest reads for all tests.
+PYTEST = ("tests/conftest.py", "tests/pytest.ini")
 # Folders of tests whose Python files are found by their names at run time.
 FOUND_BY_NAME = {"ops"}
 
@@ -222,7 +224,9 @@ class Reach:
     def __init__(self, entry):
         self.everything = "reads.all" in entry.labels
         words = [*entry.command, *(e.partition("=")[2] for e in entry.environment)]
-        inside = [os.path.relpath(w, ROOT) for word in words for w in re.split(r"[=,]", word) if w.startswith(f"{ROOT}/")]
+        inside = [os.path.relpath(w, ROOT) for word in words for w in re.split(r"[=,]|::", word) if w.startswith(f"{ROOT}/")]
+        if "pytest" in entry.command:
+            inside += PYTEST
         scripts = [name for name in inside if (ROOT / name).is_file() and not name.startswith(("build/", ".venv/"))]
         self.python = closure(name for name in scripts if name.endswith(".py") or name.startswith("scripts/"))
         self.named = {name for name in inside if not name.startswith(("build/", ".venv/"))}
@@ -250,7 +254,7 @@ class Reach:
         if name in (".gitignore", ".clang-format", ".clang-tidy", "pyproject.toml") or top in (".ci", "packaging", "examples", "python"):
             is_named = re.search(rf"""["']{re.escape(top)}["']|\b{re.escape(top.lstrip('.'))}/""", self.text)
             return f"the entry names {top}" if is_named else None
-        if top == "scripts":
+        if top == "scripts" or name in PYTEST:
             return None  # one that the entry names is in its closure
         if os.path.basename(name) in ("CMakeLists.txt", "CMakePresets.json") or name.endswith(".cmake"):
             return BUILDS

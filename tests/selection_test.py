@@ -54,16 +54,21 @@ def test_documents_reach_what_reads_them():
     assert reached(page, "docs/cli.md", "docs/boards.md", "README.md") == [True, False, False]
     assert reached(LAYERS, "docs/cli.md", "README.md", "CHANGELOG.md") == [False] * 3
     everything = entry("quick", "stage.none", "reads.all", command=[f"{ROOT}/scripts/check-licences"])
-    assert reached(everything, "docs/cli.md", "tests/zephyr/check.py", "compiler/plan/program.cpp") == [True] * 3
+    assert reached(everything, "docs/cli.md", "tests/zephyr/test_zephyr.py", "compiler/plan/program.cpp") == [True] * 3
 
 
 def test_python_files_reach_what_imports_or_names_them():
     assert reached(LAYERS, "tests/e2e/layers_on_board.py", "tests/e2e/common.py", "tests/verdicts.py",
                    "tests/oracle/litert_layers.py") == [True] * 4
-    assert reached(LAYERS, "tests/zephyr/check.py", "tests/e2e/docs.py", "python/aotc/tune.py") == [False] * 3
-    # run as a program of its own
-    composites = entry("full", "stage.driver", command=["python", f"{ROOT}/tests/composites/run_composites.py"])
-    assert reached(composites, "tests/e2e/bundle.py") == [True]
+    assert reached(LAYERS, "tests/zephyr/test_zephyr.py", "tests/e2e/docs.py", "python/aotc/tune.py") == [False] * 3
+
+
+def test_a_test_of_pytest_is_reached_by_its_file_and_by_what_pytest_reads():
+    slices = entry("full", "stage.driver", command=["python", "-m", "pytest", "-q", f"{ROOT}/tests/slices/test_slices.py::test_host"])
+    assert reached(slices, "tests/slices/test_slices.py", "tests/state/run_state.py", "tests/e2e/bundle.py", "tests/conftest.py",
+                   "tests/pytest.ini", "tests/models/state/gru_pair_int8.tflite") == [True] * 6
+    assert reached(slices, "tests/zephyr/test_zephyr.py", "tests/avr/on_avr.py") == [False] * 2
+    assert reached(LAYERS, "tests/conftest.py") == [False]
 
 
 def test_boards_and_the_runtime_reach_what_is_written_with_them():

@@ -184,7 +184,7 @@ def enough(test, name):
     expect(test.get("integration_platforms"), f"{name}: integration_platforms")
 
 
-def testcases(folder):
+def check_testcases(folder):
     cases = yaml.safe_load((folder / "testcase.yaml").read_text())
     for name, test in cases["tests"].items():
         known(test, TEST_KEYS, name)
@@ -196,7 +196,7 @@ def test_structure_descriptions(app, module):
     for folder in description_folders(module, "samples"):
         expect(sample_yaml(folder), f"{folder.name} has no console")
     for folder in description_folders(module, "tests"):
-        testcases(folder)
+        check_testcases(folder)
     description = yaml.safe_load((module / "zephyr" / "module.yml").read_text())
     known(description, MODULE_KEYS, "module.yml")
     known(description["build"], MODULE_BUILD_KEYS, "build")

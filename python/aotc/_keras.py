@@ -162,10 +162,12 @@ def _output_names(tf: Any, model: Any, result: Any) -> tuple[str, ...]:
 @contextlib.contextmanager
 def _unrolled(model: Any, all_layers: bool) -> Iterator[None]:
     """Recurrent layers as one operator after the other: the converter does not quantise loops, and a loop that returns
-    sequences writes to a list, for which it makes slices of computed sizes."""
+    sequences writes to a list, for which it makes slices of computed sizes. Of an LSTM of tf_keras it makes an operator
+    that keeps its state from run to run, which such a layer does not."""
     layers = model._flatten_layers() if hasattr(model, "_flatten_layers") else []
-    changed = [layer for layer in layers if getattr(layer, "unroll", None) is False
-               and (all_layers or getattr(layer, "return_sequences", False))]
+    changed = [layer for layer in layers if getattr(layer, "unroll", None) is False and (
+        all_layers or getattr(layer, "return_sequences", False)
+        or (type(layer).__module__.startswith("tf_keras.") and not getattr(layer, "stateful", False)))]
     for layer in changed:
         layer.unroll = True
     try:

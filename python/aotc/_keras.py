@@ -168,13 +168,18 @@ def _unrolled(model: Any, all_layers: bool) -> Iterator[None]:
     changed = [layer for layer in layers if getattr(layer, "unroll", None) is False and (
         all_layers or getattr(layer, "return_sequences", False)
         or (type(layer).__module__.startswith("tf_keras.") and not getattr(layer, "stateful", False)))]
+    fused = [layer for layer in changed if getattr(layer, "_could_use_gpu_kernel", False)]  # tf_keras does not ask `unroll` again
     for layer in changed:
         layer.unroll = True
+    for layer in fused:
+        layer._could_use_gpu_kernel = False
     try:
         yield
     finally:
         for layer in changed:
             layer.unroll = False
+        for layer in fused:
+            layer._could_use_gpu_kernel = True
 
 
 def _converted(converter: Any) -> bytes:

@@ -351,3 +351,48 @@ os.write(2, b"behind\\n")
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(ROOT / "python")}, capture_output=True,
                           text=True, check=True)
     assert done.stderr == "kept\nbehind\n", done.stderr
+
+
+# --- scikit-learn --------------------------------------------------------------------------------
+
+
+class Estimator:
+    """Of scikit-learn; `zipmap`: skl2onnx has that option for it."""
+
+    def __init__(self, zipmap=True, steps=()):
+        self.zipmap, self.steps = zipmap, [(str(i), step) for i, step in enumerate(steps)]
+
+    def get_params(self):
+        return {}
+
+
+Estimator.__name__, Estimator.__module__ = "BaseEstimator", "sklearn.base"
+
+
+@pytest.mark.parametrize("zipmap", [True, False], ids=["svc", "linear_svc"])
+@pytest.mark.parametrize("nested", [0, 1, 2])
+def test_classifiers_of_pipelines_give_tables(aotc, monkeypatch, zipmap, nested):
+    """Also those without predict_proba, and those for which skl2onnx does not have the option."""
+    asked = []
+
+    def to_onnx(model, first, options):
+        asked.append(options)
+        last = model
+        while last.steps:
+            last = last.steps[-1][1]
+        if not last.zipmap and options[id(last)]:
+            raise NameError("Option 'zipmap' not in [...]")
+        file = (ROOT / "tests/models/sklearn/svc.onnx").read_bytes()
+        return types.SimpleNamespace(SerializeToString=lambda: file)
+
+    base = types.SimpleNamespace(is_classifier=lambda model: True)
+    monkeypatch.setitem(sys.modules, "sklearn", types.SimpleNamespace(base=base))
+    monkeypatch.setitem(sys.modules, "sklearn.base", base)
+    monkeypatch.setitem(sys.modules, "skl2onnx", types.SimpleNamespace(to_onnx=to_onnx))
+    model = last = Estimator(zipmap)
+    for _ in range(nested):
+        model = Estimator(True, [Estimator(), model])
+    m = aotc.compile(model, example_inputs=np.zeros((3, 8)))
+    assert [p.name for p in m.outputs] == ["label", "probabilities"] and m.outputs[1].scale is None
+    assert asked[0][id(last)] == {"zipmap": False} and len(asked[0]) == 1 + 2 * nested
+    assert asked[1:] == ([] if zipmap else [dict.fromkeys(asked[0], {})])

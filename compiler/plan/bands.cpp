@@ -275,6 +275,13 @@ const Location& place_of(const Program& program, const ProgramCall& call) {
                            : program.graph.ops[static_cast<size_t>(call.op_index)].location;
 }
 
+// A device's hook starts such a function, whose packed arguments have no place for bounds.
+bool is_launched(const Program& program, const ProgramFunction& function) {
+  return std::any_of(function.calls.begin(), function.calls.end(), [&](int c) {
+    return program.device_of(program.calls[static_cast<size_t>(c)].device).launch != passes::Launch::kNone;
+  });
+}
+
 // All calls of one function, by as few loops as they need.
 std::vector<CallBands> plan_function(const Program& program, const BandPlanner& planner,
                                      const ProgramFunction& function, int64_t limit,
@@ -283,6 +290,7 @@ std::vector<CallBands> plan_function(const Program& program, const BandPlanner& 
   size_t depth = nest.size();
   for (int c : function.calls)
     depth = std::min(depth, planner.known_levels(program.calls[static_cast<size_t>(c)], nest));
+  if (is_launched(program, function)) depth = 0;
   nest.resize(depth);
   std::vector<CallBands> out;
   for (size_t used = 0; used <= depth; ++used) {

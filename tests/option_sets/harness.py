@@ -255,7 +255,8 @@ def pass_texts(part, tvm):
     ways = [(ready, [f"REQUIRE({part.call('run')} == 0);"])]
     if part.fed:
         rows, size = f"{part.upper}_ROWS", f"{part.upper}_ROW_BYTES"
-        source = f"((const uint8_t *){part.place('inputs', part.inputs[0])} + (size_t)(uint32_t)row * {size})"
+        # Frames between two windows that do not meet may be anything.
+        source = f"((const uint8_t *){part.place('inputs', part.inputs[0])} + (size_t)(uint32_t)(row < 0 ? 0 : row) * {size})"
         feed = [f"REQUIRE({part.prefix}_row(&context) != NULL);",
                 f"memcpy({part.prefix}_row(&context), {source}, {size});", f"status = {part.prefix}_feed(&context);"]
         if part.sliced:

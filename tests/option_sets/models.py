@@ -165,7 +165,7 @@ def frames_model(seed, rng):
 
 def tflite_model(kind, seed, rng, litert):
     if kind == "own":
-        return own_model(rng)
+        return own_model(rng.choice(OWN))
     for attempt in range(40):
         at = seed * 40 + attempt
         if kind == "any":
@@ -183,8 +183,8 @@ def tflite_model(kind, seed, rng, litert):
     raise RuntimeError(f"seed {seed}: LiteRT refuses 40 models of kind {kind}")
 
 
-def own_model(rng):
-    file = (ROOT / "tests/models" / f"{rng.choice(OWN)}.tflite").read_bytes()
+def own_model(name):
+    file = (ROOT / "tests/models" / f"{name}.tflite").read_bytes()
     shapes = input_types(file)
     model = Model.read(file)
     return Drawn("own", file, "tflite", shapes, [], [], model, len(shapes) == 1 and len(shapes[0][0]) == 4)

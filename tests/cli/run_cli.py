@@ -168,9 +168,9 @@ def unsupported_operators(aotc):
 @test
 def unreadable_models(aotc):
     same(aotc("check", "none.tflite", code=1).err,
-         "none.tflite: error: cannot read file: no such file [file-read]\n")
+         "none.tflite: error: cannot read file: no such file [file-read]\n  help: there is no .tflite file in '.'\n")
     same(aotc("check", ".", code=1).err,
-         ".: error: cannot read file: it is a directory [file-read]\n")
+         ".: error: cannot read file: it is a directory [file-read]\n  help: give a file that can be read\n")
     (aotc.folder / "empty.tflite").write_bytes(b"")
     (aotc.folder / "text.tflite").write_text("not a model at all\n" * 9)
     (aotc.folder / "cut.tflite").write_bytes(DIGITS.read_bytes()[:5000])

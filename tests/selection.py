@@ -184,8 +184,8 @@ def named_in(name):
             elif first not in sys.stdlib_module_names or any(os.path.dirname(p) == os.path.dirname(name)
                                                              for p in by_name().get(f"{first}.py", ())):
                 found.update(called(f"{first}.py", name, text))
-    for path in scripts():
-        if re.search(rf"""scripts["']?\s*[/,]\s*["']?{re.escape(path[8:])}(?![\w-])""", text):
+    for path in scripts() if "scripts" in text else ():
+        if path[8:] in text and re.search(rf"""scripts["']?\s*[/,]\s*["']?{re.escape(path[8:])}(?![\w-])""", text):
             found.add(path)
     return frozenset(found)
 
@@ -218,6 +218,19 @@ def closure(names):
     return seen
 
 
+@functools.cache
+def text_of(names):
+    """The text of files, and its words."""
+    text = "\n".join((ROOT / name).read_text(errors="replace") for name in sorted(names))
+    return text, frozenset(re.findall(r"[\w.-]+", text))
+
+
+@functools.cache
+def is_named(top, names):
+    """Whether the text of files names a folder of the repository."""
+    return re.search(rf"""["']{re.escape(top)}["']|\b{re.escape(top.lstrip('.'))}/""", text_of(names)[0]) is not None
+
+
 class Reach:
     """What reaches an entry."""
 
@@ -230,13 +243,16 @@ class Reach:
         scripts = [name for name in inside if (ROOT / name).is_file() and not name.startswith(("build/", ".venv/"))]
         self.python = closure(name for name in scripts if name.endswith(".py") or name.startswith("scripts/"))
         self.named = {name for name in inside if not name.startswith(("build/", ".venv/"))}
-        self.text = "\n".join((ROOT / name).read_text(errors="replace") for name in sorted(self.python))
-        self.words = set(re.findall(r"[\w.-]+", self.text))
+        self.text, self.words = text_of(frozenset(self.python))
         self.folders = {name.split("/")[1] for name in (*self.python, *self.named) if name.startswith("tests/") and "/" in name[6:]}
         graph = stage_graph()
         self.stages = set().union(*(graph.get(stage, {stage}) for stage in entry.stages)) if entry.stages else set()
         self.pages = {label.removeprefix("reads.") for label in entry.labels if label.startswith("reads.docs/")}
         self.documents = any(names_documents(name) for name in self.python)
+
+    def signature(self):
+        """Entries with the same one are reached by the same files."""
+        return (self.everything, frozenset(self.python), frozenset(self.named), frozenset(self.stages), frozenset(self.pages))
 
     def reaches(self, name):
         """None if a changed file cannot reach the entry, else why it can."""
@@ -252,8 +268,7 @@ class Reach:
                 return "the entry reads this page" if name in self.pages else None
             return "the entry reads documents" if self.documents else None
         if name in (".gitignore", ".clang-format", ".clang-tidy", "pyproject.toml") or top in (".ci", "packaging", "examples", "python"):
-            is_named = re.search(rf"""["']{re.escape(top)}["']|\b{re.escape(top.lstrip('.'))}/""", self.text)
-            return f"the entry names {top}" if is_named else None
+            return f"the entry names {top}" if is_named(top, frozenset(self.python)) else None
         if top == "scripts" or name in PYTEST:
             return None  # one that the entry names is in its closure
         if os.path.basename(name) in ("CMakeLists.txt", "CMakePresets.json") or name.endswith(".cmake"):
@@ -284,7 +299,8 @@ class Selection:
     def __init__(self, builds):
         self.builds = [pathlib.Path(build).resolve() for build in builds]
         self.entries = entries_of(self.builds)
-        self._reach = {}
+        self._reach, self._keys = {}, {}
+        self.read = {}  # digests of what reaches entries
 
     def reach(self, entry):
         # Entries of one script read the same.
@@ -315,10 +331,17 @@ class Selection:
 
     def key(self, entry):
         """Of a verdict on the entry: its command, its programs, and all files that reach it."""
+        if entry.name not in self._keys:
+            self._keys[entry.name] = self.find_key(entry)
+        return self._keys[entry.name]
+
+    def find_key(self, entry):
         reach = self.reach(entry)
         # What defines entries and programs is in the command, and in the programs themselves.
-        read = [[name, self.digests[name]] for name in files()
-                if (reason := reach.reaches(name)) and reason != BUILDS]
+        signature = reach.signature()
+        if signature not in self.read:
+            self.read[signature] = verdicts.digest_of([[name, self.digests[name]] for name in files()
+                                                       if (reason := reach.reaches(name)) and reason != BUILDS])
         programs, words = [], [*entry.command, *(e.partition("=")[2] for e in entry.environment)]
         built = {p for w in words for p in re.split(r"[=,]", w) if any(p.startswith(f"{b}/") for b in self.builds)}
         for stage, made in (("driver", ("aotc", "aotc-analyze")), ("aotc-opt", ("aotc-opt",)), ("aotc-analyze", ("aotc-analyze",))):
@@ -329,7 +352,7 @@ class Selection:
                 programs.append([os.path.relpath(program, ROOT), verdicts.content(program)])
         return verdicts.digest_of("entry", self.installed, verdicts.text_of(entry.command), verdicts.text_of(entry.environment),
                                   {k: str(v) for k, v in entry.properties.items() if k not in ("COST", "TIMEOUT")},
-                                  read, programs, [self.key(other) for other in entry.needs if other.setup or entry.depends])
+                                  self.read[signature], programs, [self.key(other) for other in entry.needs if other.setup or entry.depends])
 
 
 def python_packages():
@@ -517,7 +540,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="what", required=True)
     one = commands.add_parser("write")
-    one.add_argument("--out", type=pathlib.Path, required=True)
+    one.add_argument("--out", type=lambda text: pathlib.Path(text).resolve(), required=True)
     one.add_argument("--lane", choices=("quick", "default", "all"), default="default")
     one.add_argument("--tenth", type=int)
     one.add_argument("--changed", nargs="?", const="")

@@ -16,8 +16,6 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 
 import common
 
@@ -156,14 +154,20 @@ def main():
     shutil.rmtree(options.out, ignore_errors=True)
     folder = options.out.resolve()
     # Cases that fail on the host are the business of the test `cases.evaluate`.
-    _, text = run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
-                   *(a for op in options.op for a in ("--op", op)),
-                   "--targets", lowered_for])
+    done = common.run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
+                       *(a for op in options.op for a in ("--op", op)), "--targets", lowered_for], expect=None)
     if not (folder / "main.c").exists():
-        raise SystemExit(f"error: no cases were emitted\n{text[-2000:]}")
-    good = [build_and_run(name, folder, options.jobs) for name in options.targets]
-    return 0 if all(good) else 1
+        raise SystemExit(f"error: no cases were emitted\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    failures = []
+    for name in options.targets:
+        try:
+            print(f"{build_and_run(name, folder, options.jobs)} passed, 0 failed", flush=True)
+        except common.Failure as failure:
+            failures.append(name)
+            print(f"error: {name}: {failure}", flush=True)
+    if failures:
+        raise common.Failure(", ".join(failures))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    common.main_of(main)

@@ -1,29 +1,23 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A graph with operators of every convention, as a user gives them: commands.py AOTC WORK.
+"""A graph with operators of every convention, as a user gives them.
 
 It is compiled, built by gcc without a warning and run, against Python; then with one thing wrong
 each: the message, its slug and place, the exit code, and that nothing was written.
 """
-import argparse
 import json
 import pathlib
 import re
 import shutil
 import struct
-import subprocess
-import sys
+
+import archives
+import common
+import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE.parent / "mlf"))
-import archives  # noqa: E402
-
-PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-PARSER.add_argument("aotc", type=pathlib.Path)
-PARSER.add_argument("work", type=pathlib.Path)
-OPTIONS = PARSER.parse_args()
-AOTC, WORK = OPTIONS.aotc.resolve(), OPTIONS.work.resolve()
+AOTC = pathlib.Path(common.AOTC)
+WORK = pathlib.Path()  # each test's own folder
 GRAPH = json.loads((HERE / "malformed" / "valid.json").read_text())
 HEADER = "#ifndef SUM_H\n#define SUM_H\n#include <stdint.h>\n#define COUNT 4\n#endif\n"
 PLAIN = """\
@@ -80,17 +74,19 @@ int main(int argc, char **argv)
 OFFSETS = [1, 2, 3, 4]
 
 
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 def expect(condition, text):
     if not condition:
-        print(f"FAILED: {text}")
-        sys.exit(1)
+        raise common.Failure(text)
 
 
-def run(*command, code=0, **options):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=600,
-                          stdin=subprocess.DEVNULL, **options)
-    expect(done.returncode == code, f"exit code {done.returncode}: {command}\n{done.stdout}"
-                                    f"{done.stderr}")
+def run(*command, code=0):
+    done = common.run(command, expect=None)
+    expect(done.returncode == code, f"exit code {done.returncode}: {command}\n{done.stdout}{done.stderr}")
     return done
 
 
@@ -112,10 +108,9 @@ BASE = ["g.json", "--params", "p.params", "-o", "out", "--operators", "plain.c",
 
 def works(convention, graph=None, *options):
     write(graph)
-    shutil.rmtree(WORK / "out", ignore_errors=True)
     run(AOTC, "compile", *BASE, "--prefix", "m", "--calling-convention", convention,
-        "--input", "preserve", *options, cwd=WORK)
-    out = WORK / "out"
+        "--input", "preserve", *options)
+    out = (WORK / "out").resolve()
     names = {p.name for p in (out / "operators").iterdir()}
     expect(names == {"sum.h", "plain.c", "packed.c"}, names)
     (out / "main.c").write_text(MAIN)
@@ -132,7 +127,7 @@ def works(convention, graph=None, *options):
     expect(run(out / "program", 76, 0, 0, 0).stdout.startswith("123 "), "a status was lost")
 
 
-def two_devices():
+def test_two_devices():
     """A graph that crosses to another device gives what it gives on one."""
     graph = json.loads((HERE / "malformed" / "valid.json").read_text())
     columns = graph["attrs"]
@@ -158,52 +153,82 @@ def two_devices():
 
 def refused(slug, pattern, *arguments, code=1, command="compile", base=BASE):
     shutil.rmtree(WORK / "out", ignore_errors=True)
-    done = run(AOTC, command, *base, *arguments, code=code, cwd=WORK)
+    done = run(AOTC, command, *base, *arguments, code=code)
     slugs = set(re.findall(r"\[([a-z0-9-]+)\]$", done.stderr, re.M))
     expect(slugs == {slug}, f"{slugs} instead of {slug}\n{done.stderr}")
     expect(re.search(pattern, done.stderr, re.M), f"no '{pattern}' in\n{done.stderr}")
     expect(not (WORK / "out").exists(), f"{slug}: something was written")
 
 
-def wrong():
-    write(plain=PLAIN.replace("f_sub", "f_sob"))
-    refused("operator-missing", r"^g\.json:1:\d+: op 4 f_sub 'y': error: .*'f_sub'")
-    write(plain=PLAIN.replace("int8_t *out)", "int16_t *out)").replace("(int8_t)", "(int16_t)"))
-    refused("operator-signature", r"^plain\.c:3:\d+: .*'f_add'")
-    write(plain=PLAIN.replace("int32_t f_sub(", "static int32_t f_sub("))
-    refused("operator-signature", r"^plain\.c:\d+:\d+: .*'f_sub' is static")
-    write(packed=PACKED + PLAIN.replace('"sum.h"', "<stdint.h>").replace("COUNT", "4"))
-    refused("operator-ambiguous", r"^packed\.c:\d+:\d+: .*'f_(add|sub)' is defined more than once")
-    write(plain=PLAIN.replace('"sum.h"', '"nowhere.h"'))
-    refused("operator-source", r"^plain\.c:1:\d+: .*nowhere\.h")
-    (WORK / "sub").mkdir(exist_ok=True)
+@pytest.mark.parametrize("convention", ["plain", "packed", "registry"])
+def test_works(convention):
+    works(convention)
+
+
+SOURCES = {  # what is written, the slug, the message
+    "missing": (dict(plain=PLAIN.replace("f_sub", "f_sob")), "operator-missing",
+                r"^g\.json:1:\d+: op 4 f_sub 'y': error: .*'f_sub'"),
+    "signature": (dict(plain=PLAIN.replace("int8_t *out)", "int16_t *out)").replace("(int8_t)", "(int16_t)")),
+                  "operator-signature", r"^plain\.c:3:\d+: .*'f_add'"),
+    "static": (dict(plain=PLAIN.replace("int32_t f_sub(", "static int32_t f_sub(")), "operator-signature",
+               r"^plain\.c:\d+:\d+: .*'f_sub' is static"),
+    "ambiguous": (dict(packed=PACKED + PLAIN.replace('"sum.h"', "<stdint.h>").replace("COUNT", "4")), "operator-ambiguous",
+                  r"^packed\.c:\d+:\d+: .*'f_(add|sub)' is defined more than once"),
+    "source": (dict(plain=PLAIN.replace('"sum.h"', '"nowhere.h"')), "operator-source", r"^plain\.c:1:\d+: .*nowhere\.h"),
+    "parameter's name": (dict(parameters=params(b"v")), "graph-params",
+                         r"^g\.json: tensor 'v': error: a parameter has no argument of its name"),
+    "parameter's shape": (dict(parameters=params(shape=(4,))), "graph-params",
+                          r"^g\.json:1:\d+: op 1 argument 'w': error: the parameter is int8 4, "),
+    "parameters are cut": (dict(parameters=params()[:-1]), "graph-params",
+                           r"^p\.params: tensor 'w': error: byte \d+: the file ends"),
+}
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_wrong_source(name):
+    written, slug, message = SOURCES[name]
+    write(**written)
+    refused(slug, message)
+
+
+def test_header_in_another_folder():
+    (WORK / "sub").mkdir()
     (WORK / "sub" / "sum.h").write_text(HEADER)
     write(plain=PLAIN.replace('"sum.h"', '"sub/sum.h"'))
     refused("operator-header", r"^plain\.c: .*sub/sum\.h")
+
+
+def test_launch_of_what_is_not_packed():
     write()
-    refused("operator-name", r"op 2 f_add 'sum': error: .*'f_add' begins", "--prefix", "f")
     (WORK / "d.json").write_text(json.dumps({"devices": [
         {"name": "cpu"}, {"name": "acc", "operators": ["f_add"], "launch": "async"}]}))
-    refused("operator-signature", r"'acc' launches packed functions, and 'f_add' is none",
-            "--devices", "d.json")
-    for name in "status", "args", "uint8_t", "NULL", "TVMFuncCall":
-        (WORK / "g.json").write_text(json.dumps(GRAPH).replace('"f_add"', f'"{name}"'))
-        refused("operator-name", f"error: function '{name}' ",
-                base=["g.json", "--params", "p.params", "-o", "out"])
+    refused("operator-signature", r"'acc' launches packed functions, and 'f_add' is none", "--devices", "d.json")
+
+
+@pytest.mark.parametrize("name", ["status", "args", "uint8_t", "NULL", "TVMFuncCall"])
+def test_name_of_an_operator(name):
+    write()
+    (WORK / "g.json").write_text(json.dumps(GRAPH).replace('"f_add"', f'"{name}"'))
+    refused("operator-name", f"error: function '{name}' ", base=["g.json", "--params", "p.params", "-o", "out"])
+
+
+COMMANDS = {  # slug, message, further arguments, the rest
+    "prefix": ("operator-name", r"op 2 f_add 'sum': error: .*'f_add' begins", ["--prefix", "f"], {}),
+    "parameters of a model": ("option-conflict", r"^d\.tflite: error: --params is for TVM graphs", [],
+                              dict(code=2, base=["d.tflite", "--params", "p.params", "-o", "out"])),
+    "verify": ("verify-external", r"op 2 f_add 'sum': error", [],
+               dict(command="verify", base=["g.json", "--params", "p.params"])),
+    "project": ("project-graph", r"^g\.json: error", ["--board", "host"], dict(code=2, command="create")),
+    "no parameters": ("file-read", r"none\.params", [], dict(base=["g.json", "--params", "none.params", "-o", "out"])),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_wrong_command(name):
+    slug, message, arguments, more = COMMANDS[name]
     write()
     shutil.copy(ROOT / "tests" / "models" / "digits" / "digits_int8.tflite", WORK / "d.tflite")
-    refused("option-conflict", r"^d\.tflite: error: --params is for TVM graphs",
-            code=2, base=["d.tflite", "--params", "p.params", "-o", "out"])
-    refused("verify-external", r"op 2 f_add 'sum': error", command="verify",
-            base=["g.json", "--params", "p.params"])
-    refused("project-graph", r"^g\.json: error", "--board", "host", code=2, command="create")
-    refused("file-read", r"none\.params", base=["g.json", "--params", "none.params", "-o", "out"])
-    write(parameters=params(b"v"))
-    refused("graph-params", r"^g\.json: tensor 'v': error: a parameter has no argument of its name")
-    write(parameters=params(shape=(4,)))
-    refused("graph-params", r"^g\.json:1:\d+: op 1 argument 'w': error: the parameter is int8 4, ")
-    write(parameters=params()[:-1])
-    refused("graph-params", r"^p\.params: tensor 'w': error: byte \d+: the file ends")
+    refused(slug, message, *arguments, **more)
 
 
 def archive(files):
@@ -211,13 +236,13 @@ def archive(files):
     return archives.make_tar(WORK / "m.tar", archives.archive_of(archives.full_model(7), members))
 
 
-def inspected_archives():
+def test_inspected_archives():
     graph = json.dumps(GRAPH).encode()
     (WORK / "m.json").write_bytes(graph)
     (WORK / "m.params").write_bytes(params())
     archive({"executor-config/graph/m.graph": graph})
-    of_file = run(AOTC, "graph", "inspect", "m.json", "--params", "m.params", "--json", cwd=WORK)
-    of_archive = run(AOTC, "graph", "inspect", "m.tar", "--json", cwd=WORK)
+    of_file = run(AOTC, "graph", "inspect", "m.json", "--params", "m.params", "--json")
+    of_archive = run(AOTC, "graph", "inspect", "m.tar", "--json")
     for part in "entries", "functions", "operators", "parameter_bytes":
         expect(json.loads(of_file.stdout)[part] == json.loads(of_archive.stdout)[part], part)
     archive({})
@@ -225,30 +250,23 @@ def inspected_archives():
             command="graph")
 
 
-def wrong_archives():
-    graph = json.dumps(GRAPH).encode()
-    base = ["m.tar", "-o", "out"]
-    archive({})
-    refused("graph-none", r"^m\.tar: error: the archive has no graph", base=base)
-    archive({"executor-config/graph/m.graph": graph, "executor-config/graph/n.graph": graph})
-    refused("graph-none", r"^m\.tar: error: the archive has several", base=base)
-    archive({"executor-config/graph/m.graph": graph[:-1]})
-    refused("graph-syntax", r"^m\.tar:executor-config/graph/m\.graph:1:\d+: error", base=base)
-    archive({"executor-config/graph/m.graph": graph})
-    refused("operator-missing", r"^m\.tar:executor-config/graph/m\.graph:1:\d+: op 2 ", base=base)
-    wrong_type = PLAIN.replace('"sum.h"', "<stdint.h>").replace("COUNT", "4")
-    wrong_type = wrong_type.replace("int8_t *out", "float *out").replace("(int8_t)", "(float)")
-    archive({"executor-config/graph/m.graph": graph,
-             "codegen/host/src/m_lib1.c": wrong_type.encode()})
-    refused("operator-signature", r"^m\.tar:codegen/host/src/m_lib1\.c:\d+:\d+: ", base=base)
+MEMBER = "executor-config/graph/m.graph"
+TYPES = PLAIN.replace('"sum.h"', "<stdint.h>").replace("COUNT", "4").replace("int8_t *out", "float *out").replace(
+    "(int8_t)", "(float)").encode()
+TEXT = json.dumps(GRAPH).encode()
+ARCHIVES = {
+    "no graph": ({}, "graph-none", r"^m\.tar: error: the archive has no graph"),
+    "two graphs": ({MEMBER: TEXT, "executor-config/graph/n.graph": TEXT}, "graph-none",
+                   r"^m\.tar: error: the archive has several"),
+    "cut graph": ({MEMBER: TEXT[:-1]}, "graph-syntax", r"^m\.tar:executor-config/graph/m\.graph:1:\d+: error"),
+    "no operator": ({MEMBER: TEXT}, "operator-missing", r"^m\.tar:executor-config/graph/m\.graph:1:\d+: op 2 "),
+    "types": ({MEMBER: TEXT, "codegen/host/src/m_lib1.c": TYPES}, "operator-signature",
+              r"^m\.tar:codegen/host/src/m_lib1\.c:\d+:\d+: "),
+}
 
 
-shutil.rmtree(WORK, ignore_errors=True)
-WORK.mkdir(parents=True)
-for c in ("plain", "packed", "registry"):
-    works(c)
-two_devices()
-wrong()
-wrong_archives()
-inspected_archives()
-print("done")
+@pytest.mark.parametrize("name", ARCHIVES)
+def test_wrong_archive(name):
+    members, slug, message = ARCHIVES[name]
+    archive(members)
+    refused(slug, message, base=["m.tar", "-o", "out"])

@@ -1,33 +1,24 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Graphs that TVM wrote, compiled ahead of time: every intermediate equal to what the archive's own
 operators compute when they are called in graph order.
 
-Usage: run_graphs.py TARGET --work DIR [--convention C]... [--memory M] [--json]
-
-TARGET: gcc, clang (this machine), cortex_m4, rv32imac (QEMU). The oracle is a C program for this
-machine, made from the archive by this script alone: it reads the graph and the parameters with
-Python's json and struct, gives every entry a buffer of its own and calls the nodes' functions one
-after the other. With --json the model is compiled from GRAPH.json, --params and --operators instead of
-the archive.
+The oracle is a C program for this machine, made from the archive by this script alone: it reads the graph and the
+parameters with Python's json and struct, gives every entry a buffer of its own and calls the nodes' functions one
+after the other.
 """
-import argparse
+import functools
 import json
 import math
-import os
-import pathlib
 import string
 import struct
-import sys
 import tarfile
 
+import bundle
+import common
+import emitted_cases
 import numpy as np
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-import bundle  # noqa: E402
-import common  # noqa: E402
-import emitted_cases  # noqa: E402
-import records  # noqa: E402
+import pytest
+import records
 
 # More than any operator of these archives allocates (kws: 56,192 bytes).
 WORKSPACE = 256 * 1024
@@ -237,12 +228,28 @@ def check_memory(a, said, figures, where):
         raise common.Failure(f"{where}: {figures[-1]}")
 
 
-def run_model(a, name, options, target, want, samples, convention):
-    where = f"{name} {convention}"
-    prefix = f"{name}_graph"
-    folder = common.fresh(options.work.resolve() / f"{name}_{convention}")
+@pytest.fixture(scope="module")
+def oracle(tmp_path_factory):
+    """For a model: the archive, inputs, and what its own operators compute of them."""
+    @functools.cache
+    def answers(name):
+        path = common.SHARED / "tvm" / f"{name}_graph.tar"
+        if not path.exists():
+            common.missing(f"{path} (set AOTC_SHARED to the folder)")
+        folder = tmp_path_factory.mktemp(name)
+        a = Archive(path, folder)
+        samples = a.random_inputs(2)
+        return a, samples, run_oracle(a, samples, folder)
+
+    return answers
+
+
+def run_model(name, target, convention, oracle, folder, by_files=False):
+    where, prefix, chosen = f"{name} {convention}", f"{name}_graph", emitted_cases.TARGETS[target]
+    bundle.require(target)
+    a, samples, want = oracle(name)
     model = [a.path]
-    if options.json:
+    if by_files:
         model = [a.graph_path, "--params", a.params_path, *(x for s in a.sources for x in ("--operators", s))]
     said = json.loads(common.aotc(
         "compile", *model, "--prefix", prefix, "-o", folder / "out", "--quiet", "--json",
@@ -250,8 +257,8 @@ def run_model(a, name, options, target, want, samples, convention):
     for file in (folder / "out").iterdir():
         file.rename(folder / file.name)
     (folder / f"{prefix}.in").write_bytes(records.pack_inputs(samples))
-    image = build(target, folder, prefix)
-    common.run_program([c.format(image=image) for c in target.command], [folder / f"{prefix}.in"],
+    image = build(chosen, folder, prefix)
+    common.run_program([c.format(image=image) for c in chosen.command], [folder / f"{prefix}.in"],
                        [folder / f"{prefix}.out"])
     found = records.unpack_results((folder / f"{prefix}.out").read_bytes())
     layers, compared = said["layers"], set()
@@ -267,34 +274,18 @@ def run_model(a, name, options, target, want, samples, convention):
         raise common.Failure(f"{where}: {len(compared)} of {len(want)} results were compared")
     figures = [f"{len(compared)} results equal"]
     check_memory(a, said, figures, where)
-    print(f"{options.target}: {where}: {', '.join(figures)}")
+    print(f"{target}: {where}: {', '.join(figures)}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", choices=emitted_cases.TARGETS)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--convention", action="append", default=[])
-    parser.add_argument("--models", default="kws,resnet")
-    parser.add_argument("--samples", type=int, default=2)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    target = emitted_cases.TARGETS[options.target]
-    common.require(target.compiler, "gcc", *(c for c in target.command[:1] if "{" not in c))
-    folder = common.fresh(options.work.resolve())
-    for name in options.models.split(","):
-        path = common.SHARED / "tvm" / f"{name}_graph.tar"
-        if not path.exists():
-            if os.environ.get("CI") == "true":
-                raise common.Failure(f"{path} is missing, and CI=true")
-            common.skip(f"{path} is missing (set AOTC_SHARED to the folder)")
-        a = Archive(path, folder / name)
-        samples = a.random_inputs(options.samples)
-        want = run_oracle(a, samples, folder / name)
-        for convention in options.convention or ["plain"]:
-            run_model(a, name, options, target, want, samples, convention)
+@pytest.mark.parametrize("target, convention", [
+    ("gcc", "plain"), ("gcc", "packed"), ("gcc", "registry"), ("cortex_m4", "plain"), ("cortex_m4", "packed"),
+    ("rv32imac", "plain"), ("rv32imac", "packed")])
+@pytest.mark.models("kws", "resnet")
+def test_run(model, target, convention, oracle, tmp_path):
+    run_model(model, target, convention, oracle, tmp_path)
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+@pytest.mark.models("kws", "resnet")
+def test_files(model, oracle, tmp_path):
+    """From the graph, its parameters and sources as files."""
+    run_model(model, "gcc", "plain", oracle, tmp_path, by_files=True)

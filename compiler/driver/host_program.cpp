@@ -71,9 +71,10 @@ class HostProgram {
   }
 
  private:
-  // The run function that leaves a trace is the only one: what is not compared need not be compiled.
+  // The run function that leaves a trace is the only one: what is not compared need not be compiled. The program
+  // exports nothing: a model's pthread_mutex_init must not replace that of the C library in other libraries.
   std::vector<std::string> flags() const {
-    return {"-std=c99", "-O1", "-ffp-contract=off", "-DAOTC_VERIFY=1",
+    return {"-std=c99", "-O1", "-ffp-contract=off", "-fvisibility=hidden", "-DAOTC_VERIFY=1",
             fmt::format("-D{0}_run={0}_run_traced", prefix_),
             fmt::format("-D{0}_begin={0}_begin_traced", prefix_),
             fmt::format("-D{0}_step={0}_step_traced", prefix_),

@@ -10,6 +10,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import warnings
 import weakref
@@ -21,8 +22,15 @@ _DRIVER = """\
 #include <string.h>
 #include "{prefix}.h"
 
+/* The only names that the library exports. */
+#if defined(__GNUC__)
+#define EXPORTED __attribute__((visibility("default")))
+#else
+#define EXPORTED
+#endif
+
 /* Runs `count` times: buffers hold one element of the batch after the other. Returns 0 or the first status that is not. */
-int32_t aotc_batch(int64_t count, const uint8_t *const *in, uint8_t *const *out, void *arena{state_parameter})
+EXPORTED int32_t aotc_batch(int64_t count, const uint8_t *const *in, uint8_t *const *out, void *arena{state_parameter})
 {{
     for (int64_t i = 0; i < count; ++i) {{
         {outputs}
@@ -34,6 +42,13 @@ int32_t aotc_batch(int64_t count, const uint8_t *const *in, uint8_t *const *out,
 {results}
     }}
     return 0;
+}}
+{reset}"""
+
+_RESET = """
+EXPORTED int32_t aotc_reset(void *state)
+{{
+    return {prefix}_init(state);
 }}
 """
 
@@ -60,7 +75,7 @@ def _driver(summary: dict[str, Any]) -> str:
     state = bool(summary.get("state_bytes"))
     return _DRIVER.format(prefix=prefix, outputs=struct, inputs="\n".join(inputs), results="\n".join(results),
                           input_argument="&inputs" if fields else "0", state_parameter=", void *state" if state else "",
-                          state_argument=", state" if state else "")
+                          state_argument=", state" if state else "", reset=_RESET.format(prefix=prefix) if state else "")
 
 
 def compiler() -> str | None:
@@ -99,7 +114,10 @@ class Library:
         assert cc is not None
         (folder / "aotc_driver.c").write_text(_driver(summary))
         library = folder / "aotc_program.so"
-        command = [*cc.split(), "-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared", "-w", "-o", str(library),
+        # A name of the model can be one of a library that the process has loaded already, as svc_run is one of glibc's.
+        # The linker must not let that one replace the model's.
+        own_names = ["-fvisibility=hidden", *(["-Wl,-Bsymbolic"] if sys.platform.startswith("linux") else [])]
+        command = [*cc.split(), "-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared", *own_names, "-w", "-o", str(library),
                    *(str(p) for p in sorted(folder.glob("*.c"))), "-lm"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
@@ -115,8 +133,7 @@ class Library:
     def reset(self) -> None:
         """Makes the model's state that of a first run. Nothing to do for a model without."""
         if self._state is not None:
-            init = getattr(self._library, self._summary["prefix"] + "_init")
-            status = init(ctypes.c_void_p(self._state.address))
+            status = self._library.aotc_reset(ctypes.c_void_p(self._state.address))
             if status != 0:
                 raise _errors.InternalError(f"init ended with status {status}")
 

@@ -16,6 +16,7 @@ e2e_test(check.selection quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}
 e2e_test(check.verdicts quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/verdicts_test.py)
 e2e_test(check.lanes quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/selection_test.py)
 e2e_test(emitted.licences quick ${python} ${e2e}/licences.py --work ${work}/licences)
+e2e_test(emitted.names quick ${python} ${e2e}/names.py --work ${work}/names)
 
 # --- Operator cases as C --------------------------------------------------------------------------
 foreach(target host O2 cortex_m4 cortex_m55 rv32imac)

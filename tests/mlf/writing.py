@@ -294,6 +294,15 @@ def hostile_names():
           '#include "@m@.h"\nint main(void) { return @m@_run(0, 0, 0) == 0; }\n')
 
 
+def names_of_the_c_library():
+    """svc_run, sem_init and pthread_mutex_init are functions of glibc, too: the model's are called."""
+    import litert_layers
+    for name, model in (("svc", "digits_int8"), ("sem", "accumulator_int8"), ("pthread_mutex", "accumulator_int8")):
+        compile_archive(model_path(model), name, WORK / f"{name}.tar")
+        folder = unpack(WORK / f"{name}.tar", WORK / name)
+        check_outputs(litert_layers.Layers(model_path(model), sequence=True), build(folder, name, PROGRAM), name)
+
+
 def devices():
     """Memory is the host's, functions are of their device."""
     file = WORK / "devices.json"
@@ -322,6 +331,7 @@ def main():
     failures_leave_nothing()
     if "digits_int8" in OPTIONS.models:
         hostile_names()
+        names_of_the_c_library()
         devices()
     for name in OPTIONS.models:
         check_model(name)

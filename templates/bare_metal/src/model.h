@@ -10,7 +10,12 @@
 #if AOTC_VERIFY
 #define @macro_prefix@_TRACE
 #endif
+/* A file that includes pthread.h does not see @prefix@_init: pthread_mutex_init may be the model's. */
+#ifdef WITHOUT_INIT_OF_MODEL
+#define @prefix@_init init_of_model
+#endif
 #include "../model/@prefix@.h"
+#undef @prefix@_init
 
 #define NAME_OF_MODEL "@prefix@"
 #define FIRMWARE_ID_OF_MODEL @firmware_id@ /* of this code on this board */

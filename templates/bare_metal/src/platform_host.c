@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#define WITHOUT_INIT_OF_MODEL
 #include "harness.h"
 
 #define STACK_BYTES (1u << 20)

@@ -339,6 +339,8 @@ class Printer {
 
   Text text(const Binary& n) {
     out_.use.floating = out_.use.floating || is_float(n.type);
+    out_.use.comparing = out_.use.comparing || is_float(n.lhs->type);
+    if (const ExprPtr equal = only_value(n)) return expr(equal);
     for (int bits : {8, 16})
       if (const ExprPtr* value = saturated(n, bits)) {
         const std::string f = fmt::format("saturate_i{}", bits);
@@ -382,6 +384,18 @@ class Printer {
     if (n.type == DType::kI32 && (narrow_shift || ranges_.leaves_int(n)))
       lhs = "(int32_t)" + at_least(n.lhs, kUnary);
     return {fmt::format("{} {} {}", lhs, s.op, rhs), s.precedence};
+  }
+
+  // x == c of x >= c && x <= c, or nothing.
+  static ExprPtr only_value(const Binary& n) {
+    if (n.op != BinaryOp::kAnd || n.lhs->kind != ExprKind::kBinary || n.rhs->kind != ExprKind::kBinary) return nullptr;
+    const auto &low = static_cast<const Binary&>(*n.lhs), &high = static_cast<const Binary&>(*n.rhs);
+    if (low.op != BinaryOp::kGe || high.op != BinaryOp::kLe || low.lhs->kind != ExprKind::kVarRef ||
+        high.lhs->kind != ExprKind::kVarRef || low.rhs->kind != ExprKind::kIntImm || high.rhs->kind != ExprKind::kIntImm)
+      return nullptr;
+    const bool same = static_cast<const VarRef&>(*low.lhs).var == static_cast<const VarRef&>(*high.lhs).var &&
+                      static_cast<const IntImm&>(*low.rhs).value == static_cast<const IntImm&>(*high.rhs).value;
+    return same ? std::make_shared<Binary>(BinaryOp::kEq, n.type, low.lhs, low.rhs, false) : nullptr;
   }
 
   Text helper(const HelperCall& call) {
@@ -662,6 +676,7 @@ void SupportUse::merge(const SupportUse& other) {
   math = math || other.math;
   string = string || other.string;
   floating = floating || other.floating;
+  comparing = comparing || other.comparing;
   program = program || other.program;
 }
 

@@ -19,6 +19,7 @@ struct SupportUse {
   bool math = false;                // <math.h>
   bool string = false;              // <string.h>
   bool floating = false;            // floating-point arithmetic
+  bool comparing = false;           // comparisons of floating-point values
   bool program = false;             // tables in program memory: <avr/pgmspace.h>
   std::map<std::string, tir::KernelPtr> kernels;  // by name_of()
   void merge(const SupportUse& other);

@@ -30,13 +30,35 @@ std::string kernel_definitions(SupportUse& use, const std::string& prefix) {
   return kernels;
 }
 
+namespace {
+
+// What would make results other than the reference's: an error, or switched off.
+std::string float_rules(const SupportUse& use, const std::string& prefix) {
+  if (!use.floating && !use.comparing && !use.math) return "";
+  // gcc says each part of -ffast-math by a macro since version 12. clang says -ffast-math and -ffinite-math-only only.
+  std::string s =
+      "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \\\n"
+      "    defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)\n";
+  s += fmt::format(
+      "#error \"{}: \\\n-ffast-math and its parts change results; compile with -fno-fast-math, or define \\\n"
+      "{}_FAST_MATH to accept other results\"\n#endif\n",
+      prefix, upper(prefix));
+  // A fused multiply-add rounds once where the reference rounds twice. clang fuses unless told, gcc
+  // unless -std=c99 tells, which the Arduino IDE does not; and gcc does not know C's pragma. Parts of -ffast-math
+  // that no macro tells of are switched off as well.
+  if (use.floating)
+    s += "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n"
+         "#if __clang_major__ >= 18\n#pragma clang fp reassociate(off) reciprocal(off)\n"
+         "#elif __clang_major__ >= 11\n#pragma clang fp reassociate(off)\n#endif\n"
+         "#elif defined(__GNUC__)\n#pragma GCC optimize(\"fp-contract=off,no-unsafe-math-optimizations\")\n#endif\n";
+  return fmt::format("#ifndef {}_FAST_MATH\n{}#endif\n\n", upper(prefix), s);
+}
+
+}  // namespace
+
 std::string support_functions(const SupportUse& use, const CodegenOptions& options) {
   std::string s, up = upper(options.prefix);
-  // A fused multiply-add rounds once where the reference rounds twice. clang fuses unless told, gcc
-  // unless -std=c99 tells, which the Arduino IDE does not; and gcc does not know C's pragma.
-  if (use.floating)
-    s += "#if defined(__clang__)\n#pragma STDC FP_CONTRACT OFF\n#elif defined(__GNUC__)\n"
-         "#pragma GCC optimize(\"fp-contract=off\")\n#endif\n\n";
+  s += float_rules(use, options.prefix);
   // Some are used by the portable halves of kernels only, which a core with the others does not see.
   std::string unused = use.kernels.empty() ? "" : up + "_MAYBE_UNUSED\n";
   if (!use.kernels.empty() && !use.functions.empty())

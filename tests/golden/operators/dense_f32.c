@@ -7,10 +7,23 @@
 
 #include <stddef.h>
 
+#ifndef MODEL_FAST_MATH
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
+    defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
+#error "model: \
+-ffast-math and its parts change results; compile with -fno-fast-math, or define \
+MODEL_FAST_MATH to accept other results"
+#endif
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
+#if __clang_major__ >= 18
+#pragma clang fp reassociate(off) reciprocal(off)
+#elif __clang_major__ >= 11
+#pragma clang fp reassociate(off)
+#endif
 #elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off")
+#pragma GCC optimize("fp-contract=off,no-unsafe-math-optimizations")
+#endif
 #endif
 
 static inline float model_max_f32(float a, float b)

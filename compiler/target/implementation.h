@@ -25,6 +25,7 @@ struct CountArgument {
 
 struct Implementation {
   std::string condition;               // of the C preprocessor: when the text assembles and runs
+  std::string family = {};             // the same: whether this is a core of the kernel's family; empty: no such question
   std::vector<std::string> lines;      // instructions and labels, each one line; notes and unwinding
   std::vector<std::string> arguments;  // registers that take the kernel's arguments, and may be changed
   std::vector<std::string> clobbers;   // besides those, the flags and memory

@@ -3,7 +3,7 @@
 """Many models linked into one program, every layer of each bit for bit as LiteRT's.
 
 Usage: bundle.py TARGET --work DIR [--models A,B | --ops [--every N]] [--optimize FLAGS]
-                 [--input overwrite|preserve] [--output overwrite|preserve]
+                 [--input overwrite|preserve] [--output overwrite|preserve] [--cpu CPU] [--level LEVEL] [--aligned]
 
 TARGET is one of emitted_cases.py: gcc or clang on this machine, cortex_m4 or rv32imac in QEMU. Each
 model is compiled with its trace hook; the program reads inputs from files and writes every result.
@@ -211,6 +211,23 @@ def require(*names):
         common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
 
 
+def watch(folder):
+    """Options of QEMU that load alignment_plugin.c."""
+    plugin = folder / "alignment.so"
+    common.run(["gcc", "-shared", "-fPIC", "-O2", "-o", plugin, common.ROOT / "tests" / "e2e" / "alignment_plugin.c"])
+    return ["-plugin", f"{plugin},out={folder}/unaligned.txt"]
+
+
+def unaligned(folder, image):
+    """What the plugin saw, by function."""
+    *lines, end = (folder / "unaligned.txt").read_text().splitlines()
+    if end != "end":
+        raise common.Failure("the plugin did not end")
+    places = [line.split() for line in lines]
+    names = common.run(["addr2line", "-f", "-e", image, *(at for at, _ in places)]).splitlines()[::2] if places else []
+    return [f"{name}: {count} accesses at {at} are not aligned" for name, (at, count) in zip(names, places)]
+
+
 def model_names(options):
     if options.ops:
         folder = common.ROOT / "tests" / "models" / "ops"
@@ -230,6 +247,9 @@ def main(arguments=None):
     parser.add_argument("--optimize", default="-O2")
     parser.add_argument("--input", default="overwrite", choices=("overwrite", "preserve"))
     parser.add_argument("--output", default="preserve", choices=("overwrite", "preserve"))
+    parser.add_argument("--cpu", help="what the models are compiled for; kernels in assembly run if it is the target's")
+    parser.add_argument("--level", default="balanced")
+    parser.add_argument("--aligned", action="store_true", help="no access may be at an address that is no multiple of its size")
     options = parser.parse_args(arguments)
     target = emitted_cases.TARGETS[options.target]
     require(options.target)
@@ -239,7 +259,7 @@ def main(arguments=None):
         path, prefix = common.model_path(name), common.prefix_of(name)
         made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet",
                            "--json", "--input", options.input, "--output", options.output,
-                           expect=None)
+                           "-O", options.level, *(["--cpu", options.cpu] if options.cpu else []), expect=None)
         if made.returncode or name in REFUSED:
             if made.returncode != 1 or name not in REFUSED or REFUSED[name] not in made.stderr:
                 refused.append(f"{name}: exit code {made.returncode} {made.stderr.strip()}")
@@ -252,12 +272,17 @@ def main(arguments=None):
     units = write_sources(folder, list(cases), 20 if options.ops else 1)
     image = build(target, folder, units, options.optimize.split())
     failures, compared, worst = [f"refused: {r}" for r in refused], 0, 0
+    command = [c.format(image=image) for c in target.command]
     try:
-        print(common.run_program([c.format(image=image) for c in target.command],
-                                 reads=[folder / f"{p}.in" for p in cases],
-                                 writes=[folder / f"{p}.out" for p in cases]).strip())
+        if options.aligned:
+            print(common.run([*command, *watch(folder)]).strip())
+        else:
+            print(common.run_program(command, reads=[folder / f"{p}.in" for p in cases],
+                                     writes=[folder / f"{p}.out" for p in cases]).strip())
     except common.Failure as failure:
         failures.append(f"program: {failure}")
+    if options.aligned:
+        failures += unaligned(folder, image)
     for prefix, (name, layers, oracle) in cases.items():
         results = folder / f"{prefix}.out"
         try:

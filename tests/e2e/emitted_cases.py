@@ -85,6 +85,20 @@ TARGETS |= {
 }
 
 
+# Cores that trap accesses at addresses that are no multiple of their size, and compilations for such firmware.
+def trapping(target, machine, *cpu):
+    command = [machine if c.startswith("mps") else c for c in target.command]
+    return dataclasses.replace(target, flags=[*cpu, *target.flags[1:], "-mno-unaligned-access", "-DTRAP_UNALIGNED"], command=command)
+
+
+TARGETS |= {
+    "cortex_m3_traps": dataclasses.replace(trapping(TARGETS["thumb2"], "mps2-an385", "-mcpu=cortex-m3")),
+    "cortex_m4_traps": trapping(TARGETS["cortex_m4"], "mps2-an386", "-mcpu=cortex-m4"),
+    "cortex_m7_traps": trapping(TARGETS["cortex_m4"], "mps2-an386", "-mcpu=cortex-m7"),
+    "cortex_m55_traps": trapping(TARGETS["cortex_m55"], "mps3-an547", "-mcpu=cortex-m55"),
+}
+
+
 def by_clang(target, *flags):
     """The same compiled by clang, and linked by gcc, which knows the C library."""
     return dataclasses.replace(target, compiler="clang-19", linker=[target.compiler, *target.flags], flags=[*flags])

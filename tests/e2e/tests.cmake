@@ -45,6 +45,11 @@ foreach(target thumb1 thumb2 rv32)
   endforeach()
 endforeach()
 
+# On a core with vectors that traps accesses at addresses that are no multiple of their size.
+e2e_test(cases.aligned.cortex_m55 full ${python} ${e2e}/emitted_cases.py cortex_m55_traps --run-cases $<TARGET_FILE:run_cases>
+  --cases ${cases} --out ${work}/cases_aligned_m55 --every 40)
+set_tests_properties(cases.aligned.cortex_m55 PROPERTIES FIXTURES_REQUIRED cases)
+
 # What -O speed takes on a core with DSP instructions.
 e2e_test(cases.speed.conv_2d full ${python} ${e2e}/emitted_cases.py cortex_m4_speed --run-cases $<TARGET_FILE:run_cases>
   --cases ${cases} --out ${work}/cases_speed --every 3 --op conv_2d)
@@ -100,6 +105,17 @@ foreach(target gcc clang)
   e2e_test(models.ops.${target} full ${python} ${e2e}/bundle.py ${target}
     --work ${work}/ops_${target} --ops --optimize=-O1)
 endforeach()
+# Cores that trap accesses at addresses that are no multiple of their size, with kernels in assembly.
+foreach(core m3:cortex-m3 m4:cortex-m4f m7:cortex-m7f)
+  string(REPLACE ":" ";" core ${core})
+  list(POP_FRONT core short)
+  e2e_test(models.aligned.${short} full ${python} ${e2e}/bundle.py cortex_${short}_traps --cpu ${core}
+    --work ${work}/aligned_${short} --models digits_int8,gadget_int8,kws,glance_int16 --samples 1)
+endforeach()
+e2e_test(models.aligned.m4_speed full ${python} ${e2e}/bundle.py cortex_m4_traps --cpu cortex-m4f --level speed
+  --work ${work}/aligned_m4_speed --models digits_int8,gadget_int8,vww --samples 1)
+e2e_test(models.aligned.rv32 full ${python} ${e2e}/bundle.py rv32imac --cpu rv32imac --aligned
+  --work ${work}/aligned_rv32 --models digits_int8,gadget_int8,kws --samples 1)
 # The other ways of sharing memory with the caller: by default inputs lie in the arena, outputs not.
 foreach(target gcc cortex_m4)
   e2e_test(models.own.preserve.${target} full ${python} ${e2e}/bundle.py ${target}

@@ -20,11 +20,7 @@ class PlainThumb : public Thumb {
 
   void str_index(Reg t, Reg n, Reg m) { access_index("str", t, n, m, 0); }
 
-  Implementation finish() {
-    Implementation out = Thumb::finish();
-    out.condition = "defined(__GNUC__) && defined(__thumb2__) && defined(__ARMEL__)";
-    return out;
-  }
+  Implementation finish() { return Thumb::finish("defined(__thumb2__) && defined(__ARMEL__)"); }
 };
 
 }  // namespace aotc::target::arm

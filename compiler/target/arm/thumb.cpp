@@ -185,12 +185,13 @@ void Thumb::many_floats(const char* op, Reg n, int s, int count) {
   emit(op, {name(n), count == 1 ? fmt::format("{{s{}}}", s) : fmt::format("{{s{}-s{}}}", s, s + count - 1)});
 }
 
-Implementation Thumb::finish() {
+Implementation Thumb::finish(const std::string& core) {
   fit_literal(lines_);
   Implementation out;
-  out.condition =
-      "defined(__GNUC__) && defined(__thumb2__) && defined(__ARMEL__) && defined(__ARM_FEATURE_DSP)";
+  out.condition = "defined(__GNUC__) && " + core;
   if (floats_ > 0) out.condition += " && defined(__ARM_FP)";
+  if (any_address_) out.condition += " && defined(__ARM_FEATURE_UNALIGNED)";
+  out.family = "defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'";
   out.lines = std::move(lines_);
   out.arguments = {"r0", "r1", "r2", "r3"};
   out.clobbers = {"r12"};  // of all others the text keeps the values: compilers cannot always give them

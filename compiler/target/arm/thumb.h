@@ -171,10 +171,17 @@ class Thumb {
   void push(std::initializer_list<Reg> list);
   void leave();
 
-  // Condition: a compiler that knows GNU asm, for a little-endian Thumb-2 core with the DSP extension.
-  Implementation finish();
+  // Says that words or halfwords are read or written at addresses that need not be multiples of their size. The text is
+  // then for compilations that allow it: cores trap such accesses if UNALIGN_TRP is set.
+  void at_any_address() { any_address_ = true; }
+
+  // Condition: a compiler that knows GNU asm, for a little-endian core with what `core` asks of the preprocessor:
+  // Thumb-2 and the DSP extension by default.
+  Implementation finish(const std::string& core = kDspCore);
 
  protected:
+  static constexpr const char* kDspCore = "defined(__thumb2__) && defined(__ARMEL__) && defined(__ARM_FEATURE_DSP)";
+
   static std::string name(Reg r);
   static std::string imm_text(int v) { return "#" + std::to_string(v); }
   static std::string shift(const char* kind, int by) { return kind + (" #" + std::to_string(by)); }
@@ -202,6 +209,7 @@ class Thumb {
   int floats_ = 0;  // registers of the FPU that change, from s0 on
   bool framed_ = false;
   bool addresses_ = false;  // some are taken of places in the text
+  bool any_address_ = false;
 };
 
 }  // namespace aotc::target::arm

@@ -63,8 +63,7 @@ class Thumb1 : public Thumb {
   }
 
   Implementation finish() {
-    Implementation out = Thumb::finish();
-    out.condition = "defined(__GNUC__) && defined(__thumb__) && defined(__ARMEL__)";
+    Implementation out = Thumb::finish("defined(__thumb__) && defined(__ARMEL__)");
     out.stack_bytes = kSaved + local_bytes_;
     return out;
   }

@@ -40,6 +40,7 @@ Implementation KernelText::finish() {
     }
   Implementation out;
   out.condition = "defined(__GNUC__) && defined(__riscv_mul) && __riscv_xlen == 32 && !defined(__riscv_e)";
+  out.family = "defined(__riscv) && __riscv_xlen == 32";
   out.lines = std::move(lines_);
   out.arguments = {"a0", "a1", "a2", "a3"};
   out.clobbers = {"a4", "a5", "a6", "a7", "t0", "t1", "t2", "t3", "t4", "t5", "t6"};

@@ -122,6 +122,7 @@ class ColumnWriter : DepthwiseLines {
   }
 
   void load_row() {
+    a_.at_any_address();
     a_.ldr_after(kPair, r0, 4);
     a_.ldrsh_after(kSingle, r0, pitch_ - 4);
   }

@@ -138,6 +138,7 @@ class HalvesVectorWriter {
 
   // Every instruction is 4 bytes. The input may lie at any halfword, which a single load may.
   void step() {
+    a_.at_any_address();
     a_.ldr_after(r10, r1, 4);
     int channel = 2;
     for (int half = 0; half < 2; ++half) {
@@ -187,6 +188,7 @@ Implementation pack_halves_run(const tir::Kernel& kernel) {
   Thumb a;
   Label word = a.label();
   a.bind(word);
+  a.at_any_address();
   a.ldr_after(r3, r0, 4);
   a.str_after(r3, r1, stride);
   a.subs(r2, r2, 1);

@@ -256,6 +256,7 @@ class GemmWriter {
     a_.ldrd(kTo, r10, sp, GemmFrame::kOut);  // and the stride
     if (pixels_ == 4) a_.add_lsl(r11, r10, r10, 1);
     for (int p = 0; p < pixels_; ++p) a_.bfi(acc(p, 0), acc(p, 1), 8, 8);
+    a_.at_any_address();
     // The first pixel's last: its address is the one that moves on.
     if (pixels_ > 3) a_.strh_index(acc(3, 0), kTo, r11);
     if (pixels_ > 2) a_.strh_index(acc(2, 0), kTo, r10, 1);

@@ -68,6 +68,7 @@ class FoursWriter {
   }
 
   void store() {
+    a_.at_any_address();
     a_.ldrd(kTo, r10, sp, GemmFrame::kOut);  // and the stride
     for (int c = 0; c < FourGemm::kChannels; c += 2) {
       for (int p = 0; p < FourGemm::kPixels; ++p) a_.bfi(acc(p, c), acc(p, c + 1), 8, 8);

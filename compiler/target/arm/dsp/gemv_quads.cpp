@@ -151,6 +151,7 @@ class QuadsWriter {
 
   // Every instruction is 4 bytes.
   void word() {
+    a_.at_any_address();
     a_.ldr_after(r6, r1, 4);
     a_.sxtb16(r7, r6, 8);
     a_.sxtb16(r6, r6);

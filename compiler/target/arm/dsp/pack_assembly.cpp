@@ -19,6 +19,7 @@ Implementation end_packing(Thumb& a, Label word, Label row) {
 }
 
 void load_pixels(Thumb& a, int pixels, Reg stride) {
+  a.at_any_address();
   if (pixels > 1) a.ldr_index(r9, r0, stride);
   if (pixels > 2) a.ldr_index(r10, r0, stride, 1);
   if (pixels > 3) a.ldr_index(r11, r0, r6);
@@ -102,6 +103,7 @@ Implementation pack_pixels(const tir::Kernel& kernel) {
 Implementation pack_pixel(const tir::Kernel& kernel) {
   const int step = 4 * parameter(kernel, "pixels");
   Thumb a;
+  a.at_any_address();
   Label row = a.label(), word = a.label();
   a.note("On entry r0: x, r1: a pixel of the panel, r2: shape. Four bytes become two words: bytes 0 and 2, 1 and 3.");
   a.enter(0);
@@ -125,6 +127,7 @@ Implementation pack_edge(const tir::Kernel& kernel) {
   const uint32_t zero = static_cast<uint8_t>(parameter(kernel, "zero")) * 0x01010101u;
   const Reg left = r4, right = r5, outside = r6, word = r7, next = r8;
   Thumb a;
+  a.at_any_address();
   Label loop = a.label();
   a.note("On entry r0: x, r1: panel, r2: rows, r3: bits of a word that are outside, at its begin or (negative) its end.");
   a.enter(0);
@@ -164,6 +167,7 @@ Implementation pack_edge(const tir::Kernel& kernel) {
 Implementation pack_run(const tir::Kernel& kernel) {
   int stride = 4 * parameter(kernel, "pixels");
   Thumb a;
+  a.at_any_address();
   Label word = a.label();
   a.bind(word);
   a.ldr_after(r3, r0, 4);

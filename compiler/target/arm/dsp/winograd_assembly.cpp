@@ -28,6 +28,7 @@ Implementation winograd_rows(const tir::Kernel& kernel) {
   Thumb a;
   Label word = a.label();
   Reg low[4] = {r4, r5, r6, r7}, high[4] = {r8, r9, r10, r11};
+  a.at_any_address();
   a.enter(0);
   // r12: three rows, or the zero points that stand for a missing one.
   if (top && bottom) {

@@ -60,8 +60,7 @@ void Helium::vst2_bytes(Vec first, Reg n, int part) {
 void Helium::vpst(int count) { emit("vps" + std::string(static_cast<size_t>(count), 't'), {}); }
 
 Implementation Helium::finish() {
-  Implementation out = Thumb::finish();
-  out.condition = "defined(__GNUC__) && defined(__ARMEL__) && defined(__ARM_FEATURE_MVE)";
+  Implementation out = Thumb::finish("defined(__ARMEL__) && defined(__ARM_FEATURE_MVE)");
   int saved = 0;
   for (int q = 0; q < 8; ++q) {
     if (!(used_ >> q & 1)) continue;

@@ -63,23 +63,24 @@ std::string section_macro(const CodegenOptions& options, size_t i) {
                                                 : fmt::format("{}_CONSTANTS_{}", up, i + 1);
 }
 
-// Where a table lies and how: " PREFIX_ALIGNED(4) PREFIX_CONSTANTS". A compiler may take an array that
-// is declared without for one that its ABI aligns (16 bytes on x86-64).
-std::string placement(const plan::Program& program, const CodegenOptions& options, size_t i,
-                      int section) {
-  const ops::Constant& c = program.constants[i].data;
-  if (program.program_tables) return " PROGMEM";  // which is read byte by byte
-  std::string s;
-  if (c.alignment > size_of(c.dtype))
-    s = fmt::format(" {}_ALIGNED({})", upper(options.prefix), c.alignment);
-  if (section >= 0) s += " " + section_macro(options, static_cast<size_t>(section));
-  return s;
+// Behind a table: the memory that it is in.
+std::string placement(const plan::Program& program, const CodegenOptions& options, int section) {
+  if (program.program_tables) return " PROGMEM";
+  return section >= 0 ? " " + section_macro(options, static_cast<size_t>(section)) : "";
 }
 
-// On two lines where one would be too long.
-std::string declaration(const std::string& table, const std::string& placed) {
-  const bool long_line = table.size() + placed.size() > kCColumns;
-  return table + (long_line && placed[0] == ' ' ? "\n   " : "") + placed;
+// A table with its alignment in front, where C11 has it. A compiler may take an array that is declared without for one
+// that its ABI aligns (16 bytes on x86-64). On several lines where one would be too long.
+std::string declaration(const plan::Program& program, const CodegenOptions& options, size_t i, const std::string& name,
+                        int section, const std::string& end) {
+  const ops::Constant& c = program.constants[i].data;
+  std::string aligned;
+  if (!program.program_tables && c.alignment > size_of(c.dtype))  // program memory is read byte by byte
+    aligned = fmt::format("{}_ALIGNED({})", upper(options.prefix), c.alignment);
+  const std::string table = table_declarator(c, name), placed = placement(program, options, section) + end;
+  if (aligned.size() + table.size() + placed.size() + 8 <= kCColumns) return aligned + (aligned.empty() ? "" : " ") + table + placed;
+  if (!aligned.empty()) aligned += "\n    ";
+  return aligned + table + (table.size() + placed.size() > kCColumns && placed[0] == ' ' ? "\n   " : "") + placed;
 }
 
 // 16 is 0 for all types that are used here; -1, 1 and 2 round some operation twice or not to a float.
@@ -88,7 +89,7 @@ std::string evaluation_check(const std::string& prefix) {
   return fmt::format(
       "\n/* Results are those of arithmetic that rounds to float after every operation. */\n"
       "#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16\n"
-      "#error \"{}: floats are computed in another precision here (FLT_EVAL_METHOD is not 0); \\\n"
+      "#error \"{}: \\\nfloats are computed in another precision here (FLT_EVAL_METHOD is not 0); \\\n"
       "on 32-bit x86 compile with -msse2 -mfpmath=sse\"\n#endif\n",
       prefix);
 }
@@ -111,6 +112,15 @@ void print_numbers(std::string& s, const ops::Constant& c) {
   }
 }
 
+std::string alignment_macro(const std::string& macro, const std::string& prefix) {
+  return fmt::format(
+      "#ifndef {0}\n#if defined(__GNUC__)\n#define {0}(n) __attribute__((aligned(n)))\n"
+      "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n#define {0}(n) _Alignas(n)\n"
+      "#else\n#error \"{1}: \\\nhow does this compiler align a variable? compile as C11, or define \\\n"
+      "{0}(n)\"\n#endif\n#endif\n",
+      macro, prefix);
+}
+
 std::string data_header(const plan::Program& program, const CodegenOptions& options,
                         const ModelFiles& names, bool floating) {
   std::string up = upper(options.prefix);
@@ -120,21 +130,20 @@ std::string data_header(const plan::Program& program, const CodegenOptions& opti
   bool tables = !program.constants.empty() && program.constant_pool < 0;
   if (tables && program.program_tables) s += "\n#include <avr/pgmspace.h>\n";
   if (tables || has_own_arena(program, options))
-    s += fmt::format("\n#if defined(__GNUC__)\n#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n"
-                     "#else\n#define {0}_ALIGNED(n)\n#endif\n", up);
+    s += "\n" + alignment_macro(up + "_ALIGNED", options.prefix);
   if (has_image(options)) s += image_declarations(options);
   if (!tables) return s + "\n#endif\n";
   for (size_t i = 0; i < options.constants_sections.size(); ++i)
-    s += fmt::format("\n#if defined(__GNUC__)\n#define {0} __attribute__((section(\"{1}\")))\n"
-                     "#else\n#define {0}\n#endif\n",
-                     section_macro(options, i), options.constants_sections[i].name);
+    s += fmt::format("\n#ifndef {0}\n#if defined(__GNUC__)\n#define {0} __attribute__((section(\"{1}\")))\n"
+                     "#else\n#error \"{2}: \\\nhow does this compiler place a table in a section? define \\\n{0}\"\n"
+                     "#endif\n#endif\n",
+                     section_macro(options, i), options.constants_sections[i].name, options.prefix);
   s += fmt::format("\n/* Tables in {}_data.c{}. */\n", options.prefix,
                    program.program_tables ? ", in program memory" : "");
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i)
     if (!names.is_row[i])
-      s += declaration("extern " + table_declarator(program.constants[i].data, names.constant_names[i]),
-                       placement(program, options, i, section[i]) + ";\n");
+      s += "extern " + declaration(program, options, i, names.constant_names[i], section[i], ";\n");
   return s + "\n#endif\n";
 }
 
@@ -155,17 +164,18 @@ void append_data_source(std::string& s, const plan::Program& program, const Code
   bool tables = !program.constants.empty() && program.constant_pool < 0;
   if (!tables && !own_arena && !has_image(options))
     s += fmt::format("\n/* This model has no tables. */\ntypedef int {}_no_tables;\n", options.prefix);
-  if (own_arena)
-    s += fmt::format("\nuint8_t {0}_arena[{1}_ARENA_SIZE] {1}_ALIGNED({1}_ARENA_ALIGN);\n",
-                     options.prefix, up);
+  if (own_arena) {
+    const std::string aligned = fmt::format("{0}_ALIGNED({0}_ARENA_ALIGN)", up);
+    const std::string arena = fmt::format("uint8_t {}_arena[{}_ARENA_SIZE];\n", options.prefix, up);
+    s += "\n" + aligned + (aligned.size() + arena.size() <= kCColumns ? " " : "\n") + arena;
+  }
   if (has_image(options)) s += fold_lines(image_definitions(program, options));
   if (!tables) return;
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i) {
     if (names.is_row[i]) continue;
     const ops::Constant& c = program.constants[i].data;
-    s += "\n" + declaration(table_declarator(c, names.constant_names[i]),
-                            placement(program, options, i, section[i]) + " = {\n");
+    s += "\n" + declaration(program, options, i, names.constant_names[i], section[i], " = {\n");
     print_numbers(s, c);
     s += "};\n";
   }

@@ -14,6 +14,9 @@ namespace aotc::codegen {
 // one 0 for a table of nothing. Appends, for the text of the tables is the largest thing in memory.
 void print_numbers(std::string& s, const ops::Constant& table);
 
+// Defines `macro`(n), unless the user did: what aligns a declaration behind it to n bytes. `prefix` is of the model.
+std::string alignment_macro(const std::string& macro, const std::string& prefix);
+
 // What follows the first comment of NAME_data.h: every table with its alignment, section or memory, so
 // that no file assumes more of it than the other provides; and for models that compute with floats, what
 // the compiler has to be like. `names` has the names of the tables.

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/c_data.h"
 #include "codegen/c_run.h"
 #include "codegen/c_state.h"
 #include "codegen/c_support.h"
@@ -128,10 +129,11 @@ class TvmPrinter {
     std::vector<int> devices = context_devices(program_);
     bool own = !has_pools(program_) && options_.memory == MemoryMode::kStatic &&
                !has_own_arena(program_, options_) && program_.arena_bytes > 0;
+    if (own || has_state(program_)) s += alignment_macro(upper(p) + "_ALIGNED", p) + "\n";
     if (own)
       s += fmt::format(
-          "#if defined(__GNUC__)\n__attribute__((section(\".bss.noinit.tvm\"), aligned({0})))\n#endif\n"
-          "static uint8_t global_workspace[{1}_ARENA_SIZE];\n\n",
+          "#if defined(__GNUC__)\n__attribute__((section(\".bss.noinit.tvm\")))\n#endif\n"
+          "{1}_ALIGNED({0}) static uint8_t global_workspace[{1}_ARENA_SIZE];\n\n",
           Program::kArenaAlignment, upper(p));
     if (has_state(program_)) s += state();
     s += prototype() + "\n{\n";
@@ -173,8 +175,7 @@ class TvmPrinter {
   // TVM's entry point has no parameter for it: one instance, ready at its first run.
   std::string state() const {
     return fmt::format(
-        "#if defined(__GNUC__)\n__attribute__((aligned({0})))\n#endif\n"
-        "static uint8_t state[{1}_STATE_SIZE];\n"
+        "{1}_ALIGNED({0}) static uint8_t state[{1}_STATE_SIZE];\n"
         "static uint8_t state_is_kept; /* 0: the next run is a first run */\n\n"
         "void {2}_reset(void)\n{{\n    state_is_kept = 0;\n}}\n\n",
         Program::kArenaAlignment, upper(options_.prefix), m_);

@@ -28,8 +28,10 @@
 
 #if defined(__GNUC__)
 #define ALIGNED __attribute__((aligned(@macro_prefix@_ARENA_ALIGN)))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define ALIGNED _Alignas(@macro_prefix@_ARENA_ALIGN)
 #else
-#define ALIGNED
+#error "@prefix@: how does this compiler align a variable? compile as C11"
 #endif
 
 /* No array is empty. */

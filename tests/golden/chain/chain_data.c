@@ -5,7 +5,7 @@
 #include "chain.h"
 #include "chain_data.h"
 
-const int8_t chain_call0_weights[36] CHAIN_ALIGNED(4) = {
+CHAIN_ALIGNED(4) const int8_t chain_call0_weights[36] = {
     24, 119, -92, 98, -50, -84, 127, -91, -12, -100, -116, 111, 53, 127, -29, -117, -77, 82, -61,
     30, -127, -101, 124, 26, 24, 127, -64, -35, 30, -24, -68, 102, -9, -49, -16, 100,
 };
@@ -22,7 +22,7 @@ const int16_t chain_call0_shift[2] = {
     12, -128,
 };
 
-const int8_t chain_call2_weights[48] CHAIN_ALIGNED(4) = {
+CHAIN_ALIGNED(4) const int8_t chain_call2_weights[48] = {
     38, -77, -42, 67, -14, 29, 11, -60, -127, 88, 66, 122, 33, -22, 106, -79, -30, -86, -12, -34,
     88, -90, -28, 72, 61, 109, 37, 24, -6, -114, -44, -18, 82, 43, -15, 28, -127, -83, 101, -33,
     -58, -125, -102, 127, 118, 33, -73, -106,

@@ -7,18 +7,24 @@
 
 #include <stdint.h>
 
+#ifndef CHAIN_ALIGNED
 #if defined(__GNUC__)
 #define CHAIN_ALIGNED(n) __attribute__((aligned(n)))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define CHAIN_ALIGNED(n) _Alignas(n)
 #else
-#define CHAIN_ALIGNED(n)
+#error "chain: \
+how does this compiler align a variable? compile as C11, or define \
+CHAIN_ALIGNED(n)"
+#endif
 #endif
 
 /* Tables in chain_data.c. */
-extern const int8_t chain_call0_weights[36] CHAIN_ALIGNED(4);
+extern CHAIN_ALIGNED(4) const int8_t chain_call0_weights[36];
 extern const int32_t chain_call0_bias[4];
 extern const int32_t chain_call0_scale[4];
 extern const int16_t chain_call0_shift[2];
-extern const int8_t chain_call2_weights[48] CHAIN_ALIGNED(4);
+extern CHAIN_ALIGNED(4) const int8_t chain_call2_weights[48];
 extern const int32_t chain_call2_bias[3];
 extern const int32_t chain_call2_scale[3];
 extern const int16_t chain_call2_shift[2];

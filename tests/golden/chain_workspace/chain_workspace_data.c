@@ -5,7 +5,7 @@
 #include "chain_workspace.h"
 #include "chain_workspace_data.h"
 
-const int8_t chain_workspace_call0_weights[36] CHAIN_WORKSPACE_ALIGNED(4) = {
+CHAIN_WORKSPACE_ALIGNED(4) const int8_t chain_workspace_call0_weights[36] = {
     24, 119, -92, 98, -50, -84, 127, -91, -12, -100, -116, 111, 53, 127, -29, -117, -77, 82, -61,
     30, -127, -101, 124, 26, 24, 127, -64, -35, 30, -24, -68, 102, -9, -49, -16, 100,
 };
@@ -22,7 +22,7 @@ const int16_t chain_workspace_call0_shift[2] = {
     11, -128,
 };
 
-const int8_t chain_workspace_call1_weights[48] CHAIN_WORKSPACE_ALIGNED(4) = {
+CHAIN_WORKSPACE_ALIGNED(4) const int8_t chain_workspace_call1_weights[48] = {
     36, -78, -14, 29, -127, 86, 31, -22, -29, -87, 88, -88, 59, 109, -6, -115, 82, 42, -122, -84,
     -58, -127, 118, 32, -50, 65, 12, -60, 78, 124, 127, -77, -14, -34, -33, 73, 45, 23, -50, -18,
     -18, 28, 121, -32, -116, 127, -86, -107,
@@ -40,7 +40,7 @@ const int16_t chain_workspace_call1_shift[2] = {
     13, 5,
 };
 
-const int8_t chain_workspace_call3_weights[8] CHAIN_WORKSPACE_ALIGNED(4) = {
+CHAIN_WORKSPACE_ALIGNED(4) const int8_t chain_workspace_call3_weights[8] = {
     127, -94, 95, 127, 119, -57, 105, 79,
 };
 

@@ -7,22 +7,28 @@
 
 #include <stdint.h>
 
+#ifndef CHAIN_WORKSPACE_ALIGNED
 #if defined(__GNUC__)
 #define CHAIN_WORKSPACE_ALIGNED(n) __attribute__((aligned(n)))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define CHAIN_WORKSPACE_ALIGNED(n) _Alignas(n)
 #else
-#define CHAIN_WORKSPACE_ALIGNED(n)
+#error "chain_workspace: \
+how does this compiler align a variable? compile as C11, or define \
+CHAIN_WORKSPACE_ALIGNED(n)"
+#endif
 #endif
 
 /* Tables in chain_workspace_data.c. */
-extern const int8_t chain_workspace_call0_weights[36] CHAIN_WORKSPACE_ALIGNED(4);
+extern CHAIN_WORKSPACE_ALIGNED(4) const int8_t chain_workspace_call0_weights[36];
 extern const int32_t chain_workspace_call0_bias[4];
 extern const int32_t chain_workspace_call0_scale[4];
 extern const int16_t chain_workspace_call0_shift[2];
-extern const int8_t chain_workspace_call1_weights[48] CHAIN_WORKSPACE_ALIGNED(4);
+extern CHAIN_WORKSPACE_ALIGNED(4) const int8_t chain_workspace_call1_weights[48];
 extern const int32_t chain_workspace_call1_bias[4];
 extern const int32_t chain_workspace_call1_scale[4];
 extern const int16_t chain_workspace_call1_shift[2];
-extern const int8_t chain_workspace_call3_weights[8] CHAIN_WORKSPACE_ALIGNED(4);
+extern CHAIN_WORKSPACE_ALIGNED(4) const int8_t chain_workspace_call3_weights[8];
 extern const int32_t chain_workspace_call3_bias[2];
 extern const int32_t chain_workspace_call3_scale[2];
 extern const int16_t chain_workspace_call3_shift[2];

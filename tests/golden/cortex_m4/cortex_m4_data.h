@@ -7,14 +7,20 @@
 
 #include <stdint.h>
 
+#ifndef CORTEX_M4_ALIGNED
 #if defined(__GNUC__)
 #define CORTEX_M4_ALIGNED(n) __attribute__((aligned(n)))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define CORTEX_M4_ALIGNED(n) _Alignas(n)
 #else
-#define CORTEX_M4_ALIGNED(n)
+#error "cortex_m4: \
+how does this compiler align a variable? compile as C11, or define \
+CORTEX_M4_ALIGNED(n)"
+#endif
 #endif
 
 /* Tables in cortex_m4_data.c. */
-extern const int8_t cortex_m4_call0_weights[80] CORTEX_M4_ALIGNED(4);
+extern CORTEX_M4_ALIGNED(4) const int8_t cortex_m4_call0_weights[80];
 extern const int32_t cortex_m4_call0_bias[7];
 extern const int32_t cortex_m4_call0_scale[7];
 extern const int16_t cortex_m4_call0_shift[2];

@@ -5,9 +5,9 @@
 #include "dense.h"
 #include "dense_data.h"
 
-uint8_t dense_arena[DENSE_ARENA_SIZE] DENSE_ALIGNED(DENSE_ARENA_ALIGN);
+DENSE_ALIGNED(DENSE_ARENA_ALIGN) uint8_t dense_arena[DENSE_ARENA_SIZE];
 
-const int8_t dense_call0_weights[80] DENSE_ALIGNED(4) = {
+DENSE_ALIGNED(4) const int8_t dense_call0_weights[80] = {
     127, -19, 11, 25, 81, 61, -86, -127, -125, 127, 36, -88, -12, 83, -88, -114, 17, 79, 127, 9,
     106, -62, 10, 57, 10, -78, 49, -42, -127, 78, 28, 118, -14, -80, -94, 10, 102, -49, -46, 46, 25,
     -47, 95, -30, -127, -57, 65, 127, -88, 127, -49, 52, -114, 81, 122, -121, 9, -64, -32, 112, 57,

@@ -7,14 +7,20 @@
 
 #include <stdint.h>
 
+#ifndef DENSE_ALIGNED
 #if defined(__GNUC__)
 #define DENSE_ALIGNED(n) __attribute__((aligned(n)))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define DENSE_ALIGNED(n) _Alignas(n)
 #else
-#define DENSE_ALIGNED(n)
+#error "dense: \
+how does this compiler align a variable? compile as C11, or define \
+DENSE_ALIGNED(n)"
+#endif
 #endif
 
 /* Tables in dense_data.c. */
-extern const int8_t dense_call0_weights[80] DENSE_ALIGNED(4);
+extern DENSE_ALIGNED(4) const int8_t dense_call0_weights[80];
 extern const int32_t dense_call0_bias[7];
 extern const int32_t dense_call0_scale[7];
 extern const int16_t dense_call0_shift[2];

@@ -7,10 +7,16 @@
 
 #include <stdint.h>
 
+#ifndef STATE_ALIGNED
 #if defined(__GNUC__)
 #define STATE_ALIGNED(n) __attribute__((aligned(n)))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define STATE_ALIGNED(n) _Alignas(n)
 #else
-#define STATE_ALIGNED(n)
+#error "state: \
+how does this compiler align a variable? compile as C11, or define \
+STATE_ALIGNED(n)"
+#endif
 #endif
 
 /* Tables in state_data.c. */

@@ -26,7 +26,7 @@ class HeaderPrinter {
   HeaderPrinter(const Program& program, const CodegenOptions& options, const ModelFiles& names)
       : program_(program), options_(options), out_(names), p_(options.prefix), up_(upper(options.prefix)) {}
 
-  std::string header() {
+  std::string header(const std::string& kernels) {
     const graph::Graph& g = program_.graph;
     std::string guard = up_ + "_H";
     std::string h = banner("Interface of a neural network.", program_.graph.name, options_);
@@ -53,6 +53,7 @@ class HeaderPrinter {
                      g.inputs.size(), up_, g.outputs.size());
     h += fmt::format("/* Calls of operators in one run. */\n#define {}_CALL_COUNT {}\n", up_,
                      program_.calls.size());
+    h += kernels;
     h += fmt::format("/* Status of a run called with a null or misaligned pointer, be it in a struct. */\n"
                      "#define {}_ERROR_ARGUMENT (-1)\n", up_);
     if (workspace)
@@ -296,8 +297,9 @@ std::string banner(const std::string& what, const std::string& model, const Code
                      c_comment_text(model), options.version);
 }
 
-std::string model_header(const Program& program, const CodegenOptions& options, const ModelFiles& names) {
-  return fold_lines(HeaderPrinter(program, options, names).header());
+std::string model_header(const Program& program, const CodegenOptions& options, const ModelFiles& names,
+                         const std::string& kernels) {
+  return fold_lines(HeaderPrinter(program, options, names).header(kernels));
 }
 
 }  // namespace aotc::codegen

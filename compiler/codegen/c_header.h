@@ -12,7 +12,8 @@ namespace aotc::codegen {
 // The first comment of a file; `model` is what the models' files call it.
 std::string banner(const std::string& what, const std::string& model, const CodegenOptions& options);
 
-// The whole file. `names` has the fields of inputs and outputs.
-std::string model_header(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);
+// The whole file. `names` has the fields of inputs and outputs, `kernels` is of kernel_macros().
+std::string model_header(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
+                         const std::string& kernels = "");
 
 }  // namespace aotc::codegen

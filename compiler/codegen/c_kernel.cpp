@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/c_kernel.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "codegen/c_layout.h"
+#include "support/text.h"
 #include "target/implementation.h"
 
 namespace aotc::codegen {
@@ -38,16 +41,69 @@ std::string asm_body(const target::Implementation& made, const PrintedFunction& 
 
 }  // namespace
 
-std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable) {
+namespace {
+
+// "#if A && B" on as many lines as it takes.
+std::string directive(const std::string& name, const std::string& condition) {
+  std::string out = name + " ", rest = condition;
+  for (size_t room = kCColumns - out.size(); rest.size() > room; room = kCColumns - 4) {
+    const size_t at = rest.rfind(" && ", room - 6);
+    if (at == std::string::npos) break;
+    out += rest.substr(0, at + 4) + "\\\n    ";
+    rest.erase(0, at + 4);
+  }
+  return out + rest + "\n";
+}
+
+}  // namespace
+
+std::string kernel_macros(const KernelConditions& conditions, const std::string& prefix) {
+  const std::string up = upper(prefix);
+  int count = 0;
+  for (const auto& [condition, kernels] : conditions.kernels) count += kernels;
+  if (count == 0) return "";
+  std::string s = fmt::format(
+      "/* Kernels, and how many of them are assembly where this is compiled. The others are C, which computes the\n"
+      " * same and takes longer. */\n#define {}_KERNEL_COUNT {}\n",
+      up, count);
+  std::string sum;
+  for (const auto& [condition, kernels] : conditions.kernels) {
+    const std::string name = conditions.kernels.size() == 1
+                                 ? up + "_KERNELS"
+                                 : fmt::format("{}_KERNELS_{}", up, std::count(sum.begin(), sum.end(), '+') + (sum.empty() ? 1 : 2));
+    s += directive("#if", condition) + fmt::format("#define {0} {1}\n#else\n#define {0} 0\n#endif\n", name, kernels);
+    sum += (sum.empty() ? "" : " + ") + name;
+  }
+  if (conditions.kernels.size() > 1) s += fmt::format("#define {}_KERNELS \\\n    ({})\n", up, sum);
+  return s;
+}
+
+std::string kernel_message(const KernelConditions& conditions, const std::string& prefix) {
+  if (conditions.kernels.empty() || conditions.family.empty()) return "";
+  const std::string up = upper(prefix);
+  return fmt::format(
+      "/* Not on other machines: there C is what is to run. */\n"
+      "#if defined(__GNUC__) && {1} && \\\n    {0}_KERNELS < \\\n    {0}_KERNEL_COUNT && \\\n"
+      "    !defined({0}_KERNELS_IN_C)\n"
+      "#pragma message(\"{2}: \\\nkernels are compiled as C, which takes 2 to 5 times as long: compile for the core that --cpu \\\n"
+      "or --board named, or define {0}_KERNELS_IN_C\")\n#endif\n\n",
+      up, conditions.family, prefix);
+}
+
+std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable, KernelConditions* conditions) {
   std::string what;
   for (const auto& [name, value] : kernel.parameters)
     what += fmt::format("{} {} {}", what.empty() ? ":" : ",", name, value);
   std::string comment = fold_lines(fmt::format("/* kernel {}{} */\n", kernel.family, what));
   auto made = target::implementation_of(kernel);
   if (!made) return comment + "static\n" + portable.text;
+  if (conditions != nullptr) {
+    ++conditions->kernels[made->condition];
+    conditions->family = made->family;
+  }
   std::string aligned = made->function_alignment > 0 ? fmt::format(", aligned({})", made->function_alignment) : "";
-  return fmt::format("{}#if {}\nstatic __attribute__((noinline{}))\n{}\n{}#else\nstatic\n{}#endif\n", comment,
-                     made->condition, aligned, portable.prototype, asm_body(*made, portable), portable.text);
+  return fmt::format("{}{}static __attribute__((noinline{}))\n{}\n{}#else\nstatic\n{}#endif\n", comment,
+                     directive("#if", made->condition), aligned, portable.prototype, asm_body(*made, portable), portable.text);
 }
 
 }  // namespace aotc::codegen

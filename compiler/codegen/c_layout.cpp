@@ -142,6 +142,15 @@ bool hand_on_words(std::string& line, std::string& next) {
   return true;
 }
 
+// A line of a directive that goes on behind the end of a line, or of one that began above.
+std::string fold_continued(std::string_view line) {
+  const bool goes_on = line.ends_with('\\');
+  if (goes_on) line.remove_suffix(line.ends_with(" \\") ? 2 : 1);
+  std::string out;
+  for (const char c : fold_line(line)) out += c == '\n' ? " \\\n" : std::string(1, c);
+  return out + (goes_on ? " \\" : "");
+}
+
 }  // namespace
 
 std::string fold_lines(std::string_view text) {
@@ -160,8 +169,10 @@ std::string fold_lines(std::string_view text) {
     const bool was_in_comment = in_comment;
     if (open || close) in_comment = open && (!close || opened > closed);
     const bool comment = was_in_comment || (line.compare(indent_of(line), 2, "/*") == 0 && in_comment);
+    const bool continued = i > 0 && lines[i - 1].ends_with('\\');
     if (comment && in_comment && line.size() > kCColumns && i + 1 < lines.size()) hand_on_words(line, lines[i + 1]);
-    out += comment && line.size() > kCColumns ? fold_comment(line) : fold_line(line);
+    out += continued && line.size() > kCColumns ? fold_continued(line)
+           : comment && line.size() > kCColumns ? fold_comment(line) : fold_line(line);
     if (i + 1 < lines.size()) out += '\n';
   }
   return out;

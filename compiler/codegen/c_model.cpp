@@ -82,7 +82,7 @@ class SourcePrinter {
     for (Part& part : parts_) print_functions(part, use);
     // Of several models: they are called plainly.
     TensorTable tensors(parts_[0].program, parts_[0].options, parts_[0].out);
-    std::string kernels = kernel_definitions(use, common_.prefix);
+    std::string kernels = kernel_definitions(use, common_.prefix, &kernels_);
     std::string s = first_comment + includes(use, tensors) + "\n";
     s += support_functions(use, common_);
     s += operator_macro();
@@ -90,8 +90,8 @@ class SourcePrinter {
     s += external_declarations(parts_[0].program);
     s += hook_declarations(parts_[0].program);
     if (!tensors.empty())
-      s += tensors.definition() + type_codes_definition(common_.prefix, tensors.most_arguments());
-    s += kernels;
+      s += fold_lines(tensors.definition() + type_codes_definition(common_.prefix, tensors.most_arguments()));
+    s += kernel_message(kernels_, common_.prefix) + kernels;
     for (const Part& part : parts_) define_functions(s, part);
     if (common_.convention == CallingConvention::kRegistry) s += registry(parts_[0]);
     for (Part& part : parts_) {
@@ -102,6 +102,7 @@ class SourcePrinter {
   }
 
   bool floating() const { return floating_; }
+  const KernelConditions& kernels() const { return kernels_; }
   size_t defined() const { return order_.size(); }
 
   nlohmann::ordered_json map() const {
@@ -272,6 +273,7 @@ class SourcePrinter {
   std::map<std::string, std::string> name_of_text_;
   std::vector<std::pair<std::string, std::pair<int, int>>> order_;  // of functions, with their lines
   bool floating_ = false;  // the source computes with floats
+  KernelConditions kernels_;
   LineCount lines_;        // of the source
 };
 
@@ -285,8 +287,8 @@ ModelFiles print_model(const Program& program, const CodegenOptions& options) {
   std::vector<Part> parts;
   parts.emplace_back(program, options, out);
   SourcePrinter printer(parts, options);
-  out.files[p + ".h"] = model_header(program, options, out);
   out.files[p + ".c"] = printer.source(begin("Operators and run function of a neural network."));
+  out.files[p + ".h"] = model_header(program, options, out, kernel_macros(printer.kernels(), p));
   out.files[p + "_data.h"] = begin("Private to the files of a neural network: its tables.") +
                              fold_lines(data_header(program, options, out, printer.floating()));
   std::string& data = out.files[p + "_data.c"];
@@ -308,7 +310,8 @@ ModelFiles print_model(const Program& program, const CodegenOptions& options) {
 namespace {
 
 // The header of what models have in common.
-std::string program_header(const std::vector<ModelOfProgram>& models, const CodegenOptions& common, int64_t arena) {
+std::string program_header(const std::vector<ModelOfProgram>& models, const CodegenOptions& common, int64_t arena,
+                           const std::string& kernels) {
   const std::string up = upper(common.prefix);
   std::string s = fmt::format(
       "#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n"
@@ -318,6 +321,7 @@ std::string program_header(const std::vector<ModelOfProgram>& models, const Code
       " * not in it: each model's is kept by the caller. */\n"
       "#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n",
       up, arena, Program::kArenaAlignment);
+  s += kernels;
   for (const ModelOfProgram& m : models) s += fmt::format("\n#include \"{}.h\"", m.options.prefix);
   s += fmt::format("\n\n/* X(name, NAME) for every model: name_run, NAME_ARENA_SIZE. */\n#define {}_FOR_EACH_MODEL(X)", up);
   for (const ModelOfProgram& m : models)
@@ -368,9 +372,9 @@ ProgramFiles print_program(std::vector<ModelOfProgram>& models, const CodegenOpt
   const Program all = tables_of(models, tables);
   for (ModelOfProgram& m : models) parts.emplace_back(*m.program, m.options, m.names);
   SourcePrinter printer(parts, common);
-  out.files[p + ".h"] = begin("Interface of neural networks that share code, tables and an arena.") +
-                        program_header(models, common, all.arena_bytes);
   out.files[p + ".c"] = printer.source(begin("Operators and run functions of neural networks."));
+  out.files[p + ".h"] = begin("Interface of neural networks that share code, tables and an arena.") +
+                        program_header(models, common, all.arena_bytes, kernel_macros(printer.kernels(), p));
   out.files[p + "_data.h"] = begin("Private to the files of neural networks: their tables.") +
                              fold_lines(data_header(all, common, tables, printer.floating()));
   std::string& data = out.files[p + "_data.c"];

@@ -8,11 +8,12 @@
 
 #include "codegen/c_helpers.h"
 #include "codegen/c_kernel.h"
+#include "codegen/c_layout.h"
 #include "support/text.h"
 
 namespace aotc::codegen {
 
-std::string kernel_definitions(SupportUse& use, const std::string& prefix) {
+std::string kernel_definitions(SupportUse& use, const std::string& prefix, KernelConditions* conditions) {
   std::string kernels;
   // What a kernel calls stands in front of it.
   std::set<std::string> done;
@@ -21,7 +22,7 @@ std::string kernel_definitions(SupportUse& use, const std::string& prefix) {
     if (!done.insert(name_of(kernel)).second) return;
     PrintedFunction portable = print_c_kernel(kernel, prefix);
     use.merge(portable.use);
-    kernels += kernel_definition(kernel, portable) + "\n";
+    kernels += kernel_definition(kernel, portable, conditions) + "\n";
   };
   for (const auto& [name, kernel] : called) {
     for (const tir::KernelPtr& inner : tir::kernels_of(*kernel->meaning)) define(*inner);
@@ -67,7 +68,7 @@ std::string support_functions(const SupportUse& use, const CodegenOptions& optio
   for (const std::string& f : use.functions) {
     std::string text = support_definition(f, options.prefix, options.assembly);
     text.insert(text.find("static inline "), unused);
-    s += text + "\n";
+    s += fold_lines(text) + "\n";
   }
   return s;
 }

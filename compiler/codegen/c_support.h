@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "codegen/c_kernel.h"
 #include "codegen/c_model.h"
 
 namespace aotc::codegen {
@@ -13,8 +14,9 @@ namespace aotc::codegen {
 // The first line of every file of C that aotc writes: its user's, without conditions (see LICENSE).
 inline constexpr std::string_view kLicenceLine = "/* SPDX-License-Identifier: 0BSD */\n";
 
-// Adds to `use` what the kernels' portable halves call, and returns the definitions of the kernels.
-std::string kernel_definitions(SupportUse& use, const std::string& prefix);
+// Adds to `use` what the kernels' portable halves call, and returns the definitions of the kernels. Counts in `conditions`
+// if that is not null.
+std::string kernel_definitions(SupportUse& use, const std::string& prefix, KernelConditions* conditions = nullptr);
 
 // The support functions in `use`, each followed by an empty line, after what floating-point code needs.
 std::string support_functions(const SupportUse& use, const CodegenOptions& options);

@@ -440,6 +440,13 @@ static int self_test(void)
     load_sample(0);
     failed = run_traced() != 0 || test.compared != self_test_count || test.first_difference >= 0;
     trace.test = 0;
+#ifdef KERNEL_COUNT_OF_MODEL
+    print_text("kernels: ");
+    print_u64(KERNELS_OF_MODEL);
+    print_text(" of ");
+    print_u64(KERNEL_COUNT_OF_MODEL);
+    print_text(" in assembly\n");
+#endif
     print_text("self test: ");
     if (failed && test.first_difference >= 0) {
         print_text("FAILED, the first layer that differs is ");

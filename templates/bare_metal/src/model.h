@@ -24,6 +24,10 @@
 #define INPUT_COUNT_OF_MODEL @macro_prefix@_INPUT_COUNT
 #define OUTPUT_COUNT_OF_MODEL @macro_prefix@_OUTPUT_COUNT
 #define CALL_COUNT_OF_MODEL @macro_prefix@_CALL_COUNT
+#ifdef @macro_prefix@_KERNEL_COUNT
+#define KERNEL_COUNT_OF_MODEL @macro_prefix@_KERNEL_COUNT
+#define KERNELS_OF_MODEL @macro_prefix@_KERNELS /* of them, in assembly */
+#endif
 /* 1 if they lie in the arena: inputs are filled before every run, which overwrites them. */
 #define INPUT_IN_ARENA_OF_MODEL @macro_prefix@_INPUT_IN_ARENA
 #define OUTPUT_IN_ARENA_OF_MODEL @macro_prefix@_OUTPUT_IN_ARENA

@@ -73,6 +73,13 @@ static int say_self_test(void)
 {
     struct @prefix@_self_test_result result;
     const int failed = @prefix@_self_test(&result);
+#ifdef @macro_prefix@_KERNEL_COUNT
+    SAY("kernels: ");
+    say_number(@macro_prefix@_KERNELS);
+    SAY(" of ");
+    say_number(@macro_prefix@_KERNEL_COUNT);
+    SAY(" in assembly\n");
+#endif
     SAY("self test: ");
     if (failed == 0 && result.layers == 0u) {
         SAY("nothing stored to compare with\n");

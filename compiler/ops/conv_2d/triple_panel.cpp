@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/common/inside.h"
 #include "ops/common/price.h"
 
 namespace aotc::ops {
@@ -253,7 +254,7 @@ void TriplePanel::pack_windows(const Ex& first) {
     Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
     pack_inside(in_, f_.let("from", (top * x.in + left) * conv_.in_channels), y.dilation * x.in * conv_.in_channels);
   };
-  f_.if_(row >= rows.low && row <= rows.high && column >= columns.low && column <= columns.high, fast, slow);
+  f_.if_(both(lies_in(row, rows, conv_.window.batch * y.out), lies_in(column, columns, x.out)), fast, slow);
 }
 
 // Windows wherever they lie: an element is in the image if its row is and it is in the row.

@@ -32,6 +32,7 @@ class SoftmaxLowering {
     } else if (!is_float) {
       std::vector<int32_t> table = softmax_exponentials(op_);
       last_ = static_cast<int64_t>(table.size()) - 1;
+      largest_share_ = ((int64_t{table[0]} >> 11) + 1) >> 1;
       table_ = f_.constant("exponentials", DType::kI32, table);
     }
     out_ = f_.result(0);
@@ -97,17 +98,25 @@ class SoftmaxLowering {
     f_.loop("i", 0, depth_, [&](Ex i) {
       f_.assign(sum, sum + (((exponential(largest, row + i) >> 11) + 1) >> 1));
     });
-    // Shift the sum to [2^30, 2^31). It is 2^19 at least, the largest element's share.
-    Ex shift = f_.var("shift", Ex(wide_result(op_) ? 25 : 33));  // of the final division, less one
-    for (int step : {8, 4, 2, 1})
+    // Shift the sum to [2^30, 2^31): first by what every sum needs, then by what is left. It is the largest element's
+    // share at least, and that of all elements at most.
+    const int64_t most = depth_ * largest_share_;
+    int always = 0, rest = 0;
+    while (most << (always + 1) < int64_t{1} << 31) ++always;
+    while (largest_share_ << (always + rest) < int64_t{1} << 30) ++rest;
+    if (always > 0) f_.assign(sum, sum * (int64_t{1} << always));
+    Ex shift = f_.var("shift", Ex((wide_result(op_) ? 25 : 33) - always));  // of the final division, less one
+    for (int step : {8, 4, 2, 1}) {
+      if (step > rest) continue;
       f_.if_(sum < (int64_t{1} << (31 - step)), [&] {
         f_.assign(sum, sum * (int64_t{1} << step));
         f_.assign(shift, shift - step);
       });
+    }
     Ex inverse = f_.let("inverse", emit_reciprocal(f_, sum));
     Ex right = shift;
     // Shifts past 31 happen in long rows only; their quotients round to 0 as with 31.
-    if (depth_ >= 512 && !wide_result(op_)) right = f_.let("right", min(shift, 31));
+    if (!wide_result(op_) && 33 - always > 31) right = f_.let("right", min(shift, 31));
     f_.loop("i", 0, depth_, [&](Ex i) {
       Ex product = emit_high_mul(inverse, exponential(largest, row + i));
       IntRange range = int_range(op_.result().dtype);
@@ -118,7 +127,8 @@ class SoftmaxLowering {
   const OpView& op_;
   LoweringBuilder f_;
   int64_t depth_, rows_;
-  int64_t last_ = 0;
+  int64_t last_ = 0;           // index of the table of exponentials
+  int64_t largest_share_ = 0;  // of the sum: the largest element's
   BufferPtr in_, out_, table_;
 };
 

@@ -243,19 +243,8 @@ void chain_softmax_3(const int8_t *in, const int32_t *exponentials, int8_t *out)
     for (int32_t i = 0; i < 3; ++i) {
         sum += ((exponentials[largest - (int32_t)in[i]] >> 11) + 1) >> 1;
     }
-    int32_t shift = 33;
-    if (sum < 8388608) {
-        sum = sum * 256;
-        shift -= 8;
-    }
-    if (sum < 134217728) {
-        sum = sum * 16;
-        shift -= 4;
-    }
-    if (sum < 536870912) {
-        sum = sum * 4;
-        shift -= 2;
-    }
+    sum = sum * 1024;
+    int32_t shift = 23;
     if (sum < 1073741824) {
         sum = sum * 2;
         shift -= 1;

@@ -51,15 +51,8 @@ void model_softmax_0(const int8_t *in, const int32_t *exponentials, int8_t *out)
         for (int32_t i = 0; i < 9; ++i) {
             sum += ((exponentials[largest - (int32_t)in[row + i]] >> 11) + 1) >> 1;
         }
-        int32_t shift = 33;
-        if (sum < 8388608) {
-            sum = sum * 256;
-            shift -= 8;
-        }
-        if (sum < 134217728) {
-            sum = sum * 16;
-            shift -= 4;
-        }
+        sum = sum * 256;
+        int32_t shift = 25;
         if (sum < 536870912) {
             sum = sum * 4;
             shift -= 2;

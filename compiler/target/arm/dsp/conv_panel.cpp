@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "ops/common/inside.h"
 #include "target/arm/dsp/gemm16.h"
 
 namespace aotc::target::arm {
@@ -114,8 +115,8 @@ void ConvPanel::pack_windows(const Ex& first) {
     f_.loop("i", 0, tile_, [&](Ex i) { pack_one(first + i, i); });
   };
   if (columns.empty() || (!clips_rows_ && rows.empty())) return slow();
-  Ex whole = column >= columns.low && column <= columns.high;
-  if (!clips_rows_) whole = row >= rows.low && row <= rows.high && whole;
+  Ex whole = ops::lies_in(column, columns, x.out);
+  if (!clips_rows_) whole = ops::both(ops::lies_in(row, rows, conv_.window.batch * y.out), whole);
   f_.if_(whole, fast, slow);
 }
 

@@ -12,6 +12,7 @@ from typing import Any, Mapping
 from . import _errors, _ports
 
 _PACKAGES = {"sklearn": "scikit-learn"}
+_KERAS = {"keras.Model", "tf_keras.Model", "tensorflow.Model"}
 
 
 def module(name: str, purpose: str) -> Any:
@@ -33,14 +34,17 @@ class Source:
 
 
 def to_file(model: Any, folder: pathlib.Path, representative_data: Any, example_inputs: Any, shapes: Mapping[str, Any]) -> Source:
+    bases = {base.__module__.split(".")[0] + "." + base.__name__ for base in type(model).__mro__}
+    if representative_data is not None and not bases & {*_KERAS, "torch.Module"}:
+        raise TypeError("representative_data quantises models of Keras and PyTorch; others are compiled with the types that they "
+                        "have: quantise the model with its own tools before, or leave representative_data out")
     if isinstance(model, (str, os.PathLike)):
         return Source(pathlib.Path(model))
     if isinstance(model, (bytes, bytearray, memoryview)):
         return Source(_written(folder, bytes(model), "model"), "model")  # formats are known by their content
-    bases = {base.__module__.split(".")[0] + "." + base.__name__ for base in type(model).__mro__}
     if "onnx.ModelProto" in bases:
         return Source(_written(folder, model.SerializeToString(), "model.onnx"), _name(model.graph.name))
-    if bases & {"keras.Model", "tf_keras.Model", "tensorflow.Model"}:
+    if bases & _KERAS:
         from . import _keras
         tf, np = module("tensorflow", "a Keras model"), module("numpy", "a Keras model")
         content, interface = _keras.to_tflite(tf, np, model, representative_data, example_inputs, shapes)

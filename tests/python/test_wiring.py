@@ -291,6 +291,8 @@ def test_wrong_representative_data_says_what_to_do(aotc):
     endless = types.SimpleNamespace(as_numpy_iterator=lambda: iter([IMU]), cardinality=lambda: -1)
     raises(ValueError, lambda: compiled(endless, single), "take(")
     assert compiled(IMU, one()).inputs[0].name == "image"
+    for other in ("model.tflite", b"TFL3", Estimator()):
+        raises(TypeError, lambda: compiled(IMU, other), "quantises models of Keras and PyTorch", "leave")  # noqa: B023
 
 
 def test_wrong_samples_say_what_to_do(aotc):

@@ -156,7 +156,30 @@ def called(name, by, text):
 
 
 @functools.cache
+def file_list():
+    return verdicts.digest_of(verdicts.content(__file__), "\n".join(files()))
+
+
+@functools.cache
+def facts(name):
+    """(what a file names, whether it names documents), which are stored under its content: to parse them all takes long."""
+    key = verdicts.digest_of("facts", name, verdicts.content(ROOT / name), file_list())
+    found = verdicts.store().get(key)
+    if found is None:
+        found = {"names": sorted(find_names(name)), "documents": find_documents(name)}
+        verdicts.store().put(key, found)
+    return frozenset(found["names"]), found["documents"]
+
+
 def named_in(name):
+    return facts(name)[0]
+
+
+def names_documents(name):
+    return facts(name)[1]
+
+
+def find_names(name):
     """Python files and scripts that a file imports, or names in its code."""
     try:
         text = (ROOT / name).read_text()
@@ -195,8 +218,7 @@ def scripts():
     return [path for path in files() if path.startswith("scripts/")]
 
 
-@functools.cache
-def names_documents(name):
+def find_documents(name):
     """Whether a word of a file's code, not of what it tells people, is the path of documents."""
     text = (ROOT / name).read_text(errors="replace")
     try:
@@ -340,8 +362,8 @@ class Selection:
         # What defines entries and programs is in the command, and in the programs themselves.
         signature = reach.signature()
         if signature not in self.read:
-            self.read[signature] = verdicts.digest_of([[name, self.digests[name]] for name in files()
-                                                       if (reason := reach.reaches(name)) and reason != BUILDS])
+            self.read[signature] = verdicts.digest_of("\n".join(
+                f"{self.digests[name]} {name}" for name in files() if (reason := reach.reaches(name)) and reason != BUILDS))
         programs, words = [], [*entry.command, *(e.partition("=")[2] for e in entry.environment)]
         built = {p for w in words for p in re.split(r"[=,]", w) if any(p.startswith(f"{b}/") for b in self.builds)}
         for stage, made in (("driver", ("aotc", "aotc-analyze")), ("aotc-opt", ("aotc-opt",)), ("aotc-analyze", ("aotc-analyze",))):

@@ -117,7 +117,8 @@ def project():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder).resolve()
         before = dict(os.environ)
-        os.environ |= {"AOTC_VERDICTS": str(folder / "store"), "AOTC_VERDICTS_SAMPLE": "0", "AOTC_COMMIT": "1"}
+        os.environ |= {"AOTC_VERDICTS": str(folder / "store"), "AOTC_VERDICTS_SAMPLE": "0", "AOTC_COMMIT": "1",
+                       "AOTC_SHARED": str(folder / "none")}
         for name in ("AOTC_NO_VERDICTS", "AOTC_VERDICTS_LOG"):
             os.environ.pop(name, None)
         build = folder / "build"

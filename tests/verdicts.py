@@ -18,6 +18,7 @@ import argparse
 import atexit
 import base64
 import collections
+import contextlib
 import functools
 import hashlib
 import json
@@ -364,6 +365,17 @@ def remember(what, key, work, same=None):
 # --- Compilers, lazily ---------------------------------------------------------------------------
 
 
+@contextlib.contextmanager
+def in_the_making():
+    """What this thread opens and starts is part of writing a late file."""
+    before = getattr(_making, "now", False)
+    _making.now = True
+    try:
+        yield
+    finally:
+        _making.now = before
+
+
 class Step:
     """A command of a compiler that writes one file."""
 
@@ -418,7 +430,7 @@ class Step:
 
     def make(self):
         """Writes the file, and those that the command reads."""
-        with self.lock:
+        with self.lock, in_the_making():
             if self.is_made:
                 return
             make(self.words[1:], self.folder, but=self.target, below=False)
@@ -438,6 +450,21 @@ class Step:
 
 
 pending = {}  # path: Step or Built that writes it
+_making = threading.local()
+
+
+def _on_use(event, arguments):
+    """Writes a late file when Python opens it or starts a program that is or takes it."""
+    if event not in ("open", "subprocess.Popen", "ctypes.dlopen") or not pending or getattr(_making, "now", False):
+        return
+    if event == "subprocess.Popen":
+        program, words, folder, _ = arguments
+        make([os.fsdecode(w) for w in (program, *words) if w is not None], folder or ".", below=False)
+    elif isinstance(arguments[0], (str, bytes, os.PathLike)):
+        make([os.fsdecode(arguments[0])], below=False)
+
+
+sys.addaudithook(_on_use)
 
 
 def step_of(command, options):
@@ -459,7 +486,7 @@ def run_step(step):
     pathlib.Path(step.target).unlink(missing_ok=True)
 
     def work():
-        with step.lock:
+        with step.lock, in_the_making():
             make(step.words[1:], step.folder, but=step.target, below=False)
             said = step.run()
             step.is_made = True
@@ -476,7 +503,7 @@ class Built:
         self.key, self.function, self.is_made, self.lock = key, function, False, threading.RLock()
 
     def make(self):
-        with self.lock:
+        with self.lock, in_the_making():
             if not self.is_made:
                 self.is_made = True  # the function runs commands that name the file's folder
                 try:

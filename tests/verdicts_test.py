@@ -321,6 +321,19 @@ def test_a_relative_name_needs_its_file():
         assert (b.folder / "image.elf").exists()
 
 
+def test_python_that_opens_or_starts_a_late_file_gets_it():
+    with bench() as b:
+        for use in (lambda: (b.folder / "image.elf").read_text(),
+                    lambda: subprocess.run(["cat", str(b.folder / "image.elf")], capture_output=True, text=True, check=True).stdout,
+                    lambda: subprocess.run(["cat", "image.elf"], cwd=b.folder, capture_output=True, text=True, check=True).stdout):
+            b.all()
+            for name in ("model.o", "image.elf"):
+                (b.folder / name).unlink(missing_ok=True)
+            b.all()
+            assert not (b.folder / "image.elf").exists()
+            assert "int run" in use()
+
+
 def test_what_a_late_file_is_made_of_must_not_change():
     with bench() as b:
         b.all()

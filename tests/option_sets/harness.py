@@ -130,7 +130,8 @@ class Part:
 
     def call(self, function):
         """A call with the argument that each parameter's name asks for; NULL for what `without` names."""
-        arguments = {"inputs": "&inputs", "outputs": "&outputs", "arena": "arena", "pools": "&pools", "state": "state + GUARD",
+        arguments = {"inputs": "&input_pointers", "outputs": "&output_pointers", "arena": "arena", "pools": "&pools",
+                     "state": "state_memory + GUARD",
                      "devices": "&devices", "context": "&context"}
         names = [p.split()[-1].lstrip("*") for p in self.prototypes[function].split(",") if p.strip() != "void"]
         return f"{self.prefix}_{function}({', '.join(arguments[n] for n in names)})"
@@ -200,7 +201,7 @@ def pools_text(part):
 def struct_text(part, kind):
     fields = [] if part.in_arena(kind) else getattr(part, kind)
     members = ", ".join(f".{f.name} = {kind}_{f.name}.at" for f in fields)
-    return f"static const struct {part.prefix}_{kind} {kind} = {{ {members or '0'} }};\n"
+    return f"static const struct {part.prefix}_{kind} {kind[:-1]}_pointers = {{ {members or '0'} }};\n"
 
 
 def load_text(part, file, address):
@@ -237,7 +238,7 @@ def finish_run(part):
         out.append(f"REQUIRE(guarded(memory, {part.upper}_ARENA_SIZE));")
     out += [f"REQUIRE(guarded(pool_{name}, {size}u));" for name, size in part.pools]
     if part.state_size:
-        out.append(f"REQUIRE(guarded(state, {part.state_size}u));")
+        out.append(f"REQUIRE(guarded(state_memory, {part.state_size}u));")
     out += [f"REQUIRE(write_file(to, {part.place('outputs', f)}, {part.bytes(f)}));" for f in part.outputs]
     return out
 
@@ -251,7 +252,7 @@ def pass_texts(part, tvm):
     """A pair for each way to run: statements before the first run, statements of a run."""
     ready = []
     if part.state_size:
-        ready = [f"spoil(state, {part.state_size}u);", f"REQUIRE({part.call('init')} == 0);"]
+        ready = [f"spoil(state_memory, {part.state_size}u);", f"REQUIRE({part.call('init')} == 0);"]
     ways = [(ready, [f"REQUIRE({part.call('run')} == 0);"])]
     if part.fed:
         rows, size = f"{part.upper}_ROWS", f"{part.upper}_ROW_BYTES"
@@ -334,7 +335,7 @@ def program_text(number, parts, folder, sources, runs, drawn_devices, tvm=None, 
         if part.fed or part.sliced:
             inner += f"static struct {part.prefix}_context context;\n"
         if part.state_size:
-            inner += f"static uint8_t state[{part.state_size}u + 2u * GUARD] __attribute__((aligned(16)));\n"
+            inner += f"static uint8_t state_memory[{part.state_size}u + 2u * GUARD] __attribute__((aligned(16)));\n"
         if not part.pools:
             if part.own_arena or not part.arena_size:
                 inner += "#define arena NULL\n"
@@ -363,7 +364,7 @@ def program_text(number, parts, folder, sources, runs, drawn_devices, tvm=None, 
         out.append(place + inner + f"static int test_{number}_{at}(void)\n{{\n" + "\n".join(body) + "\n}\n")
         undo = [f"inputs_{f.name}" for f in part.inputs] + [f"outputs_{f.name}" for f in part.outputs]
         if len(parts) > 1:  # names of one file: each model's are others
-            own = [*undo, "inputs", "outputs", "memory", "state"]
+            own = [*undo, "input_pointers", "output_pointers", "memory", "state_memory"]
             text = out.pop()
             text = "".join(f"#define {n} {n}_{at}\n" for n in own) + text + "".join(f"#undef {n}\n" for n in own)
             out.append(text + "#undef arena\n")

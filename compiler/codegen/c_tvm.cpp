@@ -133,7 +133,7 @@ class TvmPrinter {
     if (own)
       s += fmt::format(
           "#if defined(__GNUC__)\n__attribute__((section(\".bss.noinit.tvm\")))\n#endif\n"
-          "{1}_ALIGNED({0}) static uint8_t global_workspace[{1}_ARENA_SIZE];\n\n",
+          "{1}_ALIGNED({0})\nstatic uint8_t global_workspace[{1}_ARENA_SIZE];\n\n",
           Program::kArenaAlignment, upper(p));
     if (has_state(program_)) s += state();
     s += prototype() + "\n{\n";
@@ -175,7 +175,7 @@ class TvmPrinter {
   // TVM's entry point has no parameter for it: one instance, ready at its first run.
   std::string state() const {
     return fmt::format(
-        "{1}_ALIGNED({0}) static uint8_t state[{1}_STATE_SIZE];\n"
+        "{1}_ALIGNED({0})\nstatic uint8_t state[{1}_STATE_SIZE];\n"
         "static uint8_t state_is_kept; /* 0: the next run is a first run */\n\n"
         "void {2}_reset(void)\n{{\n    state_is_kept = 0;\n}}\n\n",
         Program::kArenaAlignment, upper(options_.prefix), m_);

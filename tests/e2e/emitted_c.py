@@ -11,12 +11,16 @@ deterministic  compiling twice gives the same bytes, wherever it is run
 workspace      --memory workspace and --arena model compute what the default does
 arguments      a null or misaligned pointer, also in a struct, gives the status that the header names
 arithmetic     floats are rounded after every operation, or the compiler is refused
+fast_math      -ffast-math and its parts are refused or have no effect
+without_gnuc   compilers without __GNUC__ align tables and arenas as C11 says, or are refused
+kernels        NAME_KERNELS, and a message where a core of the family gets the portable halves
 """
 import argparse
 import concurrent.futures
 import json
 import os
 import pathlib
+import re
 import shutil
 import string
 
@@ -49,9 +53,25 @@ def sample_models(every=6):
     return [path for path in found if path.stem not in bundle.REFUSED]
 
 
+COLUMNS = 110
+# A condition that a range of one value makes of two.
+ONE_VALUE = re.compile(r"\b(\w+) >= (-?\d+) && \1 <= \2\b")
+
+
+def check_text(folder):
+    """No line is too long, and no condition is written as a range of one value."""
+    for file in folder.glob("*.[ch]"):
+        for number, line in enumerate(file.read_text().split("\n"), 1):
+            if len(line) > COLUMNS:
+                raise common.Failure(f"{file}:{number}: {len(line)} columns\n{line}")
+            if ONE_VALUE.search(line):
+                raise common.Failure(f"{file}:{number}: a range of one value\n{line}")
+
+
 def emit(path, folder, prefix=None, *options):
     prefix = prefix or common.prefix_of(path.stem)
     common.aotc("compile", path, "--prefix", prefix, "-o", folder, "--quiet", *options)
+    check_text(folder)
     return prefix
 
 
@@ -176,7 +196,7 @@ def hostile(work):
     run_bundle(work / "bundle", {"hostile": (path, oracle, [])})
 
 
-def run_bundle(folder, models, flags=(), sources=()):
+def run_bundle(folder, models, flags=(), sources=(), target="gcc"):
     """Builds and compares prefix -> (path, oracle, options of compile) as one program of the host."""
     common.fresh(folder)
     layers = {}
@@ -188,7 +208,7 @@ def run_bundle(folder, models, flags=(), sources=()):
             file.rename(folder / file.name)
         (folder / f"{prefix}.in").write_bytes(records.pack_inputs(oracle.samples))
     units = bundle.write_sources(folder, list(models), 1)
-    image = bundle.build(emitted_cases.TARGETS["gcc"], folder, [*units, *sources],
+    image = bundle.build(emitted_cases.TARGETS[target], folder, [*units, *sources],
                          ["-O2", "-Wall", *flags])
     print(common.run_program([image]).strip())
     for prefix, (_, oracle, _) in models.items():
@@ -348,8 +368,131 @@ def arithmetic(work):
     print("x87 is refused for floats and no matter for integers")
 
 
+# Options that a macro tells of: they are refused.
+TOLD = {"gcc": (["-ffast-math"], ["-Ofast"], ["-ffinite-math-only"], ["-freciprocal-math"], ["-fno-signed-zeros"],
+                ["-funsafe-math-optimizations"], ["-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math"]),
+        "clang-19": (["-ffast-math"], ["-ffinite-math-only"], ["-Ofast", "-Wno-deprecated-ofast"])}
+TOLD["arm-none-eabi-gcc"] = TOLD["gcc"]
+# Options that no macro tells of: they change nothing.
+SILENT = ["-O3", "-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-freciprocal-math",
+          "-funsafe-math-optimizations", "-ffp-contract=on"]
+
+
+def fast_math(work):
+    """Options with which compilers compute floats otherwise: refused, or without effect."""
+    common.require(*TOLD, "avr-gcc")
+    told = 0
+    # One that computes with floats, one that only compares them, one without.
+    for name, refused in (("gadget_f32", True), ("argmax_last_f32", True), ("digits_int8", False)):
+        folder = work / name
+        prefix = emit(common.model_path(name), folder)
+        for compiler, choices in TOLD.items():
+            for flags in choices:
+                command = [compiler, *STRICT, *flags, "-c", folder / f"{prefix}.c", "-o", "/dev/null"]
+                done = common.run(command, expect=None)
+                message = f"{prefix}: -ffast-math and its parts change results; compile with -fno-fast-math, or define {prefix.upper()}_FAST_MATH"
+                if (done.returncode != 0) != refused or refused and message not in done.stderr:
+                    raise common.Failure(f"{command}: exit code {done.returncode}\n{done.stderr[:1000]}")
+                for more in ([f"-D{prefix.upper()}_FAST_MATH"], ["-fno-fast-math", "-fno-finite-math-only", "-fno-reciprocal-math",
+                             "-fsigned-zeros", "-fno-associative-math", "-fno-unsafe-math-optimizations"]):
+                    common.run([*command, *more])
+                told += refused
+    print(f"{told} times told")
+    models = {name: (common.model_path(name), common.Oracle(common.model_path(name), 3), []) for name in ("gadget_f32", "digits_f32")}
+    run_bundle(work / "silent", models, SILENT, target="clang")
+    # gcc before 12 has no macros of single options.
+    source = work / "gadget_f32" / "gadget_f32.c"
+    made = [common.run(["avr-gcc", "-mmcu=atmega2560", "-std=c99", "-O2", *flags, "-S", source, "-o", "-"])
+            for flags in ((), ("-funsafe-math-optimizations",))]
+    if made[0] != made[1]:
+        raise common.Failure("-funsafe-math-optimizations changes what avr-gcc makes")
+
+
+# A compiler without __GNUC__, as tcc, IAR and others are. Small data is not aligned by itself with -Os.
+OTHER = ["gcc", "-U__GNUC__", "-Os", "-fdata-sections", "-w"]
+
+
+def alignments(object_file):
+    """Symbol -> alignment of its section, which has its name at the end."""
+    found = {}
+    for line in common.run(["readelf", "-SW", object_file]).splitlines():
+        part = re.match(r" *\[ *\d+\] \.(?:ro)?(?:data|bss)\.(?:rel\.ro\.)?(?:local\.)?(\w+) .* (\d+)$", line)
+        if part:
+            found[part[1]] = int(part[2])
+    return found
+
+
+def without_gnuc(work):
+    """Tables and arenas are aligned by C11, or the compiler is refused, in every file that has some."""
+    common.require("gcc", "readelf")
+    path, state = common.model_path("digits_int8"), common.ROOT / "tests/models/state/accumulator_int8.tflite"
+    emit(path, work / "own", "own", "--arena", "model")
+    emit(path, work / "sections", "sections", "--constants-section", ".weights")
+    emit(state, work / "tvm", "tvm", "--interface", "tvm")
+    wanted = {"own": ("own_data.c", {"own_arena": 16, "own_call0_weights": 4}), "tvm": ("tvmgen_tvm.c", {"state": 16, "global_workspace": 16})}
+    for folder, (file, least) in wanted.items():
+        source, made = work / folder / file, work / f"{folder}.o"
+        for flags in (["-std=c11"], ["-std=c99", f"-D{folder.upper()}_ALIGNED(n)=_Alignas(n)"]):
+            common.run([*OTHER, *flags, "-c", source, "-o", made])
+            have = alignments(made)
+            for name, alignment in least.items():
+                if have.get(name, 0) < alignment:
+                    raise common.Failure(f"{file} {flags}: {name} is aligned to {have.get(name)}, not {alignment}: {have}")
+        done = common.run([*OTHER, "-std=c99", "-c", source, "-o", made], expect=None)
+        if done.returncode == 0 or f"define {folder.upper()}_ALIGNED(n)" not in done.stderr:
+            raise common.Failure(f"{file}: exit code {done.returncode}\n{done.stderr[:1000]}")
+    source = work / "sections" / "sections_data.c"
+    for more, good in (([], False), (["-DSECTIONS_CONSTANTS="], True)):
+        done = common.run([*OTHER, "-std=c11", *more, "-c", source, "-o", "/dev/null"], expect=None)
+        if (done.returncode == 0) != good or not good and "define SECTIONS_CONSTANTS" not in done.stderr:
+            raise common.Failure(f"--constants-section {more}: exit code {done.returncode}\n{done.stderr[:1000]}")
+    print("aligned by C11, or refused")
+
+
+def kernels(work):
+    """NAME_KERNELS says what runs, and a message says so where the portable halves of kernels run on their family."""
+    common.require("gcc", "clang-19", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc")
+    path = common.model_path("digits_int8")
+    for cpu, compiler, machine, other in (
+            ("cortex-m4f", ["arm-none-eabi-gcc", "-mthumb"], "-mcpu=cortex-m4", "-mcpu=cortex-m3"),
+            ("cortex-m4f", ["clang-19", *CPU_32], "-mcpu=cortex-m4", "-mcpu=cortex-m3"),
+            ("cortex-m4f", ["arm-none-eabi-gcc", "-mthumb", "-mcpu=cortex-m4"], "-munaligned-access", "-mno-unaligned-access"),
+            ("cortex-m55f", ["arm-none-eabi-gcc", "-mthumb", "-mfloat-abi=hard"], "-mcpu=cortex-m55", "-mcpu=cortex-m33"),
+            ("rv32imac", ["riscv64-unknown-elf-gcc", "-mabi=ilp32", "-misa-spec=2.2", "--specs=picolibc.specs"], "-march=rv32imac", "-march=rv32ic"),
+            ("cortex-m4f", ["gcc"], None, "-O1"), ("cortex-m4f", ["clang-19"], None, "-O1")):
+        folder = work / cpu
+        if not folder.exists():
+            emit(path, folder, "digits", "--cpu", cpu)
+        count = int(re.search(r"#define DIGITS_KERNEL_COUNT (\d+)", (folder / "digits.h").read_text())[1])
+        for flag, message in ((machine, False), (other, machine is not None)):
+            if flag is None:
+                continue
+            for more in ([], ["-DDIGITS_KERNELS_IN_C"]):
+                command = [*compiler, flag, *STRICT, "-O1", *more, "-c", folder / "digits.c", "-o", "/dev/null"]
+                done = common.run(command, expect=None)
+                if done.returncode:
+                    raise common.Failure(f"{' '.join(map(str, command))}: {done.stderr[:1000]}")
+                told = "digits: kernels are compiled as C" in done.stderr.replace("\\\n", "")
+                if told != (message and not more):
+                    raise common.Failure(f"{' '.join(map(str, command))}: {'a' if told else 'no'} message")
+            value = kernel_value(compiler, flag, folder, work)
+            print(f"{cpu} {' '.join(compiler[:1])} {flag}: {value} of {count} kernels in assembly")
+            if (value == count) != (flag == machine) or machine is None and value != 0:
+                raise common.Failure(f"{cpu} {flag}: {value} of {count} kernels")
+
+
+def kernel_value(compiler, flag, folder, work):
+    """What DIGITS_KERNELS is where this compiler reads the header."""
+    text = work / "value.c"
+    text.write_text('#include "digits.h"\nchar value[DIGITS_KERNELS + 1];\n')
+    made = work / "value.o"
+    common.run([*compiler, flag, "-std=c99", "-fno-common", "-I", folder, "-c", text, "-o", made])
+    size = next(line for line in common.run(["readelf", "-sW", made]).splitlines() if line.endswith(" value")).split()[2]
+    return int(size) - 1
+
+
 CHECKS = {f.__name__: f for f in (strict, tidy, hostile, deterministic, workspace, arguments,
-                                  arithmetic)}
+                                  arithmetic, fast_math, without_gnuc, kernels)}
 
 
 def main():

@@ -11,6 +11,7 @@ function(e2e_test name label)
 endfunction()
 
 e2e_test(check.layers quick ${CMAKE_SOURCE_DIR}/scripts/check-layers)
+e2e_test(check.compile_flags quick ${Python3_EXECUTABLE} ${e2e}/compile_flags.py ${CMAKE_BINARY_DIR})
 e2e_test(check.licences quick ${CMAKE_SOURCE_DIR}/scripts/check-licences)
 e2e_test(check.selection quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/selection.py check ${CMAKE_BINARY_DIR})
 e2e_test(check.verdicts quick ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/verdicts_test.py)
@@ -204,6 +205,11 @@ e2e_test(emitted.workspace full ${python} ${e2e}/emitted_c.py workspace --work $
 e2e_test(emitted.arguments full ${python} ${e2e}/emitted_c.py arguments --work ${work}/arguments)
 e2e_test(emitted.arithmetic full
   ${python} ${e2e}/emitted_c.py arithmetic --work ${work}/arithmetic)
+e2e_test(emitted.schedules full ${python} ${e2e}/schedules.py --models depthwise_column_int8,digits_int8
+  --cpus host,cortex-m4f --every 12 --run 4 --work ${work}/schedules)
+e2e_test(emitted.without_gnuc full ${python} ${e2e}/emitted_c.py without_gnuc --work ${work}/without_gnuc)
+e2e_test(emitted.kernels full ${python} ${e2e}/emitted_c.py kernels --work ${work}/kernels)
+e2e_test(emitted.fast_math full ${python} ${e2e}/emitted_c.py fast_math --work ${work}/fast_math)
 e2e_test(emitted.runs full ${python} ${e2e}/run_matrix.py --work ${work}/runs)
 e2e_test(float_rule.flips.own full ${python} ${e2e}/float_rule.py flips --work ${work}/flips_own
   --models digits_f32,gadget_f32)

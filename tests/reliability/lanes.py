@@ -46,6 +46,8 @@ LANES = {
                        [f"{PYTHON} tests/onnx_models/quantised.py --target cortex_m4 --work build/onnx_quantised"]),
     "emitted-matrix": ("Emitted C run under every compiler, level and sanitizer",
                        [f"{PYTHON} tests/e2e/run_matrix.py --full --work build/matrix"]),
+    "schedules": ("Emitted C of every schedule that is listed, compiled strictly, a part of it run",
+                  [f"{PYTHON} tests/e2e/schedules.py --all --run 40 --work build/schedules"]),
     "stack": ("Stack bounds beside what is measured: all models, emulated boards and levels",
               ["python3 tests/analyze/run_stack.py --aotc build/release/compiler/aotc --every-model "
                "--levels size,balanced,speed --work build/stack_levels"]),

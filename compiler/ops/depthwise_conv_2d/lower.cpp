@@ -6,6 +6,7 @@
 // share weights and elements; or down a column with all weights in registers, each element added to
 // every output that looks at it.
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -362,14 +363,18 @@ class DepthwiseLowering {
   void emit_column(const Ex& at, const Ex& to, const Ex& rows) {
     const WindowAxis& y = window_.y;
     int64_t n = in_flight(), pitch = plane_width_ * group_;
+    // A column that is known to have fewer outputs begins no others.
+    int64_t outputs = 0;
+    if (!rows.is_imm(&outputs) || outputs > n) outputs = n;
     std::vector<Ex> acc;
     for (int64_t i = 0; i < n; ++i)
-      acc.push_back(f_.var(fmt::format("acc{}", i), is_float_ ? tir::f32(0.0f) : bias_value_));
-    for (int64_t r = 0; r < (n - 1) * y.stride; ++r) emit_plane_row(acc, 0, at + r * pitch, r);
+      acc.push_back(i < outputs ? f_.var(fmt::format("acc{}", i), is_float_ ? tir::f32(0.0f) : bias_value_) : Ex(0));
+    const int64_t last = outputs < n ? outputs - 1 : std::numeric_limits<int64_t>::max();
+    for (int64_t r = 0; r < (n - 1) * y.stride; ++r) emit_plane_row(acc, 0, at + r * pitch, r, last);
     auto output = [&](int64_t j) {
       for (int64_t s = 0; s < y.stride; ++s) {
         int64_t r = (n - 1) * y.stride + s;
-        emit_plane_row(acc, j, at + (j * y.stride + r) * pitch, r);
+        emit_plane_row(acc, j, at + (j * y.stride + r) * pitch, r, last);
         if (r == y.kernel - 1)
           store_output(to + j * (window_.x.out * channels_), acc[static_cast<size_t>(j % n)]);
       }
@@ -384,15 +389,22 @@ class DepthwiseLowering {
   }
 
   // Plane row `at`, r rows below the first of the window of output `oldest` (which accumulator
-  // `oldest` % n sums), for all outputs that look at it.
-  void emit_plane_row(const std::vector<Ex>& acc, int64_t oldest, const Ex& at, int64_t r) {
+  // `oldest` % n sums), for all outputs up to `last` that look at it.
+  void emit_plane_row(const std::vector<Ex>& acc, int64_t oldest, const Ex& at, int64_t r, int64_t last) {
     const WindowAxis& x = window_.x;
     auto n = static_cast<int64_t>(acc.size());
+    auto looks = [&](int64_t i) {
+      const int64_t ky = r - i * window_.y.stride;
+      return ky >= 0 && ky < window_.y.kernel && oldest + i <= last;
+    };
     for (int64_t kx = 0; kx < x.kernel; ++kx) {
+      bool any = false;
+      for (int64_t i = 0; i < n; ++i) any = any || looks(i);
+      if (!any) return;
       Ex value = f_.let("x", load(plane_, at + kx * x.dilation * group_));
       for (int64_t i = 0; i < n; ++i) {
-        int64_t ky = r - i * window_.y.stride;
-        if (ky < 0 || ky >= window_.y.kernel) continue;
+        if (!looks(i)) continue;
+        const int64_t ky = r - i * window_.y.stride;
         const Ex& a = acc[static_cast<size_t>((oldest + i) % n)];
         Ex product = product_for(a, value, weight(ky, kx));
         bool begins = ky == 0 && kx == 0;

@@ -38,7 +38,8 @@ class Thumb1 : public Thumb {
     lines_.insert(lines_.begin(), ".syntax unified");  // gcc writes statements of Thumb-1 in the other one
     emit("push", {"{r4-r7, lr}"});
     unwind(".cfi_remember_state; .cfi_def_cfa_register sp; .cfi_adjust_cfa_offset 20");
-    unwind(".cfi_rel_offset r4, 0; .cfi_rel_offset r5, 4; .cfi_rel_offset r6, 8; .cfi_rel_offset r7, 12; .cfi_rel_offset lr, 16");
+    unwind(".cfi_rel_offset r4, 0; .cfi_rel_offset r5, 4; .cfi_rel_offset r6, 8");
+    unwind(".cfi_rel_offset r7, 12; .cfi_rel_offset lr, 16");
     for (int high = 8; high < 12; ++high) mov(Reg{high - 4}, Reg{high});
     emit("push", {"{r4-r7}"});
     unwind(".cfi_adjust_cfa_offset 16");

@@ -72,25 +72,25 @@ class QuadWriter : KernelText {
                                  "add \\\\l,\\\\l,a4", "slli a4,a4,8", "sub \\\\d,\\\\d,a4", "add \\\\k,\\\\k,\\\\d",
                                  "srai \\\\d,\\\\d,16", "add \\\\m,\\\\m,\\\\d", ".endm"});
     // Unit c, whose line is at `o`.
-    line(".macro aotc_u x,o,c");
+    line(".macro aotc_u v,o,c");
     line("lw a5,\\\\o(a0)");
-    line("slli \\\\x,\\\\x,{}", QuadKernel::kLeft);
-    line("add \\\\x,\\\\x,a5");
+    line("slli \\\\v,\\\\v,{}", QuadKernel::kLeft);
+    line("add \\\\v,\\\\v,a5");
     if (!same_) {
       line("lw t5,\\\\o+4(a0)");
       line("lw t6,\\\\o+8(a0)");
       if (sign_) line("lw a7,\\\\o+12(a0)");
     }
     if (sign_) {
-      line("srai a6,\\\\x,31");
+      line("srai a6,\\\\v,31");
       line("and a6,a6,a7");
     }
-    line("mulh \\\\x,\\\\x,t5");
-    line("add \\\\x,\\\\x,t6");
-    if (sign_) line("sub \\\\x,\\\\x,a6");
-    line("sra \\\\x,\\\\x,a3");
-    lines_.insert(lines_.end(), {"bge \\\\x,s0,8f", "mv \\\\x,s0", "8:", "bge s1,\\\\x,9f", "mv \\\\x,s1", "9:",
-                                 "sb \\\\x,\\\\c(a2)", ".endm"});
+    line("mulh \\\\v,\\\\v,t5");
+    line("add \\\\v,\\\\v,t6");
+    if (sign_) line("sub \\\\v,\\\\v,a6");
+    line("sra \\\\v,\\\\v,a3");
+    lines_.insert(lines_.end(), {"bge \\\\v,s0,8f", "mv \\\\v,s0", "8:", "bge s1,\\\\v,9f", "mv \\\\v,s1", "9:",
+                                 "sb \\\\v,\\\\c(a2)", ".endm"});
   }
 
   void enter() {

@@ -65,9 +65,9 @@ class TripleWriter : KernelText {
     lines_.insert(lines_.end(), {".macro aotc_m a,b,o", "lb a6,\\\\o(a0)", "mul a7,a4,a6", "mul a6,a5,a6",
                                  "add \\\\a,\\\\a,a7", "add \\\\b,\\\\b,a6", ".endm"});
     // A step: its words at `x`, its weights from `o` on.
-    line(".macro aotc_k m,x,o");
-    line("lw a4,\\\\x(a1)");
-    line("lw a5,\\\\x+{}(a1)", kWord);
+    line(".macro aotc_k m,v,o");
+    line("lw a4,\\\\v(a1)");
+    line("lw a5,\\\\v+{}(a1)", kWord);
     for (int c = 0; c < channels_; ++c) line("\\\\m {},{},\\\\o+{}", kSums[2 * c], kSums[2 * c + 1], c);
     line(".endm");
     // The three sums shifted left: a4, b, a6.
@@ -103,16 +103,16 @@ class TripleWriter : KernelText {
   }
 
   void define_outputs() {
-    line(".macro aotc_r x,a");
+    line(".macro aotc_r v,a");
     if (sign_) {
-      line("srai t2,\\\\x,31");
+      line("srai t2,\\\\v,31");
       line("and t2,t2,\\\\a");
     }
-    line("mulh \\\\x,\\\\x,a5");
-    line("add \\\\x,\\\\x,a7");
-    if (sign_) line("sub \\\\x,\\\\x,t2");
-    line("srai \\\\x,\\\\x,{}", shift_);
-    lines_.insert(lines_.end(), {"bge \\\\x,t0,8f", "mv \\\\x,t0", "8:", "bge t1,\\\\x,9f", "mv \\\\x,t1", "9:", ".endm"});
+    line("mulh \\\\v,\\\\v,a5");
+    line("add \\\\v,\\\\v,a7");
+    if (sign_) line("sub \\\\v,\\\\v,t2");
+    line("srai \\\\v,\\\\v,{}", shift_);
+    lines_.insert(lines_.end(), {"bge \\\\v,t0,8f", "mv \\\\v,t0", "8:", "bge t1,\\\\v,9f", "mv \\\\v,t1", "9:", ".endm"});
     // Channel c, whose line is at `o`.
     line(".macro aotc_o a,b,o,c");
     line("lw \\\\a,\\\\o(a0)");

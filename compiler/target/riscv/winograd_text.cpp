@@ -160,9 +160,9 @@ class WinogradTriplesWriter : KernelText {
                                  "add \\\\a,\\\\a,a7", "add \\\\b,\\\\b,a6", ".endm"});
     // A step of sums of taps, and one of taps: its words at `x`, its weights from `o` on.
     for (const auto& [name, load, bytes] : {std::tuple{"aotc_h", "lh", 2}, std::tuple{"aotc_b", "lb", 1}}) {
-      line(".macro {} x,o", name);
-      line("lw a4,\\\\x(a1)");
-      line("lw a5,\\\\x+{}(a1)", kWord);
+      line(".macro {} v,o", name);
+      line("lw a4,\\\\v(a1)");
+      line("lw a5,\\\\v+{}(a1)", kWord);
       for (int c = 0; c < kChannels; ++c) line("aotc_m {},{},{},\\\\o+{}", load, kSums[2 * c], kSums[2 * c + 1], bytes * c);
       line(".endm");
     }

@@ -21,6 +21,7 @@ import common  # noqa: E402
 import node_tests  # noqa: E402
 import onnx_programs as programs  # noqa: E402
 from attention_cases import attention_cases  # noqa: E402
+from byte_cases import byte_cases  # noqa: E402
 from mixed_cases import mixed_cases  # noqa: E402
 from optimised_cases import optimised_cases  # noqa: E402
 from odd_models import odd_cases, odd_refusals  # noqa: E402
@@ -310,7 +311,8 @@ def all_cases():
     for family in (recurrent_cases, loop_cases, branch_cases, signal_cases, place_cases, sampling_cases, classical_cases,
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
                    quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases,
-                   moved_byte_cases, written_out_cases, order_cases, attention_cases, mixed_cases, optimised_cases):
+                   moved_byte_cases, written_out_cases, order_cases, attention_cases, mixed_cases, optimised_cases,
+                   byte_cases):
         yield from family()
 
 

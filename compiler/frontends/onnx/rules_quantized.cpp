@@ -227,12 +227,14 @@ void gemm(Call& c) {
 
 // ---------------------------------------------------------------- elementwise
 
-template <const char* op>
+// onnxruntime makes groups of int8 those of uint8.
+template <const char* op, bool group = false>
 void binary(Call& c) {
   Builder& b = c.b;
   const Affine p = operand_affine(c, 0), q = operand_affine(c, 3), y = known_affine(c, 6, 7);
+  const char* rounding = group || y.stored == DType::kU8 ? "onnxruntime_uint8" : "onnxruntime";
   Id out = b.add_typed(op, {int8_of(b, c.in(0), p), int8_of(b, c.in(3), q)},
-                       {{"activation", "none"}, onnxruntime_rounding()}, DType::kI8, y.int8());
+                       {{"activation", "none"}, {"rounding", rounding}}, DType::kI8, y.int8());
   finish(c, out, y.stored);
 }
 constexpr char kAdd[] = "add", kMul[] = "mul";
@@ -305,8 +307,8 @@ constexpr Rule kRules[] = {
     {"QLinearConv", 1, conv, kGroups},
     {"QLinearMatMul", 1, mat_mul, kGroups},
     {"QGemm", 1, gemm, kGroups},
-    {"QLinearAdd", 1, binary<kAdd>, kGroups},
-    {"QLinearMul", 1, binary<kMul>, kGroups},
+    {"QLinearAdd", 1, binary<kAdd, true>, kGroups},
+    {"QLinearMul", 1, binary<kMul, true>, kGroups},
     {"QLinearConcat", 1, concat, kGroups},
     {"QLinearSoftmax", 1, softmax, kGroups},
     {"QLinearAveragePool", 1, average_pool<true>, kGroups},

@@ -107,7 +107,7 @@ class AddOrSub : public BinaryArithmetic {
 
   bool verify_quantized(const OpView& op, Diagnostics& diags) const override {
     if (op.attrs<BinaryAttrs>().shift_only) return verify_shifts(op, diags);
-    if (op.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime) {
+    if (op.attrs<BinaryAttrs>().rounding != PairRounding::kLitert) {
       FloatSum exact(op);
       if (!subtract_ && std::isfinite(exact.fixed)) return true;
       bad_attribute(op, diags, subtract_ ? "sub has no rounding = onnxruntime" : "its scales are no ratio of float32");
@@ -127,7 +127,7 @@ class AddOrSub : public BinaryArithmetic {
 
   std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const override {
     if (op.attrs<BinaryAttrs>().shift_only) return *ShiftedSum::of(op, subtract_);
-    if (op.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime) return FloatSum(op);
+    if (op.attrs<BinaryAttrs>().rounding != PairRounding::kLitert) return FloatSum(op);
     return [sum = Sum(op), subtract = subtract_](int64_t a, int64_t b) {
       int32_t y = sum.operand(1, b);
       return sum.result(sum.operand(0, a) + (subtract ? -y : y));

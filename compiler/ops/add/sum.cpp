@@ -27,22 +27,22 @@ Sum::Sum(const OpView& op) : headroom(op.operand(0).dtype == DType::kI16 ? 15 : 
   clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
 }
 
-FloatSum::FloatSum(const OpView& op) {
+FloatSum::FloatSum(const OpView& op) : up(model_offset(op.attrs<BinaryAttrs>().rounding)) {
   std::array<float, 2> zero;
   for (size_t i = 0; i < 2; ++i) {
     ratio[i] = op.operand(i).scale() / op.result().scale();
-    zero[i] = static_cast<float>(op.operand(i).zero_point());
+    zero[i] = static_cast<float>(op.operand(i).zero_point() + up);
   }
-  fixed = static_cast<float>(op.result().zero_point()) - std::fma(ratio[0], zero[0], ratio[1] * zero[1]);
+  fixed = static_cast<float>(op.result().zero_point() + up) - std::fma(ratio[0], zero[0], ratio[1] * zero[1]);
   clamp = quantized_clamp(op.attrs<BinaryAttrs>().activation, op.result());
 }
 
-float FloatSum::part(int64_t b) const { return std::fma(static_cast<float>(b), ratio[1], fixed); }
+float FloatSum::part(int64_t b) const { return std::fma(static_cast<float>(b + up), ratio[1], fixed); }
 
 int64_t FloatSum::operator()(int64_t a, int64_t b) const {
-  float sum = std::fma(static_cast<float>(a), ratio[0], part(b));
-  sum = std::clamp(sum, static_cast<float>(clamp.min), static_cast<float>(clamp.max));
-  return static_cast<int64_t>(std::nearbyint(sum));
+  float sum = std::fma(static_cast<float>(a + up), ratio[0], part(b));
+  sum = std::clamp(sum, least(), most());
+  return static_cast<int64_t>(std::nearbyint(sum)) - up;
 }
 
 Lowered SumLowering::run() {
@@ -51,7 +51,7 @@ Lowered SumLowering::run() {
     auto by_kernel = run_kernel(*form);
     return by_kernel ? std::move(*by_kernel) : run_affine(*form);
   }
-  if (op_.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime) return run_float();
+  if (op_.attrs<BinaryAttrs>().rounding != PairRounding::kLitert) return run_float();
   std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
   std::array<size_t, 2> zero;
   std::array<std::optional<Scaler>, 2> scaler;
@@ -97,9 +97,10 @@ Lowered SumLowering::run_float() {
       [&](size_t i, const Ex& index) { return f_.let(i == 0 ? "a" : "b", load(in[i], index)); },
       [&](const std::vector<Ex>& v) {
         Ex part = load(table, cast(DType::kI32, cast_wrapping(DType::kU8, v[1])));
-        Ex y = f_.let("y", cast(DType::kF32, cast(DType::kF64, v[0]) * scale + cast(DType::kF64, part)));
-        y = clamp(y, tir::f32(static_cast<float>(sum.clamp.min)), tir::f32(static_cast<float>(sum.clamp.max)));
-        return cast(DType::kI32, emit_nearest_even(y));
+        Ex y = f_.let("y", cast(DType::kF32, cast(DType::kF64, sum.up == 0 ? v[0] : v[0] + sum.up) * scale +
+                                                 cast(DType::kF64, part)));
+        Ex q = cast(DType::kI32, emit_nearest_even(clamp(y, tir::f32(sum.least()), tir::f32(sum.most()))));
+        return sum.up == 0 ? q : q - sum.up;
       });
   publish_in_place(f_, op_);
   return f_.finish("float, ties to even");
@@ -108,7 +109,7 @@ Lowered SumLowering::run_float() {
 std::vector<int8_t> SumLowering::wanted() const {
   std::vector<int8_t> wanted(65536);
   int8_t* to = wanted.data();
-  if (op_.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime) {
+  if (op_.attrs<BinaryAttrs>().rounding != PairRounding::kLitert) {
     const FloatSum sum(op_);
     for (int64_t a = -128; a < 128; ++a)
       for (int64_t b = -128; b < 128; ++b) *to++ = static_cast<int8_t>(sum(a, b));

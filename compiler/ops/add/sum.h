@@ -40,9 +40,11 @@ struct Sum {
   bool only_shifts(size_t i) const { return in[i].multiplier == 1 << 30 && in[i].shift == 0; }
 };
 
-// onnxruntime's sum of int8: float32 with fused multiply-adds, the result's zero point added before
-// the only rounding to a whole number, ties to even.
+// onnxruntime's sum of bytes: float32 with fused multiply-adds, the result's zero point added before
+// the only rounding to a whole number, ties to even. Operands and results are int8; float32 rounds otherwise where the
+// model's values are uint8, `up` above them.
 struct FloatSum {
+  int32_t up;
   std::array<float, 2> ratio;
   float fixed;
   ClampI32 clamp;
@@ -50,6 +52,9 @@ struct FloatSum {
   explicit FloatSum(const OpView& op);
   // The part that operand b has in it.
   float part(int64_t b) const;
+  // Bounds of the sum, in the model's type.
+  float least() const { return static_cast<float>(clamp.min + up); }
+  float most() const { return static_cast<float>(clamp.max + up); }
   int64_t operator()(int64_t a, int64_t b) const;
 };
 

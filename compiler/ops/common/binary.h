@@ -15,7 +15,7 @@ struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
   // add and sub of int16: scales are powers of two, one operand has the result's, and the other is
   // shifted to it.
   bool shift_only = false;
-  RoundingRule rounding = RoundingRule::kLitert;  // add and mul
+  PairRounding rounding = PairRounding::kLitert;  // add and mul
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("activation", self.activation);

@@ -40,8 +40,8 @@ std::optional<ProductForm> fit(const ProductZeros& zeros, ClampI32 clamp, Quanti
 int64_t EvenProduct::operator()(int64_t product) const {
   // The product has 16 bits; two statements, so that nothing fuses them.
   volatile float scaled = static_cast<float>(product) * real;
-  float y = std::clamp(scaled + zero, static_cast<float>(clamp.min), static_cast<float>(clamp.max));
-  return static_cast<int64_t>(std::nearbyint(y));
+  float y = std::clamp(scaled + zero(), least(), most());
+  return static_cast<int64_t>(std::nearbyint(y)) - up;
 }
 
 std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const EvenProduct& wanted) {

@@ -11,11 +11,17 @@
 
 namespace aotc::ops {
 
-// onnxruntime's result for a product: float32, the zero point added before it is rounded, ties to even.
+// onnxruntime's result for a product: float32, the zero point added before it is rounded, ties to even. Zero point,
+// bounds and results are of int8; float32 rounds otherwise where the model's values are uint8, `up` above them.
 struct EvenProduct {
-  float real, zero;
+  float real;
+  int32_t zero_point, up;
   ClampI32 clamp;
   int64_t operator()(int64_t product) const;
+  // In the model's type.
+  float zero() const { return static_cast<float>(zero_point + up); }
+  float least() const { return static_cast<float>(clamp.min + up); }
+  float most() const { return static_cast<float>(clamp.max + up); }
 };
 
 // clamp((product * multiplier + (offset << (shift - kOffsetBits))) >> shift).

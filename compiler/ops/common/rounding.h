@@ -14,14 +14,26 @@ namespace aotc::ops {
 // kLitert: TensorFlow Lite's reference kernels. kOnnxruntime: float32 throughout, ties to even.
 enum class RoundingRule : uint8_t { kLitert, kOnnxruntime };
 
+// The rule of a sum or product of two tensors. onnxruntime adds the zero point before it rounds, in float32, so the
+// result depends on the type of the model: kOnnxruntimeUint8 computes with the uint8 values, 128 above the stored ones.
+enum class PairRounding : uint8_t { kLitert, kOnnxruntime, kOnnxruntimeUint8 };
+
+inline std::span<const std::string_view> enum_names(PairRounding) {
+  static constexpr std::array<std::string_view, 3> kNames = {"litert", "onnxruntime", "onnxruntime_uint8"};
+  return kNames;
+}
+// The distance of the model's values from the stored ones.
+inline int32_t model_offset(PairRounding rule) { return rule == PairRounding::kOnnxruntimeUint8 ? 128 : 0; }
+
 inline std::span<const std::string_view> enum_names(RoundingRule) {
   static constexpr std::array<std::string_view, 2> kNames = {"litert", "onnxruntime"};
   return kNames;
 }
 
 // Rules but LiteRT's are for int8. Reports [op-attribute].
-inline bool check_rounding_rule(const OpView& op, RoundingRule rule, Diagnostics& diags) {
-  if (rule == RoundingRule::kLitert || op.operand(0).dtype == DType::kI8) return true;
+template <typename Rule>
+bool check_rounding_rule(const OpView& op, Rule rule, Diagnostics& diags) {
+  if (rule == Rule::kLitert || op.operand(0).dtype == DType::kI8) return true;
   bad_attribute(op, diags, "rounding = onnxruntime is for int8");
   return false;
 }

@@ -27,14 +27,13 @@ float real_multiplier(const OpView& op) {
 }
 
 EvenProduct even_product(const OpView& op, ClampI32 clamp) {
-  return {real_multiplier(op), static_cast<float>(op.result().zero_point()), clamp};
+  const int32_t up = model_offset(op.attrs<BinaryAttrs>().rounding);
+  return {real_multiplier(op), op.result().zero_point(), up, clamp};
 }
 
 ProductZeros zeros(const OpView& op) { return {op.operand(0).zero_point(), op.operand(1).zero_point()}; }
 
-bool by_onnxruntime(const OpView& op) {
-  return op.attrs<BinaryAttrs>().rounding == RoundingRule::kOnnxruntime;
-}
+bool by_onnxruntime(const OpView& op) { return op.attrs<BinaryAttrs>().rounding != PairRounding::kLitert; }
 
 // Largest |(a - a_zero) * (b - b_zero)|.
 int64_t largest_product(const OpView& op) {
@@ -139,13 +138,12 @@ class Mul final : public BinaryArithmetic {
   static std::function<Ex(const Ex&)> emit_even(LoweringBuilder& f, Parameters& p, const OpView& op,
                                                 ClampI32 clamp) {
     p.load(f);
-    auto zero = static_cast<float>(op.result().zero_point());
-    return [&f, real = real_multiplier(op), zero, clamp](const Ex& product) {
+    return [&f, even = even_product(op, clamp)](const Ex& product) {
       // A product of 40 bits, exact in double: no compiler fuses the sum with a conversion in between.
-      Ex exact = cast(DType::kF64, product) * tir::f64(static_cast<double>(real));
-      Ex y = f.let("y", cast(DType::kF32, exact) + tir::f32(zero));
-      y = tir::clamp(y, tir::f32(static_cast<float>(clamp.min)), tir::f32(static_cast<float>(clamp.max)));
-      return cast(DType::kI32, emit_nearest_even(y));
+      Ex exact = cast(DType::kF64, product) * tir::f64(static_cast<double>(even.real));
+      Ex y = f.let("y", cast(DType::kF32, exact) + tir::f32(even.zero()));
+      Ex q = cast(DType::kI32, emit_nearest_even(tir::clamp(y, tir::f32(even.least()), tir::f32(even.most()))));
+      return even.up == 0 ? q : q - even.up;
     };
   }
 

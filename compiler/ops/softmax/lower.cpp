@@ -79,7 +79,7 @@ class SoftmaxLowering {
     f_.loop("i", 0, depth_, [&](Ex i) { f_.assign(sum, sum + part(i)); });
     const auto zero = static_cast<int32_t>(op_.result().zero_point());
     f_.loop("i", 0, depth_, [&](Ex i) {
-      Ex real = f_.let("real", part(i) * tir::f32(even_units(op_)) / sum);
+      Ex real = f_.let("real", part(i) / sum * tir::f32(even_units(op_)));
       real = clamp(real, tir::f32(static_cast<float>(-128 - zero)), tir::f32(static_cast<float>(127 - zero)));
       f_.store(out_, row + i, cast(DType::kI32, f_.let("q", emit_nearest_even(real))) + zero);
     });

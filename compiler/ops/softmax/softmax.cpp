@@ -28,9 +28,9 @@ std::vector<int32_t> softmax_exponentials(const OpView& op) {
 
 std::vector<float> even_exponentials(const OpView& op) {
   const auto scale = static_cast<double>(op.operand(0).scale());
-  const auto length = static_cast<double>(op.operand(0).shape.back());
-  const double most = std::log(static_cast<double>(std::numeric_limits<float>::max()) / length);
-  const double up = std::max(0.0, most - 5.0) / scale;
+  const auto length = static_cast<float>(op.operand(0).shape.back());
+  const float most = std::log(std::numeric_limits<float>::max() / length);
+  const double up = std::max(0.0, static_cast<double>(most) - 5.0) / scale;
   std::vector<float> out;
   for (int i = 0; i < 256; ++i) out.push_back(static_cast<float>(std::exp((i - 255 + up) * scale)));
   return out;
@@ -162,7 +162,7 @@ class Softmax final : public Operator {
       float sum = 0;
       for (int8_t v : in) sum += table[static_cast<size_t>(v - largest + 255)];
       for (size_t i = 0; i < depth; ++i) {
-        const float real = table[static_cast<size_t>(in[i] - largest + 255)] * units / sum;
+        const float real = table[static_cast<size_t>(in[i] - largest + 255)] / sum * units;
         const float bounded = std::clamp(real, static_cast<float>(-128 - zero), static_cast<float>(127 - zero));
         data.out<int8_t>()[at + i] = static_cast<int8_t>(static_cast<int>(std::nearbyint(bounded)) + zero);
       }

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases of operators.py: sums and products of all pairs of bytes, with scales and zero points where float32 rounds the
+values of the model's type otherwise than those 128 lower; softmax whose scale is below that of a whole row."""
+import numpy as np
+
+from operator_models import graph_of
+
+# Scale and zero point of the operands, then of the result.
+PAIRS = {
+    "Add": {"uint8": (((0.11359592, 114), (0.5, 128), (0.5065443, 255)), ((5.0379677, 124), (5.031596, 90), (17.385738, 0))),
+            "int8": (((0.21869439, -128), (0.1, 20), (0.3042201, -27)), ((0.008361784, -94), (0.17000687, -128), (0.23367453, -18)))},
+    "Mul": {"uint8": (((3.1049569, 2), (0.052563004, 84), (47.841656, 34)),),
+            "int8": (((0.54438496, 0), (0.02, -63), (1.7145051, 127)),)},
+}
+
+
+def pair_case(op, kind, quantisations, form):
+    """The operator of com.microsoft, or a group between quantisations: of inputs that are bytes, or (inner) are floats."""
+    from onnx import helper
+    node = helper.make_node
+    limits = np.iinfo(kind)
+    every = np.arange(limits.min, limits.max + 1).astype(kind)
+    values = {"x0": every.reshape(256, 1), "x1": every.reshape(1, 256)}
+    known = {}
+    for name, (scale, zero) in zip(("x0", "x1", "y"), quantisations):
+        known[f"s{name}"], known[f"z{name}"] = np.float32(scale), np.array(zero, kind)
+    of = lambda name: [f"s{name}", f"z{name}"]  # noqa: E731
+    if form == "operator":
+        nodes = [node(f"QLinear{op}", ["x0", *of("x0"), "x1", *of("x1"), *of("y")], ["y0"], domain="com.microsoft")]
+        return graph_of(nodes, values, ["y0"], known), values
+    nodes = [node("DequantizeLinear", [f"q{x}" if form == "inner" else x, *of(x)], [f"d{x}"]) for x in values]
+    nodes += [node(op, ["dx0", "dx1"], ["c"]), node("QuantizeLinear", ["c", *of("y")], ["q" if form == "inner" else "y0"])]
+    if form == "inner":
+        nodes = [node("QuantizeLinear", [x, *of(x)], [f"q{x}"]) for x in values] + nodes
+        nodes.append(node("DequantizeLinear", ["q", *of("y")], ["y0"]))
+        values = {x: (v.astype(np.int32) - int(known[f"z{x}"])).astype(np.float32) * known[f"s{x}"] for x, v in values.items()}
+    return graph_of(nodes, values, ["y0"], known), values
+
+
+def byte_cases():
+    from onnx import helper
+    for op, kinds in PAIRS.items():
+        for kind, all_scales in kinds.items():
+            for i, scales in enumerate(all_scales):
+                # onnxruntime computes int8 between quantisations as uint8, unless it is an input of the model.
+                for form in ("operator", "group" if kind == "uint8" else "inner"):
+                    yield f"bytes_{op.lower()}_{kind}_{form}_{i}", pair_case(op, kind, scales, form)
+    for kind, zero in (("uint8", 0), ("int8", -128)):
+        limits = np.iinfo(kind)
+        x = {"x0": np.stack([np.arange(limits.min, limits.max - 8), np.arange(limits.min + 9, limits.max + 1)], 1).astype(kind)}
+        known = {"s": np.float32(0.00976232), "z": np.array(5, kind), "t": np.float32(0.00241587), "u": np.array(zero, kind)}
+        node = helper.make_node("QLinearSoftmax", ["x0", "s", "z", "t", "u"], ["y0"], domain="com.microsoft", opset=13, axis=-1)
+        yield f"bytes_softmax_{kind}", (graph_of([node], x, ["y0"], known), x)

@@ -5,9 +5,12 @@
 #include <cstring>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "ops/constants.h"
+#include "ops/operator.h"
 #include "support/npy.h"
 #include "support/text.h"
 
@@ -20,23 +23,114 @@ uint64_t next_random(uint64_t& state) {
   return z ^ (z >> 31);
 }
 
+namespace {
+
+// Values of integer inputs that the operators which take them as indices accept. An operator that may fail checks
+// indices that are constants (Operator::verify), so indices that follow from the inputs by integer operators alone are
+// computed and shown to it as constants.
+class IndexRanges {
+ public:
+  explicit IndexRanges(const graph::Graph& graph) : work_(graph), known_(graph.tensors.size(), false) {
+    std::vector<bool> leave_out;
+    for (size_t t = 0; t < known_.size(); ++t)
+      known_[t] = is_whole(work_.tensors[t]) && work_.tensors[t].constant.has_value();
+    for (const graph::Port& port : work_.inputs) known_[at(port.tensor)] = is_whole(work_[port.tensor]);
+    for (const graph::Op& op : work_.ops) {
+      const bool follows = ops::may_evaluate({work_, op}) && all(op.operands, true) && all(op.results, false);
+      for (graph::TensorId id : op.results) known_[at(id)] = follows;
+      leave_out.push_back(!follows);
+      if (ops::definition_of(op).traits().may_fail && op.regions.empty()) takers_.push_back(op);
+    }
+    graph::remove_ops(work_, leave_out);
+    work_.outputs.clear();
+  }
+
+  // Are 0 and `largest` accepted in every element of this input, while the others are 0?
+  bool takes(size_t input, uint64_t largest) {
+    std::vector<std::vector<uint8_t>> values;
+    for (const graph::Port& port : work_.inputs) {
+      const graph::TensorType& t = work_[port.tensor].type;
+      values.emplace_back(static_cast<size_t>(t.bytes()));
+      if (values.size() - 1 != input) continue;
+      for (size_t i = 0; i < values.back().size(); i += static_cast<size_t>(size_of(t.dtype)))
+        values.back()[i] = static_cast<uint8_t>(largest);
+    }
+    const auto computed = ops::evaluate_graph(work_, values);
+    return std::all_of(takers_.begin(), takers_.end(),
+                       [&](const graph::Op& op) { return accepts(op, values, computed); });
+  }
+
+  // The number of values from 0 on, at most `most`, that are accepted; `most` if not even 0 is, so that it is no matter
+  // of range.
+  uint64_t count(size_t input, uint64_t most) {
+    if (takers_.empty() || !known_[at(work_.inputs[input].tensor)] || takes(input, most - 1) || !takes(input, 0))
+      return most;
+    uint64_t good = 0, bad = most - 1;
+    while (bad - good > 1) {
+      const uint64_t middle = (good + bad) / 2;
+      (takes(input, middle) ? good : bad) = middle;
+    }
+    return bad;
+  }
+
+ private:
+  static size_t at(graph::TensorId id) { return static_cast<size_t>(id.value); }
+  static bool is_whole(const graph::Tensor& t) {
+    return t.type.dtype != DType::kF32 && t.type.dtype != DType::kF64 && !t.type.quantization.present();
+  }
+  bool all(const std::vector<graph::TensorId>& ids, bool known) const {
+    return std::all_of(ids.begin(), ids.end(), [&](graph::TensorId id) {
+      return !id.valid() || (known ? known_[at(id)] : is_whole(work_[id]));
+    });
+  }
+
+  bool accepts(const graph::Op& op, const std::vector<std::vector<uint8_t>>& inputs,
+               const std::vector<std::vector<uint8_t>>& computed) {
+    std::vector<graph::TensorId> shown;
+    for (graph::TensorId id : op.operands) {
+      if (!id.valid() || !known_[at(id)] || work_[id].constant) continue;
+      std::vector<uint8_t> bytes = computed[at(id)];
+      for (size_t i = 0; i < inputs.size(); ++i)
+        if (work_.inputs[i].tensor == id) bytes = inputs[i];
+      work_[id].constant = graph::own_bytes(std::move(bytes));
+      shown.push_back(id);
+    }
+    Diagnostics quiet;
+    const bool good = shown.empty() || ops::verify_op({work_, op}, quiet);
+    for (graph::TensorId id : shown) work_[id].constant.reset();
+    return good;
+  }
+
+  graph::Graph work_;        // with the operators that compute indices alone
+  std::vector<bool> known_;  // by tensor: follows from integer inputs and constants
+  std::vector<graph::Op> takers_;
+};
+
+}  // namespace
+
 Sample random_sample(const graph::Graph& graph, uint64_t seed) {
   uint64_t state = seed * 0x2545F4914F6CDD1Dull + 1;
   Sample out;
+  constexpr uint64_t kMostIndex = 100;
+  std::optional<IndexRanges> ranges;
   for (const graph::Port& port : graph.inputs) {
     const graph::TensorType& t = graph[port.tensor].type;
     std::vector<uint8_t> bytes(static_cast<size_t>(t.bytes()));
+    uint64_t count = kMostIndex;
+    if (t.dtype == DType::kI16 || t.dtype == DType::kI32 || t.dtype == DType::kI64) {
+      if (!ranges) ranges.emplace(graph);
+      count = ranges->count(out.size(), kMostIndex);
+    }
     if (t.dtype == DType::kF32) {
       for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
         float v =
             static_cast<float>(static_cast<double>(next_random(state) >> 11) / 4503599627370496.0 - 1.0);
         std::memcpy(&bytes[i], &v, 4);
       }
-    } else if (t.dtype == DType::kI32 || t.dtype == DType::kI64) {
+    } else if (t.dtype == DType::kI32 || t.dtype == DType::kI64 || count < kMostIndex) {
       // Small numbers: these are indices or counts far more often than full-range data.
       auto step = static_cast<size_t>(size_of(t.dtype));
-      for (size_t i = 0; i < bytes.size(); i += step)
-        bytes[i] = static_cast<uint8_t>(next_random(state) % 100);
+      for (size_t i = 0; i < bytes.size(); i += step) bytes[i] = static_cast<uint8_t>(next_random(state) % count);
     } else {
       for (uint8_t& b : bytes) b = static_cast<uint8_t>(next_random(state) >> 56);
       if (t.dtype == DType::kBool)

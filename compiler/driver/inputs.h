@@ -15,8 +15,9 @@ using Sample = std::vector<std::vector<uint8_t>>;  // one buffer per graph input
 // The next of 64 random bits (SplitMix64): small, and the same everywhere.
 uint64_t next_random(uint64_t& state);
 
-// Uniform over integer types; floats uniform in [-1, 1), or over the quantised range's real values
-// when the tensor is followed by quantisation it knows. Deterministic for a seed.
+// Uniform over integer types, int32 and int64 from 0 to 99, and from what operators that take them as indices accept;
+// floats uniform in [-1, 1), or over the quantised range's real values when the tensor is followed by quantisation it
+// knows. Deterministic for a seed.
 Sample random_sample(const graph::Graph& graph, uint64_t seed);
 
 // Files in input order, or NAME=FILE in any order. Each file holds one sample (shape as the input,

@@ -25,10 +25,14 @@ int64_t result_bytes(const OpView& op) {
 
 }  // namespace
 
+// A loop over constants may never end.
+bool may_evaluate(const OpView& op) {
+  return !definition_of(op.op).traits().external && !op.op.results.empty() && op.op.regions.empty();
+}
+
 bool can_evaluate(const OpView& op) {
-  Traits traits = definition_of(op.op).traits();
-  // A loop over constants may never end.
-  if (traits.external || op.op.results.empty() || !op.op.regions.empty()) return false;
+  const Traits traits = definition_of(op.op).traits();
+  if (!may_evaluate(op)) return false;
   for (size_t i = 0; i < op.operand_count(); ++i)
     if (op.has_operand(i) && op.constant(i) == nullptr && !traits.reads_shapes_only) return false;
   return true;

@@ -8,6 +8,8 @@
 
 namespace aotc::ops {
 
+// Would the operator be evaluated if everything were known that it reads? Never what is given in C.
+bool may_evaluate(const OpView& op);
 // Is everything known that the operator reads? Never of what is given in C.
 bool can_evaluate(const OpView& op);
 

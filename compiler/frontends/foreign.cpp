@@ -88,6 +88,8 @@ Foreign pickle(Bytes bytes, const std::string& file) {
            "aotc.compile of the Python package takes models of Keras, PyTorch and scikit-learn as they are in memory"}};
 }
 
+bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
+
 // --- Archives
 // -------------------------------------------------------------------------------------
 
@@ -252,6 +254,16 @@ std::optional<Foreign> recognise_foreign(Bytes bytes, const std::string& file) {
   if (begins(bytes, "ORTM", 4))
     return Foreign{"a model in ONNX Runtime's own format",
                    {"nothing converts it back: give aotc the .onnx file that it was made of"}};
+  if (begins(bytes, "ET", 4) && bytes.size() >= 8 && is_digit(bytes[6]) && is_digit(bytes[7]))
+    return Foreign{
+        "an ExecuTorch program",
+        {"nothing converts it back: convert the nn.Module that it was made of: " + by_torch("model.eval()", file),
+         fmt::format("or export it to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), '{}.onnx')",
+                     stem_of(file))}};
+  if (begins(bytes, "GGUF"))
+    return Foreign{
+        "a GGUF file, the weights of a large language model for llama.cpp",
+        {"nothing converts it: export the network that it was made of to ONNX or TFLite, if it is small enough"}};
   if (begins(bytes, "<!DOCTYPE") || begins(bytes, "<!doctype") || begins(bytes, "<html"))
     return Foreign{"a web page, in place of the model",
                    {"download the file itself: such pages have a link 'raw' or 'download'"}};

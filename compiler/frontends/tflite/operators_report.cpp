@@ -69,6 +69,8 @@ constexpr Family kFamilies[] = {
      "look words up in the firmware, and export the model from where they have become numbers"},
     {"ethos-u", "the file is Vela's output: it holds commands for an Ethos-U, not operators",
      "give aotc the model that Vela was given"},
+    {"edgetpu-custom-op", "the file is the Edge TPU compiler's output: it holds a program for that chip, not operators",
+     "give aotc the model that edgetpu_compiler was given"},
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "driver/commands.h"
 #include "support/diagnostics.h"
+#include "support/json.h"
 #include "support/streams.h"
 #include "support/text.h"
 
@@ -77,9 +78,8 @@ int main(int argc, char** argv) {
         "  help: close other programs, or raise the limit (ulimit -v)\n");
     code = aotc::driver::kExitBadInput;
   } catch (const std::exception& e) {
-    aotc::print_err(
-        "aotc: internal error: {} [internal]\n  help: please report this with the model\n",
-        e.what());
+    aotc::print_err("aotc: internal error: {} [internal]\n  help: please report this with the model\n",
+                    aotc::json_reason(e.what()));
   }
   return aotc::finish_streams(code);
 }

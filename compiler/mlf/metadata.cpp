@@ -312,11 +312,7 @@ Result<Json> parse_metadata(std::string_view text, const std::string& name, Diag
   }
   Json metadata;
   if (auto problem = parse_json(text, metadata)) {
-    const size_t behind = problem->what.find("] ");
-    diags
-        .error(where, "mlf-metadata",
-               "the metadata is no JSON: " +
-                   escape_for_display(problem->what.substr(behind == std::string::npos ? 0 : behind + 2)))
+    diags.error(where, "mlf-metadata", "the metadata is no JSON: " + escape_for_display(problem->what))
         .help("make the archive again");
     return kFailure;
   }

@@ -174,13 +174,14 @@ Result<Board> find_board(const std::string& name, Diagnostics& diags) {
   }
   nlohmann::json json;
   if (auto problem = parse_json(f->content, json)) {
-    diags.error(where, "board-invalid", fmt::format("board.json is not valid: {}", problem->what));
+    diags.error(where, "board-invalid", fmt::format("board.json is not valid: {}", escape_for_display(problem->what)));
     return kFailure;
   }
   try {
     return from_json(name, json);
   } catch (const nlohmann::json::exception& e) {
-    diags.error(where, "board-invalid", fmt::format("board.json is not valid: {}", e.what()));
+    diags.error(where, "board-invalid",
+                fmt::format("board.json is not valid: {}", escape_for_display(json_reason(e.what()))));
     return kFailure;
   }
 }

@@ -101,7 +101,7 @@ Json JsonRpcServer::result_of(const Json& request, std::optional<JsonRpcError>& 
   try {
     return method->second.call(request["params"], error);
   } catch (const std::exception& e) {
-    error = {kInternalError, e.what(), ""};
+    error = {kInternalError, json_reason(e.what()), ""};
     return nullptr;
   }
 }

@@ -26,8 +26,7 @@ class Builder : public nlohmann::detail::json_sax_dom_parser<J> {
   }
   template <typename Exception>
   bool parse_error(size_t behind, const std::string& /*token*/, const Exception& error) {
-    problem_ =
-        JsonProblem{error.what(), place_of(text_, behind - std::min<size_t>(behind, 1)), false};
+    problem_ = JsonProblem{json_reason(error.what()), place_of(text_, behind - std::min<size_t>(behind, 1)), false};
     return false;
   }
 
@@ -85,6 +84,15 @@ std::string print(const J& value, int indent, JsonCharacters characters) {
 }
 
 }  // namespace
+
+std::string json_reason(std::string_view what) {
+  constexpr std::string_view kName = "[json.exception.", kPlace = "parse error at line ";
+  if (what.starts_with(kName))
+    if (const size_t behind = what.find("] "); behind != std::string_view::npos) what.remove_prefix(behind + 2);
+  if (what.starts_with(kPlace))
+    if (const size_t behind = what.find(": "); behind != std::string_view::npos) what.remove_prefix(behind + 2);
+  return std::string(what);
+}
 
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::json& out) {
   return parse(text, out);

@@ -26,6 +26,10 @@ struct JsonProblem {
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::json& out);
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::ordered_json& out);
 
+// What an exception of the JSON library says, without its name and place: "[json.exception.type_error.302] type must
+// ...".
+std::string json_reason(std::string_view what);
+
 enum class JsonCharacters { kUtf8, kAscii };  // kAscii: others are written as \uXXXX
 
 // `indent` blanks a level, -1: all on one line. Strings that are no UTF-8 are repaired with U+FFFD.

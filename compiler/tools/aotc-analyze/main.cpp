@@ -17,6 +17,7 @@
 #include "output.h"
 #include "source_commands.h"
 #include "support/files.h"
+#include "support/json.h"
 #include "support/streams.h"
 #include "worker.h"
 
@@ -110,7 +111,7 @@ int main(int argc, char** argv) {
     Options options;
     code = aotc::options::run(command_line(options), {argv + 1, argv + argc});
   } catch (const std::exception& e) {
-    aotc::print_err("aotc-analyze: internal error: {} [internal]\n", e.what());
+    aotc::print_err("aotc-analyze: internal error: {} [internal]\n", aotc::json_reason(e.what()));
   }
   return aotc::finish_streams(code);
 }

@@ -39,6 +39,26 @@ class Transpose final : public RearrangeOperator {
     return std::vector<graph::Shape>{out};
   }
 
+  // Constant weights may have a scale for each channel, which goes where the channel goes.
+  Status verify(const OpView& op, Diagnostics& diags) const override {
+    const graph::Quantization &from = op.operand(0).quantization, &to = op.result().quantization;
+    if (!from.per_channel() || op.constant(0) == nullptr || op.operand(0).dtype != DType::kI8)
+      return RearrangeOperator::verify(op, diags);
+    if (!check_result_type(op, 0, DType::kI8, diags)) return kFailure;
+    const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
+    const auto axis = static_cast<size_t>(to.axis);
+    if (to.scale == from.scale && to.zero_point == from.zero_point && axis < order.size() && order[axis] == from.axis)
+      return success();
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format(
+                   "'{}' has scales along dimension {}, and the scales of its transpose are not the same along the "
+                   "dimension that this becomes",
+                   escape_for_display(op.operand_tensor(0).name), from.axis))
+        .help("export the model again; the weights and their transpose must have the same scales");
+    return kFailure;
+  }
+
   std::optional<Order> as_transposition(const OpView& op) const override {
     const auto& order = op.attrs<TransposeAttrs>().order;
     return Order(order.begin(), order.end());

@@ -104,8 +104,25 @@ def group_cases():
     yield "gemm_with_beta", (model_of(graph_of(nodes, rows, ["y0"], {**known, **weights})), rows)
 
 
+def wide_cases():
+    """Windows of one dimension over 256 elements, and indices that large constants give."""
+    sound = {"x0": np.linspace(-1, 1, 2 * 700, dtype=np.float32).reshape(1, 2, 700)}
+    taps = lambda *shape: np.cos(np.arange(np.prod(shape), dtype=np.float32)).reshape(shape) / 16  # noqa: E731
+    for name, attributes, weights in (("", {"strides": [5]}, taps(3, 2, 300)), ("_groups", {"group": 2, "pads": [9, 4]}, taps(4, 1, 257)),
+                                      ("_dilation", {"dilations": [2]}, taps(2, 2, 257))):
+        yield f"wide_conv{name}", one("Conv", sound, attributes, constants={"x1": weights, "x2": taps(len(weights))})
+    from onnx import helper
+    node, places = helper.make_node, np.arange(32)
+    nodes = [node("Expand", ["c0", "s"], ["e0"]), node("Expand", ["c1", "s"], ["e1"]), node("Unsqueeze", ["e0", "last"], ["u0"]),
+             node("Unsqueeze", ["e1", "last"], ["u1"]), node("Concat", ["u0", "u1"], ["i"], axis=-1),
+             node("ScatterND", ["x0", "i", "x1"], ["y0"])]
+    known = {"c0": places[:, None], "c1": places, "s": np.array([32, 32]), "last": np.array([-1])}
+    given = {"x0": np.zeros((32, 33), np.float32), "x1": np.arange(1024, dtype=np.float32).reshape(32, 32)}
+    yield "scatter_by_expanded", (model_of(graph_of(nodes, given, ["y0"], known)), given)
+
+
 def odd_cases():
-    for family in (infinite_cases, attention_cases, whole_cases, function_cases, group_cases):
+    for family in (infinite_cases, attention_cases, whole_cases, function_cases, group_cases, wide_cases):
         yield from family()
 
 

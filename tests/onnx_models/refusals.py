@@ -41,6 +41,14 @@ def refused_models():
     for overlap in (-0.5, 1.5, np.nan):
         yield f"suppression_{overlap}", graph_of([node("NonMaxSuppression", ["x0", "x1", "most", "overlap"], ["y0"])], boxes, ["y0"], {
             "most": np.array([3], np.int64), "overlap": np.array([overlap], np.float32)}), f"its threshold of overlaps is {overlap}"
+    # --value is advised for inputs, and for what follows from small ones.
+    cells = {"x0": np.zeros((1, 4, 8), np.float32), "x1": np.zeros((1, 1, 8), np.int64), "x2": np.zeros((1, 1, 8), np.float32)}
+    yield "scatter_by_input", graph_of([node("ScatterElements", ["x0", "x1", "x2"], ["y0"], axis=1)], cells, ["y0"]), \
+        "give the value of input 'x1': --value x1=[...]"
+    yield "scatter_by_computed", graph_of([node("ArgMax", ["x0"], ["i"], axis=1), node("Expand", ["i", "s"], ["j"]),
+                                           node("ScatterElements", ["x0", "j", "x2"], ["y0"], axis=1)],
+                                          {"x0": np.zeros((1, 40, 8), np.float32), "x2": cells["x2"]}, ["y0"], {"s": np.array([1, 1, 8])}), \
+        "the model computes it from input 'x0': export the model with it as a constant"
     places = {"x0": np.zeros((1, 1, 2, 2), np.float32), "x1": np.zeros((1, 1, 2, 2), np.int64)}
     yield "unpool_nothing", graph_of([node("MaxUnpool", ["x0", "x1"], ["y0"], kernel_shape=[0, 2], strides=[2, 2])], places, ["y0"]), \
         "a kernel without elements"

@@ -79,10 +79,11 @@ bool Importer::captures_of(const Node& node, const Graph& graph, const Scope& sc
 }
 
 // The reader of a region of the graph, which goes on with the limits of this one.
-Importer Importer::open_region(const Graph& from, graph::Graph& region) {
+Importer Importer::open_region(const Graph& from, graph::Graph& region, Diagnostics* told) {
   region.name = std::string(from.name);
   region.source_file = file_;
-  Importer inner(model_, tensors_, file_, options_, region, diags_);
+  Importer inner(model_, tensors_, file_, options_, region, told != nullptr ? *told : diags_);
+  inner.builder_.set_region();
   inner.index_ = index_;
   inner.nodes_ = nodes_;
   inner.builder_.swap_limits(builder_);
@@ -126,8 +127,9 @@ bool Importer::find_outputs(const Graph& from, const Scope& values, std::vector<
 
 // A branch as a graph of its own, and what its outputs stand for.
 bool Importer::add_region(const Graph& branch, const std::vector<std::string_view>& names, const Versions& versions,
-                          const Scope& scope, int depth, graph::Graph& region, std::vector<int32_t>& elements) {
-  Importer inner = open_region(branch, region);
+                          const Scope& scope, int depth, graph::Graph& region, std::vector<int32_t>& elements,
+                          Diagnostics& told) {
+  Importer inner = open_region(branch, region, &told);
   Scope values;
   for (std::string_view name : names) values.values.emplace(name, hand_over(find(scope, name), name, false, inner));
   std::vector<Id> outputs;
@@ -148,6 +150,32 @@ bool Importer::add_region(const Graph& branch, const std::vector<std::string_vie
   return good;
 }
 
+// A branch that cannot be compiled may be one that the user never runs: where few inputs decide, they are named.
+bool Importer::tell_deciding_input(const Node& node, Id condition, const Diagnostics& told) {
+  const auto from = builder_.sources(condition);
+  if (!from || from->size() != 1 || builder_.type((*from)[0]).elements() != 1) return false;
+  // The number that it is compared with is one that it can have.
+  std::string value = "...";
+  if (const graph::Op* op = builder_.producer(condition); op != nullptr && op->name() == "equal")
+    for (Id operand : std::vector<Id>(op->operands))
+      if (graph_.is_constant(operand))
+        if (auto number = builder_.number(operand)) value = fmt::format("{:g}", *number);
+  const Diagnostic* first = nullptr;
+  for (const Diagnostic& d : told.all()) {
+    if (d.slug == "onnx-invalid") return false;  // whatever the input
+    if (first == nullptr && d.severity == Severity::kError) first = &d;
+  }
+  const graph::Tensor& input = graph_[(*from)[0]];
+  if (input.type.dtype == DType::kBool) value = "true";
+  const std::string name = escape_for_display(input.name);
+  if (!input.type.shape.empty()) value = "[" + value + "]";
+  Diagnostic& d = diags_.error(where_node(node), "onnx-constant",
+                               fmt::format("input '{}' decides which branch runs, and not both can be compiled", name));
+  d.note(fmt::format("{}: {}", first->location.str(), first->message));
+  d.help(fmt::format("give its value, so that one branch is left: --value {}={}", name, value));
+  return true;
+}
+
 bool Importer::add_branches(const Node& node, const Versions& versions, Id condition, Scope& scope, int depth) {
   std::vector<std::string_view> names;
   if (depth >= limits::kMaxDepth)
@@ -166,17 +194,21 @@ bool Importer::add_branches(const Node& node, const Versions& versions, Id condi
     if (!known) operands.push_back(id);
   }
   bool good = true;  // both are looked at whatever fails
+  Diagnostics told;
   for (size_t r = 0; r < 2; ++r)
-    good = add_region(*branch_of(node, r == 0), names, versions, scope, depth, regions[r], elements[r]) && good;
+    good = add_region(*branch_of(node, r == 0), names, versions, scope, depth, regions[r], elements[r], told) && good;
+  if (!good && told.has_errors() && tell_deciding_input(node, condition, told)) return false;
+  for (const Diagnostic& d : told.all()) append(diags_, d);
   if (!good) return false;
   for (size_t i = 0; i < elements[0].size(); ++i) {
     auto type = [&](size_t r) {
       return element_type_name(elements[r][i]) + " " + graph::to_string(regions[r][regions[r].outputs[i].tensor].type.shape);
     };
     if (type(0) != type(1))
-      return error(where_node(node), "onnx-shape",
-                   fmt::format("output {} is {} of one branch and {} of the other", i, type(0), type(1)),
-                   "both must be of one type and shape, unless the condition is known: --value NAME=true");
+      return error(
+          where_node(node), "onnx-shape",
+          fmt::format("output {} is {} of one branch and {} of the other", i, type(0), type(1)),
+          "both must be of one type and shape, unless the condition is known: " + builder_.how_to_know(condition));
   }
   std::vector<Id> results;
   good = build_at(where_node(node), [&] { results = builder_.add_control("if", operands, std::move(regions)); });

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 #include "ops/constants.h"
 
@@ -93,6 +94,38 @@ const graph::Op* Builder::producer(Id id) const {
   return &graph_.ops[static_cast<size_t>(producers_[at])];
 }
 
+std::optional<std::vector<Id>> Builder::sources(Id id) const {
+  if (region_) return std::nullopt;
+  std::vector<Id> found, left = {id};
+  std::vector<bool> seen(graph_.tensors.size(), false);
+  while (!left.empty()) {
+    const Id at = left.back();
+    left.pop_back();
+    if (!at.valid() || seen[static_cast<size_t>(at.value)]) continue;
+    seen[static_cast<size_t>(at.value)] = true;
+    if (graph_.is_input(at)) found.push_back(at);
+    if (const graph::Op* op = producer(at)) left.insert(left.end(), op->operands.begin(), op->operands.end());
+  }
+  return found;
+}
+
+std::string Builder::how_to_know(Id id) const {
+  constexpr int64_t kMostGiven = 64;  // elements that somebody types
+  const auto from = sources(id);
+  if (!from || from->empty()) return "export the model with it as a constant";
+  std::string list, names;
+  bool few = true;
+  for (Id input : *from) {
+    const graph::Tensor& t = graph_[input];
+    const std::string name = escape_for_display(t.name);
+    few = few && t.type.elements() <= kMostGiven;
+    list += fmt::format(" --value {}={}", name, t.type.shape.empty() ? "..." : "[...]");
+    names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
+  }
+  if (few) return fmt::format("give the value of input {}:{}", names, list);
+  return fmt::format("the model computes it from input {}: export the model with it as a constant", names);
+}
+
 std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> operands,
                                      const std::vector<Setting>& settings,
                                      const std::vector<DType>& types) {
@@ -147,10 +180,18 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
       stop("onnx-empty",
            fmt::format("a tensor of shape {} has no elements", graph::to_string(shape(id))),
            "export the model with fixed shapes whose dimensions are at least 1");
+  auto computed_operand = [&](const graph::Op& of) {
+    for (Id operand : of.operands)
+      if (operand.valid() && !graph_.is_constant(operand)) return operand;
+    return Id{};
+  };
   if (!definition->has_lowering(view))
     stop("onnx-constant", fmt::format("{} is possible with constant operands only", name),
-         "give the operand while compiling: --value NAME=[...]");
-  bool possible = ops::can_evaluate(view);
+         how_to_know(computed_operand(op)));
+  // Of constants, and of what can be made constant itself.
+  const bool possible = ops::may_evaluate(view) && std::all_of(op.operands.begin(), op.operands.end(), [&](Id id) {
+                          return !id.valid() || graph_.is_constant(id) || pending_[static_cast<size_t>(id.value)] >= 0;
+                        });
   for (Id id : op.results)
     pending_[static_cast<size_t>(id.value)] = possible ? static_cast<int>(graph_.ops.size()) : -1;
   std::vector<Id> results = op.results;
@@ -217,12 +258,32 @@ bool Builder::is_constant(Id id) {
   pending_.resize(graph_.tensors.size(), -1);
   int index = id.valid() ? pending_[static_cast<size_t>(id.value)] : -1;
   if (index < 0) return false;
-  graph::Op op = graph_.ops[static_cast<size_t>(index)];
-  for (Id operand : op.operands)
-    if (operand.valid() && !graph_.is_constant(operand)) return false;
-  if (steps(op) > steps_left_) return false;
-  evaluate(op);
-  folded_[static_cast<size_t>(index)] = true;
+  // Operators that it is computed by, and what all of them cost.
+  std::set<int> needed;
+  std::vector<int> left = {index};
+  int64_t cost = 0;
+  while (!left.empty()) {
+    const int at = left.back();
+    left.pop_back();
+    if (!needed.insert(at).second) continue;
+    const graph::Op& op = graph_.ops[static_cast<size_t>(at)];
+    cost += steps(op);
+    if (cost > steps_left_) return false;
+    for (Id operand : op.operands) {
+      if (!operand.valid() || graph_.is_constant(operand)) continue;
+      const int before = pending_[static_cast<size_t>(operand.value)];
+      if (before < 0) return false;
+      left.push_back(before);
+    }
+  }
+  // In the order of the graph; evaluating moves operators.
+  for (int at : needed) {
+    const graph::Op op = graph_.ops[static_cast<size_t>(at)];
+    // Operands that became known may be indices outside of a tensor.
+    if (!ops::verify_op({graph_, op}, *told_)) throw Stop{};
+    evaluate(op);
+    folded_[static_cast<size_t>(at)] = true;
+  }
   return true;
 }
 

@@ -88,6 +88,11 @@ class Builder {
     auto found = counted_.find(id.value);
     return found == counted_.end() ? std::nullopt : std::optional(found->second);
   }
+  // What to give so that the value of a tensor is known while compiling, as a help line.
+  std::string how_to_know(Id id) const;
+  // The inputs of the model that a tensor is computed from; nothing in a region, whose inputs are not the model's.
+  std::optional<std::vector<Id>> sources(Id id) const;
+  void set_region() { region_ = true; }
   // The operator that computes a tensor, unless it is an input or constant. Not to be kept.
   const graph::Op* producer(Id id) const;
 
@@ -164,6 +169,7 @@ class Builder {
   int64_t steps_left_ = int64_t{1} << 28;
   int64_t activation_bytes_ = 0;
   bool copying_ = false;
+  bool region_ = false;               // a graph in an operator
   bool float64_ = false;              // something computed stands for one
   std::vector<std::string> labels_;
   std::vector<int32_t> elements_;     // by tensor, 0: what its type says

@@ -35,6 +35,7 @@ struct Scope {
 inline void append(Diagnostics& to, const Diagnostic& d) {
   Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
                                                     : to.warning(d.location, d.slug, d.message);
+  copy.severity = d.severity;
   copy.notes = d.notes;
   copy.helps = d.helps;
 }
@@ -83,6 +84,11 @@ class Importer {
   bool check_weights(const Versions& versions);  // weights.cpp
   bool add_initializers(const Graph& from, Scope& scope);
   std::optional<graph::Shape> shape_of(const ValueInfo& info, bool tell);
+  bool is_batch(std::string_view name) const;
+  int64_t size_of_open(const Dimension& d, size_t at, int64_t size) const;
+  void tell_batch(std::string_view name);
+  void tell_open(const ValueInfo& info, size_t at);
+  std::string open_help(const ValueInfo& info) const;
   bool add_given(const ValueInfo& info, const std::string& text, Scope& scope);
   bool build(std::string_view tensor, const std::function<void()>& add);
   bool build_at(const Location& at, const std::function<void()>& add);
@@ -102,12 +108,15 @@ class Importer {
   bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
               Scope& scope, int depth);
   bool captures_of(const Node& node, const Graph& graph, const Scope& scope, std::vector<std::string_view>& names);
-  Importer open_region(const Graph& from, graph::Graph& region);
+  Importer open_region(const Graph& from, graph::Graph& region,
+                       Diagnostics* told = nullptr);  // told: in place of diags_
   void close_region(Importer& inner);
   Id hand_over(Id outer, std::string_view name, bool first_value, Importer& inner);
   bool find_outputs(const Graph& from, const Scope& values, std::vector<Id>& out);
   bool add_region(const Graph& branch, const std::vector<std::string_view>& names, const Versions& versions,
-                  const Scope& scope, int depth, graph::Graph& region, std::vector<int32_t>& elements);
+                  const Scope& scope, int depth, graph::Graph& region, std::vector<int32_t>& elements,
+                  Diagnostics& told);
+  bool tell_deciding_input(const Node& node, Id condition, const Diagnostics& told);
   bool add_branches(const Node& node, const Versions& versions, Id condition, Scope& scope, int depth);
   // loops.cpp
   std::optional<std::vector<Id>> add_body(const Node& node, const Graph& body,
@@ -154,6 +163,7 @@ class Importer {
   Builder builder_;
   graph::Graph& graph_;
   std::vector<Unknown> unknown_;
+  std::set<std::string_view> batches_;  // named dimensions that were read as 1
   size_t nodes_ = 0;
   int index_ = -1;  // of the node of the main graph
 };

@@ -351,7 +351,7 @@ bool MessageReader::tensor_type(Bytes bytes, ValueInfo& out) {
 
 bool MessageReader::dimension(Bytes bytes, Dimension& out) {
   return fields(bytes, "a dimension", [&](const Field& f) {
-    if (f.number == 1) out.value = f.integer();
+    if (f.number == 1) out.value = f.integer() < 0 ? std::nullopt : std::optional(f.integer());
     if (f.number == 2) out.name = f.text();
     return true;
   });

@@ -95,22 +95,71 @@ std::optional<graph::Shape> Importer::shape_of(const ValueInfo& info, bool tell)
       shape.push_back(*d.value);
     } else if (!d.name.empty() && named != options_.dimensions.end()) {
       shape.push_back(named->second);
-    } else if (i == 0 && d.name.empty()) {
-      shape.push_back(1);
+    } else if (int64_t size = size_of_open(d, i, options_.open_size); size > 0) {
+      const bool batch = i == 0 && !d.name.empty() && size_of_open(d, i, 0) == 1;
+      if (tell && batch) tell_batch(d.name);
+      shape.push_back(size);
     } else {
-      if (!tell) return std::nullopt;
-      std::string name = escape_for_display(std::string(d.name));
-      error(where(info.name), "dynamic-shape",
-            fmt::format("dimension {}{} of the input is open", i,
-                        name.empty() ? "" : " ('" + name + "')"),
-            name.empty()
-                ? fmt::format("give the input's shape: --shape {}=...",
-                              escape_for_display(std::string(info.name)))
-                : fmt::format("give it: --dim {}=1, or the input's shape with --shape", name));
+      if (tell) tell_open(info, i);
       return std::nullopt;
     }
   }
   return shape;
+}
+
+// A named dimension that is the first one wherever inputs have it.
+bool Importer::is_batch(std::string_view name) const {
+  if (name.empty()) return false;
+  for (const ValueInfo& info : model_.graph.inputs)
+    for (size_t i = 1; i < info.dims.size(); ++i)
+      if (!info.dims[i].value && info.dims[i].name == name) return false;
+  return true;
+}
+
+// 1 of a batch, else `size`.
+int64_t Importer::size_of_open(const Dimension& d, size_t at, int64_t size) const {
+  if (at == 0 && (d.name.empty() || is_batch(d.name))) return 1;
+  return size > 0 && d.name.find("batch") != std::string_view::npos ? 1 : size;
+}
+
+void Importer::tell_batch(std::string_view name) {
+  if (!batches_.insert(name).second) return;
+  const std::string shown = escape_for_display(std::string(name));
+  Diagnostic& d = diags_.warning(where(""), "onnx-batch",
+                                 fmt::format("the first dimension of the inputs, '{}', is open and read as 1", shown));
+  d.severity = Severity::kNote;
+  d.help(fmt::format("another size: --dim {}=N", shown));
+}
+
+// The size that makes the model one that can be read is looked for by the caller (read_onnx), who knows the file.
+void Importer::tell_open(const ValueInfo& info, size_t at) {
+  const std::string name = escape_for_display(std::string(info.dims[at].name));
+  error(where(info.name), "dynamic-shape",
+        fmt::format("dimension {}{} of the input is open", at, name.empty() ? "" : " ('" + name + "')"),
+        open_help(info));
+}
+
+// Options that give every open dimension of an input a size: `size`, or N where none is known to work.
+std::string Importer::open_help(const ValueInfo& info) const {
+  const std::string size = options_.working_size > 0 ? std::to_string(options_.working_size) : "N";
+  std::string dims, shape;
+  bool all_named = true;
+  for (size_t i = 0; i < info.dims.size(); ++i) {
+    const Dimension& d = info.dims[i];
+    auto named = options_.dimensions.find(std::string(d.name));
+    const bool given = !d.value && named != options_.dimensions.end();
+    const bool batch = size_of_open(d, i, 0) == 1;
+    const std::string own = size_of_open(d, i, 2) == 1 ? "1" : size;
+    shape += (i == 0 ? "" : ",") + (d.value ? std::to_string(*d.value) : given ? std::to_string(named->second) : own);
+    if (d.value || given || batch) continue;
+    all_named = all_named && !d.name.empty();
+    const std::string option = fmt::format(" --dim {}={}", escape_for_display(std::string(d.name)), own);
+    if (dims.find(option + " ") == std::string::npos && !dims.ends_with(option)) dims += option;
+  }
+  const std::string text =
+      all_named ? dims.substr(1) : fmt::format("--shape {}={}", escape_for_display(std::string(info.name)), shape);
+  return options_.working_size > 0 ? fmt::format("give a size; this one works: {}", text)
+                                   : fmt::format("give a size for N: {}", text);
 }
 
 bool Importer::add_given(const ValueInfo& info, const std::string& text, Scope& scope) {
@@ -252,10 +301,13 @@ bool Importer::check_declared(const ValueInfo& info, Id id) {
   for (const Dimension& d : info.dims)
     declared +=
         (declared.empty() ? "" : "x") + (d.value ? std::to_string(*d.value) : std::string("?"));
-  return error(where(info.name), "onnx-shape",
+  // As onnxruntime has it: the shape follows from the operators, and what the file says is passed over.
+  diags_
+      .warning(where(info.name), "onnx-shape",
                fmt::format("the file says that this output has shape {}, and it has {}",
-                           declared.empty() ? "scalar" : declared, graph::to_string(type.shape)),
-               "export the model again, or run onnx.shape_inference on it");
+                           declared.empty() ? "scalar" : declared, graph::to_string(type.shape)))
+      .help("the C has the shape that the operators give; to be rid of this run onnx.shape_inference on the model");
+  return true;
 }
 
 bool Importer::add_outputs(const Scope& scope) {
@@ -329,8 +381,10 @@ bool Importer::run() {
 
 bool is_onnx_model(std::span<const uint8_t> bytes) { return onnx::is_onnx(bytes); }
 
-Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file,
-                               Diagnostics& diags, const OnnxOptions& options) {
+namespace {
+
+Result<graph::Graph> read_once(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                               const OnnxOptions& options) {
   Location where;
   where.file = file;
   auto model = onnx::read_messages(bytes, where, diags);
@@ -345,6 +399,37 @@ Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file,
   if (options.files != nullptr) *options.files = tensors.files();
   graph::compact(graph);
   return graph;
+}
+
+// A size for all open dimensions with which the model can be read; 0 if none of a few does.
+int64_t find_working_size(const FileBytes& bytes, const std::string& file, const OnnxOptions& options) {
+  constexpr int64_t kSizes[] = {32, 64, 128, 224, 256, 512, 16, 8, 4, 2, 1};
+  for (int64_t size : kSizes) {
+    OnnxOptions tried = options;
+    tried.open_size = size;
+    tried.files = nullptr;
+    Diagnostics told;
+    if (read_onnx(bytes, file, told, tried)) return size;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                               const OnnxOptions& options) {
+  const bool asks = options.open_size == 0 && options.working_size == 0;
+  Diagnostics told;
+  auto graph = read_once(bytes, file, told, options);
+  const auto is_open = [](const Diagnostic& d) { return d.severity == Severity::kError && d.slug == "dynamic-shape"; };
+  const bool open = asks && !graph && std::any_of(told.all().begin(), told.all().end(), is_open);
+  if (!open) {
+    for (const Diagnostic& d : told.all()) onnx::append(diags, d);
+    return graph;
+  }
+  OnnxOptions known = options;
+  known.working_size = find_working_size(bytes, file, options);
+  return read_once(bytes, file, diags, known);
 }
 
 }  // namespace aotc::frontends

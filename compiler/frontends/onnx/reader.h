@@ -25,6 +25,8 @@ struct OnnxOptions {
   bool literal_rounding = false;  // of groups of quantised operators (qdq.h)
   bool images_last = false;       // inputs of four dimensions are fed as NHWC
   std::map<std::string, FileBytes>* files = nullptr;  // gets files beside the model that constants come from
+  int64_t open_size = 0;     // of every open dimension that nothing else gives; 0: they are told
+  int64_t working_size = 0;  // what messages propose for them; 0: it is looked for
 };
 
 // Is it an ONNX model, by its content?
@@ -32,8 +34,8 @@ bool is_onnx_model(std::span<const uint8_t> bytes);
 
 // Weights are views of `bytes`, which the graph's constants keep alive. `file` is how messages call
 // the model, and data files beside it are found by it. Inputs and outputs are in the file's order,
-// but for inputs that have a value. An unnamed first dimension that the file leaves open is read
-// as 1.
+// but for inputs that have a value. A first dimension that the file leaves open is read
+// as 1, with a note if it has a name.
 //
 // Reports [onnx-invalid], [onnx-limit], [onnx-version], [onnx-type], [onnx-shape], [onnx-external],
 // [onnx-constant], [onnx-attribute], [onnx-empty], [dynamic-shape], [value-invalid], [input-name],

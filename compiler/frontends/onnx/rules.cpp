@@ -65,7 +65,7 @@ void Call::ask_for(size_t i, std::string_view what) {
   b.stop("onnx-constant",
          fmt::format("{} (input {}, '{}') must be known while compiling", what, i,
                      escape_for_display(b.graph()[in(i)].name)),
-         "give it: --value NAME=[...]");
+         b.how_to_know(in(i)));
 }
 
 Ints Call::known_ints(size_t i, std::string_view what) {

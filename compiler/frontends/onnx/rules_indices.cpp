@@ -153,9 +153,7 @@ void gather_nd(Call& c) {
 Id scatter(Call& c, Id data, Id at, Id updates, const std::string& reduction) {
   Builder& b = c.b;
   auto places = b.ints(at);
-  if (!places)
-    b.stop("onnx-constant", "its indices must be known while compiling",
-           "give them: --value NAME=[...]");
+  if (!places) b.stop("onnx-constant", "its indices must be known while compiling", b.how_to_know(at));
   const graph::Shape shape = b.shape(data);
   int64_t rows = shape[0];
   for (int64_t p : *places)
@@ -234,8 +232,7 @@ void scatter_nd(Call& c) {
 void one_hot(Call& c) {
   Builder& b = c.b;
   auto depth = b.number(c.in(1));
-  if (!depth)
-    b.stop("onnx-constant", "its depth must be known while compiling", "give it: --value NAME=...");
+  if (!depth) b.stop("onnx-constant", "its depth must be known while compiling", b.how_to_know(c.in(1)));
   int64_t n = static_cast<int64_t>(*depth);
   if (n < 1 || n > limits::kMaxTensorBytes) c.refuse("its depth is no depth");
   int64_t axis = b.axis(c.i("axis", -1), b.rank(c.in(0)) + 1);

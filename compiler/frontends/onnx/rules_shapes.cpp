@@ -71,8 +71,7 @@ void range(Call& c) {
   Builder& b = c.b;
   for (size_t i = 0; i < 3; ++i)
     if (!b.is_constant(c.in(i)))
-      b.stop("onnx-constant", "its start, limit and delta must be known while compiling",
-             "give them: --value NAME=...");
+      b.stop("onnx-constant", "its start, limit and delta must be known while compiling", b.how_to_know(c.in(i)));
   DType type = b.dtype(c.in(0));
   if (type == DType::kF32) {
     double start = *b.number(c.in(0)), limit = *b.number(c.in(1)), delta = *b.number(c.in(2));

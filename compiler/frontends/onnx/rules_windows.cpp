@@ -36,13 +36,17 @@ Id pad_spatial(Builder& b, Id x, const WindowAttributes& w, double value) {
   return b.add("pad", {x, b.filled(b.dtype(x), value)}, {{"before", before}, {"after", after}});
 }
 
+// Places of a window that is put together from slices.
+constexpr int64_t kMostTaps = 256;
+
 // Calls each(slice) with what every place of the window sees, in row, column order.
 template <typename Each>
 void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
   Builder& b = c.b;
   int64_t taps = graph::element_count(w.kernel);
-  if (taps > 256)
-    c.refuse("a window of more than 256 places", "use a smaller one, or one of two dimensions");
+  if (taps > kMostTaps)
+    c.refuse(fmt::format("a window of more than {} places", kMostTaps),
+             "use a smaller one, or a convolution with constant weights");
   for (int64_t tap = 0; tap < taps; ++tap) {
     Ints begin = {0, 0}, counts = {b.shape(padded)[0], b.shape(padded)[1]}, steps = {1, 1};
     int64_t rest = tap;
@@ -80,17 +84,31 @@ Id conv_of_slices(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t 
   return b.reshape(out, to);
 }
 
-Id conv_2d(Call& c, const WindowAttributes& w, int64_t groups, bool& biased) {
+Id conv_2d(Call& c, Id image, Id filters, const WindowAttributes& w, int64_t groups, bool& biased) {
   Builder& b = c.b;
-  const graph::Shape& weights = c.shape(1);
-  bool depthwise = groups > 1 && weights[1] == 1 && c.shape(0)[1] == groups;
-  std::vector<Id> operands = {
-      nchw_to_nhwc(b, c.in(0)),
-      b.transpose(c.in(1), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1})};
+  bool depthwise = groups > 1 && b.shape(filters)[1] == 1 && b.shape(image)[1] == groups;
+  std::vector<Id> operands = {nchw_to_nhwc(b, image),
+                              b.transpose(filters, depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1})};
   biased = c.has(2) && b.is_constant(c.in(2));
   if (biased) operands.push_back(c.in(2));
   return nhwc_to_nchw(
       b, b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, window_settings(w)));
+}
+
+// Signals as images of one row.
+Id conv_of_rows(Call& c, WindowAttributes w, int64_t groups, bool& biased) {
+  Builder& b = c.b;
+  auto rows = [&](Id x) {
+    graph::Shape shape = b.shape(x);
+    shape.insert(shape.begin() + 2, 1);
+    return b.reshape(x, shape);
+  };
+  for (Ints* list : {&w.kernel, &w.strides, &w.dilations, &w.in, &w.out}) list->insert(list->begin(), 1);
+  for (Ints* list : {&w.before, &w.after}) list->insert(list->begin(), 0);
+  Id out = conv_2d(c, rows(c.in(0)), rows(c.in(1)), w, groups, biased);
+  graph::Shape to = b.shape(out);
+  to.erase(to.begin() + 2);
+  return b.reshape(out, to);
 }
 
 void conv(Call& c) {
@@ -103,8 +121,11 @@ void conv(Call& c) {
   bool fits = groups >= 1 && in[1] == weights[1] * groups && weights[0] % groups == 0;
   if (!fits) c.refuse("its filters do not fit the image");
   bool biased = false;
-  bool image = w.dims() == 2 && b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
-  Id out = image ? conv_2d(c, w, groups, biased) : conv_of_slices(c, c.in(0), c.in(1), w, groups);
+  const bool known = b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
+  const bool image = w.dims() == 2 && known, rows = w.dims() == 1 && known && w.kernel[0] > kMostTaps;
+  Id out = image  ? conv_2d(c, c.in(0), c.in(1), w, groups, biased)
+           : rows ? conv_of_rows(c, w, groups, biased)
+                  : conv_of_slices(c, c.in(0), c.in(1), w, groups);
   if (c.has(2) && !biased) {
     graph::Shape column(w.dims() + 1, 1);
     column[0] = weights[0];

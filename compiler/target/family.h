@@ -16,9 +16,16 @@
 
 namespace aotc::target {
 
+// An instruction set, and what boards may say that a core with it has.
+struct Isa {
+  std::string_view name;                   // "armv7e-m"
+  std::vector<std::string_view> features;  // "dsp", "fpu"
+};
+
 // A core that boards may name; without cycles it costs what most do.
 struct Core {
   std::string_view cpu;  // "cortex-m4"
+  std::string_view isa;  // empty: any of the family
   std::optional<ops::Costs> cycles;
   const machine::Timing* timing = nullptr;  // of its instructions, where that is known
   // What compilers' code takes there beside the sums of these, where estimates were far off what was counted.
@@ -41,12 +48,15 @@ struct Extension {
 
 struct Family {
   std::string_view name;  // its folder
+  std::vector<Isa> isas;
   std::vector<Core> cores;
+  // The core of ours whose code runs on another core of the family, or nothing: "cortex-m85" gives "cortex-m55".
+  std::string_view (*nearest)(std::string_view cpu) = nullptr;
   // What compilers make of loops there; false where the instruction set is another's.
   bool (*describe)(const CpuQuery& query, ops::TargetInfo& target) = nullptr;
   // And of single operations, where it is not what they make of them for Thumb-2.
   void (*operations)(const ops::TargetInfo& target, OperationCosts& costs) = nullptr;
-  std::vector<Extension> extensions;
+  std::vector<Extension> extensions;  // for cores of this family only
   std::vector<KernelText> kernels;  // of cores that need no feature for them
 };
 

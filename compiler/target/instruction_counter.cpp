@@ -359,17 +359,31 @@ InstructionCounter::Number InstructionCounter::value_of(const Binary& e) {
   }
 }
 
-LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
+namespace {
+
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target, int64_t turns) {
   if (lowered.external) return {};
-  auto with = [&](const OperationCosts& costs) {
-    InstructionCounter counter(costs, target.has_assembly());
+  auto with = [&](const OperationCosts& costs, int64_t turns_of) {
+    InstructionCounter counter(costs, target.has_assembly(), turns_of);
     for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
       if (lowered.args[a].kind == ops::ArgKind::kConstant)
         counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
     return costs.call + counter.run(*lowered.function->body);
   };
   const OperationCosts cycles = operation_cycles(target);
-  return {with(operation_costs(target)), cycles.timing != nullptr ? with(cycles) : 0};
+  return {with(operation_costs(target), InstructionCounter::kMostTurns),
+          cycles.timing != nullptr ? with(cycles, turns) : 0};
+}
+
+}  // namespace
+
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
+  return cost_of(lowered, target, InstructionCounter::kMostTurns);
+}
+
+LoweredCost estimate_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
+  const LoweredCost cost = cost_of(lowered, target, InstructionCounter::kTurnsOfEstimate);
+  return {std::ceil(cost.instructions), std::ceil(cost.cycles)};
 }
 
 }  // namespace aotc::target

@@ -110,7 +110,7 @@ ops::TargetInfo info_of(const Target& target) {
   ops::TargetInfo info;
   if (!target.isa.empty())
     info = target::target_info({std::string(target.cpu), std::string(target.isa), [](std::string_view) { return false; }});
-  target::extend(info, [&](std::string_view feature) { return has(target.features, feature); });
+  target::extend(info, "arm", [&](std::string_view feature) { return has(target.features, feature); });
   if (target.speed) info.level = ops::Level::kSpeed;
   if (target.triple_channels > 0) {
     info.triple_channels = target.triple_channels;

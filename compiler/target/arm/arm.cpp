@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cores of the Cortex-M series.
+#include <utility>
+
 #include "target/arm/dsp/lowerings.h"
 #include "target/arm/helium/lowerings.h"
 #include "target/arm/quads.h"
@@ -27,14 +29,34 @@ std::vector<Core> cortex_cores() {
   using ops::Costs;
   return {
       //                    load store alu  mul  dual high div  branch vector
-      {"cortex-m0", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}, &arm::kCortexM0},
-      {"cortex-m0plus", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 2.0, 1.0}, &arm::kCortexM0Plus},
-      {"cortex-m3", Costs{1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}, &arm::kCortexM3, in_programs_of_m3},
-      {"cortex-m4", Costs{2.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}, &arm::kCortexM4},
-      {"cortex-m7", Costs{1.0, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}, &arm::kCortexM7},
-      {"cortex-m33", Costs{2.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}, &arm::kCortexM33},
-      {"cortex-m55", Costs{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}, &arm::kCortexM55},
+      {"cortex-m0", "armv6-m", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}, &arm::kCortexM0},
+      {"cortex-m0plus", "armv6-m", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 2.0, 1.0}, &arm::kCortexM0Plus},
+      {"cortex-m3", "armv7-m", Costs{1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}, &arm::kCortexM3, in_programs_of_m3},
+      {"cortex-m4", "armv7e-m", Costs{2.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}, &arm::kCortexM4},
+      {"cortex-m7", "armv7e-m", Costs{1.0, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}, &arm::kCortexM7},
+      {"cortex-m33", "armv8-m.main", Costs{2.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}, &arm::kCortexM33},
+      {"cortex-m55", "armv8.1-m.main", Costs{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}, &arm::kCortexM55},
   };
+}
+
+std::vector<Isa> arm_isas() {
+  const std::vector<std::string_view> plain = {"mul", "unaligned", "hwdiv"};
+  std::vector<std::string_view> dsp = plain, mve;
+  dsp.insert(dsp.end(), {"dsp", "fpu", "fpu64"});
+  mve = dsp;
+  mve.insert(mve.end(), {"mve", "mve_float"});
+  return {{"armv6-m", {"mul"}}, {"armv7-m", plain}, {"armv7e-m", dsp}, {"armv8-m.main", dsp}, {"armv8.1-m.main", mve}};
+}
+
+// Cores without timings here, beside the core whose instructions they have.
+std::string_view nearest_arm(std::string_view cpu) {
+  constexpr std::pair<std::string_view, std::string_view> kNearest[] = {
+      {"cortex-m0+", "cortex-m0plus"}, {"cortex-m1", "cortex-m0"},   {"sc000", "cortex-m0"},
+      {"cortex-m23", "cortex-m0plus"}, {"sc300", "cortex-m3"},       {"cortex-m35p", "cortex-m33"},
+      {"star-mc1", "cortex-m33"},      {"cortex-m52", "cortex-m55"}, {"cortex-m85", "cortex-m55"}};
+  for (const auto& [other, ours] : kNearest)
+    if (cpu == other) return ours;
+  return {};
 }
 
 constexpr int kThumb1Registers = 8;
@@ -77,9 +99,19 @@ void thumb1_operations(const ops::TargetInfo& target, OperationCosts& c) {
 }  // namespace
 
 void add_family_arm(std::vector<Family>& to) {
-  to.push_back({"arm", cortex_cores(), describe_arm, thumb1_operations, {arm::dsp_extension(), arm::helium_extension()},
-                {{"triples_thumb1", arm::triples_thumb1}, {"triples_thumb2", arm::triples_thumb2},
-                 {"triple_pack_thumb2", arm::triple_pack_thumb2}, {"quads_thumb2", arm::quads_thumb2}}});
+  Family family;
+  family.name = "arm";
+  family.isas = arm_isas();
+  family.cores = cortex_cores();
+  family.nearest = nearest_arm;
+  family.describe = describe_arm;
+  family.operations = thumb1_operations;
+  family.extensions = {arm::dsp_extension(), arm::helium_extension()};
+  family.kernels = {{"triples_thumb1", arm::triples_thumb1},
+                    {"triples_thumb2", arm::triples_thumb2},
+                    {"triple_pack_thumb2", arm::triple_pack_thumb2},
+                    {"quads_thumb2", arm::quads_thumb2}};
+  to.push_back(std::move(family));
 }
 
 }  // namespace aotc::target

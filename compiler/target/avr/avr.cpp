@@ -38,12 +38,21 @@ void avr_operations(const ops::TargetInfo&, OperationCosts& c) {
        .fused = false};
 }
 
+std::string_view nearest_avr(std::string_view cpu) {
+  for (std::string_view other : {"atmega32u4", "atmega168", "atmega168p", "atmega328", "atmega644p"})
+    if (cpu == other) return "atmega328p";
+  if (cpu == "atmega2561") return "atmega2560";
+  return {};
+}
+
 }  // namespace
 
 void add_family_avr(std::vector<Family>& to) {
   Family family;
   family.name = "avr";
-  family.cores = {{"atmega328p", {}}, {"atmega2560", {}}};
+  family.isas = {{"avr5", {"mul", "harvard"}}, {"avr51", {"mul", "harvard"}}, {"avr6", {"mul", "harvard"}}};
+  family.cores = {{"atmega328p", "avr5", {}}, {"atmega2560", "avr6", {}}};
+  family.nearest = nearest_avr;
   family.describe = describe_avr;
   family.operations = avr_operations;
   to.push_back(std::move(family));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // RV32 cores.
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ops/common/conv.h"
@@ -49,6 +50,20 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   return true;
 }
 
+// Cores by name, and other sets of extensions; nothing for those without multiplication.
+std::string_view nearest_riscv(std::string_view cpu) {
+  constexpr std::pair<std::string_view, std::string_view> kNearest[] = {
+      {"sifive-e20", "rv32imc"},  {"sifive-e21", "rv32imac"}, {"sifive-e24", "rv32imac"}, {"sifive-e31", "rv32imac"},
+      {"sifive-e34", "rv32imac"}, {"sifive-e76", "rv32imac"}, {"hazard3", "rv32imac"},    {"bumblebee", "rv32imac"},
+      {"ibex", "rv32imc"},        {"cv32e40p", "rv32imc"},    {"cv32e40x", "rv32imc"},    {"vexriscv", "rv32imac"},
+      {"esp32c2", "rv32imc"},     {"esp32c3", "rv32imc"},     {"esp32c6", "rv32imac"},    {"esp32h2", "rv32imac"},
+      {"esp32p4", "rv32imac"}};
+  for (const auto& [other, ours] : kNearest)
+    if (cpu == other) return ours;
+  if (cpu.starts_with("rv32gc") || cpu.starts_with("rv32ima")) return "rv32imac";
+  return cpu.starts_with("rv32im") ? "rv32imc" : "";
+}
+
 void riscv_operations(const ops::TargetInfo&, OperationCosts& c) {
   c = {.high = 2, .choose = 3, .saturate = 4, .fused = false};
   c.scale(0.9);  // what the counts of tests/bench/record.json are to these
@@ -62,7 +77,15 @@ void add_family_riscv(std::vector<Family>& to) {
   const ops::Costs cycles{2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 35.0, 3.0, 1.0};
   Family family;
   family.name = "riscv";
-  family.cores = {{"rv32imac", cycles, &kThreeStages}, {"rv32imc", cycles, &kThreeStages}};
+  const std::vector<std::string_view> plain = {"mul", "unaligned", "hwdiv"};
+  std::vector<std::string_view> single = plain, twice;
+  single.emplace_back("fpu");
+  twice = single;
+  twice.emplace_back("fpu64");
+  family.isas = {{"rv32im", plain},    {"rv32ima", plain},    {"rv32imc", plain},    {"rv32imac", plain},
+                 {"rv32imfc", single}, {"rv32imafc", single}, {"rv32imafdc", twice}, {"rv32gc", twice}};
+  family.cores = {{"rv32imac", "", cycles, &kThreeStages}, {"rv32imc", "", cycles, &kThreeStages}};
+  family.nearest = nearest_riscv;
   family.describe = describe_riscv;
   family.operations = riscv_operations;
   family.kernels = {{"triples_rv32", riscv::triples_rv32}, {"triple_pack_rv32", riscv::triple_pack_rv32},

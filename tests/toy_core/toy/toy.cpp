@@ -64,7 +64,8 @@ void add_family_toy(std::vector<Family>& to) {
   extension.kernels = {{"toy_larger", toy_larger}};
   Family family;
   family.name = "toy";
-  family.cores = {{"toy", ops::Costs{.load = 7}}};
+  family.isas = {{"toy", {"toy"}}};
+  family.cores = {{"toy", "toy", ops::Costs{.load = 7}}};
   family.describe = [](const CpuQuery& query, ops::TargetInfo& target) {
     if (query.isa != "toy") return false;
     target.registers = 5;

@@ -139,7 +139,7 @@ std::vector<TargetInfo> targets() {
   out[2].registers = 13;
   out[2].unaligned_words = true;  // several channels at a time
   out[3] = out[2];
-  target::extend(out[3], [](std::string_view feature) { return feature == "dsp"; });
+  target::extend(out[3], "arm", [](std::string_view feature) { return feature == "dsp"; });
   out[4] = out[3];
   out[4].level = Level::kSize;
   out[4].prefer_ram = true;

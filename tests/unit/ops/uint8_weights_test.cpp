@@ -25,7 +25,7 @@ std::string transpose_conv_algorithm(int zero_point) {
       "test", definition_lookup(), diags);
   if (!graph.ok() || !verify_graph(*graph, diags)) return diags.str();
   TargetInfo target;
-  target::extend(target, [](std::string_view feature) { return feature == "dsp"; });
+  target::extend(target, "arm", [](std::string_view feature) { return feature == "dsp"; });
   return lower(OpView{*graph, graph->ops[0]}, target).schedule.algorithm;
 }
 

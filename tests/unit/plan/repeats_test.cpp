@@ -264,7 +264,7 @@ int64_t tables_called(const Program& p, const std::string& name) {
 
 TEST(PlanRepeats, WeightsOfSeveralOperatorsAreOneTableForTheDspExtensionToo) {
   PlanOptions options;
-  target::extend(options.target, [](std::string_view feature) { return feature == "dsp"; });
+  target::extend(options.target, "arm", [](std::string_view feature) { return feature == "dsp"; });
   Program p = planned_steps(products(), options);
   EXPECT_EQ(tables_called(p, "stream"), 1);
   EXPECT_EQ(tables_called(p, "bias"), 3);

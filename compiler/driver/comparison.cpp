@@ -75,6 +75,11 @@ DeviceResults read_results(std::span<const uint8_t> file) {
       out.records.push_back(r);
     }
   }
+  // More ticks than a clock of 10 GHz makes in three years.
+  constexpr uint64_t kMostTicks = uint64_t{1} << 60;
+  out.times_possible = out.summary.length <= kMostTicks;
+  for (int64_t ticks : out.op_ticks)
+    out.times_possible = out.times_possible && ticks >= 0 && static_cast<uint64_t>(ticks) <= kMostTicks;
   return out;
 }
 
@@ -108,6 +113,13 @@ bool Comparison::compare(const DeviceResults& results) {
     return false;
   }
   if (!results.well_formed) return bad_file();
+  if (!results.times_possible) {
+    diags_
+        .error(where_, "verify-device",
+               fmt::format("the device reports impossible times: {} for a run", results.summary.length))
+        .help("the clock of the firmware is wrong: create it again with this aotc, or correct clock.hz in board.json");
+    return false;
+  }
   expect_calls();
   for (const DeviceRecord& r : results.records) {
     if (r.sample >= reference_.size()) return bad_file();

@@ -34,6 +34,7 @@ struct DeviceResults {
   std::vector<int64_t> op_ticks;
   DeviceSummary summary;
   bool well_formed = false, ended = false;
+  bool times_possible = true;  // none is negative, or longer than anybody waits
 };
 DeviceResults read_results(std::span<const uint8_t> file);
 

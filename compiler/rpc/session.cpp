@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -136,10 +137,9 @@ Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Millise
         return {Outcome::kError, {}, error, static_cast<uint32_t>(reader.number(4))};
       }
       if (packet->session != nonce_) continue;
-      if (packet->type == AOTC_RPC_WORKING) {
-        working = true;
+      // The first one says when the function began; others, of TIME, do not buy more time.
+      if (packet->type == AOTC_RPC_WORKING && !std::exchange(working, true))
         deadline = transport_->now() + options_.call_timeout;
-      }
       if (packet->type == (type | AOTC_RPC_ANSWER))
         return {Outcome::kAnswered, std::move(packet->payload), 0, 0};
     }
@@ -409,14 +409,47 @@ Result<CallResult> Session::call(const std::string& name, const std::vector<Argu
   return out;
 }
 
+namespace {
+
+// Whether the figures fit together, and fit the time that the host waited: a clock may be wrong, but not a
+// thousand times.
+bool is_possible(const Timing& t, uint32_t repeats, const DeviceInfo& device, Milliseconds took) {
+  constexpr double kRoom = 1000;
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  const auto runs = static_cast<double>(repeats), total = static_cast<double>(t.total);
+  if (t.total > kMost || t.most > t.total || t.least > t.most) return false;
+  if (static_cast<double>(t.least) * runs > total * 1.0001 + 1 ||
+      static_cast<double>(t.most) * runs < total * 0.9999 - 1)
+    return false;
+  const double seconds = static_cast<double>(took.count()) / 1000 + 1;
+  return device.ticks_per_second == 0 || total <= kRoom * seconds * static_cast<double>(device.ticks_per_second);
+}
+
+}  // namespace
+
+Failure Session::impossible(const Timing& t, const std::string& what, Diagnostics& diags) const {
+  Location where;
+  where.file = transport_->name();
+  diags
+      .error(where, "rpc-times",
+             fmt::format("{}: the device reports impossible times: {} ticks in all, least {}, most {}", what, t.total,
+                         t.least, t.most))
+      .help("the clock of the firmware is wrong: create it again with this aotc, or correct clock.hz in board.json");
+  return kFailure;
+}
+
 Result<Timing> Session::time(const std::string& name, const std::vector<Argument>& arguments,
                              uint32_t repeats, uint32_t warm_up, Diagnostics& diags) {
   Writer writer;
   writer.number(repeats, 4).number(warm_up, 4);
   put_call(writer, name, arguments);
+  writer.number(static_cast<uint64_t>(std::min<int64_t>(options_.call_timeout.count(), UINT32_MAX)), 4);
   const std::string what = fmt::format("timing '{}'", escape_for_display(name));
+  const Milliseconds begin = transport_->now();
   auto answer = request(AOTC_RPC_TIME, writer.take(), what, diags);
   if (!answer) return kFailure;
+  if (Reader status(*answer); static_cast<int32_t>(status.number(4)) == AOTC_RPC_TIME_OVER && !status.failed())
+    return report(ended(Outcome::kTimeout), AOTC_RPC_TIME, what, diags);
   Reader reader(*answer);
   if (!check_status(reader, 28, name, diags)) return kFailure;
   Timing out;
@@ -425,6 +458,8 @@ Result<Timing> Session::time(const std::string& name, const std::vector<Argument
   out.most = reader.number(8);
   out.empty = reader.number(4);
   if (reader.failed()) return malformed(what, diags);
+  if (const Milliseconds took = transport_->now() - begin; !is_possible(out, repeats, device_, took))
+    return impossible(out, what, diags);
   return out;
 }
 

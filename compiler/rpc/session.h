@@ -99,6 +99,7 @@ class Session {
   // Also [rpc-function], [rpc-failed] if its status is not 0, [rpc-timeout].
   Result<CallResult> call(const std::string& name, const std::vector<Argument>& arguments,
                           Diagnostics& diags);
+  // All runs together have the time of a call. Also [rpc-times] for figures that cannot be.
   Result<Timing> time(const std::string& name, const std::vector<Argument>& arguments,
                       uint32_t repeats, uint32_t warm_up, Diagnostics& diags);
   Status free_slot(uint8_t slot, Diagnostics& diags);  // 0xFF: all
@@ -135,6 +136,7 @@ class Session {
                  Diagnostics& diags) const;
   // What the firmware said in plain text when it crashed; empty if it did not.
   std::string crash_text() const;
+  Failure impossible(const Timing& timing, const std::string& what, Diagnostics& diags) const;
   Failure malformed(const std::string& what, Diagnostics& diags) const;
   // Moves `total` bytes in pieces as large as the line takes.
   template <typename MakeRequest, typename TakeAnswer>

@@ -439,6 +439,8 @@ static void time_function(AotcRpcServer *server, struct request *request) {
     uint64_t least = UINT64_MAX;
     uint64_t most = 0u;
     uint64_t since_sign = 0u;
+    uint64_t spent = 0u;
+    uint64_t limit = UINT64_MAX;
     uint64_t empty;
     uint64_t i;
     int status = 0;
@@ -446,6 +448,9 @@ static void time_function(AotcRpcServer *server, struct request *request) {
     uint8_t *at = payload_of(server);
     if (!read_call(server, request, &call)) {
         return;
+    }
+    if (request->payload.left >= 4u) {
+        limit = take(&request->payload, 4u) * platform->ticks_per_second / 1000u;
     }
     TVMAPISetLastError("");
     (void)ticks_of(platform, NULL, NULL);
@@ -458,6 +463,10 @@ static void time_function(AotcRpcServer *server, struct request *request) {
             total += ticks;
             least = ticks < least ? ticks : least;
             most = ticks > most ? ticks : most;
+        }
+        spent += measured;
+        if (spent >= limit && status == 0 && i + 1u < (uint64_t)warm_up + repeats) {
+            status = AOTC_RPC_TIME_OVER;
         }
         since_sign += measured;
         if (since_sign >= platform->ticks_per_second / 2u) {

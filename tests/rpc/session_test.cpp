@@ -428,5 +428,109 @@ TEST(Errors, FunctionTakesTooLong) {
   EXPECT_EQ(functions_counted, before + 1);
 }
 
+// A line whose device answers with what a test makes of its answers.
+class Changed : public Line {
+ public:
+  using Line::Line;
+  std::function<void(Packet&)> change;
+  ReadState read(std::vector<uint8_t>& to, Milliseconds timeout) override {
+    std::vector<uint8_t> all;
+    const ReadState state = Line::read(all, timeout);
+    decoder_.feed(all);
+    while (auto packet = decoder_.next()) {
+      change(*packet);
+      auto frame = encode(*packet);
+      to.insert(to.end(), frame.begin(), frame.end());
+    }
+    return state;
+  }
+
+ private:
+  Decoder decoder_;
+};
+
+TEST(Errors, ImpossibleTimes) {
+  const uint64_t all = UINT64_MAX;
+  struct Case {
+    uint64_t total, least, most;
+    bool good;
+  };
+  for (const Case& c : {Case{all, all, all, false},
+                        {1844674407370955161u, all, 5, false},
+                        {100, 20, 5, false},
+                        {100, 30, 40, false},
+                        {100, 5, 8, false},
+                        {100, 0, 101, false},
+                        {uint64_t{1} << 61, 0, uint64_t{1} << 61, false},
+                        {100, 5, 20, true},
+                        {0, 0, 0, true},
+                        {100, 10, 10, true}}) {
+    Device device;
+    Diagnostics d;
+    auto made = std::make_unique<Changed>(device, no_noise(), no_noise());
+    made->change = [&](Packet& packet) {
+      if (packet.type != (AOTC_RPC_TIME | AOTC_RPC_ANSWER)) return;
+      Writer w;
+      packet.payload = w.number(0, 4).number(c.total, 8).number(c.least, 8).number(c.most, 8).number(7, 4).take();
+    };
+    auto session = Session::open(std::move(made), {}, d);
+    ASSERT_TRUE(session) << d.str();
+    EXPECT_EQ((*session)->time("spin", {Argument::of_int(50)}, 10, 0, d).ok(), c.good)
+        << c.total << " " << c.least << " " << c.most;
+    if (!c.good) {
+      EXPECT_EQ(slug_of(d), "rpc-times");
+    }
+  }
+}
+
+TEST(Errors, ATimingOfManyRunsEnds) {
+  Connected c;
+  // Runs of 50 ms for four thousand million times: the device ends them by its clock, once.
+  const uint64_t before = functions_clock;
+  EXPECT_FALSE(c.session->time("spin", {Argument::of_int(50)}, UINT32_MAX, 0, c.diags));
+  EXPECT_EQ(slug_of(c.diags), "rpc-timeout");
+  EXPECT_GE(functions_clock - before, 60000u);
+  EXPECT_LT(functions_clock - before, 80000u);
+  // It serves others afterwards.
+  Diagnostics d;
+  EXPECT_TRUE(c.session->time("spin", {Argument::of_int(50)}, 3, 0, d)) << d.str();
+}
+
+TEST(Errors, ADeviceThatAlwaysWorksIsGivenUp) {
+  class Working : public Line {
+   public:
+    using Line::Line;
+    Packet last;
+    ReadState read(std::vector<uint8_t>& to, Milliseconds timeout) override {
+      std::vector<uint8_t> all;
+      const ReadState state = Line::read(all, timeout);
+      decoder_.feed(all);
+      while (auto packet = decoder_.next()) {
+        if (packet->type != (AOTC_RPC_HELLO | AOTC_RPC_ANSWER)) last = *packet, last.type = AOTC_RPC_WORKING;
+        auto frame = encode(*packet);
+        if (packet->type != (AOTC_RPC_TIME | AOTC_RPC_ANSWER)) to.insert(to.end(), frame.begin(), frame.end());
+      }
+      // Again and again, as long as somebody waits.
+      if (last.type == AOTC_RPC_WORKING) {
+        auto frame = encode(last);
+        to.insert(to.end(), frame.begin(), frame.end());
+      }
+      return state;
+    }
+
+   private:
+    Decoder decoder_;
+  };
+  Device device;
+  Diagnostics d;
+  auto made = std::make_unique<Working>(device, no_noise(), no_noise());
+  Working& line = *made;
+  auto session = Session::open(std::move(made), {}, d);
+  ASSERT_TRUE(session) << d.str();
+  EXPECT_FALSE((*session)->time("spin", {Argument::of_int(1)}, 3, 0, d));
+  EXPECT_EQ(slug_of(d), "rpc-timeout");
+  EXPECT_LT(line.now(), Milliseconds(90000));
+}
+
 }  // namespace
 }  // namespace aotc::rpc

@@ -35,6 +35,9 @@
 #define AOTC_RPC_WORKING 0xF0u
 #define AOTC_RPC_ERROR 0xFFu
 
+/* Status in the answer to TIME: the limit of the request ended it before all runs were made. */
+#define AOTC_RPC_TIME_OVER 0x7FFFFFFF
+
 /* Errors: the u16 that an ERROR packet begins with. What the u32 after it says is in brackets. */
 #define AOTC_RPC_ERROR_VERSION 1u   /* packet of another version [the device's version] */
 #define AOTC_RPC_ERROR_SESSION 2u   /* no HELLO of this session since the start [0] */

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 
+#include "driver/cycle_estimate.h"
 #include "mlf/operator_archive.h"
 #include "ops/common/pair_budget.h"
 #include "ops/operator.h"
+#include "target/instruction_counter.h"
 
 namespace aotc::driver {
 
@@ -56,6 +59,15 @@ class Prober {
     return std::move(out_);
   }
 
+  // What a run of it is estimated to take, by the computation of all figures that are shown.
+  void estimate(Alternative& a) const {
+    const auto lowered = probe(a.schedule);
+    if (!lowered) return;
+    const target::LoweredCost cost = target::estimate_of(*lowered, target_);
+    a.schedule.instructions = cost.instructions;
+    a.schedule.cycles = cost.cycles;
+  }
+
  private:
   // Nothing if what is asked for cannot be had.
   std::optional<ops::Lowered> probe(const ops::Schedule& asked) const {
@@ -74,7 +86,6 @@ class Prober {
     made.schedule.algorithm = lowered.schedule.algorithm;
     made.schedule.numbers = asked.numbers;
     made.schedule.instructions = lowered.schedule.instructions;
-    made.schedule.cycles = lowered.schedule.cycles;
     for (const ops::Constant& c : lowered.constants)
       made.constant_bytes += static_cast<int64_t>(c.bytes.size());
     made.scratch_bytes = lowered.scratch_bytes;
@@ -113,17 +124,17 @@ class Prober {
   std::vector<Alternative> out_;
 };
 
-// The cheapest by the cost model first, behind the chosen one; of which it says nothing last.
-void keep_best(std::vector<Alternative>& all, size_t most) {
+// The cheapest first, behind the chosen one; those of which nothing is known last.
+void sort_by_cost(std::vector<Alternative>& all) {
   auto cost = [](const Alternative& a) {
-    return a.schedule.instructions > 0 ? a.schedule.instructions
-                                       : std::numeric_limits<double>::max();
+    return a.schedule.cycles > 0         ? a.schedule.cycles
+           : a.schedule.instructions > 0 ? a.schedule.instructions
+                                         : std::numeric_limits<double>::max();
   };
   std::stable_sort(all.begin(), all.end(), [&](const Alternative& a, const Alternative& b) {
     if (a.chosen != b.chosen) return a.chosen;
     return cost(a) < cost(b);
   });
-  if (all.size() > most) all.resize(most);
 }
 
 }  // namespace
@@ -132,6 +143,10 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
   std::vector<OperatorAlternatives> out;
   const plan::Program& p = compiled.program;
   if (p.source || most == 0) return out;
+  const CycleEstimate& cycles = estimated_cycles(compiled);
+  const InstructionEstimate instructions = estimated_instructions(compiled);
+  std::map<int, size_t> call_of;  // by operator
+  for (size_t c = 0; c < p.calls.size(); ++c) call_of.try_emplace(p.calls[c].op_index, c);
   std::set<int> alone, indices, twice;
   for (const graph::Op& op : p.graph.ops)
     if (!indices.insert(op.location.op_index).second) twice.insert(op.location.op_index);
@@ -145,8 +160,19 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
     if (traits.view || traits.external || traits.device_copy || op.location.op_index < 0 ||
         twice.contains(op.location.op_index) || !alone.contains(static_cast<int>(i)))
       continue;
-    OperatorAlternatives one{op.location.op_index, op.location.op_type, Prober(compiled, op).run()};
-    keep_best(one.alternatives, most);
+    Prober prober(compiled, op);
+    OperatorAlternatives one{op.location.op_index, op.location.op_type, prober.run()};
+    // The best by the schedules' own estimate, which costs nothing; then by the one that is shown.
+    sort_by_cost(one.alternatives);
+    if (one.alternatives.size() > most) one.alternatives.resize(most);
+    for (Alternative& a : one.alternatives) prober.estimate(a);
+    // The chosen one is in the program, perhaps with others as one function.
+    if (const auto call = call_of.find(static_cast<int>(i)); call != call_of.end() && !one.alternatives.empty()) {
+      ops::Schedule& chosen = one.alternatives[0].schedule;
+      chosen.instructions = static_cast<double>(instructions.calls[call->second]);
+      if (!cycles.calls.empty()) chosen.cycles = static_cast<double>(cycles.calls[call->second]);
+    }
+    sort_by_cost(one.alternatives);
     out.push_back(std::move(one));
   }
   return out;

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/board_comparison.h"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <numeric>
 
 #include <nlohmann/json.hpp>
 
 #include "driver/cycle_estimate.h"
 #include "driver/fit.h"
-#include "driver/levels.h"
 #include "project/cpus.h"
 
 namespace aotc::driver {
@@ -37,9 +34,8 @@ nlohmann::ordered_json row_of(const Compiled& c, const project::Board& board) {
                               {"constants_bytes", figures.constant_bytes},
                               {"ram_needed", fit.ram_needed},
                               {"flash_needed", fit.flash_needed}};
-  const auto calls = estimated_instructions(c);
-  if (std::find(calls.begin(), calls.end(), 0) == calls.end())
-    j["estimated_instructions"] = std::accumulate(calls.begin(), calls.end(), int64_t{0});
+  if (const int64_t instructions = estimated_instructions(c).total; instructions > 0)
+    j["estimated_instructions"] = instructions;
   const int64_t cycles = estimated_cycles(c).total;
   if (cycles == 0) return j;
   j["estimated_cycles"] = cycles;

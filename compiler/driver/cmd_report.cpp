@@ -25,20 +25,21 @@ std::string layers_text(const Report& r, const nlohmann::ordered_json& ticks, co
   const Compiled& compiled = r.compiled;
   std::vector<std::vector<std::string>> rows = {
       {"call", "operator", "result", "MACs", "arena live", "constants", "schedule"}};
-  if (!ticks.empty()) rows[0].push_back(unit + (r.project->board.stand_in ? " (of a stand-in)" : ""));
+  if (!ticks.empty()) rows[0].push_back(unit + (r.data.value("stand_in", false) ? " (of a stand-in)" : ""));
   for (size_t i = 0; i < compiled.program.calls.size(); ++i) {
     const plan::ProgramCall& call = compiled.program.calls[i];
     const auto& layer = r.data["layers"][i];
     std::string shape = call.results.empty()
                             ? ""
                             : graph::to_string(compiled.program.graph[call.results[0]].type.shape);
-    std::vector<std::string> row = {std::to_string(i),
-                                    codegen::call_title(compiled.program, call),
-                                    shape,
-                                    with_commas(layer.value("macs", int64_t{0})),
-                                    with_commas(layer.value("live_bytes", int64_t{0})),
-                                    with_commas(layer.value("constants_bytes", int64_t{0})),
-                                    call.schedule.text()};
+    std::vector<std::string> row = {
+        std::to_string(i),
+        codegen::call_title(compiled.program, call),
+        shape,
+        with_commas(layer.value("macs", int64_t{0})) + (layer.value("per_iteration", false) ? " per iteration" : ""),
+        with_commas(layer.value("live_bytes", int64_t{0})),
+        with_commas(layer.value("constants_bytes", int64_t{0})),
+        call.schedule.text()};
     if (row[1].size() > 56) row[1] = row[1].substr(0, 53) + "...";
     if (i < ticks.size()) row.push_back(with_commas(ticks[i].get<int64_t>()));
     rows.push_back(row);
@@ -49,7 +50,7 @@ std::string layers_text(const Report& r, const nlohmann::ordered_json& ticks, co
 void print_report(const Report& r) {
   const auto run = r.data.value("run", nlohmann::ordered_json::object());
   const auto ticks = run.value("op_ticks", nlohmann::ordered_json::array());
-  const std::string unit = r.project ? r.project->board.field("clock.unit") : "";
+  const std::string unit = r.data.value("unit", "");
   print_out("{}\n{}", layers_text(r, ticks, unit), summary_text(r.compiled));
   print_out("{}\n{}", live_text(r.compiled), levels_text(r.variants));
   if (r.variants.size() > 1) print_out("\n{}", pareto_text(r.variants));
@@ -57,7 +58,7 @@ void print_report(const Report& r) {
     print_out("code: {}\n", format_bytes(r.data["code_bytes"].get<int64_t>()));
   if (run.contains("values") && run["values"].contains(unit) && run["values"][unit].is_number())
     print_out("{} per inference: {}{}\n", unit, with_commas(run["values"][unit].get<int64_t>()),
-              r.project->board.stand_in ? ", of a stand-in for the board: no time of the board" : "");
+              r.data.value("stand_in", false) ? ", counted on a stand-in for the board with the same core" : "");
   for (const auto& step : r.data["next"])
     print_out("{}: {}\n", step["option"].get<std::string>(), step["text"].get<std::string>());
   if (r.data.contains("difference")) print_out("\n{}", difference_text(r.data["difference"]));

@@ -31,7 +31,7 @@ nlohmann::ordered_json json_of(const Alternative& a) {
   j["scratch_bytes"] = a.scratch_bytes;
   if (a.schedule.instructions > 0) {
     j["estimated_instructions"] = std::llround(a.schedule.instructions);
-    j["estimated_cycles"] = std::llround(a.schedule.cycles);
+    if (a.schedule.cycles > 0) j["estimated_cycles"] = std::llround(a.schedule.cycles);
   }
   return j;
 }

@@ -23,6 +23,7 @@
 #include "ops/operator.h"
 #include "passes/devices.h"
 #include "passes/pipeline.h"
+#include "plan/executions.h"
 #include "plan/print.h"
 #include "project/cpus.h"
 #include "support/files.h"
@@ -481,9 +482,9 @@ Figures figures_of(const Compiled& compiled) {
   for (const plan::ProgramConstant& c : p.constants)
     f.constant_bytes += static_cast<int64_t>(c.data.bytes.size());
   f.constant_bytes += compiled.c.loop_table_bytes;
+  f.macs = plan::macs_of(p.reference());
   std::set<graph::TensorId> seen;
   for (const graph::Op& op : p.graph.ops) {
-    f.macs += ops::definition_of(op).macs({p.graph, op});
     for (graph::TensorId id : op.operands)
       if (p.graph.is_constant(id) && seen.insert(id).second)
         f.raw_constant_bytes += p.graph[id].type.bytes();

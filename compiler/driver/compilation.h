@@ -137,7 +137,7 @@ project::ProjectModel project_model_of(const Compiled& compiled);
 
 // Figures of a compiled model.
 struct Figures {
-  int64_t macs = 0;
+  int64_t macs = 0;  // of a run, or per iteration of a loop whose length is not known
   int64_t arena_bytes = 0, workspace_bytes = 0;
   int64_t state_bytes = 0;         // kept from run to run
   int64_t constant_bytes = 0;      // tables as emitted

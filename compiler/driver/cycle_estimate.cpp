@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 
+#include "ops/operator.h"
 #include "plan/constant_reads.h"
+#include "plan/executions.h"
 #include "plan/instructions.h"
 
 namespace aotc::driver {
@@ -37,16 +38,31 @@ double full_hz(const Compiled& c) {
   return hz.empty() ? 0 : std::strtod(hz.c_str(), nullptr);
 }
 
+// Of each operator once, however often it runs.
+int64_t macs_once(const plan::Program& p) {
+  int64_t out = 0;
+  for (const graph::Op& op : p.graph.ops) out += ops::definition_of(op).macs({p.graph, op});
+  return out;
+}
+
+bool known(const std::vector<int64_t>& calls) { return std::find(calls.begin(), calls.end(), 0) == calls.end(); }
+
+void multiply(std::vector<int64_t>& calls, const plan::Program& program) {
+  const std::vector<int64_t> times = plan::executions_of(program).times;
+  for (size_t i = 0; i < calls.size(); ++i) calls[i] *= times[i];
+}
+
 CycleEstimate estimate(const Compiled& c) {
   CycleEstimate out;
-  if (figures_of(c).macs > kMostMacs) return out;
+  if (macs_once(c.program) > kMostMacs) return out;
   out.calls = plan::cycles_of_calls(c.program, c.plan_options.target);
-  if (std::find(out.calls.begin(), out.calls.end(), 0) != out.calls.end()) return out;
-  out.total = std::accumulate(out.calls.begin(), out.calls.end(), int64_t{0});
+  if (out.calls.empty() || !known(out.calls)) return out;
+  out.total = plan::total_of(c.program, out.calls);
+  multiply(out.calls, c.program);
   if (out.total == 0 || !knows_flash(c)) return out;
   const std::vector<int64_t> instructions = plan::estimated_instructions_of_calls(c.program, c.plan_options.target);
   const std::vector<double> reads = plan::constant_reads(c.program);
-  const double code = kInstructionBytes * static_cast<double>(std::accumulate(instructions.begin(), instructions.end(), int64_t{0}));
+  const double code = kInstructionBytes * static_cast<double>(plan::total_of(c.program, instructions));
   out.most = out.total + std::llround(waits(memory_for(c, "code"), code) +
                                       waits(memory_for(c, "constants"), std::accumulate(reads.begin(), reads.end(), 0.0)));
   return out;
@@ -59,6 +75,18 @@ const CycleEstimate& estimated_cycles(const Compiled& c) {
   return *c.cycles;
 }
 
+InstructionEstimate estimated_instructions(const Compiled& c) {
+  InstructionEstimate out{plan::instructions_of_calls(c.program, c.plan_options.target)};
+  for (int64_t& call : out.calls) call = std::max<int64_t>(0, call - plan::kStepInstructions);
+  if (known(out.calls)) out.total = plan::total_of(c.program, out.calls);
+  multiply(out.calls, c.program);
+  return out;
+}
+
+std::string per_iteration_text(const Compiled& c) {
+  return plan::executions_of(c.program).known ? "" : " per iteration";
+}
+
 std::string cycle_assumption(const Compiled& c) { return fmt::format("of {}, no wait states", c.plan_options.target.name); }
 
 std::string milliseconds_text(const Compiled& c, const CycleEstimate& estimate) {
@@ -66,8 +94,9 @@ std::string milliseconds_text(const Compiled& c, const CycleEstimate& estimate) 
   if (hz <= 0 || estimate.total == 0) return "";
   const double least = 1e3 * static_cast<double>(estimate.total) / hz;
   const std::string clock = fmt::format("{:g} MHz", hz / 1e6);
-  if (estimate.most == 0) return fmt::format("{:.3g} ms at {}, or more", least, clock);
-  return fmt::format("{:.3g} to {:.3g} ms at {}", least, 1e3 * static_cast<double>(estimate.most) / hz, clock);
+  const std::string what = "ms" + per_iteration_text(c);
+  if (estimate.most == 0) return fmt::format("{:.3g} {} at {}, or more", least, what, clock);
+  return fmt::format("{:.3g} to {:.3g} {} at {}", least, 1e3 * static_cast<double>(estimate.most) / hz, what, clock);
 }
 
 }  // namespace aotc::driver

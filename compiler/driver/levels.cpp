@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/cycle_estimate.h"
 #include "driver/project_dir.h"
 #include "driver/temporary.h"
-#include "plan/instructions.h"
 #include "support/files.h"
 #include "support/text.h"
 
@@ -92,9 +92,8 @@ void measure(const Compiled& compiled, KnownSizes* sizes, Variant& v) {
   v.constants_bytes = f.constant_bytes;
   v.functions = static_cast<int64_t>(compiled.program.functions.size());
   v.tried = compiled.program.stream_tried;
-  const auto calls = estimated_instructions(compiled);
-  if (std::find(calls.begin(), calls.end(), 0) == calls.end())
-    v.instructions = std::accumulate(calls.begin(), calls.end(), int64_t{0});
+  v.instructions = estimated_instructions(compiled).total;
+  v.cycles = estimated_cycles(compiled).total;
   if (sizes != nullptr && compiled.options.memory == codegen::MemoryMode::kStatic) {
     auto [known, is_new] = sizes->try_emplace(compiled.c.files.at(compiled.prefix + ".c"));
     if (is_new) known->second = code_of(compiled);
@@ -179,19 +178,19 @@ std::vector<Variant> with_rows_to_try(const std::vector<Variant>& variants) {
 }
 
 bool is_better(const Variant& a, const Variant& b) {
-  return a.arena_bytes <= b.arena_bytes && a.instructions <= b.instructions &&
-         (a.arena_bytes < b.arena_bytes || a.instructions < b.instructions);
+  return a.arena_bytes <= b.arena_bytes && a.cost() <= b.cost() &&
+         (a.arena_bytes < b.arena_bytes || a.cost() < b.cost());
 }
 
 // Of equal ones that which was asked for, or else the first.
 void mark_pareto(std::vector<Variant>& variants) {
   for (size_t i = 0; i < variants.size(); ++i) {
     Variant& v = variants[i];
-    v.pareto = v.instructions > 0;
+    v.pareto = v.cost() > 0;
     for (size_t other = 0; other < variants.size() && v.pareto; ++other) {
       const Variant& o = variants[other];
-      if (o.instructions == 0) continue;
-      const bool equal = o.arena_bytes == v.arena_bytes && o.instructions == v.instructions;
+      if (o.cost() == 0) continue;
+      const bool equal = o.arena_bytes == v.arena_bytes && o.cost() == v.cost();
       v.pareto = !is_better(o, v) && !(equal && !v.chosen && (o.chosen || other < i));
     }
   }
@@ -237,7 +236,9 @@ std::vector<Change> changes(const Variant& a, const Variant& b) {
   std::vector<Change> out = {{"arena", a.arena_bytes, b.arena_bytes, true},
                              {"constants", a.constants_bytes, b.constants_bytes, true}};
   if (a.code_bytes && b.code_bytes) out.push_back({"code", *a.code_bytes, *b.code_bytes, true});
-  if (a.instructions > 0 && b.instructions > 0)
+  if (a.cycles > 0 && b.cycles > 0)
+    out.push_back({"cycles by the estimate", a.cycles, b.cycles, false});
+  else if (a.instructions > 0 && b.instructions > 0)
     out.push_back({"instructions by the estimate", a.instructions, b.instructions, false});
   return out;
 }
@@ -249,12 +250,6 @@ std::string VariantOptions::options() const {
   if (prefer_ram) out += " --prefer ram";
   if (stream != plan::Stream::kOff) out += " " + stream_option(*this);
   if (images_last) out += " --input-layout nhwc";
-  return out;
-}
-
-std::vector<int64_t> estimated_instructions(const Compiled& compiled) {
-  std::vector<int64_t> out = plan::instructions_of_calls(compiled.program, compiled.plan_options.target);
-  for (int64_t& call : out) call = std::max<int64_t>(0, call - plan::kStepInstructions);
   return out;
 }
 
@@ -306,6 +301,7 @@ nlohmann::ordered_json variants_json(const std::vector<Variant>& variants) {
                                 {"constants_bytes", v.constants_bytes},
                                 {"functions", v.functions}};
     if (v.instructions > 0) j["estimated_instructions"] = v.instructions;
+    if (v.cycles > 0) j["estimated_cycles"] = v.cycles;
     if (v.code_bytes) j["code_bytes"] = *v.code_bytes;
     out.push_back(j);
   }
@@ -329,9 +325,9 @@ namespace {
 std::vector<const Variant*> pareto_of(const std::vector<Variant>& variants) {
   std::vector<const Variant*> out;
   for (const Variant& v : variants)
-    if (v.pareto || (v.chosen && v.instructions > 0)) out.push_back(&v);
+    if (v.pareto || (v.chosen && v.cost() > 0)) out.push_back(&v);
   std::sort(out.begin(), out.end(), [](const Variant* a, const Variant* b) {
-    return std::tie(a->arena_bytes, a->instructions) < std::tie(b->arena_bytes, b->instructions);
+    return std::pair(a->arena_bytes, a->cost()) < std::pair(b->arena_bytes, b->cost());
   });
   return out;
 }
@@ -353,6 +349,7 @@ nlohmann::ordered_json pareto_json(const std::vector<Variant>& variants) {
                                 {"chosen", v->chosen},
                                 {"arena_bytes", v->arena_bytes},
                                 {"estimated_instructions", v->instructions}};
+    if (v->cycles > 0) j["estimated_cycles"] = v->cycles;
     if (const Variant* other = better_than(*v, points)) j["instead"] = other->options();
     out.push_back(j);
   }
@@ -362,11 +359,11 @@ nlohmann::ordered_json pareto_json(const std::vector<Variant>& variants) {
 std::string pareto_text(const std::vector<Variant>& variants) {
   const std::vector<const Variant*> points = pareto_of(variants);
   if (points.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {
-      {"no better arena and instructions", "arena", "instructions, est.", ""}};
+  std::vector<std::vector<std::string>> rows = {{"best trade-offs between RAM and speed", "arena",
+                                                 points[0]->cycles > 0 ? "cycles, est." : "instructions, est.", ""}};
   for (const Variant* v : points) {
     const Variant* other = better_than(*v, points);
-    rows.push_back({v->options() + (v->chosen ? " *" : ""), with_commas(v->arena_bytes), with_commas(v->instructions),
+    rows.push_back({v->options() + (v->chosen ? " *" : ""), with_commas(v->arena_bytes), with_commas(v->cost()),
                     other ? "better: " + other->options() : ""});
   }
   return format_table(rows);
@@ -393,6 +390,7 @@ nlohmann::ordered_json next_steps_json(const std::vector<Variant>& variants) {
     if (v.code_bytes && chosen->code_bytes) j["code_bytes"] = *v.code_bytes - *chosen->code_bytes;
     if (v.instructions > 0 && chosen->instructions > 0)
       j["estimated_instructions"] = v.instructions - chosen->instructions;
+    if (v.cycles > 0 && chosen->cycles > 0) j["estimated_cycles"] = v.cycles - chosen->cycles;
     out.push_back(j);
   }
   return out;

@@ -26,17 +26,17 @@ struct VariantOptions {
 };
 
 struct Variant : VariantOptions {
-  // `instructions`: estimated, of one run; 0 if some function is given in C.
-  int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0;
+  // `instructions`, `cycles`: estimated, of one run; 0 if some function is given in C, and if nothing is known of the
+  // core's cycles.
+  int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0, cycles = 0;
   std::optional<int64_t> code_bytes = {};
   bool chosen = false;  // what the caller asked for
-  // No other has a smaller arena for as few instructions, nor fewer instructions in as small an arena.
+  // What variants are compared by.
+  int64_t cost() const { return cycles > 0 ? cycles : instructions; }
+  // No other has a smaller arena at the same cost, nor a lower cost in as small an arena.
   bool pareto = false;
   std::vector<plan::StreamTried> tried = {};  // on the way to it, with other segments
 };
-
-// Instructions of each call by the cost model of the target (plan/instructions.h), rather more than less.
-std::vector<int64_t> estimated_instructions(const Compiled& compiled);
 
 // The levels from size to speed, first with the caller's --prefer and --stream; then with the other word of --prefer;
 // then the caller's level with the other words of --stream, and with --input-layout nhwc. Where rows make the arena
@@ -51,14 +51,14 @@ nlohmann::ordered_json levels_json(const std::vector<Variant>& variants);
 nlohmann::ordered_json variants_json(const std::vector<Variant>& variants);
 std::string levels_text(const std::vector<Variant>& variants);
 
-// "pareto" of a report: those that none is better than in arena and estimated instructions, from the smallest arena on;
-// among them what was asked for, with "instead" if another is better. Empty if instructions are not known.
+// "pareto" of a report: those that none is better than in arena and estimated cost, from the smallest arena on;
+// among them what was asked for, with "instead" if another is better. Empty if no cost is known.
 nlohmann::ordered_json pareto_json(const std::vector<Variant>& variants);
 std::string pareto_text(const std::vector<Variant>& variants);
 
-// What a user may try: changes of one option that make something smaller or faster by at least one percent, with all that
-// they change. {"option", "text", "arena_bytes", "constants_bytes", "code_bytes" (if measured), "instructions"}: new less
-// present.
+// What a user may try: changes of one option that make something smaller or faster by at least one percent, with all
+// that they change. {"option", "text", "arena_bytes", "constants_bytes", "code_bytes" (if measured),
+// "estimated_instructions", "estimated_cycles" (if known)}: new less present.
 nlohmann::ordered_json next_steps_json(const std::vector<Variant>& variants);
 
 }  // namespace aotc::driver

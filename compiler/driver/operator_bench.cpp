@@ -72,8 +72,8 @@ Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled
   out.title = fmt::format("{}", op.name());
   for (int i : entry.ops) out.ops.push_back(graph.ops[static_cast<size_t>(i)].location.op_index);
   out.macs = ops::definition_of(op).macs(view);
-  const target::LoweredCost cost = target::cost_of(lowered, cpu);
-  out.instructions = lowered.schedule.instructions > 0 ? lowered.schedule.instructions : cost.instructions;
+  const target::LoweredCost cost = target::estimate_of(lowered, cpu);
+  out.instructions = cost.instructions;
   out.cycles = cost.cycles;
   out.function = entry.function;
   auto parameters = parameters_of(*entry.function, lowered, seed, diags);

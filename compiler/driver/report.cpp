@@ -24,11 +24,11 @@ namespace {
 void add_project(Report& r) {
   const ProjectDir& project = *r.project;
   ReportJson run = load_run(project);
-  const std::string unit = project.board.field("clock.unit");
+  const std::string unit = unit_of_run(project, run);
   const auto ticks = run.value("op_ticks", ReportJson::array());
   r.data["run"] = run;
   r.data["unit"] = unit.empty() ? "ticks" : unit;
-  if (project.board.stand_in) r.data["stand_in"] = true;
+  if (project.board.stand_in && unit == project.board.emulated_unit()) r.data["stand_in"] = true;
   if (auto size = model_size(project)) {
     r.data["code_bytes"] = size->code;
     r.data["constants_in_image_bytes"] = size->constants;

@@ -88,7 +88,8 @@ std::string measured_unit(const ReportJson& before, const ReportJson& after) {
 }
 
 std::vector<std::string> layer_figures(const std::string& unit) {
-  std::vector<std::string> out = {"macs", "estimated_instructions", "live_bytes", "scratch_bytes", "constants_bytes"};
+  std::vector<std::string> out = {"macs",       "estimated_cycles", "estimated_instructions",
+                                  "live_bytes", "scratch_bytes",    "constants_bytes"};
   if (!unit.empty()) out.push_back(unit);
   return out;
 }
@@ -150,7 +151,9 @@ ReportJson difference_json(const ReportJson& before, const ReportJson& after) {
   const std::string unit = measured_unit(before, after);
   ReportJson out = {{"old", title(before)}, {"new", title(after)}};
   out["totals"] = figures(before, after,
-                          {"arena_bytes", "state_bytes", "constants_bytes", "code_bytes", "macs", "estimated_instructions"}, true);
+                          {"arena_bytes", "state_bytes", "constants_bytes", "code_bytes", "macs", "estimated_cycles",
+                           "estimated_instructions"},
+                          true);
   const auto stack_of = [](const ReportJson& r) { return r.contains("stack") && r["stack"].is_object() ? r["stack"] : ReportJson::object(); };
   for (ReportJson f : figures(stack_of(before), stack_of(after), {"bytes"}, true)) {
     f["figure"] = "stack_bytes";

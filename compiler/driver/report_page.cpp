@@ -135,10 +135,14 @@ std::string report_page(const ReportJson& report) {
 std::string report_markdown(const ReportJson& r) {
   const std::string target = !text_at(r, "board").empty() ? text_at(r, "board")
                              : !text_at(r, "cpu").empty() ? text_at(r, "cpu") : "any CPU";
+  const bool per_iteration = r.value("per_iteration", false);
   std::string out = fmt::format("## {} on {}\n\n| figure | value |\n|---|---:|\n", cell(text_at(r, "prefix")), cell(target));
-  for (const char* key : {"arena_bytes", "state_bytes", "constants_bytes", "code_bytes", "macs", "estimated_instructions"})
+  for (const char* key : {"arena_bytes", "state_bytes", "constants_bytes", "code_bytes", "macs", "estimated_cycles",
+                          "estimated_instructions"})
     if (const std::string value = number_of(r, key); !value.empty())
-      out += fmt::format("| {} | {}{} |\n", figure_title(key), value, std::string(key).ends_with("_bytes") ? " bytes" : "");
+      out += fmt::format("| {}{} | {}{} |\n", figure_title(key),
+                         per_iteration && !std::string(key).ends_with("_bytes") ? " per iteration" : "", value,
+                         std::string(key).ends_with("_bytes") ? " bytes" : "");
   if (r.contains("counted"))
     out += fmt::format("| cycles, counted in the emulator | {} |\n", number_of(r["counted"], "cycles"));
   if (r.contains("stack"))
@@ -147,19 +151,23 @@ std::string report_markdown(const ReportJson& r) {
   if (!r["next"].empty()) out += "\n";
   for (const ReportJson& n : r["next"]) out += fmt::format("- `{}`: {}\n", text_at(n, "option"), cell(text_at(n, "text")));
   if (r.contains("difference")) out += markdown_of_difference(r["difference"]);
-  out += "\n<details><summary>Layers</summary>\n\n"
-         "| call | operator | result | MACs | instructions, estimated | live | scratch | constants |\n"
-         "|---:|---|---|---:|---:|---:|---:|---:|\n";
+  out +=
+      "\n<details><summary>Layers</summary>\n\n"
+      "| call | operator | result | MACs | cycles, estimated | instructions, estimated | live | scratch | constants |\n"
+      "|---:|---|---|---:|---:|---:|---:|---:|---:|\n";
   for (const ReportJson& l : r["layers"])
-    out += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} |\n", number_of(l, "call"), cell(text_at(l, "op_type")),
-                       shape_of(l), number_of(l, "macs"), number_of(l, "estimated_instructions"),
-                       number_of(l, "live_bytes"), number_of(l, "scratch_bytes"), number_of(l, "constants_bytes"));
+    out +=
+        fmt::format("| {} | {}{} | {} | {} | {} | {} | {} | {} | {} |\n", number_of(l, "call"),
+                    cell(text_at(l, "op_type")), l.value("per_iteration", false) ? " (per iteration)" : "", shape_of(l),
+                    number_of(l, "macs"), number_of(l, "estimated_cycles"), number_of(l, "estimated_instructions"),
+                    number_of(l, "live_bytes"), number_of(l, "scratch_bytes"), number_of(l, "constants_bytes"));
   return out + "\n</details>\n";
 }
 
 std::string report_csv(const ReportJson& r) {
   const std::string unit = text_at(r, "unit");
-  std::vector<std::string> columns = {"macs", "estimated_instructions", "live_bytes", "scratch_bytes", "constants_bytes"};
+  std::vector<std::string> columns = {"macs",       "estimated_cycles", "estimated_instructions",
+                                      "live_bytes", "scratch_bytes",    "constants_bytes"};
   if (!unit.empty()) columns.push_back(unit);
   if (r.contains("counted")) columns.push_back("counted_cycles");
   std::string out = "call,op_index,op_type,function,tensor,shape," + joined(columns, ",") + ",schedule\r\n";

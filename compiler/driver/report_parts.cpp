@@ -161,17 +161,14 @@ void add_cycles_of_calls(const Compiled& c, ReportJson& report) {
 void add_flow(const Compiled& c, ReportJson& report) {
   const plan::Program& p = c.program;
   const Flow flow(p);
-  const auto instructions = estimated_instructions(c);
-  int64_t total = 0;
+  const InstructionEstimate instructions = estimated_instructions(c);
   for (size_t i = 0; i < p.calls.size(); ++i) {
     ReportJson& layer = report["layers"][i];
     layer["operands"] = flow.operands(p.calls[i]);
-    if (instructions[i] > 0) layer["estimated_instructions"] = instructions[i];
+    if (instructions.calls[i] > 0) layer["estimated_instructions"] = instructions.calls[i];
     layer["constants_checksum"] = checksum_of(p, p.calls[i]);
-    total += instructions[i];
   }
-  if (std::find(instructions.begin(), instructions.end(), 0) == instructions.end())
-    report["estimated_instructions"] = total;
+  if (instructions.total > 0) report["estimated_instructions"] = instructions.total;
   add_cycles_of_calls(c, report);
   report["cost_model"] = c.plan_options.target.name;
   for (size_t i = 0; i < p.graph.outputs.size(); ++i)

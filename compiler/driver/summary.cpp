@@ -12,6 +12,7 @@
 #include "driver/memory_map.h"
 #include "driver/slices.h"
 #include "ops/operator.h"
+#include "plan/executions.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
@@ -33,12 +34,6 @@ std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
                                           p.feeding->rows(), p.feeding->row_bytes)
                             : fmt::format("{} in the arena", in ? "outputs" : out ? "inputs" : "both"));
   return row;
-}
-
-int64_t macs_of(const graph::Graph& graph) {
-  int64_t out = 0;
-  for (const graph::Op& op : graph.ops) out += ops::definition_of(op).macs({graph, op});
-  return out;
 }
 
 // Operators of float activations with int8 weights.
@@ -98,7 +93,8 @@ namespace {
 void add_cycles(const Compiled& c, std::vector<std::vector<std::string>>& rows) {
   const CycleEstimate& estimate = estimated_cycles(c);
   if (estimate.total > 0)
-    rows.push_back({"cycles, estimated", with_commas(estimate.total), cycle_assumption(c), milliseconds_text(c, estimate)});
+    rows.push_back({"cycles" + per_iteration_text(c) + ", estimated", with_commas(estimate.total), cycle_assumption(c),
+                    milliseconds_text(c, estimate)});
 }
 
 void add_cycles(const Compiled& c, nlohmann::ordered_json& j) {
@@ -155,10 +151,12 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
          fmt::format("instructions at most, by the cost model of {}: row {} of {}",
                      c.plan_options.target.name, longest->row, c.program.feeding->rows())});
   add_cycles(c, rows);
-  rows.push_back({"MACs per inference", with_commas(f.macs)});
-  if (const int64_t all = macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
+  const std::string unit = per_iteration_text(c);
+  rows.push_back({"MACs" + (unit.empty() ? " per inference" : unit), with_commas(f.macs)});
+  if (const int64_t all = plan::macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
     rows.back().push_back(fmt::format("of {} in the model, {} are of removed channels", with_commas(all),
                                       with_commas(all - f.macs)));
+  if (!unit.empty()) rows.push_back({"loops", "of unknown length", "inputs or states decide how often they run"});
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
                   fmt::format("{} calls{}, {} functions", p.calls.size(), in_loops(c), p.functions.size())});
   if (int64_t count = dynamic_operators(p.graph); count > 0)
@@ -183,10 +181,13 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
 nlohmann::ordered_json layers_json(const Compiled& c) {
   nlohmann::ordered_json layers = nlohmann::ordered_json::array();
   const plan::Program& p = c.program;
+  const plan::Executions executions = plan::executions_of(p);
   for (size_t i = 0; i < p.calls.size(); ++i) {
     const plan::ProgramCall& call = p.calls[i];
     nlohmann::ordered_json j;
     j["call"] = i;
+    if (executions.times[i] != 1) j["times"] = executions.times[i];
+    if (executions.per_iteration[i]) j["per_iteration"] = true;
     j["function"] = c.c.function_names[static_cast<size_t>(call.function)];
     j["schedule"] = call.schedule.text();
     j["scratch_bytes"] = call.scratch_bytes;
@@ -203,7 +204,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
       j["op"] = op.name();
       j["op_index"] = op.location.op_index;
       j["op_type"] = op.location.op_type;
-      j["macs"] = ops::definition_of(op).macs({p.graph, op});
+      j["macs"] = executions.times[i] * ops::definition_of(op).macs({p.graph, op});
       j["uses_libm"] = ops::definition_of(op).traits().uses_libm;
       nlohmann::ordered_json results = nlohmann::ordered_json::array();
       for (graph::TensorId id : op.results) {
@@ -255,7 +256,8 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
       j["longest_feed"] = {{"row", longest->row}, {"instructions", longest->instructions}};
   }
   j["macs"] = f.macs;
-  j["model_macs"] = macs_of(c.original);
+  if (!per_iteration_text(c).empty()) j["per_iteration"] = true;
+  j["model_macs"] = plan::macs_of(c.original);
   if (stack) j["model_stack_bytes"] = stack->bytes;
   if (stack) j["model_stack_computed"] = stack->computed;
   j["channels_removed"] = {{"constant", c.statistics.constant_channels},
@@ -299,6 +301,11 @@ void save_run(const ProjectDir& project, const FirmwareRun& run) {
   if (!write_file(project.path + "/build/run.json",
                   json_text(j, 1), ignored))
     return;
+}
+
+std::string unit_of_run(const ProjectDir& project, const nlohmann::ordered_json& run) {
+  const std::string clock = project.board.field("clock.unit");
+  return run.contains("values") && run["values"].contains(clock) ? clock : project.board.emulated_unit();
 }
 
 nlohmann::ordered_json load_run(const ProjectDir& project) {

@@ -27,6 +27,8 @@ std::string image_hash(const ProjectDir& project);
 
 // Keeps the figures of a run in build/run.json, where report finds them.
 void save_run(const ProjectDir& project, const FirmwareRun& run);
+// The unit of its figures: of the board's clock, or of the emulator's if that ran last.
+std::string unit_of_run(const ProjectDir& project, const nlohmann::ordered_json& run);
 nlohmann::ordered_json load_run(const ProjectDir& project);
 
 }  // namespace aotc::driver

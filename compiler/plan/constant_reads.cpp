@@ -8,6 +8,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "plan/executions.h"
 #include "tir/tir.h"
 #include "tir/visit.h"
 
@@ -219,7 +220,10 @@ class Counter {
 
 std::vector<double> constant_reads(const Program& program) {
   std::vector<double> reads(program.constants.size(), 0);
-  for (const ProgramCall& call : program.calls) {
+  const Executions executions = executions_of(program);
+  for (size_t c = 0; c < program.calls.size(); ++c) {
+    const ProgramCall& call = program.calls[c];
+    const auto times = static_cast<double>(executions.times[c]);
     const ProgramFunction& function = program.functions[static_cast<size_t>(call.function)];
     Counter counter(reads);
     for (size_t a = 0; a < call.arguments.size() && a < function.body->params.size(); ++a) {
@@ -227,10 +231,11 @@ std::vector<double> constant_reads(const Program& program) {
       if (storage.kind != StorageKind::kConstant) continue;
       const ops::Constant& data = program.constants[static_cast<size_t>(storage.index)].data;
       // Of a function given in C nothing is known: once each.
-      if (function.external) reads[static_cast<size_t>(storage.index)] += static_cast<double>(data.bytes.size());
+      if (function.external)
+        reads[static_cast<size_t>(storage.index)] += times * static_cast<double>(data.bytes.size());
       counter.bind(function.body->params[a].get(), {storage.index, &data, 0});
     }
-    if (!function.external) counter.run(*function.body->body, 1);
+    if (!function.external) counter.run(*function.body->body, times);
   }
   return reads;
 }

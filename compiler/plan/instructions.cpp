@@ -13,9 +13,6 @@ using target::OperationCosts;
 
 namespace {
 
-// Turns of loops in a call that an estimate makes one by one; of the others the middle one stands for all.
-constexpr int64_t kTurnsOfEstimate = int64_t{1} << 14;
-
 InstructionCounter counter_of(const Program& program, const ProgramCall& call,
                               const OperationCosts& costs, bool assembly, int64_t turns = InstructionCounter::kMostTurns) {
   const tir::Function& function = *program.functions[static_cast<size_t>(call.function)].body;
@@ -82,13 +79,13 @@ std::vector<int64_t> instructions_of_calls(const Program& program, const ops::Ta
 
 std::vector<int64_t> estimated_instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
   const OperationCosts costs = target::operation_costs(target);
-  return costs_of_calls(program, target, costs, costs.call, kTurnsOfEstimate);
+  return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kTurnsOfEstimate);
 }
 
 std::vector<int64_t> cycles_of_calls(const Program& program, const ops::TargetInfo& target) {
   const OperationCosts costs = target::operation_cycles(target);
   if (costs.timing == nullptr) return {};
-  return costs_of_calls(program, target, costs, costs.call, kTurnsOfEstimate);
+  return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kTurnsOfEstimate);
 }
 
 }  // namespace aotc::plan

@@ -143,7 +143,12 @@ class Parser : private MemoryReader {
     ProgramStep step;
     std::vector<ProgramStep> body;
     step.kind = ProgramStep::Kind::kLoop;
-    if (!expect('{') || !block(&step, body)) return kFailure;
+    if (!cursor_.accept('{')) {
+      auto count = number("a count or '{'", 0);
+      if (!count || !expect_word("times") || !expect('{')) return kFailure;
+      step.trip_count = *count;
+    }
+    if (!block(&step, body)) return kFailure;
     if (step.blocks.empty()) return fail_at(at, "a loop has no line that begins with 'while'");
     step.blocks.push_back(std::move(body));
     steps_.push_back(std::move(step));

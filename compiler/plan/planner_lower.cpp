@@ -10,6 +10,7 @@
 #include "ops/common/pair_budget.h"
 #include "ops/common/pieces.h"
 #include "plan/moves.h"
+#include "plan/trip_count.h"
 #include "support/text.h"
 
 namespace aotc::plan {
@@ -128,6 +129,7 @@ ProgramStep Planner::emit_branch(Step& step) {
 ProgramStep Planner::emit_loop(Step& step) {
   ProgramStep out;
   out.kind = ProgramStep::Kind::kLoop;
+  out.trip_count = trip_count(graph(), step);
   const size_t begin = uses_.size();
   std::vector<TensorId> carried;
   for (const Move& move : step.before) carried.push_back(move.to);

@@ -145,7 +145,7 @@ class Printer {
           out_ += indent + "}\n";
           break;
         case ProgramStep::Kind::kLoop:
-          out_ += indent + "loop {\n";
+          out_ += indent + (step.trip_count < 0 ? "loop {\n" : fmt::format("loop {} times {{\n", step.trip_count));
           steps(step.blocks[0], indent + "  ");
           out_ += fmt::format("{}  while {}\n", indent, place(step.condition));
           steps(step.blocks[1], indent + "  ");

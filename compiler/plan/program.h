@@ -118,6 +118,7 @@ struct ProgramStep {
   int call = -1;
   Storage condition;         // a bool of one byte
   int condition_index = -1;  // of the planner
+  int64_t trip_count = -1;   // kLoop: how often blocks[1] runs; -1: only a run of the model decides
   std::vector<std::vector<ProgramStep>> blocks;
 };
 

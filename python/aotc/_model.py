@@ -123,8 +123,13 @@ class Model:
 
     @property
     def macs(self) -> int:
-        """Multiplications with an addition in one run."""
+        """Multiplications with an addition in one run; `per_iteration` says that a loop counts once."""
         return int(self.summary["macs"])
+
+    @property
+    def per_iteration(self) -> bool:
+        """Whether MACs and cycles count one iteration of a loop whose length only a run decides."""
+        return bool(self.summary.get("per_iteration", False))
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
@@ -146,7 +151,7 @@ class Model:
     def __repr__(self) -> str:
         target = self.summary.get("board") or self.summary.get("cpu") or "any CPU"
         return (f"<aotc.Model {self.name!r} for {target}: arena {self.arena:,} bytes, constants {self.constants:,} bytes, "
-                f"{self.macs:,} MACs>")
+                f"{self.macs:,} MACs{' per iteration' if self.per_iteration else ''}>")
 
     def _repr_html_(self) -> str:
         return f"<p><b>{html.escape(self.name)}</b>: {html.escape(repr(self)[1:-1])}</p>{self.layers._repr_html_()}"

@@ -181,13 +181,13 @@ class Tests:
             assert like, step
 
     def test_pareto_points(self):
-        """Nothing is better in arena and instructions, and the options give what is said."""
+        """Nothing is better in arena and cycles, and the options give what is said."""
         arguments = ("--cpu", "cortex-m4f")
         data = self.report(DIGITS, *arguments)
         points, variants = data["pareto"], data["variants"]
 
         def better(a, b):
-            figures = [(v["arena_bytes"], v["estimated_instructions"]) for v in (a, b)]
+            figures = [(v["arena_bytes"], v["estimated_cycles"]) for v in (a, b)]
             return figures[0] != figures[1] and all(x <= y for x, y in zip(*figures))
 
         assert [p["arena_bytes"] for p in points] == sorted(p["arena_bytes"] for p in points) and len(points) >= 3, points
@@ -199,11 +199,50 @@ class Tests:
             assert one["arena_bytes"] == p["arena_bytes"], (p, one["arena_bytes"])
         for v in variants:
             assert v["pareto"] == any(p["options"] == v["options"] and "instead" not in p for p in points), v
-            assert v["pareto"] or any(all(p[k] <= v[k] for k in ("arena_bytes", "estimated_instructions")) for p in points), v
+            assert v["pareto"] or any(all(p[k] <= v[k] for k in ("arena_bytes", "estimated_cycles")) for p in points), v
         text = self.run("report", DIGITS, *arguments).stdout
         for p in points:
             line = p["options"] + (" *" if p["chosen"] else "")
             assert any(t.startswith(line + " ") and f"{p['arena_bytes']:,}" in t for t in text.splitlines()), (line, text)
+
+    def test_one_layer_has_one_figure(self):
+        """report, check, the schedules of a layer and the page say the same cycles."""
+        arguments = ("--cpu", "cortex-m4f")
+        data = self.report(DIGITS, *arguments)
+        checked = json.loads(self.run("check", DIGITS, *arguments, "--json").stdout)
+        cycles = [layer["estimated_cycles"] for layer in data["layers"]]
+        assert sum(cycles) == data["estimated_cycles"] == checked["estimated_cycles"], (cycles, checked["estimated_cycles"])
+        assert next(v for v in data["variants"] if v["chosen"])["estimated_cycles"] == data["estimated_cycles"]
+        listed = json.loads(self.run("schedules", DIGITS, *arguments, "--json").stdout)["operators"]
+        compared = 0
+        for operator in listed:
+            layers = [layer for layer in data["layers"] if layer.get("op_index") == operator["op_index"]]
+            chosen = next(a for a in operator["alternatives"] if a["chosen"])
+            assert [chosen["estimated_cycles"]] == [layer["estimated_cycles"] for layer in layers], (chosen, layers)
+            assert [chosen["estimated_instructions"]] == [layer["estimated_instructions"] for layer in layers], (chosen, layers)
+            compared += 1
+        assert compared > 5, compared
+
+    def test_options_are_compared_by_cycles(self):
+        """Where a core's cycles are known, more instructions are no loss if they take fewer cycles."""
+        data = self.report(DIGITS, "--cpu", "cortex-m4f")
+        assert all("cycles" in n["text"] or "instructions" not in n["text"] for n in data["next"]), data["next"]
+        assert all("estimated_cycles" in v for v in data["variants"]), data["variants"]
+        other = self.report(DIGITS, "--board", "esp32")
+        assert not any("estimated_cycles" in v for v in other["variants"]), other["variants"]
+        assert other["pareto"] and not any("cycles" in n["text"] for n in other["next"])
+
+    def test_loops_of_known_length_multiply(self):
+        """A GRU of 20 steps that a loop makes: MACs of all of them, and instructions near what a count of all says."""
+        model = ROOT / "tests/models/keras/gru_turns_int8.tflite"
+        loop = json.loads(self.run("check", model, "--cpu", "cortex-m4f", "--json").stdout)
+        times = {layer["times"] for layer in loop["layers"] if "times" in layer}
+        assert "per_iteration" not in loop and len(times) in (1, 2), times
+        assert loop["macs"] == sum(layer["macs"] for layer in loop["layers"] if "macs" in layer) > 0
+        steps = min(times)
+        assert loop["macs"] >= steps * max(layer["macs"] // layer.get("times", 1) for layer in loop["layers"] if "macs" in layer)
+        text = self.run("check", model, "--cpu", "cortex-m4f").stdout
+        assert "MACs per inference" in text and "per iteration" not in text, text
 
     def test_what_is_between_stream_auto_and_max(self):
         """Is tried by --stream-most, whatever --stream was asked for."""
@@ -348,7 +387,7 @@ class Tests:
         assert part["variants"] == [v for v in whole["variants"] if v["chosen"]] and part["next"] == []
         assert "boards" not in part and len(part["levels"]) == len(part["pareto"]) == 1
         text = self.run("report", DIGITS, "--no-alternatives").stdout
-        assert "CONV_2D" in text and "-O balanced" in text and "-O speed" not in text and "no better arena" not in text, text
+        assert "CONV_2D" in text and "-O balanced" in text and "-O speed" not in text and "best trade-offs" not in text, text
         assert {"part": "other options and boards", "command": "aotc report digits_int8.tflite"} in part["absent"]
         assert all(a["part"] != "other options and boards" for a in whole["absent"])
         # The page has what the report has, and says what is left out.

@@ -122,6 +122,7 @@ function tile(title, path, value, unit, ...notes) {
   byId("tiles").append(el("div", {}, el("dt", {}, title), el("dd", {class: "value"}, figure(path, value),
     el("span", {class: "unit"}, unit)), notes.filter(Boolean).map((n) => el("dd", {class: "note"}, n))));
 }
+const PER = DATA.per_iteration ? " per iteration" : "";
 const limit = (use) => (DATA.limits && DATA.limits[use] ? `of ${commas(DATA.limits[use])} on ${DATA.board}` : "");
 
 function drawHead() {
@@ -139,14 +140,14 @@ function drawHead() {
   tile("Constants", "constants_bytes", DATA.constants_bytes, "bytes of flash",
     commas(DATA.raw_constants_bytes) + " in the model", limit("constants"));
   if (DATA.code_bytes !== undefined) tile("Code", "code_bytes", DATA.code_bytes, "bytes of flash", "of the model's functions");
-  tile("Work", "macs", DATA.macs, "MACs", plural(LAYERS.length, "call"));
+  tile("Work", "macs", DATA.macs, "MACs" + PER, plural(LAYERS.length, "call"));
   const run = (DATA.run && DATA.run.values) || {};
-  const cycles = DATA.estimated_cycles ? el("span", {}, figure("estimated_cycles", DATA.estimated_cycles), " cycles, estimated, no wait states") : "";
+  const cycles = DATA.estimated_cycles ? el("span", {}, figure("estimated_cycles", DATA.estimated_cycles), ` cycles${PER}, estimated, no wait states`) : "";
   const counted = DATA.counted ? el("span", {}, figure("counted.cycles", DATA.counted.cycles), " cycles, counted in the emulator") : "";
   if (DATA.unit && run[DATA.unit] !== undefined) {
-    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "measured on a stand-in" : "measured, one run", cycles, counted);
+    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "counted on a stand-in with the same core" : "measured, one run", cycles, counted);
   } else if (DATA.estimated_instructions) {
-    tile("Time", "estimated_instructions", DATA.estimated_instructions, "instructions", "estimated, for " + DATA.cost_model, cycles, counted);
+    tile("Time", "estimated_instructions", DATA.estimated_instructions, "instructions" + PER, "estimated, for " + DATA.cost_model, cycles, counted);
   }
   if (DATA.stack) tile("Stack", "stack.bytes", DATA.stack.bytes, "bytes of RAM", DATA.stack.state);
   const ports = (list) => list.map((t) => [el("b", {}, shorten(t.name, 60)), ` ${t.dtype} ${shapeOf(t)}` +

@@ -42,25 +42,28 @@ function drawConstants() {
 // --- Levels --------------------------------------------------------------------------------------
 
 const scroller = (name, table) => el("div", {class: "scroll", tabindex: 0, role: "region", "aria-label": name}, table);
-// Ways that none is better than in both.
+// The Pareto-optimal variants.
+const SPEED = DATA.variants.some((v) => v.estimated_cycles !== undefined) ? ["estimated_cycles", "Cycles, est."] : ["estimated_instructions", "Instructions, est."];
 function drawPareto() {
-  const columns = [["arena_bytes", "Arena"], ["estimated_instructions", "Instructions, est."]];
-  return el("div", {}, el("p", {class: "soft"}, "Of these ways none has a smaller arena for as few instructions, nor fewer instructions in as small an arena:"),
-    scroller("Table of arenas and instructions", el("table", {}, head([["Options", ""], ...columns.map(([, name]) => [name, "num"])]), el("tbody", {}, DATA.pareto.map((p, i) =>
+  const columns = [["arena_bytes", "Arena"], SPEED];
+  return el("div", {}, el("p", {class: "soft"}, "Best trade-offs between RAM and speed:"),
+    scroller("Table of arenas and speeds", el("table", {}, head([["Options", ""], ...columns.map(([, name]) => [name, "num"])]), el("tbody", {}, DATA.pareto.map((p, i) =>
       el("tr", {class: p.chosen ? "chosen" : ""}, el("td", {}, el("code", {}, p.options), " ", p.chosen ? el("span", {class: "tag"}, "this report") : null,
         p.instead ? el("span", {class: "soft"}, " better: ", el("code", {}, p.instead)) : null),
       columns.map(([key]) => cell(p[key], `pareto.${i}.${key}`))))))));
 }
+// Figures that are neither better nor worse: fewer instructions may take more cycles.
+const isNeutral = (key) => key === "functions" || (key === "estimated_instructions" && SPEED[0] !== key);
 function drawLevels() {
   if (DATA.variants.length < 2) return;  // --no-alternatives
   const chosen = DATA.variants.find((v) => v.chosen) || {};
   const measured = [["arena_bytes", "Arena"], ["constants_bytes", "Constants"], ["code_bytes", "Code"],
-    ["estimated_instructions", "Instructions, est."], ["functions", "Functions"]].filter(([key]) => DATA.variants.some((v) => v[key] !== undefined));
+    ["estimated_cycles", "Cycles, est."], ["estimated_instructions", "Instructions, est."], ["functions", "Functions"]].filter(([key]) => DATA.variants.some((v) => v[key] !== undefined));
   const delta = (v, key) => {
     const d = v[key] - chosen[key];
     if (v.chosen || !chosen[key] || Math.abs(d / chosen[key]) < .0005) return null;
     const text = `${d > 0 ? "+" : "\u2212"}${Math.abs(100 * d / chosen[key]).toFixed(1)} %`;
-    return el("span", {class: "delta " + (key === "functions" ? "soft" : d < 0 ? "better" : "worse")}, text);
+    return el("span", {class: "delta " + (isNeutral(key) ? "soft" : d < 0 ? "better" : "worse")}, text);
   };
   section("levels", "Levels side by side", "The model compiled in other ways, beside the way that was asked for.",
     scroller("Table of levels", el("table", {}, head([["Options", ""], ...measured.map(([, name]) => [name, "num"])]), el("tbody", {}, DATA.variants.map((v, i) =>
@@ -142,6 +145,8 @@ function factsOf(call) {
   add("operator", titleOf(l), l.op_index !== undefined ? ` (operator ${l.op_index} of the model)` : "");
   (l.results || []).forEach((t) => add("result", `${t.dtype} ${shapeOf(t)}, ${bytes(t.bytes)}`, el("div", {class: "soft small"}, shorten(t.tensor, 160))));
   if (l.operands && l.operands.length) add("reads", l.operands.map(sourceText).join(", "));
+  if (l.per_iteration) add("runs", "in a loop of unknown length: figures are per iteration");
+  if (l.times !== undefined) add("runs", plural(l.times, "time") + ", which the figures count together");
   if (l.macs !== undefined) add("MACs", commas(l.macs), el("span", {class: "soft"}, " \u2013 " + percent(l.macs, DATA.macs)));
   if (l.estimated_instructions !== undefined) add("instructions, estimated", commas(l.estimated_instructions), el("span", {class: "soft"},
     (l.macs ? ` \u2013 ${(l.estimated_instructions / l.macs).toFixed(2)} per MAC` : "")));
@@ -199,7 +204,8 @@ const nameOf = (key) => WORD_OF[key] || key.replace(/_bytes$/, "").replace(/_/g,
 function drawDifference() {
   const d = DATA.difference;
   if (!d) return;
-  const change = (f) => (f.new === f.old ? el("span", {class: "soft"}, "\u2013") : el("span", {class: f.new < f.old ? "better" : "worse"},
+  const cycles = d.totals.some((f) => f.figure === "estimated_cycles");
+  const change = (f) => (f.new === f.old ? el("span", {class: "soft"}, "\u2013") : el("span", {class: cycles && f.figure === "estimated_instructions" ? "soft" : f.new < f.old ? "better" : "worse"},
     `${f.new > f.old ? "+" : "\u2212"}${commas(Math.abs(f.new - f.old))}` + (f.old ? ` (${f.new > f.old ? "+" : "\u2212"}${
       Math.abs(100 * (f.new - f.old) / f.old).toFixed(1)} %)` : "")));
   section("difference", "Difference", `To ${d.old.model} for ${d.old.target}, ${d.old.options}. ${plural(d.same_layers, "layer")} ` +

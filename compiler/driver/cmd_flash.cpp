@@ -197,6 +197,8 @@ int flash_command(const FlashChoice& choice) {
 
 }  // namespace
 
+bool can_flash(const ProjectDir& project) { return !programmers_of(project).empty(); }
+
 options::Command flash_declaration() {
   auto s = std::make_shared<FlashChoice>();
   return {.name = "flash",

@@ -83,6 +83,7 @@ bool read_pairs(const std::vector<std::string>& list, std::map<std::string, std:
 
 // What is wrong with the template is said by the command.
 bool takes_operators(const ProjectChoice& choice) {
+  if (choice.kind.empty()) return false;
   Diagnostics unread;
   auto description = project::read_description({choice.kind, choice.templates_dir}, unread);
   return description && description->takes == "operators";
@@ -213,7 +214,7 @@ Command create() {
                       {.names = "--project",
                        .value = "KIND",
                        .target = &e->project.kind,
-                       .help = "Kind of project; 'aotc templates list' shows them",
+                       .help = "Kind of project, by default the board's; 'aotc templates list' shows them",
                        .offers = kinds,
                        .see = "projects.md"},
                       {.names = "--project-option",
@@ -239,14 +240,13 @@ Command create() {
                       {.names = "--license",
                        .value = "SPDX",
                        .target = &e->project.licence,
-                       .help = "Licence of the project, as in 'MIT OR Apache-2.0': named in its files, and in the manifest "
-                               "where the kind has one; without it they are 0BSD",
+                       .help =
+                           "Licence of the project, as in 'MIT OR Apache-2.0': named in its files, and in the manifest "
+                           "where the kind has one; without it they are 0BSD",
                        .see = "projects.md#licence"},
                       {.names = "--help-project",
                        .value = "KIND",
-                       .target = Instead{[e](const std::string& kind) {
-                         return help_project(kind, e->project);
-                       }},
+                       .target = Instead{[e](const std::string& kind) { return help_project(kind, e->project); }},
                        .help = "Show the options of a kind of project",
                        .offers = kinds},
                       json_option(e->common),

@@ -262,7 +262,8 @@ class Verifier {
     result.measured = !project.board.is_host();
     if (result.passed) {
       FirmwareRun run;
-      run.values[project.board.field("clock.unit")] = result.summary.length;
+      const bool emulated = options_.port.port.empty() || project.board.is_host();
+      run.values[emulated ? project.board.emulated_unit() : project.board.field("clock.unit")] = result.summary.length;
       run.values["stack_bytes"] = result.summary.stack_bytes;
       run.op_ticks = result.op_ticks;
       save_run(project, run);

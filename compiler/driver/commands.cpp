@@ -217,23 +217,74 @@ Result<std::vector<std::string>> read_labels(const std::string& path, Diagnostic
   return out;
 }
 
+}  // namespace
+
+// What can be done next with a project, of what its board and the kind have: commands, one behind the other.
+static std::string next_step(const ProjectDir& made, bool built) {
+  const std::string shown = shell_quoted(made.path);
+  std::vector<std::string> steps;
+  if (!built && made.builds()) steps.push_back("aotc build " + shown);
+  if (made.has_image() && !made.board.emulator_argv.empty()) {
+    steps.push_back("aotc run " + shown);
+    if (built && made.can_verify()) steps.push_back("aotc verify " + shown);
+  } else if (can_flash(made)) {
+    steps.push_back("aotc flash " + shown + (made.manifest.contains("flash_port") ? " --port PORT" : ""));
+    if (made.can_verify() && made.board.has_chip()) steps.push_back(fmt::format("aotc run {} --port PORT", shown));
+  }
+  if (steps.empty()) return fmt::format("next: see {}\n", (std::filesystem::path(made.path) / "README.md").string());
+  return fmt::format("next: {}\n", joined(steps, " && "));
+}
+
+namespace {
+
 std::string next_step(const std::string& path) {
   Diagnostics ignored;
   auto made = open_project(path, ignored);
-  const std::string shown = shell_quoted(path);
-  if (!made || !made->builds())
-    return fmt::format("next: see {}\n", (std::filesystem::path(path) / "README.md").string());
-  if (made->board.emulator_argv.empty() || !made->has_image())
-    return fmt::format("next: aotc build {}\n", shown);
-  return fmt::format("next: aotc build {} && aotc run {}\n", shown, shown);
+  return made ? driver::next_step(*made, false) : "";
 }
 
 }  // namespace
 
-int create_command(const CompileOptions& given, const ProjectChoice& choice,
-                   const std::string& out, bool force, const CommonOptions& common) {
+// The kind of project that was asked for, or the one that the board is best served by. An unknown board is reported
+// by who compiles for it.
+static ProjectChoice with_kind(ProjectChoice choice, const std::string& board_name) {
+  if (!choice.kind.empty()) return choice;
+  Diagnostics said_later;
+  auto board = board_name.empty() ? Result<project::Board>(kFailure) : project::find_board(board_name, said_later);
+  choice.kind = board && !board->project.empty() ? board->project : "bare_metal";
+  return choice;
+}
+
+// Pools and tables lie in memories that work, or that code of the user's sets up.
+static bool check_memory_setup(const Compiled& c, const ProjectChoice& choice,
+                               const project::TemplateDescription& description, Diagnostics& diags) {
+  auto given = choice.options.find("memory_setup");
+  if (!description.framework.empty() ||
+      (given != choice.options.end() && (given->second == "true" || given->second == "1")))
+    return true;
+  Diagnostics checked_before;
+  auto sections = parse_sections(c.options, checked_before);
+  for (const project::Memory& m : c.board->memories) {
+    if (m.setup.empty()) continue;
+    bool used = false;
+    for (const plan::Pool& pool : c.program.pools) used = used || pool.name == m.lower_name();
+    if (sections)
+      for (const plan::ConstantSection& s : *sections)
+        for (const auto& [framework, name] : m.sections) used = used || s.name == name;
+    if (!used) continue;
+    Location where;
+    where.file = c.options.model_path;
+    project::report_memory_setup(where, *c.board, m, description, diags);
+    return false;
+  }
+  return true;
+}
+
+int create_command(const CompileOptions& given, const ProjectChoice& chosen, const std::string& out, bool force,
+                   const CommonOptions& common) {
   Diagnostics diags;
   CompileOptions options = given;
+  const ProjectChoice choice = with_kind(chosen, options.board_name);
   auto description = project::read_description({choice.kind, choice.templates_dir}, diags);
   if (!description) return fail(diags);
   if (options.board_name.empty() && description->board_optional)
@@ -249,6 +300,8 @@ int create_command(const CompileOptions& given, const ProjectChoice& choice,
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   if (out.empty() && !check_project_path(compiled->prefix + "_app", diags)) return fail(diags, kExitUsage);
+  compiled->board->limit_to(description->framework);
+  if (!check_memory_setup(*compiled, choice, *description, diags)) return fail(diags);
   Firmware firmware = firmware_of(choice);
   firmware.framework = description->framework;
   firmware.keeps_input = compiled->program.feeding && !description->verify;  // main.c that can verify is what feeds rows
@@ -333,9 +386,8 @@ int build_command(const std::string& dir, bool fit, const CommonOptions& common)
     if (stack) j["stack"] = stack_json(*stack);
     print_out("{}\n", json_text(j, 1));
   } else if (size) {
-    print_out("model: code {}, constants {}\n{}next: aotc run {} && aotc verify {}\n",
-               format_bytes(size->code), format_bytes(size->constants), stack ? stack_text(*stack) : "", shell_quoted(dir),
-               shell_quoted(dir));
+    print_out("model: code {}, constants {}\n{}{}", format_bytes(size->code), format_bytes(size->constants),
+              stack ? stack_text(*stack) : "", driver::next_step(*project, true));
   }
   return kExitDone;
 }
@@ -369,7 +421,7 @@ int run_command(const std::string& dir, const PortChoice& port, int timeout, con
       i = end + 1;
     }
     if (project->board.stand_in && !on_board)
-      print_out("a stand-in for the board: results are those of the board, times are not\n");
+      print_out("a stand-in for the board with the same core: results and instructions are those of the board\n");
   }
   if (run->process.exit_code == 0) return kExitDone;
   Location where;

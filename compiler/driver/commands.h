@@ -9,6 +9,7 @@
 #include "driver/compilation.h"
 #include "driver/compile_options.h"
 #include "driver/port_run.h"
+#include "driver/project_dir.h"
 #include "driver/terminal.h"
 #include "options/options.h"
 #include "support/files.h"
@@ -19,13 +20,16 @@ namespace aotc::driver {
 options::Command command_line();
 
 struct ProjectChoice {
-  std::string kind = "bare_metal";
+  std::string kind;  // empty: the board's
   std::string templates_dir;
   std::map<std::string, std::string> options;
   std::vector<std::string> samples;  // .npy per input, in input order or NAME=FILE
   std::string labels;                // text file, one class a line
   std::string licence;               // an SPDX expression; empty: 0BSD
 };
+
+// Whether a program is known that writes the project's firmware to its board.
+bool can_flash(const ProjectDir& project);
 
 int check_command(const CompileOptions& compile, const CommonOptions& common);
 int compile_command(const CompileOptions& compile, const std::string& out, bool force,

@@ -239,6 +239,13 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
     diags.error(where, "project-invalid", "aotc.json is damaged or of another version").help("create the project again");
     return kFailure;
   }
+  if (out.manifest.contains("board_description")) {
+    auto own =
+        project::read_board(json_text(out.manifest["board_description"], 1), manifest, out.manifest["board"], diags);
+    if (!own) return kFailure;
+    own->own = true;
+    project::remember_board(*own);
+  }
   auto board = project::find_board(out.manifest["board"], diags);
   if (!board) return kFailure;
   out.board = std::move(*board);

@@ -2,11 +2,15 @@
 #include "project/board.h"
 
 #include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "project/embedded.h"
+#include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
 #include "target/cpu.h"
@@ -17,60 +21,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "boards/";
 constexpr std::string_view kSuffix = "/board.json";
-
-std::vector<std::string> strings(const nlohmann::json& j, const char* key) {
-  std::vector<std::string> out;
-  for (const auto& v : j.value(key, nlohmann::json::array())) out.push_back(v.get<std::string>());
-  return out;
-}
-
-std::map<std::string, std::string> texts(const nlohmann::json& j, const char* key) {
-  return j.value(key, std::map<std::string, std::string>());
-}
-
-Memory memory_of(const nlohmann::json& j) {
-  Memory m;
-  m.name = j.at("name");
-  m.flash = j.at("kind") == "flash";
-  m.origin = j.at("origin");
-  m.size = j.at("size");
-  for (Speed speed : {Speed::kFast, Speed::kSlow})
-    if (j.value("speed", "") == name_of(speed)) m.speed = speed;
-  m.sections = texts(j, "sections");
-  m.arena_sections = texts(j, "arena_sections");
-  m.wait_states = j.value("wait_states", 0);
-  m.line_bytes = j.value("line_bytes", 0);
-  m.setup = j.value("setup", "");
-  return m;
-}
-
-Board from_json(const std::string& name, const nlohmann::json& j) {
-  Board b;
-  b.name = name;
-  b.description = std::make_shared<const nlohmann::json>(j);
-  b.title = j.at("title");
-  b.cpu = j.at("cpu");
-  b.isa = j.at("isa");
-  b.platform = j.at("platform");
-  b.features = strings(j, "features");
-  const auto& tools = j.at("toolchain");
-  b.toolchain_prefix = tools.at("prefix");
-  b.compiler = tools.at("compiler");
-  b.cflags = strings(tools, "cflags");
-  b.toolchain_packages = strings(tools, "packages");
-  for (const auto& m : j.at("memories")) b.memories.push_back(memory_of(m));
-  b.stack_bytes = j.at("stack_bytes");
-  if (j.contains("emulator")) {
-    const auto& e = j["emulator"];
-    b.emulator_program = e.at("program");
-    b.emulator_argv = strings(e, "argv");
-    b.emulator_packages = strings(e, "packages");
-    b.argument_style = e.value("argument_style", "");
-    b.stand_in = e.value("stand_in", false);
-  }
-  b.note = j.value("note", "");
-  return b;
-}
 
 }  // namespace
 
@@ -92,6 +42,29 @@ bool Board::has_chip() const { return description && description->contains("chip
 
 bool Board::has_framework(const std::string& framework) const {
   return description && description->contains("frameworks") && (*description)["frameworks"].contains(framework);
+}
+
+bool Board::is_device(const Memory& memory) const {
+  if (!isa.starts_with("arm") || memory.flash) return false;
+  const uint64_t origin = std::strtoull(memory.origin.c_str(), nullptr, 16);
+  return (origin >= 0x40000000 && origin < 0x60000000) || origin >= 0xA0000000;
+}
+
+std::string Board::setup_of(const Memory& memory) const {
+  std::string out = memory.setup;
+  if (is_device(memory))
+    out += fmt::format(
+        "; the MPU must make {} bytes at {} Normal memory: by the architecture's default map they are Device memory, "
+        "where unaligned accesses fault",
+        memory.size, memory.origin);
+  return out;
+}
+
+void Board::limit_to(const std::string& framework) {
+  const std::string ram = field("frameworks." + framework + ".ram");
+  for (Memory& m : memories)
+    if (!ram.empty() && m.name == field("placement.data"))
+      m.size = std::min<int64_t>(m.size, std::strtoll(ram.c_str(), nullptr, 10));
 }
 
 int64_t Board::memory_bytes(const std::string& use) const {
@@ -162,28 +135,137 @@ std::vector<std::string> board_names() {
   return out;
 }
 
-Result<Board> find_board(const std::string& name, Diagnostics& diags) {
+namespace {
+
+std::map<std::string, Board>& remembered() {
+  static std::map<std::string, Board> boards;
+  return boards;
+}
+
+// Boards and chips that people have and that are none of this build: what they begin with, a CPU of ours, and the
+// board of ours that is most like them.
+struct Relative {
+  std::string_view name, cpu, board;
+};
+constexpr Relative kRelatives[] = {{"bluepill", "cortex-m3", "nucleo_f446re"},
+                                   {"blackpill", "cortex-m4f", "nucleo_f446re"},
+                                   {"stm32f0", "cortex-m0", "rp2040_pico"},
+                                   {"stm32f1", "cortex-m3", "nucleo_f446re"},
+                                   {"stm32f2", "cortex-m3", "nucleo_f446re"},
+                                   {"stm32f3", "cortex-m4f", "nucleo_g431kb"},
+                                   {"stm32f4", "cortex-m4f", "nucleo_f446re"},
+                                   {"stm32f7", "cortex-m7f", "stm32f746g_disco"},
+                                   {"stm32g0", "cortex-m0plus", "rp2040_pico"},
+                                   {"stm32g4", "cortex-m4f", "nucleo_g431kb"},
+                                   {"stm32h5", "cortex-m33f", "nrf5340dk"},
+                                   {"stm32h7", "cortex-m7f", "nucleo_h743zi"},
+                                   {"stm32l0", "cortex-m0plus", "rp2040_pico"},
+                                   {"stm32l1", "cortex-m3", "nucleo_f446re"},
+                                   {"stm32l4", "cortex-m4f", "nucleo_l4r5zi"},
+                                   {"stm32l5", "cortex-m33f", "nrf5340dk"},
+                                   {"stm32n6", "cortex-m55f", "qemu_mps3_an547"},
+                                   {"stm32u5", "cortex-m33f", "nrf5340dk"},
+                                   {"stm32wb", "cortex-m4f", "nucleo_f446re"},
+                                   {"nucleo_f0", "cortex-m0", "rp2040_pico"},
+                                   {"nucleo_f1", "cortex-m3", "nucleo_f446re"},
+                                   {"nucleo_f3", "cortex-m4f", "nucleo_g431kb"},
+                                   {"nucleo_f4", "cortex-m4f", "nucleo_f446re"},
+                                   {"nucleo_f7", "cortex-m7f", "stm32f746g_disco"},
+                                   {"nucleo_g0", "cortex-m0plus", "rp2040_pico"},
+                                   {"nucleo_g4", "cortex-m4f", "nucleo_g431kb"},
+                                   {"nucleo_h5", "cortex-m33f", "nrf5340dk"},
+                                   {"nucleo_h7", "cortex-m7f", "nucleo_h743zi"},
+                                   {"nucleo_l0", "cortex-m0plus", "rp2040_pico"},
+                                   {"nucleo_l4", "cortex-m4f", "nucleo_l4r5zi"},
+                                   {"nucleo_u5", "cortex-m33f", "nrf5340dk"},
+                                   {"nrf51", "cortex-m0", "qemu_microbit"},
+                                   {"nrf52", "cortex-m4f", "nrf52840dk"},
+                                   {"nrf53", "cortex-m33f", "nrf5340dk"},
+                                   {"nrf54", "cortex-m33f", "nrf5340dk"},
+                                   {"nrf91", "cortex-m33f", "nrf5340dk"},
+                                   {"pico2", "cortex-m33f", "nrf5340dk"},
+                                   {"pico_2", "cortex-m33f", "nrf5340dk"},
+                                   {"rp2350", "cortex-m33f", "nrf5340dk"},
+                                   {"samd21", "cortex-m0plus", "rp2040_pico"},
+                                   {"samd51", "cortex-m4f", "nrf52840dk"},
+                                   {"mimxrt", "cortex-m7f", "teensy41"},
+                                   {"imxrt", "cortex-m7f", "teensy41"},
+                                   {"ra8", "cortex-m55f", "qemu_mps3_an547"},
+                                   {"esp32c", "rv32imc", "esp32c3"},
+                                   {"esp32h", "rv32imc", "esp32c3"},
+                                   {"esp32p", "rv32imac", "esp32c3"},
+                                   {"esp32s2", "xtensa-lx7", "esp32s3"},
+                                   {"atmega", "atmega328p", "arduino_uno"},
+                                   {"nano", "atmega328p", "arduino_uno"}};
+
+std::string folded_name(const std::string& name) {
+  std::string out;
+  for (char c : name)
+    out += c == '-' || c == ' ' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+Diagnostic& unknown_board(const std::string& name, Diagnostics& diags) {
   Location where;
   where.file = name;
+  auto& d = diags.error(where, "board-unknown", "there is no such board");
+  const std::string wanted = folded_name(name);
+  std::vector<std::string> boards = board_names(), aliases;
+  std::map<std::string, std::string> board_of;
+  for (const std::string& board : boards) {
+    Diagnostics ours_are_right;
+    auto read = find_board(board, ours_are_right);
+    if (!read) continue;
+    for (const std::string& alias : read->aliases) aliases.push_back(alias), board_of[alias] = board;
+  }
+  auto did_you_mean = [&](const std::string& board) -> Diagnostic& {
+    return d.help(fmt::format("did you mean '{}'?", board));
+  };
+  if (auto alias = board_of.find(wanted); alias != board_of.end()) return did_you_mean(alias->second);
+  const Relative* relative = nullptr;
+  for (const Relative& r : kRelatives)
+    if (wanted.starts_with(r.name) && (relative == nullptr || r.name.size() > relative->name.size())) relative = &r;
+  if (relative != nullptr) {
+    d.help(fmt::format("code for its core: --cpu {}; the board that is most like it: '{}'", relative->cpu,
+                       relative->board));
+    return d.help(fmt::format("or describe yours: --board FILE.json with {{\"like\": \"{}\", ...}}", relative->board));
+  }
+  for (const std::string& near : closest(wanted, boards)) did_you_mean(near);
+  if (d.helps.empty())
+    for (const std::string& near : closest(wanted, aliases, 1)) did_you_mean(board_of[near]);
+  return d.help("'aotc boards' lists them all; --board FILE.json takes one of your own");
+}
+
+// By a description of the user's; its name is the file's.
+Result<Board> own_board(const std::string& path, Diagnostics& diags) {
+  auto bytes = read_file(path, diags, 1 << 20);
+  if (!bytes) return kFailure;
+  const std::string name = c_identifier(folded_name(std::filesystem::path(path).stem().string()), "board");
+  auto board = read_board({bytes->begin(), bytes->end()}, path, name, diags);
+  if (!board) return kFailure;
+  if (board->is_host() || board->is_generic()) {
+    Location where;
+    where.file = path;
+    diags.error(where, "board-invalid", "this machine, and no board in particular, need no description")
+        .help("write --board host or --board generic, and give the file another name");
+    return kFailure;
+  }
+  board->own = true;
+  remember_board(*board);
+  return board;
+}
+
+}  // namespace
+
+void remember_board(const Board& board) { remembered().insert_or_assign(board.name, board); }
+
+Result<Board> find_board(const std::string& name, Diagnostics& diags) {
+  if (auto known = remembered().find(name); known != remembered().end()) return known->second;
+  if (name.ends_with(".json")) return own_board(name, diags);
   const EmbeddedFile* f = find_embedded(fmt::format("{}{}{}", kPrefix, name, kSuffix));
-  if (!f) {
-    auto& d = diags.error(where, "board-unknown", "there is no such board");
-    for (const std::string& near : closest(name, board_names())) d.help(fmt::format("did you mean '{}'?", near));
-    d.help("'aotc boards' lists them all");
-    return kFailure;
-  }
-  nlohmann::json json;
-  if (auto problem = parse_json(f->content, json)) {
-    diags.error(where, "board-invalid", fmt::format("board.json is not valid: {}", escape_for_display(problem->what)));
-    return kFailure;
-  }
-  try {
-    return from_json(name, json);
-  } catch (const nlohmann::json::exception& e) {
-    diags.error(where, "board-invalid",
-                fmt::format("board.json is not valid: {}", escape_for_display(json_reason(e.what()))));
-    return kFailure;
-  }
+  if (f != nullptr) return read_board(std::string(f->content), std::string(f->path), name, diags);
+  unknown_board(name, diags);
+  return kFailure;
 }
 
 ops::TargetInfo target_of(const Board& board, bool assembly) {

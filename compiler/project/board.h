@@ -55,6 +55,9 @@ struct Board {
   std::string argument_style;  // "argv", "semihosting" or empty
   bool stand_in = false;  // the emulator's machine is another one: its results count, not its times
   std::string note;       // for people
+  std::vector<std::string> aliases;  // other names that people look for
+  std::string project;               // the kind of project to make if nobody says one; empty: bare_metal
+  bool own = false;                  // described by a file of the user's
   std::shared_ptr<const nlohmann::json> description;  // all of board.json, for templates
 
   bool has(std::string_view feature) const;
@@ -65,6 +68,14 @@ struct Board {
   bool has_framework(const std::string& framework) const;
   // Whether board.json says how its chip starts: then its firmware needs no debugger.
   bool has_chip() const;
+  // What its emulator counts: a machine that stands in for it counts instructions, whatever the board's clock does.
+  std::string emulated_unit() const { return stand_in ? "instructions" : field("clock.unit"); }
+  // By the default map of Arm's architecture a RAM there is Device memory, where unaligned accesses fault.
+  bool is_device(const Memory& memory) const;
+  // What code must do before a memory that has `setup` works.
+  std::string setup_of(const Memory& memory) const;
+  // Takes what a framework says that it has of the RAM of variables ("ram"), if that is less than there is.
+  void limit_to(const std::string& framework);
   // Bytes of the memory that placement.<use> ("arena", "constants") names; 0 if unlimited.
   int64_t memory_bytes(const std::string& use) const;
   // nullptr if it has none of that name.
@@ -83,8 +94,15 @@ std::vector<std::string> emulator_command(const Board& board, const std::string&
 const char* name_of(Speed speed);
 
 std::vector<std::string> board_names();
-// Reports [board-unknown] with the closest names, [board-invalid].
+// A board by its description. Reports [board-invalid], and [board-core] if the core is not one that the compiler knows
+// or a feature is not one of its instruction set, with their places.
+Result<Board> read_board(const std::string& text, const std::string& file, const std::string& name, Diagnostics& diags);
+// `name`: of a board of this build, or of one that was remembered, or the path of a description (NAME.json), which is
+// remembered. Reports [board-unknown] with the closest names, and what read_board and read_file report.
 Result<Board> find_board(const std::string& name, Diagnostics& diags);
+
+// find_board finds it by its name from now on, before those of the build.
+void remember_board(const Board& board);
 
 // `assembly`: microkernels in assembly where the CPU has them; false for portable C only.
 ops::TargetInfo target_of(const Board& board, bool assembly = true);

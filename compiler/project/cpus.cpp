@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "support/text.h"
+#include "target/cpu.h"
 
 namespace aotc::project {
 
@@ -52,7 +53,12 @@ Result<Board> find_cpu(const std::string& name, Diagnostics& diags) {
   Location where;
   where.file = "--cpu " + name;
   auto& d = diags.error(where, "cpu-unknown", "no board has this CPU");
-  for (const std::string& near : closest(name, names)) d.help("did you mean '" + near + "'?");
+  const std::string nearest = target::nearest_cpu(name);
+  auto ours = std::find_if(all->begin(), all->end(), [&](const Cpu& c) { return c.board.cpu == nearest; });
+  if (ours != all->end())
+    d.help("the nearest that is known is '" + ours->name + "', whose code runs there");
+  else
+    for (const std::string& near : closest(name, names)) d.help("did you mean '" + near + "'?");
   d.help("'aotc cpus' lists them; one that is not there gets portable C without --cpu");
   return kFailure;
 }

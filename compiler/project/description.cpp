@@ -158,8 +158,14 @@ class Reader {
   void options() {
     static const std::set<std::string> kTypes = {"enum", "memory", "bool", "bytes", "name", "string"};
     for (const auto& [name, entry] : object("options").items()) {
-      known(entry, "option " + name, {"type", "values", "default", "help", "off"});
-      TemplateOption option{name, text(entry, "type"), words(entry, "values"), {}, text(entry, "help"), text(entry, "off", "")};
+      known(entry, "option " + name, {"type", "values", "default", "help", "off", "on"});
+      TemplateOption option{name,
+                            text(entry, "type"),
+                            words(entry, "values"),
+                            {},
+                            text(entry, "help"),
+                            text(entry, "off", ""),
+                            text(entry, "on", "")};
       if (!kTypes.contains(option.type)) wrong(fmt::format("option '{}' has no known type", name));
       if (!entry.is_object() || !entry.contains("default"))
         wrong(fmt::format("option '{}' has no default", name));

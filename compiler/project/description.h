@@ -41,6 +41,7 @@ struct TemplateOption {
   nlohmann::json preset;  // a string, a bool, {"board": FIELD} or {"model": NAME}
   std::string help;
   std::string off;  // of a bool: the part that is in the project when it is off
+  std::string on;   // and when it is on
 };
 
 // Sources that a platform or a part adds.

@@ -168,6 +168,19 @@ uint32_t firmware_id(const Board& board, const ProjectModel& model) {
   return id;
 }
 
+// What versions of Zephyr call the board: names changed with 3.7 and some with 4.0, and some boards came later.
+std::string zephyr_names(const Board& board) {
+  const auto name = [&](const char* field) { return board.field(std::string("frameworks.zephyr.") + field); };
+  if (name("board").empty()) return "";
+  if (const std::string since = name("since"); !since.empty())
+    return fmt::format("Zephyr has this board since {}. Earlier versions need another one, with `-b`.", since);
+  if (const std::string between = name("board_3_7"); !between.empty())
+    return fmt::format("Zephyr 3.7 calls this board `{}`, 4.0 and later `{}`.", between, name("board_v2"));
+  if (name("board") == name("board_v2"))
+    return fmt::format("All versions of Zephyr call this board `{}`.", name("board"));
+  return fmt::format("Zephyr 3.7 and later calls this board `{}`.", name("board_v2"));
+}
+
 Values values_of(const TemplateDescription& description, const Board& board,
                  const ProjectModel& model, const ProjectOptions& options) {
   Values values;
@@ -184,12 +197,12 @@ Values values_of(const TemplateDescription& description, const Board& board,
                  {"model_title", model.title},
                  {"version", model.version},
                  {"board", board.name},
+                 {"zephyr_names", zephyr_names(board)},
                  {"arena_bytes", std::to_string(model.arena_bytes)},
                  {"model_stack", std::to_string(model.stack_bytes)},
                  {"thread_stack", std::to_string(thread_stack(model.stack_bytes))},
                  {"pool_places",  // PlatformIO's projects are for the Arduino core
-                  places_text(board, description.framework == "platformio" ? "arduino" : description.framework,
-                              model)},
+                  places_text(board, description.framework == "platformio" ? "arduino" : description.framework, model)},
                  {"pool_sections", pool_sections_text(board, model)},
                  {"tables_section", model.tables_section},
                  {"sample_count", std::to_string(options.samples.size())},
@@ -280,6 +293,7 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
   manifest["kind"] = "project";
   manifest["project"] = description.kind;
   manifest["board"] = board.name;
+  if (board.own) manifest["board_description"] = *board.description;
   manifest["prefix"] = prefix;
   manifest["model_folder"] = rendered.model_folder;
   if (!rendered.configure.empty()) manifest["configure"] = rendered.configure;

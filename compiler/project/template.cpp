@@ -51,6 +51,24 @@ std::string chip_definitions(const Board& board) {
   return out;
 }
 
+}  // namespace
+
+void report_memory_setup(const Location& where, const Board& board, const Memory& m, const TemplateDescription& t,
+                         Diagnostics& diags) {
+  const bool takes_code =
+      std::any_of(t.options.begin(), t.options.end(), [](const TemplateOption& o) { return o.name == "memory_setup"; });
+  diags
+      .error(where, "memory-setup",
+             fmt::format("memory {} of {} does not work after reset, and nothing in the project sets it up", m.name,
+                         board.name))
+      .note("needed: " + board.setup_of(m))
+      .help(takes_code ? "--project-option memory_setup=true adds src/memory_setup.c, in which you do that before "
+                         "anything is placed there"
+                       : "choose another memory; a project of the kind bare-metal takes code that does that");
+}
+
+namespace {
+
 class Renderer {
  public:
   Renderer(const TemplateSource& source, const TemplateDescription& description, const Board& board,
@@ -111,6 +129,8 @@ class Renderer {
     if (std::string chip = "chip_" + board_.field("chip.kind"); find(t_.parts, chip)) parts_.insert({chip, "chip"});
     for (const TemplateOption& option : t_.options)
       if (!option.off.empty() && options_[option.name] == "0" && !board_.is_host()) parts_.insert(option.off);
+    for (const TemplateOption& option : t_.options)
+      if (!option.on.empty() && options_[option.name] == "1") parts_.insert(option.on);
     for (const TemplateOption& option : t_.options)
       if (const std::string& value = options_[option.name]; option.type == "enum" && find(t_.parts, value))
         parts_.insert(value);
@@ -177,8 +197,17 @@ class Renderer {
     // A board without memories of its own, this machine, has nothing to choose from.
     if (option.type != "memory" || (value.empty() && board_.memories.empty())) return true;
     for (const Memory& m : board_.memories)
-      if (m.name == value && !m.flash) return true;
+      if (m.name == value && !m.flash) return is_set_up(m);
     return bad("the name of a RAM of the board");
+  }
+
+  // A framework sets up the memories into which its sections lead.
+  bool is_set_up(const Memory& m) {
+    auto given = values_.options.find("memory_setup");
+    const bool promised = given != values_.options.end() && (given->second == "true" || given->second == "1");
+    if (m.setup.empty() || promised || !t_.framework.empty()) return true;
+    report_memory_setup(where_, board_, m, t_, diags_);
+    return false;
   }
 
   bool evaluate_keys() {
@@ -210,6 +239,13 @@ class Renderer {
             value += fmt::format(" LONG(LOADADDR(.{0})) LONG(__{0}_start) LONG(__{0}_end)", m.lower_name());
       } else if (key.name == "clock_is_instructions") {
         value = board_.field("clock.unit") == "instructions" ? "1" : "0";
+      } else if (key.name == "memory_setups") {
+        for (const Memory& m : board_.memories)
+          if (!m.setup.empty())
+            value += fmt::format("{} * {} at {}: {}.", value.empty() ? "" : "\n", m.name, m.origin, board_.setup_of(m));
+        if (value.empty()) value = " * This board has none.";
+      } else if (key.name == "stand_in_hz") {
+        value = board_.stand_in ? board_.field(key.field) : "0";
       } else if (key.name == "chip_definitions") {
         value = chip_definitions(board_);
       } else if (key.name == "uart_base") {

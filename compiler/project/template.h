@@ -33,7 +33,11 @@ struct Rendered {
   bool model_file = true;
 };
 
-// Reports [template-board], [template-option], [template-key], and what read_template_file does.
+// [memory-setup]: something is to lie in a memory that does not work after reset.
+void report_memory_setup(const Location& where, const Board& board, const Memory& memory,
+                         const TemplateDescription& description, Diagnostics& diags);
+
+// Reports [template-board], [template-option], [template-key], [memory-setup], and what read_template_file does.
 Result<Rendered> render_template(const TemplateSource& source,
                                  const TemplateDescription& description, const Board& board,
                                  const Values& values, Diagnostics& diags);

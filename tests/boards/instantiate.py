@@ -95,6 +95,8 @@ def key_values(template, board_name, board, prefix, options, samples, labels, pa
         "chip_definitions": "",  # of real boards, which are aotc's to try
         "firmware_id": "1u",
         "clock_hz": str(board["clock"]["hz"]),
+        "memory_setups": "",
+        "stand_in_hz": str(board.get("emulator", {}).get("clock_hz", 0)),
         "clock_is_instructions": str(int(board["clock"]["unit"] == "instructions")),
         "semihosting": str(int(options["semihosting"] in (True, "true"))),
         "stack_size": str(options["stack_size"]),

@@ -19,10 +19,16 @@
 #define BOARD_SEMIHOSTING @semihosting@
 @chip_definitions@
 #endif
+#ifdef AOTC_STAND_IN
+/* That machine counts instructions, and its counter has a rate of its own. */
+#define BOARD_CLOCK_HZ @stand_in_hz@u
+#define BOARD_CLOCK_IS_INSTRUCTIONS 1
+#else
 /* Rate of the counter that the clock reads after reset, in Hz; 0 if the counter counts instructions. */
 #define BOARD_CLOCK_HZ @clock_hz@u
 /* 1 if one instruction takes exactly one nanosecond, as in an emulator that counts them. */
 #define BOARD_CLOCK_IS_INSTRUCTIONS @clock_is_instructions@
+#endif
 
 #ifdef BOARD_CHIP
 extern uint32_t board_hz; /* of the clock that runs: chip.h */

@@ -247,10 +247,17 @@ uint64_t platform_clock_hz(const char **trouble)
 volatile uint8_t uart_in, uart_out;
 #endif
 
+#ifdef BOARD_MEMORY_SETUP
+void board_memory_setup(void); /* memory_setup.c */
+#endif
+
 void platform_start(void)
 {
     char *argv[ARGUMENT_COUNT];
     const struct memory_content *m;
+#ifdef BOARD_MEMORY_SETUP
+    board_memory_setup();
+#endif
     (void)memcpy(__data_start, __data_load,
                  (size_t)((uintptr_t)__data_end - (uintptr_t)__data_start));
     for (m = __memories; m != __memories_end; ++m) {

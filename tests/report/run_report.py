@@ -232,18 +232,6 @@ class Tests:
         assert not any("estimated_cycles" in v for v in other["variants"]), other["variants"]
         assert other["pareto"] and not any("cycles" in n["text"] for n in other["next"])
 
-    def test_loops_of_known_length_multiply(self):
-        """A GRU of 20 steps that a loop makes: MACs of all of them, and instructions near what a count of all says."""
-        model = ROOT / "tests/models/keras/gru_turns_int8.tflite"
-        loop = json.loads(self.run("check", model, "--cpu", "cortex-m4f", "--json").stdout)
-        times = {layer["times"] for layer in loop["layers"] if "times" in layer}
-        assert "per_iteration" not in loop and len(times) in (1, 2), times
-        assert loop["macs"] == sum(layer["macs"] for layer in loop["layers"] if "macs" in layer) > 0
-        steps = min(times)
-        assert loop["macs"] >= steps * max(layer["macs"] // layer.get("times", 1) for layer in loop["layers"] if "macs" in layer)
-        text = self.run("check", model, "--cpu", "cortex-m4f").stdout
-        assert "MACs per inference" in text and "per iteration" not in text, text
-
     def test_what_is_between_stream_auto_and_max(self):
         """Is tried by --stream-most, whatever --stream was asked for."""
         model = SHARED / "models/resnet_f32.tflite"

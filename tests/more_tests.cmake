@@ -47,8 +47,8 @@ if(AOTC_SANITIZE)
   return()
 endif()
 
-set(cli ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
-add_test(NAME cli COMMAND ${cli} --work ${CMAKE_BINARY_DIR}/cli)
+set(cli ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
+add_test(NAME cli COMMAND ${Python3_EXECUTABLE} ${cli} --work ${CMAKE_BINARY_DIR}/cli)
 set_tests_properties(cli PROPERTIES LABELS quick)
 add_test(NAME cli.messages COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/messages.py --aotc $<TARGET_FILE:aotc>
          --work ${CMAKE_BINARY_DIR}/cli_messages)
@@ -62,7 +62,7 @@ add_test(NAME cli.schema COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DI
 set_tests_properties(cli.schema PROPERTIES LABELS quick)
 add_test(NAME cli.scripts COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/scripts.py)
 set_tests_properties(cli.scripts PROPERTIES LABELS quick)
-add_test(NAME cli.boards COMMAND ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
+add_test(NAME cli.boards COMMAND ${python} ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
 set_tests_properties(cli.boards PROPERTIES LABELS full)
 
 add_test(NAME golden

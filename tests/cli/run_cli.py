@@ -4,7 +4,7 @@
 
 Usage: run_cli.py --aotc PROGRAM --work DIR [--boards] [--only NAME]
 
-Without --boards only this machine is used. Ends with 'N passed, N failed'.
+Without --boards only this machine is used; --boards needs numpy. Ends with 'N passed, N failed'.
 """
 import argparse
 import json
@@ -1195,6 +1195,21 @@ def report_of_a_stand_in(aotc):
         same(aotc("report", board, "--json").json().get("stand_in", False), says, "JSON")
     # Three machines with the same core: what they count is the code's, to within how functions are aligned.
     same(max(counts) - min(counts) <= max(counts) / 200, True, f"instructions {counts}")
+
+
+@board_test
+def loops_are_estimated_as_they_are_counted(aotc):
+    sys.path.append(str(ROOT / "tests/models/generate"))
+    from state_direct import while_int8
+
+    for steps in (20, 40):
+        (aotc.folder / "loop.tflite").write_bytes(while_int8(steps))
+        aotc("create", "loop.tflite", "--board", "qemu_mps2_an386", "-o", f"app{steps}")
+        aotc("build", f"app{steps}")
+        counted = aotc("run", f"app{steps}", "--json").json()["instructions"]
+        layers = aotc("report", f"app{steps}", "--json", "--no-alternatives").json()["layers"]
+        estimated = sum(layer["estimated_instructions"] for layer in layers)
+        same(0.75 < counted / estimated < 1.25, True, f"{steps} iterations: {counted} instructions, estimated {estimated}")
 
 
 @board_test

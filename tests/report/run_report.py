@@ -21,6 +21,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests/oracle"))
+sys.path.append(str(ROOT / "tests/models/generate"))
+from state_direct import while_int8  # noqa: E402
 from tflite_builder import ModelBuilder  # noqa: E402
 
 DIGITS = ROOT / "tests/models/digits/digits_int8.tflite"
@@ -231,6 +233,36 @@ class Tests:
         other = self.report(DIGITS, "--board", "esp32")
         assert not any("estimated_cycles" in v for v in other["variants"]), other["variants"]
         assert other["pareto"] and not any("cycles" in n["text"] for n in other["next"])
+
+    def test_loops_of_known_length_multiply(self):
+        """A loop of 20 iterations beside the same one whose length is an input: MACs and cycles of every iteration."""
+        arguments = ("--cpu", "cortex-m4f")
+        counted, open_ended = self.work / "loop_20.tflite", self.work / "loop_n.tflite"
+        counted.write_bytes(while_int8(20))
+        open_ended.write_bytes(while_int8())
+        whole, once = (self.report(model, *arguments, "--no-alternatives") for model in (counted, open_ended))
+        assert (whole["macs"], once["macs"]) == (20 * 64, 64), (whole["macs"], once["macs"])
+        assert "per_iteration" not in whole and once["per_iteration"], once.get("per_iteration")
+        checked = 0
+        for a, b in zip(whole["layers"], once["layers"], strict=True):
+            times = a.get("times", 1)
+            assert "times" not in b and times in (1, 20, 21), (a, b)
+            if times == 1:
+                continue
+            assert b["per_iteration"] and "per_iteration" not in a, (a, b)
+            for figure in ("estimated_cycles", "estimated_instructions"):
+                assert a[figure] == times * b[figure] > 0, (figure, a, b)
+            checked += 1
+            assert (times == 21) == (a["op_type"] == "LESS"), a
+        assert checked >= 4, whole["layers"]
+        for figure in ("estimated_cycles",):
+            assert whole[figure] == sum(layer[figure] for layer in whole["layers"]), whole[figure]
+            assert once[figure] == sum(layer[figure] for layer in once["layers"]), once[figure]
+        for model, units in ((counted, ("MACs per inference", "cycles, estimated")),
+                             (open_ended, ("MACs per iteration", "cycles per iteration, estimated"))):
+            text = self.run("check", model, *arguments).stdout
+            assert all(unit in text for unit in units), text
+            assert ("per iteration" in text) == (model == open_ended), text
 
     def test_what_is_between_stream_auto_and_max(self):
         """Is tried by --stream-most, whatever --stream was asked for."""

@@ -82,19 +82,21 @@ def if_int8():
     return tflite_builder.model_of([(main, [flag, x, y], [result]), then_part, else_part])
 
 
-def while_int8():
-    """An int8 value goes round through a layer."""
+def while_int8(steps=None):
+    """An int8 value goes round through a layer as often as an input says, or `steps` times."""
     body = Graph("body")
     i, n, v, x = body.scalar("i"), body.scalar("n"), body.int8("v"), body.int8("x")
     moved = body.add(body.dense(v, 2, body.int8("layer")), x, body.int8("moved"))
     body_part = (body, [i, n, v, x], [body.counted(i), n, moved, x])
     main = Graph()
-    n, x = main.scalar("n"), main.int8("x")
+    n = main.scalar("n") if steps is None else main.const("n", np.int32(steps))
+    x = main.int8("x")
     zero = main.const("zero", np.int32(0))
     outs = [main.scalar("i_out"), main.scalar("n_out"), main.int8("v_out"), main.int8("x_out")]
     main.op("WHILE", [zero, n, x, x], outs, cond=1, body=2)
     cond = below(lambda g: g.int8("v"), lambda g: g.int8("x"))
-    return tflite_builder.model_of([(main, [n, x], [outs[2], outs[0]]), cond, body_part])
+    inputs = [n, x] if steps is None else [x]
+    return tflite_builder.model_of([(main, inputs, [outs[2], outs[0]]), cond, body_part])
 
 
 CARRIED = {"int8": (SCALE, ZERO), "bool": None, "int16": (0.001, 0), "int32": None, "int64": None,

@@ -26,19 +26,21 @@ bool has_quantized_axis(const Graph& graph, TensorId id) {
 
 }  // namespace
 
+void add_transpose_cost(const Graph& graph, const Op& op, TransposeCost& cost) {
+  auto order = transposition(graph, op);
+  if (!order) return;
+  const graph::TensorType& type = graph[op.operands[0]].type;
+  Order moved = ops::order_without_ones(*order, type.shape);
+  if (std::is_sorted(moved.begin(), moved.end())) return;
+  auto& [elements, bytes, count] = cost;
+  elements += type.elements();
+  bytes += type.bytes();
+  ++count;
+}
+
 TransposeCost transpose_cost(const Graph& graph) {
   TransposeCost cost{0, 0, 0};
-  auto& [elements, bytes, count] = cost;
-  for (const Op& op : graph.ops) {
-    auto order = transposition(graph, op);
-    if (!order) continue;
-    const graph::TensorType& type = graph[op.operands[0]].type;
-    Order moved = ops::order_without_ones(*order, type.shape);
-    if (std::is_sorted(moved.begin(), moved.end())) continue;
-    elements += type.elements();
-    bytes += type.bytes();
-    ++count;
-  }
+  for (const Op& op : graph.ops) add_transpose_cost(graph, op, cost);
   return cost;
 }
 

@@ -5,6 +5,7 @@
 // then needed follow from it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -21,7 +22,7 @@ struct WorkOrder {
   ops::Order order;
   bool moves_columns = false;
 };
-using WorkOrders = std::vector<std::optional<WorkOrder>>;  // by operator; nothing: as it is
+using WorkOrders = std::map<size_t, WorkOrder>;  // by operator; those that are not there work as before
 
 struct RootReader {
   int op;  // -1: an output port or a state
@@ -88,14 +89,20 @@ std::optional<ops::Order> row_order(const graph::Shape& shape, int64_t row,
 // dimensions of size 1 do not count.
 using TransposeCost = std::tuple<int64_t, int64_t, int64_t>;
 TransposeCost transpose_cost(const graph::Graph& graph);
+// What one operator adds to it.
+void add_transpose_cost(const graph::Graph& graph, const graph::Op& op, TransposeCost& cost);
 
 // Which operators work in another order if a root is stored in `order`, so that least is
 // transposed; all those that the search has reached are added to `reached`, as (root, order).
 WorkOrders choose_work_orders(const Layout& layout, graph::TensorId root, const ops::Order& order,
                               std::vector<std::pair<graph::TensorId, ops::Order>>& reached);
 
-// The graph with those work orders, and the transposes that they need. Nothing if an operator does
-// not accept it.
-std::optional<graph::Graph> with_work_orders(const Layout& layout, const WorkOrders& works);
+// The graph with those work orders, and the transposes that they need.
+struct Rewritten {
+  graph::Graph graph;
+  std::map<graph::TensorId, graph::TensorId> roots;  // of results of transposes
+};
+// nullopt if an operator does not accept it.
+std::optional<Rewritten> with_work_orders(const Layout& layout, const WorkOrders& works);
 
 }  // namespace aotc::passes

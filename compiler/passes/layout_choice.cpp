@@ -5,6 +5,7 @@
 // transpose, once for each order.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "passes/layout.h"
 #include "passes/min_cut.h"
@@ -25,9 +26,7 @@ class Choice {
  public:
   explicit Choice(const Layout& layout)
       : layout_(layout),
-        graph_(layout.graph()),
-        works_(graph_.ops.size()),
-        excluded_(graph_.ops.size(), false) {}
+        graph_(layout.graph()) {}
 
   void spread(TensorId root, const Order& order) {
     wanted_[root] = order;
@@ -40,14 +39,11 @@ class Choice {
   }
 
   WorkOrders choose() {
-    for (size_t i = 0; i < works_.size(); ++i)
-      variables_.push_back(works_[i] ? cut_.add_variable() : MinCut::kZero);
+    for (const auto& [op, work] : works_) variables_[op] = cut_.add_variable();
     for (const auto& [root, order] : wanted_) add_costs(root, order);
     std::vector<bool> one = cut_.solve();
-    WorkOrders out(works_.size());
-    for (size_t i = 0; i < works_.size(); ++i)
-      if (works_[i] && one[static_cast<size_t>(variables_[i])]) out[i] = works_[i];
-    return out;
+    std::erase_if(works_, [&](const auto& entry) { return !one[static_cast<size_t>(variables_.at(entry.first))]; });
+    return std::move(works_);
   }
 
   const std::map<TensorId, Order>& wanted() const { return wanted_; }
@@ -77,14 +73,14 @@ class Choice {
 
   // `tensor` of op has `order`: so op works in some order, and that gives one to its other tensors.
   void reach(size_t op, const std::vector<int>& dims, TensorId tensor, const Order& order) {
-    if (excluded_[op] || works_[op]) return;
+    if (excluded_.contains(op) || works_.contains(op)) return;
     auto work = layout_.work_order(op, dims, tensor, order);
     if (!work) return;
     std::vector<std::pair<TensorId, Order>> orders = orders_at(op, *work);
     for (const auto& [root, wanted] : orders) {
       auto known = wanted_.find(root);
       if (known != wanted_.end() && counted(root, known->second) != counted(root, wanted)) {
-        excluded_[op] = true;
+        excluded_.insert(op);
         return;
       }
     }
@@ -92,10 +88,10 @@ class Choice {
     for (const auto& [root, wanted] : orders)
       for (const auto& [other, order_of_other] : orders)
         if (root == other && counted(root, wanted) != counted(root, order_of_other)) {
-          excluded_[op] = true;
+          excluded_.insert(op);
           return;
         }
-    works_[op] = std::move(*work);
+    works_.emplace(op, std::move(*work));
     for (auto& [root, wanted] : orders)
       if (wanted_.try_emplace(root, std::move(wanted)).second) queue_.push_back(root);
   }
@@ -125,13 +121,15 @@ class Choice {
 
   // The variable of a reader, if the order that it reads in depends on it.
   int variable_of(const RootReader& reader) const {
-    if (reader.op < 0 || !works_[static_cast<size_t>(reader.op)]) return MinCut::kZero;
-    const WorkOrder& work = *works_[static_cast<size_t>(reader.op)];
+    if (reader.op < 0) return MinCut::kZero;
+    const auto found = works_.find(static_cast<size_t>(reader.op));
+    if (found == works_.end()) return MinCut::kZero;
+    const WorkOrder& work = found->second;
     bool moves =
         work.moves_columns
             ? reader.operand == 0
             : !layout_.flow(static_cast<size_t>(reader.op))->operands[reader.operand].empty();
-    return moves ? variables_[static_cast<size_t>(reader.op)] : MinCut::kZero;
+    return moves ? variables_.at(found->first) : MinCut::kZero;
   }
 
   // Variables are 1 where an operator works in its new order. A root costs for each order in which
@@ -141,7 +139,8 @@ class Choice {
     const int64_t cost = std::min(type.elements(), kMostCounted) * 1024 +
                          std::min(type.bytes(), kMostCounted) + 1;
     int definer = layout_.definer(root);
-    int made = definer < 0 ? MinCut::kZero : variables_[static_cast<size_t>(definer)];
+    const auto own = definer < 0 ? variables_.end() : variables_.find(static_cast<size_t>(definer));
+    const int made = own == variables_.end() ? MinCut::kZero : own->second;
     const Order old = counted(root, ops::identity_order(type.shape.size())),
                 wanted = counted(root, order);
     std::map<Order, std::vector<int>> as_before;  // by order: who reads it there with 0
@@ -168,12 +167,13 @@ class Choice {
 
   const Layout& layout_;
   const Graph& graph_;
+  // What is kept by operator costs as much as the search reaches, not as much as the graph has.
   WorkOrders works_;
-  std::vector<bool> excluded_;
+  std::set<size_t> excluded_;
   std::map<TensorId, Order> wanted_;  // by root
   std::vector<TensorId> queue_;
   MinCut cut_;
-  std::vector<int> variables_;
+  std::map<size_t, int> variables_;  // by operator
 };
 
 }  // namespace

@@ -44,14 +44,15 @@ class LayoutRewriter {
     }
   }
 
-  std::optional<Graph> run() {
+  std::optional<Rewritten> run() {
     for (size_t i = 0; i < from_.ops.size(); ++i) {
       if (layout_.is_order(i)) continue;
       if (!rewrite(i)) return std::nullopt;
     }
     for (graph::Port& port : graph_.outputs) port.tensor = shown(port.tensor);
     for (graph::State& state : graph_.states) state.after = shown(state.after);
-    return failed_ ? std::nullopt : std::optional(std::move(graph_));
+    if (failed_) return std::nullopt;
+    return Rewritten{std::move(graph_), std::move(transposed_)};
   }
 
  private:
@@ -67,8 +68,13 @@ class LayoutRewriter {
     return ops::order_without_ones(a, shape_of(root)) == ops::order_without_ones(b, shape_of(root));
   }
 
+  const WorkOrder* work_of(size_t index) const {
+    const auto found = works_.find(index);
+    return found == works_.end() ? nullptr : &found->second;
+  }
+
   bool rewrite(size_t index) {
-    const auto& work = works_[index];
+    const WorkOrder* work = work_of(index);
     Op op = from_.ops[index];
     for (size_t k = 0; k < op.operands.size(); ++k)
       if (op.operands[k].valid()) op.operands[k] = operand(index, k);
@@ -90,12 +96,13 @@ class LayoutRewriter {
     const Op& op = from_.ops[index];
     TensorId id = op.operands[k];
     if (k == 1 && columns_.contains(index)) return permuted_columns(id, columns_.at(index));
-    if (!works_[index]) return in_order(id, ops::identity_order(shape_of(id).size()), shape_of(id));
-    Order order = layout_.operand_order(index, *works_[index], k);
+    const WorkOrder* work = work_of(index);
+    if (!work) return in_order(id, ops::identity_order(shape_of(id).size()), shape_of(id));
+    Order order = layout_.operand_order(index, *work, k);
     Shape shape = ops::ordered_shape(shape_of(id), order);
     const auto& flow = layout_.flow(index);
-    if (!works_[index]->moves_columns && flow->broadcasts && !flow->operands[k].empty())
-      shape = with_ones(*flow, flow->operands[k], works_[index]->order, shape);
+    if (!work->moves_columns && flow->broadcasts && !flow->operands[k].empty())
+      shape = with_ones(*flow, flow->operands[k], work->order, shape);
     return in_order(id, order, shape);
   }
 
@@ -121,7 +128,7 @@ class LayoutRewriter {
     TensorId root = from_.ops[index].results[j];
     const std::vector<int>& dims = layout_.flow(index)->results[j];
     Order order = dims.empty() ? ops::identity_order(shape_of(root).size())
-                               : ops::dimension_order(dims, works_[index]->order);
+                               : ops::dimension_order(dims, work_of(index)->order);
     TensorId id = named(root, order);
     add_version(root, order, id);
     return id;
@@ -172,6 +179,7 @@ class LayoutRewriter {
     const Version& base = versions_.at(root).front();
     Order order = ops::compose_orders(ops::inverse_order(base.order), wanted);
     define(root, base.id, "transpose", "order", {order.begin(), order.end()}, id);
+    transposed_[id] = root;
     add_version(root, wanted, id);
   }
 
@@ -237,7 +245,7 @@ class LayoutRewriter {
   void move_columns(size_t index, Op& op) {
     const Shape& shape = shape_of(from_.ops[index].operands[0]);
     int64_t row = layout_.row(index);
-    Columns columns{{}, *row_order(shape, row, works_[index]->order)};
+    Columns columns{{}, *row_order(shape, row, work_of(index)->order)};
     columns.shape.assign(shape.end() - static_cast<std::ptrdiff_t>(columns.order.size()),
                          shape.end());
     if (!ops::definition_of(op).traits().view) {
@@ -248,7 +256,7 @@ class LayoutRewriter {
       columns_.emplace(static_cast<size_t>(reader.op), columns);
     // The name is that of other elements now.
     graph_[op.results[0]].name +=
-        fmt::format("{}{})", kOtherOrder, fmt::join(works_[index]->order, ","));
+        fmt::format("{}{})", kOtherOrder, fmt::join(work_of(index)->order, ","));
   }
 
   struct Columns {
@@ -301,12 +309,13 @@ class LayoutRewriter {
   std::vector<bool> defined_;                          // by tensor of the model
   std::map<TensorId, std::vector<Version>> versions_;  // by root; as it is made comes first
   std::map<size_t, Columns> columns_;  // by operator, how the columns of its weights stand
+  std::map<TensorId, TensorId> transposed_;  // roots of transposes that were made
   bool failed_ = false;
 };
 
 }  // namespace
 
-std::optional<Graph> with_work_orders(const Layout& layout, const WorkOrders& works) {
+std::optional<Rewritten> with_work_orders(const Layout& layout, const WorkOrders& works) {
   return LayoutRewriter(layout, works).run();
 }
 

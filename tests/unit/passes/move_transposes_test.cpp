@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
@@ -27,6 +28,22 @@ TEST(MoveTransposes, ComposesAndCancels) {
   output %6
 )"),
             (Names{"add", "transpose", "add"}));
+}
+
+TEST(MoveTransposes, TakesAwayAnyNumber) {
+  // Layers of planes around pools of images: what is left is in front of the first pool and behind the last layer.
+  constexpr int kLayers = 1200;
+  std::string body = "  input %0 \"x\" f32[1x4x6x8]\n";
+  for (int i = 0; i < kLayers; ++i)
+    body += fmt::format(R"(  %{1} "a" f32[1x6x8x4] = transpose(%{0}) {{order = [0, 2, 3, 1]}}
+  %{2} "b" f32[1x6x8x4] = max_pool_2d(%{1}) {{filter_h = 1, filter_w = 1}}
+  %{3} "c" f32[1x4x6x8] = transpose(%{2}) {{order = [0, 3, 1, 2]}}
+  %{4} "d" f32[1x4x6x8] = relu(%{3})
+)",
+                        4 * i, 4 * i + 1, 4 * i + 2, 4 * i + 3, 4 * i + 4);
+  const Names names = after(body + fmt::format("  output %{}\n", 4 * kLayers));
+  EXPECT_EQ(std::count(names.begin(), names.end(), "transpose"), 2);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "relu"), kLayers);
 }
 
 TEST(MoveTransposes, GivesOutputsStorageOfTheirOwn) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,7 @@ class Flow {
     // What has no call is a view of its operand, or joins operands that are computed where they belong.
     for (size_t o = 0; o < p_.graph.ops.size(); ++o) {
       const graph::Op& op = p_.graph.ops[o];
+      if (!op.results.empty()) ops_of_[op.results[0]].push_back(o);
       if (call_of_op.contains(static_cast<int>(o)) || op.operands.empty()) continue;
       for (graph::TensorId id : op.results)
         if (!made_.contains(id)) views_[id] = op.operands;
@@ -47,9 +49,8 @@ class Flow {
     };
     if (call.op_index < 0) return out;
     if (call.by_rows) add(call.rows_of);
-    for (const graph::Op& op : p_.graph.ops)
-      if (is_of(op, call))
-        for (graph::TensorId id : op.operands) add(id);
+    for (size_t op : ops_of(call))
+      for (graph::TensorId id : p_.graph.ops[op].operands) add(id);
     return out;
   }
 
@@ -61,9 +62,11 @@ class Flow {
   }
 
  private:
-  bool is_of(const graph::Op& op, const plan::ProgramCall& call) const {
-    if (&op == &p_.graph.ops[static_cast<size_t>(call.op_index)]) return true;
-    return !op.results.empty() && std::find(call.rows.begin(), call.rows.end(), op.results[0]) != call.rows.end();
+  std::set<size_t> ops_of(const plan::ProgramCall& call) const {
+    std::set<size_t> out = {static_cast<size_t>(call.op_index)};
+    for (graph::TensorId id : call.rows)
+      if (auto it = ops_of_.find(id); it != ops_of_.end()) out.insert(it->second.begin(), it->second.end());
+    return out;
   }
 
   void add_sources(graph::TensorId id, size_t depth, ReportJson& out) const {
@@ -80,6 +83,7 @@ class Flow {
   const plan::Program& p_;
   std::map<graph::TensorId, ReportJson> made_;
   std::map<graph::TensorId, std::vector<graph::TensorId>> views_;
+  std::map<graph::TensorId, std::vector<size_t>> ops_of_;  // by result 0
   std::set<graph::TensorId> inside_;
 };
 
@@ -94,23 +98,38 @@ std::string checksum_of(const plan::Program& p, const plan::ProgramCall& call) {
   return fmt::format("{:016x}", stable_hash(bytes));
 }
 
-bool shares_bytes(const ReportJson& a, const ReportJson& b) {
-  return number(a, "offset") < number(b, "offset") + number(b, "bytes") &&
-         number(b, "offset") < number(a, "offset") + number(a, "bytes") && a.value("pool", "") == b.value("pool", "");
+// An entry of "memory".
+struct MemoryEntry {
+  int64_t first = 0, last = 0;  // calls
+  int64_t offset = 0, bytes = 0;
+  std::string pool;
+
+  int64_t end() const { return offset + bytes; }
+};
+
+std::vector<MemoryEntry> places_of(const ReportJson& memory) {
+  std::vector<MemoryEntry> out;
+  for (const ReportJson& entry : memory)
+    out.push_back({number(entry, "first_call"), number(entry, "last_call"), number(entry, "offset"),
+                   number(entry, "bytes"), entry.value("pool", "")});
+  return out;
+}
+
+bool shares_bytes(const MemoryEntry& a, const MemoryEntry& b) {
+  return a.offset < b.end() && b.offset < a.end() && a.pool == b.pool;
 }
 
 // Entries of "memory" are in the order of their first calls: those that end before the next begins are done.
-ReportJson overlaps(const ReportJson& memory) {
+ReportJson overlaps(const std::vector<MemoryEntry>& memory) {
   ReportJson out = ReportJson::array();
   std::vector<size_t> alive;
   for (size_t i = 0; i < memory.size(); ++i) {
-    const int64_t first = number(memory[i], "first_call");
-    std::erase_if(alive, [&](size_t a) { return number(memory[a], "last_call") < first; });
+    const int64_t first = memory[i].first;
+    std::erase_if(alive, [&](size_t a) { return memory[a].last < first; });
     for (size_t a : alive) {
       if (!shares_bytes(memory[a], memory[i])) continue;
-      const int64_t begin = std::max(number(memory[a], "offset"), number(memory[i], "offset"));
-      const int64_t end = std::min(number(memory[a], "offset") + number(memory[a], "bytes"),
-                                   number(memory[i], "offset") + number(memory[i], "bytes"));
+      const int64_t begin = std::max(memory[a].offset, memory[i].offset);
+      const int64_t end = std::min(memory[a].end(), memory[i].end());
       out.push_back({{"under", a}, {"over", i}, {"call", first}, {"bytes", end - begin}});
     }
     alive.push_back(i);
@@ -126,25 +145,26 @@ std::string what_is(const ReportJson& entry, int64_t call) {
   return fmt::format("result of call {} {}", number(entry, "first_call"), bytes);
 }
 
-// Entries of "memory" that are alive at a call.
-std::vector<size_t> alive_at(const ReportJson& memory, int64_t call) {
-  std::vector<size_t> out;
+// Entries of "memory" that are alive, by call.
+std::vector<std::vector<size_t>> alive_by_call(const std::vector<MemoryEntry>& memory, size_t calls) {
+  std::vector<std::vector<size_t>> out(calls);
   for (size_t i = 0; i < memory.size(); ++i)
-    if (number(memory[i], "first_call") <= call && call <= number(memory[i], "last_call")) out.push_back(i);
+    for (int64_t c = std::max<int64_t>(memory[i].first, 0); c <= memory[i].last && c < static_cast<int64_t>(calls); ++c)
+      out[static_cast<size_t>(c)].push_back(i);
   return out;
 }
 
 // Bytes that some of the entries have: what they share counts once.
-int64_t used_bytes(const ReportJson& memory, std::vector<size_t> entries) {
-  auto begin = [&](size_t i) { return std::pair(memory[i].value("pool", ""), number(memory[i], "offset")); };
-  std::sort(entries.begin(), entries.end(), [&](size_t a, size_t b) { return begin(a) < begin(b); });
+int64_t used_bytes(const std::vector<MemoryEntry>& memory, std::vector<size_t> entries) {
+  std::sort(entries.begin(), entries.end(), [&](size_t a, size_t b) {
+    return std::tie(memory[a].pool, memory[a].offset) < std::tie(memory[b].pool, memory[b].offset);
+  });
   int64_t sum = 0, end = 0;
   std::string pool;
   for (size_t i : entries) {
-    if (begin(i).first != pool) pool = begin(i).first, end = 0;
-    const int64_t to = begin(i).second + number(memory[i], "bytes");
-    sum += std::max<int64_t>(0, to - std::max(end, begin(i).second));
-    end = std::max(end, to);
+    if (memory[i].pool != pool) pool = memory[i].pool, end = 0;
+    sum += std::max<int64_t>(0, memory[i].end() - std::max(end, memory[i].offset));
+    end = std::max(end, memory[i].end());
   }
   return sum;
 }
@@ -204,14 +224,16 @@ bool is_straight(const std::vector<plan::ProgramStep>& steps) {
 void add_arena(const Compiled& c, ReportJson& report) {
   if (!report.contains("memory") || c.program.calls.empty() || !is_straight(c.program.body)) return;
   const ReportJson memory = report["memory"];  // of its own: what is added moves the members
-  report["overlaps"] = overlaps(memory);
+  const std::vector<MemoryEntry> places = places_of(memory);
+  const std::vector<std::vector<size_t>> alive_at = alive_by_call(places, c.program.calls.size());
+  report["overlaps"] = overlaps(places);
   int64_t most = -1, peak = 0;
   for (size_t i = 0; i < c.program.calls.size(); ++i) {
-    const int64_t used = used_bytes(memory, alive_at(memory, static_cast<int64_t>(i)));
+    const int64_t used = used_bytes(places, alive_at[i]);
     report["layers"][i]["arena_used_bytes"] = used;
     if (used > most) most = used, peak = static_cast<int64_t>(i);
   }
-  const std::vector<size_t> alive = alive_at(memory, peak);
+  const std::vector<size_t>& alive = alive_at[static_cast<size_t>(peak)];
   std::string text;
   int64_t sum = 0;
   for (size_t i : alive) {

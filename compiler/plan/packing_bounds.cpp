@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <queue>
 #include <set>
 
 #include "plan/packing_model.h"
@@ -72,16 +73,23 @@ std::vector<Bits> chordal_candidates(const Model& model, const Ranks& ranks,
   std::vector<int32_t> degree(n, 0);
   std::vector<char> done(n, 0);
   std::vector<Bits> candidates(n);
-  for (int32_t step = 0; step < n; ++step) {
-    int32_t next = -1;
-    for (int32_t k = 0; k < n; ++k) {
-      if (!done[k] && (next < 0 || degree[k] > degree[next])) next = k;
-    }
+  // The largest degree, then the lowest item. Entries whose degree has grown since are left in the queue.
+  std::priority_queue<std::pair<int32_t, int32_t>> queue;
+  for (int32_t k = 0; k < n; ++k) queue.emplace(0, -k);
+  while (!queue.empty()) {
+    const auto [of, item] = queue.top();
+    queue.pop();
+    const int32_t next = -item;
+    if (done[next] || degree[next] != of) continue;
     done[next] = 1;
     candidates[next] = adjacent[next];
     keep(candidates[next], visited);
     set(visited, ranks.of[next]);
-    for_each_bit(adjacent[next], [&](int32_t rank) { ++degree[ranks.item[rank]]; });
+    for_each_bit(adjacent[next], [&](int32_t rank) {
+      const int32_t k = ranks.item[rank];
+      ++degree[k];
+      if (!done[k]) queue.emplace(degree[k], -k);
+    });
   }
   return candidates;
 }

@@ -55,9 +55,9 @@ struct Placement {
   bool ok() const { return too_many_pairs == 0 && error.empty(); }
 };
 
-// More than any microcontroller holds: packing costs time and memory for each pair of buffers that
-// are alive at once, and a damaged or absurd model must not take hours and gigabytes.
-inline constexpr int64_t kMaxPairs = 1 << 18;
+// Packing costs time and memory for each pair of buffers that are alive at once: so many, which 1,448 buffers have,
+// take some ten seconds and a hundred megabytes.
+inline constexpr int64_t kMaxPairs = 1 << 20;
 
 // What all attempts at one placement may take together, as PackingOptions::max_work.
 inline constexpr int64_t kMaxWork = 200'000'000;

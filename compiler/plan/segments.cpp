@@ -21,8 +21,10 @@ int64_t row_bytes(const graph::TensorType& type) { return type.shape[1] == 0 ? 0
 
 class SegmentReader {
  public:
-  SegmentReader(const Graph& graph, const Segment& segment, bool fed, bool frames = false)
-      : graph_(graph), segment_(segment), frames_(frames) {
+  // `uses` of the graph, if the caller has them for many segments.
+  SegmentReader(const Graph& graph, const Segment& segment, bool fed, bool frames = false,
+                const graph::UseDef* uses = nullptr)
+      : graph_(graph), segment_(segment), uses_(uses), frames_(frames) {
     out_.fed = fed;
   }
 
@@ -170,6 +172,13 @@ class SegmentReader {
   // By an operator of the segment, or by others or the caller.
   bool is_read(TensorId id, bool inside) const {
     if (!inside && graph_.is_kept(id)) return true;
+    if (uses_ != nullptr) {
+      const std::vector<int>& users = uses_->users[static_cast<size_t>(id.value)];
+      return std::any_of(users.begin(), users.end(), [&](int op) {
+        const auto i = static_cast<size_t>(op);
+        return (i >= segment_.first && i <= segment_.last) == inside;
+      });
+    }
     for (size_t i = 0; i < graph_.ops.size(); ++i) {
       const bool here = i >= segment_.first && i <= segment_.last;
       const auto& operands = graph_.ops[i].operands;
@@ -352,6 +361,7 @@ class SegmentReader {
 
   const Graph& graph_;
   const Segment& segment_;
+  const graph::UseDef* uses_ = nullptr;
   bool frames_ = false;
   std::vector<int64_t> steps_;  // by tensor
   std::string why_;
@@ -450,17 +460,22 @@ std::vector<int64_t> peaks_of_ops(const Graph& graph, const std::vector<bool>& c
     for (TensorId id : graph.ops[i].operands)
       if (id.valid()) last[static_cast<size_t>(id.value)] = static_cast<int64_t>(i);
   for (const graph::Port& port : graph.outputs) last[static_cast<size_t>(port.tensor.value)] = INT64_MAX;
+  const auto count = static_cast<int64_t>(graph.ops.size());
+  std::vector<int64_t> made(graph.ops.size(), 0), dying(graph.ops.size(), 0), change(graph.ops.size() + 1, 0);
+  for (size_t t = 0; t < graph.tensors.size(); ++t) {
+    if (graph.tensors[t].constant || callers[t]) continue;
+    const int64_t bytes = graph.tensors[t].type.bytes(), from = uses.definer[t], to = last[t];
+    if (from >= 0) made[static_cast<size_t>(from)] += bytes;
+    if (to <= from) continue;
+    if (to < count) dying[static_cast<size_t>(to)] = std::max(dying[static_cast<size_t>(to)], bytes);
+    // Alive behind the operator that makes it, up to the last that reads it.
+    change[static_cast<size_t>(from + 1)] += bytes;
+    if (to < count) change[static_cast<size_t>(to + 1)] -= bytes;
+  }
+  int64_t alive = 0;
   for (size_t i = 0; i < graph.ops.size(); ++i) {
-    int64_t alive = 0, dying = 0, made = 0;
-    for (size_t t = 0; t < graph.tensors.size(); ++t) {
-      if (graph.tensors[t].constant || callers[t]) continue;
-      const int64_t bytes = graph.tensors[t].type.bytes(), from = uses.definer[t], to = last[t];
-      const auto at = static_cast<int64_t>(i);
-      if (from == at) made += bytes;
-      if (from < at && to == at) dying = std::max(dying, bytes);
-      if (from < at && to >= at) alive += bytes;
-    }
-    out.push_back(alive + made - std::min(dying, made));
+    alive += change[i];
+    out.push_back(alive + made[i] - std::min(dying[i], made[i]));
   }
   return out;
 }
@@ -476,6 +491,7 @@ struct RatedSegment {
 // All that can be, with what each takes.
 std::vector<RatedSegment> all_segments(const Graph& graph, const std::vector<bool>& callers) {
   std::vector<RatedSegment> out;
+  const graph::UseDef uses = graph::compute_use_def(graph);
   for (size_t first = 0; first < graph.ops.size(); ++first)
     for (size_t last = first + 1; last < graph.ops.size() && last - first < kMostOpsOfSegment; ++last) {
       const ops::OpView view{graph, graph.ops[last]};
@@ -483,7 +499,8 @@ std::vector<RatedSegment> all_segments(const Graph& graph, const std::vector<boo
       if (definition.traits().view) continue;
       const bool goes_on = definition.row_flow(view).has_value();
       if (!goes_on && !definition.sums_pieces(view, 1)) break;
-      const auto rows = rows_of_segment(graph, {first, last});
+      const Segment segment{first, last};
+      const auto rows = SegmentReader(graph, segment, false, false, &uses).run();
       if (rows && rows_begin_at_words(graph, *rows)) out.push_back({{first, last}, peak_of_rows(graph, *rows, callers), rows->sums});
       if (!goes_on || (rows && rows->sums)) break;
     }

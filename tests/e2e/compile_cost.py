@@ -29,12 +29,18 @@ MOST_GROWTH = 2.5
 # (kind, element, operators of the smaller one, whether the larger one is refused: more tensors are
 # alive at once than are planned; without --long, the smaller one is left out then). Lowering an int8 ADD is what costs there.
 GRAPHS = (("chain", "float32", 2000, False), ("window", "float32", 2000, False),
-          ("wide", "float32", 1000, True), ("chain", "int8", 100, False))
+          ("wide", "float32", 1100, True), ("chain", "int8", 100, False))
 # 8,000 small operators of a kind, each with scales of its own: millions of instructions at most. Where this was
 # written 7,500 million took 0.5 s, and 2 s are allowed: a plan is found or refused with at least three times to
 # spare. Without --long there are a quarter as many.
 MANY, FEWER, MOST_OF_MANY = 8000, 2000, 8000
 MANY_KINDS = ("add", "mul", "relu", "concatenation", "pad", "fan_out")
+# (command, graph, operators or layers of the smaller one): behind what the smallest model costs, twice the graph
+# costs at most MOST_SLOPE times as much.
+MOST_SLOPE = 2.3
+SLOPES = (("compile", "images", 500), ("check", "images", 500), ("check --stream max", "images", 250),
+          ("check --stream auto", "images", 250), ("compile --slice call", "images", 250),
+          ("report --no-alternatives", "chain", 500), ("check", "planes", 150))
 AIM_TIMES_FILE = 10
 FREE_BYTES = 800_000
 # Of a program that runs for a moment most of the time goes into translating it: blocks do not go on beyond jumps.
@@ -106,6 +112,21 @@ class Costs:
                 self.broken.append(f"{kind}: twice the graph costs {growth:.1f} times as much, at "
                                    f"most {MOST_GROWTH}")
 
+    def slopes(self):
+        for command, kind, smaller in SLOPES:
+            name, *options = command.split()
+            costs = []
+            for size in (1, smaller, 2 * smaller):
+                path = self.out / f"slope_{kind}_{size}.tflite"
+                path.write_bytes(large_graphs.KINDS[kind](size))
+                where = ["-o", self.out / f"slope_{size}", "--quiet"] if name == "compile" else []
+                costs.append(instructions([self.program, name, path, *options, *where]))
+            slope = (costs[2] - costs[0]) / (costs[1] - costs[0])
+            print(f"{command:26} {kind:8} {smaller:6} and {2 * smaller:6}: {costs[1] / 1e6:8,.0f} {costs[2] / 1e6:8,.0f}, "
+                  f"slope {slope:.2f}", flush=True)
+            if slope > MOST_SLOPE:
+                self.broken.append(f"{command} of {kind}: twice the graph costs {slope:.2f} times as much, at most {MOST_SLOPE}")
+
     def many(self):
         count = MANY if self.long else FEWER
         for kind in MANY_KINDS:
@@ -140,6 +161,7 @@ def main():
         costs.models()
         costs.mobilenet()
         costs.graphs()
+        costs.slopes()
         costs.many()
     options.out.write_text(json.dumps(costs.found, indent=1) + "\n")
     if options.record:

@@ -115,7 +115,34 @@ def many(kind, count):
     return m.finish([0], [x])
 
 
-KINDS = {"chain": chain, "window": window, "wide": wide}
+def images(count, dtype="float32"):
+    """RELUs of an image, whose rows may be computed one by one."""
+    m = ModelBuilder("images")
+    x = m.tensor("x", dtype, (1, 8, 8, 4))
+    for i in range(count):
+        y = m.tensor(f"y{i}", dtype, (1, 8, 8, 4))
+        m.op("RELU", [x], [y])
+        x = y
+    return m.finish([0], [x])
+
+
+def planes(count, dtype="float32"):
+    """Layers of PyTorch: each is a pool of images and a RELU of planes, with transposes between them."""
+    m = ModelBuilder("planes")
+    to_image, to_planes = (m.const(n, np.array(v, np.int32)) for n, v in (("i", [0, 2, 3, 1]), ("p", [0, 3, 1, 2])))
+    first = x = m.tensor("x", dtype, (1, 4, 6, 8))
+    for i in range(count):
+        image, pooled = (m.tensor(f"{n}{i}", dtype, (1, 6, 8, 4)) for n in "ab")
+        planes_of, y = (m.tensor(f"{n}{i}", dtype, (1, 4, 6, 8)) for n in "cd")
+        m.op("TRANSPOSE", [x, to_image], [image])
+        m.op("MAX_POOL_2D", [image], [pooled], padding="SAME", stride_h=1, stride_w=1, filter_h=3, filter_w=3)
+        m.op("TRANSPOSE", [pooled, to_planes], [planes_of])
+        m.op("RELU", [planes_of], [y])
+        x = y
+    return m.finish([first], [x])
+
+
+KINDS = {"chain": chain, "window": window, "wide": wide, "images": images, "planes": planes}
 
 
 if __name__ == "__main__":

@@ -256,7 +256,7 @@ TEST(Program, PoolsThatAreTooSmallAreReported) {
 
 // The pairs are counted here by hand: a chain in which every tensor lives until the last operator.
 TEST(Program, TooManyTensorsAliveAreCountedBeforeAnythingIsLowered) {
-  constexpr int kCount = 800;
+  constexpr int kCount = 1100;
   std::string text = "graph \"g\" {\n  input %0 \"x\" f32[4]\n";
   for (int i = 1; i <= kCount; ++i)
     text += "  %" + std::to_string(i) + " \"t\" f32[4] = tanh(%" + std::to_string(i - 1) + ")\n";
@@ -311,13 +311,13 @@ std::string many_alive(int count, int tail) {
 
 TEST(Program, AsManyPairsAsArePlannedAreJustPlanned) {
   // Which is refused says how many there are.
-  constexpr int kCount = 512;
-  std::string said = refusal(read(many_alive(kCount, 2000)));
+  constexpr int kCount = 1024;
+  std::string said = refusal(read(many_alive(kCount, 4000)));
   const int64_t pairs = std::stoll(said.substr(said.find("error: ") + 7));
-  const auto most = static_cast<int>(2000 - (pairs - kMaxPairs));
+  const auto most = static_cast<int>(4000 - (pairs - kMaxPairs));
   ASSERT_GT(most, 0);
   EXPECT_EQ(refusal(read(many_alive(kCount, most))), "");
-  EXPECT_THAT(refusal(read(many_alive(kCount, most + 1))), HasSubstr("262145 pairs"));
+  EXPECT_THAT(refusal(read(many_alive(kCount, most + 1))), HasSubstr("1048577 pairs"));
 }
 
 TEST(Program, SchedulesThatCannotBeHadAreReported) {

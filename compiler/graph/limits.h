@@ -6,7 +6,8 @@
 
 namespace aotc::graph {
 
-// Bytes of a program's tables: more than any microcontroller holds. A damaged or absurd model must not take hours to print.
-inline constexpr int64_t kMostConstantBytes = int64_t{32} << 20;
+// Bytes of a program's tables. A table takes about five bytes of C for each of its own, and aotc holds them in memory;
+// whether the tables fit a board, its flash says.
+inline constexpr int64_t kMostConstantBytes = int64_t{128} << 20;
 
 }  // namespace aotc::graph

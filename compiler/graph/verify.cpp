@@ -101,8 +101,8 @@ class StructureVerifier {
     if (q.per_channel()) check_axis(type, where);
     IntRange range = int_range(type.dtype);
     for (size_t i = 0; i < q.scale.size(); ++i) {
-      if (!std::isfinite(q.scale[i]) || q.scale[i] <= 0.0f) {
-        fail(where, fmt::format("quantisation scale {} is {}; it must be positive and finite", i,
+      if (!std::isfinite(q.scale[i]) || q.scale[i] < 0.0f) {
+        fail(where, fmt::format("quantisation scale {} is {}; it must be at least 0 and finite", i,
                                 q.scale[i]));
         return;
       }

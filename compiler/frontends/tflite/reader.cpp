@@ -272,20 +272,6 @@ Status check_signature(Source& source, const std::vector<Role>& roles) {
   return success();
 }
 
-Status check_activations(Source& source, const graph::Graph& graph) {
-  int64_t total = 0;
-  for (const graph::Tensor& tensor : graph.tensors) {
-    if (!tensor.constant) total += tensor.type.bytes();
-  }
-  if (total <= limits::kMaxActivationBytes) return success();
-  source.diags
-      ->error(source.where(), "tflite-limit",
-              fmt::format("the tensors the model computes take {} bytes, at most {} are read",
-                          total, limits::kMaxActivationBytes))
-      .help("the file may be damaged; no microcontroller holds this much");
-  return kFailure;
-}
-
 // Shapes that the user gives inputs.
 Status settle_inputs(Source& source, const ReadOptions& options) {
   Location at = source.where();
@@ -473,7 +459,7 @@ Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
   for (const Diagnostic& d : of_tensors.all()) append(diags, d);
   operators.report(diags);
   source.diags = &diags;
-  if (!good || !check_activations(source, graph) || !add_ports(source, ids, true, graph.inputs) ||
+  if (!good || !add_ports(source, ids, true, graph.inputs) ||
       !add_ports(source, ids, false, graph.outputs)) {
     return kFailure;
   }

@@ -29,7 +29,6 @@ inline constexpr size_t kMaxOperators = 20'000;
 inline constexpr size_t kMaxPorts = 1000;  // inputs, outputs, entries of a signature
 inline constexpr size_t kMaxRank = 8;
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 26;
-inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 28;  // sum over computed tensors
 inline constexpr int kMaxErrors = 50;      // the reader gives up after so many
 inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one by one
 }  // namespace limits

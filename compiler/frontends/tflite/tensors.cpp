@@ -298,8 +298,9 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
   size_t count = length(from->scale());
   // Float tensors keep what calibration noted; it means nothing to their operators.
   if (count == 0 || !is_int(type.dtype)) return true;
-  if (length(from->zero_point()) != count) {
-    return bad(fmt::format("{} scales, but {} zero points", count, length(from->zero_point())));
+  const size_t zeros = length(from->zero_point());
+  if (zeros != count && zeros != 1) {
+    return bad(fmt::format("{} scales, but {} zero points", count, zeros));
   }
   if (count > 1) {
     int axis = from->quantized_dimension();
@@ -323,18 +324,20 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
   if (!take(source_.copies, count * 12, at)) return false;
   for (uint32_t i = 0; i < count; ++i) {
     type.quantization.scale.push_back(from->scale()->Get(i));
-    type.quantization.zero_point.push_back(unaligned_element(*from->zero_point(), i));
+    // One zero point is that of all channels.
+    type.quantization.zero_point.push_back(unaligned_element(*from->zero_point(), zeros == 1 ? 0 : i));
   }
   return true;
 }
 
+// Scale 0 is what calibration gives a tensor that was always zero; the operators say whether they take it.
 bool TensorReader::check_scales(const Location& at, const graph::TensorType& type) {
   const graph::Quantization& q = type.quantization;
   for (size_t i = 0; i < q.scale.size(); ++i) {
     IntRange range = int_range(type.dtype);
-    if (!std::isfinite(q.scale[i]) || q.scale[i] <= 0) {
+    if (!std::isfinite(q.scale[i]) || q.scale[i] < 0) {
       error(at, "tflite-quantization",
-            fmt::format("scale {} is {}, it must be positive and finite", i, q.scale[i]))
+            fmt::format("scale {} is {}, it must be at least 0 and finite", i, q.scale[i]))
           .help("convert the model again with representative calibration data");
       return false;
     }

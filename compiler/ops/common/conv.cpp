@@ -36,8 +36,9 @@ bool verify_weights_quantization(const OpView& op, int64_t channels, int channel
       (q.axis != channel_axis || static_cast<int64_t>(q.scale.size()) != channels))
     return fail(fmt::format("weights have {} scales along axis {}; expected {} along axis {}",
                             q.scale.size(), q.axis, channels, channel_axis));
+  // The sums of a channel with scale 0 are multiplied by 0.
   for (float s : q.scale)
-    if (!(s > 0.0f) || !std::isfinite(s))
+    if (!(s >= 0.0f) || !std::isfinite(s) || (s == 0.0f && !q.per_channel()))
       return fail(fmt::format("a weight scale is {}, which is not a positive number", s));
   if (zero_point_allowed && !q.per_channel())
     return check_per_tensor(op, op.operand_tensor(1), diags);
@@ -98,6 +99,36 @@ bool check_bias_scale(const OpView& op, Diagnostics& diags) {
   return false;
 }
 
+namespace {
+
+// 32 bits hold every sum of an int8 layer, in whichever order its products are added to the bias.
+bool check_sums(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags) {
+  if (channels < 1) return true;
+  const graph::Shape& shape = op.operand(1).shape;
+  int64_t inner = 1;
+  for (size_t i = static_cast<size_t>(channel_axis) + 1; i < shape.size(); ++i) inner *= shape[i];
+  // Sums over stored uint8 weights are corrected by the distance of their zero point from 128.
+  const int64_t stored = has_uint8_weights(op) ? 128 : 0;
+  std::vector<int64_t> weights(static_cast<size_t>(channels));
+  int64_t i = 0;
+  for (int16_t w : centred_weights(op)) weights[static_cast<size_t>(i++ / inner % channels)] += std::abs(w) + stored;
+  for (int64_t c = 0; c < channels; ++c) {
+    // |x - zero_point| is at most 255; folding the zero point can reach 256 on the way.
+    const int64_t bias = std::abs(static_cast<int64_t>(bias_at(op, c)));
+    const int64_t products = weights[static_cast<size_t>(c)] * 256;
+    if (bias + products < int64_t{1} << 31) continue;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("channel {}: a bias of {} and products of up to {} in all can overflow 32 bits", c,
+                           bias_at(op, c), products))
+        .help("the reference result is undefined for such a layer; re-quantise the model");
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         ConvolutionRules rules) {
   if (is_hybrid(op)) {
@@ -126,29 +157,7 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
                                    diags))
     return false;
   if (type == DType::kI16) return check_symmetric_io(op, diags);
-  int64_t terms = channels > 0 ? op.operand(1).elements() / channels : 0;
-  int64_t largest = 0;
-  for (int64_t c = 0; c < channels; ++c)
-    largest = std::max(largest, std::abs(static_cast<int64_t>(bias_at(op, c))));
-  // |x - zero_point| is at most 255; folding the zero point can reach 256 on the way.
-  int64_t weights_zero = op.operand(1).zero_point();
-  if (largest + terms * 256 * (128 + std::abs(weights_zero)) >= int64_t{1} << 31) {
-    // The cheap bound failed; sum the actual weights (for depthwise the channels interleave, so
-    // take the whole tensor's largest weight).
-    int64_t weight = 0;
-    for (int16_t w : centred_weights(op)) weight = std::max<int64_t>(weight, std::abs(w));
-    // Sums over stored weights are corrected by what their distance from the zero point adds.
-    if (uint8) weight += 128;
-    if (largest + terms * 256 * weight >= int64_t{1} << 31) {
-      diags
-          .error(op.where(), "op-quantization",
-                 fmt::format("a sum of {} products and a bias of {} can overflow 32 bits", terms,
-                             largest))
-          .help("the reference result is undefined for such a layer; re-quantise the model");
-      return false;
-    }
-  }
-  return true;
+  return check_sums(op, channels, channel_axis, diags);
 }
 
 bool check_convolution_multipliers(const OpView& op, Diagnostics& diags) {

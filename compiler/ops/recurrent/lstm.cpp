@@ -256,13 +256,18 @@ class Lstm final : public Operator {
     };
     for (size_t i = 0; i < kOperands; ++i) {
       if (!op.has_operand(i) || (i >= kBias && i < kProjection) || i == kProjectionBias) continue;
-      if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;
+      // Scale 0 of the output state makes the recurrent sums 0; a projection would divide by it.
+      const bool is_zero = i == kOutputState && op.operand(kInput).dtype == DType::kI8 &&
+                           op.operand(i).quantization.scale == std::vector<float>{0.0f} && !op.has_operand(kProjection);
+      if (!is_zero && !check_per_tensor(op, op.operand_tensor(i), diags)) return false;
       const bool weights = (i >= kWeights && i < kBias) || i == kProjection || i >= kNorm;
       if (weights && op.operand(i).zero_point() != 0)
         return wrong(fmt::format("operand {} has zero point {}; weights have 0", i, op.operand(i).zero_point()));
     }
-    if (!check_same_quantization(op, kOutputState, kNextOutput, diags) ||
-        !check_same_quantization(op, kOutputState, kOutput, diags) ||
+    // The int8 reference copies the output state into the output and never reads the output's scale.
+    const bool same_output = op.operand(kInput).dtype == DType::kI8 ||
+                             check_same_quantization(op, kOutputState, kOutput, diags);
+    if (!same_output || !check_same_quantization(op, kOutputState, kNextOutput, diags) ||
         !check_same_quantization(op, kCellState, kNextCell, diags))
       return false;
     int exponent = 0;

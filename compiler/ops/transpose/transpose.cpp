@@ -42,9 +42,10 @@ class Transpose final : public RearrangeOperator {
   // Constant weights may have a scale for each channel, which goes where the channel goes.
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const graph::Quantization &from = op.operand(0).quantization, &to = op.result().quantization;
-    if (!from.per_channel() || op.constant(0) == nullptr || op.operand(0).dtype != DType::kI8)
+    if (!from.per_channel() || op.constant(0) == nullptr)
       return RearrangeOperator::verify(op, diags);
-    if (!check_result_type(op, 0, DType::kI8, diags)) return kFailure;
+    if (!check_type(op, 0, {DType::kI8, DType::kI16}, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags))
+      return kFailure;
     const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
     const auto axis = static_cast<size_t>(to.axis);
     if (to.scale == from.scale && to.zero_point == from.zero_point && axis < order.size() && order[axis] == from.axis)

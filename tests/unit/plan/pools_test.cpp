@@ -206,11 +206,11 @@ TEST(Pools, InputsAndOutputsAreAliveBeyondTheirCalls) {
 }
 
 TEST(Pools, TooManyPairsAreReported) {
-  std::vector<Buffer> buffers(800, buffer(4));
+  std::vector<Buffer> buffers(1500, buffer(4));
   std::vector<int> all;
-  for (int b = 0; b < 800; ++b) all.push_back(b);
+  for (int b = 0; b < 1500; ++b) all.push_back(b);
   PooledPlacement p = place_in_pools(buffers, {use(all)}, true, {}, {device("cpu")});
-  EXPECT_EQ(p.placement.too_many_pairs, 800 * 799 / 2);
+  EXPECT_EQ(p.placement.too_many_pairs, 1500 * 1499 / 2);
   EXPECT_FALSE(p.placement.ok());
 }
 

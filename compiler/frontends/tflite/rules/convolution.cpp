@@ -113,6 +113,17 @@ bool import_transpose_conv_options(const TfliteOp& from, const OpView& op,
   return fused_activation(op, options->fused_activation_function(), attrs.activation, diags);
 }
 
+// The constant operand 0. If the model computes the operand, the shape that the file gives the result.
+bool shape_of_transposed(const TfliteOp& from, const OpView& op, size_t rank, std::vector<int64_t>& shape,
+                         Diagnostics& diags) {
+  const graph::Shape& in_file = op.result().shape;
+  const bool computed = from.settled() && op.constant(0) == nullptr;
+  if (!computed || !from.shapes_as_in_file() || in_file.size() != rank)
+    return constant_ints(op, 0, "shape", rank, shape, diags);
+  shape.assign(in_file.begin(), in_file.end());
+  return true;
+}
+
 // From (shape of the result, weights, input, bias).
 Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<TransposeConvAttrs>();
@@ -121,7 +132,7 @@ Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& d
   std::vector<int64_t> shape;
   if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 4, 4, diags) ||
       !check_rank(view, 2, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
-      !constant_ints(view, 0, "shape", 4, shape, diags))
+      !shape_of_transposed(from, view, 4, shape, diags))
     return kFailure;
   if (shape.size() != 4 || !is_image_length(shape[1]) || !is_image_length(shape[2]) ||
       shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
@@ -178,7 +189,7 @@ Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics
   OpView view{from.graph(), op};
   std::vector<int64_t> shape;
   if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 5, 5, diags) ||
-      !check_rank(view, 2, 5, 5, diags) || !constant_ints(view, 0, "shape", 5, shape, diags))
+      !check_rank(view, 2, 5, 5, diags) || !shape_of_transposed(from, view, 5, shape, diags))
     return kFailure;
   const graph::Shape &w = view.operand(1).shape, &in = view.operand(2).shape;
   if (shape.size() != 5 || shape[0] != in[0] || shape[4] != w[3]) {

@@ -46,23 +46,25 @@ bool resolve_shape(const OpView& op, int64_t elements, graph::Shape& shape, Diag
                                graph::to_string(op.operand(0).shape), as_given));
 }
 
-// The constant operand, else the option, else the shape the file gives the result: converters
-// compute the operand from the input's shape when the batch is open, though nothing else is.
+// The list in operand 1; if it is no list, the option, as in LiteRT, or the operand's values where there is no option.
+// The shape that the file gives the result is the last resort, as in TensorFlow Lite Micro: converters compute the
+// operand from the input's shape when the batch is open, though nothing else is.
 bool new_shape_of_reshape(const TfliteOp& from, const OpView& op, graph::Shape& shape,
                           Diagnostics& diags) {
   int64_t elements = op.operand(0).elements();
-  if (op.has_operand(1) && (op.operand(1).dtype != DType::kI32 || op.operand(1).shape.size() != 1))
-    return bad_attribute(
-        op, diags,
-        fmt::format("the new shape (operand 1) is {} of shape {}, expected a list of i32",
-                    name_of(op.operand(1).dtype), graph::to_string(op.operand(1).shape)));
-  if (op.constant(1) != nullptr) {
-    return constant_ints(op, 1, "new shape", kMostAxes, shape, diags) &&
+  if (op.has_operand(1) && op.operand(1).dtype != DType::kI32)
+    return bad_attribute(op, diags, fmt::format("the new shape (operand 1) is {} of shape {}, expected i32",
+                                                name_of(op.operand(1).dtype), graph::to_string(op.operand(1).shape)));
+  const auto* options = from.options<schema::ReshapeOptions>();
+  const auto* given = options == nullptr ? nullptr : options->new_shape();
+  if (given != nullptr && given->size() == 0 && op.has_operand(1)) given = nullptr;
+  const bool is_list = op.has_operand(1) && op.operand(1).shape.size() == 1;
+  const bool is_stated = op.has_operand(1) || (given != nullptr && given->size() > 0) || elements == 1;
+  if (op.constant(1) != nullptr && (is_list || given == nullptr)) {
+    return constant_ints(op, 1, "new shape", kMostAxes, shape, diags, kAnyRank) &&
            resolve_shape(op, elements, shape, diags);
   }
-  const auto* options = from.options<schema::ReshapeOptions>();
-  if (!op.has_operand(1)) {
-    const auto* given = options == nullptr ? nullptr : options->new_shape();
+  if (!is_list && is_stated && (given != nullptr || !op.has_operand(1))) {
     if (given != nullptr && given->size() > kMostAxes)
       return bad_attribute(op, diags, "the new shape has too many dimensions");
     if (given != nullptr) shape.assign(given->begin(), given->end());
@@ -72,13 +74,13 @@ bool new_shape_of_reshape(const TfliteOp& from, const OpView& op, graph::Shape& 
   }
   shape = op.result().shape;
   if (from.shapes_as_in_file() && op.result().elements() == elements) return true;
+  const char* how = op.has_operand(1) ? "computed when the model runs" : "not in the model";
   diags
       .error(op.where(), "op-attribute",
              from.shapes_as_in_file()
-                 ? fmt::format("the new shape is computed when the model runs, and {} does not "
-                               "hold the {} elements of the operand",
+                 ? fmt::format("the new shape is {}, and {} does not hold the {} elements of the operand", how,
                                graph::to_string(shape), elements)
-                 : "the new shape is computed when the model runs")
+                 : fmt::format("the new shape is {}", how))
       .help("export the model with fixed shapes");
   return false;
 }

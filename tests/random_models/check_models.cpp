@@ -9,7 +9,8 @@
 //
 // All numbers are 32 bits, little endian; a text or a block of bytes begins with its length.
 //   BATCH    count, then of each: name, variant, model, samples, of each: inputs, of each: bytes
-//   RESULTS  of each: name, verdict, text, samples, of each: tensors, of each: name, type, bytes
+//   RESULTS  of each: name, verdict, text, samples, of each: tensors, of each: name, type, bytes; the model's outputs
+//            are tensors "output 0", "output 1", ...
 // RESULTS is written as it comes about: after a crash the model behind the last record is to blame.
 #include <cmath>
 #include <cstdio>
@@ -131,11 +132,17 @@ class Trial {
 
   void write_values(Results& out) const {
     out.number(static_cast<uint32_t>(values_.size()));
-    for (const Values& values : values_) {
+    for (size_t s = 0; s < values_.size(); ++s) {
+      const Values& values = values_[s];
       std::vector<size_t> computed;
       for (size_t t = 0; t < values.size(); ++t)
         if (!values[t].empty()) computed.push_back(t);
-      out.number(static_cast<uint32_t>(computed.size()));
+      out.number(static_cast<uint32_t>(computed.size() + outputs_[s].size()));
+      for (size_t o = 0; o < outputs_[s].size(); ++o) {
+        out.block(fmt::format("output {}", o));
+        out.block(std::string(name_of(graph_[graph_.outputs[o].tensor].type.dtype)));
+        out.block(outputs_[s][o]);
+      }
       for (size_t t : computed) {
         const std::string& name = graph_.tensors[t].name;
         const bool shifted = name.ends_with(kAsInt8);
@@ -234,7 +241,7 @@ int run(const Options& options) {
     out.head(name, verdict, trial.text());
     trial.write_values(out);
     out.flush();
-    if (verdict != Verdict::kAccepted) continue;
+    if (verdict != Verdict::kAccepted || options.cc.empty()) continue;
     std::vector<Values> expected = trial.outputs();
     if (options.damage == "emitted") expected[0][0][0] ^= 1;
     batches.add(name, trial.program(), {samples, expected});
@@ -254,7 +261,7 @@ int main(int argc, char** argv) {
   app.add_option("batch", options.batch, "Models and inputs")->required();
   app.add_option("results", options.results, "File to write")->required();
   app.add_option("--work", options.work, "Directory for emitted C")->required();
-  app.add_option("--cc", options.cc, "C compiler and flags");
+  app.add_option("--cc", options.cc, "C compiler and flags; empty: no C is emitted");
   app.add_option("--damage", options.damage,
                  "Spoil the results of an operator, or what emitted C is compared with");
   CLI11_PARSE(app, argc, argv);

@@ -171,12 +171,50 @@ def accepted_by_us():
     yield "one scale along axis 2", along(2), EQUAL, None
     yield "unused tensor of type 99", with_tensor_of(99), ONLY, "unused-tensor"
     yield "SPLIT of bool", split(2, "bool"), ONLY, "moved-type"
+    data = Tensor("float32", [2, 3])
+    column = Tensor("int32", [2, 1], data=np.array([[3], [2]], np.int32))
+    yield "RESHAPE by a column", one("RESHAPE", [data, column], Tensor("float32", [3, 2])), ONLY, "reshape-shape"
+    yield "RESHAPE without a shape", one("RESHAPE", [data], Tensor("float32", [3, 2])), ONLY, "reshape-shape"
     yield "UNPACK of floats with zero points", unpack_of("float32", 3), ONLY, "needless-quantization"
     yield "UNPACK of int8 with other zero points", unpack_of("int8", 3), BOTH, "op-quantization"
     yield "depthwise, floats, one channel along axis 1", hybrid_depthwise(1, 1, 1), ONLY, "quantized-dimension"
     yield "depthwise, floats, one channel along axis 3", hybrid_depthwise(1, 1, 3), EQUAL, None
     yield "depthwise, floats, two channels", hybrid_depthwise(2, 2, 3), EQUAL, None
     yield "depthwise, floats, one scale of two", hybrid_depthwise(2, 1, 3), BOTH, "op-quantization"
+
+
+def per_channel(scales, zero_points):
+    """A convolution of four channels."""
+    w = Tensor("int8", [4, 1, 1, 2], scales, zero_points, data=np.arange(-40, 40, 10, dtype=np.int8).reshape(4, 1, 1, 2))
+    bias = Tensor("int32", [4], [0.1 * s for s in scales], [0] * 4, data=np.array([5, -7, 900, 3], np.int32))
+    return one("CONV_2D", [int8(0.1, 3), w, bias], int8(0.3, 1, (1, 4, 4, 4)), **WINDOW)
+
+
+def long_row(depth, weight):
+    """FULLY_CONNECTED whose sum of absolute weights is `weight`, one of them -128."""
+    w = np.zeros((1, depth), np.int8)
+    w[0, :weight - 128] = 1
+    w[0, -1] = -128
+    return one("FULLY_CONNECTED", [int8(0.5, 3, (1, depth)), int8(0.5, 0, (1, depth), w), ints([100], [0.25])],
+               int8(100.0, 0, (1, 1)))
+
+
+def deep_channel(weight):
+    """DEPTHWISE_CONV_2D of two channels; only channel 1 has large weights, in a window of 256 x 256."""
+    w = np.zeros((1, 256, 256, 2), np.int8)
+    w[..., 1] = weight
+    return one("DEPTHWISE_CONV_2D", [int8(0.5, 3, (1, 256, 256, 2)), int8(0.5, 0, w.shape, w), ints([5, -7], [0.25])],
+               int8(1000.0, 0, (1, 1, 1, 2)), padding="VALID", stride_h=1, stride_w=1, depth_multiplier=1)
+
+
+def computed_shape(shape):
+    """TRANSPOSE_CONV whose shape operand is computed, and is always the shape that the file gives the result."""
+    kept = ints(shape)
+    w = weights([2, -3, 1, 5], (2, 1, 1, 2))
+    tensors = [int8(0.5, 3), Tensor("int32", [4]), kept, Tensor("int32", [4]), Tensor("int32", [4]), w,
+               ints([5, -7], [0.5]), int8(1.0)]
+    return Model(tensors, [Op("MINIMUM", [1, 2], [3]), Op("MAXIMUM", [3, 2], [4]),
+                           Op("TRANSPOSE_CONV", [4, 5, 0, 6], [7], dict(WINDOW))], [0, 1], [7])
 
 
 def without_bias(model):
@@ -276,17 +314,30 @@ def cases():
                       shrink_axis_mask=1), EQUAL, None
     # Shapes that are no list.
     data = Tensor("float32", [2, 3])
-    shape = Tensor("int32", [2, 1], data=np.array([[3], [2]], np.int32))
-    yield "RESHAPE by a column", one("RESHAPE", [data, shape], Tensor("float32", [3, 2])), BOTH, \
-        attribute
-    yield "RESHAPE without a shape", one("RESHAPE", [data], Tensor("float32", [3, 2])), BOTH, \
-        "op-shape"
+    three_two = Tensor("float32", [3, 2])
+    row = Tensor("int32", [1, 2], data=np.array([[3, -1]], np.int32))
+    yield "RESHAPE by a row and the option", one("RESHAPE", [data, row], three_two, new_shape=[3, 2]), EQUAL, None
+    yield "RESHAPE by a row and another option", one("RESHAPE", [data, row], three_two, new_shape=[2, 3]), OURS, "op-shape"
+    yield "RESHAPE by a row and a wrong option", one("RESHAPE", [data, row], three_two, new_shape=[4, 2]), BOTH, "op-shape"
+    yield "RESHAPE by a list and another option", one("RESHAPE", [data, ints([3, 2])], three_two, new_shape=[2, 3]), EQUAL, None
+    yield "RESHAPE to another number of elements without a shape", one("RESHAPE", [data], Tensor("float32", [3, 3])), \
+        BOTH, attribute
     yield "TRANSPOSE by a column", \
         one("TRANSPOSE", [data, Tensor("int32", [2, 1], data=np.array([[1], [0]], np.int32))],
             Tensor("float32", [3, 2])), BOTH, attribute
     absent = one("RESHAPE", [data], Tensor("float32", [3, 2]), new_shape=[3, 2])
     absent.ops[0].inputs.append(-1)
     yield "RESHAPE by an absent shape", absent, BOTH, "op-operands"
+    yield "TRANSPOSE_CONV of a computed shape", computed_shape([1, 4, 4, 2]), EQUAL, None
+    # Scales and zero points of channels.
+    scales = [0.1, 0.2, 0.3, 0.4]
+    yield "one zero point of four channels", per_channel(scales, [0]), EQUAL, None
+    yield "two zero points of four channels", per_channel(scales, [0, 0]), BOTH, "tflite-quantization"
+    yield "scale 0 of a channel", per_channel([0.1, 0.2, 0.0, 0.4], [0] * 4), EQUAL, None
+    # Sums that 32 bits hold, whatever the largest weight times their count would be.
+    yield "long row of small weights", long_row(70000, 5000), EQUAL, None
+    yield "deep channel of small weights", deep_channel(100), EQUAL, None
+    yield "deep channel of large weights", deep_channel(-128), OURS, quantization
     # Counts that contradict the file's own lists.
     yield "SPLIT into two", split(2), EQUAL, None
     yield "SPLIT into two of three", split(3), BOTH, attribute

@@ -124,6 +124,10 @@ class _Table:
         count = struct.unpack_from("<I", self._data, at)[0]
         return [_Table(self._data, self._target(at + 4 + 4 * i)) for i in range(count)]
 
+    def first_of(self, slot):
+        """Where the first element of a list is."""
+        return self._target(self._field(slot)) + 4
+
     def numbers(self, slot, form):
         at = self._field(slot)
         if at is None:
@@ -131,6 +135,12 @@ class _Table:
         at = self._target(at)
         count = struct.unpack_from("<I", self._data, at)[0]
         return list(struct.unpack_from(f"<{count}{form}", self._data, at + 4))
+
+
+def with_scale(file, tensor, scale):
+    """The file with another scale of a tensor that has one."""
+    at = _root(file).tables(2)[0].tables(0)[tensor].table(4).first_of(2)
+    return file[:at] + struct.pack("<f", scale) + file[at + 4:]
 
 
 def _root(file):
@@ -152,6 +162,14 @@ def input_types(file):
     tensors = subgraph.tables(0)
     return [(_shape(tensors[i]), _DTYPES.get(tensors[i].number(1, "b")))
             for i in subgraph.numbers(1, "i")]
+
+
+def output_types(file):
+    """(shape, type) of every output, as the file has them."""
+    subgraph = _root(file).tables(2)[0]
+    tensors = subgraph.tables(0)
+    return [(_shape(tensors[i]), _DTYPES.get(tensors[i].number(1, "b")))
+            for i in subgraph.numbers(2, "i")]
 
 
 def _read(file):

@@ -7,6 +7,7 @@ client; it starts the server again after a death, and the death is the answer.
 """
 
 import argparse
+import os
 import pathlib
 import pickle
 import resource
@@ -28,6 +29,8 @@ class LiteRT:
     ("died", reason)      the last words of the process
     """
 
+    server = __file__
+
     def __init__(self):
         self._process = None
         self._words = tempfile.TemporaryFile()
@@ -37,7 +40,7 @@ class LiteRT:
             self._words.seek(0)
             self._words.truncate()
             self._process = subprocess.Popen(
-                [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                [sys.executable, self.server], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=self._words)
         try:
             _send(self._process.stdin, (file, samples))
@@ -96,12 +99,19 @@ def serve():
     import numpy as np
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    answer_requests(lambda file, samples: _answer(litert_layers, np, file, samples))
+
+
+def answer_requests(answer):
+    """Serves requests on standard input until it ends. What a library prints goes to standard error."""
+    out = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
     while True:
         try:
             file, samples = _receive(sys.stdin.buffer)
         except EOFError:
             return
-        _send(sys.stdout.buffer, _answer(litert_layers, np, file, samples))
+        _send(out, answer(file, samples))
 
 
 if __name__ == "__main__":

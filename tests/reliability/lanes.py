@@ -35,6 +35,8 @@ LANES = {
     "random-models": ("Random models against LiteRT", ["scripts/random-models --count 20000"]),
     "option-sets": ("Random option sets on random models, by every compiler, against LiteRT and onnxruntime",
                     [f"{PYTHON} tests/option_sets/lane.py --count 5000 --seed 100000 --work build/option_sets_long"]),
+    "tflm-gate": ("Whatever TensorFlow Lite Micro runs of operator cases, models and 2,000 random models, against LiteRT",
+                  ["scripts/tflm-gate"]),
     "random-rows": ("Random chains over images, parts of them computed row by row in the interpreter, every access watched",
                     ["build/release/tests/random_graphs --rows --interpret --count 5000 --first 300000 --work build/random_graphs_rows"]),
     "mlperf-accuracy": ("MLPerf Tiny's 1,000 inputs of kws in the emulator, every result against LiteRT",

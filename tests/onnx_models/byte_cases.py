@@ -7,20 +7,25 @@ from operator_models import graph_of
 
 # Scale and zero point of the operands, then of the result.
 PAIRS = {
-    "Add": {"uint8": (((0.11359592, 114), (0.5, 128), (0.5065443, 255)), ((5.0379677, 124), (5.031596, 90), (17.385738, 0))),
-            "int8": (((0.21869439, -128), (0.1, 20), (0.3042201, -27)), ((0.008361784, -94), (0.17000687, -128), (0.23367453, -18)))},
+    "Add": {"uint8": (((0.11359592, 114), (0.5, 128), (0.5065443, 255)), ((5.0379677, 124), (5.031596, 90), (17.385738, 0)),
+                      ((0.06376508, 230), (0.873082, 74), (0.3416152, 45)), ((0.34642038, 255), (0.002897227, 251), (0.24485359, 14))),
+            "int8": (((0.21869439, -128), (0.1, 20), (0.3042201, -27)), ((0.008361784, -94), (0.17000687, -128), (0.23367453, -18)),
+                     ((4.5742507, 127), (0.5807702, -95), (4.6560225, 46)))},
     "Mul": {"uint8": (((3.1049569, 2), (0.052563004, 84), (47.841656, 34)),),
             "int8": (((0.54438496, 0), (0.02, -63), (1.7145051, 127)),)},
 }
 
 
-def pair_case(op, kind, quantisations, form):
-    """The operator of com.microsoft, or a group between quantisations: of inputs that are bytes, or (inner) are floats."""
+def pair_case(op, kind, quantisations, form, columns):
+    """The operator of com.microsoft, or a group between quantisations: of inputs that are bytes, or (inner) are floats.
+    onnxruntime's loops take the operand that is repeated along rows as the second one: the first, or with `columns` not."""
     from onnx import helper
     node = helper.make_node
     limits = np.iinfo(kind)
     every = np.arange(limits.min, limits.max + 1).astype(kind)
     values = {"x0": every.reshape(256, 1), "x1": every.reshape(1, 256)}
+    if columns:
+        values = {"x0": values["x1"], "x1": values["x0"]}
     known = {}
     for name, (scale, zero) in zip(("x0", "x1", "y"), quantisations):
         known[f"s{name}"], known[f"z{name}"] = np.float32(scale), np.array(zero, kind)
@@ -38,13 +43,21 @@ def pair_case(op, kind, quantisations, form):
 
 
 def byte_cases():
-    from onnx import helper
+    from onnx import helper, numpy_helper
     for op, kinds in PAIRS.items():
         for kind, all_scales in kinds.items():
             for i, scales in enumerate(all_scales):
                 # onnxruntime computes int8 between quantisations as uint8, unless it is an input of the model.
                 for form in ("operator", "group" if kind == "uint8" else "inner"):
-                    yield f"bytes_{op.lower()}_{kind}_{form}_{i}", pair_case(op, kind, scales, form)
+                    for columns in (False, True):
+                        name = f"bytes_{op.lower()}_{kind}_{form}_{i}{'_columns' if columns else ''}"
+                        yield name, pair_case(op, kind, scales, form, columns)
+    # One element each, where the order of the operands tells.
+    for i, (a, b) in enumerate(((216, 85), (250, 215))):
+        model, _ = pair_case("Add", "uint8", PAIRS["Add"]["uint8"][2 + i], "operator", False)
+        x = {"x0": np.array([[a]], np.uint8), "x1": np.array([[b]], np.uint8)}
+        known = {t.name: numpy_helper.to_array(t) for t in model.initializer}
+        yield f"bytes_add_one_{i}", (graph_of(model.node, x, ["y0"], known), x)
     for kind, zero in (("uint8", 0), ("int8", -128)):
         limits = np.iinfo(kind)
         x = {"x0": np.stack([np.arange(limits.min, limits.max - 8), np.arange(limits.min + 9, limits.max + 1)], 1).astype(kind)}

@@ -227,14 +227,25 @@ void gemm(Call& c) {
 
 // ---------------------------------------------------------------- elementwise
 
-// onnxruntime makes groups of int8 those of uint8.
+// Is the first operand repeated along the innermost dimension and the second is not?
+bool repeats_first(const graph::Shape& a, const graph::Shape& b) {
+  for (size_t back = 1; back <= std::max(a.size(), b.size()); ++back) {
+    const int64_t da = back <= a.size() ? a[a.size() - back] : 1, db = back <= b.size() ? b[b.size() - back] : 1;
+    if (da != 1 || db != 1) return da == 1;
+  }
+  return true;  // of one element each, too
+}
+
+// onnxruntime makes groups of int8 those of uint8. Its loops take the operand that they repeat as the second one, which
+// float32 sums tell.
 template <const char* op, bool group = false>
 void binary(Call& c) {
   Builder& b = c.b;
   const Affine p = operand_affine(c, 0), q = operand_affine(c, 3), y = known_affine(c, 6, 7);
   const char* rounding = group || y.stored == DType::kU8 ? "onnxruntime_uint8" : "onnxruntime";
-  Id out = b.add_typed(op, {int8_of(b, c.in(0), p), int8_of(b, c.in(3), q)},
-                       {{"activation", "none"}, {"rounding", rounding}}, DType::kI8, y.int8());
+  std::vector<Id> operands = {int8_of(b, c.in(0), p), int8_of(b, c.in(3), q)};
+  if (repeats_first(b.shape(operands[0]), b.shape(operands[1]))) std::swap(operands[0], operands[1]);
+  Id out = b.add_typed(op, operands, {{"activation", "none"}, {"rounding", rounding}}, DType::kI8, y.int8());
   finish(c, out, y.stored);
 }
 constexpr char kAdd[] = "add", kMul[] = "mul";

@@ -172,6 +172,15 @@ TEST(Foreign, Others) {
             this_is("kws.ort", "a model in ONNX Runtime's own format") +
                 "  help: nothing converts it back: give aotc the .onnx file that it was made "
                 "of\n");
+  EXPECT_EQ(message("net.pte", bytes_of(std::string("\x20\0\0\0ET12", 8))),
+            this_is("net.pte", "an ExecuTorch program") +
+                "  help: nothing converts it back: convert the nn.Module that it was made of: "
+                "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('net.tflite')\n"
+                "  help: or export it to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), 'net.onnx')\n");
+  EXPECT_EQ(message("net.gguf", bytes_of("GGUF\x03")),
+            this_is("net.gguf", "a GGUF file, the weights of a large language model for llama.cpp") +
+                "  help: nothing converts it: export the network that it was made of to ONNX or TFLite, if it is small "
+                "enough\n");
   EXPECT_EQ(message("kws.tflite", bytes_of("<!DOCTYPE html><html>")),
             this_is("kws.tflite", "a web page, in place of the model") +
                 "  help: download the file itself: such pages have a link 'raw' or 'download'\n");

@@ -27,14 +27,17 @@ inline std::string real(int field, float value) {
   return out.append(raw, 4);
 }
 
-// A value of a type and shape; negative dimensions are open, and named "d<number>" below -1.
+// A value of a type and shape; negative dimensions are open, and named "d<number>" below -1; kMinusOne is written as
+// -1.
+constexpr int64_t kMinusOne = INT64_MIN;
 inline std::string value_info(const std::string& name, const std::vector<int64_t>& shape,
                               int type = 1) {
   std::string dims;
   for (int64_t d : shape)
-    dims += bytes(1, d >= 0    ? number(1, d)
-                     : d == -1 ? std::string()
-                               : bytes(2, "d" + std::to_string(-d)));
+    dims += bytes(1, d >= 0           ? number(1, d)
+                     : d == kMinusOne ? number(1, -1)
+                     : d == -1        ? std::string()
+                                      : bytes(2, "d" + std::to_string(-d)));
   return bytes(1, name) + bytes(2, bytes(1, number(1, type) + bytes(2, dims)));
 }
 

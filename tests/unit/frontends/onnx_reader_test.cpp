@@ -179,15 +179,39 @@ TEST_F(OnnxExternal, NeverLeavesItsFolder) {
 
 TEST(OnnxReader, OpenDimensions) {
   EXPECT_THAT(printed(model(relu_of({-1, 3}))), HasSubstr("f32[1x3]"));
-  EXPECT_THAT(printed(model(relu_of({-2, 3}))),
-              HasSubstr("dimension 0 ('d2') of the input is open [dynamic-shape]\n"
-                        "  help: give it: --dim d2=1"));
+  EXPECT_THAT(printed(model(relu_of({kMinusOne, 3}))), HasSubstr("f32[1x3]"));
+  EXPECT_THAT(printed(model(relu_of({-2, 3}))), HasSubstr("f32[1x3]"));
   EXPECT_THAT(printed(model(relu_of({-2, 3})), {.dimensions = {{"d2", 4}}}), HasSubstr("f32[4x3]"));
   EXPECT_THAT(printed(model(relu_of({-2, 3})), {.shapes = {{"x", {5, 3}}}}), HasSubstr("f32[5x3]"));
   EXPECT_THAT(printed(model(relu_of({3})), {.dimensions = {{"d9", 4}}}),
               HasSubstr("no input has a dimension 'd9' [input-name]"));
   EXPECT_THAT(printed(model(relu_of({3})), {.shapes = {{"z", {3}}}}),
               HasSubstr("the model has no input 'z' [input-name]"));
+}
+
+TEST(OnnxReader, ANamedBatchIsReadAsOneWithANote) {
+  Diagnostics diags;
+  ASSERT_TRUE(frontends::read_onnx(model(relu_of({-2, 3})), "m.onnx", diags));
+  EXPECT_EQ(diags.str(),
+            "m.onnx: note: the first dimension of the inputs, 'd2', is open and read as 1 [onnx-batch]\n"
+            "  help: another size: --dim d2=N\n");
+}
+
+TEST(OnnxReader, OpenDimensionsHaveAProposalThatWorks) {
+  EXPECT_THAT(printed(model(relu_of({3, -2}))), HasSubstr("dimension 1 ('d2') of the input is open [dynamic-shape]\n"
+                                                          "  help: give a size; this one works: --dim d2=32\n"));
+  // A name that is the first dimension and another one is no batch.
+  EXPECT_THAT(printed(model(relu_of({-2, -2, -3}))), HasSubstr("this one works: --dim d2=32 --dim d3=32\n"));
+  EXPECT_THAT(printed(model(relu_of({-2, -1}))), HasSubstr("this one works: --shape x=1,32\n"));
+  EXPECT_THAT(printed(model(relu_of({-2, kMinusOne}))), HasSubstr("this one works: --shape x=1,32\n"));
+  // 32 columns do not fit these weights, and 8 do; nothing fits weights of 7 rows and 3.
+  auto product = [](int64_t rows) {
+    return model(node("MatMul", {"x", "w"}, {"y"}) +
+                 constant(tensor("w", {rows, 1}, 1, raw_floats(std::vector<float>(static_cast<size_t>(rows))))) +
+                 input(value_info("x", {2, -2})) + output(value_info("y", {2, 1})));
+  };
+  EXPECT_THAT(printed(product(8)), HasSubstr("this one works: --dim d2=8\n"));
+  EXPECT_THAT(printed(product(7)), HasSubstr("give a size for N: --dim d2=N\n"));
 }
 
 std::vector<uint8_t> sum_over_axes() {
@@ -253,8 +277,9 @@ TEST(OnnxReader, DeclaredTypesAreChecked) {
     return model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2})) +
                  output(value_info("y", shape, type)));
   };
-  EXPECT_THAT(printed(file({3}, 1)),
-              HasSubstr("the file says that this output has shape 3, and it has 2 [onnx-shape]"));
+  Diagnostics diags;
+  EXPECT_TRUE(frontends::read_onnx(file({3}, 1), "m.onnx", diags));
+  EXPECT_THAT(diags.str(), HasSubstr("warning: the file says that this output has shape 3, and it has 2 [onnx-shape]"));
   EXPECT_THAT(printed(file({2}, 7)),
               HasSubstr("the file says that this output is INT64, and it is FLOAT [onnx-shape]"));
   EXPECT_THAT(printed(file({-1}, 1)), HasSubstr("relu"));
@@ -328,6 +353,52 @@ TEST(OnnxReader, BranchesWhoseConditionIsKnown) {
   EXPECT_THAT(printed(branches("Relu", "Tanh"), {.values = {{"c", "true"}}}), HasSubstr("relu(%0)"));
   EXPECT_THAT(printed(branches("Relu", "Tanh"), {.values = {{"c", "false"}}}), HasSubstr("tanh(%0)"));
   EXPECT_THAT(printed(branches("Relu", "Flatten"), {.values = {{"c", "true"}}}), HasSubstr("relu(%0)"));
+}
+
+TEST(OnnxReader, AnInputThatDecidesABranchIsNamed) {
+  // As Silero VAD has it: by the rate of samples a branch of which one does not fit.
+  auto branch = [&](const char* attribute, const char* weights) {
+    return bytes(5, bytes(1, attribute) +
+                        bytes(6, node("MatMul", {"x", weights}, {std::string("r") + weights}) +
+                                     bytes(12, bytes(1, std::string("r") + weights))) +
+                        number(20, 5));
+  };
+  auto weights = [](const char* name, int64_t rows) {
+    return constant(tensor(name, {rows, 1}, 1, raw_floats(std::vector<float>(static_cast<size_t>(rows), 1.0f))));
+  };
+  const auto file =
+      model(node("Equal", {"sr", "rate"}, {"c"}) +
+            node("If", {"c"}, {"y"}, branch("then_branch", "wide") + branch("else_branch", "narrow")) +
+            constant(tensor("rate", {}, 7, longs({16000}))) + weights("wide", 4) + weights("narrow", 2) +
+            input(value_info("x", {1, 4})) + input(value_info("sr", {}, 7)) + output(value_info("y", {1, 1})));
+  const std::string text = printed(file);
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "op 1 If 'y': error: input 'sr' decides which branch runs, and not both can be compiled [onnx-constant]\n"
+          "  note: m.onnx: op 1 MatMul 'rnarrow': "));
+  EXPECT_THAT(text, HasSubstr("  help: give its value, so that one branch is left: --value sr=16000\n"));
+  EXPECT_THAT(printed(file, {.values = {{"sr", "16000"}}}), ::testing::Not(HasSubstr("= if(")));
+}
+
+TEST(OnnxReader, ValuesAreAdvisedForInputsOnly) {
+  auto reshape = [](const std::vector<int64_t>& shape) {
+    return model(node("Add", {"to", "to"}, {"twice"}) + node("Reshape", {"x", "twice"}, {"y"}) +
+                 input(value_info("x", {2, 3})) + input(value_info("to", shape, 7)) + output(value_info("y", {6})));
+  };
+  EXPECT_THAT(printed(reshape({1})), HasSubstr("help: give the value of input 'to': --value to=[...]\n"));
+  EXPECT_THAT(printed(reshape({99})),
+              HasSubstr("help: the model computes it from input 'to': export the model with it as a constant\n"));
+}
+
+TEST(OnnxReader, LargeConstantsAreComputedWhereTheyMustBeKnown) {
+  // Each of them grows by more than what is computed in any case.
+  const auto file = model(
+      node("Expand", {"c", "s"}, {"e"}) + node("Neg", {"e"}, {"n"}) + node("ReduceMin", {"n"}, {"m"}) +
+      node("Abs", {"m"}, {"a"}) + node("Reshape", {"a", "one"}, {"to"}) + node("Reshape", {"x", "to"}, {"y"}) +
+      constant(tensor("one", {1}, 7, longs({1}))) + constant(tensor("c", {1}, 7, longs({6}))) +
+      constant(tensor("s", {2}, 7, longs({64, 64}))) + input(value_info("x", {2, 3})) + output(value_info("y", {-1})));
+  EXPECT_THAT(printed(file), HasSubstr("f32[6] = reshape(%0)"));
 }
 
 TEST(OnnxReader, BranchesWhoseConditionIsComputed) {

@@ -163,6 +163,12 @@ TEST(TfliteMessages, FamiliesThatNoMicrocontrollerRuns) {
             "  note: the file is Vela's output: it holds commands for an Ethos-U, not operators\n"
             "  note: 0 of 1 operators compile\n"
             "  help: give aotc the model that Vela was given\n");
+  m.codes = {{kCustom, "edgetpu-custom-op"}};
+  EXPECT_EQ(said(m),
+            "m.tflite: op 0 edgetpu-custom-op 't0': error: operator is not supported [op-unsupported]\n"
+            "  note: the file is the Edge TPU compiler's output: it holds a program for that chip, not operators\n"
+            "  note: 0 of 1 operators compile\n"
+            "  help: give aotc the model that edgetpu_compiler was given\n");
 }
 
 }  // namespace

@@ -14,8 +14,6 @@
 namespace aotc::plan {
 namespace {
 
-using tests::parsed;
-
 // A loop that ends when n, which begins with `first` and grows by `step`, is no longer below `end`. `end` and `first`
 // are constants or inputs. A layer of 8 MACs is in the body, one of 4 behind the loop.
 std::string looping(const std::string& first, const std::string& end) {
@@ -52,7 +50,7 @@ const std::string kTwenty = "  const %2 \"end\" f32[1] = [20]\n", kGivenEnd = " 
 
 Program planned(const std::string& text) {
   Diagnostics diags;
-  auto program = plan_program(parsed(text), {}, diags);
+  auto program = plan_program(tests::parsed(text), {}, diags);
   EXPECT_TRUE(program) << diags.str();
   return program ? std::move(*program) : Program{};
 }

@@ -48,7 +48,7 @@ std::string looping(const std::string& first, const std::string& end) {
 const std::string kZero = "  const %1 \"zero\" f32[1] = [0]\n", kGivenZero = "  input %1 \"zero\" f32[1]\n";
 const std::string kTwenty = "  const %2 \"end\" f32[1] = [20]\n", kGivenEnd = "  input %2 \"end\" f32[1]\n";
 
-Program planned(const std::string& text) {
+Program program_of_loop(const std::string& text) {
   Diagnostics diags;
   auto program = plan_program(tests::parsed(text), {}, diags);
   EXPECT_TRUE(program) << diags.str();
@@ -71,7 +71,7 @@ std::vector<int64_t> runs_of(const Program& program) {
 }
 
 TEST(Executions, OfALoopThatConstantsDecideAreWhatTheInterpreterRuns) {
-  const Program p = planned(looping(kZero, kTwenty));
+  const Program p = program_of_loop(looping(kZero, kTwenty));
   const Executions e = executions_of(p);
   EXPECT_TRUE(e.known);
   const std::vector<int64_t> runs = runs_of(p);
@@ -91,7 +91,7 @@ TEST(Executions, OfALoopThatConstantsDecideAreWhatTheInterpreterRuns) {
 
 TEST(Executions, OfALoopThatInputsDecideCountOneIteration) {
   for (const std::string& text : {looping(kZero, kGivenEnd), looping(kGivenZero, kTwenty)}) {
-    const Program p = planned(text);
+    const Program p = program_of_loop(text);
     const Executions e = executions_of(p);
     EXPECT_FALSE(e.known);
     int in_loop = 0;
@@ -105,12 +105,12 @@ TEST(Executions, OfALoopThatInputsDecideCountOneIteration) {
 }
 
 TEST(Executions, OfALoopThatDoesNotEndAreUnknown) {
-  const Program p = planned(looping(kZero, "  const %2 \"end\" f32[1] = [1e9]\n"));
+  const Program p = program_of_loop(looping(kZero, "  const %2 \"end\" f32[1] = [1e9]\n"));
   EXPECT_FALSE(executions_of(p).known);
 }
 
 TEST(Executions, OfLoopsInLoopsMultiply) {
-  const Program p = planned(R"(graph "g" source "g" {
+  const Program p = program_of_loop(R"(graph "g" source "g" {
   input %0 "x" f32[1x2]
   const %1 "zero" f32[1] = [0]
   %2 "n" f32[1], %3 "r" f32[1x2] = while(%1, %0) region "goes" {
@@ -157,7 +157,7 @@ TEST(Executions, OfLoopsInLoopsMultiply) {
 }
 
 TEST(Executions, OfTwoBranchesTheLargerCounts) {
-  const Program p = planned(R"(graph "g" source "g" {
+  const Program p = program_of_loop(R"(graph "g" source "g" {
   input %0 "c" bool[1]
   input %1 "a" f32[1x2]
   %2 "r" f32[1x2] = if(%0, %1) region "then" {
@@ -180,9 +180,9 @@ TEST(Executions, OfTwoBranchesTheLargerCounts) {
 }
 
 TEST(Executions, AreInTheTextOfAPlan) {
-  const Program p = planned(looping(kZero, kTwenty));
+  const Program p = program_of_loop(looping(kZero, kTwenty));
   EXPECT_NE(print(p, {}).find("loop 20 times {"), std::string::npos);
-  EXPECT_NE(print(planned(looping(kZero, kGivenEnd)), {}).find("loop {"), std::string::npos);
+  EXPECT_NE(print(program_of_loop(looping(kZero, kGivenEnd)), {}).find("loop {"), std::string::npos);
 }
 
 }  // namespace

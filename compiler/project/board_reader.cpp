@@ -174,8 +174,9 @@ class BoardReader {
     b.cflags = strings(tools, "cflags", "toolchain", true);
     b.toolchain_packages = strings(tools, "packages", "toolchain", false);
     if (!good_) return;
+    const auto where = place(b.platform, "platform");
     if (std::find(std::begin(kPlatforms), std::end(kPlatforms), b.platform) == std::end(kPlatforms))
-      error(place(b.platform, "platform"), fmt::format("platform '{}' is not known", escape_for_display(b.platform)))
+      error(where, fmt::format("platform '{}' is not known", escape_for_display(b.platform)))
           .help("there are: " + joined({std::begin(kPlatforms), std::end(kPlatforms)}, ", "));
     const auto problem = target::core_problem(b.cpu, b.isa, b.features);
     if (!problem) return;

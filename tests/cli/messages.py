@@ -39,11 +39,11 @@ def files(work):
 
 # Arguments, exit code, standard error.
 CASES = [
-    (["create", "digits_int8.tflite", "--board", "generic", "--project", "bare_metal"], 2,
+    (["create", "digits_int8.tflite", "--board", "generic", "--project", "bare_metal"], 1,
      "template bare_metal: error: board 'generic' names no hardware, and a project of this kind is made for one "
      "[template-board]\n"
      "  help: pass the board that the firmware is for: 'aotc boards' lists them; 'aotc compile' writes C for any\n"),
-    (["create", "digits_int8.tflite", "--board", "esp32", "--project", "bare_metal"], 2,
+    (["create", "digits_int8.tflite", "--board", "esp32", "--project", "bare_metal"], 1,
      "template bare_metal: error: a project of this kind cannot be made for board 'esp32' [template-board]\n"
      "  help: 'aotc templates list' names the kinds of projects, for --project\n"),
     (["check", "digits_int8.tflite", "-O", "fast"], 2,

@@ -55,13 +55,15 @@ TEST_F(Files, ReadsBytesUpToALimit) {
   EXPECT_EQ(diags.str(), path("a") + ": error: file is larger than 3 bytes [file-too-large]\n");
 }
 
+const std::string kGiveAFile = "  help: give a file that can be read\n";
+
 TEST_F(Files, ReportsFilesThatCannotBeRead) {
   Diagnostics diags;
   EXPECT_FALSE(read_file(path("none"), diags).ok());
   EXPECT_FALSE(read_file(root_.string(), diags).ok());
-  EXPECT_EQ(diags.str(), path("none") + ": error: cannot read file: no such file [file-read]\n" +
-                             root_.string() +
-                             ": error: cannot read file: it is a directory [file-read]\n");
+  EXPECT_EQ(diags.str(), path("none") + ": error: cannot read file: no such file [file-read]\n  help: no file in '" +
+                             root_.string() + "' has a name like it\n" + root_.string() +
+                             ": error: cannot read file: it is a directory [file-read]\n" + kGiveAFile);
 }
 
 // All of them at once: nothing is opened, none of it is read.
@@ -75,8 +77,8 @@ TEST_F(Files, MeasuresBeforeItReads) {
     EXPECT_FALSE(read_file(name, diags).ok());
   EXPECT_EQ(diags.str(),
             large + ": error: file is larger than 1073741824 bytes [file-too-large]\n" + pipe +
-                ": error: cannot read file: it is a pipe, not a file [file-read]\n" +
-                "/dev/zero: error: cannot read file: it is a device, not a file [file-read]\n");
+                ": error: cannot read file: it is a pipe, not a file [file-read]\n" + kGiveAFile +
+                "/dev/zero: error: cannot read file: it is a device, not a file [file-read]\n" + kGiveAFile);
 }
 
 TEST_F(Files, WritesIntoDevicesAndKeepsModes) {

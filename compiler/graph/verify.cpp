@@ -102,8 +102,7 @@ class StructureVerifier {
     IntRange range = int_range(type.dtype);
     for (size_t i = 0; i < q.scale.size(); ++i) {
       if (!std::isfinite(q.scale[i]) || q.scale[i] < 0.0f) {
-        fail(where, fmt::format("quantisation scale {} is {}; it must be at least 0 and finite", i,
-                                q.scale[i]));
+        fail(where, fmt::format("quantisation scale {} is {}; it must be at least 0 and finite", i, q.scale[i]));
         return;
       }
       if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {

@@ -24,9 +24,7 @@ constexpr int64_t kMostCounted = int64_t{1} << 32;
 
 class Choice {
  public:
-  explicit Choice(const Layout& layout)
-      : layout_(layout),
-        graph_(layout.graph()) {}
+  explicit Choice(const Layout& layout) : layout_(layout), graph_(layout.graph()) {}
 
   void spread(TensorId root, const Order& order) {
     wanted_[root] = order;

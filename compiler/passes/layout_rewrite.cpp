@@ -127,8 +127,8 @@ class LayoutRewriter {
   TensorId result(size_t index, size_t j) {
     TensorId root = from_.ops[index].results[j];
     const std::vector<int>& dims = layout_.flow(index)->results[j];
-    Order order = dims.empty() ? ops::identity_order(shape_of(root).size())
-                               : ops::dimension_order(dims, work_of(index)->order);
+    Order order =
+        dims.empty() ? ops::identity_order(shape_of(root).size()) : ops::dimension_order(dims, work_of(index)->order);
     TensorId id = named(root, order);
     add_version(root, order, id);
     return id;
@@ -255,8 +255,7 @@ class LayoutRewriter {
     for (const RootReader& reader : layout_.readers(op.results[0]))
       columns_.emplace(static_cast<size_t>(reader.op), columns);
     // The name is that of other elements now.
-    graph_[op.results[0]].name +=
-        fmt::format("{}{})", kOtherOrder, fmt::join(work_of(index)->order, ","));
+    graph_[op.results[0]].name += fmt::format("{}{})", kOtherOrder, fmt::join(work_of(index)->order, ","));
   }
 
   struct Columns {

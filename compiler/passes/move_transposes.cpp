@@ -43,7 +43,8 @@ class Search {
       Candidates wave, later;
       std::set<TensorId> taken;
       for (Candidate& c : waiting) {
-        const bool apart = std::none_of(c.roots.begin(), c.roots.end(), [&](TensorId id) { return taken.contains(id); });
+        const bool apart =
+            std::none_of(c.roots.begin(), c.roots.end(), [&](TensorId id) { return taken.contains(id); });
         if (apart) taken.insert(c.roots.begin(), c.roots.end());
         (apart ? wave : later).push_back(std::move(c));
       }

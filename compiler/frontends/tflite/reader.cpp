@@ -459,8 +459,7 @@ Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
   for (const Diagnostic& d : of_tensors.all()) append(diags, d);
   operators.report(diags);
   source.diags = &diags;
-  if (!good || !add_ports(source, ids, true, graph.inputs) ||
-      !add_ports(source, ids, false, graph.outputs)) {
+  if (!good || !add_ports(source, ids, true, graph.inputs) || !add_ports(source, ids, false, graph.outputs)) {
     return kFailure;
   }
   operators.add_counts(graph.outputs);

@@ -336,8 +336,7 @@ bool TensorReader::check_scales(const Location& at, const graph::TensorType& typ
   for (size_t i = 0; i < q.scale.size(); ++i) {
     IntRange range = int_range(type.dtype);
     if (!std::isfinite(q.scale[i]) || q.scale[i] < 0) {
-      error(at, "tflite-quantization",
-            fmt::format("scale {} is {}, it must be at least 0 and finite", i, q.scale[i]))
+      error(at, "tflite-quantization", fmt::format("scale {} is {}, it must be at least 0 and finite", i, q.scale[i]))
           .help("convert the model again with representative calibration data");
       return false;
     }

@@ -265,8 +265,8 @@ class Lstm final : public Operator {
         return wrong(fmt::format("operand {} has zero point {}; weights have 0", i, op.operand(i).zero_point()));
     }
     // The int8 reference copies the output state into the output and never reads the output's scale.
-    const bool same_output = op.operand(kInput).dtype == DType::kI8 ||
-                             check_same_quantization(op, kOutputState, kOutput, diags);
+    const bool same_output =
+        op.operand(kInput).dtype == DType::kI8 || check_same_quantization(op, kOutputState, kOutput, diags);
     if (!same_output || !check_same_quantization(op, kOutputState, kNextOutput, diags) ||
         !check_same_quantization(op, kCellState, kNextCell, diags))
       return false;

@@ -39,24 +39,22 @@ class Transpose final : public RearrangeOperator {
     return std::vector<graph::Shape>{out};
   }
 
-  // Constant weights may have a scale for each channel, which goes where the channel goes.
+  // Weights, as PyTorch's exports have them behind a transpose, may be quantised per channel: the channels move along.
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const graph::Quantization &from = op.operand(0).quantization, &to = op.result().quantization;
-    if (!from.per_channel() || op.constant(0) == nullptr)
-      return RearrangeOperator::verify(op, diags);
+    if (op.constant(0) == nullptr || !from.per_channel()) return RearrangeOperator::verify(op, diags);
+    const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
+    const bool along =
+        to.axis >= 0 && static_cast<size_t>(to.axis) < order.size() && order[static_cast<size_t>(to.axis)] == from.axis;
     if (!check_type(op, 0, {DType::kI8, DType::kI16}, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
-    const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
-    const auto axis = static_cast<size_t>(to.axis);
-    if (to.scale == from.scale && to.zero_point == from.zero_point && axis < order.size() && order[axis] == from.axis)
-      return success();
+    if (along) return check_same_quantization(op, 0, 0, diags) ? success() : Status(kFailure);
     diags
         .error(op.where(), "op-quantization",
-               fmt::format(
-                   "'{}' has scales along dimension {}, and the scales of its transpose are not the same along the "
-                   "dimension that this becomes",
-                   escape_for_display(op.operand_tensor(0).name), from.axis))
-        .help("export the model again; the weights and their transpose must have the same scales");
+               fmt::format("the operand is quantised along dimension {}, which the result does not have as its "
+                           "quantised dimension {}",
+                           from.axis, to.axis))
+        .help("convert the model again");
     return kFailure;
   }
 

@@ -130,9 +130,8 @@ Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& d
   op.attributes = attrs;
   OpView view{from.graph(), op};
   std::vector<int64_t> shape;
-  if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 4, 4, diags) ||
-      !check_rank(view, 2, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
-      !shape_of_transposed(from, view, 4, shape, diags))
+  if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 4, 4, diags) || !check_rank(view, 2, 4, 4, diags) ||
+      !check_weight_bytes(from, view, diags) || !shape_of_transposed(from, view, 4, shape, diags))
     return kFailure;
   if (shape.size() != 4 || !is_image_length(shape[1]) || !is_image_length(shape[2]) ||
       shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
@@ -188,8 +187,8 @@ Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics
   op.attributes = attrs;
   OpView view{from.graph(), op};
   std::vector<int64_t> shape;
-  if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 5, 5, diags) ||
-      !check_rank(view, 2, 5, 5, diags) || !shape_of_transposed(from, view, 5, shape, diags))
+  if (!check_counts(view, 3, 4, 1, diags) || !check_rank(view, 1, 5, 5, diags) || !check_rank(view, 2, 5, 5, diags) ||
+      !shape_of_transposed(from, view, 5, shape, diags))
     return kFailure;
   const graph::Shape &w = view.operand(1).shape, &in = view.operand(2).shape;
   if (shape.size() != 5 || shape[0] != in[0] || shape[4] != w[3]) {

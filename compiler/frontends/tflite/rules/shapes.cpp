@@ -53,8 +53,9 @@ bool new_shape_of_reshape(const TfliteOp& from, const OpView& op, graph::Shape& 
                           Diagnostics& diags) {
   int64_t elements = op.operand(0).elements();
   if (op.has_operand(1) && op.operand(1).dtype != DType::kI32)
-    return bad_attribute(op, diags, fmt::format("the new shape (operand 1) is {} of shape {}, expected i32",
-                                                name_of(op.operand(1).dtype), graph::to_string(op.operand(1).shape)));
+    return bad_attribute(op, diags,
+                         fmt::format("the new shape (operand 1) is {} of shape {}, expected i32",
+                                     name_of(op.operand(1).dtype), graph::to_string(op.operand(1).shape)));
   const auto* options = from.options<schema::ReshapeOptions>();
   const auto* given = options == nullptr ? nullptr : options->new_shape();
   if (given != nullptr && given->size() == 0 && op.has_operand(1)) given = nullptr;

@@ -67,7 +67,7 @@ def main():
         if "chip" not in board:
             continue
         chip = board["chip"]
-        subprocess.run([options.aotc, "create", DIGITS, "--board", name, "-o", work / name, "-q"], check=True, capture_output=True)
+        subprocess.run([options.aotc, "create", DIGITS, "--board", name, "--project", "bare-metal", "-o", work / name, "-q"], check=True, capture_output=True)
         done = test(work / name / "src", chip["kind"], work / f"{name}_chip")
         check(not isinstance(done, str) and done.returncode == 0 and "good 1" in done.stdout, f"{name}: its clock",
               done if isinstance(done, str) else done.stdout + done.stderr)

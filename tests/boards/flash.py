@@ -119,7 +119,7 @@ def nothing_to_flash(bench):
     bench.refused(bench.aotc("flash", bench.create("qemu_mps2_an386")), 2, "no-programmer", "emulated", "an emulated board")
     bench.refused(bench.aotc("flash", bench.create("host")), 2, "no-programmer", "this machine", "this machine")
     bench.refused(bench.aotc("flash", bench.create("nucleo_f446re", "--project", "cmake")), 2, "no-programmer", "no firmware of its own", "a library")
-    bench.refused(bench.aotc("flash", bench.create("nano33ble")), 2, "no-programmer", "board's own tools", "a board whose program is not known")
+    bench.refused(bench.aotc("flash", bench.create("nano33ble", "--project", "bare-metal")), 2, "no-programmer", "board's own tools", "a board whose program is not known")
     bench.refused(bench.aotc("flash", bench.work / "bin"), 1, "project-invalid", "aotc.json", "no project")
     # A manifest is somebody's file.
     folder = bench.create("nucleo_f446re", "--project", "zephyr")

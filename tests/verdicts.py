@@ -567,15 +567,44 @@ def program_key(command, reads, folder, more=()):
                      [content(path) for path in reads], more)
 
 
+# Files beside a program that it does not open, though it names them: in assertions and debug information.
+NOT_OPENED = SOURCES | {".o", ".a", ".d", ".elf", ".ld", ".map"}
+
+
+def undeclared(command, told, folder):
+    """Files that a command names, or that lie beside its program and whose names the program holds, and that are not
+    among `told`: the verdict would miss what it reads there, and a hit would not write them."""
+    told = {os.path.realpath(os.path.join(folder, path)) for path in told}
+    found = []
+    for word in command[1:]:
+        for part in re.split(r"[=,]", str(word)):
+            path = os.path.normpath(os.path.join(folder, part))
+            if part and os.path.isfile(path) and path not in pending and os.path.realpath(path) not in told:
+                found.append(path)
+    for word in command:
+        for image in {os.path.normpath(os.path.join(folder, part)) for part in re.split(r"[=,]", str(word))} & pending.keys():
+            with open(image, "rb") as file:
+                data = file.read()
+            for entry in os.scandir(os.path.dirname(image)):
+                if (entry.is_file() and entry.path not in pending and os.path.realpath(entry.path) not in told and
+                        os.path.splitext(entry.name)[1] not in NOT_OPENED | {""} and os.fsencode(entry.name) in data):
+                    found.append(entry.path)
+    return sorted(set(found))
+
+
 def run_program(command, work, reads=(), writes=(), folder=".", more=()):
     """work()'s value, which runs the command, and the files that it writes. `reads`: files whose content counts; `writes`:
-    those that the command writes; `more`: what counts, too. The program itself is a file of run_step or Built."""
+    those that the command writes; `more`: what counts, too. The program itself is a file of run_step or Built.
+    Failure where the program names a file that was not told."""
     folder = os.path.abspath(folder)
     key = program_key(command, reads, folder, more)
 
     def all_of_it():
         make(command, folder)
         text = work()
+        if key is not None and (files := undeclared(command, [*reads, *writes], folder)):
+            raise Failure(f"{' '.join(map(str, command))} opens files that run_program is not told of, in reads or writes: "
+                          f"{', '.join(files)}")
         for path in writes:
             if not os.path.exists(path):
                 raise Failure(f"{' '.join(map(str, command))} did not write {path}")

@@ -187,6 +187,21 @@ def test_bytes_that_an_assembler_includes_count():
         assert verdicts.step_of(command, {"cwd": str(b.folder)}).key != before
 
 
+def test_files_that_a_program_names_are_told():
+    def again(b, reads, writes, more=()):
+        command = ["qemu-test", "-kernel", str(b.folder / "image.elf"), *more]
+        return lambda: verdicts.run_program(command, lambda: "said", reads, writes, folder=str(b.folder))
+    with bench() as b:
+        (b.folder / "model.c").write_text('#include <kernel.h>\nconst char* opened = "cases.out";\n')
+        b.all()
+        (b.folder / "cases.out").write_text("3")
+        raises(verdicts.Failure, again(b, [], []), "cases.out", "not told")
+        raises(verdicts.Failure, again(b, [], [b.folder / "cases.out"], ["in.bin"]), "in.bin", "not told")
+        # A file that lies there and that the program does not name is no matter.
+        (b.folder / "other.out").write_text("3")
+        assert again(b, [b.folder / "in.bin"], [b.folder / "cases.out"], ["in.bin"])() == "said"
+
+
 def test_a_macro_that_says_what_to_include_makes_all_count():
     with bench() as b:
         (b.folder / "model.c").write_text("#include CONFIG\n")

@@ -210,7 +210,7 @@ def run_bundle(folder, models, flags=(), sources=(), target="gcc"):
     units = bundle.write_sources(folder, list(models), 1)
     image = bundle.build(emitted_cases.TARGETS[target], folder, [*units, *sources],
                          ["-O2", "-Wall", *flags])
-    print(common.run_program([image]).strip())
+    print(common.run_program([image], [folder / f"{p}.in" for p in models], [folder / f"{p}.out" for p in models]).strip())
     for prefix, (_, oracle, _) in models.items():
         found = records.unpack_results((folder / f"{prefix}.out").read_bytes())
         compared, _ = common.compare(oracle, layers[prefix], found)

@@ -393,7 +393,7 @@ static int read_call(AotcRpcServer *server, struct request *request, struct call
 }
 
 /* What a function left as the text of its error, if it failed. */
-static uint8_t *put_error_text(uint8_t *at, int status) {
+static uint8_t *put_error_text(uint8_t *at, int32_t status) {
     const char *const text = TVMGetLastError();
     uint32_t i;
     if (status != 0) {
@@ -422,7 +422,7 @@ static void call_function(AotcRpcServer *server, struct request *request) {
     answer_and_keep(server, request, put_error_text(at, status));
 }
 
-static uint64_t ticks_of(const AotcRpcPlatform *platform, struct call *call, int *status) {
+static uint64_t ticks_of(const AotcRpcPlatform *platform, struct call *call, int32_t *status) {
     platform->clock_start(platform->context);
     if (call != NULL) {
         *status = run(call);
@@ -443,7 +443,7 @@ static void time_function(AotcRpcServer *server, struct request *request) {
     uint64_t limit = UINT64_MAX;
     uint64_t empty;
     uint64_t i;
-    int status = 0;
+    int32_t status = 0;
     struct call call;
     uint8_t *at = payload_of(server);
     if (!read_call(server, request, &call)) {

@@ -40,6 +40,7 @@ ROOT = HERE.parent
 sys.path.insert(0, str(HERE))
 import verdicts  # noqa: E402
 
+COVERAGE = "dev.coverage"  # looks at what the entries that it depends on have counted
 LANES = ("quick", "full", "all")
 # Not passed on: ctest makes it up, or it is written separately.
 DERIVED = {"WORKING_DIRECTORY", "LABELS", "FIXTURES_SETUP", "FIXTURES_REQUIRED", "DEPENDS", "ENVIRONMENT"}
@@ -445,7 +446,7 @@ def defined(entry, command, chosen):
 
 
 def in_lane(entry, lane, tenth, rest):
-    if entry.name == "dev.coverage":  # it counts what the whole build with sanitizers runs: scripts/test asks for it by lane
+    if entry.name == COVERAGE:  # exists only in a build that counts
         return lane != "quick"
     if lane == "quick":
         return entry.lane == "quick"
@@ -469,13 +470,15 @@ def write(options):
         tell_change(base, changed, reasons, left_out)
     hits = {}
     keys = {}
+    counts = COVERAGE in chosen
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         print(f"test: not installed: {', '.join(missing)}; no verdict on an entry counts (scripts/setup)", file=sys.stderr)
     for name in sorted(chosen) if not missing else ():
         entry = entries[name]
         # What makes files for others is quick, or keeps them itself. What is to fail, or in a way, is looked at by ctest.
-        if entry.setup or {"WILL_FAIL", "PASS_REGULAR_EXPRESSION"} & entry.properties.keys() or name.startswith("fresh_machine"):
+        if entry.setup or {"WILL_FAIL", "PASS_REGULAR_EXPRESSION"} & entry.properties.keys() or name.startswith("fresh_machine") or \
+                name == COVERAGE:
             continue
         keys[name] = selection.key(entry)
         found = verdicts.look_up(keys[name])
@@ -483,6 +486,12 @@ def write(options):
             hits[name] = found
     sampled = {name for name in hits if verdicts.is_sampled(keys[name])}
     running = chosen - (hits.keys() - sampled)
+    if counts:
+        counted = {name for name in entries[COVERAGE].depends if in_lane(entries[name], "default", None, rest)}
+        if idle := counted - running:
+            chosen.discard(COVERAGE)
+            running.discard(COVERAGE)
+            print(f"test: {COVERAGE} is left out: {len(idle)} of the {len(counted)} entries that it counts do not run", file=sys.stderr)
     for name in list(running):
         for other in entries[name].needs:  # whose files it reads
             running.add(other.name)

@@ -158,6 +158,19 @@ def test_what_passed_is_not_run_again_and_counts():
         assert run()[1] == ["made", "took"]
 
 
+def test_coverage_runs_only_if_all_runs_that_it_counts():
+    coverage = ('add_test(dev.coverage sh -c "echo counted >> {folder}/log")\n'
+                'set_tests_properties(dev.coverage PROPERTIES LABELS "full;stage.none" DEPENDS "makes;takes")\n')
+    with project() as (folder, run):
+        with open(folder / "build" / "CTestTestfile.cmake", "a") as file:
+            file.write(coverage.format(folder=folder))
+        assert run()[1] == ["made", "took", "counted"]
+        code, log, counts, _ = run()
+        assert code == 0 and log == [] and counts == "8 passed, 0 failed, 1 skipped", (log, counts)
+        os.environ["AOTC_NO_VERDICTS"] = "1"
+        assert run()[1] == ["made", "took", "counted"]
+
+
 def test_what_failed_runs_again_with_what_it_needs():
     with project() as (folder, run):
         (folder / "code").write_text("1")

@@ -42,7 +42,7 @@ set(aotc_only_in_all
 # Pairs: entries; the stages and programs of scripts/check-layers. What is not here exercises aotc, which has all of
 # compiler/ in it. `none`: nothing of compiler/.
 set(aotc_stages_of
-  "^(check\\.licences|check\\.verdicts|random_models\\.documents|docs\\.(reliability|excerpts|links|pictures)|bench\\.unit|fuzz\\.can_fail|crt_.*)$" "none"
+  "^(check\\.licences|check\\.verdicts|random_models\\.documents|docs\\.(reliability|excerpts|links|pictures|site)|bench\\.unit|fuzz\\.can_fail|crt_.*)$" "none"
   "^check\\." "none"
   "^cases\\.(make|pairs)$" "none"
   "^cases\\.evaluate" "codegen,frontends,options"

@@ -286,7 +286,7 @@ class Reach:
             return "the entry runs or names it"
         if any(name.startswith(f"{folder}/") for folder in self.named):
             return "the entry is given its folder"
-        if top == "docs" or (not rest and name.endswith((".md", "LICENSE"))):
+        if top == "docs" or (not rest and (name.endswith((".md", "LICENSE")) or name == "mkdocs.yml")):
             if self.pages:
                 return "the entry reads this page" if name in self.pages else None
             return "the entry reads documents" if self.documents else None

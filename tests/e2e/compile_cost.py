@@ -39,7 +39,7 @@ MANY_KINDS = ("add", "mul", "relu", "concatenation", "pad", "fan_out")
 # costs at most MOST_SLOPE times as much.
 MOST_SLOPE = 2.3
 SLOPES = (("compile", "images", 500), ("check", "images", 500), ("check --stream max", "images", 250),
-          ("check --stream auto", "images", 250), ("compile --slice call", "images", 250),
+          ("check --stream auto", "images", 250), ("compile --slice call", "images", 500),
           ("report --no-alternatives", "chain", 500), ("check", "planes", 150))
 AIM_TIMES_FILE = 10
 FREE_BYTES = 800_000

@@ -54,7 +54,7 @@ FOUND = """new Promise((done, fail) => {
 @pytest.fixture(scope="module")
 def pages():
     # Warnings are errors: links and anchors that lead nowhere, pages that are in no menu.
-    done = subprocess.run([common.ROOT / "scripts" / "docs"], capture_output=True, text=True, check=False)
+    done = subprocess.run([common.ROOT / "scripts/docs"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = sorted(SITE.glob("*.html"))
     assert len(found) > 20

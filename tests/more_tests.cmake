@@ -47,6 +47,7 @@ if(AOTC_SANITIZE)
   return()
 endif()
 
+pytest_test(cli.help quick cli/test_help.py)
 set(cli ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
 add_test(NAME cli COMMAND ${Python3_EXECUTABLE} ${cli} --work ${CMAKE_BINARY_DIR}/cli)
 set_tests_properties(cli PROPERTIES LABELS quick)

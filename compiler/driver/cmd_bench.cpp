@@ -37,8 +37,7 @@ struct Measured {
   std::optional<bool> right;
 };
 
-Result<std::map<std::string, std::string>> pairs(const std::vector<std::string>& list,
-                                                 Diagnostics& diags) {
+Result<std::map<std::string, std::string>> pairs(const std::vector<std::string>& list, Diagnostics& diags) {
   std::map<std::string, std::string> out;
   for (const std::string& item : list) {
     size_t equals = item.find('=');
@@ -52,8 +51,7 @@ Result<std::map<std::string, std::string>> pairs(const std::vector<std::string>&
 }
 
 // The firmware with all of the operators, in `path`.
-Status write_firmware(const BenchOptions& options, const Bench& bench, const std::string& path,
-                      Diagnostics& diags) {
+Status write_firmware(const BenchOptions& options, const Bench& bench, const std::string& path, Diagnostics& diags) {
   auto board = project::find_board(options.compile.board_name, diags);
   auto settings = pairs(options.project_options, diags);
   project::OperatorProject project;
@@ -68,8 +66,8 @@ Status write_firmware(const BenchOptions& options, const Bench& bench, const std
   return directory.commit(diags);
 }
 
-Result<Measured> measure(rpc::Session& session, const BenchOperator& op,
-                         const BenchOptions& options, Diagnostics& diags) {
+Result<Measured> measure(rpc::Session& session, const BenchOperator& op, const BenchOptions& options,
+                         Diagnostics& diags) {
   std::vector<rpc::TensorType> types;
   std::vector<std::vector<uint8_t>> values;
   for (const BenchParameter& p : op.parameters) {
@@ -95,8 +93,8 @@ uint64_t mean_of(const Measured& m, const BenchOptions& options) {
   return m.timing.total / std::max<uint32_t>(options.repeats, 1);
 }
 
-nlohmann::ordered_json json_of(const Bench& bench, const std::vector<Measured>& measured,
-                               const BenchOptions& options, const OpenDevice& device) {
+nlohmann::ordered_json json_of(const Bench& bench, const std::vector<Measured>& measured, const BenchOptions& options,
+                               const OpenDevice& device) {
   nlohmann::ordered_json j;
   j["board"] = device.session->device().board;
   j["unit"] = device.unit();
@@ -123,8 +121,8 @@ nlohmann::ordered_json json_of(const Bench& bench, const std::vector<Measured>& 
   return j;
 }
 
-void print_table(const Bench& bench, const std::vector<Measured>& measured,
-                 const BenchOptions& options, const OpenDevice& device) {
+void print_table(const Bench& bench, const std::vector<Measured>& measured, const BenchOptions& options,
+                 const OpenDevice& device) {
   std::vector<std::vector<std::string>> rows = {
       {"function", "times", "MACs", device.unit(), "estimate", "ratio", "cycles, est.", "per MAC", "result"}};
   uint64_t total = 0;
@@ -134,8 +132,7 @@ void print_table(const Bench& bench, const std::vector<Measured>& measured,
     const auto real = static_cast<double>(mean);
     const size_t times = std::max<size_t>(1, op.ops.size());
     total += mean * times;
-    rows.push_back({escape_for_display(op.name), std::to_string(times),
-                    op.macs > 0 ? with_commas(op.macs) : "",
+    rows.push_back({escape_for_display(op.name), std::to_string(times), op.macs > 0 ? with_commas(op.macs) : "",
                     with_commas(static_cast<int64_t>(mean)),
                     op.instructions > 0 ? with_commas(static_cast<int64_t>(op.instructions)) : "",
                     op.instructions > 0 ? fmt::format("{:.2f}", real / op.instructions) : "",
@@ -143,8 +140,8 @@ void print_table(const Bench& bench, const std::vector<Measured>& measured,
                     op.macs > 0 ? fmt::format("{:.2f}", real / static_cast<double>(op.macs)) : "",
                     measured[i].right ? (*measured[i].right ? "right" : "WRONG") : ""});
   }
-  print_out("{}\n{} {} for all calls of the model; each with its call through the registry\n",
-             format_table(rows), with_commas(static_cast<int64_t>(total)), device.unit());
+  print_out("{}\n{} {} for all calls of the model; each with its call through the registry\n", format_table(rows),
+            with_commas(static_cast<int64_t>(total)), device.unit());
 }
 
 // What the firmware needs is there: said before a minute is spent on making it.
@@ -154,9 +151,9 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
   if (!board || !description) return kFailure;
   Location where;
   where.file = "--board " + board->name;
-  const bool supported = description->platforms.empty() ||
-                         std::any_of(description->platforms.begin(), description->platforms.end(),
-                                     [&](const auto& p) { return p.name == board->platform; });
+  const bool supported =
+      description->platforms.empty() || std::any_of(description->platforms.begin(), description->platforms.end(),
+                                                    [&](const auto& p) { return p.name == board->platform; });
   if (!supported) {
     diags.error(where, "template-board", "there is no firmware for it that serves operators")
         .help(fmt::format("boards that operators can be timed on: {}", joined(served_boards(), ", ")));
@@ -170,9 +167,9 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
   if (!options.device.port.empty()) return success();
   if (board->emulator_argv.empty() || board->stand_in) {
     diags
-        .error(where, "no-emulator",
-               board->stand_in ? "has no emulator, only a stand-in, whose times are not the board's"
-                               : "has no emulator")
+        .error(
+            where, "no-emulator",
+            board->stand_in ? "has no emulator, only a stand-in, whose times are not the board's" : "has no emulator")
         .help("--port times on the board itself, once it has the firmware that -o keeps")
         .help(fmt::format("boards that run here: {}", joined(served_boards(), ", ")));
     return kFailure;
@@ -202,8 +199,7 @@ int bench_operators(const BenchOptions& given) {
   if (!write_firmware(options, *bench, path, diags)) return fail(diags, kExitBadInput);
   auto project = open_project(path, diags);
   if (!project) return fail(diags, kExitInternal);
-  if (int code = build_project(*project, options.common.quiet, diags); code != kExitDone)
-    return fail(diags, code);
+  if (int code = build_project(*project, options.common.quiet, diags); code != kExitDone) return fail(diags, code);
   options.device.target = path;
   auto device = open_device(options.device, diags);
   if (!device) return fail(diags, kExitDevice);
@@ -221,8 +217,8 @@ int bench_operators(const BenchOptions& given) {
     print_out("{}\n", json_text(json_of(*bench, measured, options, *device), 1));
   else
     print_table(*bench, measured, options, *device);
-  const bool wrong = std::any_of(measured.begin(), measured.end(),
-                                 [](const Measured& m) { return !m.right.value_or(true); });
+  const bool wrong =
+      std::any_of(measured.begin(), measured.end(), [](const Measured& m) { return !m.right.value_or(true); });
   if (!wrong) print_diagnostics(diags);
   if (!wrong) return kExitDone;
   Location where;
@@ -243,7 +239,8 @@ options::Command bench_declaration() {
                    .target = &o->compile.model_path,
                    .help = "A model, whose operators are timed one by one, or an archive of operators",
                    .required = true,
-                   .takes = options::Takes::kFile},
+                   .takes = options::Takes::kFile,
+                   .common = true},
                   board_option(o->compile.board_name, "Board to time on"),
                   level_option(o->compile),
                   assembly_option(o->compile),
@@ -252,7 +249,8 @@ options::Command bench_declaration() {
                    .value = "N",
                    .target = &o->repeats,
                    .help = "Runs that count",
-                   .range = options::Range{1, 1000000}},
+                   .range = options::Range{1, 1000000},
+                   .common = true},
                   {.names = "--warm-up",
                    .value = "N",
                    .target = &o->warm_up,
@@ -267,9 +265,13 @@ options::Command bench_declaration() {
                    .value = "DIRECTORY",
                    .target = &o->keep,
                    .help = "Keep the firmware's project in this directory",
-                   .takes = options::Takes::kDirectory},
-                  {.names = "--force", .target = &o->force, .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"},
-                  json_option(o->common), quiet_option(o->common)},
+                   .takes = options::Takes::kDirectory,
+                   .common = true},
+                  {.names = "--force",
+                   .target = &o->force,
+                   .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"},
+                  json_option(o->common),
+                  quiet_option(o->common)},
       .run = [o] { return bench_operators(*o); }};
   for (options::Option& option : device_options(o->device)) out.options.push_back(std::move(option));
   return out;

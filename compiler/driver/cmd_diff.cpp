@@ -80,7 +80,8 @@ Result<Classes> classes_of(const Side& side, const std::string& target, const Di
   sequence.runs.resize(samples->size());
   Accuracy accuracy(compiled, sequence);
   if (accuracy.classes() == 0) {
-    diags.error(where, "labels-invalid", "the model has no output with a value for each class").help("leave --data out");
+    diags.error(where, "labels-invalid", "the model has no output with a value for each class")
+        .help("leave --data out");
     return kFailure;
   }
   Classes out;
@@ -93,14 +94,17 @@ Result<Classes> classes_of(const Side& side, const std::string& target, const Di
   return out;
 }
 
-Status add_accuracy(const Side& before, const Side& after, const DiffOptions& o, ReportJson& difference, Diagnostics& diags) {
+Status add_accuracy(const Side& before, const Side& after, const DiffOptions& o, ReportJson& difference,
+                    Diagnostics& diags) {
   if (o.data.empty()) return success();
   auto a = classes_of(before, o.before, o, diags), b = classes_of(after, o.after, o, diags);
   if (!a || !b) return kFailure;
   if (a->found.size() != b->found.size()) {
     Location where;
     where.file = o.after;
-    diags.error(where, "input-shape", fmt::format("the data is {} inputs of this model and {} of the other", b->found.size(), a->found.size()));
+    diags.error(
+        where, "input-shape",
+        fmt::format("the data is {} inputs of this model and {} of the other", b->found.size(), a->found.size()));
     return kFailure;
   }
   size_t same = 0;
@@ -116,8 +120,8 @@ std::string accuracy_text(const ReportJson& accuracy) {
   if (accuracy.contains("old_right"))
     out = fmt::format("right: {} before, {} now, of {} inputs\n", with_commas(accuracy["old_right"].get<int64_t>()),
                       with_commas(accuracy["new_right"].get<int64_t>()), with_commas(inputs));
-  return out + fmt::format("{} of {} inputs are of the same class\n", with_commas(accuracy["same_class"].get<int64_t>()),
-                           with_commas(inputs));
+  return out + fmt::format("{} of {} inputs are of the same class\n",
+                           with_commas(accuracy["same_class"].get<int64_t>()), with_commas(inputs));
 }
 
 int diff(const DiffOptions& o) {
@@ -143,7 +147,8 @@ int diff(const DiffOptions& o) {
 options::Command model_diff_declaration() {
   auto o = std::make_shared<DiffOptions>();
   auto side = [](const char* name, std::string* target, const char* help) {
-    return options::Option{.names = name, .target = target, .help = help, .required = true, .takes = options::Takes::kFile};
+    return options::Option{
+        .names = name, .target = target, .help = help, .required = true, .takes = options::Takes::kFile};
   };
   return {.name = "diff",
           .summary = "What is different between two models, projects or reports: layers, bytes, instructions, accuracy",
@@ -153,7 +158,8 @@ options::Command model_diff_declaration() {
                        .value = "FILE.npy",
                        .target = &o->data,
                        .help = "Inputs, a file for each of the model's: counts those that both give the same class",
-                       .takes = options::Takes::kFile},
+                       .takes = options::Takes::kFile,
+                       .common = true},
                       {.names = "--labels",
                        .value = "FILE.npy",
                        .target = &o->labels,
@@ -164,7 +170,8 @@ options::Command model_diff_declaration() {
           .groups = compile_groups(o->compile),
           .run = [o] {
             if (!o->labels.empty() && o->data.empty())
-              return options::usage_error("aotc diff", "--labels needs --data", {"give the inputs that the labels are of by --data"});
+              return options::usage_error("aotc diff", "--labels needs --data",
+                                          {"give the inputs that the labels are of by --data"});
             return diff(*o);
           }};
 }

@@ -33,8 +33,7 @@ struct EvaluateOptions {
 // One model, run after run. State goes from each run to the next.
 class Evaluator {
  public:
-  explicit Evaluator(const graph::Graph& graph)
-      : graph_(graph), states_(ops::initial_states(graph)) {}
+  explicit Evaluator(const graph::Graph& graph) : graph_(graph), states_(ops::initial_states(graph)) {}
 
   void reset() { states_ = ops::initial_states(graph_); }
 
@@ -47,8 +46,7 @@ class Evaluator {
     return output_values(graph_, inputs, values);
   }
 
-  static constexpr const char* kEndless =
-      "a loop of the model does not end within 65,536 iterations";
+  static constexpr const char* kEndless = "a loop of the model does not end within 65,536 iterations";
 
  private:
   const graph::Graph& graph_;
@@ -66,9 +64,7 @@ class Requests {
     return std::nullopt;
   }
 
-  bool bytes(std::vector<uint8_t>& into) {
-    return std::fread(into.data(), 1, into.size(), stdin) == into.size();
-  }
+  bool bytes(std::vector<uint8_t>& into) { return std::fread(into.data(), 1, into.size(), stdin) == into.size(); }
 
  private:
   static constexpr size_t kLongest = 64;
@@ -104,8 +100,7 @@ int serve(const graph::Graph& graph) {
 }
 
 // One array for each output: the samples stacked, in place of a leading 1 or before the shape.
-std::vector<NpyArray> evaluate_all(const graph::Graph& graph, const std::vector<Sample>& samples,
-                                   Diagnostics& diags) {
+std::vector<NpyArray> evaluate_all(const graph::Graph& graph, const std::vector<Sample>& samples, Diagnostics& diags) {
   Evaluator evaluator(graph);
   std::vector<NpyArray> out;
   for (const graph::Port& port : graph.outputs) {
@@ -158,8 +153,8 @@ int evaluate(const EvaluateOptions& o) {
                             {"dtype", name_of(arrays[i].dtype)},
                             {"shape", arrays[i].shape},
                             {"file", file}});
-    rows.push_back({escape_for_display(name), std::string(name_of(arrays[i].dtype)),
-                    graph::to_string(arrays[i].shape), file});
+    rows.push_back(
+        {escape_for_display(name), std::string(name_of(arrays[i].dtype)), graph::to_string(arrays[i].shape), file});
   }
   directory.add("aotc.json", json_text(j, 1) + "\n");
   if (!directory.commit(diags)) return fail();
@@ -178,42 +173,41 @@ options::Command evaluate_declaration() {
   auto input = [o](const std::string& text) {
     if (!read_input_contract(text, o->compile)) o->inputs.push_back(text);
   };
-  return {
-      .name = "evaluate",
-      .summary = "The model's outputs for given inputs, on this machine and without a C compiler",
-      .options = {model_argument(o->compile),
-                  {.names = "--input",
-                   .value = "FILE.npy",
-                   .target = options::Setter(input),
-                   .help = "A file for each input, in order, or NAME=FILE; several samples may be "
-                           "stacked, which are "
-                           "run one after the other, with the state of the one before",
-                   .takes = options::Takes::kFile},
-                  {.names = "-o,--directory",
-                   .value = "DIR",
-                   .target = &o->out,
-                   .help = "Directory to write: FIELD.npy for each output",
-                   .takes = options::Takes::kDirectory},
-                  {.names = "--force",
-                   .target = &o->force,
-                   .help = "Replace files that aotc did not write"},
-                  {.names = "--serve",
-                   .target = &o->serve,
-                   .help = "Answer requests on standard input: 'run' and the inputs' bytes, or "
-                           "'reset', each on a line",
-                   .excludes = {"-o", "--force", "--json"}},
-                  json_option(o->common),
-                  quiet_option(o->common)},
-      .groups = compile_groups(o->compile, false),
-      .run = [o] {
-        if (o->serve && !o->inputs.empty())
-          return options::usage_error("aotc evaluate", "--serve takes inputs as they come",
-                                      {"leave --input FILE out"});
-        if (!o->serve && o->out.empty())
-          return options::usage_error("aotc evaluate", "-o is missing",
-                                      {"name the directory that the outputs are written to"});
-        return evaluate(*o);
-      }};
+  return {.name = "evaluate",
+          .summary = "The model's outputs for given inputs, on this machine and without a C compiler",
+          .options = {model_argument(o->compile),
+                      {.names = "--input",
+                       .value = "FILE.npy",
+                       .target = options::Setter(input),
+                       .help = "A file for each input, in order, or NAME=FILE; several samples may be "
+                               "stacked, which are "
+                               "run one after the other, with the state of the one before",
+                       .takes = options::Takes::kFile,
+                       .common = true},
+                      {.names = "-o,--directory",
+                       .value = "DIR",
+                       .target = &o->out,
+                       .help = "Directory to write: FIELD.npy for each output",
+                       .takes = options::Takes::kDirectory,
+                       .common = true},
+                      {.names = "--force", .target = &o->force, .help = "Replace files that aotc did not write"},
+                      {.names = "--serve",
+                       .target = &o->serve,
+                       .help = "Answer requests on standard input: 'run' and the inputs' bytes, or "
+                               "'reset', each on a line",
+                       .excludes = {"-o", "--force", "--json"}},
+                      json_option(o->common),
+                      quiet_option(o->common)},
+          .groups = compile_groups(o->compile, false),
+          .run = [o] {
+            if (o->serve && !o->inputs.empty())
+              return options::usage_error("aotc evaluate", "--serve takes inputs as they come",
+                                          {"leave --input FILE out"});
+            if (!o->serve && o->out.empty())
+              return options::usage_error("aotc evaluate", "-o is missing",
+                                          {"name the directory that the outputs are written to"});
+            return evaluate(*o);
+          }};
 }
 
 }  // namespace aotc::driver

@@ -42,12 +42,15 @@ Option directory_option(Everything& e, const char* help) {
           .value = "DIRECTORY",
           .target = &e.out,
           .help = help,
-          .takes = Takes::kDirectory};
+          .takes = Takes::kDirectory,
+          .common = true};
 }
 
 Option force_option(Everything& e) {
-  return {
-      .names = "--force", .target = &e.force, .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"};
+  return {.names = "--force",
+          .target = &e.force,
+          .help = "Replace files that were changed since aotc wrote them; files that it did not write stay",
+          .common = true};
 }
 
 // A project directory.
@@ -71,8 +74,7 @@ bool read_pairs(const std::vector<std::string>& list, std::map<std::string, std:
   for (const std::string& item : list) {
     size_t eq = item.find('=');
     if (eq == std::string::npos || eq == 0) {
-      options::usage_error("aotc create",
-                           "--project-option: '" + escape_for_display(item) + "' is not NAME=VALUE",
+      options::usage_error("aotc create", "--project-option: '" + escape_for_display(item) + "' is not NAME=VALUE",
                            {"'aotc create --help-project KIND' lists them"});
       return false;
     }
@@ -108,11 +110,13 @@ std::vector<std::string> kinds() {
 bool takes_one_model(Everything& e, const char* command) {
   if (e.models.paths.size() > 1) {
     const std::string& second = e.models.paths[1];
-    options::usage_error(command, fmt::format("there are {} models", e.models.paths.size()),
-                         {second.find('=') != std::string::npos
-                              ? fmt::format("'{}' may be the second value of an option: an option takes one value each time, "
-                                            "so write it again in front of the second", second)
-                              : "give --together to make them one program"});
+    options::usage_error(
+        command, fmt::format("there are {} models", e.models.paths.size()),
+        {second.find('=') != std::string::npos
+             ? fmt::format("'{}' may be the second value of an option: an option takes one value each time, "
+                           "so write it again in front of the second",
+                           second)
+             : "give --together to make them one program"});
     return false;
   }
   if (!e.models.names.empty()) {
@@ -162,42 +166,45 @@ Command check() {
 
 Command compile() {
   auto e = std::make_shared<Everything>();
-  Command out = {
-      .name = "compile",
-      .summary = "Write the model as C",
-      .options = model_arguments(e->models),
-      .groups = compile_groups(e->compile),
-      .run = [e]() -> int {
-        if (e->models.together) {
-          if (e->mlf.wanted())
-            return options::usage_error("aotc compile", "--together writes C, and no archive", {"leave --format and --style out"});
-          return compile_together_command(e->compile, e->models, e->out, e->force, e->common);
-        }
-        if (!takes_one_model(*e, "aotc compile")) return kExitUsage;
-        if (!e->constants_for.empty()) {
-          if (e->mlf.wanted())
-            return options::usage_error("aotc compile", "--constants-for writes tables, and no archive", {"leave --format and --style out"});
-          return constants_for_command(e->compile, e->constants_for, e->out, e->common);
-        }
-        if (e->mlf.wanted() && !e->compile.constants_file.empty())
-          return options::usage_error("aotc compile", "--constants-file: an archive has its tables in its code", {"leave one of them out"});
-        if (e->mlf.wanted()) return compile_mlf_command(e->compile, e->mlf, e->out, e->common);
-        if (!e->mlf.date.empty())
-          return options::usage_error("aotc compile", "--date is the date in an archive",
-                                      {"give --format mlf as well"});
-        return compile_command(e->compile, e->out, e->force, e->common);
-      }};
-  out.options.push_back(
-      directory_option(*e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"));
+  Command out = {.name = "compile",
+                 .summary = "Write the model as C",
+                 .options = model_arguments(e->models),
+                 .groups = compile_groups(e->compile),
+                 .run = [e]() -> int {
+                   if (e->models.together) {
+                     if (e->mlf.wanted())
+                       return options::usage_error("aotc compile", "--together writes C, and no archive",
+                                                   {"leave --format and --style out"});
+                     return compile_together_command(e->compile, e->models, e->out, e->force, e->common);
+                   }
+                   if (!takes_one_model(*e, "aotc compile")) return kExitUsage;
+                   if (!e->constants_for.empty()) {
+                     if (e->mlf.wanted())
+                       return options::usage_error("aotc compile", "--constants-for writes tables, and no archive",
+                                                   {"leave --format and --style out"});
+                     return constants_for_command(e->compile, e->constants_for, e->out, e->common);
+                   }
+                   if (e->mlf.wanted() && !e->compile.constants_file.empty())
+                     return options::usage_error("aotc compile",
+                                                 "--constants-file: an archive has its tables in its code",
+                                                 {"leave one of them out"});
+                   if (e->mlf.wanted()) return compile_mlf_command(e->compile, e->mlf, e->out, e->common);
+                   if (!e->mlf.date.empty())
+                     return options::usage_error("aotc compile", "--date is the date in an archive",
+                                                 {"give --format mlf as well"});
+                   return compile_command(e->compile, e->out, e->force, e->common);
+                 }};
+  out.options.push_back(directory_option(*e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"));
   out.options.push_back(force_option(*e));
   for (Option& o : constants_options(*e)) out.options.push_back(std::move(o));
-  out.options.push_back({.names = "--constants-for",
-                         .value = "OLD/aotc.json",
-                         .target = &e->constants_for,
-                         .help = "Only the tables of this model, for the code of another that was compiled with "
-                                 "--constants-file, with its options; refused where the code would be other. -o is the file",
-                         .takes = Takes::kFile,
-                         .see = "weights.md"});
+  out.options.push_back(
+      {.names = "--constants-for",
+       .value = "OLD/aotc.json",
+       .target = &e->constants_for,
+       .help = "Only the tables of this model, for the code of another that was compiled with "
+               "--constants-file, with its options; refused where the code would be other. -o is the file",
+       .takes = Takes::kFile,
+       .see = "weights.md"});
   for (Option& o : mlf_options(e->mlf)) out.options.push_back(std::move(o));
   out.options.push_back(json_option(e->common));
   out.options.push_back(quiet_option(e->common));
@@ -206,63 +213,63 @@ Command compile() {
 
 Command create() {
   auto e = std::make_shared<Everything>();
-  return {.name = "create",
-          .summary = "Write a firmware project for a board",
-          .options = {model_argument(e->compile),
-                      directory_option(*e, "Directory to write; by default PREFIX_app"),
-                      force_option(*e),
-                      {.names = "--project",
-                       .value = "KIND",
-                       .target = &e->project.kind,
-                       .help = "Kind of project, by default the board's; 'aotc templates list' shows them",
-                       .offers = kinds,
-                       .see = "projects.md"},
-                      {.names = "--project-option",
-                       .value = "NAME=VALUE",
-                       .target = &e->project_options,
-                       .help = "Option of that kind; --help-project lists them"},
-                      {.names = "--templates",
-                       .value = "DIRECTORY",
-                       .target = &e->project.templates_dir,
-                       .help = "Take templates from this directory",
-                       .takes = Takes::kDirectory},
-                      {.names = "--samples",
-                       .value = "FILE.npy",
-                       .target = &e->project.samples,
-                       .help = "Inputs to store in the firmware, a file for each input; several if "
-                               "they are stacked",
-                       .takes = Takes::kFile},
-                      {.names = "--labels",
-                       .value = "FILE",
-                       .target = &e->project.labels,
-                       .help = "Class names to print, one a line",
-                       .takes = Takes::kFile},
-                      {.names = "--license",
-                       .value = "SPDX",
-                       .target = &e->project.licence,
-                       .help =
-                           "Licence of the project, as in 'MIT OR Apache-2.0': named in its files, and in the manifest "
+  return {
+      .name = "create",
+      .summary = "Write a firmware project for a board",
+      .options = {model_argument(e->compile),
+                  directory_option(*e, "Directory to write; by default PREFIX_app"),
+                  force_option(*e),
+                  {.names = "--project",
+                   .value = "KIND",
+                   .target = &e->project.kind,
+                   .help = "Kind of project, by default the board's; 'aotc templates list' shows them",
+                   .offers = kinds,
+                   .see = "projects.md",
+                   .common = true},
+                  {.names = "--project-option",
+                   .value = "NAME=VALUE",
+                   .target = &e->project_options,
+                   .help = "Option of that kind; --help-project lists them"},
+                  {.names = "--templates",
+                   .value = "DIRECTORY",
+                   .target = &e->project.templates_dir,
+                   .help = "Take templates from this directory",
+                   .takes = Takes::kDirectory},
+                  {.names = "--samples",
+                   .value = "FILE.npy",
+                   .target = &e->project.samples,
+                   .help = "Inputs to store in the firmware, a file for each input; several if "
+                           "they are stacked",
+                   .takes = Takes::kFile,
+                   .common = true},
+                  {.names = "--labels",
+                   .value = "FILE",
+                   .target = &e->project.labels,
+                   .help = "Class names to print, one a line",
+                   .takes = Takes::kFile},
+                  {.names = "--license",
+                   .value = "SPDX",
+                   .target = &e->project.licence,
+                   .help = "Licence of the project, as in 'MIT OR Apache-2.0': named in its files, and in the manifest "
                            "where the kind has one; without it they are 0BSD",
-                       .see = "projects.md#licence"},
-                      {.names = "--help-project",
-                       .value = "KIND",
-                       .target = Instead{[e](const std::string& kind) { return help_project(kind, e->project); }},
-                       .help = "Show the options of a kind of project",
-                       .offers = kinds},
-                      json_option(e->common),
-                      quiet_option(e->common)},
-          .groups = compile_groups(e->compile),
-          .run = [e]() -> int {
-            if (!read_pairs(e->project_options, e->project.options)) return kExitUsage;
-            if (!takes_operators(e->project))
-              return create_command(e->compile, e->project, e->out, e->force, e->common);
-            if (!e->compile.cpu_name.empty())
-              return options::usage_error(
-                  "aotc create", "--cpu: firmware that serves operators is made for a board",
-                  {"pass --board NAME; 'aotc boards' lists them"});
-            return create_operators_command(e->compile.model_path, e->compile.board_name,
-                                            e->project, e->out, e->force, e->common);
-          }};
+                   .see = "projects.md#licence"},
+                  {.names = "--help-project",
+                   .value = "KIND",
+                   .target = Instead{[e](const std::string& kind) { return help_project(kind, e->project); }},
+                   .help = "Show the options of a kind of project",
+                   .offers = kinds},
+                  json_option(e->common),
+                  quiet_option(e->common)},
+      .groups = compile_groups(e->compile),
+      .run = [e]() -> int {
+        if (!read_pairs(e->project_options, e->project.options)) return kExitUsage;
+        if (!takes_operators(e->project)) return create_command(e->compile, e->project, e->out, e->force, e->common);
+        if (!e->compile.cpu_name.empty())
+          return options::usage_error("aotc create", "--cpu: firmware that serves operators is made for a board",
+                                      {"pass --board NAME; 'aotc boards' lists them"});
+        return create_operators_command(e->compile.model_path, e->compile.board_name, e->project, e->out, e->force,
+                                        e->common);
+      }};
 }
 
 Command build() {
@@ -282,11 +289,11 @@ Command build() {
 
 Command run() {
   auto e = std::make_shared<Everything>();
-  Command out = {.name = "run",
-                 .summary = "Run the firmware in the board's emulator, or on the board at a port",
-                 .options = {project_argument(*e), timeout_option(e->timeout), json_option(e->common),
-                             quiet_option(e->common)},
-                 .run = [e] { return run_command(e->target, e->verify.port, e->timeout, e->common); }};
+  Command out = {
+      .name = "run",
+      .summary = "Run the firmware in the board's emulator, or on the board at a port",
+      .options = {project_argument(*e), timeout_option(e->timeout), json_option(e->common), quiet_option(e->common)},
+      .run = [e] { return run_command(e->target, e->verify.port, e->timeout, e->common); }};
   for (Option& option : port_options(e->verify.port)) out.options.push_back(std::move(option));
   return out;
 }
@@ -316,43 +323,42 @@ Command verify() {
   Command out = {
       .name = "verify",
       .summary = "Compare every layer with the reference, on the host and on the board",
-      .options = {target_argument(v.target),
-                  {.names = "--input",
-                   .value = "FILE.npy",
-                   .target = options::Setter(input),
-                   .help = "A file for each input, in order, or NAME=FILE; or the words overwrite, "
-                           "preserve or rows, as for compile",
-                   .takes = Takes::kFile},
-                  {.names = "--data",
-                   .value = "FILE.npy",
-                   .target = &v.data,
-                   .help = "Many inputs, as for --input: the outputs are compared, not every layer",
-                   .excludes = {"--input", "--samples"},
-                   .takes = Takes::kFile},
-                  {.names = "--labels",
-                   .value = "FILE.npy",
-                   .target = &v.labels,
-                   .help = "With --data: the class of each input; prints how many are right, and which are taken for which",
-                   .takes = Takes::kFile},
-                  {.names = "--samples",
-                   .value = "N",
-                   .target = &v.samples,
-                   .help = "Random samples when no input is given: 3, of a model with state 16",
-                   .range = options::Range{1, 100000}},
-                  {.names = "--seed",
-                   .value = "N",
-                   .target = &v.seed,
-                   .help = "Seed of the random samples"},
-                  timeout_option(v.timeout),
-                  {.names = "--only",
-                   .target = places(v),
-                   .help = "Only on the host, or only on the board"},
-                  json_option(e->common),
-                  quiet_option(e->common)},
+      .options =
+          {target_argument(v.target),
+           {.names = "--input",
+            .value = "FILE.npy",
+            .target = options::Setter(input),
+            .help = "A file for each input, in order, or NAME=FILE; or the words overwrite, "
+                    "preserve or rows, as for compile",
+            .takes = Takes::kFile,
+            .common = true},
+           {.names = "--data",
+            .value = "FILE.npy",
+            .target = &v.data,
+            .help = "Many inputs, as for --input: the outputs are compared, not every layer",
+            .excludes = {"--input", "--samples"},
+            .takes = Takes::kFile},
+           {.names = "--labels",
+            .value = "FILE.npy",
+            .target = &v.labels,
+            .help = "With --data: the class of each input; prints how many are right, and which are taken for which",
+            .takes = Takes::kFile},
+           {.names = "--samples",
+            .value = "N",
+            .target = &v.samples,
+            .help = "Random samples when no input is given: 3, of a model with state 16",
+            .range = options::Range{1, 100000},
+            .common = true},
+           {.names = "--seed", .value = "N", .target = &v.seed, .help = "Seed of the random samples"},
+           timeout_option(v.timeout),
+           {.names = "--only", .target = places(v), .help = "Only on the host, or only on the board", .common = true},
+           json_option(e->common),
+           quiet_option(e->common)},
       .groups = compile_groups(e->compile, false),
       .run = [e] {
         if (!e->verify.labels.empty() && e->verify.data.empty())
-          return options::usage_error("aotc verify", "--labels needs --data", {"give the inputs that the labels are of by --data"});
+          return options::usage_error("aotc verify", "--labels needs --data",
+                                      {"give the inputs that the labels are of by --data"});
         return verify_command(e->verify, e->compile, e->common);
       }};
   for (Option& option : port_options(v.port)) out.options.push_back(std::move(option));
@@ -372,18 +378,23 @@ Command report() {
                        .target = &r.html,
                        .help = "Write all of it as a page: one file, which loads nothing",
                        .takes = Takes::kFile,
-                       .see = "analyze.md#the-page"},
+                       .see = "analyze.md#the-page",
+                       .common = true},
                       {.names = "--compare",
                        .value = "OLD.json",
                        .target = &r.compare,
                        .help = "With the difference to an earlier 'report --json'",
-                       .takes = Takes::kFile},
+                       .takes = Takes::kFile,
+                       .common = true},
                       json,
                       {.names = "--csv",
                        .target = &r.csv,
                        .help = "Print the layers as comma-separated values",
                        .excludes = {"--markdown"}},
-                      {.names = "--markdown", .target = &r.markdown, .help = "Print Markdown, for a pull request"},
+                      {.names = "--markdown",
+                       .target = &r.markdown,
+                       .help = "Print Markdown, for a pull request",
+                       .common = true},
                       {.names = "--no-alternatives",
                        .target = &r.no_alternatives,
                        .help = "Only what was asked for: nothing is compiled with other options or for other boards, "
@@ -400,50 +411,64 @@ Command ops() {
     CommonOptions common;
   };
   auto s = std::make_shared<State>();
-  return {
-      .name = "ops",
-      .summary = "List the operators with their types",
-      .options =
-          {{.names = "--like",
-            .value = "NAME",
-            .target = &s->like,
-            .help = "Only those with a name like this, and what to use instead of what is missing"},
-           {.names = "--compare",
-            .target = &s->compare,
-            .help = "Those of the .tflite format, beside what TensorFlow Lite Micro and LiteRT have"},
-           json_option(s->common),
-           quiet_option(s->common)},
-      .run = [s] {
-        if (s->compare && !s->like.empty()) return options::usage_error("aotc ops", "give --like or --compare, not both");
-        return s->compare ? compare_operators_command(s->common) : ops_command(s->like, s->common);
-      }};
+  return {.name = "ops",
+          .summary = "List the operators with their types",
+          .options = {{.names = "--like",
+                       .value = "NAME",
+                       .target = &s->like,
+                       .help = "Only those with a name like this, and what to use instead of what is missing"},
+                      {.names = "--compare",
+                       .target = &s->compare,
+                       .help = "Those of the .tflite format, beside what TensorFlow Lite Micro and LiteRT have"},
+                      json_option(s->common),
+                      quiet_option(s->common)},
+          .run = [s] {
+            if (s->compare && !s->like.empty())
+              return options::usage_error("aotc ops", "give --like or --compare, not both");
+            return s->compare ? compare_operators_command(s->common) : ops_command(s->like, s->common);
+          }};
 }
 
 }  // namespace
 
 options::Command command_line() {
   // Moved: a list in braces would copy them, at every start.
-  Command commands[] = {check(), compile(), create(), build(), run(), flash_declaration(), verify(), evaluate_declaration(), report(),
-                        model_diff_declaration(), ops(), schedules_declaration(), tune_declaration(), boards_declaration(),
-                        cpus_declaration(), templates_declaration(),
-                        mlf_declaration(), rpc_declaration(), bench_declaration(),
-                        project_server_declaration(), graph_declaration(), analyze_declaration()};
+  Command commands[] = {check(),
+                        compile(),
+                        create(),
+                        build(),
+                        run(),
+                        flash_declaration(),
+                        verify(),
+                        evaluate_declaration(),
+                        report(),
+                        model_diff_declaration(),
+                        ops(),
+                        schedules_declaration(),
+                        tune_declaration(),
+                        boards_declaration(),
+                        cpus_declaration(),
+                        templates_declaration(),
+                        mlf_declaration(),
+                        rpc_declaration(),
+                        bench_declaration(),
+                        project_server_declaration(),
+                        graph_declaration(),
+                        analyze_declaration()};
   options::Command out = {
       .name = "aotc",
       .summary = "Compiles trained networks to C for microcontrollers, and proves the result",
-      .description =
-          "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
+      .description = "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
       .commands = {std::make_move_iterator(std::begin(commands)), std::make_move_iterator(std::end(commands))},
       .version = std::string("aotc ") + kVersion,
-      .exit_codes = {
-          {kExitDone, "done"},
-          {kExitBadInput, "bad input or unsupported, or standard output did not take all"},
-          {kExitUsage, "usage"},
-          {kExitDoesNotFit, "does not fit the board"},
-          {kExitVerifyFailed, "verification failed"},
-          {kExitToolMissing, "toolchain or emulator missing"},
-          {kExitDevice, "device"},
-          {kExitInternal, "bug in aotc"}}};
+      .exit_codes = {{kExitDone, "done"},
+                     {kExitBadInput, "bad input or unsupported, or standard output did not take all"},
+                     {kExitUsage, "usage"},
+                     {kExitDoesNotFit, "does not fit the board"},
+                     {kExitVerifyFailed, "verification failed"},
+                     {kExitToolMissing, "toolchain or emulator missing"},
+                     {kExitDevice, "device"},
+                     {kExitInternal, "bug in aotc"}}};
   add_manual_commands(out);
   return out;
 }

@@ -41,9 +41,7 @@ void print_alternatives_json(const std::vector<OperatorAlternatives>& operators)
   for (const OperatorAlternatives& op : operators) {
     auto alternatives = nlohmann::ordered_json::array();
     for (const Alternative& a : op.alternatives) alternatives.push_back(json_of(a));
-    list.push_back({{"op_index", op.op_index},
-                    {"op_type", op.op_type},
-                    {"alternatives", std::move(alternatives)}});
+    list.push_back({{"op_index", op.op_index}, {"op_type", op.op_type}, {"alternatives", std::move(alternatives)}});
   }
   nlohmann::ordered_json all;
   all["operators"] = std::move(list);
@@ -51,16 +49,14 @@ void print_alternatives_json(const std::vector<OperatorAlternatives>& operators)
 }
 
 void print_alternatives(const std::vector<OperatorAlternatives>& operators) {
-  std::vector<std::vector<std::string>> rows = {
-      {"op_index", "type", "schedule", "constants", "scratch", "estimate"}};
+  std::vector<std::vector<std::string>> rows = {{"op_index", "type", "schedule", "constants", "scratch", "estimate"}};
   for (const OperatorAlternatives& op : operators)
     for (const Alternative& a : op.alternatives) {
       const std::string text = a.schedule.text();
-      rows.push_back(
-          {std::to_string(op.op_index), escape_for_display(op.op_type),
-           (text.empty() ? "-" : text) + (a.chosen ? " *" : ""), with_commas(a.constant_bytes),
-           with_commas(a.scratch_bytes),
-           a.schedule.instructions > 0 ? with_commas(std::llround(a.schedule.instructions)) : ""});
+      rows.push_back({std::to_string(op.op_index), escape_for_display(op.op_type),
+                      (text.empty() ? "-" : text) + (a.chosen ? " *" : ""), with_commas(a.constant_bytes),
+                      with_commas(a.scratch_bytes),
+                      a.schedule.instructions > 0 ? with_commas(std::llround(a.schedule.instructions)) : ""});
     }
   print_out("{}", format_table(rows));
 }
@@ -83,19 +79,19 @@ int schedules_command(const ScheduleListing& state) {
 
 options::Command schedules_declaration() {
   auto s = std::make_shared<ScheduleListing>();
-  return {
-      .name = "schedules",
-      .summary = "List the schedules that each operator can have",
-      .options = {model_argument(s->compile),
-                  {.names = "--most",
-                   .value = "N",
-                   .target = &s->most,
-                   .help = "Of one operator, those with the fewest instructions by the estimate",
-                   .range = options::Range{1, 1000}},
-                  json_option(s->common),
-                  quiet_option(s->common)},
-      .groups = compile_groups(s->compile),
-      .run = [s] { return schedules_command(*s); }};
+  return {.name = "schedules",
+          .summary = "List the schedules that each operator can have",
+          .options = {model_argument(s->compile),
+                      {.names = "--most",
+                       .value = "N",
+                       .target = &s->most,
+                       .help = "Of one operator, those with the fewest instructions by the estimate",
+                       .range = options::Range{1, 1000},
+                       .common = true},
+                      json_option(s->common),
+                      quiet_option(s->common)},
+          .groups = compile_groups(s->compile),
+          .run = [s] { return schedules_command(*s); }};
 }
 
 }  // namespace aotc::driver

@@ -21,8 +21,7 @@ constexpr const char* kTuneModule = "aotc.tune";
 
 struct TuneChoice {
   std::string model, board, ram, flash, cache, dask, out;
-  std::string objective = "instructions", levels = "balanced,speed,size", stream = "off",
-              prefer = "cycles";
+  std::string objective = "instructions", levels = "balanced,speed,size", stream = "off", prefer = "cycles";
   int64_t jobs = -1;  // not given
   uint32_t alternatives = 12, programs = 10, seed = 1;
   bool json = false, quiet = false;
@@ -97,8 +96,7 @@ int tune_command(const TuneChoice& state) {
   execv(python->c_str(), argv.data());
   Location where;
   where.file = *python;
-  diags.error(where, "tool-missing", "cannot be started")
-      .help("set AOTC_PYTHON to an interpreter of Python 3");
+  diags.error(where, "tool-missing", "cannot be started").help("set AOTC_PYTHON to an interpreter of Python 3");
   return fail(diags, kExitToolMissing);
 }
 
@@ -122,11 +120,9 @@ options::Command tune_declaration() {
             .value = "WHAT",
             .target = &s->objective,
             .help = "What is to be small: instructions, cycles, ram or flash; or several with "
-                    "weights: instructions=1,flash=0.5"},
-           {.names = "--levels",
-            .value = "LIST",
-            .target = &s->levels,
-            .help = "Levels of -O to try, with commas"},
+                    "weights: instructions=1,flash=0.5",
+            .common = true},
+           {.names = "--levels", .value = "LIST", .target = &s->levels, .help = "Levels of -O to try, with commas"},
            {.names = "--stream",
             .value = "LIST",
             .target = &s->stream,
@@ -138,11 +134,13 @@ options::Command tune_declaration() {
            {.names = "--ram",
             .value = "BYTES",
             .target = &s->ram,
-            .help = "RAM that may be taken; by default what the model takes without"},
+            .help = "RAM that may be taken; by default what the model takes without",
+            .common = true},
            {.names = "--flash",
             .value = "BYTES",
             .target = &s->flash,
-            .help = "Flash that may be taken; by default what the model takes without"},
+            .help = "Flash that may be taken; by default what the model takes without",
+            .common = true},
            {.names = "--alternatives",
             .value = "N",
             .target = &s->alternatives,
@@ -157,7 +155,8 @@ options::Command tune_declaration() {
             .value = "N",
             .target = &s->jobs,
             .help = "Processes; by default as many as there are processors",
-            .range = options::Range{1, 1024}},
+            .range = options::Range{1, 1024},
+            .common = true},
            {.names = "--dask",
             .value = "ADDRESS",
             .target = &s->dask,
@@ -172,16 +171,14 @@ options::Command tune_declaration() {
             .value = "FILE",
             .target = &s->out,
             .help = "File for --schedules to write; by default NAME.schedules.json",
-            .takes = Takes::kFile},
-           {.names = "--json",
-            .target = &s->json,
-            .help = "Print figures as JSON on standard output"},
-           {.names = "-q,--quiet", .target = &s->quiet, .help = "No progress on standard error"}},
+            .takes = Takes::kFile,
+            .common = true},
+           {.names = "--json", .target = &s->json, .help = "Print figures as JSON on standard output", .common = true},
+           {.names = "-q,--quiet", .target = &s->quiet, .help = "No progress on standard error", .common = true}},
       .run = [s] {
         if (s->board.empty())
-          return options::usage_error(
-              "aotc tune", "--board is missing: instructions are counted on a board",
-              {"'aotc boards --emulated' lists those that run on this machine"});
+          return options::usage_error("aotc tune", "--board is missing: instructions are counted on a board",
+                                      {"'aotc boards --emulated' lists those that run on this machine"});
         return tune_command(*s);
       }};
 }

@@ -38,9 +38,7 @@ enum class Offer { kNothing, kFiles, kDirectories, kWords };
 
 Offer offer_of(const Option& o) {
   if (!o.words().empty()) return Offer::kWords;
-  return o.takes == Takes::kFile        ? Offer::kFiles
-         : o.takes == Takes::kDirectory ? Offer::kDirectories
-                                        : Offer::kNothing;
+  return o.takes == Takes::kFile ? Offer::kFiles : o.takes == Takes::kDirectory ? Offer::kDirectories : Offer::kNothing;
 }
 
 // Patterns "KEY:NAME" of all options that take a value, by what is offered for it.
@@ -109,19 +107,16 @@ std::string value_arms(const Command& program, const std::string& words, const s
                        const std::string& directories) {
   const Values values = values_of(program);
   std::string out;
-  for (const auto& [list, patterns] : values.words)
-    out += arm(patterns, fmt::format("{} {}; return", words, list));
+  for (const auto& [list, patterns] : values.words) out += arm(patterns, fmt::format("{} {}; return", words, list));
   out += arm(values.files, fmt::format("{}; return", files));
   out += arm(values.directories, fmt::format("{}; return", directories));
   return out + arm(values.nothing, "return");
 }
 
 std::string bash(const Command& program) {
-  const std::string words = fmt::format("_{}_words", program.name),
-                    files = fmt::format("_{}_files", program.name),
+  const std::string words = fmt::format("_{}_words", program.name), files = fmt::format("_{}_files", program.name),
                     directories = fmt::format("_{}_directories", program.name);
-  std::string out =
-      fmt::format("# bash completion of {0}: eval \"$({0} completion bash)\"\n", program.name);
+  std::string out = fmt::format("# bash completion of {0}: eval \"$({0} completion bash)\"\n", program.name);
   out += fmt::format(R"(_{0}() {{
   local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} command= i
   COMPREPLY=()
@@ -143,8 +138,7 @@ std::string bash(const Command& program) {
 {2}  esac
   case "$command:$cur" in
 )",
-                     program.name, paths_pattern(program),
-                     value_arms(program, words, files, directories));
+                     program.name, paths_pattern(program), value_arms(program, words, files, directories));
   for (const Path& path : all_paths(program))
     out += arm({key_of(path) + ":-*"}, words + " " + joined(option_names(*path.back())));
   for (const Path& path : all_paths(program)) {
@@ -196,25 +190,21 @@ std::string zsh(const Command& program) {
 {2}  esac
   case "$command:$PREFIX" in
 )",
-                     program.name, paths_pattern(program),
-                     value_arms(program, "compadd --", "_files", "_files -/"));
+                     program.name, paths_pattern(program), value_arms(program, "compadd --", "_files", "_files -/"));
   for (const Path& path : all_paths(program)) {
     std::string list = described("--help", "Short help");
     for (const Option* o : path.back()->all_options())
       if (!o->is_argument())
         for (const std::string& name : o->all_names()) list += " " + described(name, o->help);
-    out +=
-        arm({key_of(path) + ":-*"}, fmt::format("offered=({}); _describe -o option offered", list));
+    out += arm({key_of(path) + ":-*"}, fmt::format("offered=({}); _describe -o option offered", list));
   }
   for (const Path& path : all_paths(program)) {
     const Command& command = *path.back();
     std::string body = "_files";
     if (!command.commands.empty()) {
       std::string list;
-      for (const Command& c : command.commands)
-        list += (list.empty() ? "" : " ") + described(c.name, c.summary);
-      body = fmt::format("offered=({}); _describe command offered{}", list,
-                         path.size() == 1 ? "; _files" : "");
+      for (const Command& c : command.commands) list += (list.empty() ? "" : " ") + described(c.name, c.summary);
+      body = fmt::format("offered=({}); _describe command offered{}", list, path.size() == 1 ? "; _files" : "");
     } else if (const Option* o = argument_of(command)) {
       const Offer offer = offer_of(*o);
       body = offer == Offer::kWords         ? "compadd -- " + joined(o->words())
@@ -234,8 +224,7 @@ std::string fish(const Command& program) {
   std::vector<std::string> keys;
   for (const Path& path : all_paths(program))
     if (path.size() > 1) keys.push_back(quoted(key_of(path)));
-  std::string out =
-      fmt::format("# fish completion of {0}: {0} completion fish | source\n", program.name);
+  std::string out = fmt::format("# fish completion of {0}: {0} completion fish | source\n", program.name);
   out += fmt::format(R"(function __{0}_at
   set -l command ''
   for word in (commandline -opc)[2..-1]
@@ -249,11 +238,9 @@ end
                      program.name, joined(keys));
   for (const Path& path : all_paths(program)) {
     const Command& command = *path.back();
-    const std::string begin =
-        fmt::format("complete -c {0} -n '__{0}_at \"{1}\"'", program.name, key_of(path));
+    const std::string begin = fmt::format("complete -c {0} -n '__{0}_at \"{1}\"'", program.name, key_of(path));
     if (!command.commands.empty() && path.size() > 1) out += begin + " -f\n";
-    for (const Command& c : command.commands)
-      out += fmt::format("{} -a {} -d {}\n", begin, c.name, quoted(c.summary));
+    for (const Command& c : command.commands) out += fmt::format("{} -a {} -d {}\n", begin, c.name, quoted(c.summary));
     out += begin + " -s h -l help -d 'Short help'\n";
     if (!command.version.empty()) out += begin + " -s V -l version -d 'The version'\n";
     for (const Option* o : command.all_options()) {

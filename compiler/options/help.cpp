@@ -60,6 +60,24 @@ std::vector<const Option*> of_kind(const std::vector<Option>& options, bool argu
   return out;
 }
 
+std::vector<const Option*> options_of(const Command& command) {
+  std::vector<const Option*> out = command.all_options();
+  std::erase_if(out, [](const Option* o) { return o->is_argument(); });
+  return out;
+}
+
+// --help itself is one of those that are counted.
+bool is_short(const Command& command) { return options_of(command).size() < kMostShown; }
+
+std::string common_options(const Path& path) {
+  std::vector<const Option*> shown = options_of(*path.back());
+  const size_t count = shown.size();
+  std::erase_if(shown, [](const Option* o) { return !o->common; });
+  std::string out = rows("Common options", shown);
+  out += row("-h, --help", "Show this text");
+  return out + fmt::format("\n'{} --help-all' shows {} more options.\n", title_of(path), count - shown.size());
+}
+
 // "aotc check [OPTIONS] MODEL".
 std::string usage_line(const Path& path) {
   const Command& command = *path.back();
@@ -115,7 +133,7 @@ std::vector<Path> all_paths(const Command& program) {
   return out;
 }
 
-std::string help_text(const Path& path) {
+std::string help_text(const Path& path, bool all) {
   const Command& command = *path.back();
   std::string out = wrapped(command.summary + ".", 0, 0) + "\n";
   out += "\nUsage: " + usage_line(path) + "\n";
@@ -125,11 +143,16 @@ std::string help_text(const Path& path) {
     for (const Command& c : command.commands) out += row(c.name, c.summary);
   }
   out += rows("Arguments", of_kind(command.options, true));
-  out += rows("Options", of_kind(command.options, false));
-  if (of_kind(command.options, false).empty()) out += "\nOptions:\n";
-  out += row("-h, --help", "This text");
-  if (!command.version.empty()) out += row("-V, --version", "The version");
-  for (const Group& g : command.groups) out += rows(g.title, of_kind(g.options, false));
+  if (!all && !is_short(command)) {
+    out += common_options(path);
+  } else {
+    out += rows("Options", of_kind(command.options, false));
+    if (of_kind(command.options, false).empty()) out += "\nOptions:\n";
+    out += row("-h, --help", is_short(command) ? "Show this text" : "Show the common options");
+    if (!is_short(command)) out += row("--help-all", "Show this text");
+    if (!command.version.empty()) out += row("-V, --version", "Show the version");
+    for (const Group& g : command.groups) out += rows(g.title, of_kind(g.options, false));
+  }
   if (!command.exit_codes.empty()) {
     std::string codes;
     for (const ExitCode& e : command.exit_codes)
@@ -144,8 +167,7 @@ std::string markdown(const Command& program) {
   std::vector<std::string> done;
   for (const Path& path : all_paths(program)) {
     const Command& command = *path.back();
-    commands += fmt::format("### {}\n\n{}.\n\n```\n{}\n```\n\n", title_of(path), command.summary,
-                            usage_line(path));
+    commands += fmt::format("### {}\n\n{}.\n\n```\n{}\n```\n\n", title_of(path), command.summary, usage_line(path));
     std::vector<const Option*> own;
     std::string shared;
     for (const Option& o : command.options) own.push_back(&o);

@@ -27,8 +27,7 @@ std::string roff(const std::string& text) {
 // Paragraphs, with empty lines between them.
 std::string paragraphs(const std::string& text) {
   std::string out = roff(text);
-  for (size_t at = 0; (at = out.find("\n\n", at)) != std::string::npos;)
-    out.replace(at, 2, "\n.PP\n");
+  for (size_t at = 0; (at = out.find("\n\n", at)) != std::string::npos;) out.replace(at, 2, "\n.PP\n");
   return out;
 }
 
@@ -51,8 +50,7 @@ std::string synopsis(const Path& path) {
   out += ".RI [ OPTIONS ]\n";
   for (const Option* o : command.all_options())
     if (o->is_argument())
-      out += o->required ? fmt::format(".I {}\n", roff(o->usage()))
-                         : fmt::format(".RI [ {} ]\n", roff(o->usage()));
+      out += o->required ? fmt::format(".I {}\n", roff(o->usage())) : fmt::format(".RI [ {} ]\n", roff(o->usage()));
   return out;
 }
 
@@ -62,12 +60,10 @@ std::string man_page(const Path& path) {
   const Command& command = *path.back();
   const Command& program = *path.front();
   const std::string name = page_name(path);
-  std::string out = fmt::format(".TH {} 1 \"\" \"{}\" \"User Commands\"\n", roff(upper(name)),
-                                roff(program.version));
+  std::string out = fmt::format(".TH {} 1 \"\" \"{}\" \"User Commands\"\n", roff(upper(name)), roff(program.version));
   out += fmt::format(".SH NAME\n{} \\- {}\n", roff(name), roff(command.summary));
   out += ".SH SYNOPSIS\n" + synopsis(path);
-  if (!command.description.empty())
-    out += fmt::format(".SH DESCRIPTION\n{}\n", paragraphs(command.description));
+  if (!command.description.empty()) out += fmt::format(".SH DESCRIPTION\n{}\n", paragraphs(command.description));
   if (!command.commands.empty()) {
     out += ".SH COMMANDS\n";
     for (const Command& c : command.commands) out += entry(c.name, c.summary);
@@ -85,8 +81,7 @@ std::string man_page(const Path& path) {
     for (const ExitCode& e : program.exit_codes) out += entry(std::to_string(e.code), e.meaning);
   }
   if (path.size() > 1)
-    out += fmt::format(".SH SEE ALSO\n.BR {} (1)\n",
-                       roff(page_name(Path(path.begin(), path.end() - 1))));
+    out += fmt::format(".SH SEE ALSO\n.BR {} (1)\n", roff(page_name(Path(path.begin(), path.end() - 1))));
   return out;
 }
 

@@ -8,19 +8,14 @@ namespace aotc::options {
 
 namespace {
 
-bool has_letters(const std::string& text) {
-  return text.find_first_not_of("0123456789") != std::string::npos;
-}
+bool has_letters(const std::string& text) { return text.find_first_not_of("0123456789") != std::string::npos; }
 
 }  // namespace
 
-bool Option::is_flag() const {
-  return std::holds_alternative<bool*>(target) || std::holds_alternative<Action>(target);
-}
+bool Option::is_flag() const { return std::holds_alternative<bool*>(target) || std::holds_alternative<Action>(target); }
 
 bool Option::is_list() const {
-  return std::holds_alternative<std::vector<std::string>*>(target) ||
-         std::holds_alternative<Setter>(target);
+  return std::holds_alternative<std::vector<std::string>*>(target) || std::holds_alternative<Setter>(target);
 }
 
 std::vector<std::string> Option::all_names() const {
@@ -98,8 +93,7 @@ Choice one_of(std::string* target, std::vector<std::string> words) {
   return {std::move(words), *target, [target](const std::string& given) { *target = given; }};
 }
 
-int usage_error(const std::string& title, const std::string& text,
-                const std::vector<std::string>& helps) {
+int usage_error(const std::string& title, const std::string& text, const std::vector<std::string>& helps) {
   print_err("{}: error: {} [usage]\n", title, text);
   for (const std::string& help : helps) print_err("  help: {}\n", help);
   return kUsage;

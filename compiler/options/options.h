@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Command lines as data: what a command is called, what it takes and what that means are stated
-// once, and parsing, help, completion, man pages and the tables of the documentation are made of
-// it. The one thing to know: declarations point at the variables that a parse fills; what these
-// hold when they are declared is the default that help shows.
+// A command line as data. Each command and option is declared once; parsing, help, completion, man pages and the tables
+// of the documentation are derived from the declarations. A declaration points at the variable that a parse sets. The
+// value of that variable at the time of the declaration is the default that help shows.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +36,8 @@ struct Instead {
 
 // An option takes one value; a list collects those of each time it is given, and an argument that is a
 // list takes all that are left.
-using Target = std::variant<bool*, int*, int64_t*, uint32_t*, uint64_t*, std::string*,
-                            std::vector<std::string>*, Choice, Action, Setter, Instead>;
+using Target = std::variant<bool*, int*, int64_t*, uint32_t*, uint64_t*, std::string*, std::vector<std::string>*,
+                            Choice, Action, Setter, Instead>;
 
 // What a shell offers for a value that is no word of a list.
 enum class Takes { kAnything, kFile, kDirectory };
@@ -48,12 +47,10 @@ struct Range {
 };
 
 struct Option {
-  std::string
-      names;  // "-o,--directory"; "MODEL", without dashes, is an argument: a value by its place
+  std::string names;       // "-o,--directory"; "MODEL", without dashes, is an argument: a value by its place
   std::string value = {};  // what help calls the value: "NAME"; none for flags and choices
   Target target = {};
-  std::string help =
-      {};  // without default and choices, which are added; the first word as in a sentence
+  std::string help = {};  // without default and choices, which are added; the first word as in a sentence
   bool required = false;
   std::optional<Range> range = std::nullopt;
   std::vector<std::string> excludes = {};  // names that it cannot stand beside
@@ -61,6 +58,8 @@ struct Option {
   // What is offered for the value, where that is known: names of boards.
   std::function<std::vector<std::string>()> offers = nullptr;
   std::string see = {};  // where the documentation says more: "emitted-c.md#pools"
+  // True: --help of a command with more than kMostShown options shows it; --help-all shows every option.
+  bool common = false;
 
   bool is_argument() const { return !names.starts_with("-"); }
   bool is_flag() const;
@@ -137,6 +136,8 @@ Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t
 Choice one_of(std::string* target, std::vector<std::string> words);
 
 constexpr int kUsage = 2;
+// Options on the first help screen, --help among them.
+constexpr size_t kMostShown = 12;
 
 // Reads the arguments behind the program's name, fills the variables, runs the command, and gives
 // its exit code; kUsage after a message on standard error for what cannot be read.
@@ -144,7 +145,6 @@ int run(const Command& program, const std::vector<std::string>& args);
 
 // What `run` says for something wrong with a command line: "TITLE: error: TEXT [usage]" and how to
 // get help, on standard error. Gives kUsage.
-int usage_error(const std::string& title, const std::string& text,
-                const std::vector<std::string>& helps = {});
+int usage_error(const std::string& title, const std::string& text, const std::vector<std::string>& helps = {});
 
 }  // namespace aotc::options

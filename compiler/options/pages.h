@@ -11,8 +11,9 @@
 
 namespace aotc::options {
 
-// What --help prints, for 80 columns.
-std::string help_text(const Path& path);
+// The text of --help, for 80 columns. A command with more than kMostShown options shows only its common ones, unless
+// `all`.
+std::string help_text(const Path& path, bool all = false);
 
 // Tables in Markdown: shared groups once, then every command with what is its own.
 std::string markdown(const Command& program);

@@ -57,17 +57,16 @@ struct Adder {
   }
   CLI::Option* operator()(const Setter& set) const {
     return app
-        .add_option_function<std::vector<std::string>>(
-            o.names,
-            [set](const std::vector<std::string>& given) {
-              for (const std::string& text : given) set(text);
-            })
+        .add_option_function<std::vector<std::string>>(o.names,
+                                                       [set](const std::vector<std::string>& given) {
+                                                         for (const std::string& text : given) set(text);
+                                                       })
         ->allow_extra_args(o.is_argument());
   }
   CLI::Option* operator()(const Instead& instead) const {
     // Other options have their values by then, and nothing was found missing yet.
-    return app.add_option_function<std::string>(
-        o.names, [f = instead.run](const std::string& given) { throw Stop{f(given)}; });
+    return app.add_option_function<std::string>(o.names,
+                                                [f = instead.run](const std::string& given) { throw Stop{f(given)}; });
   }
 };
 
@@ -89,15 +88,14 @@ void build(CLI::App& app, const std::vector<std::string>& args, Path path) {
         ->trigger_on_parse();
   };
   stop_with("-h,--help", [path] { return help_text(path); });
-  if (!command.version.empty())
-    stop_with("-V,--version", [&command] { return command.version + "\n"; });
+  stop_with("--help-all", [path] { return help_text(path, true); });
+  if (!command.version.empty()) stop_with("-V,--version", [&command] { return command.version + "\n"; });
   for (const Option* o : command.all_options()) {
     CLI::Option* added = std::visit(Adder{app, *o}, o->target);
     if (o->required) added->required();
   }
   for (const Option* o : command.all_options())
-    for (const std::string& other : o->excludes)
-      app.get_option(o->long_name())->excludes(app.get_option(other));
+    for (const std::string& other : o->excludes) app.get_option(o->long_name())->excludes(app.get_option(other));
   if (!command.commands.empty()) app.require_subcommand(1);
   for (const Command& sub : command.commands) {
     CLI::App* added = app.add_subcommand(sub.name);
@@ -120,7 +118,7 @@ Path path_of(const Command& program, const std::vector<std::string>& args) {
 }
 
 std::vector<std::string> known_names(const Command& command) {
-  std::vector<std::string> out = {"--help"};
+  std::vector<std::string> out = {"--help", "--help-all"};
   if (!command.version.empty()) out.push_back("--version");
   for (const Option* o : command.all_options())
     if (!o->is_argument())
@@ -133,10 +131,8 @@ std::string repeated_text(const Option& option, const std::vector<std::string>& 
   const std::vector<std::string> names = option.all_names();
   auto is_value = [](const std::string& arg) { return !arg.starts_with("-"); };
   for (size_t i = 0; i + 2 < args.size(); ++i)
-    if (std::find(names.begin(), names.end(), args[i]) != names.end() && is_value(args[i + 1]) &&
-        is_value(args[i + 2]))
-      return fmt::format("'{0}' takes one value each time: {0} {1} {0} {2}", args[i], args[i + 1],
-                         args[i + 2]);
+    if (std::find(names.begin(), names.end(), args[i]) != names.end() && is_value(args[i + 1]) && is_value(args[i + 2]))
+      return fmt::format("'{0}' takes one value each time: {0} {1} {0} {2}", args[i], args[i + 1], args[i + 2]);
   return "";
 }
 
@@ -154,29 +150,25 @@ const Option* option_of(const Command& command, const std::string& text) {
 constexpr const char* kNoCommand = "A subcommand is required";
 
 // What the mistake is, and what was perhaps meant.
-int explain(const Command& program, const std::vector<std::string>& args, const std::string& what,
-            bool too_many) {
+int explain(const Command& program, const std::vector<std::string>& args, const std::string& what, bool too_many) {
   const Path path = path_of(program, args);
   const Command& command = *path.back();
   std::vector<std::string> helps;
   const std::vector<std::string> names = known_names(command);
-  auto near = [&](const std::string& wrong, const std::vector<std::string>& candidates,
-                  const char* kind) {
+  auto near = [&](const std::string& wrong, const std::vector<std::string>& candidates, const char* kind) {
     for (const std::string& found : closest(wrong, candidates, 1))
       helps.push_back(fmt::format("did you mean the {} '{}'?", kind, found));
   };
   for (const std::string& arg : args) {
     const std::string name = arg.substr(0, arg.find('='));
-    if (name.starts_with("--") && name.size() > 2 &&
-        std::find(names.begin(), names.end(), name) == names.end()) {
+    if (name.starts_with("--") && name.size() > 2 && std::find(names.begin(), names.end(), name) == names.end()) {
       near(name, names, "option");
       too_many = false;
     }
   }
   for (const Option* o : command.all_options())
     if (too_many && !o->is_argument() && o->is_list())
-      if (const std::string repeated = repeated_text(*o, args); !repeated.empty())
-        helps.push_back(repeated);
+      if (const std::string repeated = repeated_text(*o, args); !repeated.empty()) helps.push_back(repeated);
   std::string text = what;
   std::replace(text.begin(), text.end(), '\n', ' ');
   while (!text.empty() && (text.back() == ' ' || text.back() == '.')) text.pop_back();
@@ -185,8 +177,7 @@ int explain(const Command& program, const std::vector<std::string>& args, const 
     if (text.ends_with(" missing")) text = fmt::format("option '{}' needs a value", o->long_name());
     helps.push_back(fmt::format("write {} {}", o->long_name(), o->value_text()));
   }
-  if (!command.commands.empty() && args.size() >= path.size() &&
-      !args[path.size() - 1].starts_with("-")) {
+  if (!command.commands.empty() && args.size() >= path.size() && !args[path.size() - 1].starts_with("-")) {
     const std::string& given = args[path.size() - 1];
     std::vector<std::string> below;
     for (const Command& c : command.commands) below.push_back(c.name);

@@ -17,7 +17,7 @@ import measure  # noqa: E402
 
 MODELS = ("kws", "vww", "resnet", "ad", "strww", "micro_speech")
 CORES = ("cortex-m3", "cortex-m4f", "cortex-m7f", "rv32imac")
-SAME = ((("--prefer", "flash"), ("-O", "size")), (("--prefer", "cycles"), ()), (("--prefer", "speed"), ()),
+SAME = ((("--prefer", "flash"), ("-O", "size")), (("--prefer", "cycles"), ()),
         (("--prefer", "flash", "-O", "speed"), ("-O", "speed")), (("-O", "speed", "--prefer", "flash"), ("-O", "speed")))
 
 

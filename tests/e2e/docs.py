@@ -222,11 +222,11 @@ def usage(_):
                         problems.append(f"{page.name}: '{words[1]}' is no command: {line}")
                     command = ["create"]
                 if tuple(command) not in helps:
-                    helps[tuple(command)] = common.aotc(*command, "--help", expect=None).stdout + common.aotc("--help")
+                    helps[tuple(command)] = common.aotc(*command, "--help-all", expect=None).stdout + common.aotc("--help")
                 given = {re.match(r"-+[a-zA-Z-]*", w)[0] for w in words[1:] if re.match(r"-+[a-zA-Z]", w)}
                 there = set(re.findall(r"(?<![\w-])-{1,2}[a-zA-Z][a-zA-Z-]*", helps[tuple(command)]))
                 problems += [f"{page.name}: '{o}' is no option of {' '.join(command)}: {line}"
-                             for o in sorted(given - there - {"-h", "--help", "-O"})]
+                             for o in sorted(given - there - {"-h", "--help", "--help-all", "-O"})]
     if seen < 100:
         raise common.Failure(f"only {seen} commands were found on the pages")
     return problems

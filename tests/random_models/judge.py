@@ -38,7 +38,7 @@ REASONS = {
     "quantized-dimension": (r"quantized_dimension must be in range"
                             r"|scale->size != filter->dims->data.*\(DEPTHWISE_CONV_2D\) failed to prepare",
                             _one_scale_of_weights),
-    "reshape-shape": (r"num_input_elements != num_output_elements.*\(RESHAPE\) failed to prepare", None),
+    "reshape-shape": (r"num_input_elements != num_output_elements.*\(RESHAPE\) failed to (prepare|invoke)", None),
     "unused-tensor": (r"^Unsupported data type -?\d+ in tensor$|^String variable tensor isn't supported", None),
 }
 _HEADING = "## Models that only aotc accepts"

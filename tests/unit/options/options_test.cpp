@@ -167,6 +167,21 @@ TEST(Options, HelpEndsTheProgramWithSuccess) {
   EXPECT_TRUE(said.ends_with("prog 1\n")) << said;
 }
 
+TEST(Options, HelpOfManyOptionsShowsTheCommonOnes) {
+  bool on = false;
+  Command many{.name = "many", .summary = "Has many"};
+  for (size_t i = 0; i < kMostShown + 2; ++i)
+    many.options.push_back({.names = "--option-" + std::to_string(i), .target = &on, .help = "One", .common = i < 3});
+  const Command program{.name = "prog", .summary = "Program", .commands = {many}};
+  const std::string first = help_text({&program, &program.commands[0]});
+  EXPECT_NE(first.find("--option-2"), std::string::npos) << first;
+  EXPECT_EQ(first.find("--option-3"), std::string::npos) << first;
+  EXPECT_NE(first.find("'prog many --help-all' shows 11 more options.\n"), std::string::npos) << first;
+  const std::string all = help_text({&program, &program.commands[0]}, true);
+  EXPECT_NE(all.find("--option-13"), std::string::npos) << all;
+  EXPECT_EQ(all.find(" more options"), std::string::npos) << all;
+}
+
 TEST(Options, PagesSayWhatIsDeclared) {
   Line l;
   const Command program = l.program();

@@ -26,7 +26,7 @@ struct JsonProblem {
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::json& out);
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::ordered_json& out);
 
-// What an exception of the JSON library says, without its name and place: "[json.exception.type_error.302] type must
+// The reason in an exception of the JSON library, without its name and place: "[json.exception.type_error.302] type must
 // ...".
 std::string json_reason(std::string_view what);
 

@@ -115,7 +115,8 @@ bool check_sums(const OpView& op, int64_t channels, int channel_axis, Diagnostic
     largest_bias = std::max(largest_bias, std::abs(static_cast<int64_t>(bias_at(op, c))));
   // Layers with few weights a channel, which are nearly all, pass whatever the weights are: passes verify often.
   const int64_t terms = op.operand(1).elements() / channels;
-  const int64_t largest_weight = 128 + std::abs(static_cast<int64_t>(op.operand(1).zero_point())) + stored;
+  const int64_t distance = stored > 0 ? 255 : 128 + std::abs(static_cast<int64_t>(op.operand(1).zero_point()));
+  const int64_t largest_weight = distance + stored;
   if (terms < kMost && largest_bias + terms * largest_weight * 256 < kMost) return true;
   std::vector<int64_t> weights(static_cast<size_t>(channels));
   int64_t i = 0;

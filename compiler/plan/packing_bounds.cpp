@@ -115,9 +115,9 @@ void weigh(const Model& model, const Distances& distances, const Bits& bits, Cli
   for (int32_t k : clique.members) {
     const auto least =
         std::find_if(distances[k].begin(), distances[k].end(), [&](const auto& d) { return test(bits, d.second); });
-    const int64_t weight = clique.members.size() == 1     ? model.size[k]
+    const int64_t weight = clique.members.size() == 1    ? model.size[k]
                            : least != distances[k].end() ? least->first
-                                                          : std::numeric_limits<int64_t>::max();
+                                                         : std::numeric_limits<int64_t>::max();
     clique.weight.push_back(weight);
     clique.tail = std::min(clique.tail, model.size[k] - weight);
     sum += weight;

@@ -20,10 +20,10 @@ namespace {
 using Node = nlohmann::json;
 
 constexpr const char* kPlatforms[] = {"cortex_m", "riscv", "avr", "host", "none"};
-constexpr const char* kMembers[] = {"title",     "cpu",         "isa",     "platform", "features", "toolchain",
-                                    "memories",  "placement",   "console", "clock",    "emulator", "stack_bytes",
-                                    "chip",      "programmers", "parts",   "note",     "like",     "frameworks",
-                                    "aliases",   "relatives",   "project"};
+constexpr const char* kMembers[] = {"title",    "cpu",         "isa",     "platform", "features", "toolchain",
+                                    "memories", "placement",   "console", "clock",    "emulator", "stack_bytes",
+                                    "chip",     "programmers", "parts",   "note",     "like",     "frameworks",
+                                    "aliases",  "relatives",   "project"};
 
 class BoardReader {
  public:

@@ -33,7 +33,7 @@ std::string kernel_definitions(SupportUse& use, const std::string& prefix, Kerne
 
 namespace {
 
-// What would make results other than the reference's: an error, or switched off.
+// Directives against compiler options that change results: they are an error, or are switched off.
 std::string float_rules(const SupportUse& use, const std::string& prefix) {
   if (!use.floating && !use.comparing && !use.math) return "";
   // gcc says each part of -ffast-math by a macro since version 12. clang says -ffast-math and -ffinite-math-only only.

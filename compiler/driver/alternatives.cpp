@@ -59,7 +59,7 @@ class Prober {
     return std::move(out_);
   }
 
-  // What a run of it is estimated to take, by the computation of all figures that are shown.
+  // Sets the estimates of one run, computed as all figures that users see are.
   void estimate(Alternative& a) const {
     const auto lowered = probe(a.schedule);
     if (!lowered) return;

@@ -219,7 +219,7 @@ Result<std::vector<std::string>> read_labels(const std::string& path, Diagnostic
 
 }  // namespace
 
-// What can be done next with a project, of what its board and the kind have: commands, one behind the other.
+// The next commands for a project, as far as its board and its kind have them.
 static std::string next_step(const ProjectDir& made, bool built) {
   const std::string shown = shell_quoted(made.path);
   std::vector<std::string> steps;

@@ -38,7 +38,7 @@ double full_hz(const Compiled& c) {
   return hz.empty() ? 0 : std::strtod(hz.c_str(), nullptr);
 }
 
-// Of each operator once, however often it runs.
+// MACs of one execution of each operator, however often it runs.
 int64_t macs_once(const plan::Program& p) {
   int64_t out = 0;
   for (const graph::Op& op : p.graph.ops) out += ops::definition_of(op).macs({p.graph, op});
@@ -49,7 +49,7 @@ bool known(const std::vector<int64_t>& calls) { return std::find(calls.begin(), 
 
 void multiply(std::vector<int64_t>& calls, const plan::Program& program) {
   const std::vector<int64_t> times = plan::executions_of(program).times;
-  for (size_t i = 0; i < calls.size(); ++i) calls[i] *= times[i];
+  for (size_t i = 0; i < calls.size(); ++i) calls[i] = plan::multiplied(calls[i], times[i]);
 }
 
 CycleEstimate estimate(const Compiled& c) {

@@ -31,7 +31,7 @@ struct Variant : VariantOptions {
   int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0, cycles = 0;
   std::optional<int64_t> code_bytes = {};
   bool chosen = false;  // what the caller asked for
-  // What variants are compared by.
+  // Variants are compared by this.
   int64_t cost() const { return cycles > 0 ? cycles : instructions; }
   // No other has a smaller arena at the same cost, nor a lower cost in as small an arena.
   bool pareto = false;
@@ -56,7 +56,7 @@ std::string levels_text(const std::vector<Variant>& variants);
 nlohmann::ordered_json pareto_json(const std::vector<Variant>& variants);
 std::string pareto_text(const std::vector<Variant>& variants);
 
-// What a user may try: changes of one option that make something smaller or faster by at least one percent, with all
+// Advice to the user: changes of one option that make something smaller or faster by at least one percent, with all
 // that they change. {"option", "text", "arena_bytes", "constants_bytes", "code_bytes" (if measured),
 // "estimated_instructions", "estimated_cycles" (if known)}: new less present.
 nlohmann::ordered_json next_steps_json(const std::vector<Variant>& variants);

@@ -204,7 +204,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
       j["op"] = op.name();
       j["op_index"] = op.location.op_index;
       j["op_type"] = op.location.op_type;
-      j["macs"] = executions.times[i] * ops::definition_of(op).macs({p.graph, op});
+      j["macs"] = plan::multiplied(ops::definition_of(op).macs({p.graph, op}), executions.times[i]);
       j["uses_libm"] = ops::definition_of(op).traits().uses_libm;
       nlohmann::ordered_json results = nlohmann::ordered_json::array();
       for (graph::TensorId id : op.results) {

@@ -23,14 +23,14 @@ bool colour() {
 }  // namespace
 
 // The help of an error that has none of its own.
-static const char* help_of(const std::string& slug) {
+static std::string help_of(const std::string& slug) {
   if (slug == "op-attribute")
     return "export the model with another value of this attribute; 'aotc ops' lists the operators";
   if (slug == "op-shape") return "export the model with fixed shapes that fit together";
   if (slug == "op-type") return "'aotc ops' lists the types of each operator; convert all of the model to one of these";
   if (slug == "op-quantization") return "convert the model with full integer quantisation to int8";
   if (slug == "op-operands") return "export the model again: the operator has other operands than its format says";
-  return "docs/errors.md explains this message by its slug";
+  return fmt::format("look for {} in docs/errors.md: it says what is wrong and what to do", slug);
 }
 
 void print_diagnostics(const Diagnostics& diags) {

@@ -89,7 +89,7 @@ std::optional<ops::Order> row_order(const graph::Shape& shape, int64_t row,
 // dimensions of size 1 do not count.
 using TransposeCost = std::tuple<int64_t, int64_t, int64_t>;
 TransposeCost transpose_cost(const graph::Graph& graph);
-// What one operator adds to it.
+// Adds the cost of one operator.
 void add_transpose_cost(const graph::Graph& graph, const graph::Op& op, TransposeCost& cost);
 
 // Which operators work in another order if a root is stored in `order`, so that least is

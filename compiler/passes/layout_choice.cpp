@@ -165,7 +165,7 @@ class Choice {
 
   const Layout& layout_;
   const Graph& graph_;
-  // What is kept by operator costs as much as the search reaches, not as much as the graph has.
+  // Maps by operator, because a search is to cost what it reaches and not what the graph has.
   WorkOrders works_;
   std::set<size_t> excluded_;
   std::map<TensorId, Order> wanted_;  // by root

@@ -18,10 +18,10 @@ using ops::Order;
 
 namespace {
 
-// What all searches together may reach: about a second.
+// Tensors that all searches together may reach: about a second.
 constexpr int64_t kMostWork = int64_t{1} << 22;
 
-// What one search found: operators that work in another order, and the roots that they read and write.
+// The result of one search: operators that work in another order, and the roots that they read and write.
 struct Candidate {
   WorkOrders works;
   std::set<TensorId> roots;
@@ -124,7 +124,7 @@ class Search {
     return take_if_better(wave.size() == all ? std::move(changed) : with_work_orders(layout, joined(wave)));
   }
 
-  // What the transposes of each root cost.
+  // The cost of the transposes of each root.
   std::map<TensorId, TransposeCost> costs_before(const Layout& layout) const {
     std::map<TensorId, TransposeCost> out;
     for (size_t i = 0; i < graph_.ops.size(); ++i)

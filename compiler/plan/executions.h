@@ -9,6 +9,11 @@
 
 namespace aotc::plan {
 
+// Loops in loops make products that 64 bits do not hold. Figures of work end at what a number of JSON holds exactly.
+inline constexpr int64_t kMostWork = int64_t{1} << 53;
+// work * times, at most kMostWork. Neither is negative.
+int64_t multiplied(int64_t work, int64_t times);
+
 struct Executions {
   std::vector<int64_t> times;      // by call; of a branch as if it was taken, of a loop of unknown length one iteration
   std::vector<bool> per_iteration;  // by call: some loop around it has an unknown length
@@ -20,7 +25,8 @@ Executions executions_of(const Program& program);
 // Multiplications with an addition of a run, those of regions as total_of counts them.
 int64_t macs_of(const graph::Graph& graph);
 
-// Of a run, from what each call takes once: of two branches the larger counts, of a loop of unknown length one iteration.
+// The work of a run, from that of one execution of each call. The larger of two branches counts, and one iteration of a
+// loop of unknown length.
 int64_t total_of(const Program& program, const std::vector<int64_t>& once);
 
 }  // namespace aotc::plan

@@ -94,18 +94,30 @@ std::vector<Bits> chordal_candidates(const Model& model, const Ranks& ranks,
   return candidates;
 }
 
-// Gives each member its weight and the clique its bound.
-void weigh(const Model& model, const Ranks& ranks, const Bits& bits, Clique& clique) {
+// By item: the positive distances to its neighbours, the least first, and the neighbours' ranks.
+using Distances = std::vector<std::vector<std::pair<int64_t, int32_t>>>;
+
+Distances sorted_distances(const Model& model, const Ranks& ranks) {
+  Distances out(model.size.size());
+  for (const Separation& e : model.edges) {
+    if (e.d_ij > 0) out[e.i].emplace_back(e.d_ij, ranks.of[e.j]);
+    if (e.d_ji > 0) out[e.j].emplace_back(e.d_ji, ranks.of[e.i]);
+  }
+  for (auto& of_item : out) std::sort(of_item.begin(), of_item.end());
+  return out;
+}
+
+// Gives each member its weight, the least distance to another member, and the clique its bound. A member's neighbours
+// are mostly in its clique, so the search ends soon.
+void weigh(const Model& model, const Distances& distances, const Bits& bits, Clique& clique) {
   clique.tail = std::numeric_limits<int64_t>::max();
   int64_t sum = 0;
   for (int32_t k : clique.members) {
-    int64_t weight = std::numeric_limits<int64_t>::max();
-    for (int32_t e : model.edges_of[k]) {
-      const Separation& s = model.edges[e];
-      const int64_t d = s.i == k ? s.d_ij : s.d_ji;
-      if (d > 0 && test(bits, ranks.of[s.i == k ? s.j : s.i])) weight = std::min(weight, d);
-    }
-    if (clique.members.size() == 1) weight = model.size[k];
+    const auto least =
+        std::find_if(distances[k].begin(), distances[k].end(), [&](const auto& d) { return test(bits, d.second); });
+    const int64_t weight = clique.members.size() == 1    ? model.size[k]
+                           : least != distances[k].end() ? least->first
+                                                         : std::numeric_limits<int64_t>::max();
     clique.weight.push_back(weight);
     clique.tail = std::min(clique.tail, model.size[k] - weight);
     sum += weight;
@@ -125,6 +137,7 @@ std::vector<Clique> maximal(const Model& model, const Ranks& ranks, const std::v
       members[c].push_back(rank);
     });
   }
+  const Distances distances = positive_only ? sorted_distances(model, ranks) : Distances();
   std::vector<Clique> cliques;
   for (size_t c = 0; c < found.size(); ++c) {
     const int32_t first = members[c].front();
@@ -136,7 +149,7 @@ std::vector<Clique> maximal(const Model& model, const Ranks& ranks, const std::v
     Clique clique;
     for (int32_t rank : members[c]) clique.members.push_back(ranks.item[rank]);
     std::sort(clique.members.begin(), clique.members.end());
-    if (positive_only) weigh(model, ranks, found[c], clique);
+    if (positive_only) weigh(model, distances, found[c], clique);
     cliques.push_back(std::move(clique));
   }
   return cliques;

@@ -44,6 +44,11 @@ bool Board::has_framework(const std::string& framework) const {
   return description && description->contains("frameworks") && (*description)["frameworks"].contains(framework);
 }
 
+std::map<std::string, std::string> Board::relatives() const {
+  if (!description) return {};
+  return description->value("relatives", std::map<std::string, std::string>());
+}
+
 bool Board::is_device(const Memory& memory) const {
   if (!isa.starts_with("arm") || memory.flash) return false;
   const uint64_t origin = std::strtoull(memory.origin.c_str(), nullptr, 16);
@@ -142,62 +147,6 @@ std::map<std::string, Board>& remembered() {
   return boards;
 }
 
-// Boards and chips that people have and that are none of this build: what they begin with, a CPU of ours, and the
-// board of ours that is most like them.
-struct Relative {
-  std::string_view name, cpu, board;
-};
-constexpr Relative kRelatives[] = {{"bluepill", "cortex-m3", "nucleo_f446re"},
-                                   {"blackpill", "cortex-m4f", "nucleo_f446re"},
-                                   {"stm32f0", "cortex-m0", "rp2040_pico"},
-                                   {"stm32f1", "cortex-m3", "nucleo_f446re"},
-                                   {"stm32f2", "cortex-m3", "nucleo_f446re"},
-                                   {"stm32f3", "cortex-m4f", "nucleo_g431kb"},
-                                   {"stm32f4", "cortex-m4f", "nucleo_f446re"},
-                                   {"stm32f7", "cortex-m7f", "stm32f746g_disco"},
-                                   {"stm32g0", "cortex-m0plus", "rp2040_pico"},
-                                   {"stm32g4", "cortex-m4f", "nucleo_g431kb"},
-                                   {"stm32h5", "cortex-m33f", "nrf5340dk"},
-                                   {"stm32h7", "cortex-m7f", "nucleo_h743zi"},
-                                   {"stm32l0", "cortex-m0plus", "rp2040_pico"},
-                                   {"stm32l1", "cortex-m3", "nucleo_f446re"},
-                                   {"stm32l4", "cortex-m4f", "nucleo_l4r5zi"},
-                                   {"stm32l5", "cortex-m33f", "nrf5340dk"},
-                                   {"stm32n6", "cortex-m55f", "qemu_mps3_an547"},
-                                   {"stm32u5", "cortex-m33f", "nrf5340dk"},
-                                   {"stm32wb", "cortex-m4f", "nucleo_f446re"},
-                                   {"nucleo_f0", "cortex-m0", "rp2040_pico"},
-                                   {"nucleo_f1", "cortex-m3", "nucleo_f446re"},
-                                   {"nucleo_f3", "cortex-m4f", "nucleo_g431kb"},
-                                   {"nucleo_f4", "cortex-m4f", "nucleo_f446re"},
-                                   {"nucleo_f7", "cortex-m7f", "stm32f746g_disco"},
-                                   {"nucleo_g0", "cortex-m0plus", "rp2040_pico"},
-                                   {"nucleo_g4", "cortex-m4f", "nucleo_g431kb"},
-                                   {"nucleo_h5", "cortex-m33f", "nrf5340dk"},
-                                   {"nucleo_h7", "cortex-m7f", "nucleo_h743zi"},
-                                   {"nucleo_l0", "cortex-m0plus", "rp2040_pico"},
-                                   {"nucleo_l4", "cortex-m4f", "nucleo_l4r5zi"},
-                                   {"nucleo_u5", "cortex-m33f", "nrf5340dk"},
-                                   {"nrf51", "cortex-m0", "qemu_microbit"},
-                                   {"nrf52", "cortex-m4f", "nrf52840dk"},
-                                   {"nrf53", "cortex-m33f", "nrf5340dk"},
-                                   {"nrf54", "cortex-m33f", "nrf5340dk"},
-                                   {"nrf91", "cortex-m33f", "nrf5340dk"},
-                                   {"pico2", "cortex-m33f", "nrf5340dk"},
-                                   {"pico_2", "cortex-m33f", "nrf5340dk"},
-                                   {"rp2350", "cortex-m33f", "nrf5340dk"},
-                                   {"samd21", "cortex-m0plus", "rp2040_pico"},
-                                   {"samd51", "cortex-m4f", "nrf52840dk"},
-                                   {"mimxrt", "cortex-m7f", "teensy41"},
-                                   {"imxrt", "cortex-m7f", "teensy41"},
-                                   {"ra8", "cortex-m55f", "qemu_mps3_an547"},
-                                   {"esp32c", "rv32imc", "esp32c3"},
-                                   {"esp32h", "rv32imc", "esp32c3"},
-                                   {"esp32p", "rv32imac", "esp32c3"},
-                                   {"esp32s2", "xtensa-lx7", "esp32s3"},
-                                   {"atmega", "atmega328p", "arduino_uno"},
-                                   {"nano", "atmega328p", "arduino_uno"}};
-
 std::string folded_name(const std::string& name) {
   std::string out;
   for (char c : name)
@@ -212,23 +161,22 @@ Diagnostic& unknown_board(const std::string& name, Diagnostics& diags) {
   const std::string wanted = folded_name(name);
   std::vector<std::string> boards = board_names(), aliases;
   std::map<std::string, std::string> board_of;
+  std::string family, cpu, relative;  // the longest beginning of the name that a board knows, and what that board says
   for (const std::string& board : boards) {
     Diagnostics ours_are_right;
     auto read = find_board(board, ours_are_right);
     if (!read) continue;
     for (const std::string& alias : read->aliases) aliases.push_back(alias), board_of[alias] = board;
+    for (const auto& [begin, core] : read->relatives())
+      if (wanted.starts_with(begin) && begin.size() > family.size()) family = begin, cpu = core, relative = board;
   }
   auto did_you_mean = [&](const std::string& board) -> Diagnostic& {
     return d.help(fmt::format("did you mean '{}'?", board));
   };
   if (auto alias = board_of.find(wanted); alias != board_of.end()) return did_you_mean(alias->second);
-  const Relative* relative = nullptr;
-  for (const Relative& r : kRelatives)
-    if (wanted.starts_with(r.name) && (relative == nullptr || r.name.size() > relative->name.size())) relative = &r;
-  if (relative != nullptr) {
-    d.help(fmt::format("code for its core: --cpu {}; the board that is most like it: '{}'", relative->cpu,
-                       relative->board));
-    return d.help(fmt::format("or describe yours: --board FILE.json with {{\"like\": \"{}\", ...}}", relative->board));
+  if (!family.empty()) {
+    d.help(fmt::format("code for its core: --cpu {}; the board that is most like it: '{}'", cpu, relative));
+    return d.help(fmt::format("or describe yours: --board FILE.json with {{\"like\": \"{}\", ...}}", relative));
   }
   for (const std::string& near : closest(wanted, boards)) did_you_mean(near);
   if (d.helps.empty())

@@ -68,11 +68,14 @@ struct Board {
   bool has_framework(const std::string& framework) const;
   // Whether board.json says how its chip starts: then its firmware needs no debugger.
   bool has_chip() const;
-  // What its emulator counts: a machine that stands in for it counts instructions, whatever the board's clock does.
+  // Beginnings of the names of other boards and chips that are most like this board, and the CPU of each, as --cpu
+  // takes it.
+  std::map<std::string, std::string> relatives() const;
+  // The unit of the emulator's counts. A machine that stands in for the board counts instructions.
   std::string emulated_unit() const { return stand_in ? "instructions" : field("clock.unit"); }
   // By the default map of Arm's architecture a RAM there is Device memory, where unaligned accesses fault.
   bool is_device(const Memory& memory) const;
-  // What code must do before a memory that has `setup` works.
+  // A description of what code must do before a memory with `setup` works.
   std::string setup_of(const Memory& memory) const;
   // Takes what a framework says that it has of the RAM of variables ("ram"), if that is less than there is.
   void limit_to(const std::string& framework);

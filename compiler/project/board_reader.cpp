@@ -20,10 +20,10 @@ namespace {
 using Node = nlohmann::json;
 
 constexpr const char* kPlatforms[] = {"cortex_m", "riscv", "avr", "host", "none"};
-constexpr const char* kMembers[] = {"title",     "cpu",         "isa",     "platform", "features", "toolchain",
-                                    "memories",  "placement",   "console", "clock",    "emulator", "stack_bytes",
-                                    "chip",      "programmers", "parts",   "note",     "like",     "frameworks",
-                                    "aliases",   "project"};
+constexpr const char* kMembers[] = {"title",    "cpu",         "isa",     "platform", "features", "toolchain",
+                                    "memories", "placement",   "console", "clock",    "emulator", "stack_bytes",
+                                    "chip",     "programmers", "parts",   "note",     "like",     "frameworks",
+                                    "aliases",  "relatives",   "project"};
 
 class BoardReader {
  public:
@@ -83,15 +83,18 @@ class BoardReader {
       d.help(fmt::format("did you mean '{}'?", near));
   }
 
-  // What the file says replaces what the other board says, member by member; null removes one (RFC 7396).
+  // Members of the file replace those of the other board; null removes one (RFC 7396).
   bool merge(Node& root, Result<Board> (*like)(const std::string&, Diagnostics&)) {
     const std::string other = string(root, "like", "");
     if (!good_) return false;
+    // Only a board of this build: two files that are like each other would never end.
+    const std::vector<std::string> names = board_names();
+    const bool ours = std::find(names.begin(), names.end(), other) != names.end();
     Diagnostics unfound;
-    auto base = like(other, unfound);
+    auto base = ours ? like(other, unfound) : Result<Board>(kFailure);
     if (!base || base->is_host() || base->is_generic()) {
       auto& d = error("like", fmt::format("there is no board '{}' to be like", escape_for_display(other)));
-      for (const std::string& near : closest(other, board_names())) d.help(fmt::format("did you mean '{}'?", near));
+      for (const std::string& near : closest(other, names)) d.help(fmt::format("did you mean '{}'?", near));
       return false;
     }
     Node merged = *base->description;
@@ -251,6 +254,7 @@ class BoardReader {
     b.stack_bytes = number(root, "stack_bytes", "", 0, kMost, true);
     b.note = string(root, "note", "", false);
     b.aliases = strings(root, "aliases", "", false);
+    texts(root, "relatives");
     b.project = string(root, "project", "", false);
     const Node& console = object(root, "console", true);
     string(console, "kind", "console");
@@ -270,6 +274,7 @@ class BoardReader {
     b.emulator_packages = strings(e, "packages", "emulator", false);
     b.argument_style = string(e, "argument_style", "emulator", false);
     b.stand_in = flag(e, "stand_in");
+    number(e, "clock_hz", "emulator", 1, kMost, b.stand_in && b.platform == "cortex_m");
   }
 
   const std::string& text_;

@@ -168,7 +168,7 @@ uint32_t firmware_id(const Board& board, const ProjectModel& model) {
   return id;
 }
 
-// What versions of Zephyr call the board: names changed with 3.7 and some with 4.0, and some boards came later.
+// A sentence with the board's names in Zephyr: names changed with 3.7 and some with 4.0, and some boards came later.
 std::string zephyr_names(const Board& board) {
   const auto name = [&](const char* field) { return board.field(std::string("frameworks.zephyr.") + field); };
   if (name("board").empty()) return "";

@@ -26,8 +26,8 @@ struct JsonProblem {
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::json& out);
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::ordered_json& out);
 
-// What an exception of the JSON library says, without its name and place: "[json.exception.type_error.302] type must
-// ...".
+// The reason in an exception of the JSON library, without its name and place, such as
+// "[json.exception.type_error.302]".
 std::string json_reason(std::string_view what);
 
 enum class JsonCharacters { kUtf8, kAscii };  // kAscii: others are written as \uXXXX

@@ -21,7 +21,7 @@ class InstructionCounter {
   using Number = std::optional<double>;
 
   static constexpr int64_t kMostTurns = int64_t{1} << 21;
-  // Of an estimate of cycles that is shown: of the other turns the middle one stands for all.
+  // Iterations of loops that an estimate of cycles for users counts one by one; the middle one stands for all others.
   static constexpr int64_t kTurnsOfEstimate = int64_t{1} << 14;
 
   // `assembly`: kernels are the text that the target has of them, where it has one. `turns`: how many turns of loops
@@ -72,7 +72,7 @@ struct LoweredCost {
   double instructions = 0, cycles = 0;
 };
 LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target);
-// What is shown to users: whole numbers, those of plan/instructions.h for a call of the function in a program.
+// The estimate that users see: whole numbers, those of plan/instructions.h for a call of the function in a program.
 LoweredCost estimate_of(const ops::Lowered& lowered, const ops::TargetInfo& target);
 
 }  // namespace aotc::target

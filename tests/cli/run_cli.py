@@ -580,7 +580,9 @@ def cores_that_are_not_known_are_refused_with_the_nearest(aotc):
         expect(said.err, rf"^--cpu {name}: error: no board has this CPU \[cpu-unknown\]$", rf"help: .* '{nearest}', whose code runs there")
     for name, helps in (("pico", ["rp2040_pico"]), ("bluepill", ["--cpu cortex-m3", "nucleo_f446re"]),
                         ("stm32f411", ["--cpu cortex-m4f", "nucleo_f446re"]), ("STM32F407-DISCO", ["--cpu cortex-m4f"]),
-                        ("uno", ["arduino_uno"])):
+                        ("uno", ["arduino_uno"]), ("nano_every", ["--cpu atmega328p", "arduino_uno"]),
+                        ("Nano RP2040 Connect", ["--cpu cortex-m0plus", "rp2040_pico"]),
+                        ("nano-esp32", ["--cpu xtensa-lx7", "esp32s3"])):
         said = aotc("check", DIGITS, "--board", name, code=1).err
         expect(said, r"\[board-unknown\]", *(f"help: .*{re.escape(h)}" for h in helps))
 
@@ -599,6 +601,8 @@ def boards_of_a_users_own(aotc):
                                 ({"cpu": "cortex-m85"}, True, r"CPU 'cortex-m85' is not known \[board-core\]"),
                                 ({"feature": []}, True, r"no member 'feature' \[board-invalid\]"),
                                 ({"like": "qemu_mps2_an387"}, True, r"no board 'qemu_mps2_an387'"),
+                                ({"like": "bad.json"}, True, r"no board 'bad\.json' to be like"),
+                                ({"like": "nrf52840dk", "emulator": {"clock_hz": None}}, True, r"'emulator\.clock_hz' is missing"),
                                 ({"stack_bytes": -1}, True, r"'stack_bytes' is no whole number")):
         (aotc.folder / "bad.json").write_text(json.dumps({**own, **change}, indent=1))
         said = aotc("check", DIGITS, "--board", "bad.json", code=1).err

@@ -41,6 +41,9 @@ MOST_SLOPE = 2.3
 SLOPES = (("compile", "images", 500), ("check", "images", 500), ("check --stream max", "images", 250),
           ("check --stream auto", "images", 250), ("compile --slice call", "images", 500),
           ("report --no-alternatives", "chain", 500), ("check", "planes", 150))
+# 600 ADDs whose results are read 280 later: many large sets of tensors that are alive at once. Weighing them by all
+# pairs of each set cost 1,926 million instructions, and by sorted distances 980.
+FAR, FAR_DISTANCE, MOST_OF_FAR = 600, 280, 1300
 AIM_TIMES_FILE = 10
 FREE_BYTES = 800_000
 # Of a program that runs for a moment most of the time goes into translating it: blocks do not go on beyond jumps.
@@ -137,6 +140,15 @@ class Costs:
             if millions > MOST_OF_MANY:
                 self.broken.append(f"{count} of {kind} cost {millions:,.0f} million instructions, at most {MOST_OF_MANY:,}")
 
+    def far(self):
+        path = self.out / "far.tflite"
+        path.write_bytes(large_graphs.window(FAR, distance=FAR_DISTANCE))
+        millions = instructions([self.program, "check", path]) / 1e6
+        print(f"{FAR} float32 ADDs, read {FAR_DISTANCE} later: {millions:8,.0f}", flush=True)
+        if millions > MOST_OF_FAR:
+            self.broken.append(f"{FAR} ADDs read {FAR_DISTANCE} later cost {millions:,.0f} million instructions, at most "
+                               f"{MOST_OF_FAR:,}")
+
 
 def model_files():
     models = sorted((common.SHARED / "models").glob("*.tflite"))
@@ -163,6 +175,7 @@ def main():
         costs.graphs()
         costs.slopes()
         costs.many()
+        costs.far()
     options.out.write_text(json.dumps(costs.found, indent=1) + "\n")
     if options.record:
         RECORD.write_text(json.dumps(costs.found, indent=1) + "\n")

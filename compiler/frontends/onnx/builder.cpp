@@ -188,7 +188,7 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   if (!definition->has_lowering(view))
     stop("onnx-constant", fmt::format("{} is possible with constant operands only", name),
          how_to_know(computed_operand(op)));
-  // Of constants, and of what can be made constant itself.
+  // Its operands are constants, or can be made constants themselves.
   const bool possible = ops::may_evaluate(view) && std::all_of(op.operands.begin(), op.operands.end(), [&](Id id) {
                           return !id.valid() || graph_.is_constant(id) || pending_[static_cast<size_t>(id.value)] >= 0;
                         });

@@ -88,7 +88,7 @@ class Builder {
     auto found = counted_.find(id.value);
     return found == counted_.end() ? std::nullopt : std::optional(found->second);
   }
-  // What to give so that the value of a tensor is known while compiling, as a help line.
+  // A help line: options that make the value of a tensor known while compiling.
   std::string how_to_know(Id id) const;
   // The inputs of the model that a tensor is computed from; nothing in a region, whose inputs are not the model's.
   std::optional<std::vector<Id>> sources(Id id) const;

@@ -156,6 +156,27 @@ TEST(Executions, OfLoopsInLoopsMultiply) {
     }
 }
 
+TEST(Executions, OfManyLoopsInLoopsEndAtTheMost) {
+  ProgramStep step;
+  step.kind = ProgramStep::Kind::kCall;
+  step.call = 0;
+  for (int depth = 0; depth < 5; ++depth) {
+    ProgramStep loop;
+    loop.kind = ProgramStep::Kind::kLoop;
+    loop.trip_count = kMostIterations - 1;
+    loop.blocks = {{}, {std::move(step)}};
+    step = std::move(loop);
+  }
+  Program p;
+  p.calls.resize(1);
+  p.body = {std::move(step)};
+  EXPECT_EQ(executions_of(p).times, std::vector<int64_t>{kMostWork});
+  EXPECT_EQ(total_of(p, {1000}), kMostWork);
+  EXPECT_EQ(multiplied(1000, kMostWork), kMostWork);
+  EXPECT_EQ(multiplied(7, 3), 21);
+  EXPECT_EQ(multiplied(7, 0), 0);
+}
+
 TEST(Executions, OfTwoBranchesTheLargerCounts) {
   const Program p = program_of_loop(R"(graph "g" source "g" {
   input %0 "c" bool[1]

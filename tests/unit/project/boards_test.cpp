@@ -4,12 +4,14 @@
 #include "project/board.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 #include <gtest/gtest.h>
 
+#include "project/cpus.h"
 #include "support/text.h"
 #include "target/cpu.h"
 
@@ -46,6 +48,29 @@ TEST_P(EveryBoard, HasACpuThatTheCompilerKnows) {
     EXPECT_THAT((std::vector<std::string>{"mul", "unaligned", "hwdiv", "dsp", "fpu", "fpu64", "mve",
                                           "mve_float", "harvard"}),
                 Contains(feature));
+}
+
+TEST_P(EveryBoard, NamesTheCpuOfEachRelative) {
+  const std::vector<std::string> boards = board_names();
+  for (const auto& [begin, cpu] : board_of(GetParam()).relatives()) {
+    EXPECT_EQ(begin.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"), std::string::npos) << begin;
+    EXPECT_THAT(boards, Not(Contains(begin)));
+    Diagnostics diags;
+    EXPECT_TRUE(find_cpu(cpu, diags).ok()) << begin << ": " << cpu;
+  }
+}
+
+TEST(Boards, NoTwoHaveTheSameRelativeOrAlias) {
+  std::map<std::string, std::string> owners;
+  for (const std::string& name : board_names()) {
+    const Board b = board_of(name);
+    std::set<std::string> words(b.aliases.begin(), b.aliases.end());
+    for (const auto& [begin, cpu] : b.relatives()) words.insert(begin);
+    for (const std::string& word : words) {
+      const auto [known, is_new] = owners.try_emplace(word, name);
+      EXPECT_TRUE(is_new) << word << ": " << known->second << " and " << name;
+    }
+  }
 }
 
 TEST_P(EveryBoard, HasMemoriesThatDoNotOverlap) {

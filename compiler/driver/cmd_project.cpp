@@ -49,8 +49,7 @@ Option directory_option(Everything& e, const char* help) {
 Option force_option(Everything& e) {
   return {.names = "--force",
           .target = &e.force,
-          .help = "Replace files that were changed since aotc wrote them; files that it did not write stay",
-          .common = true};
+          .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"};
 }
 
 // A project directory.

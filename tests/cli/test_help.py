@@ -33,6 +33,6 @@ def test_all_options_are_behind_help_all(command):
     more = int(re.search(rf"'aotc {command} --help-all' shows (\d+) more options", short)[1])
     missing = set(rows(whole)) - set(rows(short)) - {"--help-all"}
     assert len(missing) == more and set(rows(short)) <= set(rows(whole)), (missing, more)
-    assert {"--board", "--cpu", "--optimize", "--prefer", "--stream", "--shape"} <= set(rows(short))
+    assert {"--board", "--cpu", "--optimize", "--prefer", "--stream"} <= set(rows(short))
     # The two options that trade resources are explained together.
     assert short.index("--prefer") - short.index("--optimize") < 700

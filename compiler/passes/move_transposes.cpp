@@ -18,9 +18,6 @@ using ops::Order;
 
 namespace {
 
-// Tensors that all searches together may reach: about a second.
-constexpr int64_t kMostWork = int64_t{1} << 22;
-
 // The result of one search: operators that work in another order, and the roots that they read and write.
 struct Candidate {
   WorkOrders works;
@@ -61,7 +58,7 @@ class Search {
     return true;
   }
 
-  bool ended() const { return work_ > kMostWork; }
+  bool ended() const { return work_ > options_.transpose_work; }
 
  private:
   // From every root, with each order that it is read in.

@@ -32,6 +32,8 @@ struct PassOptions {
   bool keep_dead_channels = false;
   // Added to, if given.
   PassStatistics* statistics = nullptr;
+  // Steps of the search for transposes that are not needed, of all searches together: by default about a second.
+  int64_t transpose_work = int64_t{1} << 22;
 };
 
 struct Pass {

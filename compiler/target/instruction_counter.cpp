@@ -272,6 +272,8 @@ double InstructionCounter::call(const Call& e) {
       return out + c_.block + c_.block_byte * value(*e.args[2]).value_or(0);
     case Intrinsic::kSqrt:
       return out + c_.float_divide;
+    case Intrinsic::kExp:
+      return out + c_.exponential;
     default:
       return out + c_.function;
   }

@@ -6,6 +6,13 @@
 
 namespace aotc::target {
 
+namespace {
+
+constexpr double kDivideCycles = 14;       // VDIV.F32, VSQRT.F32 of Cortex-M4 and M7
+constexpr double kCyclesOfFunction = 1.5;  // of an instruction in the C library's functions
+
+}  // namespace
+
 void OperationCosts::scale(double by) {
   for (double* cost : {&memory, &store, &alu, &multiply, &high, &divide, &divide_any, &choose, &saturate, &turn, &branch, &call})
     *cost *= by;
@@ -19,7 +26,7 @@ OperationCosts operation_costs(const ops::TargetInfo& target) {
     c.float_add = 100;
     c.float_multiply = 75;
     c.float_divide = 250;
-    c.function = 1200;
+    c.exponential = c.function = 1200;
   }
   return c;
 }
@@ -45,8 +52,9 @@ OperationCosts operation_cycles(const ops::TargetInfo& target) {
   if (!target.fpu) return c;
   c.float_add *= t->float_op + t->float_wait / 2;
   c.float_multiply *= (t->float_op + t->float_multiply_add) / 2;
-  c.float_divide += t->float_wait;
-  c.function *= 1.5;
+  c.float_divide = kDivideCycles + t->float_wait;
+  c.exponential *= kCyclesOfFunction;
+  c.function *= kCyclesOfFunction;
   return c;
 }
 

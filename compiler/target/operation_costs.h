@@ -20,8 +20,8 @@ struct OperationCosts {
   double saturate = 1;  // to int8
   double turn = 4;      // of a loop
   double branch = 2;
-  double float_add = 1.35, float_multiply = 1.1, float_divide = 14,
-         function = 120;  // and exp, tanh ...
+  double float_add = 1.35, float_multiply = 1.1, float_divide = 1;
+  double exponential = 60, function = 105;  // exp; tanh, log ...
   double call = 14;       // of a function, with its frame
   double kernel_call = 4, argument = 1;    // of a kernel, and each of its arguments
   double block = 24, block_byte = 1.25;    // memcpy, memset

@@ -5,8 +5,25 @@ import numpy as np
 from operator_models import graph_of
 
 
+def lstm_by_rate():
+    """Silero VAD in small: by the rate of samples an LSTM runs whose weights fit frames of that rate, and only the frames of
+    one rate are given."""
+    from onnx import helper
+    hidden = 3
+
+    def branch(name, width):
+        weights = {f"{name}_w": np.ones((1, 4 * hidden, width), np.float32), f"{name}_r": np.ones((1, 4 * hidden, hidden), np.float32)}
+        lstm = helper.make_node("LSTM", ["frames", *weights], ["", name], hidden_size=hidden)
+        return graph_of([lstm], {}, [name], weights)
+
+    choice = helper.make_node("If", ["is_wide"], ["y0"], then_branch=branch("wide", 4), else_branch=branch("narrow", 2))
+    inputs = {"frames": np.zeros((5, 1, 4), np.float32), "sr": np.array(0, np.int64)}
+    return graph_of([helper.make_node("Equal", ["sr", "rate"], ["is_wide"]), choice], inputs, ["y0"],
+                    {"rate": np.array(16000, np.int64)})
+
+
 def refused_models():
-    """(name, model, what the message has)"""
+    """(name, model, what the message has), and arguments with which the model compiles, if the message gives them."""
     from onnx import TensorProto, helper
     node, one = helper.make_node, helper.make_tensor_value_info
 
@@ -49,6 +66,10 @@ def refused_models():
                                            node("ScatterElements", ["x0", "j", "x2"], ["y0"], axis=1)],
                                           {"x0": np.zeros((1, 40, 8), np.float32), "x2": cells["x2"]}, ["y0"], {"s": np.array([1, 1, 8])}), \
         "the model computes it from input 'x0': export the model with it as a constant"
+    yield "rate_decides_lstm", lstm_by_rate(), \
+        "give its value, so that one branch is left: --value sr=16000", "--value", "sr=16000"
+    yield "rate_names_lstm", lstm_by_rate(), \
+        "op 1 LSTM 'narrow': its input 1 of shape 1x12x2 does not fit the others", "--value", "sr=16000"
     places = {"x0": np.zeros((1, 1, 2, 2), np.float32), "x1": np.zeros((1, 1, 2, 2), np.int64)}
     yield "unpool_nothing", graph_of([node("MaxUnpool", ["x0", "x1"], ["y0"], kernel_shape=[0, 2], strides=[2, 2])], places, ["y0"]), \
         "a kernel without elements"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""MAXIMUM and MINIMUM with broadcasting: all tensors share one quantisation."""
+"""MAXIMUM and MINIMUM with broadcasting: all tensors share one quantisation but in one case."""
 
 import numpy as np
 from case import Case, Tensor, const
@@ -20,10 +20,7 @@ def cases(kind):
                samples=_special)
     for dtype in ("int32", "int16", "uint8"):
         yield Case(dtype, kind, [Tensor(dtype, (4, 3)), Tensor(dtype, (3,))], [Tensor(dtype)])
-    other = Case("int8_other_scales", kind, [int8((8,), 0.1, 3), int8((8,), 0.5, -9)],
-                 [int8((), 0.2, 1)])
-    other.undefined = "stored values are compared as if all scales were equal"
-    yield other
+    yield Case("int8_other_scales", kind, [int8((8,), 0.1, 3), int8((8,), 0.5, -9)], [int8((), 0.2, 1)])
     yield Case("bool", kind, [Tensor("bool", (3,)), Tensor("bool", (3,))], [Tensor("bool")])
 
 

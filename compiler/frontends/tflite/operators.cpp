@@ -221,7 +221,7 @@ void OperatorReader::start(Build& build) const {
 
 bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
                            const std::vector<graph::TensorId>& given) {
-  Build build{ids, graph, {}, {}, {}, {}, kMostSteps, {}, {}, {}, {}, {}};
+  Build build{ids, graph, {}, {}, {}, {}, kMostSteps, {}, {}, {}, {}, {}, {}, {}};
   start(build);
   for (graph::TensorId id : given) build.defined[static_cast<size_t>(id.value)] = true;
   graph.ops.reserve(resolved_.size());
@@ -282,7 +282,7 @@ void OperatorReader::build_one(size_t index, Build& build) {
   if (is_widening(index)) return build_widening(index, build);
   graph::Op op;
   Diagnostics told;
-  bool good = connect(index, build, op, told);
+  bool good = connect(index, build, op, told) && share_quantization(index, build, op, told);
   // What has no lowering needs its operands now, and what LiteRT computes first may be weights
   // here.
   bool only_constants = good && !resolved_[index].definition->has_lowering({build.graph, op});
@@ -303,6 +303,7 @@ void OperatorReader::build_one(size_t index, Build& build) {
     graph::Op retried;
     good = connect(index, build, retried, again);
     if (good) fold_operands(retried, build);
+    good = good && share_quantization(index, build, retried, again);
     good = good && import(index, build, retried, again, true);
     // What only then is another operator of ours says itself why it is refused.
     if (good || retried.definition != op.definition) told = std::move(again);
@@ -313,6 +314,7 @@ void OperatorReader::build_one(size_t index, Build& build) {
     return skip(index, build);
   }
   good = good && fold(index, op, build, told);
+  if (good) restore_results(index, build, op);
   if (good) keep_states(index, build);
   settle_bytes(index, build);
   skip(index, build);

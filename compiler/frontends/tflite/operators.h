@@ -76,6 +76,10 @@ class OperatorReader {
     std::map<graph::TensorId, int> unmade;  // uint8 tensors whose values are there as int8 alone, from which operator
     std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: what it leaves in variable tensors
     std::map<size_t, std::vector<graph::State>> kept;        // by operator: what it keeps for itself
+    // By operand and result 0: the operand with the quantisation of the result.
+    std::map<std::pair<graph::TensorId, graph::TensorId>, graph::TensorId> stored;
+    // By operator: results with the quantisation of result 0, and the file's tensors.
+    std::map<size_t, std::vector<std::pair<graph::TensorId, graph::TensorId>>> results_stored;
 
     // Tensors that were added to the graph on the way are defined.
     void mark_added() {
@@ -149,6 +153,13 @@ class OperatorReader {
   bool make_operands(size_t index, Build& build);
   void settle_bytes(size_t index, Build& build) const;
   bool make_outputs(Build& build);
+  // Operators on stored values (stored_values.cpp).
+  bool share_quantization(size_t index, Build& build, graph::Op& op, Diagnostics& told);
+  void restore_results(size_t index, Build& build, const graph::Op& op) const;
+  bool stored_tensor(Build& build, graph::TensorId id, const graph::TensorType& like, const Location& at,
+                     graph::TensorId& out, Diagnostics& told);
+  void add_as_stored(Build& build, graph::TensorId from, graph::TensorId to, const Location& at) const;
+  void note_scales(const Location& at, const graph::TensorType& from, const graph::TensorType& to);
   void settle_shapes(size_t index, const graph::Op& op, Build& build) const;
   bool check_sizes(const graph::Op& op, const Build& build, Diagnostics& told) const;
   bool is_output(size_t index) const;
@@ -185,5 +196,8 @@ class OperatorReader {
   std::map<graph::TensorId, Counted> counted_;
   std::map<size_t, graph::TensorId> count_made_;  // by operator
 };
+
+// Warns of operators that copy stored values between tensors of different quantisation, once a model.
+void report_scales(const StoredScales& scales, Diagnostics& diags);
 
 }  // namespace aotc::frontends

@@ -403,6 +403,7 @@ bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest
   operators.report_unsupported(*source.diags);
   operators.report(*source.diags);
   outer.copies = source.copies;
+  outer.scales = source.scales;
   outer.constants = source.constants;
   return good;
 }
@@ -463,6 +464,7 @@ Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
     return kFailure;
   }
   operators.add_counts(graph.outputs);
+  report_scales(source.scales, diags);
   return graph;
 }
 

@@ -47,7 +47,15 @@ struct Rule {
   bool counted = false;
   // Does each row of the result come from one row of this operand, an index?
   bool (*by_rows)(const OpView& op, size_t operand) = nullptr;
+  // Operand, by its index in the file, whose stored values the reference copies or compares without a look at scales.
+  bool (*is_stored)(const OpView& op, size_t operand) = nullptr;
 };
+
+// For Rule::is_stored: these operands, whatever the types.
+template <size_t... indices>
+bool are_stored(const OpView&, size_t operand) {
+  return ((operand == indices) || ...);
+}
 
 class RuleTable {
  public:

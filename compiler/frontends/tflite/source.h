@@ -55,6 +55,14 @@ inline int builtin_of(const tflite_schema::OperatorCode& code) {
   return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
 
+// Operators that copy stored values between tensors of different quantisation.
+struct StoredScales {
+  int operators = 0;
+  int last_subgraph = -1, last_op = -1;  // the operator that was counted last: it may be read twice
+  Location first;
+  std::string text;  // the two quantisations of the first
+};
+
 struct Source {
   std::string file;
   FileBytes bytes;
@@ -71,6 +79,7 @@ struct Source {
   std::map<int, graph::Shape> shapes;
   Budget copies{0};     // names, scales, operand lists
   Budget constants{0};  // bytes of constants and scales, each counted as often as it is used
+  StoredScales scales;
 
   // The builtin code of an operator; -1 if it has none.
   int builtin_of(const tflite_schema::Operator& op) const {

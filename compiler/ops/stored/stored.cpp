@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored values of 8 bits as they are. as_stored: the same bytes under another scale and zero
-// point, or none, a view. byte_table: each byte replaced by that at its place in a constant table,
+// Stored values as they are. as_stored: the same bytes under another scale and zero point, or
+// none, a view. byte_table: each byte replaced by that at its place in a constant table,
 // whose first is of the least byte. The one thing to know: neither looks at scales, so a frontend
 // can say where a model's integers begin and end to mean real numbers.
 #include "ops/common/checks.h"
@@ -19,11 +19,11 @@ class AsStored final : public UnaryElementwise {
   std::string_view summary() const override {
     return "the same bytes under another quantisation; costs nothing";
   }
-  std::vector<TypeSupport> types() const override { return byte_types(); }
+  std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, ""}}; }
   Traits traits() const override { return {.view = true, .elementwise = true}; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kI8, DType::kU8}, diags) &&
+    bool good = check_type(op, 0, {DType::kI8, DType::kU8, DType::kI16}, diags) &&
                 check_result_type(op, 0, op.operand(0).dtype, diags);
     return good ? success() : Status(kFailure);
   }

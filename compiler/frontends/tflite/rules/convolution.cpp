@@ -285,8 +285,8 @@ std::span<const Rule> convolution_rules() {
       {"CONV_3D_TRANSPOSE", "conv_3d_transpose", import_conv_3d_transpose},
       {"FULLY_CONNECTED", "fully_connected", import_fully_connected},
       {"BATCH_MATMUL", "batch_matmul", import_batch_matmul},
-      {"AVERAGE_POOL_2D", "average_pool_2d", import_pool_2d<true>},
-      {"MAX_POOL_2D", "max_pool_2d", import_pool_2d<false>},
+      {.name = "AVERAGE_POOL_2D", .op = "average_pool_2d", .import = import_pool_2d<true>, .is_stored = are_stored<0>},
+      {.name = "MAX_POOL_2D", .op = "max_pool_2d", .import = import_pool_2d<false>, .is_stored = are_stored<0>},
       {"L2_POOL_2D", "l2_pool_2d", import_pool_2d<false>},
   };
   return all;

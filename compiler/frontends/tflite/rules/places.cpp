@@ -146,7 +146,12 @@ Status import_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
     attrs->after.push_back(amounts[i + 1]);
   }
   op.operands.erase(op.operands.begin() + 1);
-  return success();
+  // The reference compares the scale of what it fills up with to the result's, and no other.
+  constexpr DType kQuantised[] = {DType::kI8, DType::kU8, DType::kI16};
+  const bool fills =
+      op.operands.size() == 2 && view.has_operand(1) &&
+      std::find(std::begin(kQuantised), std::end(kQuantised), view.operand(1).dtype) != std::end(kQuantised);
+  return !fills || check_same_quantization(view, 1, 0, diags) ? success() : Status(kFailure);
 }
 
 Status import_reverse(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
@@ -262,34 +267,48 @@ bool gathers_tuples(const OpView& op, size_t operand) { return operand == 1 && o
 
 std::span<const Rule> place_rules() {
   static const Rule all[] = {
-      {.name = "GATHER", .op = "gather", .import = import_gather, .by_rows = gathers_rows},
-      {.name = "GATHER_ND", .op = "gather_nd", .by_rows = gathers_tuples},
-      {"SCATTER_ND", "scatter_nd", import_scatter_nd},
+      {.name = "GATHER", .op = "gather", .import = import_gather, .by_rows = gathers_rows, .is_stored = are_stored<0>},
+      {.name = "GATHER_ND", .op = "gather_nd", .by_rows = gathers_tuples, .is_stored = are_stored<0>},
+      {.name = "SCATTER_ND", .op = "scatter_nd", .import = import_scatter_nd, .is_stored = are_stored<1>},
       {"SEGMENT_SUM", "unsorted_segment_sum", import_segment_sum},
       {"UNSORTED_SEGMENT_SUM", "unsorted_segment_sum", import_unsorted_segment},
       {"UNSORTED_SEGMENT_PROD", "unsorted_segment_prod", import_unsorted_segment},
       {"UNSORTED_SEGMENT_MAX", "unsorted_segment_max", import_unsorted_segment},
       {"UNSORTED_SEGMENT_MIN", "unsorted_segment_min", import_unsorted_segment},
-      {"EMBEDDING_LOOKUP", "embedding_lookup"},
-      {"ONE_HOT", "one_hot", import_one_hot},
-      {"REVERSE_SEQUENCE", "reverse_sequence", import_reverse_sequence},
-      {"REVERSE_V2", "reverse_v2", import_reverse},
-      {"DYNAMIC_UPDATE_SLICE", "dynamic_update_slice"},
-      {"BROADCAST_TO", "broadcast_to", import_broadcast_to},
+      {.name = "EMBEDDING_LOOKUP", .op = "embedding_lookup", .is_stored = are_stored<1>},
+      {.name = "ONE_HOT", .op = "one_hot", .import = import_one_hot, .is_stored = are_stored<2, 3>},
+      {.name = "REVERSE_SEQUENCE",
+       .op = "reverse_sequence",
+       .import = import_reverse_sequence,
+       .is_stored = are_stored<0>},
+      {.name = "REVERSE_V2", .op = "reverse_v2", .import = import_reverse, .is_stored = are_stored<0>},
+      {.name = "DYNAMIC_UPDATE_SLICE", .op = "dynamic_update_slice", .is_stored = are_stored<0, 1>},
+      {.name = "BROADCAST_TO", .op = "broadcast_to", .import = import_broadcast_to, .is_stored = are_stored<0>},
       {"BROADCAST_ARGS", "broadcast_args"},
-      {"TILE", "tile", import_tile},
-      {"PAD", "pad", import_pad},
-      {"PADV2", "pad", import_pad},
+      {.name = "TILE", .op = "tile", .import = import_tile, .is_stored = are_stored<0>},
+      {.name = "PAD", .op = "pad", .import = import_pad, .is_stored = are_stored<0>},
+      {.name = "PADV2", .op = "pad", .import = import_pad, .is_stored = are_stored<0>},
       {"MIRROR_PAD", "mirror_pad", import_mirror_pad},
-      {"DEPTH_TO_SPACE", "depth_to_space", import_depth<schema::DepthToSpaceOptions>},
-      {"SPACE_TO_DEPTH", "space_to_depth", import_depth<schema::SpaceToDepthOptions>},
+      {.name = "DEPTH_TO_SPACE",
+       .op = "depth_to_space",
+       .import = import_depth<schema::DepthToSpaceOptions>,
+       .is_stored = are_stored<0>},
+      {.name = "SPACE_TO_DEPTH",
+       .op = "space_to_depth",
+       .import = import_depth<schema::SpaceToDepthOptions>,
+       .is_stored = are_stored<0>},
       {"BATCH_TO_SPACE_ND", "batch_to_space_nd", import_batch<true>},
       {"SPACE_TO_BATCH_ND", "space_to_batch_nd", import_batch<false>},
-      {"MATRIX_DIAG", "matrix_diag"},
-      {"MATRIX_SET_DIAG", "matrix_set_diag"},
-      {"RESIZE_BILINEAR", "resize_bilinear", import_resize<schema::ResizeBilinearOptions>},
-      {"RESIZE_NEAREST_NEIGHBOR", "resize_nearest_neighbor",
-       import_resize<schema::ResizeNearestNeighborOptions>},
+      {.name = "MATRIX_DIAG", .op = "matrix_diag", .is_stored = are_stored<0>},
+      {.name = "MATRIX_SET_DIAG", .op = "matrix_set_diag", .is_stored = are_stored<0, 1>},
+      {.name = "RESIZE_BILINEAR",
+       .op = "resize_bilinear",
+       .import = import_resize<schema::ResizeBilinearOptions>,
+       .is_stored = are_stored<0>},
+      {.name = "RESIZE_NEAREST_NEIGHBOR",
+       .op = "resize_nearest_neighbor",
+       .import = import_resize<schema::ResizeNearestNeighborOptions>,
+       .is_stored = are_stored<0>},
       {"FILL", "fill"},
       {"ZEROS_LIKE", "zeros_like"},
       {"RANGE", "range"},

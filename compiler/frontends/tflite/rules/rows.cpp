@@ -172,16 +172,15 @@ std::span<const Rule> row_rules() {
       {"ARG_MAX", "arg_max", import_arg<schema::ArgMaxOptions>},
       {"ARG_MIN", "arg_min", import_arg<schema::ArgMinOptions>},
       {"CUMSUM", "cumsum", import_cumsum},
-      {"TOPK_V2", "topk_v2", import_topk_v2},
+      {.name = "TOPK_V2", .op = "topk_v2", .import = import_topk_v2, .is_stored = are_stored<0>},
       {.name = "WHERE", .op = "where", .counted = true},
-      {.name = "UNIQUE", .op = "unique", .import = import_unique, .counted = true},
+      {.name = "UNIQUE", .op = "unique", .import = import_unique, .counted = true, .is_stored = are_stored<0>},
       {"NON_MAX_SUPPRESSION_V4", "non_max_suppression", import_suppression<false>},
       {"NON_MAX_SUPPRESSION_V5", "non_max_suppression", import_suppression<true>},
       {"SOFTMAX", "softmax", import_softmax},
       {"LOG_SOFTMAX", "log_softmax"},
       {"L2_NORMALIZATION", "l2_normalization"},
-      {"LOCAL_RESPONSE_NORMALIZATION", "local_response_normalization",
-       import_local_response_normalization},
+      {"LOCAL_RESPONSE_NORMALIZATION", "local_response_normalization", import_local_response_normalization},
   };
   return all;
 }

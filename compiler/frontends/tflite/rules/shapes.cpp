@@ -326,21 +326,30 @@ Status import_strided_slice(const TfliteOp& from, graph::Op& op, Diagnostics& di
   return success();
 }
 
+// The reference rescales uint8, and refuses int8 of different scales.
+bool is_int16(const OpView& op, size_t operand) { return op.operand(operand).dtype == DType::kI16; }
+
 }  // namespace
 
 std::span<const Rule> shape_rules() {
   static const Rule all[] = {
-      {"RESHAPE", "reshape", import_view<new_shape_of_reshape, 2>},
-      {"SQUEEZE", "reshape", import_view<new_shape_of_squeeze, 1>},
+      {.name = "RESHAPE", .op = "reshape", .import = import_view<new_shape_of_reshape, 2>, .is_stored = are_stored<0>},
+      {.name = "SQUEEZE", .op = "reshape", .import = import_view<new_shape_of_squeeze, 1>, .is_stored = are_stored<0>},
       {"EXPAND_DIMS", "reshape", import_view<new_shape_of_expand_dims, 2>},
-      {"TRANSPOSE", "transpose", import_transpose},
-      {"CONCATENATION", "concatenation", import_concatenation},
-      {"SPLIT", "split", import_split<schema::SplitOptions, 1, 0, 2, equal_sizes>},
-      {"SPLIT_V", "split", import_split<schema::SplitVOptions, 0, 2, 3, given_sizes>},
+      {.name = "TRANSPOSE", .op = "transpose", .import = import_transpose, .is_stored = are_stored<0>},
+      {.name = "CONCATENATION", .op = "concatenation", .import = import_concatenation, .is_stored = is_int16},
+      {.name = "SPLIT",
+       .op = "split",
+       .import = import_split<schema::SplitOptions, 1, 0, 2, equal_sizes>,
+       .is_stored = are_stored<1>},
+      {.name = "SPLIT_V",
+       .op = "split",
+       .import = import_split<schema::SplitVOptions, 0, 2, 3, given_sizes>,
+       .is_stored = are_stored<0>},
       {"PACK", "pack", import_pack},
       {"UNPACK", "unpack", import_unpack},
-      {"SLICE", "slice", import_slice},
-      {"STRIDED_SLICE", "slice", import_strided_slice},
+      {.name = "SLICE", .op = "slice", .import = import_slice, .is_stored = are_stored<0>},
+      {.name = "STRIDED_SLICE", .op = "slice", .import = import_strided_slice, .is_stored = are_stored<0>},
       {"SHAPE", "shape"},
       {"RANK", "rank"},
   };

@@ -411,13 +411,21 @@ class Printer {
     return is_element ? element(static_cast<const Load&>(*e)) : any(e);
   }
 
+  // A wrapping operation is unsigned arithmetic; its result is converted back where a signed value is needed.
   Text wrapping(const Binary& n, BinarySpelling s) {
-    const char* u = n.type == DType::kI64 ? "uint64_t" : "uint32_t";
-    std::string rhs = n.op == BinaryOp::kShl
-                          ? at_least(n.rhs, kUnary)
-                          : fmt::format("({}){}", u, at_least(n.rhs, kUnary));
-    return {fmt::format("({})(({}){} {} {})", c_type_of(n.type), u, at_least(n.lhs, kUnary), s.op, rhs),
-            kUnary};
+    return {fmt::format("({})({})", c_type_of(n.type), modulo(n, s)), kUnary};
+  }
+
+  std::string modulo(const Binary& n, BinarySpelling s) {
+    const bool is_sum = n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub;
+    const auto side = [&](const ExprPtr& e) {
+      if (e->kind == ExprKind::kBinary && e->type == n.type) {
+        const auto& inner = static_cast<const Binary&>(*e);
+        if (is_sum && inner.op == BinaryOp::kMul && inner.wrapping) return modulo(inner, spelling(inner.op));
+      }
+      return fmt::format("({}){}", n.type == DType::kI64 ? "uint64_t" : "uint32_t", at_least(e, kUnary));
+    };
+    return fmt::format("{} {} {}", side(n.lhs), s.op, n.op == BinaryOp::kShl ? at_least(n.rhs, kUnary) : side(n.rhs));
   }
 
   Text text(const Call& n) {

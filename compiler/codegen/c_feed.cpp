@@ -318,7 +318,7 @@ std::string RunPrinter::print_run_by_rows() {
   line(run_prototype(program_, p_));
   line("{");
   line(fmt::format("    struct {}_context context;", p_));
-  line("    const uint8_t *from;\n    int32_t row, status;\n");
+  line("    const uint8_t *from;\n    int32_t row;\n    int32_t status;\n");
   line(fmt::format("    if ({}) {{\n        return {}_ERROR_ARGUMENT;\n    }}", wrong, up_));
   line(fmt::format("    from = (const uint8_t *){};", input));
   line(fmt::format("    status = {}_begin(&context, outputs, {}{});", p_,

@@ -277,7 +277,8 @@ std::string RunPrinter::print_step(int lines_before, nlohmann::ordered_json& cal
   const std::string cases = step_cases(slices, calls);
   line(fmt::format("int32_t {0}_step(struct {0}_context *context)", p_));
   line("{");
-  line(has_status_ ? "    int32_t status = 0, next;" : "    int32_t next;");
+  if (has_status_) line("    int32_t status = 0;");
+  line("    int32_t next;");
   line("");
   line("    if (context == NULL || context->position == 0) {");
   line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));

@@ -87,7 +87,7 @@ std::string image_declarations(const CodegenOptions& options) {
     return fmt::format("\n/* The tables of the image that was loaded; null if there is none. */\n"
                        "extern const uint8_t *{}_constants;\n", options.prefix);
   return fmt::format("\n/* The tables of the image, and whether it was found good. */\n"
-                     "#define {1}_TABLES ((const uint8_t *)(uintptr_t)({1}_CONSTANTS_ADDRESS + {2}u))\n"
+                     "#define {1}_TABLES \\\n    ((const uint8_t *)(uintptr_t)({1}_CONSTANTS_ADDRESS + {2}u))\n"
                      "extern uint8_t {0}_loaded;\n", options.prefix, upper(options.prefix), kImageHeader);
 }
 

@@ -189,12 +189,12 @@ std::string constant_pool_header(const plan::Program& program, const CodegenOpti
     std::copy(c.data.bytes.begin(), c.data.bytes.end(),
               bytes.begin() + static_cast<ptrdiff_t>(c.offset));
   s += fmt::format("#ifndef {0}_CONSTANTS_H\n#define {0}_CONSTANTS_H\n\n", up);
-  s += fmt::format("/* Initialises {0}_POOL_{1}_SIZE bytes, aligned to {0}_ARENA_ALIGN, on a\n"
-                   " * little-endian machine. */\n#define {0}_CONSTANT_POOL_DATA",
+  s += fmt::format("/* Initialises {0}_POOL_{1}_SIZE bytes,\n"
+                   " * aligned to {0}_ARENA_ALIGN, on a little-endian machine. */\n#define {0}_CONSTANT_POOL_DATA",
                    up, upper(pool.name));
   if (bytes.empty()) s += " 0";
   for (size_t i = 0; i < bytes.size(); ++i)
-    s += fmt::format("{}{}", i % 24 == 0 ? (i > 0 ? ", \\\n    " : " \\\n    ") : ", ", bytes[i]);
+    s += fmt::format("{}{}", i % 20 == 0 ? (i > 0 ? ", \\\n    " : " \\\n    ") : ", ", bytes[i]);
   return s + "\n\n#endif\n";
 }
 

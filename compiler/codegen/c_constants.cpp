@@ -87,7 +87,7 @@ std::string image_declarations(const CodegenOptions& options) {
     return fmt::format("\n/* The tables of the image that was loaded; null if there is none. */\n"
                        "extern const uint8_t *{}_constants;\n", options.prefix);
   return fmt::format("\n/* The tables of the image, and whether it was found good. */\n"
-                     "#define {1}_TABLES ((const uint8_t *)(uintptr_t)({1}_CONSTANTS_ADDRESS + {2}u))\n"
+                     "#define {1}_TABLES \\\n    ((const uint8_t *)(uintptr_t)({1}_CONSTANTS_ADDRESS + {2}u))\n"
                      "extern uint8_t {0}_loaded;\n", options.prefix, upper(options.prefix), kImageHeader);
 }
 
@@ -108,18 +108,18 @@ std::string image_definitions(const Program& program, const CodegenOptions& opti
       "    static const uint32_t part[16] = {{\n"
       "        0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, 0x5005713Cu,\n"
       "        0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu, 0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu,\n"
-      "    }};\n\n"
+      "    }};\n"
+      "    uint32_t sum = crc;\n\n"
       "    for (uint32_t i = 0; i < size; ++i) {{\n"
-      "        crc = part[(crc ^ bytes[i]) & 15u] ^ (crc >> 4);\n"
-      "        crc = part[(crc ^ ((uint32_t)bytes[i] >> 4)) & 15u] ^ (crc >> 4);\n"
-      "    }}\n    return crc;\n}}\n\n"
+      "        sum = part[(sum ^ bytes[i]) & 15u] ^ (sum >> 4);\n"
+      "        sum = part[(sum ^ ((uint32_t)bytes[i] >> 4)) & 15u] ^ (sum >> 4);\n"
+      "    }}\n    return sum;\n}}\n\n"
       "int32_t {0}_load(const void *image, uint32_t size)\n{{\n"
       "    const uint8_t *const at = (const uint8_t *)image;\n"
       "    const uint16_t one = 1;\n"
-      "    uint8_t low = 0;\n"
+      "    const uint8_t low = *(const uint8_t *)&one;\n"
       "    uint32_t crc = 0xFFFFFFFFu;\n\n"
       "    {5}\n"
-      "    (void)memcpy(&low, &one, 1);\n"
       "    if ({7}) {{\n        return {1}_ERROR_ARGUMENT;\n    }}\n"
       "    if (size < {1}_CONSTANTS_SIZE) {{\n        return {1}_LOAD_SIZE;\n    }}\n"
       "    if (low == 0u || memcmp(at, {0}_image_head, 8) != 0) {{\n        return {1}_LOAD_FORMAT;\n    }}\n"

@@ -89,8 +89,8 @@ std::string evaluation_check(const std::string& prefix) {
   return fmt::format(
       "\n/* Results are those of arithmetic that rounds to float after every operation. */\n"
       "#if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16\n"
-      "#error \"{}: \\\nfloats are computed in another precision here (FLT_EVAL_METHOD is not 0); \\\n"
-      "on 32-bit x86 compile with -msse2 -mfpmath=sse\"\n#endif\n",
+      "#error \"{}: floats are computed in another precision here\"\n"
+      "#error \"FLT_EVAL_METHOD is not 0; on 32-bit x86 compile with -msse2 -mfpmath=sse\"\n#endif\n",
       prefix);
 }
 
@@ -116,8 +116,8 @@ std::string alignment_macro(const std::string& macro, const std::string& prefix)
   return fmt::format(
       "#ifndef {0}\n#if defined(__GNUC__)\n#define {0}(n) __attribute__((aligned(n)))\n"
       "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n#define {0}(n) _Alignas(n)\n"
-      "#else\n#error \"{1}: \\\nhow does this compiler align a variable? compile as C11, or define \\\n"
-      "{0}(n)\"\n#endif\n#endif\n",
+      "#else\n#error \"{1}: how does this compiler align a variable?\"\n"
+      "#error \"compile as C11, or define {0}(n)\"\n#endif\n#endif\n",
       macro, prefix);
 }
 
@@ -135,8 +135,8 @@ std::string data_header(const plan::Program& program, const CodegenOptions& opti
   if (!tables) return s + "\n#endif\n";
   for (size_t i = 0; i < options.constants_sections.size(); ++i)
     s += fmt::format("\n#ifndef {0}\n#if defined(__GNUC__)\n#define {0} __attribute__((section(\"{1}\")))\n"
-                     "#else\n#error \"{2}: \\\nhow does this compiler place a table in a section? define \\\n{0}\"\n"
-                     "#endif\n#endif\n",
+                     "#else\n#error \"{2}: how does this compiler place a table in a section?\"\n"
+                     "#error \"define {0}\"\n#endif\n#endif\n",
                      section_macro(options, i), options.constants_sections[i].name, options.prefix);
   s += fmt::format("\n/* Tables in {}_data.c{}. */\n", options.prefix,
                    program.program_tables ? ", in program memory" : "");
@@ -189,12 +189,12 @@ std::string constant_pool_header(const plan::Program& program, const CodegenOpti
     std::copy(c.data.bytes.begin(), c.data.bytes.end(),
               bytes.begin() + static_cast<ptrdiff_t>(c.offset));
   s += fmt::format("#ifndef {0}_CONSTANTS_H\n#define {0}_CONSTANTS_H\n\n", up);
-  s += fmt::format("/* Initialises {0}_POOL_{1}_SIZE bytes, aligned to {0}_ARENA_ALIGN, on a\n"
-                   " * little-endian machine. */\n#define {0}_CONSTANT_POOL_DATA",
+  s += fmt::format("/* Initialises {0}_POOL_{1}_SIZE bytes,\n"
+                   " * aligned to {0}_ARENA_ALIGN, on a little-endian machine. */\n#define {0}_CONSTANT_POOL_DATA",
                    up, upper(pool.name));
   if (bytes.empty()) s += " 0";
   for (size_t i = 0; i < bytes.size(); ++i)
-    s += fmt::format("{}{}", i % 24 == 0 ? (i > 0 ? ", \\\n    " : " \\\n    ") : ", ", bytes[i]);
+    s += fmt::format("{}{}", i % 20 == 0 ? (i > 0 ? ", \\\n    " : " \\\n    ") : ", ", bytes[i]);
   return s + "\n\n#endif\n";
 }
 

@@ -138,9 +138,14 @@ std::string feed_declarations(const Program& program, const CodegenOptions& opti
 
 namespace {
 
-// `more` values than NAME_ROWS says.
-std::string table(const std::string& head, const std::vector<int64_t>& values, int64_t more) {
-  std::string s = (more > 0 ? fmt::format("{} + {}]", head, more) : head + "]") + " = {\n", text = "   ";
+// A table of NAME_ROWS + `more` values.
+std::string table(const std::string& comment, const std::string& type, const std::string& name, const std::string& rows,
+                  const std::vector<int64_t>& values, int64_t more) {
+  const std::string declarator = fmt::format("{}[{}{}] = {{", name, rows, more > 0 ? fmt::format(" + {}", more) : "");
+  const std::string start = "static const " + type;
+  std::string s = fmt::format("/* {} */\n{}{}{}\n", comment, start,
+                              start.size() + 1 + declarator.size() > kCColumns ? "\n    " : " ", declarator);
+  std::string text = "   ";
   for (int64_t v : values) {
     const std::string value = fmt::format(" {},", v);
     if (text.size() + value.size() > kCColumns) s += std::exchange(text, "   ") + "\n";
@@ -154,16 +159,11 @@ std::string table(const std::string& head, const std::vector<int64_t>& values, i
 std::string feed_tables(const Program& program, const CodegenOptions& options) {
   const std::string& p = options.prefix;
   const Feeding& fed = *program.feeding;
-  std::string s = table(fmt::format("/* Of each row the first event of the rows' function that "
-                                    "waits for it; then how many there are. */\n"
-                                    "static const uint16_t {0}_row_events[{1}_ROWS + 1",
-                                    p, upper(p)),
-                        fed.begins, fed.period);
+  const std::string rows = upper(p) + "_ROWS";
+  std::string s = table("Of each row the first event of the rows' function that waits for it; then how many there are.",
+                        "uint16_t", p + "_row_events", rows + " + 1", fed.begins, fed.period);
   if (!one_slot(fed))
-    s += table(fmt::format("/* Where each row goes in the window. */\nstatic const uint8_t "
-                           "{0}_row_slots[{1}_ROWS",
-                           p, upper(p)),
-               fed.slots, fed.period);
+    s += table("Where each row goes in the window.", "uint8_t", p + "_row_slots", rows, fed.slots, fed.period);
   return s + "\n";
 }
 
@@ -318,7 +318,7 @@ std::string RunPrinter::print_run_by_rows() {
   line(run_prototype(program_, p_));
   line("{");
   line(fmt::format("    struct {}_context context;", p_));
-  line("    const uint8_t *from;\n    int32_t row, status;\n");
+  line("    const uint8_t *from;\n    int32_t row;\n    int32_t status;\n");
   line(fmt::format("    if ({}) {{\n        return {}_ERROR_ARGUMENT;\n    }}", wrong, up_));
   line(fmt::format("    from = (const uint8_t *){};", input));
   line(fmt::format("    status = {}_begin(&context, outputs, {}{});", p_,

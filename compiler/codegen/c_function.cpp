@@ -178,19 +178,19 @@ class Printer {
 
   // Replaces the prototype; the pointers come out of the arguments.
   std::string packed_head() {
-    out_.prototype = fmt::format(
-        "int {0}(TVMValue *args, int *type_codes, int num_args, TVMValue *ret_value,\n"
-        "{1}int *ret_type_code, void *resource_handle)",
-        name_, std::string(name_.size() + 5, ' '));
+    out_.prototype = fold_prototype(fmt::format(
+        "int {}(TVMValue *args, int *type_codes, int num_args, TVMValue *ret_value, int *ret_type_code, void *resource_handle)",
+        name_));
     bound_.resize(out_.parameters.size());
     auto arguments = std::count(bound_.begin(), bound_.end(), "");
     out_.use.functions.insert("check_tensors");
     if (arguments > 0) out_.use.functions.insert("tensor_data");
     std::string head = fmt::format(
-        "    if (num_args != {0} || type_codes != {1}_type_codes) {{\n"
-        "        const int packed_status = {1}_check_tensors(args, type_codes, num_args, {0});\n"
+        "    if (num_args != {} || type_codes != {}_type_codes) {{\n{}\n"
         "        if (packed_status != 0) {{\n            return packed_status;\n        }}\n    }}\n",
-        arguments, prefix_);
+        arguments, prefix_,
+        fold_line(fmt::format("        const int packed_status = {}_check_tensors(args, type_codes, num_args, {});", prefix_,
+                              arguments)));
     head += "    (void)ret_value;\n    (void)ret_type_code;\n    (void)resource_handle;\n";
     if (arguments == 0) head += "    (void)args;\n";
     std::vector<PrintedFunction::Parameter> taken;
@@ -411,13 +411,21 @@ class Printer {
     return is_element ? element(static_cast<const Load&>(*e)) : any(e);
   }
 
+  // A wrapping operation is unsigned arithmetic; its result is converted back where a signed value is needed.
   Text wrapping(const Binary& n, BinarySpelling s) {
-    const char* u = n.type == DType::kI64 ? "uint64_t" : "uint32_t";
-    std::string rhs = n.op == BinaryOp::kShl
-                          ? at_least(n.rhs, kUnary)
-                          : fmt::format("({}){}", u, at_least(n.rhs, kUnary));
-    return {fmt::format("({})(({}){} {} {})", c_type_of(n.type), u, at_least(n.lhs, kUnary), s.op, rhs),
-            kUnary};
+    return {fmt::format("({})({})", c_type_of(n.type), modulo(n, s)), kUnary};
+  }
+
+  std::string modulo(const Binary& n, BinarySpelling s) {
+    const bool is_sum = n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub;
+    const auto side = [&](const ExprPtr& e) {
+      if (e->kind == ExprKind::kBinary && e->type == n.type) {
+        const auto& inner = static_cast<const Binary&>(*e);
+        if (is_sum && inner.op == BinaryOp::kMul && inner.wrapping) return modulo(inner, spelling(inner.op));
+      }
+      return fmt::format("({}){}", n.type == DType::kI64 ? "uint64_t" : "uint32_t", at_least(e, kUnary));
+    };
+    return fmt::format("{} {} {}", side(n.lhs), s.op, n.op == BinaryOp::kShl ? at_least(n.rhs, kUnary) : side(n.rhs));
   }
 
   Text text(const Call& n) {

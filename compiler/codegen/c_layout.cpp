@@ -178,4 +178,29 @@ std::string fold_lines(std::string_view text) {
   return out;
 }
 
+std::string fold_prototype(const std::string& prototype) {
+  std::vector<std::string> parameters;
+  const size_t first = prototype.find('(') + 1;
+  size_t longest = 0;
+  for (size_t at = first; at < prototype.size();) {
+    const size_t end = std::min(prototype.find(", ", at), prototype.size() - 1) + 1;
+    parameters.push_back(prototype.substr(at, end - at));
+    longest = std::max(longest, end - at);
+    at = end + 1;
+  }
+  const std::string pad(first + longest > kCColumns ? 8 : first, ' ');
+  std::string out = prototype.substr(0, first);
+  size_t column = first;
+  bool is_first = true;
+  for (const std::string& parameter : parameters) {
+    const bool fits = column + (is_first ? 0 : 1) + parameter.size() <= kCColumns;
+    if (!fits) out += "\n" + pad;
+    else if (!is_first) out += " ";
+    column = (fits ? column + (is_first ? 0 : 1) : pad.size()) + parameter.size();
+    out += parameter;
+    is_first = false;
+  }
+  return out;
+}
+
 }  // namespace aotc::codegen

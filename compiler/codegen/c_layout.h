@@ -19,4 +19,8 @@ std::string fold_line(std::string_view line);
 // Every line of a text, which may be in the middle of a comment.
 std::string fold_lines(std::string_view text);
 
+// A prototype on one line, over as many lines as it takes. Parameters on further lines start below the first parameter,
+// or at column 8 if one of them does not fit there.
+std::string fold_prototype(const std::string& prototype);
+
 }  // namespace aotc::codegen

@@ -216,7 +216,7 @@ std::string registry_definition(const std::vector<std::string>& names, const std
   s += fmt::format(
       "static const TVMFuncRegistry {0}_registry = {{\n"
       "    {0}_names,\n    {0}_functions,\n    {0}_hashes,\n    {1}\n}};\n"
-      "static const TVMModule {0}_module = {{ &{0}_registry }};\n\n"
+      "static const TVMModule {0}_module = {{\n    &{0}_registry\n}};\n\n"
       "const TVMModule *TVMSystemLibEntryPoint(void);\n"
       "const TVMModule *TVMSystemLibEntryPoint(void)\n{{\n    return &{0}_module;\n}}\n",
       p, reached ? p + "_offsets" : "NULL");

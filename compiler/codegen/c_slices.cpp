@@ -95,22 +95,7 @@ std::string begin_prototype(const Program& program, const std::string& p) {
               fmt::format("{0}_begin(struct {0}_context *context, ", p));
   if (const std::string in = fmt::format("const struct {}_inputs *inputs, ", p); program.feeding)
     run.erase(run.find(in), in.size());
-  // Over as many lines as it takes.
-  const std::string pad(run.find('(') + 1, ' ');
-  std::string out;
-  for (size_t at = 0, column = 0; at < run.size();) {
-    const size_t end = std::min(run.find(", ", at), run.size() - 1) + 1;
-    if (column > 0 && column + end - at > kCColumns) {
-      out += "\n" + pad;
-      column = pad.size();
-    } else if (column > 0) {
-      out += " ";
-    }
-    out += run.substr(at, end - at);
-    column += end - at + 1;
-    at = end + (end < run.size() ? 1 : 0);
-  }
-  return out;
+  return fold_prototype(run);
 }
 
 namespace {
@@ -277,7 +262,8 @@ std::string RunPrinter::print_step(int lines_before, nlohmann::ordered_json& cal
   const std::string cases = step_cases(slices, calls);
   line(fmt::format("int32_t {0}_step(struct {0}_context *context)", p_));
   line("{");
-  line(has_status_ ? "    int32_t status = 0, next;" : "    int32_t next;");
+  if (has_status_) line("    int32_t status = 0;");
+  line("    int32_t next;");
   line("");
   line("    if (context == NULL || context->position == 0) {");
   line(fmt::format("        return {}_ERROR_ARGUMENT;", up_));

@@ -41,8 +41,8 @@ std::string float_rules(const SupportUse& use, const std::string& prefix) {
       "#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \\\n"
       "    defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)\n";
   s += fmt::format(
-      "#error \"{}: \\\n-ffast-math and its parts change results; compile with -fno-fast-math, or define \\\n"
-      "{}_FAST_MATH to accept other results\"\n#endif\n",
+      "#error \"{}: -ffast-math and its parts change results; compile with\"\n"
+      "#error \"-fno-fast-math, or define {}_FAST_MATH to accept other results\"\n#endif\n",
       prefix, upper(prefix));
   // A fused multiply-add rounds once where the reference rounds twice. clang fuses unless told, gcc
   // unless -std=c99 tells, which the Arduino IDE does not; and gcc does not know C's pragma. Parts of -ffast-math

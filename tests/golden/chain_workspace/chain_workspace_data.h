@@ -13,9 +13,8 @@
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define CHAIN_WORKSPACE_ALIGNED(n) _Alignas(n)
 #else
-#error "chain_workspace: \
-how does this compiler align a variable? compile as C11, or define \
-CHAIN_WORKSPACE_ALIGNED(n)"
+#error "chain_workspace: how does this compiler align a variable?"
+#error "compile as C11, or define CHAIN_WORKSPACE_ALIGNED(n)"
 #endif
 #endif
 

@@ -13,9 +13,8 @@
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define CORTEX_M4_ALIGNED(n) _Alignas(n)
 #else
-#error "cortex_m4: \
-how does this compiler align a variable? compile as C11, or define \
-CORTEX_M4_ALIGNED(n)"
+#error "cortex_m4: how does this compiler align a variable?"
+#error "compile as C11, or define CORTEX_M4_ALIGNED(n)"
 #endif
 #endif
 

@@ -13,9 +13,8 @@
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define DENSE_ALIGNED(n) _Alignas(n)
 #else
-#error "dense: \
-how does this compiler align a variable? compile as C11, or define \
-DENSE_ALIGNED(n)"
+#error "dense: how does this compiler align a variable?"
+#error "compile as C11, or define DENSE_ALIGNED(n)"
 #endif
 #endif
 

@@ -10,9 +10,8 @@
 #ifndef MODEL_FAST_MATH
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || \
     defined(__NO_SIGNED_ZEROS__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__ > 0)
-#error "model: \
--ffast-math and its parts change results; compile with -fno-fast-math, or define \
-MODEL_FAST_MATH to accept other results"
+#error "model: -ffast-math and its parts change results; compile with"
+#error "-fno-fast-math, or define MODEL_FAST_MATH to accept other results"
 #endif
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF

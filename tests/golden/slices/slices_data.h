@@ -10,9 +10,8 @@
 
 /* Results are those of arithmetic that rounds to float after every operation. */
 #if defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16
-#error "slices: \
-floats are computed in another precision here (FLT_EVAL_METHOD is not 0); \
-on 32-bit x86 compile with -msse2 -mfpmath=sse"
+#error "slices: floats are computed in another precision here"
+#error "FLT_EVAL_METHOD is not 0; on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #endif
 
 #ifndef SLICES_ALIGNED
@@ -21,9 +20,8 @@ on 32-bit x86 compile with -msse2 -mfpmath=sse"
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define SLICES_ALIGNED(n) _Alignas(n)
 #else
-#error "slices: \
-how does this compiler align a variable? compile as C11, or define \
-SLICES_ALIGNED(n)"
+#error "slices: how does this compiler align a variable?"
+#error "compile as C11, or define SLICES_ALIGNED(n)"
 #endif
 #endif
 

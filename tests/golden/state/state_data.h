@@ -13,9 +13,8 @@
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #define STATE_ALIGNED(n) _Alignas(n)
 #else
-#error "state: \
-how does this compiler align a variable? compile as C11, or define \
-STATE_ALIGNED(n)"
+#error "state: how does this compiler align a variable?"
+#error "compile as C11, or define STATE_ALIGNED(n)"
 #endif
 #endif
 

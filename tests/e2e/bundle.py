@@ -1,23 +1,15 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many models linked into one program, every layer of each bit for bit as LiteRT's.
+"""Many models linked into one program, for a target of emitted_cases.py: gcc or clang on this machine, others in QEMU.
 
-Usage: bundle.py TARGET --work DIR [--models A,B | --ops [--every N]] [--optimize FLAGS]
-                 [--input overwrite|preserve] [--output overwrite|preserve] [--cpu CPU] [--level LEVEL] [--aligned]
-
-TARGET is one of emitted_cases.py: gcc or clang on this machine, cortex_m4 or rv32imac in QEMU. Each
-model is compiled with its trace hook; the program reads inputs from files and writes every result.
+Each model is compiled with its trace hook; the program reads inputs from files and writes every result.
 """
-import argparse
 import concurrent.futures
-import json
 import os
-import pathlib
 import string
+import sys
 
 import common
 import emitted_cases
-import records
 
 # What runs a model: in a unit that holds the model as well, or beside files that were compiled alone.
 UNIT = string.Template("""\
@@ -97,6 +89,8 @@ int bundle_${prefix}(void)
 
 # Models that are refused, and with which reason.
 REFUSED = {}
+# Models with weights of 4 bits, and those with 8 that they are made of.
+INT4 = {"digits_int4": "digits_int8", "glance_int4": "glance_int8", "kws_int4": "kws", "ad_int4": "ad"}
 
 HEADER = """\
 #ifndef BUNDLE_H
@@ -205,98 +199,16 @@ def write_sources(folder, prefixes, per_unit):
     return units
 
 
+def model_file(folder, name):
+    """The file of a model; one with weights of 4 bits is made in the folder."""
+    if name not in INT4:
+        return common.model_path(name)
+    path = folder / f"{name}.tflite"
+    common.run([sys.executable, common.ROOT / "scripts" / "int4-model", common.model_path(INT4[name]), path])
+    return path
+
+
 def require(*names):
     """The compilers and emulators of targets (emitted_cases.TARGETS) are installed."""
     for target in (emitted_cases.TARGETS[name] for name in names):
         common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
-
-
-def watch(folder):
-    """Options of QEMU that load alignment_plugin.c."""
-    plugin = folder / "alignment.so"
-    common.run(["gcc", "-shared", "-fPIC", "-O2", "-o", plugin, common.ROOT / "tests" / "e2e" / "alignment_plugin.c"])
-    return ["-plugin", f"{plugin},out={folder}/unaligned.txt"]
-
-
-def unaligned(folder, image):
-    """What the plugin saw, by function."""
-    *lines, end = (folder / "unaligned.txt").read_text().splitlines()
-    if end != "end":
-        raise common.Failure("the plugin did not end")
-    places = [line.split() for line in lines]
-    names = common.run(["addr2line", "-f", "-e", image, *(at for at, _ in places)]).splitlines()[::2] if places else []
-    return [f"{name}: {count} accesses at {at} are not aligned" for name, (at, count) in zip(names, places)]
-
-
-def model_names(options):
-    if options.ops:
-        folder = common.ROOT / "tests" / "models" / "ops"
-        return sorted(p.stem for p in folder.glob("*.tflite"))[::options.every]
-    return options.models.split(",")
-
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", choices=emitted_cases.TARGETS)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", default="")
-    parser.add_argument("--ops", action="store_true")
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--samples", type=int, default=3)
-    parser.add_argument("--optimize", default="-O2")
-    parser.add_argument("--input", default="overwrite", choices=("overwrite", "preserve"))
-    parser.add_argument("--output", default="preserve", choices=("overwrite", "preserve"))
-    parser.add_argument("--cpu", help="what the models are compiled for; kernels in assembly run if it is the target's")
-    parser.add_argument("--level", default="balanced")
-    parser.add_argument("--aligned", action="store_true", help="no access may be at an address that is no multiple of its size")
-    options = parser.parse_args(arguments)
-    target = emitted_cases.TARGETS[options.target]
-    require(options.target)
-    folder = common.fresh(options.work.resolve())
-    cases, refused = {}, []
-    for name in model_names(options):
-        path, prefix = common.model_path(name), common.prefix_of(name)
-        made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet",
-                           "--json", "--input", options.input, "--output", options.output,
-                           "-O", options.level, *(["--cpu", options.cpu] if options.cpu else []), expect=None)
-        if made.returncode or name in REFUSED:
-            if made.returncode != 1 or name not in REFUSED or REFUSED[name] not in made.stderr:
-                refused.append(f"{name}: exit code {made.returncode} {made.stderr.strip()}")
-            continue
-        for file in (folder / prefix).glob(f"{prefix}*.[ch]"):
-            file.rename(folder / file.name)
-        oracle = common.Oracle(path, options.samples)
-        (folder / f"{prefix}.in").write_bytes(records.pack_inputs(oracle.samples))
-        cases[prefix] = (name, json.loads(made.stdout)["layers"], oracle)
-    units = write_sources(folder, list(cases), 20 if options.ops else 1)
-    image = build(target, folder, units, options.optimize.split())
-    failures, compared, worst = [f"refused: {r}" for r in refused], 0, 0
-    command = [c.format(image=image) for c in target.command]
-    try:
-        if options.aligned:
-            print(common.run([*command, *watch(folder)]).strip())
-        else:
-            print(common.run_program(command, reads=[folder / f"{p}.in" for p in cases],
-                                     writes=[folder / f"{p}.out" for p in cases]).strip())
-    except common.Failure as failure:
-        failures.append(f"program: {failure}")
-    if options.aligned:
-        failures += unaligned(folder, image)
-    for prefix, (name, layers, oracle) in cases.items():
-        results = folder / f"{prefix}.out"
-        try:
-            found = records.unpack_results(results.read_bytes()) if results.exists() else []
-            count, distance = common.compare(oracle, layers, found)
-            compared, worst = compared + count, max(worst, distance)
-        except common.Failure as failure:
-            failures.append(f"{name}: {failure}")
-    print(f"{options.target}: {len(cases)} models in one program, {compared} results as LiteRT's, "
-          f"worst {worst} ulp, {len(failures)} failures")
-    print(f"{max(0, len(model_names(options)) - len(failures))} passed, {len(failures)} failed")
-    if failures or compared == 0:
-        raise common.Failure("\n".join(failures) or "nothing was compared")
-
-
-if __name__ == "__main__":
-    common.main_of(main)

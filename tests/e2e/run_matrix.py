@@ -24,7 +24,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 import bundle
@@ -117,19 +116,9 @@ def all_builds(full):
 # --- Models ---------------------------------------------------------------------------------------
 
 
-def model_file(folder, name):
-    """The model; with weights of 4 bits it is made of the one with 8."""
-    if not name.endswith("_int4"):
-        return common.model_path(name)
-    path = folder / f"{name}.tflite"
-    common.run([sys.executable, common.ROOT / "scripts" / "int4-model",
-                common.model_path(name.replace("_int4", "_int8")), path])
-    return path
-
-
 def emit(folder, prefix, name, options, samples):
     """One model's files in the folder; None if it is refused as it should be."""
-    path = model_file(folder, name)
+    path = bundle.model_file(folder, name)
     made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet", "--json",
                        *options, expect=None)
     if name in bundle.REFUSED and made.returncode == 1 and bundle.REFUSED[name] in made.stderr:

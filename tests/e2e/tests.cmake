@@ -74,7 +74,7 @@ pytest_test(emitted.reading full test_reading.py)
 e2e_test(emitted.misra full ${python} ${e2e}/misra.py check --some --work ${work}/misra)
 e2e_test(emitted.schedules full ${python} ${e2e}/schedules.py --models depthwise_column_int8,digits_int8
   --cpus host,cortex-m4f --every 12 --run 4 --work ${work}/schedules)
-e2e_test(emitted.runs full ${python} ${e2e}/run_matrix.py --work ${work}/runs)
+pytest_test(emitted.runs full test_run_matrix.py)
 pytest_test(float_rule.flips.own full test_float_rule.py -k "flips and (digits or gadget)")
 pytest_test(float_rule.flips.shared full test_float_rule.py -k "flips and not digits and not gadget")
 pytest_test(float_rule.near_zero full test_float_rule.py::test_near_zero)

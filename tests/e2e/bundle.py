@@ -4,12 +4,15 @@
 Each model is compiled with its trace hook; the program reads inputs from files and writes every result.
 """
 import concurrent.futures
+import dataclasses
+import json
 import os
 import string
 import sys
 
 import common
 import emitted_cases
+import records
 
 # What runs a model: in a unit that holds the model as well, or beside files that were compiled alone.
 UNIT = string.Template("""\
@@ -212,3 +215,98 @@ def require(*names):
     """The compilers and emulators of targets (emitted_cases.TARGETS) are installed."""
     for target in (emitted_cases.TARGETS[name] for name in names):
         common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
+
+
+# --- Running models ---------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Program:
+    target: str
+    models: tuple = ()
+    options: tuple = ()  # of aotc compile
+    samples: int = 3
+    optimize: str = "-O2"
+    per_unit: int = 1
+    aligned: bool = False  # no access may be at an address that is no multiple of its size
+
+
+def watch(folder):
+    """Options of QEMU that load alignment_plugin.c."""
+    plugin = folder / "alignment.so"
+    common.run(["gcc", "-shared", "-fPIC", "-O2", "-o", plugin, common.ROOT / "tests" / "e2e" / "alignment_plugin.c"])
+    return ["-plugin", f"{plugin},out={folder}/unaligned.txt"]
+
+
+def unaligned(folder, image):
+    """What the plugin saw, by function."""
+    *lines, end = (folder / "unaligned.txt").read_text().splitlines()
+    if end != "end":
+        raise common.Failure("the plugin did not end")
+    places = [line.split() for line in lines]
+    names = common.run(["addr2line", "-f", "-e", image, *(at for at, _ in places)]).splitlines()[::2] if places else []
+    return [f"{name}: {count} accesses at {at} are not aligned" for name, (at, count) in zip(names, places)]
+
+
+class Case:
+    """A model: LiteRT's results, and its emitted C in the folder."""
+
+    def __init__(self, name, program, folder):
+        path, self.prefix = model_file(folder, name), common.prefix_of(name.rsplit("/")[-1].removesuffix(".tflite"))
+        made = common.aotc("compile", path, "--prefix", self.prefix, "-o", folder / self.prefix, "--quiet", "--json",
+                           *program.options)
+        self._layers = json.loads(made)["layers"]
+        for file in (folder / self.prefix).glob(f"{self.prefix}*.[ch]"):
+            file.rename(folder / file.name)
+        self._oracle = common.Oracle(path, program.samples)
+        self.given, self.results = (folder / f"{self.prefix}.{end}" for end in ("in", "out"))
+        self.given.write_bytes(records.pack_inputs(self._oracle.samples))
+
+    def compare(self):
+        compared, worst = common.compare(self._oracle, self._layers, records.unpack_results(self.results.read_bytes()))
+        if compared == 0:
+            raise common.Failure("nothing was compared")
+        return f"{compared} results as LiteRT's, worst {worst} ulp"
+
+
+REASONS = (common.Failure, common.Skipped, common.litert_layers.Rejected, OSError)  # for a case to fail, or to be skipped
+
+
+def run(program, names, folder):
+    """Runs models as one program; name -> a text or what was raised."""
+    require(program.target)
+    target, verdicts, cases = emitted_cases.TARGETS[program.target], {}, {}
+    for name in names:
+        try:
+            cases[name] = Case(name, program, folder)
+        except REASONS as reason:
+            verdicts[name] = reason
+    if not cases:
+        return verdicts
+    ran = ""
+    try:
+        units = write_sources(folder, [case.prefix for case in cases.values()], program.per_unit)
+        image = build(target, folder, units, program.optimize.split())
+        command = [c.format(image=image) for c in target.command]
+        if program.aligned:
+            common.run([*command, *watch(folder)])
+            ran = "\n".join(unaligned(folder, image))
+        else:
+            common.run_program(command, [case.given for case in cases.values()], [case.results for case in cases.values()])
+    except common.Failure as failure:
+        ran = f"program: {failure}"
+    for name, case in cases.items():
+        try:
+            verdicts[name] = case.compare()
+        except REASONS as reason:
+            verdicts[name] = common.Failure(f"{reason}\n{ran}")
+        else:
+            verdicts[name] = common.Failure(ran) if ran else verdicts[name]
+    return verdicts
+
+
+def tell(verdict):
+    """Prints it, or raises it."""
+    if isinstance(verdict, BaseException):
+        raise verdict
+    print(verdict)

@@ -6,14 +6,10 @@ of ctest. The first case runs all that were selected. --models gives other model
 
   pytest tests/e2e/test_models.py -k models.file- --models A.tflite,B.tflite
 """
-import dataclasses
-import json
-
 import bundle
 import common
-import emitted_cases
 import pytest
-import records
+from bundle import Program
 
 OWN = ("digits_int8", "gadget_int8", "digits_f32", "gadget_f32")
 SHARED = ("kws", "vww", "resnet", "ad", "strww", "micro_speech", "hello_world_int8", "vww_f32", "resnet_f32", "ad_f32",
@@ -26,17 +22,6 @@ INT16 = ("glance_int16", "glance_int8", "flatten_int16", "conv1d_int16")
 PLANES = tuple(f"{network}_{layout}_{kind}" for network in ("plain", "residual", "flatten") for kind in ("f32", "int8")
                for layout in ("planes", "images"))
 OPS = tuple(sorted(p.stem for p in (common.ROOT / "tests" / "models" / "ops").glob("*.tflite")))
-
-
-@dataclasses.dataclass
-class Program:
-    target: str
-    models: tuple = ()
-    options: tuple = ()  # of aotc compile
-    samples: int = 3
-    optimize: str = "-O2"
-    per_unit: int = 1
-    aligned: bool = False  # no access may be at an address that is no multiple of its size
 
 
 def of_targets(name, targets, models, **how):
@@ -69,80 +54,6 @@ PROGRAMS = {
 }
 
 
-def watch(folder):
-    """Options of QEMU that load alignment_plugin.c."""
-    plugin = folder / "alignment.so"
-    common.run(["gcc", "-shared", "-fPIC", "-O2", "-o", plugin, common.ROOT / "tests" / "e2e" / "alignment_plugin.c"])
-    return ["-plugin", f"{plugin},out={folder}/unaligned.txt"]
-
-
-def unaligned(folder, image):
-    """What the plugin saw, by function."""
-    *lines, end = (folder / "unaligned.txt").read_text().splitlines()
-    if end != "end":
-        raise common.Failure("the plugin did not end")
-    places = [line.split() for line in lines]
-    names = common.run(["addr2line", "-f", "-e", image, *(at for at, _ in places)]).splitlines()[::2] if places else []
-    return [f"{name}: {count} accesses at {at} are not aligned" for name, (at, count) in zip(names, places)]
-
-
-class Case:
-    """A model: LiteRT's results, and its emitted C in the folder."""
-
-    def __init__(self, name, program, folder):
-        path, self.prefix = bundle.model_file(folder, name), common.prefix_of(name.rsplit("/")[-1].removesuffix(".tflite"))
-        made = common.aotc("compile", path, "--prefix", self.prefix, "-o", folder / self.prefix, "--quiet", "--json",
-                           *program.options)
-        self._layers = json.loads(made)["layers"]
-        for file in (folder / self.prefix).glob(f"{self.prefix}*.[ch]"):
-            file.rename(folder / file.name)
-        self._oracle = common.Oracle(path, program.samples)
-        self.given, self.results = (folder / f"{self.prefix}.{end}" for end in ("in", "out"))
-        self.given.write_bytes(records.pack_inputs(self._oracle.samples))
-
-    def compare(self):
-        compared, worst = common.compare(self._oracle, self._layers, records.unpack_results(self.results.read_bytes()))
-        if compared == 0:
-            raise common.Failure("nothing was compared")
-        return f"{compared} results as LiteRT's, worst {worst} ulp"
-
-
-REASONS = (common.Failure, common.Skipped, common.litert_layers.Rejected, OSError)  # for a case to fail, or to be skipped
-
-
-def run(program, names, folder):
-    """Runs models as one program; name -> a text or what was raised."""
-    bundle.require(program.target)
-    target, verdicts, cases = emitted_cases.TARGETS[program.target], {}, {}
-    for name in names:
-        try:
-            cases[name] = Case(name, program, folder)
-        except REASONS as reason:
-            verdicts[name] = reason
-    if not cases:
-        return verdicts
-    ran = ""
-    try:
-        units = bundle.write_sources(folder, [case.prefix for case in cases.values()], program.per_unit)
-        image = bundle.build(target, folder, units, program.optimize.split())
-        command = [c.format(image=image) for c in target.command]
-        if program.aligned:
-            common.run([*command, *watch(folder)])
-            ran = "\n".join(unaligned(folder, image))
-        else:
-            common.run_program(command, [case.given for case in cases.values()], [case.results for case in cases.values()])
-    except common.Failure as failure:
-        ran = f"program: {failure}"
-    for name, case in cases.items():
-        try:
-            verdicts[name] = case.compare()
-        except REASONS as reason:
-            verdicts[name] = common.Failure(f"{reason}\n{ran}")
-        else:
-            verdicts[name] = common.Failure(ran) if ran else verdicts[name]
-    return verdicts
-
-
 def pytest_generate_tests(metafunc):
     if "program" in metafunc.fixturenames:
         given = metafunc.config.getoption("models")
@@ -156,12 +67,9 @@ VERDICTS = {}  # by program
 def test_models(program, name, request, tmp_path_factory):
     if program not in VERDICTS:
         chosen = [item.callspec.params for item in request.session.items if item.function is test_models]
-        VERDICTS[program] = run(PROGRAMS[program], [c["name"] for c in chosen if c["program"] == program],
+        VERDICTS[program] = bundle.run(PROGRAMS[program], [c["name"] for c in chosen if c["program"] == program],
                                 tmp_path_factory.mktemp(program))
-    verdict = VERDICTS[program][name]
-    if isinstance(verdict, BaseException):
-        raise verdict
-    print(verdict)
+    bundle.tell(VERDICTS[program][name])
 
 
 # The most of the bytes of constants with 8 bits.

@@ -70,20 +70,23 @@ static int32_t run_{p}(uint8_t *out)
 """
 
 
-@functools.cache
-def runtime(compiler, factory):
-    """Objects of the C runtime, which all models share."""
-    folder, made = factory.mktemp(compiler), []
-    for source in sorted((CRT / "src").glob("*.c")):
-        made.append(folder / f"{source.stem}.o")
-        common.run([*common.cached(compiler), *common.LISTED, "-std=c99", "-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304",
-                    f"-I{CRT / 'include'}", "-c", source, "-o", made[-1]])
-    return made
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory):
+    """A function that gives a compiler's objects of the C runtime, which all models share."""
+    @functools.cache
+    def objects(compiler):
+        folder, made = tmp_path_factory.mktemp(compiler), []
+        for source in sorted((CRT / "src").glob("*.c")):
+            made.append(folder / f"{source.stem}.o")
+            common.run([*common.cached(compiler), *common.LISTED, "-std=c99", "-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304",
+                        f"-I{CRT / 'include'}", "-c", source, "-o", made[-1]])
+        return made
+    return objects
 
 
 @pytest.mark.parametrize("name, compiler", [(n, c) for n in OWN for c in ("gcc", "clang-19")]
                          + [(n, "gcc") for n in SHARED + SHARED_FLOAT])
-def test_bytes(name, compiler, tmp_path, tmp_path_factory):
+def test_bytes(name, compiler, runtime, tmp_path):
     """Every convention and memory of one model in one program; the outputs are compared there."""
     path, folder = common.model_path(name), tmp_path
     variants = [(c, m) for c in ("plain", "packed", "registry") for m in ("static", "workspace")]
@@ -110,7 +113,7 @@ def test_bytes(name, compiler, tmp_path, tmp_path_factory):
     for source in objects:
         compiled.append(folder / f"{source.stem}.o")
         common.run([*common.cached(compiler), *common.LISTED, *FLAGS, *includes, "-c", source, "-o", compiled[-1]])
-    compiled += runtime(compiler, tmp_path_factory)
+    compiled += runtime(compiler)
     common.run([*common.cached(compiler), *common.LISTED, "-std=gnu99", "-O1", *includes, "-c", main, "-o",
                 folder / "main.o"])
     common.run([compiler, *compiled, folder / "main.o", "-lm", "-o", folder / "program"])

@@ -28,21 +28,24 @@ ENTRIES = {
 }
 
 
-@functools.cache
-def emitted(entry, lowered_for, program, factory):
-    """A folder with the cases of an entry as C. Those that fail on the host are the business of `cases.evaluate`."""
-    _, every, operators = ENTRIES[entry]
-    folder = factory.mktemp(entry)
-    common.run([program, common.ROOT / "build" / "cases", "--emit", folder, "--every", every,
-                *(word for op in operators for word in ("--op", op)), "--targets", lowered_for], expect=None)
-    assert (folder / "main.c").exists(), "no cases were emitted"
-    return folder
+@pytest.fixture(scope="module")
+def emitted(build_folder, tmp_path_factory):
+    """A function that gives a folder with the cases of an entry as C. Those that fail on the host are the business of
+    `cases.evaluate`."""
+    @functools.cache
+    def folder_of(entry, lowered_for):
+        _, every, operators = ENTRIES[entry]
+        folder = tmp_path_factory.mktemp(entry)
+        common.run([build_folder / "tests" / "run_cases", common.ROOT / "build" / "cases", "--emit", folder, "--every", every,
+                    *(word for op in operators for word in ("--op", op)), "--targets", lowered_for], expect=None)
+        assert (folder / "main.c").exists(), "no cases were emitted"
+        return folder
+    return folder_of
 
 
 @pytest.mark.parametrize("entry, target", [(entry, target) for entry in ENTRIES for target in ENTRIES[entry][0]],
                          ids=[f"cases.{entry}-{target}" for entry in ENTRIES for target in ENTRIES[entry][0]])
-def test_emitted_cases(entry, target, build_folder, tmp_path_factory, record_property):
+def test_emitted_cases(entry, target, emitted, record_property):
     chosen = emitted_cases.TARGETS[target]
     common.require(*(tool for tool in (chosen.compiler, chosen.command[0]) if "{" not in tool))
-    folder = emitted(entry, chosen.lowered_for, build_folder / "tests" / "run_cases", tmp_path_factory)
-    record_property("cases", emitted_cases.build_and_run(target, folder))
+    record_property("cases", emitted_cases.build_and_run(target, emitted(entry, chosen.lowered_for)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures, options and the final line of all tests that pytest runs.
 
-A run ends with `N passed, N failed, N skipped`, which scripts/count-tests sums up. Each test counts as one case.
+A run ends with `N passed, N failed, N skipped`, which count-tests sums up. Each test counts as one case.
 A test that checks several cases at once says how many: record_property("cases", N). Subtests count one by one.
 
 common.skip skips a test. common.missing skips it, too, but fails with CI=true. A run whose tests are all skipped ends

@@ -66,7 +66,4 @@ set_tests_properties(cli.scripts PROPERTIES LABELS quick)
 add_test(NAME cli.boards COMMAND ${python} ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
 set_tests_properties(cli.boards PROPERTIES LABELS full)
 
-add_test(NAME golden
-         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/golden.py check
-                 --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/golden)
-set_tests_properties(golden PROPERTIES LABELS quick)
+pytest_test(golden quick golden/test_golden.py)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# pytest_test(NAME LABEL FILE[::TEST] [ARGUMENT...]): an entry of ctest that runs tests of a file by pytest. FILE is beside
-# the caller. What failed is run again by PYTEST_ADDOPTS=--last-failed ctest --rerun-failed.
+# pytest_test(NAME LABEL FILE[::TEST] [ARGUMENT...]): an entry of ctest that runs tests of a file by pytest. FILE is relative
+# to the caller. What failed is run again by PYTEST_ADDOPTS=--last-failed ctest --rerun-failed.
 set(pytest_work ${CMAKE_BINARY_DIR}/pytest)
 file(MAKE_DIRECTORY ${pytest_work})
 

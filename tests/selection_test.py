@@ -30,7 +30,8 @@ def reached(one, *names):
     return [bool(reach.reaches(name)) for name in names]
 
 
-LAYERS = entry("full", "stage.driver", command=["python", f"{ROOT}/tests/e2e/layers_on_board.py", "kws"])
+LAYERS = entry("full", "stage.driver", command=["python", "-m", "pytest", "-q", f"{ROOT}/tests/e2e/test_layers.py", "-k", "layers.kws-"])
+TOOL = entry("full", "stage.driver", command=["python", f"{ROOT}/tests/e2e/run_matrix.py"])
 READER = entry("full", "stage.frontends", command=["/build/tests/onnx_fuzz"])
 
 
@@ -50,7 +51,7 @@ def test_the_graph_is_that_of_check_layers():
 
 def test_documents_reach_what_reads_them():
     page = entry("full", "stage.driver", "reads.docs/cli.md",
-                 command=["python", f"{ROOT}/tests/e2e/docs.py", "commands", "--pages", "docs/cli.md"])
+                 command=["python", "-m", "pytest", "-q", f"{ROOT}/tests/e2e/test_docs.py", "-k", "test_commands and cli"])
     assert reached(page, "docs/cli.md", "docs/boards.md", "README.md") == [True, False, False]
     assert reached(LAYERS, "docs/cli.md", "README.md", "CHANGELOG.md") == [False] * 3
     everything = entry("quick", "stage.none", "reads.all", command=[f"{ROOT}/scripts/check-licences"])
@@ -58,7 +59,7 @@ def test_documents_reach_what_reads_them():
 
 
 def test_python_files_reach_what_imports_or_names_them():
-    assert reached(LAYERS, "tests/e2e/layers_on_board.py", "tests/e2e/common.py", "tests/verdicts.py",
+    assert reached(LAYERS, "tests/e2e/test_layers.py", "tests/e2e/common.py", "tests/verdicts.py",
                    "tests/oracle/litert_layers.py") == [True] * 4
     assert reached(LAYERS, "tests/zephyr/test_zephyr.py", "tests/e2e/docs.py", "python/aotc/tune.py") == [False] * 3
 
@@ -68,7 +69,7 @@ def test_a_test_of_pytest_is_reached_by_its_file_and_by_what_pytest_reads():
     assert reached(slices, "tests/slices/test_slices.py", "tests/state/run_state.py", "tests/e2e/bundle.py", "tests/conftest.py",
                    "tests/pytest.ini", "tests/models/state/gru_pair_int8.tflite") == [True] * 6
     assert reached(slices, "tests/zephyr/test_zephyr.py", "tests/avr/on_avr.py") == [False] * 2
-    assert reached(LAYERS, "tests/conftest.py") == [False]
+    assert reached(TOOL, "tests/conftest.py", "tests/e2e/bundle.py") == [False, True]
 
 
 def test_boards_and_the_runtime_reach_what_is_written_with_them():

@@ -79,9 +79,8 @@ def composite(tmp_path):
     return path
 
 
-def test_equals_litert(composite, tmp_path, monkeypatch):
-    monkeypatch.setenv(common.MORE_MODELS, str(tmp_path))
-    bundle.main(["gcc", "--work", str(tmp_path / "run"), "--models", composite.stem])
+def test_equals_litert(composite, tmp_path):
+    bundle.tell(*bundle.run(bundle.Program("gcc"), [str(composite)], common.fresh(tmp_path / "run")).values())
 
 
 def test_verify(composite):

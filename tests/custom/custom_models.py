@@ -1,13 +1,9 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes models of TFLite_Detection_PostProcess, CIRCULAR_BUFFER, TFLM_DECODE and LSTM of int16, many side by side.
-
-Usage: custom_models.py FOLDER
 
 `inputs.json` beside them says who computes them and the ranges of inputs. What the reference leaves as memory was
 (detections behind the last one) is cut off in the model.
 """
-import argparse
 import json
 import pathlib
 import sys
@@ -224,9 +220,3 @@ def write(folder):
         (folder / f"{name}.tflite").write_bytes(model.finish())
         about[name] = {**more, "inputs": model.ranges}
     (folder / "inputs.json").write_text(json.dumps(about, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    write(parser.parse_args().folder)

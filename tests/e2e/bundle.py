@@ -1,19 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Many models linked into one program, every layer of each bit for bit as LiteRT's.
+"""Many models linked into one program, for a target of emitted_cases.py: gcc or clang on this machine, others in QEMU.
 
-Usage: bundle.py TARGET --work DIR [--models A,B | --ops [--every N]] [--optimize FLAGS]
-                 [--input overwrite|preserve] [--output overwrite|preserve] [--cpu CPU] [--level LEVEL] [--aligned]
-
-TARGET is one of emitted_cases.py: gcc or clang on this machine, cortex_m4 or rv32imac in QEMU. Each
-model is compiled with its trace hook; the program reads inputs from files and writes every result.
+Each model is compiled with its trace hook; the program reads inputs from files and writes every result.
 """
-import argparse
 import concurrent.futures
+import dataclasses
 import json
 import os
-import pathlib
 import string
+import sys
 
 import common
 import emitted_cases
@@ -97,6 +92,8 @@ int bundle_${prefix}(void)
 
 # Models that are refused, and with which reason.
 REFUSED = {}
+# Models with weights of 4 bits, and those with 8 that they are made of.
+INT4 = {"digits_int4": "digits_int8", "glance_int4": "glance_int8", "kws_int4": "kws", "ad_int4": "ad"}
 
 HEADER = """\
 #ifndef BUNDLE_H
@@ -205,10 +202,33 @@ def write_sources(folder, prefixes, per_unit):
     return units
 
 
+def model_file(folder, name):
+    """The file of a model; one with weights of 4 bits is made in the folder."""
+    if name not in INT4:
+        return common.model_path(name)
+    path = folder / f"{name}.tflite"
+    common.run([sys.executable, common.ROOT / "scripts" / "int4-model", common.model_path(INT4[name]), path])
+    return path
+
+
 def require(*names):
     """The compilers and emulators of targets (emitted_cases.TARGETS) are installed."""
     for target in (emitted_cases.TARGETS[name] for name in names):
         common.require(target.compiler, *(c for c in target.command[:1] if "{" not in c))
+
+
+# --- Running models ---------------------------------------------------------------------------------
+
+
+@dataclasses.dataclass
+class Program:
+    target: str
+    models: tuple = ()
+    options: tuple = ()  # of aotc compile
+    samples: int = 3
+    optimize: str = "-O2"
+    per_unit: int = 1
+    aligned: bool = False  # no access may be at an address that is no multiple of its size
 
 
 def watch(folder):
@@ -228,75 +248,65 @@ def unaligned(folder, image):
     return [f"{name}: {count} accesses at {at} are not aligned" for name, (at, count) in zip(names, places)]
 
 
-def model_names(options):
-    if options.ops:
-        folder = common.ROOT / "tests" / "models" / "ops"
-        return sorted(p.stem for p in folder.glob("*.tflite"))[::options.every]
-    return options.models.split(",")
+class Case:
+    """A model: LiteRT's results, and its emitted C in the folder."""
 
-
-def main(arguments=None):
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("target", choices=emitted_cases.TARGETS)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--models", default="")
-    parser.add_argument("--ops", action="store_true")
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--samples", type=int, default=3)
-    parser.add_argument("--optimize", default="-O2")
-    parser.add_argument("--input", default="overwrite", choices=("overwrite", "preserve"))
-    parser.add_argument("--output", default="preserve", choices=("overwrite", "preserve"))
-    parser.add_argument("--cpu", help="what the models are compiled for; kernels in assembly run if it is the target's")
-    parser.add_argument("--level", default="balanced")
-    parser.add_argument("--aligned", action="store_true", help="no access may be at an address that is no multiple of its size")
-    options = parser.parse_args(arguments)
-    target = emitted_cases.TARGETS[options.target]
-    require(options.target)
-    folder = common.fresh(options.work.resolve())
-    cases, refused = {}, []
-    for name in model_names(options):
-        path, prefix = common.model_path(name), common.prefix_of(name)
-        made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet",
-                           "--json", "--input", options.input, "--output", options.output,
-                           "-O", options.level, *(["--cpu", options.cpu] if options.cpu else []), expect=None)
-        if made.returncode or name in REFUSED:
-            if made.returncode != 1 or name not in REFUSED or REFUSED[name] not in made.stderr:
-                refused.append(f"{name}: exit code {made.returncode} {made.stderr.strip()}")
-            continue
-        for file in (folder / prefix).glob(f"{prefix}*.[ch]"):
+    def __init__(self, name, program, folder):
+        path, self.prefix = model_file(folder, name), common.prefix_of(name.rsplit("/")[-1].removesuffix(".tflite"))
+        made = common.aotc("compile", path, "--prefix", self.prefix, "-o", folder / self.prefix, "--quiet", "--json",
+                           *program.options)
+        self._layers = json.loads(made)["layers"]
+        for file in (folder / self.prefix).glob(f"{self.prefix}*.[ch]"):
             file.rename(folder / file.name)
-        oracle = common.Oracle(path, options.samples)
-        (folder / f"{prefix}.in").write_bytes(records.pack_inputs(oracle.samples))
-        cases[prefix] = (name, json.loads(made.stdout)["layers"], oracle)
-    units = write_sources(folder, list(cases), 20 if options.ops else 1)
-    image = build(target, folder, units, options.optimize.split())
-    failures, compared, worst = [f"refused: {r}" for r in refused], 0, 0
-    command = [c.format(image=image) for c in target.command]
-    try:
-        if options.aligned:
-            print(common.run([*command, *watch(folder)]).strip())
-        else:
-            print(common.run_program(command, reads=[folder / f"{p}.in" for p in cases],
-                                     writes=[folder / f"{p}.out" for p in cases]).strip())
-    except common.Failure as failure:
-        failures.append(f"program: {failure}")
-    if options.aligned:
-        failures += unaligned(folder, image)
-    for prefix, (name, layers, oracle) in cases.items():
-        results = folder / f"{prefix}.out"
+        self._oracle = common.Oracle(path, program.samples)
+        self.given, self.results = (folder / f"{self.prefix}.{end}" for end in ("in", "out"))
+        self.given.write_bytes(records.pack_inputs(self._oracle.samples))
+
+    def compare(self):
+        compared, worst = common.compare(self._oracle, self._layers, records.unpack_results(self.results.read_bytes()))
+        if compared == 0:
+            raise common.Failure("nothing was compared")
+        return f"{compared} results as LiteRT's, worst {worst} ulp"
+
+
+REASONS = (common.Failure, common.Skipped, common.litert_layers.Rejected, OSError)  # for a case to fail, or to be skipped
+
+
+def run(program, names, folder):
+    """Runs models as one program; name -> a text or what was raised."""
+    require(program.target)
+    target, verdicts, cases = emitted_cases.TARGETS[program.target], {}, {}
+    for name in names:
         try:
-            found = records.unpack_results(results.read_bytes()) if results.exists() else []
-            count, distance = common.compare(oracle, layers, found)
-            compared, worst = compared + count, max(worst, distance)
-        except common.Failure as failure:
-            failures.append(f"{name}: {failure}")
-    print(f"{options.target}: {len(cases)} models in one program, {compared} results as LiteRT's, "
-          f"worst {worst} ulp, {len(failures)} failures")
-    print(f"{max(0, len(model_names(options)) - len(failures))} passed, {len(failures)} failed")
-    if failures or compared == 0:
-        raise common.Failure("\n".join(failures) or "nothing was compared")
+            cases[name] = Case(name, program, folder)
+        except REASONS as reason:
+            verdicts[name] = reason
+    if not cases:
+        return verdicts
+    ran = ""
+    try:
+        units = write_sources(folder, [case.prefix for case in cases.values()], program.per_unit)
+        image = build(target, folder, units, program.optimize.split())
+        command = [c.format(image=image) for c in target.command]
+        if program.aligned:
+            common.run([*command, *watch(folder)])
+            ran = "\n".join(unaligned(folder, image))
+        else:
+            common.run_program(command, [case.given for case in cases.values()], [case.results for case in cases.values()])
+    except common.Failure as failure:
+        ran = f"program: {failure}"
+    for name, case in cases.items():
+        try:
+            verdicts[name] = case.compare()
+        except REASONS as reason:
+            verdicts[name] = common.Failure(f"{reason}\n{ran}")
+        else:
+            verdicts[name] = common.Failure(ran) if ran else verdicts[name]
+    return verdicts
 
 
-if __name__ == "__main__":
-    common.main_of(main)
+def tell(verdict):
+    """Prints it, or raises it."""
+    if isinstance(verdict, BaseException):
+        raise verdict
+    print(verdict)

@@ -10,11 +10,6 @@ SANITIZED = ["-g", "-O1", "-ffp-contract=off", "-fsanitize=address,undefined", "
 M4 = emitted_cases.TARGETS["cortex_m4"]
 
 
-def add_options(parser):
-    parser.add_argument("--only", default="", help="tests whose names contain this")
-    parser.add_argument("--optimize", default="-O1", metavar="-OLEVEL", help="of programs for this machine (-O1)")
-
-
 def build(work, emitted, compiler, flags, links=("-lm",), more=()):
     """The image of work/main.c, the C in the folders `emitted`, which has to be without warnings, and files of `more`."""
     includes = [f"-I{folder}" for folder in emitted]

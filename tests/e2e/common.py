@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import traceback
 
 import numpy as np
 
@@ -55,20 +54,6 @@ def main_of(test):
     except (Failure, litert_layers.Rejected) as failure:
         print(f"FAILED: {failure}")
         sys.exit(1)
-
-
-def run_tests(tests, only, *arguments):
-    """Calls the tests whose names have the text `only`, whatever fails, and prints how many did; Failure if one did."""
-    chosen, failed = [t for t in tests if only in t.__name__], 0
-    for one in chosen:
-        try:
-            one(*arguments)
-        except Exception:  # noqa: BLE001
-            failed += 1
-            print(f"FAILED {one.__name__}\n{traceback.format_exc()}")
-    print(f"{len(chosen) - failed} passed, {failed} failed, 0 skipped")
-    if failed or not chosen:
-        raise Failure(f"{failed} of {len(chosen)} tests")
 
 
 class Skipped(SystemExit):

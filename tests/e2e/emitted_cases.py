@@ -1,21 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Emits operator cases as C, builds them as one program for each target and runs it.
+"""Targets that emitted C is compiled and run for, and operator cases as one program for a target.
 
-Usage: emitted_cases.py TARGET... --run-cases PROGRAM --cases DIR --out DIR [--every N] [--op NAME]
-
-TARGET is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), cortex_m4_speed (as at
+A target is gcc, gcc_O2, clang, clang_O2 (the host), cortex_m4, cortex_m55 or rv32imac (QEMU), cortex_m4_speed (as at
 -O speed), or thumb1, thumb2 or rv32: convolutions and fully connected layers by the kernels of small cores. rv32_clang, cortex_m4_clang, cortex_m55_clang,
 thumb1_clang and thumb2_clang are compiled by clang, TARGET_O0 to TARGET_O3 and TARGET_Os at that level. The program compares
 every result with LiteRT's and ends with 'N passed, 0 failed'; anything else fails.
 """
-import argparse
 import concurrent.futures
 import dataclasses
 import os
 import pathlib
 import re
-import shutil
 
 import common
 
@@ -115,7 +110,7 @@ TARGETS |= {f"{name}_O{level}": dataclasses.replace(target, level=[f"-O{level}"]
             for name, target in TARGETS.items() if not target.level for level in "0123s"}
 
 
-def compile_all(name, folder, jobs):
+def compile_all(name, folder):
     """Object files of every chunk for a target; each includes the sources of its models."""
     target = TARGETS[name]
     sources = [HERE / s for s in target.sources]
@@ -129,14 +124,14 @@ def compile_all(name, folder, jobs):
                     made], cwd=folder)
         return made
 
-    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         return list(pool.map(one, sources))
 
 
-def build_and_run(name, folder, jobs):
-    """(passed, failed) cases on a target of those that are in the folder as C, against LiteRT's results."""
+def build_and_run(name, folder):
+    """How many cases of those that are in the folder as C pass on a target: all, against LiteRT's results."""
     target = TARGETS[name]
-    objects = compile_all(name, folder, jobs)
+    objects = compile_all(name, folder)
     image = folder / f"cases.{name}.elf"
     common.run([*(target.linker or [target.compiler, *target.flags]), *objects, "-o", image, *target.link])
     text = common.run_program([c.format(image=image) for c in target.command])
@@ -144,44 +139,3 @@ def build_and_run(name, folder, jobs):
     if not found or int(found[1]) == 0 or int(found[2]) != 0:
         raise common.Failure(f"{name}: {text[-4000:]}")
     return int(found[1])
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("targets", nargs="+", choices=TARGETS, metavar="TARGET",
-                        help="what is emitted is the same for all of them: " + ", ".join(TARGETS))
-    parser.add_argument("--run-cases", required=True)
-    parser.add_argument("--cases", required=True)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--op", action="append", default=[])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    options = parser.parse_args()
-    targets = [TARGETS[name] for name in options.targets]
-    lowered_for = targets[0].lowered_for
-    if any(target.lowered_for != lowered_for for target in targets):
-        parser.error("these targets do not take the same C")
-    for tool in (tool for target in targets for tool in (target.compiler, target.command[0])):
-        if "{" not in tool and shutil.which(tool) is None:
-            raise SystemExit(f"error: '{tool}' is not installed; scripts/setup installs it")
-    shutil.rmtree(options.out, ignore_errors=True)
-    folder = options.out.resolve()
-    # Cases that fail on the host are the business of the test `cases.evaluate`.
-    done = common.run([options.run_cases, options.cases, "--emit", folder, "--every", options.every,
-                       *(a for op in options.op for a in ("--op", op)), "--targets", lowered_for], expect=None)
-    if not (folder / "main.c").exists():
-        raise SystemExit(f"error: no cases were emitted\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    failures = []
-    for name in options.targets:
-        try:
-            print(f"{build_and_run(name, folder, options.jobs)} passed, 0 failed", flush=True)
-        except common.Failure as failure:
-            failures.append(name)
-            print(f"error: {name}: {failure}", flush=True)
-    if failures:
-        raise common.Failure(", ".join(failures))
-
-
-if __name__ == "__main__":
-    common.main_of(main)

@@ -19,26 +19,24 @@ import common
 
 # As scripts/make-keras-models names them, in this order; others stand behind.
 KINDS = ("f32", "int8", "int16", "dynamic", "float16")
-BUNDLE = pathlib.Path(__file__).with_name("bundle.py")
+TEST = pathlib.Path(__file__).with_name("test_models.py")
 
 
 def outcome(path, work):
-    """"equal", and what bundle.py counted; or "refused" or "differs", and why."""
+    """"equal", and what test_models.py counted; or "refused" or "differs", and why."""
     made = common.aotc("check", path, "--quiet", expect=None)
     if made.returncode:
         why = next(line for line in made.stderr.splitlines() if " error: " in line)
         return "flex" if "Flex operators run in TensorFlow itself" in made.stderr else "refused", why
     # In a process of its own: some of LiteRT's kernels abort.
-    command = [sys.executable, BUNDLE, "gcc", "--work", work, "--models", path.stem]
-    environment = {**os.environ, common.MORE_MODELS: str(path.parent)}
-    done = common.run(command, expect=None, env=environment)
+    command = [sys.executable, "-m", "pytest", "-q", "-s", TEST, "-k", "models.file-", "--models", path, f"--basetemp={work}"]
+    done = common.run(command, expect=None)
     if done.returncode and "Didn't find op for builtin" in done.stdout:
-        again = common.run(command, expect=None, env={**environment, "AOTC_KERNELS": "builtin"})
+        again = common.run(command, expect=None, env={**os.environ, "AOTC_KERNELS": "builtin"})
         lacking = next(line for line in done.stdout.splitlines() if "Didn't find op" in line)
         return "alone" if again.returncode else "builtin", lacking
-    if done.returncode:
-        return "differs", (done.stdout.splitlines() or [f"exit code {done.returncode}"])[-1]
-    return "equal", done.stdout.splitlines()[-1]
+    said = [line for line in done.stdout.splitlines() if line.startswith("E  ") or "results as LiteRT's" in line]
+    return "differs" if done.returncode else "equal", (said or [f"exit code {done.returncode}"])[-1]
 
 
 def table(outcomes):

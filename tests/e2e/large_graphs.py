@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs of thousands of small ADDs: what a compiler that looks at every pair would be slow on."""
-import argparse
 import pathlib
 import sys
 
@@ -143,13 +142,3 @@ def planes(count, dtype="float32"):
 
 
 KINDS = {"chain": chain, "window": window, "wide": wide, "images": images, "planes": planes}
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=KINDS)
-    parser.add_argument("count", type=int)
-    parser.add_argument("dtype")
-    parser.add_argument("file", type=pathlib.Path)
-    options = parser.parse_args()
-    options.file.write_bytes(KINDS[options.kind](options.count, options.dtype))

@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs emitted C as gcc and clang build it at every level, and compares every layer with LiteRT.
 
-Usage: run_matrix.py --work DIR [--full] [--only TEXT] [--jobs N]
+Usage: run_matrix.py --full --work DIR [--only TEXT] [--jobs N]
 
 A build is a compiler (gcc, clang), a level (-O0 -O1 -O2 -O3 -Os), a mode and a width: `plain`, `lto`
 (-flto) and `san` (address and undefined-behaviour sanitizers) for 64 bits, `plain` and `san` for 32.
 NAME.c and NAME_data.c are compiled apart, as users do. On 32 bits only models that compute with floats
-get -msse2 -mfpmath=sse. Every build is made; by default each model goes into a few of them, at least
-one of each compiler, and one in five of the operator models is taken. --full puts every model into
-every build (and adds -flto for 32 bits), which takes half an hour of CPU.
+get -msse2 -mfpmath=sse. --full makes every build with every model in it (and adds -flto for 32 bits), which takes half an
+hour of CPU. In test_run_matrix.py each model goes into a few builds, at least one of each compiler, and one in five of the
+operator models is taken.
 
 --only keeps the builds whose name has TEXT in it, as in `clang-O2` or `san32`.
 
@@ -24,7 +24,6 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 
 import bundle
@@ -117,19 +116,9 @@ def all_builds(full):
 # --- Models ---------------------------------------------------------------------------------------
 
 
-def model_file(folder, name):
-    """The model; with weights of 4 bits it is made of the one with 8."""
-    if not name.endswith("_int4"):
-        return common.model_path(name)
-    path = folder / f"{name}.tflite"
-    common.run([sys.executable, common.ROOT / "scripts" / "int4-model",
-                common.model_path(name.replace("_int4", "_int8")), path])
-    return path
-
-
 def emit(folder, prefix, name, options, samples):
     """One model's files in the folder; None if it is refused as it should be."""
-    path = model_file(folder, name)
+    path = bundle.model_file(folder, name)
     made = common.aotc("compile", path, "--prefix", prefix, "-o", folder / prefix, "--quiet", "--json",
                        *options, expect=None)
     if name in bundle.REFUSED and made.returncode == 1 and bundle.REFUSED[name] in made.stderr:
@@ -235,6 +224,13 @@ class Builder:
         return image
 
 
+def prepare(folder, full):
+    """build -> its models, whose files are in the folder."""
+    common.require(*COMPILERS.values(), "ld.lld-19")
+    (folder / "bundle.h").write_text(bundle.HEADER)
+    return assign(emit_all(folder, full), all_builds(full), full)
+
+
 def run_build(builder, build, models):
     """Number of results compared, and what is wrong of each model."""
     image = builder.program(build, models)
@@ -264,16 +260,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--full", action="store_true", required=True)
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    common.require(*COMPILERS.values(), "ld.lld-19")
     folder = common.fresh(options.work.resolve())
-    (folder / "bundle.h").write_text(bundle.HEADER)
-    models = emit_all(folder, options.full)
-    plan = assign(models, all_builds(options.full), options.full)
-    plan = {b: m for b, m in plan.items() if options.only in b.name}
+    plan = {b: m for b, m in prepare(folder, options.full).items() if options.only in b.name}
     failures, compared = [], 0
     # Those of one compiler and width share objects.
     queues = {}
@@ -297,7 +289,7 @@ def main():
     runs = sum(len(m) for m in plan.values())
     for failure in failures:
         print(f"FAILED: {failure}")
-    print(f"{len(plan)} builds, {runs} runs of {len(models)} models, {compared} results as LiteRT's, "
+    print(f"{len(plan)} builds, {runs} runs of {max(map(len, plan.values()))} models, {compared} results as LiteRT's, "
           f"{len(failures)} failures")
     if failures or compared == 0:
         sys.exit(1)

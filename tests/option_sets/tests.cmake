@@ -6,6 +6,5 @@ endif()
 set(option_sets ${CMAKE_CURRENT_LIST_DIR})
 add_test(NAME option_sets
          COMMAND ${python} ${option_sets}/lane.py --aotc $<TARGET_FILE:aotc> --count 300 --jobs 2 --work ${CMAKE_BINARY_DIR}/option_sets)
-add_test(NAME option_sets.can_fail
-         COMMAND ${python} ${option_sets}/can_fail.py --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/option_sets_can_fail)
-set_tests_properties(option_sets option_sets.can_fail PROPERTIES LABELS full)
+set_tests_properties(option_sets PROPERTIES LABELS full)
+pytest_test(option_sets.can_fail full test_option_sets_can_fail.py)

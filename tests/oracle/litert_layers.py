@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs a .tflite with LiteRT's reference kernels and keeps the result of every operator.
 
@@ -7,15 +6,10 @@ thread, no delegate, every intermediate tensor preserved. Variable tensors are r
 sample, so samples are independent of each other.
 """
 
-import argparse
 import pathlib
-import sys
 
 import numpy as np
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import records  # noqa: E402
-from ai_edge_litert import interpreter as litert  # noqa: E402
+from ai_edge_litert import interpreter as litert
 
 
 class Rejected(Exception):
@@ -112,74 +106,3 @@ def random_array(shape, dtype, rng):
         info = np.iinfo(dtype)
         return rng.integers(info.min, info.max, size=shape, dtype=dtype, endpoint=True)
     return (rng.standard_normal(size=shape) * rng.choice([0.25, 1.0, 4.0])).astype(dtype)
-
-
-def layer_records(model, samples, with_outputs=False):
-    """Records (sample, op, result, bytes) of every operator result for every sample."""
-    layers = model if isinstance(model, Layers) else Layers(model)
-    found = []
-    for s, arrays in enumerate(samples):
-        for op, results in enumerate(layers.run(arrays)):
-            for r, value in enumerate(results):
-                if value is not None:
-                    found.append((s, op, r, np.ascontiguousarray(value).tobytes()))
-        if with_outputs:
-            for r, value in enumerate(layers.model_outputs()):
-                found.append((s, records.OP_MODEL_OUTPUT, r, np.ascontiguousarray(value).tobytes()))
-    return found
-
-
-def samples_from_file(path, layers):
-    """Samples from an inputs file, or from the raw bytes of one or more samples, or from .npy."""
-    details = layers.inputs
-    sizes = [int(np.prod(d["shape"])) * np.dtype(d["dtype"]).itemsize for d in details]
-    if path.suffix == ".npy":
-        array = np.load(path)
-        return [[a] for a in array.reshape(-1, *details[0]["shape"])]
-    data = path.read_bytes()
-    if data[:4] == records.MAGIC_INPUTS.to_bytes(4, "little"):
-        raw = records.unpack_inputs(data, sizes)
-    else:
-        if len(data) == 0 or len(data) % sum(sizes):
-            raise ValueError(
-                f"{path}: {len(data)} bytes is not a multiple of a sample's {sum(sizes)}")
-        header = records.pack_inputs([])[:4] + (len(data) // sum(sizes)).to_bytes(4, "little")
-        raw = records.unpack_inputs(header + data, sizes)
-    return [
-        [np.frombuffer(b, d["dtype"]).reshape(d["shape"]) for b, d in zip(s, details)] for s in raw
-    ]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("model", type=pathlib.Path)
-    parser.add_argument("out", type=pathlib.Path, help="results file to write")
-    parser.add_argument(
-        "--inputs", type=pathlib.Path, help="an inputs file, raw sample bytes, or .npy (one input)"
-    )
-    parser.add_argument("--seed", type=int, default=1, help="for random samples")
-    parser.add_argument("--samples", type=int, default=3, help="number of random samples")
-    parser.add_argument("--write-inputs", type=pathlib.Path, help="keep the samples used")
-    parser.add_argument("--outputs", action="store_true", help="also records of the model outputs")
-    args = parser.parse_args()
-    try:
-        layers = Layers(args.model)
-        if args.inputs:
-            samples = samples_from_file(args.inputs, layers)
-        else:
-            rng = np.random.default_rng(args.seed)
-            samples = [layers.random_inputs(rng) for _ in range(args.samples)]
-        found = layer_records(layers, samples, args.outputs)
-    except (Rejected, ValueError, OSError) as error:
-        print(f"{args.model}: error: {error}", file=sys.stderr)
-        return 1
-    args.out.write_bytes(records.pack_results(found))
-    if args.write_inputs:
-        args.write_inputs.write_bytes(records.pack_inputs(samples))
-    counts = f"{len(layers.operators)} operators, {len(samples)} samples, {len(found)} records"
-    print(f"{args.model}: {counts}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -105,8 +105,7 @@ def beside_litert(path, work, stateful, kernels):
     if stateful:
         command = ["-m", "pytest", f"{ROOT}/tests/state/test_state.py::test_host[{path.stem}]", f"--basetemp={work}"]
     else:
-        command = [ROOT / "tests" / "e2e" / "bundle.py", "gcc", "--work", work, "--models", path.stem,
-                   "--samples", "1", "--optimize=-O1"]
+        command = ["-m", "pytest", f"{ROOT}/tests/e2e/test_models.py", "-k", "models.public-", "--models", path, f"--basetemp={work}"]
     # In a process of its own: some of LiteRT's kernels abort.
     done = common.run([sys.executable, *command], expect=None, env=environment, timeout=1800)
     return done.returncode, done.stdout + done.stderr

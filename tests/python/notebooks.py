@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The notebooks of examples/notebooks run to their ends; their cells assert what they say.
 
-Usage: notebooks.py --work DIR [--jupyter] [--all]
+Usage: notebooks.py --jupyter [--all] --work DIR
 
-Their code is run in this process, cell after cell, as a notebook runs it: what the last expression of a cell gives is shown in the
-way that notebooks show it. With --jupyter a kernel runs them (nbclient and ipykernel); --all takes those, too, that take
-long.
+A kernel runs them (nbclient and ipykernel); --all takes those, too, that take long. test_notebooks.py runs their code in
+its process, cell after cell, as a notebook runs it: what the last expression of a cell gives is shown in the way that
+notebooks show it.
 """
 import argparse
 import ast
@@ -20,9 +20,20 @@ import sys
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
 NOTEBOOKS = ROOT / "examples/notebooks"
 LONG = {"tune_on_a_cluster"}
+
+
+def paths(long=False):
+    return [p for p in sorted(NOTEBOOKS.glob("*.ipynb")) if long or p.stem not in LONG]
+
+
+def place(work):
+    """A folder to run notebooks in: what they name is where it is in the repository."""
+    folder = work / "examples/notebooks"
+    folder.mkdir(parents=True)
+    (work / "tests").symlink_to(ROOT / "tests")
+    return folder
 
 
 def cells_of(path):
@@ -71,27 +82,22 @@ def run_in_jupyter(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--jupyter", action="store_true")
+    parser.add_argument("--jupyter", action="store_true", required=True)
     parser.add_argument("--all", action="store_true")
     arguments = parser.parse_args()
-    run = run_in_jupyter if arguments.jupyter else run_here
     shutil.rmtree(arguments.work, ignore_errors=True)
-    work = arguments.work.resolve() / "examples/notebooks"
-    work.mkdir(parents=True)
-    (work.parents[1] / "tests").symlink_to(ROOT / "tests")
     os.environ.setdefault("AOTC", str(ROOT / "build/release/compiler/aotc"))
     os.environ["PYTHONPATH"] = str(ROOT / "python")
-    os.chdir(work)
-    paths = [p for p in sorted(NOTEBOOKS.glob("*.ipynb")) if arguments.all or p.stem not in LONG]
-    failed = 0
-    for path in paths:
+    os.chdir(place(arguments.work.resolve()))
+    chosen, failed = paths(arguments.all), 0
+    for path in chosen:
         try:
-            run(path)
+            run_in_jupyter(path)
         except Exception:  # noqa: BLE001
             failed += 1
             print(f"FAILED {path.stem}\n{traceback.format_exc()}")
-    print(f"{len(paths) - failed} passed, {failed} failed, 0 skipped")
-    return 1 if failed or len(paths) < 3 else 0
+    print(f"{len(chosen) - failed} passed, {failed} failed, 0 skipped")
+    return 1 if failed or len(chosen) < 3 else 0
 
 
 if __name__ == "__main__":

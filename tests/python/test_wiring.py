@@ -18,6 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(pathlib.Path(__file__).parent)]
 import common  # noqa: E402
 import frameworks  # noqa: E402
+from errors import raises  # noqa: E402
 from frameworks import Model, Value  # noqa: E402
 
 RNG = np.random.default_rng(1)
@@ -30,14 +31,6 @@ def aotc(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", frameworks.torch())
     import aotc
     return aotc
-
-
-def raises(kind, action, *words):
-    with pytest.raises(kind) as caught:
-        action()
-    for word in words:
-        assert word in str(caught.value)
-    return caught.value
 
 
 def mixed(imu, cam):

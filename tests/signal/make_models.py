@@ -1,14 +1,10 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Writes models of TensorFlow Lite Micro's signal operators: each has many of one kind side by side.
-
-Usage: make_models.py FOLDER
 
 `inputs.json` beside them says who computes them (tflite-micro) and the ranges of inputs. Tables come from
 formulas and from a seed that is the same each time. front_end.tflite is a whole audio front end, from 30 ms of
 samples at 16 kHz to 40 channels of int8.
 """
-import argparse
 import json
 import pathlib
 import sys
@@ -302,9 +298,3 @@ def write(folder):
         (folder / f"{name}.tflite").write_bytes(model.finish())
         about[name] = {"oracle": "tflite-micro", "inputs": model.ranges}
     (folder / "inputs.json").write_text(json.dumps(about, indent=1) + "\n")
-
-
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=pathlib.Path)
-    write(parser.parse_args().folder)

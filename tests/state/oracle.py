@@ -1,22 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Runs a model many times in LiteRT's reference kernels and keeps its state from run to run.
 
-Usage: oracle.py MODEL --out DIR [--runs 100] [--seed 1] [--reset-after 50] [--state OUT=IN]...
-
-Writes into DIR:
+write() writes into a folder:
   oracle.json       inputs and outputs (name, type, shape, bytes, quantization), pairs, what was run
   inputs.bin        the inputs of every run (records.py); inputs that are a state are left out
   outputs.bin       the outputs of every run (records.py: sample is the run)
-  outputs_reset.bin the same inputs, but before run `--reset-after` the state is the first one again
+  outputs_reset.bin the same inputs, but before run `reset_after` the state is the first one again
 
 Neither LiteRT's reset nor a second allocation resets a resource variable: only a new interpreter
-does. `--state` returns an output of a run as an input of the next, first as zeros (the zero point of a
-quantized one). Ranges of inputs and pairs are in inputs.json beside the model, as names of the model;
-`--state` is added to them; `every`: of so many runs the
-last one has outputs. Inputs of run r depend on the seed and r alone.
+does. A pair returns an output of a run as an input of the next, first as zeros (the zero point of a quantized one).
+Ranges of inputs and pairs are in inputs.json beside the model, as names of the model; `pairs` is added to them; `every`:
+of so many runs the last one has outputs. Inputs of run r depend on the seed and r alone.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -238,33 +233,3 @@ def ask(folder, path, runs, seed, reset_after, pairs=None):
     if code != 0:
         raise Failure(f"{path.name}: exit code {code}: {words[-1] if words else ''}")
     return json.loads((folder / "oracle.json").read_text())
-
-
-def pair(text):
-    result, equals, operand = text.partition("=")
-    if not (result and equals and operand):
-        raise argparse.ArgumentTypeError(f"'{text}' is not OUT=IN")
-    return result, operand
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model", type=pathlib.Path)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--reset-after", type=int, default=50)
-    parser.add_argument("--state", type=pair, action="append", default=[], metavar="OUT=IN")
-    options = parser.parse_args()
-    try:
-        about = write(options.out, options.model, options.runs, options.seed, options.reset_after,
-                      dict(options.state))
-    except (Failure, OSError) as failure:
-        sys.exit(f"{options.model}: error: {failure}")
-    print(f"{options.model.stem}: {about['runs']} runs, {len(about['inputs'])} inputs, "
-          f"{len(about['outputs'])} outputs, a reset {'shows' if about['reset_shows'] else 'does not show'}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,8 +1,6 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """aotc.tune and aotc.conformance: real points in the emulator where they are few, elsewhere workers that answer from what
 these gave, and lie, die or return garbage."""
-import argparse
 import concurrent.futures
 import itertools
 import json
@@ -14,36 +12,42 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
+import types
+from unittest.mock import patch
+
+import numpy
+import onnx
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/e2e"), str(ROOT / "tests/oracle"), str(ROOT / "python")]
-import common  # noqa: E402
-
-os.environ["AOTC"] = str(common.AOTC)
+sys.path.insert(0, str(ROOT / "python"))
 import aotc  # noqa: E402
 import aotc.conformance  # noqa: E402
 import aotc.tune  # noqa: E402
+import common  # noqa: E402
 from aotc import _engine, _layers, _points, _search, _store, _tune_command, executors  # noqa: E402
+from errors import raises  # noqa: E402
 
 MODEL = ROOT / "tests/models/digits/digits_int8.tflite"
 BOARD = "qemu_mps2_an386"
 FEW = {"board": BOARD, "levels": ["balanced"], "alternatives": 1, "programs": 2}
-TESTS = []
 
 
-def test(f):
-    TESTS.append(f)
-    return f
-
-
-def raises(kind, action, *words):
-    try:
-        action()
-    except kind as error:
-        for word in words:
-            assert word in str(error), f"'{word}' is not in: {error}"
-        return error
-    raise AssertionError(f"no {kind.__name__}")
+@pytest.fixture(scope="module")
+def use(tmp_path_factory):
+    """A search with real points, what it found, and a point of it."""
+    common.require(common.board(BOARD)["emulator"]["program"])
+    work = tmp_path_factory.mktemp("tune")
+    # Points are built here, where a compiler's cache (CCACHE_BASEDIR) knows a source of an earlier point again.
+    points = str(common.fresh(work / "points"))
+    with patch.dict(os.environ, TMPDIR=points), patch.object(tempfile, "tempdir", points):
+        made = types.SimpleNamespace(work=work)
+        made.first = search(made, "serial", executors.Serial())
+        made.store = _store.Store(work / "serial")
+        made.text = text_of(made, made.first, "serial")
+        made.point = _points.point(MODEL.read_bytes(), MODEL.name, BOARD, _points.versions(BOARD))
+        yield made
 
 
 class Answers(concurrent.futures.Executor):
@@ -73,8 +77,7 @@ def text_of(use, found, name):
 # --- Real points ---------------------------------------------------------------------------------
 
 
-@test
-def a_pool_gives_what_one_process_gives(use):
+def test_a_pool_gives_what_one_process_gives(use):
     assert use.first.counts.measured >= 2 and not use.first.counts.poisoned
     found = search(use, "pool", lambda: executors.processes(2))
     assert text_of(use, found, "pool") == use.text
@@ -82,8 +85,7 @@ def a_pool_gives_what_one_process_gives(use):
     assert again.counts.measured == 0 and again.counts.cached > 0 and text_of(use, again, "again") == use.text
 
 
-@test
-def the_file_compiles_to_what_was_measured(use):
+def test_the_file_compiles_to_what_was_measured(use):
     found = search(use, "serial", executors.Serial(), objective="flash", flash=10**6, programs=1)
     assert found.gain >= 0 and found.figures["flash"] <= found.default["flash"]
     path = found.write(use.work / "flash.json")
@@ -108,18 +110,13 @@ def killing(folder):
     return measure
 
 
-@test
-def a_killed_worker_loses_nothing(use):
-    real, _points.measure = _points.measure, killing(use.work)
-    try:
+def test_a_killed_worker_loses_nothing(use):
+    with patch.object(_points, "measure", killing(use.work)):
         found = search(use, "killed_worker", lambda: executors.processes(2), repeat=0.0)
-    finally:
-        _points.measure = real
     assert found.counts.lost >= 1 and not found.counts.poisoned and text_of(use, found, "killed") == use.text
 
 
-@test
-def a_killed_run_goes_on(use):
+def test_a_killed_run_goes_on(use):
     cache, out = use.work / "killed_run", use.work / "killed_run.json"
     command = [sys.executable, "-m", "aotc.tune", str(MODEL), "--board", BOARD, "--levels", "balanced", "--alternatives", "1",
                "--programs", "2", "--jobs", "1", "--cache", str(cache), "-o", str(out), "--json"]
@@ -146,8 +143,7 @@ def pass_some(run):
 # --- Workers that cannot be believed -------------------------------------------------------------
 
 
-@test
-def garbage_is_asked_for_again(use):
+def test_garbage_is_asked_for_again(use):
     kinds = [None, "text", {}, {"key": 1, "worker": "w", "value": {}, "checksum": ""}, float("nan")]
     seen = {}
 
@@ -166,8 +162,7 @@ def garbage_is_asked_for_again(use):
     assert text_of(use, found, "garbage") == use.text, found.counts
 
 
-@test
-def impossible_figures_are_garbage(use):
+def test_impossible_figures_are_garbage(use):
     point, value = use.point, use.store.result(use.point)["value"]
     assert _points.problem_of(point, _points.sealed(_points.key_of(point), value, "w")) == ""
     for field, wrong in (("instructions", -1), ("instructions", True), ("instructions", 0), ("flash", 1 << 60), ("flash", value["flash"] - 4),
@@ -176,8 +171,7 @@ def impossible_figures_are_garbage(use):
         assert _points.problem_of(point, spoiled), f"{field} = {wrong}"
 
 
-@test
-def a_point_nobody_can_tell_of_is_poisoned(use):
+def test_a_point_nobody_can_tell_of_is_poisoned(use):
     def spoil(result, point):
         return None if point["calls"] else result
 
@@ -194,8 +188,7 @@ def lying(result, point, name="w1"):
     return _points.sealed(result["key"], {**value, "instructions": value["instructions"] // 2}, name)
 
 
-@test
-def a_lie_that_wins_is_found(use):
+def test_a_lie_that_wins_is_found(use):
     error = raises(aotc.tune.Disagreement, lambda: search(use, "lie", Answers(use, lying), repeat=0.0))
     assert {error.first["worker"], error.second["worker"]} > {"w1"}
     assert error.first["value"]["instructions"] != error.second["value"]["instructions"]
@@ -204,14 +197,12 @@ def a_lie_that_wins_is_found(use):
     assert list(store.folder.glob("alarms/*/*.json"))
 
 
-@test
-def all_workers_lying_alike_is_found_here(use):
+def test_all_workers_lying_alike_is_found_here(use):
     raises(aotc.tune.Disagreement, lambda: search(use, "liars", Answers(use, lambda r, p: lying(r, p, r["worker"])), repeat=0.0),
            "on this machine")
 
 
-@test
-def some_points_run_twice(use):
+def test_some_points_run_twice(use):
     found = search(use, "twice", Answers(use), repeat=1.0)
     assert found.counts.repeated >= found.counts.measured >= 2, found.counts
     assert text_of(use, found, "twice") == use.text, found.counts
@@ -225,22 +216,7 @@ def failed(point, message="OSError: no space left"):
     return _points.sealed(_points.key_of(point), {"state": "failed", "message": message}, _points.worker_id())
 
 
-class Replaced:
-    """An attribute of a module, for a while."""
-
-    def __init__(self, module, name, value):
-        self.module, self.name, self.value = module, name, value
-
-    def __enter__(self):
-        self.real = getattr(self.module, self.name)
-        setattr(self.module, self.name, self.value)
-
-    def __exit__(self, *_):
-        setattr(self.module, self.name, self.real)
-
-
-@test
-def a_failure_is_no_fact_of_a_point(use):
+def test_a_failure_is_no_fact_of_a_point(use):
     """Neither of a first run, nor of a second one, which the client does where the executor has one worker."""
     for facts in (0, 1):
         runs = itertools.count()
@@ -252,7 +228,7 @@ def a_failure_is_no_fact_of_a_point(use):
 
         store = _store.Store(use.work / f"failed{facts}")
         engine = _engine.Engine(executors.Serial(), store, {use.point["model"]: MODEL.read_bytes()}, repeat=1.0)
-        with Replaced(_points, "measure", measure):
+        with patch.object(_points, "measure", measure):
             [value] = engine.values([use.point]).values()
         assert value == {"state": "poisoned", "message": "OSError: no space left"} and store.result(use.point) is None
         assert next(runs) == facts + _engine.ATTEMPTS and not list(store.folder.glob("alarms/*/*"))
@@ -261,9 +237,8 @@ def a_failure_is_no_fact_of_a_point(use):
     assert store.result(use.point) is None
 
 
-@test
-def a_winner_that_cannot_be_run_here_is_no_disagreement(use):
-    with Replaced(_points, "measure", lambda point, model, avoid=(): failed(point)):
+def test_a_winner_that_cannot_be_run_here_is_no_disagreement(use):
+    with patch.object(_points, "measure", lambda point, model, avoid=(): failed(point)):
         raises(aotc.DeviceError, lambda: search(use, "own", Answers(use)), "no space left", "on this machine")
     store = _store.Store(use.work / "own")
     assert store.result(use.point) is not None and not list(store.folder.glob("alarms/*/*"))
@@ -287,15 +262,14 @@ class Leaner(concurrent.futures.Executor):
     submit = None
 
 
-@test
-def limits_below_the_default_hold(use):
+def test_limits_below_the_default_hold(use):
     default = use.first.default
     calls = [{"op_index": 0, "schedule": {"algorithm": "tiles"}}]
     best = [(0.0, default["flash"] - 100, calls)]
 
     def within(folder, **limits):
-        with Replaced(_points, "lacking", lambda labels: ["a machine of its own"]), \
-                Replaced(_layers.Layers, "best", lambda self, *_: best):
+        with patch.object(_points, "lacking", lambda labels: ["a machine of its own"]), \
+                patch.object(_layers.Layers, "best", lambda self, *_: best):
             return search(use, folder, Leaner(use), **limits)
 
     found = within("leaner", flash=10**6)
@@ -308,8 +282,7 @@ def limits_below_the_default_hold(use):
     raises(aotc.DoesNotFitError, lambda: within("leaner", ram=1), "at most 1 bytes of ram")
 
 
-@test
-def options_that_are_files_are_refused(use):
+def test_options_that_are_files_are_refused(use):
     path = use.work / "s.json"
     path.write_text('{"calls": []}')
     for options in ({"schedules": str(path)}, {"operators": ["a.c"]}, {"operator_include": "."}, {"templates": "."}, {"devices": "d"},
@@ -321,8 +294,7 @@ def options_that_are_files_are_refused(use):
     assert aotc._command.without_files({"prefix": "a", "state": {"out": "in"}, "shape": None}) == {"prefix": "a", "state": {"out": "in"}}
 
 
-@test
-def preferences_are_those_of_the_compiler(use):
+def test_preferences_are_those_of_the_compiler(use):
     """Each once: what two names say alike is one point."""
     options = aotc.tune._options
     assert options("balanced", "off", "cycles") == options("balanced", "off", "speed") == {}
@@ -333,8 +305,7 @@ def preferences_are_those_of_the_compiler(use):
     raises(aotc.OptionError, lambda: search(use, "prefer", Answers(use), prefer=["latency"]), "--prefer", "cycles, ram, flash")
 
 
-@test
-def wrong_arguments_are_refused(use):
+def test_wrong_arguments_are_refused(use):
     for wrong in ({"levels": "speed"}, {"levels": ["fast"]}, {"levels": []}, {"levels": None}, {"stream": ["on"]}, {"stream": "off"},
                   {"prefer": [1]}, {"objective": {"ram": "2"}}, {"objective": {}}, {"objective": 3}, {"objective": ""},
                   {"programs": -1}, {"alternatives": "1"}, {"ram": -1}, {"flash": 0.5}, {"board": "host"}):
@@ -345,10 +316,7 @@ def wrong_arguments_are_refused(use):
         raises(aotc.OptionError, lambda: aotc.conformance.table(models, cache=use.work / "wrong", executor=Answers(use), **more))
 
 
-@test
-def a_model_in_several_files_is_refused(use):
-    import numpy
-    import onnx
+def test_a_model_in_several_files_is_refused(use):
     weights = onnx.numpy_helper.from_array(numpy.ones((16, 64), "float32"), "w")
     graph = onnx.helper.make_graph([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
                                    [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 16])],
@@ -363,8 +331,7 @@ def a_model_in_several_files_is_refused(use):
     assert cell.state == "error" and all(word in cell.message for word in words), cell
 
 
-@test
-def the_boards_of_a_table_can_pass(use):
+def test_the_boards_of_a_table_can_pass(use):
     told = []
     boards = aotc.conformance.default_boards(told.append)
     assert {"host", BOARD} <= set(boards) and not any("arduino" in b for b in boards), boards
@@ -375,8 +342,7 @@ def the_boards_of_a_table_can_pass(use):
     assert made.passed and made.counts.repeated == 1, made
 
 
-@test
-def what_is_no_regular_file_stays(use):
+def test_what_is_no_regular_file_stays(use):
     target, link, pipe = use.work / "target", use.work / "link", use.work / "pipe"
     link.symlink_to(target)
     for _ in range(2):  # where the link leads to nothing, and to a file
@@ -389,8 +355,7 @@ def what_is_no_regular_file_stays(use):
     os.close(reader)
 
 
-@test
-def another_program_is_another_version(use):
+def test_another_program_is_another_version(use):
     program = use.work / "program"
     seen = set()
     for text in ("#!/bin/sh\necho 1\n", "#!/bin/sh\necho 1 \n", "#!/bin/sh\necho 123\n"):
@@ -424,8 +389,7 @@ class Labelled(Answers):
         return future
 
 
-@test
-def a_wrong_label_is_given_nothing(use):
+def test_a_wrong_label_is_given_nothing(use):
     right = set(_points.requirements(BOARD))
     assert right == {"toolchain:arm-none-eabi-gcc", "emulator:qemu-system-arm"}
     workers = Labelled(use, {"wrong": {"toolchain:arm-none-eabi-gcc", "emulator:qemu-system-riscv32"}, "a": right, "b": right})
@@ -434,14 +398,12 @@ def a_wrong_label_is_given_nothing(use):
     raises(aotc.Error, lambda: search(use, "labels2", Labelled(use, {"wrong": set()})), "no worker has", "qemu-system-arm")
 
 
-@test
-def a_plain_executor_takes_what_this_machine_can_run(use):
+def test_a_plain_executor_takes_what_this_machine_can_run(use):
     raises(aotc.Error, lambda: aotc.tune.search(MODEL, board="nucleo_h743zi", cache=use.work / "board", executor=executors.Serial()),
            "this machine has no", "board:nucleo_h743zi")
 
 
-@test
-def another_version_is_refused(use):
+def test_another_version_is_refused(use):
     other = {**use.point, "versions": {**use.point["versions"], "aotc": "0" * 32}}
     result = _points.measure(other, MODEL.read_bytes())
     assert result["value"]["state"] == "failed" and "aotc" in result["value"]["message"]
@@ -451,8 +413,7 @@ def another_version_is_refused(use):
 # --- The search, the queue, the command ----------------------------------------------------------
 
 
-@test
-def the_search_is_exact(use):
+def test_the_search_is_exact(use):
     draw = random.Random(1)
     for _ in range(200):
         groups = [[_search.Option(0.0, 0, (g, 0))] + [_search.Option(draw.randint(-9, 9), draw.randint(-9, 9), (g, o))
@@ -466,8 +427,7 @@ def the_search_is_exact(use):
             assert (sum(o.cost for o in taken), sum(o.flash for o in taken)) == (cost, flash) and flash <= limit
 
 
-@test
-def listed_schedules_can_be_had(use):
+def test_listed_schedules_can_be_had(use):
     for board, some in ((BOARD, 12), ("qemu_riscv32", 4)):
         listed = json.loads(common.aotc("schedules", MODEL, "--board", board, "--json"))["operators"]
         assert len(listed) > 5 and all(o["alternatives"][0]["chosen"] for o in listed)
@@ -480,8 +440,7 @@ def listed_schedules_can_be_had(use):
             common.aotc("check", MODEL, "--board", board, "--schedules", use.work / "listed.json", "--quiet")
 
 
-@test
-def a_table_has_a_cell_for_each(use):
+def test_a_table_has_a_cell_for_each(use):
     damaged = use.work / "damaged.tflite"
     damaged.write_bytes(MODEL.read_bytes()[:1000])
     made = aotc.conformance.table([MODEL, damaged], boards=[BOARD, "nucleo_h743zi"], levels=["balanced"], cache=use.work / "serial",
@@ -495,8 +454,7 @@ def a_table_has_a_cell_for_each(use):
     assert "damaged.tflite" in made.html and "src=" not in made.html
 
 
-@test
-def a_long_queue_waits_outside(use):
+def test_a_long_queue_waits_outside(use):
     drawn, ended, most = 0, 0, 0
     versions = _points.versions("host")
 
@@ -521,8 +479,7 @@ def a_long_queue_waits_outside(use):
     assert ended == 10_000 and most <= 9, most
 
 
-@test
-def options_are_checked(use):
+def test_options_are_checked(use):
     def refused(*arguments, code=2):
         done = subprocess.run([common.AOTC, "tune", *map(str, arguments)], capture_output=True, text=True, cwd=use.work,
                               env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "AOTC_PYTHON": sys.executable})
@@ -551,8 +508,7 @@ def options_are_checked(use):
     assert done.returncode == 5 and "pip install aotc" in done.stderr
 
 
-@test
-def the_page_runs(use):
+def test_the_page_runs(use):
     """The Python of docs/tuning.md, block after block."""
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "docs/tuning.md").read_text(), re.M | re.S)
     assert len(blocks) >= 3
@@ -563,29 +519,3 @@ def the_page_runs(use):
     shutil.copytree(use.work / "serial", folder / "cache/aotc/tune")
     common.run([sys.executable, "-c", script], cwd=folder, env={**os.environ, "PYTHONPATH": str(ROOT / "python")})
     assert (folder / "digits.schedules.json").read_bytes() == use.text
-
-
-class Use:
-    pass
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--only", default="", help="tests whose names contain this")
-    arguments = parser.parse_args()
-    common.require(common.board(BOARD)["emulator"]["program"])
-    use = Use()
-    use.work = common.fresh(arguments.work.resolve())
-    # Points are built here, where a compiler's cache (CCACHE_BASEDIR) knows a source of an earlier point again.
-    os.environ["TMPDIR"] = str(common.fresh(use.work / "points"))
-    use.first = search(use, "serial", executors.Serial())
-    use.store = _store.Store(use.work / "serial")
-    use.text = text_of(use, use.first, "serial")
-    data = MODEL.read_bytes()
-    use.point = _points.point(data, MODEL.name, BOARD, _points.versions(BOARD))
-    common.run_tests(TESTS, arguments.only, use)
-
-
-if __name__ == "__main__":
-    common.main_of(main)

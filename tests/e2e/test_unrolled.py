@@ -1,22 +1,17 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a step of a recurrent layer that Keras unrolled costs beside its weights, in emitted C.
-
-Usage: unrolled.py --work DIR [MODEL...]
 
 Prints for each model the calls in the code, the bytes of a step for multipliers and places, and the constants by kind;
 fails where a step takes more than 64 bytes for what its scales make of it, where more than 31 calls are in the code,
 or where there are more packed weights than weight tensors (streams and fully connected weights of two layers and the
-dense one behind them). Models are files, or names of tests/models/keras.
+dense one behind them).
 """
-import argparse
 import collections
-import pathlib
 import re
 
 import common
+import pytest
 
-MODELS = ("lstm_turns_int8", "gru_turns_int8")
 BOARD = "qemu_mps2_an386"
 STEP_BYTES = 64
 CALLS = 31
@@ -28,8 +23,7 @@ def measured(model, folder):
     """Calls in the code, columns of the loops' tables by name, bytes and number of constants by kind."""
     said = common.aotc("compile", model, "--board", BOARD, "--prefix", "m", "-o", folder)
     calls = re.search(r"calls \((\d+) in the code, with loops\)", said)
-    if calls is None:
-        raise common.Failure(f"{model}: no loop\n{said}")
+    assert calls, f"no loop\n{said}"
     code = (folder / "m.c").read_text()
     columns = {name: int(wide) * (4 if kind.endswith("*const") else SIZES[kind]) for kind, name, wide in
                re.findall(r"static const (void \*const|\w+) (\w+)\[\d+\]\[(\d+)\]", code)}
@@ -41,33 +35,12 @@ def measured(model, folder):
     return int(calls[1]), columns, kinds
 
 
-def check(model, folder):
-    calls, columns, kinds = measured(model, folder)
-    print(f"{model.stem}: {calls} calls in the code; bytes of a step: "
+@pytest.mark.models("lstm_turns_int8", "gru_turns_int8")
+def test_unrolled(model, tmp_path):
+    calls, columns, kinds = measured(common.model_path(model), tmp_path)
+    print(f"{model}: {calls} calls in the code; bytes of a step: "
           + ", ".join(f"{name} {size}" for name, size in columns.items()) + "; constants: "
           + ", ".join(f"{name} {size} in {count}" for name, (size, count) in sorted(kinds.items())))
-    weights = kinds["stream"][1] + kinds["weights"][1]
-    wrong = []
-    if calls > CALLS:
-        wrong.append(f"{calls} calls, at most {CALLS}")
-    if not 0 < columns.get("rows", 0) <= STEP_BYTES:
-        wrong.append(f"{columns.get('rows')} bytes a step, at most {STEP_BYTES}")
-    if not 0 < weights <= WEIGHTS:
-        wrong.append(f"{weights} packed weights, at most {WEIGHTS}")
-    if wrong:
-        raise common.Failure(f"{model.stem}: " + "; ".join(wrong))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("models", nargs="*", default=MODELS)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    options = parser.parse_args()
-    common.fresh(options.work)
-    for name in options.models:
-        model = pathlib.Path(name) if name.endswith(".tflite") else common.model_path(name)
-        check(model, options.work / model.stem)
-    print(f"{len(options.models)} passed, 0 failed")
-
-
-common.main_of(main)
+    assert calls <= CALLS
+    assert 0 < columns.get("rows", 0) <= STEP_BYTES
+    assert 0 < kinds["stream"][1] + kinds["weights"][1] <= WEIGHTS

@@ -1,24 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What a reader of emitted C relies on, whatever the model.
 
-Usage: reading.py --work DIR
-
 Our models and those of ../shared, without a board and for cores whose kernels are assembly:
-- no line is longer than 110 columns;
 - no function, table or place is there that nothing uses, and no parameter that an operator ignores;
 - the comment of a function names every call of it, with the types that the run function names;
 - lines for unwinding come in pairs, and assemble with and without -g, with gcc and clang.
 """
-import argparse
 import collections
-import pathlib
 import re
 
 import common
 import emitted_c
+import pytest
 
-COLUMNS = 110
 ASSEMBLED = ("kws", "gadget_int8", "digits_int8")
 CALL = re.compile(r"call (\d+): ")
 
@@ -82,10 +76,6 @@ def unused(folder, prefix):
 
 
 def problems(folder, prefix):
-    for file in sorted(folder.glob(f"{prefix}*.[ch]")):
-        for number, line in enumerate(file.read_text().split("\n"), 1):
-            if len(line) > COLUMNS:
-                yield f"{file.name}:{number} has {len(line)} columns"
     text = (folder / f"{prefix}.c").read_text()
     yield from wrong_comments(text, prefix)
     yield from unused(folder, prefix)
@@ -101,26 +91,18 @@ def assembling(folder, prefix, cpu):
                *tail]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
+def cases():
+    """(model, board or None)"""
+    return [(path, board) for path in emitted_c.sample_models()
+            for board in ([None] if path.parent.name == "ops" else [None, *emitted_c.KERNEL_CPUS])]
+
+
+@pytest.mark.parametrize("path, board", cases(), ids=lambda value: getattr(value, "stem", value) or "generic")
+def test_reading(path, board, tmp_path, record_property):
     common.require("arm-none-eabi-gcc", "clang-19")
-    bad, commands, read = [], [], 0
-    for path in emitted_c.sample_models():
-        boards = {"": None} if path.parent.name == "ops" else {"": None, **emitted_c.KERNEL_CPUS}
-        for board, cpu in boards.items():
-            folder = work / f"{path.stem}_{board}"
-            prefix = emitted_c.emit(path, folder, None, *(["--board", board] if board else []))
-            bad += [f"{folder.name}: {problem}" for problem in problems(folder, prefix)]
-            read += 1
-            if cpu and path.stem in ASSEMBLED:
-                commands += assembling(folder, prefix, cpu)
-    print(f"{read - len({b.split(':')[0] for b in bad})} passed, {len({b.split(':')[0] for b in bad})} failed")
-    if bad or read == 0:
-        raise common.Failure("\n".join(bad[:20]))
-    emitted_c.run_all(commands)
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+    prefix = emitted_c.emit(path, tmp_path, None, *(["--board", board] if board else []))
+    assert not list(problems(tmp_path, prefix))
+    if board and path.stem in ASSEMBLED:
+        commands = list(assembling(tmp_path, prefix, emitted_c.KERNEL_CPUS[board]))
+        emitted_c.run_all(commands)
+        record_property("cases", 1 + len(commands))

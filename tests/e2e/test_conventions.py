@@ -1,17 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calling conventions give the same bytes, and the packed ones cost little.
-
-  conventions.py bytes WORK MODEL...     on this machine, in arena and workspace; own models with two
-                                         compilers
-  conventions.py cost WORK MODEL...      on the emulated Cortex-M4: instructions per operator over plain
-"""
-import argparse
+"""The calling conventions give the same bytes, and the packed ones cost little."""
 import functools
 import json
-import pathlib
 
 import common
+import pytest
 
+OWN = ("digits_int8", "gadget_int8", "digits_f32", "gadget_f32")
+SHARED = ("kws", "vww", "resnet", "ad", "strww", "micro_speech", "hello_world_int8")
+SHARED_FLOAT = ("vww_f32", "resnet_f32", "ad_f32", "hello_world_float")
 BOARD = "qemu_mps2_an386"
 FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1",
          "-ffp-contract=off"]
@@ -73,32 +70,33 @@ static int32_t run_{p}(uint8_t *out)
 """
 
 
-@functools.cache
-def runtime(compiler, folder):
-    """Objects of the C runtime, which all models share."""
-    common.fresh(folder)
-    made = []
-    for source in sorted((CRT / "src").glob("*.c")):
-        made.append(folder / f"{source.stem}.o")
-        common.run([*common.cached(compiler), *common.LISTED, "-std=c99", "-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304",
-                    f"-I{CRT / 'include'}", "-c", source, "-o", made[-1]])
-    return made
+@pytest.fixture(scope="module")
+def runtime(tmp_path_factory):
+    """A function that gives a compiler's objects of the C runtime, which all models share."""
+    @functools.cache
+    def objects(compiler):
+        folder, made = tmp_path_factory.mktemp(compiler), []
+        for source in sorted((CRT / "src").glob("*.c")):
+            made.append(folder / f"{source.stem}.o")
+            common.run([*common.cached(compiler), *common.LISTED, "-std=c99", "-O1", "-DTVM_WORKSPACE_SIZE_BYTES=4194304",
+                        f"-I{CRT / 'include'}", "-c", source, "-o", made[-1]])
+        return made
+    return objects
 
 
-def build_and_run(name, compiler, folder):
+@pytest.mark.parametrize("name, compiler", [(n, c) for n in OWN for c in ("gcc", "clang-19")]
+                         + [(n, "gcc") for n in SHARED + SHARED_FLOAT])
+def test_bytes(name, compiler, runtime, tmp_path):
     """Every convention and memory of one model in one program; the outputs are compared there."""
-    path = common.model_path(name)
+    path, folder = common.model_path(name), tmp_path
     variants = [(c, m) for c in ("plain", "packed", "registry") for m in ("static", "workspace")]
     # One program has one system library.
     variants.remove(("registry", "workspace"))
-    prefixes, objects, workspace = [], [], 0
-    common.fresh(folder)
+    prefixes, objects = [], []
     for convention, memory in variants:
         prefix = f"m_{convention}_{memory}"
-        made = json.loads(common.aotc("compile", path, "--prefix", prefix, "--input", "preserve",
-                                      "--calling-convention", convention, "--memory", memory, "--json",
-                                      "-o", folder / prefix))
-        workspace = max(workspace, made["workspace_bytes"] if "workspace_bytes" in made else 0)
+        common.aotc("compile", path, "--prefix", prefix, "--input", "preserve", "--calling-convention", convention, "--memory",
+                    memory, "-o", folder / prefix)
         prefixes.append(prefix)
         objects += [folder / prefix / f"{prefix}.c", folder / prefix / f"{prefix}_data.c"]
     header = (folder / prefixes[0] / f"{prefixes[0]}.h").read_text()
@@ -115,62 +113,22 @@ def build_and_run(name, compiler, folder):
     for source in objects:
         compiled.append(folder / f"{source.stem}.o")
         common.run([*common.cached(compiler), *common.LISTED, *FLAGS, *includes, "-c", source, "-o", compiled[-1]])
-    compiled += runtime(compiler, folder.parent / f"runtime_{compiler}")
+    compiled += runtime(compiler)
     common.run([*common.cached(compiler), *common.LISTED, "-std=gnu99", "-O1", *includes, "-c", main, "-o",
                 folder / "main.o"])
     common.run([compiler, *compiled, folder / "main.o", "-lm", "-o", folder / "program"])
     common.run_program([folder / "program"])
 
 
-def check_bytes(names, work):
-    programs, failures = 0, []
-    for name in names:
-        own = common.model_path(name).is_relative_to(common.ROOT)
-        for compiler in ("gcc", "clang-19") if own else ("gcc",):
-            programs += 1
-            try:
-                build_and_run(name, compiler, work / f"{name}.{compiler}")
-            except common.Failure as failure:
-                failures.append(f"{name} by {compiler}: {failure}")
-                continue
-            print(f"{name} by {compiler}: plain, packed and registry give the same bytes, in arena "
-                  "and workspace", flush=True)
-    print(f"{programs - len(failures)} passed, {len(failures)} failed")
-    if failures:
-        raise common.Failure("\n".join(failures))
-
-
-def check_cost(names, work):
-    print(f"{'instructions per call over plain':34}{'packed':>10}{'registry':>10}")
-    worst = []
-    for name in names:
-        path = common.model_path(name)
-        counted = {}
-        for convention in ("plain", "packed", "registry"):
-            folder = work / f"{name}.{convention}"
-            common.fresh(folder.parent)
-            common.create_project(path, BOARD, folder, "--calling-convention", convention)
-            counted[convention] = json.loads(common.aotc("run", folder, "--json"))
-        calls = len(counted["plain"]["op_ticks"])
-        over = {c: (counted[c]["instructions"] - counted["plain"]["instructions"]) / calls
-                for c in LIMITS}
-        print(f"{name + ', ' + str(calls) + ' calls':34}{over['packed']:10.1f}{over['registry']:10.1f}")
-        limits = {c: ALONE.get((name, c), LIMITS[c]) for c in LIMITS}
-        worst += [f"{name}: {c} costs {over[c]:.1f} a call, more than {limits[c]}" for c in limits
-                  if over[c] > limits[c]]
-    if worst:
-        raise common.Failure("; ".join(worst))
-
-
-def test():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    checks = {"bytes": check_bytes, "cost": check_cost}
-    parser.add_argument("what", choices=checks)
-    parser.add_argument("work", type=pathlib.Path)
-    parser.add_argument("model", nargs="*")
-    options = parser.parse_args()
-    checks[options.what](options.model, options.work)
-
-
-if __name__ == "__main__":
-    common.main_of(test)
+@pytest.mark.parametrize("name", ("digits_int8", "gadget_int8", *SHARED))
+def test_cost(name, tmp_path):
+    """On the emulated Cortex-M4: instructions of a call over plain."""
+    counted = {}
+    for convention in ("plain", *LIMITS):
+        folder = tmp_path / convention
+        common.create_project(common.model_path(name), BOARD, folder, "--calling-convention", convention)
+        counted[convention] = json.loads(common.aotc("run", folder, "--json"))
+    calls = len(counted["plain"]["op_ticks"])
+    over = {c: (counted[c]["instructions"] - counted["plain"]["instructions"]) / calls for c in LIMITS}
+    print(f"{name}, {calls} calls, instructions per call over plain: {over}")
+    assert {c: cost for c, cost in over.items() if cost > ALONE.get((name, c), LIMITS[c])} == {}

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """How many cases with LiteRT's results each operator of the format has, type by type, of those that `aotc ops` claims.
 
@@ -6,14 +5,10 @@ A case counts for the types of its first operand and first result, and of its se
 that LiteRT refuses do not count. Pairs below the minimum are listed with the reason (ELSEWHERE); a pair without a reason
 fails, and so does a reason that no pair needs.
 """
-
-import argparse
 import collections
 import json
-import os
-import pathlib
-import subprocess
-import sys
+
+import common
 
 NAMES = {"bool": "bool", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32",
          "int64": "i64", "float32": "f32", "float64": "f64"}
@@ -57,13 +52,9 @@ def counted(index):
     return counts
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("index", type=pathlib.Path, help="index.json of make_cases.py")
-    parser.add_argument("--aotc", default=os.environ.get("AOTC", "aotc"))
-    args = parser.parse_args()
-    counts = counted(json.loads(args.index.read_text()))
-    operators = json.loads(subprocess.run([args.aotc, "ops", "--json"], check=True, capture_output=True).stdout)
+def test_pairs(record_property):
+    counts = counted(json.loads((common.ROOT / "build" / "cases" / "index.json").read_text()))
+    operators = json.loads(common.aotc("ops", "--json"))
     pairs = [(name, t["dtype"]) for op in operators for name in op["tflite_names"] for t in op["types"]
              if t["dtype"] in NAMES.values()]
     few = [(name, dtype) for name, dtype in pairs if counts[name, dtype] < MINIMUM]
@@ -72,17 +63,7 @@ def main():
         rows[name, reason_of(name, dtype) or "NO REASON"].append(f"{dtype} {counts[name, dtype]}")
     for (name, reason), types in sorted(rows.items()):
         print(f"{name:36} {', '.join(types):50} {reason}")
-    unused = [name for name, known in ELSEWHERE.items()
-              for dtype in (known if isinstance(known, dict) else [None])
-              if not any(name == n and dtype in (None, d) for n, d in few)]
-    if unused:
-        print("reasons that no pair needs: " + ", ".join(unused))
-    unknown = [pair for pair in few if reason_of(*pair) is None]
-    print(f"{len(pairs)} pairs of operator and type, {len(pairs) - len(few)} with {MINIMUM} cases or more, "
-          f"{len(few) - len(unknown)} tested elsewhere or unknown to LiteRT, {len(unknown)} unexplained; "
-          f"{sum(counts.values())} cases")
-    return 1 if unknown or unused else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    assert [pair for pair in few if reason_of(*pair) is None] == [], "pairs without a reason"
+    assert [name for name, known in ELSEWHERE.items() for dtype in (known if isinstance(known, dict) else [None])
+            if not any(name == n and dtype in (None, d) for n, d in few)] == [], "reasons that no pair needs"
+    record_property("cases", len(pairs))

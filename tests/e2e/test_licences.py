@@ -1,18 +1,12 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Checks that every file that aotc writes says that it is its user's: 0BSD, as LICENSE promises.
-
-Usage: licences.py --work DIR
 
 Makes a project of every kind that 'aotc templates list' has, on a board of every platform and framework
 where the kind is for boards, the C of a model with everything that adds a file, archives, and what
 'templates export' and 'project-server' write, and gives all of it to scripts/check-licences.
 """
-import argparse
 import json
-import pathlib
 import shutil
-import subprocess
 import tarfile
 
 import common
@@ -82,22 +76,13 @@ def everything(work):
     yield from projects(work)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    work = common.fresh(parser.parse_args().work.resolve())
-    folders = list(everything(work))
+def test_licences(tmp_path):
+    folders = list(everything(tmp_path))
     checker = common.ROOT / "scripts" / "check-licences"
     print(common.run([checker, "--written", *folders]).splitlines()[-1])
     # The check notices a file whose line is gone, and one that nobody knows.
     for name, text in (("dense_int8.c", "int x;\n"), ("dense_int8.xyz", "")):
-        spoiled = work / "spoiled"
-        shutil.copytree(work / "plain", spoiled, dirs_exist_ok=True)
+        spoiled = tmp_path / "spoiled"
+        shutil.copytree(tmp_path / "plain", spoiled, dirs_exist_ok=True)
         (spoiled / name).write_text(text)
-        if subprocess.run([checker, "--written", spoiled], stdout=subprocess.DEVNULL).returncode != 1:
-            raise common.Failure(f"check-licences says nothing of {name}")
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+        common.run([checker, "--written", spoiled], expect=1)

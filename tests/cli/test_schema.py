@@ -1,22 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """docs/schema/ against what the commands really print: check, compile, create, report, and aotc.json of both
 kinds. A field that no schema describes fails as well as one that is missing or of another type.
 
-Usage: schema.py --aotc PROGRAM --work DIR
-
 The check is our own and small; where the package jsonschema is installed it judges too.
 """
-import argparse
 import copy
 import json
-import pathlib
-import shutil
-import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SCHEMAS = {path.name: json.loads(path.read_text()) for path in (ROOT / "docs" / "schema").glob("*.json")}
+import common
+import pytest
+
+MODELS = common.ROOT / "tests" / "models"
+DIGITS = MODELS / "digits" / "digits_int8.tflite"
+SCHEMAS = {path.name: json.loads(path.read_text()) for path in (common.ROOT / "docs" / "schema").glob("*.json")}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "number": (int, float)}
 # A keyword that this check does not know would be one that nobody checks.
 KNOWN = {"$schema", "$ref", "$defs", "title", "description", "type", "properties", "required", "items", "enum", "const",
@@ -66,10 +62,8 @@ def others(value, name):
     return errors[0].message if errors else ""
 
 
-def check(value, name, what):
-    problem = wrong(value, SCHEMAS[name], SCHEMAS[name], what) or others(value, name)
-    if problem:
-        sys.exit(f"FAILED: {what}: {problem}")
+def check(value, name):
+    assert not (wrong(value, SCHEMAS[name], SCHEMAS[name], name) or others(value, name))
 
 
 def damages(value, name):
@@ -82,11 +76,9 @@ def damages(value, name):
                 del broken[field]
             else:
                 broken[field] = None
-            if not wrong(broken, SCHEMAS[name], SCHEMAS[name], ""):
-                sys.exit(f"FAILED: {name}: '{field}' {change} is not seen")
+            assert wrong(broken, SCHEMAS[name], SCHEMAS[name], ""), f"{name}: '{field}' {change}"
             count += 1
-    if not wrong({**value, "new": 1}, SCHEMAS[name], SCHEMAS[name], ""):
-        sys.exit(f"FAILED: {name}: a field that no schema describes is not seen")
+    assert wrong({**value, "new": 1}, SCHEMAS[name], SCHEMAS[name], ""), f"{name}: a field that no schema describes"
     return count
 
 
@@ -97,62 +89,58 @@ def lifetimes(value):
         if "tensor" not in entry:
             continue
         tensor = places.get((entry["tensor"], entry["first_call"]))
-        if tensor is None or (tensor["offset"], tensor["bytes"], tensor["last_call"]) != \
-                (entry["offset"], entry["bytes"], entry["last_call"]):
-            sys.exit(f"FAILED: {entry} of 'memory' is {tensor} in 'tensors'")
+        assert tensor, f"{entry} of 'memory' is not in 'tensors'"
+        assert all(tensor[key] == entry[key] for key in ("offset", "bytes", "last_call"))
     for name, first in places:
         tensor = places[name, first]
-        if not -1 <= first <= tensor["last_call"] <= len(value["layers"]) or \
-                tensor["offset"] + tensor["bytes"] > value["arena_bytes"]:
-            sys.exit(f"FAILED: {tensor}")
+        assert -1 <= first <= tensor["last_call"] <= len(value["layers"])
+        assert tensor["offset"] + tensor["bytes"] <= value["arena_bytes"]
     named = {r["tensor"] for layer in value["layers"] for r in layer.get("results", [])}
     missing = named - {t["name"] for t in value["tensors"]}
     if missing:
-        sys.exit(f"FAILED: results of layers that are no tensors: {missing}")
+        raise common.Failure(f"results of layers that are no tensors: {missing}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    args = parser.parse_args()
-    shutil.rmtree(args.work, ignore_errors=True)
-    args.work.mkdir(parents=True)
-
-    def printed(*arguments):
-        done = subprocess.run([args.aotc, *map(str, arguments), "--json", "-q"], capture_output=True, text=True, check=True)
-        return json.loads(done.stdout)
-
-    models = ROOT / "tests" / "models"
-    # Views, parts and several outputs; state; pools; no arena of the model's; a board.
-    cases = [("digits/digits_int8", []), ("digits/digits_int8", ["--board", "qemu_mps2_an386"]),
-             ("gadget/gadget_f32", ["--input", "preserve"]), ("gadget/gadget_int8", ["--output", "overwrite"]),
-             ("state/gru_pair_int8", []), ("state/collatz_f32", []), ("gadget/gadget_int8", ["--memory", "workspace", "--calling-convention", "packed"])]
-    count = 0
-    for model, options in cases:
-        value = printed("check", models / f"{model}.tflite", *options)
-        check(value, "compile.schema.json", f"check {model} {' '.join(options)}")
-        if "memory" in value:
-            lifetimes(value)
-        count += 1
-    digits = models / "digits" / "digits_int8.tflite"
-    check(printed("check", digits, "--pool", "sram:1000000"), "compile.schema.json", "check with a pool")
-    check(printed("compile", digits, "-o", args.work / "c"), "compile.schema.json", "compile")
-    check(printed("create", digits, "--project", "make", "--license", "MIT", "-o", args.work / "p"), "compile.schema.json", "create")
-    gadget = models / "gadget" / "gadget_int8.tflite"
-    both = printed("compile", digits, gadget, "--together", "-o", args.work / "t")
-    check(both, "together.schema.json", "compile --together")
-    count += damages(both, "together.schema.json")
-    printed("compile", digits, "--constants-file", "weights.bin", "-o", args.work / "w")
-    for folder in ("t", "w", "c", "p"):
-        value = json.loads((args.work / folder / "aotc.json").read_text())
-        check(value, "aotc.schema.json", f"aotc.json of {folder}")
-        count += damages(value, "aotc.schema.json")
-    report = printed("report", digits)
-    check(report, "report.schema.json", "report")
-    count += damages(report, "report.schema.json") + damages(value["summary"], "compile.schema.json")
-    print(f"{count + 7} documents and damaged ones judged")
+def printed(*arguments):
+    return json.loads(common.aotc(*arguments, "--json", "-q"))
 
 
-if __name__ == "__main__":
-    main()
+# Views, parts and several outputs; state; pools; no arena of the model's; a board.
+CHECKED = [("digits/digits_int8", []), ("digits/digits_int8", ["--board", "qemu_mps2_an386"]),
+           ("digits/digits_int8", ["--pool", "sram:1000000"]),
+           ("gadget/gadget_f32", ["--input", "preserve"]), ("gadget/gadget_int8", ["--output", "overwrite"]),
+           ("state/gru_pair_int8", []), ("state/collatz_f32", []),
+           ("gadget/gadget_int8", ["--memory", "workspace", "--calling-convention", "packed"])]
+
+
+@pytest.mark.parametrize("model, options", CHECKED, ids=[" ".join((model, *options)) for model, options in CHECKED])
+def test_check(model, options):
+    value = printed("check", MODELS / f"{model}.tflite", *options)
+    check(value, "compile.schema.json")
+    if "memory" in value:
+        lifetimes(value)
+
+
+WRITTEN = {  # arguments, and the schema of what is printed
+    "compile": (["compile", DIGITS], "compile.schema.json"),
+    "create": (["create", DIGITS, "--project", "make", "--license", "MIT"], "compile.schema.json"),
+    "compile --together": (["compile", DIGITS, MODELS / "gadget" / "gadget_int8.tflite", "--together"], "together.schema.json"),
+    "compile --constants-file": (["compile", DIGITS, "--constants-file", "weights.bin"], "compile.schema.json"),
+}
+
+
+@pytest.mark.parametrize("what", WRITTEN)
+def test_written(what, tmp_path, record_property):
+    """What is printed, and aotc.json beside the output."""
+    arguments, name = WRITTEN[what]
+    value = printed(*arguments, "-o", tmp_path / "out")
+    check(value, name)
+    description = json.loads((tmp_path / "out" / "aotc.json").read_text())
+    check(description, "aotc.schema.json")
+    record_property("cases", 2 + damages(description, "aotc.schema.json") + damages(value, name))
+
+
+def test_report(record_property):
+    value = printed("report", DIGITS)
+    check(value, "report.schema.json")
+    record_property("cases", 1 + damages(value, "report.schema.json"))

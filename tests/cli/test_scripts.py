@@ -1,22 +1,21 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every program of scripts/ and tests/: --help prints help, an option that it does not have is refused
 (exit code 2), and neither does anything: no file is written, no program started, no network asked.
 
-Usage: scripts.py [PROGRAM...]
-
 Python programs run in a process forked from this one, which has imported what takes long, and a hook of
 the interpreter watches them; shell scripts find nothing in PATH but what prints their help.
 """
-import argparse
 import os
 import pathlib
+import re
 import runpy
 import subprocess
 import sys
-import tempfile
+
+import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+TESTS = str(ROOT / "tests")
 OPTION = "--no-such-option"
 # Of these, TensorFlow's part is started by a script of scripts/, which knows the options.
 LEFT_OUT = ("tests/models/generate/", "tests/lit/")
@@ -30,12 +29,13 @@ COMMANDS = ("sed", "dirname")  # of shell scripts
 
 
 def programs():
+    """(path, whether it is a shell script) of each."""
     for path in sorted([*(ROOT / "scripts").iterdir(), *(ROOT / "tests").rglob("*.py"), ROOT / "tests/golden/update"]):
         name = path.relative_to(ROOT).as_posix()
         if not path.is_file() or name.startswith(LEFT_OUT) or "__pycache__" in name:
             continue
         text = path.read_text()
-        if text.startswith("#!") or '__name__ == "__main__"' in text:
+        if text.startswith("#!") or re.search("^if __name__ == ", text, re.M):
             yield name, text.split("\n", 1)[0].endswith(("/bash", "bash", "sh"))
 
 
@@ -54,7 +54,12 @@ def run_python(path, option, output):
     """In a child of this process; ends it."""
     for number in (1, 2):
         os.dup2(output[number - 1].fileno(), number)
-    sys.argv, sys.path[0] = [str(path), option], str(path.parent)
+    # As in a process of its own: without pytest's streams, and without what it found in tests/.
+    sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
+    sys.argv, sys.path = [str(path), option], [str(path.parent), *(p for p in sys.path if not p.startswith(TESTS))]
+    for name, module in list(sys.modules.items()):
+        if (getattr(module, "__file__", None) or "").startswith(TESTS):
+            del sys.modules[name]
     sys.dont_write_bytecode = True
     sys.addaudithook(watch)
     code = 0
@@ -112,30 +117,23 @@ def faults(name, is_shell, folder):
         file.rename(folder / f"was_{os.urandom(4).hex()}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("program", nargs="*", help="as scripts/format; default all")
-    only = parser.parse_args().program
+@pytest.fixture(scope="module", autouse=True)
+def imported():
+    """What takes long to import, before programs are forked."""
     for module in IMPORTED:
         __import__(module)
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        (folder / "bin").mkdir()
-        (folder / "here").mkdir()
-        for command in COMMANDS:
-            found = next(p for p in map(pathlib.Path, ("/bin", "/usr/bin")) if (p / command).exists())
-            (folder / "bin" / command).symlink_to(found / command)
-        for program, is_shell in programs():
-            if only and program not in only:
-                continue
-            wrong = list(faults(program, is_shell, folder))
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            for text in wrong:
-                print(f"FAILED {program}: {text}")
-    print(f"{passed} passed, {failed} failed")
-    return 1 if failed or not passed else 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "here").mkdir()
+    for command in COMMANDS:
+        found = next(p for p in map(pathlib.Path, ("/bin", "/usr/bin")) if (p / command).exists())
+        (tmp_path / "bin" / command).symlink_to(found / command)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name, is_shell", [pytest.param(*program, id=program[0]) for program in programs()])
+def test_program(name, is_shell, folder):
+    assert list(faults(name, is_shell, folder)) == []

@@ -1,15 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The command line from the outside: every message, exit code and stream that scripts rely on.
-
-Usage: run_cli.py --aotc PROGRAM --work DIR [--boards] [--only NAME]
-
-Without --boards only this machine is used; --boards needs numpy. Ends with 'N passed, N failed'.
-"""
-import argparse
+"""The command line from the outside: every message, exit code and stream that scripts rely on."""
 import json
 import os
-import pathlib
 import pty
 import re
 import resource
@@ -17,19 +9,18 @@ import shutil
 import signal
 import struct
 import subprocess
-import sys
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import common
+from common import Failure
+import pytest
+
+ROOT = common.ROOT
 DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
 GADGET_F32 = ROOT / "tests" / "models" / "gadget" / "gadget_f32.tflite"
 UNSUPPORTED = ROOT / "tests" / "fuzz" / "corpus" / "tflite" / "unsupported.tflite"
 COMMANDS = ["check", "compile", "create", "build", "run", "verify", "report", "ops", "boards"]
 EXIT_CODES = {0, 1, 2, 3, 4, 5, 6}  # 70 is a bug
-
-
-class Failure(Exception):
-    pass
 
 
 class Result:
@@ -43,26 +34,11 @@ class Result:
             raise Failure(f"standard output is no JSON: {self.out[:300]!r}")
 
 
-TESTS, BOARD_TESTS = [], []
-
-
-def test(function):
-    TESTS.append(function)
-    return function
-
-
-def board_test(function):
-    BOARD_TESTS.append(function)
-    return function
-
-
 class Cli:
     """Runs aotc in a folder of the test's own."""
 
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
 
     def __call__(self, *args, code=0, env=None, file_limit=None, timeout=600):
         def limit():
@@ -81,6 +57,11 @@ class Cli:
 
     def names(self):
         return sorted(p.name for p in self.folder.iterdir())
+
+
+@pytest.fixture
+def aotc(tmp_path):
+    return Cli(common.AOTC, tmp_path)
 
 
 def expect(text, *patterns):
@@ -111,8 +92,7 @@ def edit(path, pattern, replacement):
 # --- Usage ----------------------------------------------------------------------------------------
 
 
-@test
-def help_of_every_command(aotc):
+def test_help_of_every_command(aotc):
     expect(aotc("--help").out, *COMMANDS, r"Exit codes: 0 done")
     for command in COMMANDS:
         said = aotc(command, "--help")
@@ -132,8 +112,7 @@ def help_of_every_command(aotc):
         expect(aotc("create", *order).out, r"^bare-metal: my own ")
 
 
-@test
-def usage_errors(aotc):
+def test_usage_errors(aotc):
     expect(aotc("analyze", "stakc", "x", code=2).err, r"there is no command 'stakc'", r"did you mean the command 'stack'\?")
     expect(aotc("analyze", code=2).err, r"aotc analyze: error: a command is required")
     expect(aotc("buld", "x", code=2).err, r"no command and no file 'buld'", r"did you mean the command 'build'\?")
@@ -156,8 +135,7 @@ def usage_errors(aotc):
 # --- Bad input ------------------------------------------------------------------------------------
 
 
-@test
-def unsupported_operators(aotc):
+def test_unsupported_operators(aotc):
     shutil.copy(UNSUPPORTED, aotc.folder / "net.tflite")
     said = aotc("check", "net.tflite", code=1)
     same(said.out, "", "standard output")
@@ -165,8 +143,7 @@ def unsupported_operators(aotc):
     same(said.err, expected, "the message")
 
 
-@test
-def unreadable_models(aotc):
+def test_unreadable_models(aotc):
     same(aotc("check", "none.tflite", code=1).err,
          "none.tflite: error: cannot read file: no such file [file-read]\n  help: there is no .tflite file in '.'\n")
     same(aotc("check", ".", code=1).err,
@@ -178,8 +155,7 @@ def unreadable_models(aotc):
         expect(aotc("check", f"{name}.tflite", code=1).err, rf"^{name}\.tflite: .*error: .*\[tflite-invalid\]$")
 
 
-@test
-def shapes_of_inputs(aotc):
+def test_shapes_of_inputs(aotc):
     model = ROOT / "tests" / "models" / "keras" / "conv1d_int8.tflite"
     for text, why in (("motion", "is not INPUT=SHAPE"), ("motion=1,0,3", "is not INPUT=SHAPE"),
                       ("=1,2", "is not INPUT=SHAPE"), ("motion=1,,3", "is not INPUT=SHAPE")):
@@ -204,8 +180,7 @@ def shapes_of_inputs(aotc):
     expect(aotc("verify", "app", "--only", "host", "--samples", "1").out, "bit-exact")
 
 
-@test
-def models_of_other_formats(aotc):
+def test_models_of_other_formats(aotc):
     folder = aotc.folder / "saved"
     folder.mkdir()
     (folder / "saved_model.pb").write_bytes(b"\x08\x01")
@@ -224,16 +199,14 @@ def models_of_other_formats(aotc):
          "  help: fetch the model: git lfs pull --include 'kws.tflite'\n")
 
 
-@test
-def unknown_names(aotc):
+def test_unknown_names(aotc):
     said = aotc("check", DIGITS, "--board", "qemu_mps2_an387", code=1)
     expect(said.err, r"\[board-unknown\]", r"did you mean 'qemu_mps2_an38[56]'\?")
     expect(aotc("check", DIGITS, "--signature", "nope", code=1).err, r"\[signature-unknown\]")
     expect(aotc("check", DIGITS, "--dump-after", "dead-cod", code=1).err, r"\[pass-unknown\]", r"did you mean 'dead-code'")
 
 
-@test
-def wrong_inputs(aotc):
+def test_wrong_inputs(aotc):
     folder = aotc.folder
     write_npy(folder / "good.npy", "|i1", (1, 8, 8, 1), bytes(64))
     write_npy(folder / "floats.npy", "<f4", (1, 8, 8, 1), bytes(256))
@@ -258,8 +231,7 @@ def wrong_inputs(aotc):
     same((folder / "app").exists(), False, "a project in spite of the error")
 
 
-@test
-def evaluated(aotc):
+def test_evaluated(aotc):
     digits = ROOT / "tests/models/digits"
     out = aotc.folder / "values"
     for kind in ("int8", "f32"):  # the outputs beside the models are LiteRT's
@@ -293,8 +265,7 @@ def evaluated(aotc):
 # --- Output ---------------------------------------------------------------------------------------
 
 
-@test
-def foreign_output_is_kept(aotc):
+def test_foreign_output_is_kept(aotc):
     mine = aotc.folder / "mine"
     mine.mkdir()
     (mine / "thesis.txt").write_text("three years")
@@ -322,8 +293,7 @@ def foreign_output_is_kept(aotc):
     same((aotc.folder / "empty" / "thesis.txt").read_text(), "three years")
 
 
-@test
-def projects_are_kept(aotc):
+def test_projects_are_kept(aotc):
     create = ["create", DIGITS, "--board", "host", "-o", "app"]
     aotc(*create)
     aotc("build", "app")
@@ -350,8 +320,7 @@ def projects_are_kept(aotc):
     same(aotc.names(), ["app"])
 
 
-@test
-def full_disk_leaves_nothing(aotc):
+def test_full_disk_leaves_nothing(aotc):
     expect(aotc("compile", DIGITS, "-o", "out", code=1, file_limit=4096).err, r"\[file-write\]")
     same(aotc.names(), [], "files behind a failed command")
     aotc("compile", DIGITS, "-o", "out", "--prefix", "old")
@@ -362,8 +331,7 @@ def full_disk_leaves_nothing(aotc):
     expect(aotc("compile", DIGITS, "-o", "out/old.c/below", code=1).err, r"\[file-write\]")
 
 
-@test
-def killed_leaves_no_half_output(aotc):
+def test_killed_leaves_no_half_output(aotc):
     complete = aotc("compile", DIGITS, "-o", "whole", "--json").json() and sorted(
         p.name for p in (aotc.folder / "whole").iterdir())
     appeared = 0
@@ -380,8 +348,7 @@ def killed_leaves_no_half_output(aotc):
     print(f"  ({appeared} of 25 were done before they were killed)")
 
 
-@test
-def full_standard_output(aotc):
+def test_full_standard_output(aotc):
     for args in (["ops"], ["check", DIGITS, "--json"], ["boards", "--json"], ["report", DIGITS]):
         with open("/dev/full", "w") as full:
             done = subprocess.run([aotc.program, *map(str, args)], stdout=full, stderr=subprocess.PIPE, text=True)
@@ -410,8 +377,7 @@ def every_command(aotc):
     return lines
 
 
-@test
-def streams_that_take_nothing(aotc):
+def test_streams_that_take_nothing(aotc):
     def start(args, redirection):
         quoted = " ".join("'" + str(a) + "'" for a in [aotc.program, *args])
         done = subprocess.run(["bash", "-c", f"{quoted} {redirection}"], cwd=aotc.folder, capture_output=True, text=True, timeout=120)
@@ -436,8 +402,7 @@ def streams_that_take_nothing(aotc):
          {p.name: p.read_bytes() for p in (aotc.folder / "made").iterdir()}, True, "files written with closed streams")
 
 
-@test
-def deterministic(aotc):
+def test_deterministic(aotc):
     for out in ("one", "two"):
         aotc("compile", DIGITS, "-o", out, "--prefix", "d", env={"LC_ALL": "C", "TZ": out})
         aotc("create", DIGITS, "--board", "qemu_mps2_an386", "-o", f"{out}_app", "--prefix", "d")
@@ -450,8 +415,7 @@ def deterministic(aotc):
 # --- What is printed ------------------------------------------------------------------------------
 
 
-@test
-def json_of_every_reporting_command(aotc):
+def test_json_of_every_reporting_command(aotc):
     same(aotc("check", DIGITS, "--json").json()["macs"], 224752)
     same(aotc("compile", DIGITS, "-o", "c", "--json").json()["prefix"], "digits_int8")
     same(aotc("create", DIGITS, "--board", "host", "-o", "app", "--json").json()["project"], "app")
@@ -476,8 +440,7 @@ def json_of_every_reporting_command(aotc):
     same(aotc("check", "none.tflite", "--json", code=1).out, "")
 
 
-@test
-def tables_for_people(aotc):
+def test_tables_for_people(aotc):
     said = aotc("compile", DIGITS, "-o", "out", "--board", "qemu_mps2_an386").out
     expect(said, r"^RAM: arena +\d[\d,]* bytes +optimal +of .* on qemu_mps2_an386$", r"^RAM: stack +\d[\d,]* bytes",
            r"^flash: constants", r"^MACs per inference +224,752$", r"^wrote out/: .*digits_int8\.c", r"^next: ")
@@ -491,8 +454,7 @@ def tables_for_people(aotc):
             raise Failure(f"misaligned: {line}")
 
 
-@test
-def operators_like(aotc):
+def test_operators_like(aotc):
     same(aotc("ops", "--like", "CONV_2D").out.splitlines()[1].split()[0], "conv_2d")
     expect(aotc("ops", "--like", "SQUEEZE").out, r"^reshape ")
     expect(aotc("ops", "--like", "exp").out, r"^logistic ", r"^reshape ")
@@ -505,8 +467,7 @@ def operators_like(aotc):
     same([o["name"] for o in aotc("ops", "--like", "CONV_2D", "--json").json()][0], "conv_2d")
 
 
-@test
-def operators_by_other_names(aotc):
+def test_operators_by_other_names(aotc):
     for name, op in (("sigmoid", "logistic"), ("Dense", "fully_connected"), ("ReLU", "relu"), ("nn.Linear", "fully_connected"),
                      ("AvgPool2d", "average_pool_2d"), ("GlobalAveragePooling2D", "mean"), ("Gemm", "fully_connected")):
         said = aotc("ops", "--like", name.removeprefix("nn."))
@@ -524,8 +485,7 @@ def operators_by_other_names(aotc):
     same(aotc("ops", "--like", "conv").err, "", "a part of names")
 
 
-@test
-def cpus(aotc):
+def test_cpus(aotc):
     listed = aotc("cpus", "--json").json()
     names = [c["name"] for c in listed]
     same(names, sorted(names), "order of CPUs")
@@ -552,8 +512,7 @@ def cpus(aotc):
     expect(aotc("create", DIGITS, "--cpu", "cortex-m4f", code=2).err, r"\[board-missing\]")
 
 
-@test
-def nobody_said_what_for(aotc):
+def test_nobody_said_what_for(aotc):
     shutil.copy(DIGITS, aotc.folder / "net.tflite")
     note = ("net.tflite: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C made for it "
             "[any-cpu]\n  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n")
@@ -564,8 +523,7 @@ def nobody_said_what_for(aotc):
     same(aotc("check", GADGET_F32).err, "", "standard error for floats")
 
 
-@test
-def kinds_of_projects_nearly_right(aotc):
+def test_kinds_of_projects_nearly_right(aotc):
     said = aotc("create", DIGITS, "--board", "host", "--project", "arduino", code=1)
     expect(said.err, r"\[template-unknown\]", r"did you mean 'arduino-library'\?", r"did you mean 'arduino-sketch'\?",
            r"^  help: kinds: arduino-library, ")
@@ -573,8 +531,7 @@ def kinds_of_projects_nearly_right(aotc):
     expect(aotc("create", DIGITS, "--project", "zephir", code=1).err, r"did you mean 'zephyr'\?")
 
 
-@test
-def cores_that_are_not_known_are_refused_with_the_nearest(aotc):
+def test_cores_that_are_not_known_are_refused_with_the_nearest(aotc):
     for name, nearest in (("cortex-m85", "cortex-m55f"), ("cortex-m23", "cortex-m0plus"), ("cortex-m35p", "cortex-m33f")):
         said = aotc("check", DIGITS, "--cpu", name, code=1)
         expect(said.err, rf"^--cpu {name}: error: no board has this CPU \[cpu-unknown\]$", rf"help: .* '{nearest}', whose code runs there")
@@ -585,8 +542,7 @@ def cores_that_are_not_known_are_refused_with_the_nearest(aotc):
         expect(said, r"\[board-unknown\]", *(f"help: .*{re.escape(h)}" for h in helps))
 
 
-@test
-def boards_of_a_users_own(aotc):
+def test_boards_of_a_users_own(aotc):
     own = {"like": "qemu_mps2_an386", "title": "mine", "emulator": None}
     (aotc.folder / "my-board.json").write_text(json.dumps(own))
     expect(aotc("boards", "my-board.json").out, r"^my_board: mine$", r"cortex-m4")
@@ -609,8 +565,7 @@ def boards_of_a_users_own(aotc):
     aotc("check", DIGITS, "--board", "absent.json", code=1)
 
 
-@test
-def the_board_decides_the_kind_of_project(aotc):
+def test_the_board_decides_the_kind_of_project(aotc):
     for board, kind, then in (("rp2040_pico", "arduino_sketch", "build"), ("esp32", "arduino_sketch", "build"), ("nano33ble", "arduino_sketch", "build"),
                               ("arduino_mega2560", "arduino_sketch", "build"), ("generic", "cmake", "build"), ("host", "bare_metal", "build"),
                               ("nucleo_h743zi", "bare_metal", "build")):
@@ -624,8 +579,7 @@ def the_board_decides_the_kind_of_project(aotc):
     same(aotc(DIGITS, "--board", "rp2040_pico", "--project", "bare-metal", "-o", "x", code=1).code, 1, "a kind that was asked for")
 
 
-@test
-def memory_that_does_not_work_after_reset(aotc):
+def test_memory_that_does_not_work_after_reset(aotc):
     for arguments in (["--project-option", "arena=SDRAM"], ["--pool", "sdram:100000"], ["--constants-section", ".qspi"]):
         said = aotc(DIGITS, "--board", "stm32f746g_disco", "-o", "app", *arguments, code=1).err
         expect(said, r"\[memory-setup\]$", r"note: needed: .*", r"help: --project-option memory_setup=true adds src/memory_setup.c")
@@ -638,8 +592,7 @@ def memory_that_does_not_work_after_reset(aotc):
     expect(aotc(DIGITS, "--board", "nucleo_h743zi", "-o", "app", "--project-option", "arena=SRAM1", code=1).err, r"RCC_AHB2ENR")
 
 
-@test
-def zephyr_names_of_boards(aotc):
+def test_zephyr_names_of_boards(aotc):
     for board, says in (("qemu_mps3_an547", r"3\.7 calls this board `mps3/an547`, 4\.0 and later `mps3/corstone300/an547`"),
                         ("qemu_mps2_an386", r"Zephyr has this board since 4\.1"), ("qemu_mps2_an500", r"Zephyr has this board since 4\.1"),
                         ("nrf52840dk", r"3\.7 and later calls this board `nrf52840dk/nrf52840`")):
@@ -650,8 +603,7 @@ def zephyr_names_of_boards(aotc):
     expect(aotc("create", DIGITS, "--board", "nucleo_l4r5zi", "-o", "bare").out, r"of 655,360 bytes on nucleo_l4r5zi")
 
 
-@test
-def bench_refuses_what_cannot_run(aotc):
+def test_bench_refuses_what_cannot_run(aotc):
     for board, message in (("nucleo_f446re", r"^--board nucleo_f446re: error: has no emulator, only a stand-in, .*\[no-emulator\]$"),
                            ("rp2040_pico", r"\[template-board\]$"), ("arduino_uno", r"\[template-board\]$"), ("esp32", r"\[template-board\]$")):
         said = aotc("bench", "--ops", DIGITS, "--board", board, "-o", "kept", code=None, env={"TMPDIR": "/nonexistent"})
@@ -661,8 +613,7 @@ def bench_refuses_what_cannot_run(aotc):
     expect(aotc("bench", "--ops", DIGITS, "--board", "qemu_mps2_an386", code=5, env={"PATH": "/nonexistent"}).err, r"\[tool-missing\]$")
 
 
-@test
-def figures_of_check(aotc):
+def test_figures_of_check(aotc):
     said = aotc("check", DIGITS, "--board", "qemu_mps2_an386").out
     same("KiB" in said or "MiB" in said, False, "a second unit")
     expect(said, r"of 4,194,304 bytes on qemu_mps2_an386")
@@ -674,10 +625,10 @@ def figures_of_check(aotc):
             expect(said, rf"^alive at most: {max(live):,} bytes at one call, {max(live) - arena:,} bytes more than the arena: ")
         else:
             same("alive at most" in said, False, "an explanation of nothing")
-    pruned = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "models/hello_world_int8.tflite"
-    if not pruned.exists():
-        print("  (the MACs of removed channels: skipped, no model here has dead channels; set AOTC_SHARED)")
-        return
+
+
+def test_figures_of_removed_channels(aotc):
+    pruned = common.model_path("hello_world_int8")
     j = aotc("check", pruned, "--json").json()
     same(j["model_macs"] > j["macs"], True, "removed MACs")
     expect(aotc("check", pruned).out, rf"^MACs per inference +{j['macs']:,} +of {j['model_macs']:,} in the model, "
@@ -706,8 +657,7 @@ def on_terminal(program, args, folder, environment):
     return text.decode(errors="replace")
 
 
-@test
-def colour_and_progress_only_on_a_terminal(aotc):
+def test_colour_and_progress_only_on_a_terminal(aotc):
     plain = {k: v for k, v in os.environ.items() if k != "NO_COLOR"}
     args = ["check", "none.tflite"]
     expect(on_terminal(aotc.program, args, aotc.folder, plain), "\x1b\\[31m")
@@ -724,8 +674,7 @@ def colour_and_progress_only_on_a_terminal(aotc):
 # --- Projects -------------------------------------------------------------------------------------
 
 
-@test
-def paths_with_spaces_and_commas(aotc):
+def test_paths_with_spaces_and_commas(aotc):
     for name in ("with space", "with,comma", "with'quote"):
         folder = aotc.folder / name
         folder.mkdir()
@@ -737,8 +686,7 @@ def paths_with_spaces_and_commas(aotc):
         aotc("verify", f"{name}/an app", env={"TMPDIR": str(folder)})
 
 
-@test
-def damaged_projects(aotc):
+def test_damaged_projects(aotc):
     expect(aotc("build", "nowhere", code=1).err, r"there is no such project \[project-invalid\]")
     aotc("compile", DIGITS, "-o", "model")
     expect(aotc("build", "model", code=1).err, r"a compiled model, not a project")
@@ -764,8 +712,7 @@ def damaged_projects(aotc):
     expect(aotc("build", "app", code=1).err, r"\[board-unknown\]")
 
 
-@test
-def missing_toolchain(aotc):
+def test_missing_toolchain(aotc):
     for board, package in (("host", "gcc"), ("qemu_riscv32", "gcc-riscv64-unknown-elf")):
         aotc("create", DIGITS, "--board", board, "-o", board)
         said = aotc("build", board, code=5, env={"PATH": ""})
@@ -781,15 +728,13 @@ def missing_toolchain(aotc):
     expect(aotc("build", "host", code=5, env={"PATH": str(tools)}).err, r"'cmake' is not installed", r"apt-get install cmake")
 
 
-@test
-def failing_build(aotc):
+def test_failing_build(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
     edit(aotc.folder / "app/model/digits_int8.c", r"\nint32_t digits_int8_run", "\nthis is no C\nint32_t digits_int8_run")
     expect(aotc("build", "app", code=1).err, r"\[build-failed\]", r"note: command: cmake", r"digits_int8\.c")
 
 
-@test
-def verify_finds_a_changed_constant(aotc):
+def test_verify_finds_a_changed_constant(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
     aotc("build", "app")
     aotc("verify", "app")
@@ -815,8 +760,7 @@ def verify_finds_a_changed_constant(aotc):
     expect(said.out, rf"^self test: FAILED, the first layer that differs is {layer}, op \d+ {re.escape(title)}'")
 
 
-@test
-def firmware_tests_itself(aotc):
+def test_firmware_tests_itself(aotc):
     for model, says in ((DIGITS, r"bit-exact, 11 results of layers"),
                         (GADGET_F32, r"floats within tolerance, \d+ results of layers")):
         aotc("create", model, "--board", "host", "-o", "app", "--force")
@@ -824,8 +768,7 @@ def firmware_tests_itself(aotc):
         expect(aotc("run", "app").out, rf"^self test: {says}$")
 
 
-@test
-def templates_are_listed_and_exported(aotc):
+def test_templates_are_listed_and_exported(aotc):
     listed = aotc("templates", "list", "--json").json()
     kinds = [t["kind"] for t in listed]
     same(kinds, sorted(kinds), "order of kinds")
@@ -865,8 +808,7 @@ def templates_are_listed_and_exported(aotc):
         same((aotc.folder / "broken").exists(), False, "a directory after an error")
 
 
-@test
-def verify_finds_writes_outside_of_the_arena(aotc):
+def test_verify_finds_writes_outside_of_the_arena(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
     edit(aotc.folder / "app/model/digits_int8.c", r"\n    return 0;\n}\n$",
          r"\n    ((uint8_t *)arena)[DIGITS_INT8_ARENA_SIZE + 3u] = 0;\n    return 0;\n}\n")
@@ -875,8 +817,7 @@ def verify_finds_writes_outside_of_the_arena(aotc):
     expect(aotc("run", "app", code=6).err, r"\[device-failed\]")
 
 
-@test
-def a_model_that_fails(aotc):
+def test_a_model_that_fails(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
     edit(aotc.folder / "app/model/digits_int8.c", r"\n    return 0;\n}\n$", r"\n    return 77;\n}\n")
     aotc("build", "app")
@@ -884,8 +825,7 @@ def a_model_that_fails(aotc):
     expect(aotc("verify", "app", code=4).err, r"status 77 \[verify-device\]")
 
 
-@test
-def verify_keeps_its_host_program(aotc):
+def test_verify_keeps_its_host_program(aotc):
     tools, log, cache = aotc.folder / "tools", aotc.folder / "log", aotc.folder / "cache"
     tools.mkdir()
     (tools / "cc").write_text(f"#!/bin/sh\necho compiled >> {log}\nexec /usr/bin/cc \"$@\"\n")
@@ -919,8 +859,7 @@ def verify_keeps_its_host_program(aotc):
     verify(times=9)
 
 
-@test
-def verify_by_several_at_once(aotc):
+def test_verify_by_several_at_once(aotc):
     environment = {**os.environ, "XDG_CACHE_HOME": str(aotc.folder / "cache")}
     running = [subprocess.Popen([aotc.program, "verify", DIGITS, "--only", "host"], env=environment,
                                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -930,8 +869,7 @@ def verify_by_several_at_once(aotc):
     same(len(list((aotc.folder / "cache" / "aotc" / "verify").iterdir())), 1, "files in the cache")
 
 
-@test
-def a_model_that_never_ends(aotc):
+def test_a_model_that_never_ends(aotc):
     aotc("create", DIGITS, "--board", "host", "-o", "app")
     edit(aotc.folder / "app/model/digits_int8.c", r"\n    uint8_t \*const a = \(uint8_t \*\)arena;\n",
          r"\n    uint8_t *const a = (uint8_t *)arena;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
@@ -940,8 +878,7 @@ def a_model_that_never_ends(aotc):
     expect(aotc("verify", "app", "--timeout", "1", code=6).err, r"\[device-timeout\]")
 
 
-@test
-def float_boundaries_are_stripped_on_request(aotc):
+def test_float_boundaries_are_stripped_on_request(aotc):
     model = ROOT / "tests/models/ops/conv_io_int8_float_io.tflite"
     for options, dtype in (([], "f32"), (["--strip-float-io"], "i8")):
         made = aotc("create", model, "--board", "host", "-o", dtype, "--prefix", "m", "--json", *options).json()
@@ -951,8 +888,7 @@ def float_boundaries_are_stripped_on_request(aotc):
     same(aotc("check", model, "--json", "--strip-float-io").json()["inputs"][0]["scale"] > 0, True, "scale")
 
 
-@test
-def workspace_and_own_arena(aotc):
+def test_workspace_and_own_arena(aotc):
     for name, options in (("space", ["--memory", "workspace"]), ("own", ["--arena", "model"])):
         made = aotc("create", DIGITS, "--board", "host", "-o", name, "--json", *options).json()
         aotc("build", name)
@@ -972,8 +908,7 @@ def workspace_and_own_arena(aotc):
             expect(aotc("verify", name, code=4).err, r"status -2 \[verify-device\]")
 
 
-@test
-def inputs_and_outputs_in_the_arena(aotc):
+def test_inputs_and_outputs_in_the_arena(aotc):
     def compiled(*options):
         return json.loads(aotc("compile", DIGITS, "-o", "contract", "--json", *options).out)
 
@@ -998,8 +933,7 @@ def inputs_and_outputs_in_the_arena(aotc):
     expect(aotc("verify", DIGITS, "--input", "nothing.npy", "--input", "overwrite", code=1).err, r"nothing\.npy")
 
 
-@test
-def slices(aotc):
+def test_slices(aotc):
     aotc("compile", DIGITS, "--board", "qemu_mps2_an386", "-o", "whole")
     whole = (aotc.folder / "whole/digits_int8.c").read_text()
     same("digits_int8_step" in whole, False, "slices that nobody asked for")
@@ -1030,8 +964,7 @@ def slices(aotc):
     expect(aotc("report", "project").out, r"^longest slice")
 
 
-@test
-def levels(aotc):
+def test_levels(aotc):
     made = {}
     for level in ("speed", "balanced", "size"):
         made[level] = json.loads(aotc("check", DIGITS, "-O", level, "--json").out)
@@ -1055,8 +988,7 @@ def levels(aotc):
     aotc("check", DIGITS, "--prefer", "bytes", code=2)
 
 
-@test
-def schedules(aotc):
+def test_schedules(aotc):
     board = ("--board", "qemu_mps2_an386")
     aotc("compile", DIGITS, *board, "-o", "first")
     chosen = json.loads((aotc.folder / "first" / "digits_int8.map.json").read_text())
@@ -1094,8 +1026,7 @@ def schedules(aotc):
     same(aotc.names(), ["first", "other.json", "second", "third", "wrong.json"], "files")
 
 
-@test
-def assembly(aotc):
+def test_assembly(aotc):
     def code(*options):
         aotc("compile", DIGITS, "--board", "qemu_mps2_an386", "-o", "made", "--force", *options)
         return (aotc.folder / "made" / "digits_int8.c").read_text()
@@ -1128,8 +1059,7 @@ int main() {
 """
 
 
-@test
-def two_models_in_a_cpp_program(aotc):
+def test_two_models_in_a_cpp_program(aotc):
     aotc("compile", DIGITS, "--prefix", "first", "-o", "first", "--input", "preserve")
     aotc("compile", DIGITS, "--prefix", "second", "-o", "second", "--arena", "model")
     (aotc.folder / "main.cpp").write_text(CPP)
@@ -1148,133 +1078,13 @@ def two_models_in_a_cpp_program(aotc):
 # --- Boards ---------------------------------------------------------------------------------------
 
 
-@test
-def too_large_for_the_board(aotc):
-    shared = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared") / "models" / "vww.tflite"
-    if not shared.exists():
-        print("  (skipped: no model here is too large; set AOTC_SHARED)")
-        return
-    model = shared
+def test_too_large_for_the_board(aotc):
+    model = common.model_path("vww")
     said = aotc("check", model, "--board", "qemu_microbit", code=3)
     expect(said.err, r"board qemu_microbit has .* \[does-not-fit\]", r"note: (arena|constants) ", r"help: ")
-    said = aotc(model, "--board", "qemu_microbit", "-o", "app", code=3)
+    aotc(model, "--board", "qemu_microbit", "-o", "app", code=3)
     same((aotc.folder / "app").exists(), False, "a project that does not fit")
     said = aotc("compile", model, "--board", "arduino_uno", "-o", "c")
     expect(said.err, r"warning: as firmware on board arduino_uno this needs [\d,]+ bytes of RAM where there are 2,048 bytes and "
                      r"about [\d,]+ bytes of flash where there are 32,256 bytes \[does-not-fit\]\n  help: 'aotc check' ")
     same((aotc.folder / "c" / "vww.c").exists(), True, "C for other memories")
-
-
-@board_test
-def cost_of_code_for_any_cpu(aotc):
-    """The note [any-cpu] says 'more than twice the time'."""
-    aotc("create", DIGITS, "--board", "qemu_mps2_an386", "-o", "app", "--prefix", "d")
-    aotc("compile", DIGITS, "-o", "any", "--prefix", "d")
-    took = []
-    for files in ([], sorted((aotc.folder / "any").glob("d*.[ch]"))):
-        for path in files:
-            shutil.copy(path, aotc.folder / "app/model")
-        aotc("build", "app")
-        took.append(aotc("run", "app", "--json").json()["instructions"])
-    print(f"  (digits on a Cortex-M4: {took[0]:,} instructions, as C for any CPU {took[1]:,}: {took[1] / took[0]:.2f} times)")
-    same(took[1] > 2 * took[0], True, f"C for any CPU takes more than twice the instructions: {took}")
-
-
-@board_test
-def report_of_a_stand_in(aotc):
-    counts = []
-    for board, says in (("nucleo_f446re", True), ("nrf52840dk", True), ("qemu_mps2_an386", False)):
-        aotc("create", DIGITS, "--board", board, "-o", board)
-        aotc("build", board)
-        run = aotc("run", board)
-        same("nanoseconds" in run.out, False, "a time of an emulator")
-        counts.append(int(re.search(r"one inference: (\d+) instructions", run.out)[1]))
-        said = aotc("report", board).out
-        expect(said, r"^instructions per inference: [\d,]+" + (", counted on a stand-in for the board with the same core$" if says else "$"))
-        same("(of a stand-in)" in said.splitlines()[0], says, "the column of times")
-        same(aotc("report", board, "--json").json().get("stand_in", False), says, "JSON")
-    # Three machines with the same core: what they count is the code's, to within how functions are aligned.
-    same(max(counts) - min(counts) <= max(counts) / 200, True, f"instructions {counts}")
-
-
-@board_test
-def loops_are_estimated_as_they_are_counted(aotc):
-    sys.path.append(str(ROOT / "tests/models/generate"))
-    from state_direct import while_int8
-
-    for steps in (20, 40):
-        (aotc.folder / "loop.tflite").write_bytes(while_int8(steps))
-        aotc("create", "loop.tflite", "--board", "qemu_mps2_an386", "-o", f"app{steps}")
-        aotc("build", f"app{steps}")
-        counted = aotc("run", f"app{steps}", "--json").json()["instructions"]
-        layers = aotc("report", f"app{steps}", "--json", "--no-alternatives").json()["layers"]
-        estimated = sum(layer["estimated_instructions"] for layer in layers)
-        same(0.75 < counted / estimated < 1.25, True, f"{steps} iterations: {counted} instructions, estimated {estimated}")
-
-
-@board_test
-def workspace_on_boards(aotc):
-    for board in ("qemu_mps2_an386", "qemu_riscv32"):
-        aotc("create", DIGITS, "--board", board, "-o", board, "--memory", "workspace", "--prefix", "d")
-        aotc("build", board)
-        run = aotc("run", board, "--json").json()
-        header = (aotc.folder / board / "model/d.h").read_text()
-        promised = int(re.search(r"D_WORKSPACE_SIZE (\d+)u", header)[1])
-        same((run["workspace_high_water"], run["workspace_bytes"]), (promised, promised), "workspace")
-        aotc("verify", board)
-
-
-@board_test
-def boards_from_odd_folders(aotc):
-    odd = aotc.folder / "odd, folder"
-    odd.mkdir()
-    for board in ("qemu_mps2_an386", "qemu_riscv32"):
-        aotc("create", DIGITS, "--board", board, "-o", odd / board)
-        aotc("build", odd / board)
-        aotc("run", odd / board)
-        verified = aotc("verify", odd / board, "--json", env={"TMPDIR": str(odd)}).json()
-        same([p["place"] for p in verified["places"]], ["host C", board], "places")
-
-
-@board_test
-def boards_that_fail(aotc):
-    aotc("create", DIGITS, "--board", "qemu_riscv32", "-o", "app")
-    aotc("build", "app")
-    said = aotc("run", "app", code=5, env={"PATH": "/nonexistent"})
-    expect(said.err, r"'qemu-system-riscv32' is not installed \[tool-missing\]", r"apt-get install qemu-system-misc")
-    source = aotc.folder / "app/model/digits_int8.c"
-    original = source.read_text()
-    edit(source, r"\n    uint8_t \*const a = \(uint8_t \*\)arena;\n",
-         r"\n    uint8_t *const a = (uint8_t *)arena;\n    for (volatile int i = 0; i < 1; i = 0) { }\n")
-    aotc("build", "app")
-    expect(aotc("run", "app", "--timeout", "2", code=6).err, r"\[device-timeout\]")
-    # A crash of the firmware on the board only: the host is not touched by the project's copy.
-    source.write_text(original)
-    edit(source, r"\n    return 0;\n}\n$", r"\n    *(volatile int *)0x18000000 = 1;\n    return 0;\n}\n")
-    aotc("build", "app")
-    expect(aotc("verify", "app", "--timeout", "600", code=6).err, r"qemu_riscv32.*\[verify-device\]")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--boards", action="store_true", help="only the tests on emulated boards")
-    parser.add_argument("--only")
-    options = parser.parse_args()
-    passed = failed = 0
-    for function in BOARD_TESTS if options.boards else TESTS:
-        if options.only and options.only != function.__name__:
-            continue
-        try:
-            function(Cli(options.aotc.resolve(), options.work.resolve() / function.__name__))
-            passed += 1
-        except Failure as failure:
-            failed += 1
-            print(f"FAILED {function.__name__}: {failure}")
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(0 if failed == 0 and passed > 0 else 1)
-
-
-if __name__ == "__main__":
-    main()

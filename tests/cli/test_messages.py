@@ -1,24 +1,18 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Messages as a whole: what is wrong, where it is, and what to do about it.
 
-Usage: messages.py --aotc PROGRAM --work DIR
-
-Each case is a command, its exit code and all of standard error. Ends with 'N passed, N failed'.
+Each case is a command, its exit code and all of standard error.
 """
-import argparse
 import os
-import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / "oracle")]
-from tflite_builder import ModelBuilder  # noqa: E402
+import common
+import pytest
+from tflite_builder import ModelBuilder
 
-DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+DIGITS = common.ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
 TAKES = "  help: 'aotc check --help' shows what it takes\n"
 
 
@@ -28,13 +22,6 @@ def softmax(beta):
     y = m.tensor("y", "int8", (1, 4), 1 / 256, -128)
     m.op("SOFTMAX", [x], [y], beta=beta)
     return m.finish([x], [y])
-
-
-def files(work):
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    shutil.copy(DIGITS, work / "digits_int8.tflite")
-    (work / "beta.tflite").write_bytes(softmax(-1.0))
 
 
 # Arguments, exit code, standard error.
@@ -78,54 +65,41 @@ CASES = [
 ]
 
 
-def run(aotc, work, arguments):
-    done = subprocess.run([aotc, *arguments], cwd=work, capture_output=True, text=True, errors="replace",
+@pytest.fixture
+def work(tmp_path):
+    shutil.copy(DIGITS, tmp_path / "digits_int8.tflite")
+    (tmp_path / "beta.tflite").write_bytes(softmax(-1.0))
+    return tmp_path
+
+
+def run(work, *arguments):
+    done = subprocess.run([common.AOTC, *arguments], cwd=work, capture_output=True, text=True, errors="replace",
                           stdin=subprocess.DEVNULL, timeout=120, env={**os.environ, "NO_COLOR": "1"})
     return done.returncode, re.sub(r"(?<= )/\S*(?=/a\S*b \[project-directory\])", "WORK", done.stderr)
 
 
-def built_elsewhere(aotc, work):
-    """A project that was moved to such a place is not built there, and one whose files are dated in the future is."""
-    problems = []
-    run(aotc, work, ["create", "digits_int8.tflite", "--board", "host", "-o", "app", "--quiet"])
-    build = work / "a;b" / "build"
-    shutil.rmtree(work / "a;b", ignore_errors=True)
-    (work / "app").rename(work / "a;b")
-    code, said = run(aotc, work, ["build", "a;b", "--quiet"])
-    if code != 2 or "[project-directory]" not in said or build.exists():
-        problems.append(f"a build in a;b: {code} {said}")
-    (work / "a;b").rename(work / "app")
-    for file in [work / "app", *(work / "app").rglob("*")]:
-        os.utime(file, (4_000_000_000, 4_000_000_000))
+@pytest.mark.parametrize("arguments, code, text", CASES, ids=[" ".join(case[0]) for case in CASES])
+def test_message(arguments, code, text, work):
+    assert run(work, *arguments) == (code, text)
+    assert {p.name for p in work.iterdir()} == {"digits_int8.tflite", "beta.tflite"}
+
+
+@pytest.fixture
+def app(work):
+    run(work, "create", "digits_int8.tflite", "--board", "host", "-o", "app", "--quiet")
+    return work / "app"
+
+
+def test_project_that_was_moved_is_not_built(app, work):
+    app.rename(work / "a;b")
+    code, said = run(work, "build", "a;b", "--quiet")
+    assert (code, "[project-directory]" in said, (work / "a;b" / "build").exists()) == (2, True, False), said
+
+
+def test_files_dated_in_the_future_are_built(app, work, record_property):
     for what in ("new", "again"):  # the second time over a build of the future
-        code, said = run(aotc, work, ["build", "app", "--quiet"])
-        if code != 0:
-            problems.append(f"files dated in the future, {what}: {code} {said}")
-        for file in (work / "app").rglob("*"):
+        for file in (app, *app.rglob("*")):
             os.utime(file, (4_000_000_000, 4_000_000_000), follow_symlinks=False)
-    return problems
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    options = parser.parse_args()
-    aotc, work = options.aotc.resolve(), options.work.resolve()
-    files(work)
-    problems = []
-    for arguments, code, text in CASES:
-        found = run(aotc, work, arguments)
-        if found != (code, text):
-            problems.append(f"{arguments}: exit code {found[0]}\n  have: {found[1]!r}\n  want: {text!r}")
-        if {p.name for p in work.iterdir()} != {"digits_int8.tflite", "beta.tflite"}:
-            problems.append(f"{arguments} left {sorted(p.name for p in work.iterdir())}")
-    problems += built_elsewhere(aotc, work)
-    for problem in problems:
-        print(f"FAILED {problem}")
-    print(f"{max(len(CASES) + 3 - len(problems), 0)} passed, {len(problems)} failed")
-    return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        code, said = run(work, "build", "app", "--quiet")
+        assert code == 0, f"{what}: {said}"
+    record_property("cases", 2)

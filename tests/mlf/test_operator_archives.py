@@ -1,41 +1,36 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Operator-style archives that aotc writes: operators.py AOTC AOTC-OPT CALL_OPERATORS WORK MODEL...
+"""Operator-style archives that aotc writes.
 
 Each passes the validator; its text prints back as it is; its C compiles with every warning, for the
 host and for Cortex-M, and gives the model's results when called by name.
 """
-import argparse
 import json
 import pathlib
 import re
 import shutil
 import subprocess
 
-import archives
+from ai_edge_litert import interpreter as litert
+import common
+import numpy as np
+import pytest
 import validate
-from archives import ROOT, expect, run
-from writing import FLAGS, gcc, model_path, unpack
+from archives import expect, run
+from test_writing_archives import FLAGS, gcc, in_own_folder, model_path, unpack  # noqa: F401
 
-PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-for word in ("aotc", "aotc_opt", "call_operators", "work"):
-    PARSER.add_argument(word, type=pathlib.Path)
-PARSER.add_argument("models", nargs="*")
-OPTIONS = PARSER.parse_args()
-AOTC, OPT, CALL, WORK = (
-    path.resolve() for path in (OPTIONS.aotc, OPTIONS.aotc_opt, OPTIONS.call_operators, OPTIONS.work))
-RUNTIME = ROOT / "crt" / "include"
+RUNTIME = common.ROOT / "crt" / "include"
 BOARDS = ("host", "qemu_mps2_an386", "qemu_mps3_an547")
+WORK = pathlib.Path()  # each test's own folder
 
 CPU = {"qemu_mps2_an386": ["-mcpu=cortex-m4"],
        "qemu_mps3_an547": ["-mcpu=cortex-m55", "-mfloat-abi=hard"]}
 
 
 def export(model, tar, *options, code=0):
-    done = run(AOTC, "compile", model, "--style", "operator", "-o", tar, *options, code=code)
+    done = run(common.AOTC, "compile", model, "--style", "operator", "-o", tar, *options, code=code)
     if code == 0:
         expect(not validate.validate(tar), f"{tar}: {validate.validate(tar)}")
-        expect(f"style operator" in run(AOTC, "mlf", "inspect", tar).stdout, "inspect")
+        expect("style operator" in run(common.AOTC, "mlf", "inspect", tar).stdout, "inspect")
     return done
 
 
@@ -45,12 +40,12 @@ def sections(text):
     return dict(zip(parts[1::2], parts[2::2]))
 
 
-def reads_back(folder):
+def reads_back(opt, folder):
     """aotc-opt reads each function and prints it as it is in the archive."""
     for name, text in sections((folder / "src/tir-1.txt").read_text()).items():
         file = folder / "one.tir"
         file.write_text(text)
-        have = run(OPT, "--tir", file).stdout
+        have = run(opt, "--tir", file).stdout
         expect(have.strip() == text.strip(), f"{name} prints back otherwise")
 
 
@@ -70,18 +65,19 @@ def compiles(folder, board):
     return library
 
 
-def check_model(name):
-    model = model_path(name)
-    for board in BOARDS:
-        tar = WORK / f"{name}_{board}.tar"
-        export(model, tar, "--board", board)
-        folder = unpack(tar, WORK / f"{name}_{board}")
-        reads_back(folder)
-        library = compiles(folder, board)
-        print(f"{name} {board}: {run(CALL, model, board, tar, library).stdout.strip()}")
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.models("digits_int8", "gadget_int8", "digits_f32", "gadget_f32", "kws", "resnet")
+def test_model(model, board, build_folder):
+    path = model_path(model)
+    tar = WORK / "operators.tar"
+    export(path, tar, "--board", board)
+    folder = unpack(tar, WORK / "operators")
+    reads_back(build_folder / "compiler" / "aotc-opt", folder)
+    library = compiles(folder, board).absolute()
+    print(run(build_folder / "tests" / "call_operators", path, board, tar, library).stdout.strip())
 
 
-def selection():
+def test_selection():
     model = model_path("digits_int8")
     whole = WORK / "all.tar"
     export(model, whole, "--prefix", "digits")
@@ -99,11 +95,11 @@ def selection():
     for wanted in ("999", "gru", ""):
         done = export(model, WORK / "none.tar", "--op", wanted, code=1)
         expect("[op-unknown]" in done.stderr and not (WORK / "none.tar").exists(), done.stderr)
-    run(AOTC, "compile", model, "--format", "mlf", "--op", "3", code=2)
-    run(AOTC, "compile", model, "--style", "operators", code=2)
+    run(common.AOTC, "compile", model, "--format", "mlf", "--op", "3", code=2)
+    run(common.AOTC, "compile", model, "--style", "operators", code=2)
 
 
-def devices():
+def test_devices():
     """A text for each type of device; the host's functions come first, names tell the devices apart."""
     model = model_path("digits_int8")
     file = WORK / "devices.json"
@@ -119,7 +115,7 @@ def devices():
     expect(list(metadata["memory"]) == [*host, *acc], "order of the functions")
 
 
-def deterministic():
+def test_deterministic():
     model = model_path("digits_int8")
     shutil.copy(model, WORK / "other_name.tflite")
     export(model, WORK / "a.tar", "--prefix", "digits")
@@ -127,15 +123,13 @@ def deterministic():
     expect((WORK / "a.tar").read_bytes() == (WORK / "b.tar").read_bytes(), "two archives of a model")
     # Another name changes the metadata's model_name and nothing else.
     export(WORK / "other_name.tflite", WORK / "c.tar")
-    text = run(AOTC, "mlf", "diff", WORK / "a.tar", WORK / "c.tar", code=1).stdout
+    text = run(common.AOTC, "mlf", "diff", WORK / "a.tar", WORK / "c.tar", code=1).stdout
     expect(text.splitlines() == ['metadata model_name: \\"digits\\" -> \\"other_name\\"'] or
            (text.startswith("metadata model_name") and text.count("\n") == 1), text)
 
 
 def reweighted(name, path, change):
     """The model with `change` applied to each constant tensor of weights, a row per output channel."""
-    import numpy as np
-    from ai_edge_litert import interpreter as litert
     data = bytearray(model_path(name).read_bytes())
     reader = litert.Interpreter(model_content=bytes(data),
                                 experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
@@ -161,7 +155,7 @@ def reweighted(name, path, change):
 
 
 def entries(model, *options):
-    done = run(AOTC, "compile", model, "--style", "operator", "-o", WORK / "entries.tar",
+    done = run(common.AOTC, "compile", model, "--style", "operator", "-o", WORK / "entries.tar",
                "--prefix", "m", "--json", *options)
     folder = unpack(WORK / "entries.tar", WORK / "entries")
     texts = sections((folder / "src/tir-1.txt").read_text())
@@ -171,34 +165,32 @@ def entries(model, *options):
 
 
 def table_text(model):
-    run(AOTC, "compile", model, "--prefix", "m", "-o", WORK / "tables", "--force")
+    run(common.AOTC, "compile", model, "--prefix", "m", "-o", WORK / "tables", "--force")
     return (WORK / "tables/m_data.c").read_text()
 
 
-def other_weights(name):
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.models("digits_int8", "gadget_int8", "kws", "resnet")
+def test_other_weights(model, board):
     """Another model of equal operators has equal entries, as far as docs/mlf.md says so."""
-    import numpy as np
     rng = np.random.default_rng(1)
-    for board in BOARDS:
-        whole = entries(model_path(name), "--board", board)
-        # What an accumulator can reach is as before: everything is.
-        same = entries(reweighted(name, WORK / "shuffled.tflite", lambda r: rng.permuted(r, axis=1)),
-                       "--board", board)
-        expect(same == whole, f"{name} {board}: weights in another order give "
-               f"{sorted(set(same) ^ set(whole))}")
-        tables = [table_text(m) for m in (model_path(name), WORK / "shuffled.tflite")]
-        expect(tables[0] != tables[1], f"{name}: the weights are as they were")
-        new = entries(reweighted(name, WORK / "random.tflite",
-                                 lambda r: rng.integers(-127, 128, r.shape)), "--board", board)
-        kept = set(whole) & set(new)
-        expect(all(whole[n] == new[n] for n in kept), "one name, two texts")
-        print(f"{name} {board}: {len(kept)} of {len(whole)} entries with random weights")
+    whole = entries(model_path(model), "--board", board)
+    # What an accumulator can reach is as before: everything is.
+    same = entries(reweighted(model, WORK / "shuffled.tflite", lambda r: rng.permuted(r, axis=1)),
+                   "--board", board)
+    expect(same == whole, f"{model} {board}: weights in another order give "
+           f"{sorted(set(same) ^ set(whole))}")
+    tables = [table_text(m) for m in (model_path(model), WORK / "shuffled.tflite")]
+    expect(tables[0] != tables[1], f"{model}: the weights are as they were")
+    new = entries(reweighted(model, WORK / "random.tflite",
+                             lambda r: rng.integers(-127, 128, r.shape)), "--board", board)
+    kept = set(whole) & set(new)
+    expect(all(whole[n] == new[n] for n in kept), "one name, two texts")
+    print(f"{model} {board}: {len(kept)} of {len(whole)} entries with random weights")
 
 
 def rescaled(name, path, rng):
     """The model with the scale of every channel of weights times something between 1/3 and 3."""
-    import numpy as np
-    from ai_edge_litert import interpreter as litert
     data = bytearray(model_path(name).read_bytes())
     reader = litert.Interpreter(model_content=bytes(data),
                                 experimental_op_resolver_type=litert.OpResolverType.BUILTIN_REF)
@@ -220,32 +212,15 @@ def rescaled(name, path, rng):
     return path
 
 
-def other_scales(name):
+@pytest.mark.parametrize("board", BOARDS)
+@pytest.mark.models("digits_int8", "gadget_int8", "kws", "resnet")
+def test_other_scales(model, board):
     """The form of a requantisation depends on its scales: how often, docs/mlf.md says."""
-    import numpy as np
     rng = np.random.default_rng(1)
-    for board in BOARDS:
-        whole = entries(model_path(name), "--board", board)
-        kept = 0
-        for _ in range(3):
-            new = entries(rescaled(name, WORK / "rescaled.tflite", rng), "--board", board)
-            kept += len(set(whole) & set(new))
-            expect(all(whole[n] == new[n] for n in set(whole) & set(new)), "one name, two texts")
-        print(f"{name} {board}: {kept} of {3 * len(whole)} entries with other scales")
-
-
-def main():
-    shutil.rmtree(WORK, ignore_errors=True)
-    WORK.mkdir(parents=True)
-    selection()
-    devices()
-    deterministic()
-    for name in OPTIONS.models:
-        check_model(name)
-        if "int8" in name or name in ("kws", "resnet"):
-            other_weights(name)
-            other_scales(name)
-
-
-if __name__ == "__main__":
-    archives.main_of(main)
+    whole = entries(model_path(model), "--board", board)
+    kept = 0
+    for _ in range(3):
+        new = entries(rescaled(model, WORK / "rescaled.tflite", rng), "--board", board)
+        kept += len(set(whole) & set(new))
+        expect(all(whole[n] == new[n] for n in set(whole) & set(new)), "one name, two texts")
+    print(f"{model} {board}: {kept} of {3 * len(whole)} entries with other scales")

@@ -1,39 +1,28 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Full models that aotc writes: writing.py AOTC WORK MODEL...
+"""Full models that aotc writes.
 
 Each archive passes the validator, reads back to the metadata in it, and compiles with the host's gcc
-from its own files only; the program gives LiteRT's bytes. MODEL is a name of tests/models or of
-../shared/models.
+from its own files only; the program gives LiteRT's bytes.
 """
-import argparse
 import functools
 import json
 import os
 import pathlib
 import re
 import shutil
-import struct
 import subprocess
-import sys
 import tarfile
 
-import archives
+import common
+import litert_layers
+import numpy as np
+import pytest
 import validate
-from archives import ROOT, expect, run
+from archives import expect, run
 
-sys.path.insert(0, str(ROOT / "tests" / "oracle"))
-
-PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-PARSER.add_argument("aotc", type=os.path.abspath)
-PARSER.add_argument("work", type=pathlib.Path)
-PARSER.add_argument("models", nargs="*")
-OPTIONS = PARSER.parse_args()
-AOTC, WORK = OPTIONS.aotc, OPTIONS.work.absolute()
-# aotc-opt stands beside aotc.
-OPT = next(iter(pathlib.Path(AOTC).parent.glob("aotc-opt")), None)
 SAMPLES = 3
 FLAGS = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1"]
+WORK = pathlib.Path()  # each test's own folder
 
 # Reads samples from standard input, all inputs after another; writes outputs.
 PROGRAM = r"""
@@ -79,6 +68,11 @@ int main(void)
 """
 
 
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
 def tvm_program(folder, name, metadata):
     """The same by TVM's entry point, as its header declares it."""
     header = (folder / f"codegen/host/include/tvmgen_{name}.h").read_text()
@@ -113,20 +107,17 @@ def tvm_program(folder, name, metadata):
 
 
 def model_path(name):
-    for folder in ("digits", "gadget", "ops", "state"):
-        path = ROOT / "tests" / "models" / folder / f"{name}.tflite"
-        if path.exists():
-            return path
-    return archives.shared("models") / f"{name}.tflite"
+    path = common.ROOT / "tests" / "models" / "state" / f"{name}.tflite"
+    return path if path.exists() else common.model_path(name)
 
 
 def compile_archive(model, name, tar, *options, env=None):
-    run(AOTC, "compile", model, "--format", "mlf", "--prefix", name, "-o", tar, *options, env=env)
+    run(common.AOTC, "compile", model, "--format", "mlf", "--prefix", name, "-o", tar, *options, env=env)
     faults = validate.validate(tar)
     expect(not faults, f"{tar}: {faults}")
     with tarfile.open(tar, "r:") as t:
         metadata = json.load(t.extractfile("./metadata.json"))
-    have = json.loads(run(AOTC, "mlf", "inspect", tar, "--json").stdout)
+    have = json.loads(run(common.AOTC, "mlf", "inspect", tar, "--json").stdout)
     expect(have == metadata, f"{tar}: metadata differs")
     return metadata
 
@@ -134,7 +125,7 @@ def compile_archive(model, name, tar, *options, env=None):
 def unpack(tar, folder):
     shutil.rmtree(folder, ignore_errors=True)
     with tarfile.open(tar, "r:") as t:
-        t.extractall(folder)
+        common.unpack(t, folder)
     return folder
 
 
@@ -172,7 +163,6 @@ def build(folder, name, program):
 
 def check_outputs(layers, program, what, times=1):
     """`layers` begin with a first run; `times`: that often the program begins anew with the same inputs."""
-    import numpy as np
     rng = np.random.default_rng(1)
     fed, want = b"", b""
     for _ in range(SAMPLES):
@@ -180,7 +170,7 @@ def check_outputs(layers, program, what, times=1):
         layers.run(arrays)
         fed += b"".join(np.ascontiguousarray(a).tobytes() for a in arrays)
         want += b"".join(np.ascontiguousarray(a).tobytes() for a in layers.model_outputs())
-    done = subprocess.run([str(program)], input=fed * times, capture_output=True, timeout=600)
+    done = subprocess.run([program.absolute()], input=fed * times, capture_output=True, timeout=600)
     expect(done.returncode == 0, f"{what}: exit code {done.returncode}")
     expect(done.stdout == want * times, f"{what}: outputs differ from LiteRT's")
 
@@ -199,7 +189,6 @@ def check_metadata(metadata, layers, name, board):
 
 
 def check_model(name):
-    import litert_layers
     model = model_path(name)
     first_run = functools.partial(litert_layers.Layers, model, sequence=True)
     layers = first_run()
@@ -219,23 +208,24 @@ def check_model(name):
         if tvm:
             kept = "state_size_bytes" in metadata["modules"][name]["memory"]["functions"]["main"][0]
             check_outputs(first_run(), build(folder, name, tvm_program(folder, name, metadata)), what, 2 if kept else 1)
-        if OPT:
+        opt = pathlib.Path(common.AOTC).with_name("aotc-opt")
+        if opt.exists():
             graph = (folder / f"src/{name}.relay").read_text()
             (folder / "graph.air").write_text(graph)
-            have = run(OPT, "--locations", folder / "graph.air").stdout
+            have = run(opt, "--locations", folder / "graph.air").stdout
             expect(have == graph, f"{what}: the graph prints back otherwise")
         print(f"{what}: {len(list(folder.rglob('*')))} files, {SAMPLES} samples equal")
 
 
-def deterministic():
+def test_deterministic():
     """Equal input gives equal bytes, whatever the day, the folder and the environment."""
     model = model_path("digits_int8")
     a, b, c, d = (WORK / f"{n}.tar" for n in "abcd")
     compile_archive(model, "digits", a, env={"SOURCE_DATE_EPOCH": ""})
     shutil.copy(model, WORK / "copy.tflite")
     os.utime(WORK / "copy.tflite", (1, 1))
-    done = subprocess.run([AOTC, "compile", "digits_int8.tflite", "--format", "mlf", "--prefix",
-                           "digits", "-o", str(b)], cwd=model.parent, capture_output=True,
+    done = subprocess.run([common.AOTC, "compile", "digits_int8.tflite", "--format", "mlf", "--prefix",
+                           "digits", "-o", b.absolute()], cwd=model.parent, capture_output=True,
                           env={**os.environ, "TZ": "Asia/Tokyo", "LC_ALL": "C"})
     expect(done.returncode == 0, done.stderr)
     expect(a.read_bytes() == b.read_bytes(), f"archives differ in {differing(a, b)}")
@@ -246,12 +236,12 @@ def deterministic():
         expect({m.mtime for m in t} == {1700000000}, "times in the archive")
         m = json.load(t.extractfile("./metadata.json"))["modules"]["digits"]
     expect(m["export_datetime"] == "2023-11-14 22:13:20Z", m["export_datetime"])
-    run(AOTC, "mlf", "diff", c, d)
-    text = run(AOTC, "mlf", "diff", a, c, code=1).stdout
+    run(common.AOTC, "mlf", "diff", c, d)
+    text = run(common.AOTC, "mlf", "diff", a, c, code=1).stdout
     expect(text.startswith("metadata modules.digits.export_datetime: ") and text.count("\n") == 1,
            text)
     for bad in ("tomorrow", "-1", "2023-13-01", "99999999999", "2023-01-01 1"):
-        done = run(AOTC, "compile", model, "--format", "mlf", "-o", WORK / "bad.tar",
+        done = run(common.AOTC, "compile", model, "--format", "mlf", "-o", WORK / "bad.tar",
                    f"--date={bad}", code=1)
         expect("[date-invalid]" in done.stderr, done.stderr)
     expect(not (WORK / "bad.tar").exists(), "an archive of no date")
@@ -264,21 +254,21 @@ def differing(a, b):
     return {n for n in {*members[0], *members[1]} if members[0].get(n) != members[1].get(n)}
 
 
-def failures_leave_nothing():
+def test_failures_leave_nothing():
     model = model_path("digits_int8")
     folder = WORK / "folder.tar"
     folder.mkdir()
     (folder / "mine").write_text("")
-    done = run(AOTC, "compile", model, "--format", "mlf", "-o", folder, code=1)
+    done = run(common.AOTC, "compile", model, "--format", "mlf", "-o", folder, code=1)
     expect("[file-write]" in done.stderr and (folder / "mine").exists(), done.stderr)
-    done = run(AOTC, "compile", model, "--format", "mlf", "-o", WORK / "no/such/x.tar", code=1)
+    done = run(common.AOTC, "compile", model, "--format", "mlf", "-o", WORK / "no/such/x.tar", code=1)
     expect("[file-write]" in done.stderr, done.stderr)
     expect(not [p for p in WORK.iterdir() if ".tmp" in p.name], "a file was left behind")
 
 
-def hostile_names():
+def test_hostile_names():
     """Names of tensors that break JSON, C or a terminal are in the metadata as they are."""
-    model = ROOT / "tests/fuzz/corpus/tflite/hostile_names.tflite"
+    model = common.ROOT / "tests/fuzz/corpus/tflite/hostile_names.tflite"
     metadata = compile_archive(model, "evil", WORK / "hostile.tar")
     main = metadata["modules"]["evil"]["memory"]["functions"]["main"][0]
     folder = unpack(WORK / "hostile.tar", WORK / "hostile")
@@ -294,16 +284,15 @@ def hostile_names():
           '#include "@m@.h"\nint main(void) { return @m@_run(0, 0, 0) == 0; }\n')
 
 
-def names_of_the_c_library():
+def test_names_of_the_c_library():
     """svc_run, sem_init and pthread_mutex_init are functions of glibc, too: the model's are called."""
-    import litert_layers
     for name, model in (("svc", "digits_int8"), ("sem", "accumulator_int8"), ("pthread_mutex", "accumulator_int8")):
         compile_archive(model_path(model), name, WORK / f"{name}.tar")
         folder = unpack(WORK / f"{name}.tar", WORK / name)
         check_outputs(litert_layers.Layers(model_path(model), sequence=True), build(folder, name, PROGRAM), name)
 
 
-def devices():
+def test_devices():
     """Memory is the host's, functions are of their device."""
     file = WORK / "devices.json"
     file.write_text(json.dumps({"devices": [
@@ -324,18 +313,11 @@ def devices():
     compile_archive(model_path("digits_int8"), "digits", WORK / "devices.tar", "--devices", file)
 
 
-def main():
-    shutil.rmtree(WORK, ignore_errors=True)
-    WORK.mkdir(parents=True)
-    deterministic()
-    failures_leave_nothing()
-    if "digits_int8" in OPTIONS.models:
-        hostile_names()
-        names_of_the_c_library()
-        devices()
-    for name in OPTIONS.models:
-        check_model(name)
+@pytest.mark.models("digits_int8", "gadget_int8", "digits_f32", "stream_conv_int8", "svdf_shapes_int8")
+def test_model(model):
+    check_model(model)
 
 
-if __name__ == "__main__":
-    archives.main_of(main)
+@pytest.mark.models("kws")
+def test_shared_model(model):
+    check_model(model)

@@ -1,34 +1,32 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Archives that others wrote, and damaged ones: reading.py AOTC WORK [--shared].
+"""Archives that others wrote, and damaged ones.
 
 Every version is read without loss; every kind of damage has a slug of its own, no matter where it
 is; what is refused leaves nothing behind.
 """
-import argparse
 import gzip
 import json
 import pathlib
 import re
-import shutil
 import tarfile
 
-import archives
+import common
+import pytest
 import validate
 from archives import archive_of, expect, every_metadata, full_model, make_tar, member, operator, run
 
-PARSER = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-PARSER.add_argument("aotc")
-PARSER.add_argument("work", type=pathlib.Path)
-PARSER.add_argument("--shared", action="store_true", help="those of ../shared alone")
-OPTIONS = PARSER.parse_args()
-AOTC, WORK = OPTIONS.aotc, OPTIONS.work
 FILES = {"codegen/host/src/default_lib0.c": b"int x;\n" * 300, "parameters/default.params": b"\0" * 3000}
+WORK = pathlib.Path()  # each test's own folder
+
+@pytest.fixture(autouse=True)
+def in_own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
 
 
 def refused(path, slug, *patterns, args=("inspect",)):
     """The archive is refused with this slug and no other; gives the message."""
-    done = run(AOTC, "mlf", args[0], path, *args[1:], code=1)
+    done = run(common.AOTC, "mlf", args[0], path, *args[1:], code=1)
     slugs = set(re.findall(r"\[([a-z0-9-]+)\]$", done.stderr, re.M))
     expect(slugs == {slug}, f"{path}: {slugs or done.stderr} instead of {slug}")
     expect(not done.stdout, f"{path}: output beside an error: {done.stdout}")
@@ -38,16 +36,16 @@ def refused(path, slug, *patterns, args=("inspect",)):
 
 
 def same_json(path, metadata):
-    have = json.loads(run(AOTC, "mlf", "inspect", path, "--json").stdout)
+    have = json.loads(run(common.AOTC, "mlf", "inspect", path, "--json").stdout)
     # As text: the order of keys counts as well.
     expect(json.dumps(have) == json.dumps(metadata), f"{path}: metadata differs: {have}")
 
 
-def every_version():
+def test_every_version():
     for name, metadata in every_metadata().items():
         tar = make_tar(WORK / f"{name}.tar", archive_of(metadata, FILES))
         same_json(tar, metadata)
-        text = run(AOTC, "mlf", "inspect", tar).stdout
+        text = run(common.AOTC, "mlf", "inspect", tar).stdout
         style = "operator" if "operator" in name else "full-model"
         expect(f"version {name[1]}, style {style}\n" in text, text)
         expect(re.search(r"default_lib0\.c +2100", text), text)
@@ -60,7 +58,7 @@ def every_version():
         same_json(alone, metadata)
 
 
-def tar_formats():
+def test_tar_formats():
     metadata = full_model(7)
     long = {"runtime/" + "d" * 90 + "/" + "f" * 150 + ".h": b"x", **FILES}
     for name, form in (("ustar", tarfile.USTAR_FORMAT), ("gnu", tarfile.GNU_FORMAT),
@@ -68,17 +66,17 @@ def tar_formats():
         files = FILES if name == "ustar" else long
         tar = make_tar(WORK / f"{name}.tar", archive_of(metadata, files), form=form)
         same_json(tar, metadata)
-        run(AOTC, "mlf", "extract", tar, "-o", WORK / name)
+        run(common.AOTC, "mlf", "extract", tar, "-o", WORK / name)
         for path, data in files.items():
             expect((WORK / name / path).read_bytes() == data, f"{name}: {path} differs")
     # Python's tarfile writes the second name of a file as a link to the first.
     link, _ = member("./src/copy.c", type=tarfile.LNKTYPE, linkname="./" + list(FILES)[0])
     tar = make_tar(WORK / "link.tar", archive_of(metadata, FILES) + [(link, b"")])
-    run(AOTC, "mlf", "extract", tar, "-o", WORK / "link")
+    run(common.AOTC, "mlf", "extract", tar, "-o", WORK / "link")
     expect((WORK / "link/src/copy.c").read_bytes() == list(FILES.values())[0], "link differs")
 
 
-def styles():
+def test_styles():
     tar = make_tar(WORK / "style.tar", archive_of({**operator(7), "style": "operators"}))
     refused(tar, "mlf-style", "'style' is 'operators'")
     bad = full_model(7)
@@ -93,10 +91,10 @@ def styles():
     refused(op, "mlf-style", args=("extract", "-o", WORK / "never", "--style", "full-model"))
     refused(make_tar(WORK / "v2.tar", archive_of(full_model(2))), "mlf-style", "before version 4",
             args=("inspect", "--style", "operator"))
-    run(AOTC, "mlf", "inspect", op, "--style", "operator")
+    run(common.AOTC, "mlf", "inspect", op, "--style", "operator")
 
 
-def versions():
+def test_versions():
     for version in (0, 8, -1, 1 << 40, (1 << 64) - 1):
         tar = make_tar(WORK / "version.tar", archive_of({**operator(7), "version": version}))
         refused(tar, "mlf-version", str(version))
@@ -126,7 +124,7 @@ def is_name(path):
     return parent in ("modules", "inputs", "outputs", "target") or path[:-1] == ("memory",)
 
 
-def missing_keys():
+def test_missing_keys():
     count = 0
     for name, metadata in every_metadata().items():
         for path, changed in without(metadata):
@@ -163,7 +161,7 @@ def replaced(value, path=()):
             yield p, copy
 
 
-def wrong_kinds():
+def test_wrong_kinds():
     count = 0
     for name, metadata in every_metadata().items():
         for path, changed in replaced(metadata):
@@ -171,13 +169,13 @@ def wrong_kinds():
                 continue  # informative
             alone = WORK / "kind.json"
             alone.write_text(json.dumps(changed))
-            done = run(AOTC, "mlf", "inspect", alone, code=1)
+            done = run(common.AOTC, "mlf", "inspect", alone, code=1)
             expect("must be" in done.stderr and "[mlf-key]" in done.stderr, f"{path}: {done.stderr}")
             count += 1
     expect(count > 200, f"only {count} values")
 
 
-def bad_metadata():
+def test_bad_metadata():
     for name, text in (("empty", b""), ("text", b"hello"), ("cut", b'{"version": 7'),
                        ("list", b"[1]"), ("latin", b'{"version": 7, "x": "\xe4"}'),
                        ("nul", b'{"version": 7}\0')):
@@ -191,7 +189,7 @@ def bad_metadata():
     refused(make_tar(WORK / "no.tar", [member("a", b"b")]), "mlf-no-metadata")
 
 
-def not_tars():
+def test_not_tars():
     for name, data in (("empty", b""), ("short", b"x"), ("text", b"no archive\n" * 100),
                        ("zeros", b"\0" * 10240), ("elf", b"\x7fELF" + bytes(range(256)) * 8)):
         path = WORK / f"not_{name}"
@@ -206,7 +204,7 @@ def not_tars():
     refused(WORK, "file-read", "directory")
 
 
-def truncations():
+def test_truncations():
     tar = make_tar(WORK / "whole.tar", archive_of(full_model(7), FILES))
     data = tar.read_bytes()
     # Two blocks of zeros end a tar; what Python writes behind them is filling.
@@ -221,12 +219,12 @@ def truncations():
         expect(not (WORK / "cut").exists(), f"something was unpacked of {size} bytes")
     for size in (end, end + 512, len(data)):
         (WORK / "cut.tar").write_bytes(data[:size])
-        run(AOTC, "mlf", "inspect", WORK / "cut.tar")
+        run(common.AOTC, "mlf", "inspect", WORK / "cut.tar")
 
 
-def escapes():
+def test_escapes():
     metadata = archive_of(full_model(7))
-    outside = WORK / "outside"
+    outside = (WORK / "outside").absolute()
     for i, name in enumerate(("../outside", "./../outside", "a/../../outside", str(outside),
                               "codegen/../../outside", "..", "a\\..\\..\\outside", "C:/outside",
                               "a\nb", "x/\x1b[31m")):
@@ -244,7 +242,7 @@ def escapes():
         refused(make_tar(WORK / "twice.tar", metadata + extra), "mlf-member")
 
 
-def limits():
+def test_limits():
     info, _ = member("./big")
     info.size = 1 << 40
     header = info.tobuf(tarfile.GNU_FORMAT)
@@ -253,50 +251,52 @@ def limits():
     refused(WORK / "big.tar", "mlf-limit")
 
 
-def extraction():
+def test_extraction():
     tar = make_tar(WORK / "x.tar", archive_of(full_model(7), FILES))
     out = WORK / "x"
-    run(AOTC, "mlf", "extract", tar, "-o", out)
+    run(common.AOTC, "mlf", "extract", tar, "-o", out)
     expect({p.relative_to(out).as_posix() for p in out.rglob("*") if p.is_file()} ==
            {*FILES, "metadata.json"}, "other files were unpacked")
     (out / "mine").write_text("mine")
     refused(tar, "output-exists", args=("extract", "-o", out))
     expect((out / "mine").exists(), "the directory was replaced")
-    run(AOTC, "mlf", "extract", tar, "-o", out, "--force")
+    run(common.AOTC, "mlf", "extract", tar, "-o", out, "--force")
     expect((out / "mine").read_text() == "mine", "--force deleted what it did not write")
     (out / "mine").unlink()
-    run(AOTC, "mlf", "extract", tar, "-o", out)  # what is there is the same
+    run(common.AOTC, "mlf", "extract", tar, "-o", out)  # what is there is the same
     (out / "metadata.json").write_text("{}")
     refused(tar, "output-exists", args=("extract", "-o", out))
 
 
-def differences():
+def test_differences():
     a = make_tar(WORK / "a.tar", archive_of(full_model(7), {**FILES, "src/a": b"1"}))
-    run(AOTC, "mlf", "diff", a, a)
+    run(common.AOTC, "mlf", "diff", a, a)
     metadata = full_model(7)
     metadata["modules"]["default"]["memory"]["functions"]["main"][0]["device"] = 2
     metadata["modules"]["default"]["extra"] = [1]
     changed = {**FILES, "parameters/default.params": b"\0" * 100 + b"\1", "src/b": b"1"}
     b = make_tar(WORK / "b.tar", archive_of(metadata, changed))
-    text = run(AOTC, "mlf", "diff", a, b, code=1).stdout
+    text = run(common.AOTC, "mlf", "diff", a, b, code=1).stdout
     for line in ("metadata modules.default.memory.functions.main[0].device: 1 -> 2",
                  "metadata modules.default.extra: only in the second: [1]",
                  "file src/a: only in the first", "file src/b: only in the second",
                  "file parameters/default.params: differs from byte 100 on (3000 and 101 bytes)"):
         expect(line + "\n" in text, f"no '{line}' in {text}")
     expect(len(text.splitlines()) == 5, text)
-    j = json.loads(run(AOTC, "mlf", "diff", a, b, "--json", code=1).stdout)
+    j = json.loads(run(common.AOTC, "mlf", "diff", a, b, "--json", code=1).stdout)
     expect(not j["equal"] and j["files"]["added"] == ["src/b"], j)
     # Order of keys and spelling do not count.
     shuffled = json.dumps(dict(reversed(full_model(7).items())), indent=4).encode()
     c = make_tar(WORK / "c.tar", archive_of(shuffled, {**FILES, "src/a": b"1"}))
-    run(AOTC, "mlf", "diff", a, c)
-    run(AOTC, "mlf", "diff", a, WORK / "absent", code=2)
+    run(common.AOTC, "mlf", "diff", a, c)
+    run(common.AOTC, "mlf", "diff", a, WORK / "absent", code=2)
 
 
-def shared_archives():
+def test_shared_archives(record_property):
     """What TVM wrote is read without loss, unpacks to the same bytes, and passes the validator."""
-    folder = archives.shared("tvm")
+    folder = common.SHARED / "tvm"
+    if not folder.is_dir():
+        common.missing(f"{folder} is missing (set AOTC_SHARED)")
     found = sorted([*folder.glob("*.tar"), *folder.glob("*metadata.json")])
     expect(len(found) >= 6, f"only {len(found)} archives in {folder}")
     for path in found:
@@ -307,26 +307,11 @@ def shared_archives():
         with tarfile.open(path, "r:") as tar:
             same_json(path, json.load(tar.extractfile("./metadata.json")))
             out = WORK / path.stem
-            run(AOTC, "mlf", "extract", path, "-o", out)
+            run(common.AOTC, "mlf", "extract", path, "-o", out)
             files = {m.name[2:]: tar.extractfile(m).read() for m in tar if m.isfile()}
         have = {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
         expect(have == files, f"{path} unpacks to other files")
-        run(AOTC, "mlf", "diff", path, path)
-        run(AOTC, "mlf", "diff", found[0], path, code=0 if path == found[0] else 1)
+        run(common.AOTC, "mlf", "diff", path, path)
+        run(common.AOTC, "mlf", "diff", found[0], path, code=0 if path == found[0] else 1)
         print(f"{path.name}: {len(files)} files, metadata equal")
-
-
-TESTS = [every_version, tar_formats, styles, versions, missing_keys, wrong_kinds, bad_metadata,
-         not_tars, truncations, escapes, limits, extraction, differences]
-
-
-def main():
-    shutil.rmtree(WORK, ignore_errors=True)
-    WORK.mkdir(parents=True)
-    for test in [shared_archives] if OPTIONS.shared else TESTS:
-        print(test.__name__, flush=True)
-        test()
-
-
-if __name__ == "__main__":
-    archives.main_of(main)
+    record_property("cases", len(found))

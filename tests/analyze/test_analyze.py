@@ -1,20 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""aotc-analyze from the outside.
-
-Usage: run_analyze.py cases|update|gcc|tvm|hostile|messages|start|command --analyze PROGRAM
-                      [--aotc PROGRAM] --work DIR
-
-cases     the JSON of every source in cases/ is the file beside it; `update` writes these files
-gcc       what gcc makes of the same sources: its symbols are those of the JSON, and the signatures
-          printed are compatible with gcc's types
-tvm       the archives of ../shared/tvm: packed functions only, and those that the registry names
-hostile   damaged, endless and deeply nested sources end in a message
-messages  the text of every error, to the letter
-start     a source takes less than 100 ms
-command   `aotc analyze` finds the program, passes arguments, streams and exit codes
-"""
-import argparse
+"""aotc-analyze from the outside."""
 import codecs
 import json
 import os
@@ -25,19 +10,26 @@ import resource
 import shutil
 import struct
 import subprocess
-import sys
 import tarfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
-CRT = ROOT / "crt" / "include"
-SOURCES = ["plain.c", "packed.c", "other.c", "linkage.c", "language.cpp", "merge_a.c", "merge_b.c"]
-SKIP = 77
+import common
+from common import Failure
+import pytest
+from update_cases import CASES, GROUPS
+
+SHARED = common.SHARED
+CRT = common.ROOT / "crt" / "include"
+SOURCES = [source for sources in GROUPS.values() for source in sources]
 
 
-class Failure(Exception):
-    pass
+@pytest.fixture(scope="session")
+def analyze(build_folder):
+    return build_folder / "compiler" / "aotc-analyze"
+
+
+@pytest.fixture
+def work(tmp_path):
+    return tmp_path
 
 
 class Run:
@@ -64,15 +56,6 @@ def equal(what, got, wanted):
         raise Failure(f"{what}:\n  got    {got!r}\n  wanted {wanted!r}")
 
 
-def case_groups():
-    """Name and sources of each case: a source alone, or all of merge_*.c together."""
-    groups = {}
-    for source in SOURCES:
-        stem = pathlib.Path(source).stem
-        groups.setdefault("merge" if stem.startswith("merge_") else stem, []).append(source)
-    return groups
-
-
 # --- Expected JSON -------------------------------------------------------------------------------
 
 
@@ -82,26 +65,14 @@ def signatures(analyze, sources, cwd):
     return run.json()
 
 
-def check_cases(analyze, _aotc, _work, update=False):
-    for name, sources in case_groups().items():
-        found = signatures(analyze, sources, HERE / "cases")
-        expected = HERE / "cases" / f"{name}.json"
-        if update:
-            # A function a line, so that a difference can be read.
-            lines = {key: ",\n  ".join(json.dumps(entry) for entry in found[key]) for key in found}
-            expected.write_text("{\n" + ",\n".join(
-                f' "{key}": [\n  {text}\n ]' if text else f' "{key}": []'
-                for key, text in lines.items()) + "\n}\n")
-            continue
-        wanted = json.loads(expected.read_text())
-        for key in ("functions", "diagnostics"):
-            equal(f"{name}: number of {key}", len(found[key]), len(wanted[key]))
-            for a, b in zip(found[key], wanted[key]):
-                equal(f"{name}: {b.get('name', key)}", a, b)
-
-
-def update_cases(analyze, aotc, work):
-    check_cases(analyze, aotc, work, update=True)
+@pytest.mark.parametrize("name", GROUPS)
+def test_cases(name, analyze):
+    """The JSON of the sources in cases/ is the file beside them."""
+    found, wanted = signatures(analyze, GROUPS[name], CASES), json.loads((CASES / f"{name}.json").read_text())
+    for key in ("functions", "diagnostics"):
+        equal(f"number of {key}", len(found[key]), len(wanted[key]))
+        for a, b in zip(found[key], wanted[key]):
+            equal(b.get("name", key), a, b)
 
 
 # --- gcc's opinion -------------------------------------------------------------------------------
@@ -157,20 +128,20 @@ def check_types(source, functions, work, flags):
     return text.count("_Static_assert")
 
 
-def check_gcc(analyze, _aotc, work):
+def test_gcc(analyze, work, record_property):
+    """Symbols of gcc are those of the JSON, and the signatures printed are compatible with gcc's types."""
     flags = ["-I", CRT]
     count = types = 0
     for name in SOURCES:
-        source = HERE / "cases" / name
+        source = CASES / name
         functions = signatures(analyze, [source], work)["functions"]
         # Two definitions of a symbol never meet here: a source at a time.
         check_symbols(source, functions, gcc_symbols(source, work, flags))
         if source.suffix == ".c":
             types += check_types(source, functions, work, flags)
         count += len(functions)
-    if count < 50 or types < 80:
-        raise Failure(f"only {count} functions and {types} types were compared")
-    print(f"{count} functions and {types} types are as gcc has them")
+    assert count >= 50 and types >= 80
+    record_property("cases", len(SOURCES))
 
 
 # --- TVM's archives ------------------------------------------------------------------------------
@@ -185,29 +156,19 @@ def registry_names(text):
     return sorted(name.decode() for name in names)
 
 
-def check_tvm(analyze, _aotc, work):
-    folder = SHARED / "tvm"
-    if not folder.is_dir():
-        if os.environ.get("CI") == "true":
-            raise Failure(f"{folder} is missing")
-        print(f"SKIPPED: {folder} is missing")
-        sys.exit(SKIP)
-    for name in ("kws_graph", "resnet_graph", "op_add_c", "op_add_crt_syslib"):
-        with tarfile.open(folder / f"{name}.tar") as tar:
-            tar.extractall(work / name)
-        sources = sorted((work / name / "codegen" / "host" / "src").glob("*.c"))
-        registries = [s for s in sources if "_tvm_func_registry" in s.read_text()]
-        functions = [f for f in signatures(analyze, sources, work)["functions"]
-                     if f["name"] != "TVMSystemLibEntryPoint"]
-        for f in functions:
-            equal(f"{name}: {f['name']}: convention", f["convention"], "packed")
-            equal(f"{name}: {f['name']}: definition", f["definition"], True)
-        names = sorted(f["name"] for f in functions)
-        if registries:
-            equal(f"{name}: functions", names, registry_names(registries[0].read_text()))
-        else:
-            equal(f"{name}: functions", names, ["__tvm_main__", "add"])
-        print(f"{name}: {len(names)} functions, all packed")
+@pytest.mark.parametrize("name", ["kws_graph", "resnet_graph", "op_add_c", "op_add_crt_syslib"])
+def test_tvm(name, analyze, work):
+    """The archives of ../shared/tvm: packed functions only, and those that the registry names."""
+    if not (SHARED / "tvm").is_dir():
+        common.missing(f"{SHARED / 'tvm'} is missing")
+    with tarfile.open(SHARED / "tvm" / f"{name}.tar") as tar:
+        common.unpack(tar, work)
+    sources = sorted((work / "codegen" / "host" / "src").glob("*.c"))
+    registries = [s for s in sources if "_tvm_func_registry" in s.read_text()]
+    functions = [f for f in signatures(analyze, sources, work)["functions"] if f["name"] != "TVMSystemLibEntryPoint"]
+    assert all(f["convention"] == "packed" and f["definition"] for f in functions)
+    equal("functions", sorted(f["name"] for f in functions),
+          registry_names(registries[0].read_text()) if registries else ["__tvm_main__", "add"])
 
 
 # --- Hostile sources -----------------------------------------------------------------------------
@@ -215,7 +176,7 @@ def check_tvm(analyze, _aotc, work):
 
 def hostile_sources():
     rng = random.Random(5)
-    good = {name: (HERE / "cases" / name).read_bytes()
+    good = {name: (CASES / name).read_bytes()
             for name in ("packed.c", "plain.c", "other.c", "language.cpp")}
     yield "empty.c", b""
     yield "zeros.c", bytes(5000)
@@ -251,7 +212,8 @@ def hostile_sources():
         yield f"words{i}.c", text
 
 
-def check_hostile(analyze, _aotc, work):
+def test_hostile(analyze, work):
+    """Damaged, endless and deeply nested sources end in a message."""
     codes = {0: 0, 1: 0}
     for i, (name, content) in enumerate(hostile_sources()):
         (work / name).write_bytes(content)
@@ -298,7 +260,8 @@ MESSAGES = [
 ]
 
 
-def check_messages(analyze, _aotc, work):
+def test_messages(analyze, work):
+    """The text of every error, to the letter."""
     (work / "bad.h").write_text("int x = ;\n")
     for source, wanted in MESSAGES:
         (work / "a.c").write_text(source)
@@ -340,8 +303,9 @@ def check_messages(analyze, _aotc, work):
           "standard output: error: cannot write: No space left on device [file-write]\n")
 
 
-def check_start(analyze, _aotc, work):
-    source = HERE / "cases" / "packed.c"
+def test_start(analyze, work):
+    """A source takes less than three times what it takes Clang."""
+    source = CASES / "packed.c"
     # Processor time, against that of Clang itself over the same source in the same run: how fast or
     # busy the machine is says nothing.
     commands = {"aotc-analyze": (analyze, "signatures", source),
@@ -363,8 +327,10 @@ def check_start(analyze, _aotc, work):
 # --- aotc analyze --------------------------------------------------------------------------------
 
 
-def check_command(analyze, aotc, work):
-    source = HERE / "cases" / "packed.c"
+def test_command(analyze, work):
+    """`aotc analyze` finds the program, passes arguments, streams and exit codes."""
+    aotc = common.AOTC
+    source = CASES / "packed.c"
     direct = Run(analyze, "signatures", "--json", source, "-DX=1")
     through = Run(aotc, "analyze", "signatures", "--json", source, "-DX=1")
     equal("standard output", through.out, direct.out)
@@ -394,29 +360,3 @@ def check_command(analyze, aotc, work):
     libraries = Run("ldd", aotc).out
     if re.search(r"LLVM|clang", libraries):
         raise Failure(f"aotc links LLVM:\n{libraries}")
-
-
-CHECKS = {"cases": check_cases, "update": update_cases, "gcc": check_gcc, "tvm": check_tvm,
-          "hostile": check_hostile, "messages": check_messages, "start": check_start,
-          "command": check_command}
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("check", choices=CHECKS)
-    parser.add_argument("--analyze", required=True, type=pathlib.Path)
-    parser.add_argument("--aotc", type=pathlib.Path)
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    args = parser.parse_args()
-    shutil.rmtree(args.work, ignore_errors=True)
-    args.work.mkdir(parents=True)
-    try:
-        CHECKS[args.check](args.analyze.resolve(), args.aotc and args.aotc.resolve(), args.work)
-    except Failure as failure:
-        print(f"FAILED: {failure}")
-        sys.exit(1)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,19 +1,14 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`aotc analyze stack` on whole firmware beside what it takes in QEMU: every thread and every handler.
 
-Usage: run_projects.py mlperf --aotc PROGRAM --work DIR
-       run_projects.py zephyr --aotc PROGRAM --work DIR [--tree DIR --module DIR [--python DIR]]
-
-mlperf: firmware for the runner of MLPerf Tiny on a Cortex-M4, while it is told to infer, and told nonsense.
-zephyr: with a Zephyr tree (--tree or AOTC_ZEPHYR) and the CMSIS module of it (--module or AOTC_ZEPHYR_CMSIS): the application and
-the module of a model, and the MLPerf Tiny application. --python: a folder with the python3 that Zephyr's build uses.
+test_mlperf: firmware for the runner of MLPerf Tiny on a Cortex-M4, while it is told to infer, and told nonsense.
+test_zephyr: with a Zephyr tree (AOTC_ZEPHYR) and the CMSIS module of it (AOTC_ZEPHYR_CMSIS): the application and
+the module of a model, and the MLPerf Tiny application. AOTC_ZEPHYR_PYTHON: a folder with the python3 that Zephyr's build uses.
 
 Stacks are painted through QEMU's gdb stub, and handlers stepped through. Each bound is at least what was seen, is a bound, and
 the calls through pointers that ran are either listed with their place or of an address that stands in the code. Prints a
-table; ends with 'N passed, N failed', 77 where something is missing.
+table (pytest -s); each check of it is a subtest.
 """
-import argparse
 import importlib.machinery
 import importlib.util
 import json
@@ -21,19 +16,16 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 import threading
 import types
 
-sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "analyze"))
-import gdb_stub  # noqa: E402
+import common
+from common import Failure, SHARED
+import gdb_stub
+import pytest
 
-SKIP = 77
+ROOT = common.ROOT
 DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
-SHARED = pathlib.Path(os.environ.get("AOTC_SHARED", ROOT.parent / "shared"))
 PAINT = 0xC5
 STEPS, TIMES = 20_000, 3
 # Of the vector table: which may interrupt which. PendSV comes last, those of the board have each the same here.
@@ -41,15 +33,8 @@ PRIORITIES = {2: 0, 3: 1, 14: 5, 15: 3}
 NONSENSE = ["frobnicate%", "db load 9999999%", "db zz%", "infer 0 0%", "infer%", "%", "x" * 100 + "%"]
 
 
-class Failure(Exception):
-    pass
-
-
 def run(*command, **more):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=600, **more)
-    if done.returncode != 0:
-        raise Failure(f"exit code {done.returncode}: {' '.join(map(str, command))}\n{done.stdout[-1500:]}{done.stderr[-1500:]}")
-    return done.stdout
+    return common.run(command, **more)
 
 
 class Program:
@@ -87,7 +72,7 @@ class Watched:
     """A firmware that runs with painted stacks; handlers and calls through pointers are watched."""
 
     def __init__(self, program, board, stacks, counts):
-        argv = json.loads((ROOT / "boards" / board / "board.json").read_text())["emulator"]["argv"]
+        argv = common.board(board)["emulator"]["argv"]
         argv = [w.replace("{image}", str(program.elf)).replace("{arguments}", "") for w in argv]
         if not counts:  # several times as fast
             del argv[argv.index("-icount"):argv.index("-icount") + 2]
@@ -167,9 +152,9 @@ class Watched:
         self.until(lambda: self.text.count("m-ready") > before)
 
 
-def analysed(aotc, program, handlers, *roots, work, lines=(), apart=False):
+def analysed(program, handlers, *roots, work, lines=(), apart=False):
     """What `aotc analyze stack --json` says."""
-    command = [aotc, "analyze", "stack", program.elf, "--json", *[w for r in roots for w in ("--root", r)]]
+    command = [common.AOTC, "analyze", "stack", program.elf, "--json", *[w for r in roots for w in ("--root", r)]]
     given = [f"{a:#x}={PRIORITIES.get(n, 2 if n < 14 else 4)}" for a, n in sorted(handlers.items())]
     command += ["--interrupts", ",".join(given)] if given else []
     command += ["--interrupt-stack"] if apart else []
@@ -180,14 +165,12 @@ def analysed(aotc, program, handlers, *roots, work, lines=(), apart=False):
 
 
 class Table:
-    def __init__(self):
-        self.rows, self.passed, self.failed = [], 0, 0
+    def __init__(self, subtests):
+        self.rows, self.subtests = [], subtests
 
     def check(self, good, what):
-        self.passed += bool(good)
-        self.failed += not good
-        if not good:
-            print(f"FAILED {what}")
+        with self.subtests.test():
+            assert good, what
 
     def row(self, project, what, bound, state, measured, problems=()):
         listed = sum(p["kind"] == "indirect-call" for p in problems)
@@ -200,13 +183,13 @@ class Table:
             if one["address"] in watched.depths:
                 self.row(project, f"handler `{one['function']}`", one["bytes"], one["state"], watched.depths[one["address"]], one["problems"])
 
-    def pointers(self, project, watched, reports, aotc):
+    def pointers(self, project, watched, reports):
         """What ran is listed, or its target was known: then the caller's bound holds the target's."""
         listed = {p["address"] for r in reports for b in r["roots"] + r["interrupts"] for p in b["problems"]}
         names = watched.program.names
         known = {(watched.program.function_around(at), to) for at, targets in watched.ran.items() if at not in listed for to in targets}
         for caller, target in known:
-            bounds = json.loads(run(aotc, "analyze", "stack", watched.program.elf, "--json", "--root", f"{caller:#x}", "--root", f"{target:#x}"))["roots"]
+            bounds = json.loads(common.aotc("analyze", "stack", watched.program.elf, "--json", "--root", f"{caller:#x}", "--root", f"{target:#x}"))["roots"]
             # What is only assumed differs with the root: where pointers lead back to it.
             self.check(bounds[1]["state"] != "proven" or bounds[0]["bytes"] >= bounds[1]["bytes"], f"{project}: {names[caller]} calls {names.get(target)} through a pointer: {bounds}")
         print(f"{project}: {len(watched.ran)} calls through pointers ran, {len(set(watched.ran) & listed)} of them listed, the targets of the "
@@ -237,23 +220,23 @@ def model_of_the_benchmark():
     return (model, 490) if model.exists() else (DIGITS, 64)
 
 
-def check_mlperf(args, table):
+def test_mlperf(table, tmp_path):
     model, size = model_of_the_benchmark()
-    folder = args.work / "mlperf"
-    run(args.aotc, "create", model, "--board", "qemu_mps2_an386", "--project", "mlperf-tiny", "-o", folder, "--force", "--quiet")
-    run(args.aotc, "build", folder, "--quiet")
+    folder = tmp_path / "mlperf"
+    common.aotc("create", model, "--board", "qemu_mps2_an386", "--project", "mlperf-tiny", "-o", folder, "--quiet")
+    common.aotc("build", folder, "--quiet")
     program = Program(folder / "build" / "firmware.elf")
     watched = Watched(program, "qemu_mps2_an386", {"all": program.section(".stack")}, counts=False)
     with watched.machine:
         benchmark(watched, size)
         measured = watched.used("all")
     name = f"`mlperf-tiny`, {model.stem}, Cortex-M4"
-    found = analysed(args.aotc, program, watched.handlers, work=args.work)
+    found = analysed(program, watched.handlers, work=tmp_path)
     root = found["roots"][0]
     table.row(name, "all, handlers on top", root["with_interrupts"], root["state"], measured, root["problems"])
     table.check(watched.depths, f"{name}: no handler ran")
     table.handlers(name, watched, found)
-    table.pointers(name, watched, [found], args.aotc)
+    table.pointers(name, watched, [found])
 
 
 # --- Zephyr --------------------------------------------------------------------------------------
@@ -267,21 +250,20 @@ def zephyr_check():
     return module
 
 
-def build_zephyr(args, model, board, kind):
+def build_zephyr(zephyr_tree, model, board, kind, work):
     """The linked program of an application, or of one around the module."""
     zephyr = zephyr_check()
-    work = args.work / f"{board}_{kind}"
-    known = json.loads((ROOT / "boards" / board / "board.json").read_text())
-    name = known["frameworks"]["zephyr"]["board_v2" if zephyr.version_of(args.tree) >= (3, 6, 99) else "board"]
+    tree, module, python = zephyr_tree
+    known = common.board(board)
+    name = known["frameworks"]["zephyr"]["board_v2" if zephyr.version_of(tree) >= (3, 6, 99) else "board"]
     project = work / "project"
-    run(args.aotc, model, "--board", board, "-o", project, "--project", kind, "--prefix", "net", "--force")
-    source, modules = project, [args.module]
+    common.aotc(model, "--board", board, "-o", project, "--project", kind, "--prefix", "net")
+    source, modules = project, [module]
     if kind == "zephyr-module":
         source = work / "user"
-        shutil.rmtree(source, ignore_errors=True)
         zephyr.module_user(source, "net")
         modules.append(project)
-    env = zephyr.environment(types.SimpleNamespace(tree=args.tree, python=args.python, work=work), known)
+    env = zephyr.environment(types.SimpleNamespace(tree=tree, python=python, work=work), known)
     run("cmake", "-G", "Ninja", "-S", source, "-B", work / "build", f"-DBOARD={name}",
         "-DZEPHYR_MODULES=" + ";".join(map(str, modules)), env=env)
     run("ninja", "-C", work / "build", env=env)
@@ -293,8 +275,8 @@ THREADS = {"z_main_stack": ("main", "bg_thread_main"), "z_idle_stacks": ("idle",
 INTERRUPTS = "z_interrupt_stacks"
 
 
-def check_zephyr_program(args, table, model, board, kind, use):
-    program = Program(build_zephyr(args, model, board, kind))
+def check_zephyr_program(zephyr_tree, table, model, board, kind, use, work):
+    program = Program(build_zephyr(zephyr_tree, model, board, kind, work))
     threads = {s: t for s, t in THREADS.items() if s in program.objects}
     stacks = {s: program.objects[s] for s in [*threads, INTERRUPTS]}
     watched = Watched(program, board, stacks, counts=True)
@@ -305,17 +287,17 @@ def check_zephyr_program(args, table, model, board, kind, use):
         watched.paint(INTERRUPTS)
         use(watched)
         measured = {s: watched.used(s) for s in stacks}
-    core = json.loads((ROOT / "boards" / board / "board.json").read_text())["cpu"]
+    core = common.board(board)["cpu"]
     name = f"`{kind}`, {model.stem}, {core.replace('cortex-m', 'Cortex-M')}"
     reports = []
     for stack, (title, entry) in threads.items():
-        found = analysed(args.aotc, program, watched.handlers, "z_thread_entry", work=args.work, apart=True,
+        found = analysed(program, watched.handlers, "z_thread_entry", work=work, apart=True,
                          lines=[f"z_thread_entry: {entry}"])
         reports.append(found)
         root = found["roots"][0]
         table.row(name, f"thread `{title}`", root["with_interrupts"], root["state"], measured[stack], root["problems"])
     first = next(n for n in ("z_prep_c", "z_arm_prep_c") if n in program.functions)
-    found = analysed(args.aotc, program, watched.handlers, first, work=args.work, apart=True)
+    found = analysed(program, watched.handlers, first, work=work, apart=True)
     reports.append(found)
     root = found["roots"][0]
     table.row(name, "start, on the stack of the handlers", root["with_interrupts"], root["state"], start, root["problems"])
@@ -324,49 +306,44 @@ def check_zephyr_program(args, table, model, board, kind, use):
     table.row(name, "handlers, one on the other", found["interrupt_stack_bytes"], state, measured[INTERRUPTS], list(problems.values()))
     table.check(watched.depths or kind == "zephyr", f"{name}: no handler ran")  # a demo may end before the first tick
     table.handlers(name, watched, found)
-    table.pointers(name, watched, reports, args.aotc)
+    table.pointers(name, watched, reports)
 
 
-def check_zephyr(args, table):
-    def demo(watched):
-        watched.until(lambda: re.search(r"@aotc done status=0\s", watched.text))
-
-    model, size = model_of_the_benchmark()
-    check_zephyr_program(args, table, DIGITS, "qemu_mps2_an385", "zephyr", demo)
-    check_zephyr_program(args, table, DIGITS, "qemu_mps2_an385", "zephyr-module",
-                         lambda watched: watched.until(lambda: "stack_unused=" in watched.text))
-    check_zephyr_program(args, table, model, "qemu_mps2_an385", "mlperf-tiny-zephyr", lambda watched: benchmark(watched, size))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("case", choices=["mlperf", "zephyr"])
-    parser.add_argument("--aotc", required=True, type=pathlib.Path)
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    parser.add_argument("--tree", type=pathlib.Path, default=os.environ.get("AOTC_ZEPHYR"))
-    parser.add_argument("--module", type=pathlib.Path, default=os.environ.get("AOTC_ZEPHYR_CMSIS"))
-    parser.add_argument("--python", type=pathlib.Path, default=os.environ.get("AOTC_ZEPHYR_PYTHON"))
-    args = parser.parse_args()
-    for name in ("aotc", "work", "tree", "module", "python"):
-        if getattr(args, name):
-            setattr(args, name, pathlib.Path(getattr(args, name)).absolute())
+@pytest.fixture(scope="module", autouse=True)
+def programs():
     for program in ("arm-none-eabi-gcc", "qemu-system-arm"):
         if shutil.which(program) is None:
-            print(f"SKIPPED: '{program}' is not installed")
-            return 1 if os.environ.get("CI") == "true" else SKIP
-    if args.case == "zephyr" and not (args.tree and args.module and (args.tree / "VERSION").exists()):
-        print("SKIPPED: AOTC_ZEPHYR names no Zephyr tree, or AOTC_ZEPHYR_CMSIS not its module")
-        return SKIP
-    args.work.mkdir(parents=True, exist_ok=True)
-    table = Table()
-    try:
-        (check_mlperf if args.case == "mlperf" else check_zephyr)(args, table)
-    except Failure as failure:
-        table.check(False, str(failure))
-    table.print()
-    print(f"{table.passed} passed, {table.failed} failed")
-    return 1 if table.failed else 0
+            common.missing(f"'{program}' is not installed")
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture
+def table(subtests):
+    one = Table(subtests)
+    yield one
+    one.print()
+
+
+@pytest.fixture
+def zephyr_tree():
+    """(the tree, its CMSIS module, a folder with its python3 or None)"""
+    tree, module, python = (pathlib.Path(os.environ[name]).absolute() if os.environ.get(name) else None
+                            for name in ("AOTC_ZEPHYR", "AOTC_ZEPHYR_CMSIS", "AOTC_ZEPHYR_PYTHON"))
+    if not (tree and module and (tree / "VERSION").exists()):
+        common.skip("AOTC_ZEPHYR names no Zephyr tree, or AOTC_ZEPHYR_CMSIS not its module")
+    return tree, module, python
+
+
+def demo(watched):
+    watched.until(lambda: re.search(r"@aotc done status=0\s", watched.text))
+
+
+def module(watched):
+    watched.until(lambda: "stack_unused=" in watched.text)
+
+
+@pytest.mark.parametrize("kind, use", [("zephyr", demo), ("zephyr-module", module), ("mlperf-tiny-zephyr", None)],
+                         ids=["zephyr", "zephyr-module", "mlperf-tiny-zephyr"])
+def test_zephyr(kind, use, zephyr_tree, table, tmp_path):
+    model, size = (DIGITS, None) if use else model_of_the_benchmark()
+    check_zephyr_program(zephyr_tree, table, model, "qemu_mps2_an385", kind,
+                         use or (lambda watched: benchmark(watched, size)), tmp_path)

@@ -1,27 +1,24 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """`aotc analyze compile` and `aotc analyze ranges`: C by Clang in process, without a toolchain.
 
-Usage: run_sources.py --aotc PROGRAM --analyze PROGRAM --work DIR
-
-compile  without a compiler in PATH for each family of CPUs; constants equal what aotc says; code beside what
-         gcc makes where it is installed: within a factor of 2 at -O2, of 1.4 at -Os; frames, assembly and warnings of sources with known answers
-ranges   every planted mistake is found at its line, and nothing else, also in an operator of --operators; the C of models of
-         the repository has no findings
+compile: without a compiler in PATH for each family of CPUs; constants equal what aotc says; code beside what
+gcc makes where it is installed: within a factor of 2 at -O2, of 1.4 at -Os; frames, assembly and warnings of sources with known answers.
+ranges: every planted mistake is found at its line, and nothing else, also in an operator of --operators; the C of models of
+the repository has no findings.
 """
-import argparse
 import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
+
+import common
+import pytest
+from tflite_builder import ModelBuilder
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-MODELS = ROOT / "tests" / "models"
+MODELS = common.ROOT / "tests" / "models"
 DIGITS = MODELS / "digits" / "digits_int8.tflite"
-sys.path.insert(0, str(HERE.parent / "oracle"))
 
 # CPU, and gcc's command.
 CPUS = {
@@ -47,16 +44,17 @@ __attribute__((noinline)) int circle_b(int n) { return n < 1 ? 0 : circle_a(n - 
 ARM = ["--flag=--target=arm-none-eabi", "--flag=-mcpu=cortex-m4", "--flag=-mthumb"]
 
 
-class Tests:
-    def __init__(self, args):
-        self.aotc, self.analyze, self.work = args.aotc.resolve(), args.analyze.resolve(), args.work
-        self.passed = self.failed = self.skipped = 0
+class TestSources:
+    """Each check is a subtest."""
+
+    @pytest.fixture(autouse=True)
+    def set_up(self, build_folder, tmp_path, subtests):
+        self.analyze, self.work, self.subtests = build_folder / "compiler" / "aotc-analyze", tmp_path, subtests
         self.bare = {**os.environ, "PATH": "/nonexistent", "AOTC_ANALYZE": str(self.analyze)}
 
     def check(self, good, what):
-        self.passed, self.failed = self.passed + bool(good), self.failed + (not good)
-        if not good:
-            print(f"FAILED: {what}")
+        with self.subtests.test():
+            assert good, what
 
     def run(self, *command, code=0):
         done = subprocess.run([str(c) for c in command], capture_output=True, text=True, env=self.bare)
@@ -77,35 +75,39 @@ class Tests:
         sections = subprocess.run([size, "-A", str(target)], check=True, capture_output=True, text=True).stdout
         return sum(int(line.split()[1]) for line in sections.splitlines() if line.startswith(".text"))
 
-    def models_code(self):
-        for cpu, command in CPUS.items():
-            found = self.json(self.aotc, "analyze", "compile", DIGITS, "--cpu", cpu)
-            folder = self.work / cpu
-            summary = self.json(self.aotc, "compile", DIGITS, "--cpu", cpu, "-o", folder, "-q")
-            self.check(found["constants"] == summary["constants_bytes"],
-                       f"{cpu}: constants {found['constants']}, aotc says {summary['constants_bytes']}")
-            self.check(found["messages"] == [], f"{cpu}: warnings {found['messages']}")
-            self.check(found["code"] == sum(f["bytes"] for f in found["functions"]), f"{cpu}: functions add up to the code")
-            layers = {layer for f in found["functions"] for layer in f.get("layers", [])}
-            self.check(len(layers) == 11, f"{cpu}: {len(layers)} layers have code, not 11")
-            has_stack = cpu != "atmega2560"
-            self.check(("stack" in found) == has_stack, f"{cpu}: stack")
-            small = self.json(self.aotc, "analyze", "compile", DIGITS, "--cpu", cpu, "--flag=-Os")
-            for level, code, most in (("-O2", found["code"], 2), ("-Os", small["code"], 1.4)):
-                gcc = self.gcc_code(level, command, folder)
-                if gcc is None:
-                    self.skipped += 1
-                    continue
-                print(f"{cpu} {level}: Clang {code:,} bytes, gcc {gcc:,}, ratio {code / gcc:.2f}")
-                self.check(1 / most < code / gcc < most, f"{cpu}: {code} bytes by Clang, {gcc} by gcc at {level}")
-        refused = self.run(self.aotc, "analyze", "compile", DIGITS, "--cpu", "xtensa-lx6", code=1)
+    @pytest.mark.parametrize("cpu", CPUS)
+    def test_code_of_models(self, cpu):
+        command = CPUS[cpu]
+        found = self.json(common.AOTC, "analyze", "compile", DIGITS, "--cpu", cpu)
+        folder = self.work / cpu
+        summary = self.json(common.AOTC, "compile", DIGITS, "--cpu", cpu, "-o", folder, "-q")
+        self.check(found["constants"] == summary["constants_bytes"],
+                   f"{cpu}: constants {found['constants']}, aotc says {summary['constants_bytes']}")
+        self.check(found["messages"] == [], f"{cpu}: warnings {found['messages']}")
+        self.check(found["code"] == sum(f["bytes"] for f in found["functions"]), f"{cpu}: functions add up to the code")
+        layers = {layer for f in found["functions"] for layer in f.get("layers", [])}
+        self.check(len(layers) == 11, f"{cpu}: {len(layers)} layers have code, not 11")
+        has_stack = cpu != "atmega2560"
+        self.check(("stack" in found) == has_stack, f"{cpu}: stack")
+        small = self.json(common.AOTC, "analyze", "compile", DIGITS, "--cpu", cpu, "--flag=-Os")
+        for level, code, most in (("-O2", found["code"], 2), ("-Os", small["code"], 1.4)):
+            gcc = self.gcc_code(level, command, folder)
+            if gcc is None:
+                with self.subtests.test():
+                    pytest.skip(f"{command[0]} is not installed")
+                continue
+            print(f"{cpu} {level}: Clang {code:,} bytes, gcc {gcc:,}, ratio {code / gcc:.2f}")
+            self.check(1 / most < code / gcc < most, f"{cpu}: {code} bytes by Clang, {gcc} by gcc at {level}")
+
+    def test_cpus_that_clang_lacks(self):
+        refused = self.run(common.AOTC, "analyze", "compile", DIGITS, "--cpu", "xtensa-lx6", code=1)
         self.check("[clang-cpu]" in refused.stderr, refused.stderr)
-        refused = self.run(self.aotc, "analyze", "compile", DIGITS, code=1)
+        refused = self.run(common.AOTC, "analyze", "compile", DIGITS, code=1)
         self.check("[clang-cpu]" in refused.stderr, refused.stderr)
-        text = self.run(self.aotc, "analyze", "compile", DIGITS, "--board", "qemu_microbit", "--flag=-Os").stdout
+        text = self.run(common.AOTC, "analyze", "compile", DIGITS, "--board", "qemu_microbit", "--flag=-Os").stdout
         self.check("for thumbv6m-unknown-none-eabi:" in text and "warnings: 0" in text, text[:300])
 
-    def known_answers(self):
+    def test_known_answers(self):
         source = self.work / "known.c"
         source.write_text(KNOWN)
         found = self.json(self.analyze, "compile", source, *ARM, "--root", "outer")
@@ -129,21 +131,20 @@ class Tests:
         bad = self.run(self.analyze, "compile", source, "--flag=--target=nonsense", code=1)
         self.check("error:" in bad.stderr, bad.stderr)
 
-    def planted(self):
+    def test_planted(self):
         source = HERE / "ranges" / "planted.c"
         wanted = [n for n, line in enumerate(source.read_text().splitlines(), 1) if "planted:" in line]
-        found = self.json(self.aotc, "analyze", "ranges", source, code=3)
+        found = self.json(common.AOTC, "analyze", "ranges", source, code=3)
         lines = {m["line"] for m in found["messages"] if m["severity"] == "warning"}
         for line in wanted:
             self.check(line in lines, f"planted.c:{line} is not found")
         # Where the compiler itself sees a value that is never written, it says the line of the condition.
         self.check(lines - set(wanted) <= {36}, f"planted.c: lines {lines - set(wanted)} are found, too")
         for cpu in ([], ["--cpu", "cortex-m0"], ["--cpu", "rv32imac"]):
-            sound = self.json(self.aotc, "analyze", "ranges", HERE / "ranges" / "sound.c", *cpu)
+            sound = self.json(common.AOTC, "analyze", "ranges", HERE / "ranges" / "sound.c", *cpu)
             self.check(sound["findings"] == 0 and not sound["messages"], f"sound.c {cpu}: {sound}")
 
-    def operators(self):
-        from tflite_builder import ModelBuilder
+    def test_operators(self):
         b = ModelBuilder()
         x = b.tensor("x", "int8", (1, 6), 0.5, 0)
         half = b.tensor("half", "int8", (1, 6), 0.5, 0)
@@ -153,34 +154,14 @@ class Tests:
         for name in ("halve.c", "halve.json"):
             shutil.copy(HERE / "ranges" / name, self.work / name)
         source = self.work / "halve.c"
-        found = self.json(self.aotc, "analyze", "ranges", model, "--operators", source, code=3)
+        found = self.json(common.AOTC, "analyze", "ranges", model, "--operators", source, code=3)
         places = [(m["file"], m["line"], m["slug"]) for m in found["messages"] if m["severity"] == "warning"]
         self.check(places == [(str(source), 8, "core.DivideZero")], f"an operator's mistake: {places}")
-        compiled = self.json(self.aotc, "analyze", "compile", model, "--operators", source, "--cpu", "cortex-m0")
+        compiled = self.json(common.AOTC, "analyze", "compile", model, "--operators", source, "--cpu", "cortex-m0")
         self.check("halve" in {f["name"] for f in compiled["functions"]}, "the operator's code is counted")
 
-    def models_ranges(self):
-        models = [DIGITS, MODELS / "digits" / "digits_f32.tflite", MODELS / "gadget" / "gadget_f32.tflite",
-                  MODELS / "sklearn" / "svc.onnx", MODELS / "torch" / "lstm_script.onnx"]
-        for model in models:
-            found = self.json(self.aotc, "analyze", "ranges", model, "--cpu", "cortex-m0", code=0)
-            self.check(found["findings"] == 0, f"{model.name}: {found['messages']}")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", required=True, type=pathlib.Path)
-    parser.add_argument("--analyze", required=True, type=pathlib.Path)
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    args = parser.parse_args()
-    shutil.rmtree(args.work, ignore_errors=True)
-    args.work.mkdir(parents=True)
-    tests = Tests(args)
-    for part in (tests.models_code, tests.known_answers, tests.planted, tests.operators, tests.models_ranges):
-        part()
-    print(f"{tests.passed} passed, {tests.failed} failed, {tests.skipped} skipped")
-    return 1 if tests.failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    @pytest.mark.parametrize("model", ["digits/digits_int8.tflite", "digits/digits_f32.tflite", "gadget/gadget_f32.tflite",
+                                       "sklearn/svc.onnx", "torch/lstm_script.onnx"])
+    def test_ranges_of_models(self, model):
+        found = self.json(common.AOTC, "analyze", "ranges", MODELS / model, "--cpu", "cortex-m0", code=0)
+        self.check(found["findings"] == 0, found["messages"])

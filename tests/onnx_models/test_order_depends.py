@@ -1,23 +1,20 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Where onnxruntime has no rule of its own for what is not a number: how many of the same rows and windows give something else in
 another place, or without its optimisations. Where one day none does there is a rule, and order_cases.py should hold aotc to it.
-
-Usage: order_depends.py [--work DIR]
 """
-import argparse
-import pathlib
 import platform
-import sys
 
+import common
 import numpy as np
-
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-import common  # noqa: E402
-import order_cases  # noqa: E402
+import order_cases
+import pytest
 
 ALIGNED = 16  # floats in 64 bytes: more than vectors ask for
+
+
+@pytest.fixture(scope="module", autouse=True)
+def modules():
+    common.need_modules("onnx", "onnxruntime")
 
 
 def session(op, shape, attributes, optimised=True):
@@ -82,23 +79,18 @@ def pool_optimised(channels):
     return len(few), others(*results)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
-    parser.add_argument("--work", help="not written to")
-    parser.parse_args()
-    common.need_modules("onnx", "onnxruntime")
+COUNTS = {
+    **{f"Hardmax, rows of {n}, four bytes on": (hardmax, n) for n in (3, 4, 5)},
+    **{f"MaxPool, {n} dimensions, another column": (pool_columns, n) for n in (2, 3)},
+    "MaxPool, 32 channels, optimisations off": (pool_optimised, 32),
+}
+
+
+@pytest.mark.parametrize("what", COUNTS)
+def test_order(what):
     if platform.machine() not in ("x86_64", "AMD64"):
         common.skip("counts are those of x86")
-    ruled = 0
-    counts = {f"Hardmax, rows of {n}, four bytes on": hardmax(n) for n in (3, 4, 5)}
-    counts |= {f"MaxPool, {n} dimensions, another column": pool_columns(n) for n in (2, 3)}
-    counts["MaxPool, 32 channels, optimisations off"] = pool_optimised(32)
-    for what, (count, different) in counts.items():
-        print(f"{what}: {different} of {count} are another")
-        ruled += (different == 0) != ("of 3," in what)  # there is a rule for rows of three
-    print(f"{len(counts) - ruled} passed, {ruled} failed")
-    sys.exit(1 if ruled else 0)
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+    function, argument = COUNTS[what]
+    count, different = function(argument)
+    print(f"{what}: {different} of {count} are another")
+    assert (different == 0) == ("of 3," in what), "there is a rule for rows of three"

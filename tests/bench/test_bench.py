@@ -1,9 +1,7 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Tests of scripts/bench itself: that the check fails when it must, and which layers are paired."""
 import copy
 import pathlib
-import sys
 import tempfile
 import unittest
 
@@ -203,7 +201,3 @@ class Cycles(unittest.TestCase):
 
     def test_cycles_are_not_recorded(self):
         self.assertNotIn("cycles", record.slim(self.ROW))
-
-
-if __name__ == "__main__":
-    sys.exit(unittest.main())

@@ -1,37 +1,29 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Real boards: the bare-metal project around digits builds without a warning and fits, images begin
 where the processor looks, and where another machine of QEMU stands in, `aotc verify` is bit-exact.
 
-Usage: build_boards.py [--boards a,b] --work DIR    (the program is $AOTC)
-
 Boards that are emulated themselves are run_boards.py's. cflags of boards without bare metal are tried
 on an empty file, if their compiler is installed.
 """
-import argparse
 import json
 import os
-import pathlib
 import shutil
 import struct
-import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
-failed = 0
+import common
+import pytest
+from checks import check, each_check  # noqa: F401
 
-
-def check(good, what, detail=""):
-    global failed
-    failed += not good
-    print(("pass: " if good else "FAIL: ") + what + (f"\n      {detail}" if detail and not good else ""),
-          flush=True)
-    return good
+DIGITS = common.ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+BOARDS = {path.parent.name: common.board(path.parent.name) for path in sorted((common.ROOT / "boards").glob("*/board.json"))}
 
 
-def run(*argv, **more):
-    return subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=600, **more)
+def is_emulated(board):
+    return board.get("emulator", {}).get("argv") and not board["emulator"].get("stand_in")
+
+
+def run(*command, **more):
+    return common.run(command, expect=None, **more)
 
 
 def load_segments(image):
@@ -47,9 +39,10 @@ def load_segments(image):
     return sorted(segments)
 
 
-def test_project(name, board, work):
-    project = work / name
-    made = run(os.environ["AOTC"], "create", DIGITS, "--board", name, "-o", project, "--force")
+@pytest.mark.parametrize("name", [name for name, board in BOARDS.items() if board["platform"] in ("cortex_m", "riscv") and not is_emulated(board)])
+def test_project(name, tmp_path):
+    board, project = BOARDS[name], tmp_path / name
+    made = run(common.AOTC, "create", DIGITS, "--board", name, "-o", project)
     if not check(made.returncode == 0, f"{name}: a project is made", made.stderr):
         return
     manifest = json.loads((project / "aotc.json").read_text())
@@ -76,43 +69,18 @@ def test_project(name, board, work):
           f"{name}: everything is loaded into flash", [(hex(a), len(c)) for a, c in segments])
     emulator = board.get("emulator", {})
     if emulator.get("stand_in") and shutil.which(emulator["program"]):
-        done = run(os.environ["AOTC"], "verify", project, "-q")
+        done = run(common.AOTC, "verify", project, "-q")
         check(done.returncode == 0 and f"{name}: bit-exact in 11 of 11 layers" in done.stdout,
               f"{name}: bit-exact on the machine that stands in", done.stdout + done.stderr)
 
 
-def test_flags(name, board, work):
-    tools = board["toolchain"]
+@pytest.mark.parametrize("name", BOARDS)
+def test_flags(name, tmp_path):
+    tools = BOARDS[name]["toolchain"]
     if not shutil.which(tools["compiler"]):
-        print(f"note: {name}: {tools['compiler']} is not installed")
-        return
-    source = work / "empty.c"
+        common.skip(f"{tools['compiler']} is not installed")
+    source = tmp_path / "empty.c"
     source.write_text("int answer(void);\nint answer(void) { return 42; }\n")
     done = run(tools["compiler"], *tools["cflags"], "-Wall", "-Werror", "-O2", "-c", source, "-o",
-               work / "empty.o")
+               tmp_path / "empty.o")
     check(done.returncode == 0, f"{name}: its compiler takes its flags", done.stderr)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--boards")
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    options = parser.parse_args()
-    work = options.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    boards = {p.parent.name: json.loads(p.read_text())
-              for p in sorted((ROOT / "boards").glob("*/board.json"))}
-    names = options.boards.split(",") if options.boards else list(boards)
-    for name in names:
-        board = boards[name]
-        test_flags(name, board, work)
-        emulated = board.get("emulator", {}).get("argv") and not board["emulator"].get("stand_in")
-        if board["platform"] in ("cortex_m", "riscv") and not emulated:
-            test_project(name, board, work)
-    print(f"{failed} failed")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,53 +1,31 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Arena, pools and tables in the memories that were asked for, and the stack that a run takes.
 
-Usage: memories.py placed|stack|fits|linked|commands --work DIR [--boards a,b] [MODEL ...]    (the program is $AOTC)
-
-placed: firmware with everything elsewhere is bit-exact under QEMU, and every symbol lies where it should.
-stack:  the bound that `create` computes is never below what a run on the emulated board takes.
-fits:   where an arena goes by default, and what is said when nothing fits.
-linked: what is said to be needed is no less than what the linker takes, also where it just fits.
+test_placed: firmware with everything elsewhere is bit-exact under QEMU, and every symbol lies where it should.
+test_stack: the bound that `create` computes is never below what a run on the emulated board takes.
+test_fits: where an arena goes by default, and what is said when nothing fits.
+test_linked: what is said to be needed is no less than what the linker takes, also where it just fits.
 """
-import argparse
 import json
-import os
-import pathlib
 import re
-import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
-failed = 0
-
-
-def check(good, what, detail=""):
-    global failed
-    failed += not good
-    print(("pass: " if good else "FAIL: ") + what + (f"\n      {detail}" if not good else ""), flush=True)
-    return good
+import common
+import pytest
+from checks import check, each_check  # noqa: F401
+from common import model_path
 
 
-def run(*argv, **more):
-    return subprocess.run([str(a) for a in argv], capture_output=True, text=True, timeout=600, **more)
+@pytest.fixture
+def work(tmp_path):
+    return tmp_path
 
 
-def aotc(*argv):
-    return run(os.environ["AOTC"], *argv)
+def run(*command):
+    return common.run(command, expect=None)
 
 
-def model(name):
-    for path in (ROOT / "tests" / "models" / name.split("_")[0] / f"{name}.tflite",
-                 SHARED / "models" / f"{name}.tflite"):
-        if path.exists():
-            return path
-    print(f"SKIPPED: no model {name} in ../shared")
-    sys.exit(1 if os.environ.get("CI") == "true" else 77)
-
-
-def board_of(name):
-    return json.loads((ROOT / "boards" / name / "board.json").read_text())
+def aotc(*arguments):
+    return run(common.AOTC, *arguments)
 
 
 def symbols(board, image):
@@ -67,7 +45,7 @@ def memory_at(board, address):
 
 def built(work, name, source, board, *options):
     project = work / name
-    made = aotc("create", source, "--board", board, "--prefix", "m", "-o", project, "--force", *options)
+    made = aotc("create", source, "--board", board, "--prefix", "m", "-o", project, *options)
     if not check(made.returncode == 0, f"{name}: made", made.stdout + made.stderr):
         return None
     done = aotc("build", project, "-q")
@@ -80,8 +58,8 @@ def verified(name, project):
           f"{name}: bit-exact", done.stdout + done.stderr)
 
 
-def test_placed(work, _models, _boards):
-    digits = model("digits_int8")
+def test_placed(work):
+    digits = model_path("digits_int8")
     cases = [
         # name, board, options, {symbol pattern: memory}, sizes
         ("an547_tables", "qemu_mps3_an547",
@@ -104,7 +82,7 @@ def test_placed(work, _models, _boards):
         project = built(work, name, digits, board_name, *options)
         if not project:
             continue
-        board = board_of(board_name)
+        board = common.board(board_name)
         found = symbols(board, project / "build" / "firmware.elf")
         for pattern, memories in places.items():
             hits = {s: memory_at(board, at) for s, (at, _) in found.items() if re.fullmatch(pattern, s)}
@@ -132,7 +110,7 @@ def test_placed(work, _models, _boards):
             check(macros, f"{name}: tables were placed")
         verified(name, project)
     # Once, as it was: one section for all, by one macro.
-    done = aotc("compile", digits, "--constants-section", ".one", "-o", work / "one", "--force",
+    done = aotc("compile", digits, "--constants-section", ".one", "-o", work / "one",
                 "--prefix", "m")
     text = (work / "one" / "m_data.h").read_text()
     check(done.returncode == 0 and '#define M_CONSTANTS __attribute__((section(".one")))' in text and
@@ -145,29 +123,28 @@ def test_placed(work, _models, _boards):
               not (work / "bad").exists(), f"{bad} is refused", done.stdout + done.stderr)
 
 
-def test_stack(work, models, boards):
-    for board in boards or ["qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps3_an547", "qemu_riscv32",
-                            "qemu_microbit"]:
-        for name in models or ["digits_int8", "gadget_int8", "digits_f32"]:
-            what = f"{name} on {board}"
-            project = work / f"{name}_{board}"
-            made = aotc("create", model(name), "--board", board, "-o", project, "--force", "--json")
-            if made.returncode == 3:
-                print(f"note: {what}: does not fit")
-                continue
-            if not check(made.returncode == 0, f"{what}: made", made.stderr):
-                continue
-            figures = json.loads(made.stdout)
-            bound = figures["model_stack_bytes"]
-            done = aotc("build", project, "-q")
-            ran = aotc("run", project, "--json")
-            if not check(done.returncode == 0 and ran.returncode == 0, f"{what}: runs", done.stderr):
-                continue
-            taken = json.loads(ran.stdout)["stack_bytes"]
-            check(figures["model_stack_computed"], f"{what}: the compiler's call graph was read")
-            check(0 < taken <= bound, f"{what}: takes {taken}, at most {bound}")
-            # A bound that says nothing would pass the line before. Allowances are up to 384 bytes.
-            check(bound <= taken + 512, f"{what}: {bound} is not far from {taken}")
+@pytest.mark.parametrize("board", ["qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps3_an547", "qemu_riscv32", "qemu_microbit"])
+@pytest.mark.models("digits_int8", "gadget_int8", "digits_f32")
+def test_stack(board, model, work):
+    what = f"{model} on {board}"
+    project = work / f"{model}_{board}"
+    made = aotc("create", model_path(model), "--board", board, "-o", project, "--json")
+    if made.returncode == 3:
+        print(f"note: {what}: does not fit")
+        return
+    if not check(made.returncode == 0, f"{what}: made", made.stderr):
+        return
+    figures = json.loads(made.stdout)
+    bound = figures["model_stack_bytes"]
+    done = aotc("build", project, "-q")
+    ran = aotc("run", project, "--json")
+    if not check(done.returncode == 0 and ran.returncode == 0, f"{what}: runs", done.stderr):
+        return
+    taken = json.loads(ran.stdout)["stack_bytes"]
+    check(figures["model_stack_computed"], f"{what}: the compiler's call graph was read")
+    check(0 < taken <= bound, f"{what}: takes {taken}, at most {bound}")
+    # A bound that says nothing would pass the line before. Allowances are up to 384 bytes.
+    check(bound <= taken + 512, f"{what}: {bound} is not far from {taken}")
 
 
 def region(project):
@@ -175,11 +152,11 @@ def region(project):
     return found and found[1]
 
 
-def test_fits(work, _models, _boards):
-    digits = model("digits_int8")
+def test_fits(work):
+    digits = model_path("digits_int8")
 
     def made(name, *options):
-        done = aotc("create", digits, "-o", work / name, "--force", *options)
+        done = aotc("create", digits, "-o", work / name, *options)
         check(done.returncode == 0, f"{name}: made", done.stderr)
         return region(work / name)
 
@@ -191,7 +168,7 @@ def test_fits(work, _models, _boards):
     # The tables take DTCM away, but for what the arena needs.
     check(made("full", "--board", "stm32f746g_disco", "--constants-section", ".dtcm:60000",
                "--pool", "DTCM:50000:fast", "--pool", "rest:0") is not None, "pools beside tables fit")
-    done = aotc("check", ROOT / "tests/models/digits/digits_f32.tflite", "--board", "arduino_uno")
+    done = aotc("check", common.ROOT / "tests/models/digits/digits_f32.tflite", "--board", "arduino_uno")
     check(done.returncode == 3 and "[does-not-fit]" in done.stderr, "float digits do not fit an Uno",
           done.stderr)
     check("boards that it fits:" in done.stderr and "nucleo_f446re" in done.stderr,
@@ -210,12 +187,12 @@ def test_fits(work, _models, _boards):
         done = aotc("create", digits, "--board", "stm32f746g_disco", "-o", work / "flash", *extra)
         check(done.returncode == 1 and "[template-option]" in done.stderr and not (work / "flash").exists(),
               f"{extra[1]} is refused", done.stderr)
-    done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "small", "--force",
+    done = aotc("create", digits, "--board", "nucleo_f446re", "-o", work / "small",
                 "--project-option", "stack_size=16")
     check(done.returncode == 0 and "[stack-small]" in done.stderr, "a stack too small is said", done.stderr)
     # Teensy's core copies tables to DTCM, but those of a section: what does not fit there fits flash.
-    large = model("vww_f32")
-    teensy = ["create", large, "--board", "teensy41", "-o", work / "teensy", "--force", "--project"]
+    large = model_path("vww_f32")
+    teensy = ["create", large, "--board", "teensy41", "-o", work / "teensy", "--project"]
     done = aotc(*teensy, "arduino-sketch")
     check(done.returncode == 3 and "with --constants-section .progmem it fits" in done.stderr,
           "tables that the framework copies count in RAM", done.stderr)
@@ -248,37 +225,37 @@ def taken(board, image):
     return out
 
 
-def test_linked(work, models, boards):
-    for board_name in boards or ["qemu_microbit", "nucleo_f446re", "qemu_riscv32"]:
-        board = board_of(board_name)
-        memory = {m["name"]: m["size"] for m in board["memories"]}
-        for name in models or ["digits_int8", "gadget_int8"]:
-            source, title = model(name), f"{board_name}, {name}"
-            listed = json.loads(aotc("boards", "--fits", source, "--json", "-q").stdout)
-            said = next(b for b in listed if b["name"] == board_name)
-            if not check(said["fits"], f"{title}: fits", said):
-                continue
-            # All of the RAM that is left for the stack: it still has to link.
-            stack = (board["stack_bytes"] + said["ram"] - said["ram_needed"]) // 16 * 16
-            fill = ["--project-option", f"stack_size={stack}"] if board_name != "qemu_riscv32" else []
-            project = built(work, f"{board_name}_{name}", source, board_name, *fill)
-            if not project:
-                continue
-            used = taken(board, project / "build" / "firmware.elf")
-            flash = board["placement"]["constants"]
-            ram = memory[said["arena_memory"]] if fill else said["ram_needed"]
-            samples = re.search(r"sample_bytes\[\] = \{(.*?)\};", (project / "src/samples.c").read_text(), re.S)
-            stored = len(samples[1].replace("\n", " ").split(","))
-            check(used[said["arena_memory"]] <= ram, f"{title}: RAM", (used, said))
-            check(used[flash] <= said["flash_needed"] + stored <= used[flash] + 40 * 1024,
-                  f"{title}: flash", (used, said, stored))
-            over = aotc("create", source, "--board", board_name, "-o", work / "over", "--force",
-                        "--project-option", f"stack_size={stack + 16}")
-            check(over.returncode == 3 and not (work / "over").exists(),
-                  f"{title}: a larger stack does not fit, and nothing is written", over.stderr)
+@pytest.mark.parametrize("board_name", ["qemu_microbit", "nucleo_f446re", "qemu_riscv32"])
+@pytest.mark.models("digits_int8", "gadget_int8")
+def test_linked(board_name, model, work):
+    board = common.board(board_name)
+    memory = {m["name"]: m["size"] for m in board["memories"]}
+    source, title = model_path(model), f"{board_name}, {model}"
+    listed = json.loads(aotc("boards", "--fits", source, "--json", "-q").stdout)
+    said = next(b for b in listed if b["name"] == board_name)
+    if not check(said["fits"], f"{title}: fits", said):
+        return
+    # All of the RAM that is left for the stack: it still has to link.
+    stack = (board["stack_bytes"] + said["ram"] - said["ram_needed"]) // 16 * 16
+    fill = ["--project-option", f"stack_size={stack}"] if board_name != "qemu_riscv32" else []
+    project = built(work, f"{board_name}_{model}", source, board_name, *fill)
+    if not project:
+        return
+    used = taken(board, project / "build" / "firmware.elf")
+    flash = board["placement"]["constants"]
+    ram = memory[said["arena_memory"]] if fill else said["ram_needed"]
+    samples = re.search(r"sample_bytes\[\] = \{(.*?)\};", (project / "src/samples.c").read_text(), re.S)
+    stored = len(samples[1].replace("\n", " ").split(","))
+    check(used[said["arena_memory"]] <= ram, f"{title}: RAM", (used, said))
+    check(used[flash] <= said["flash_needed"] + stored <= used[flash] + 40 * 1024,
+          f"{title}: flash", (used, said, stored))
+    over = aotc("create", source, "--board", board_name, "-o", work / "over",
+                "--project-option", f"stack_size={stack + 16}")
+    check(over.returncode == 3 and not (work / "over").exists(),
+          f"{title}: a larger stack does not fit, and nothing is written", over.stderr)
 
 
-def test_commands(work, _models, _boards):
+def test_commands(work):
     every = json.loads(aotc("boards", "--json").stdout)
     text = aotc("boards").stdout
     check(max(map(len, text.splitlines())) <= 100, "the list has lines of at most 100 characters",
@@ -322,24 +299,3 @@ def test_commands(work, _models, _boards):
         check(all(m["name"] in done.stdout for m in board["memories"]) and
               all(f in done.stdout for f in board.get("frameworks", {})),
               f"{board['name']}: memories and frameworks", done.stdout)
-
-
-def main():
-    tests = {"placed": test_placed, "stack": test_stack, "fits": test_fits, "linked": test_linked,
-             "commands": test_commands}
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("test", choices=tests)
-    parser.add_argument("models", nargs="*")
-    parser.add_argument("--boards")
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    options = parser.parse_args()
-    work = options.work.resolve()
-    work.mkdir(parents=True, exist_ok=True)
-    tests[options.test](work, options.models, options.boards.split(",") if options.boards else [])
-    print(f"{failed} failed")
-    return 1 if failed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

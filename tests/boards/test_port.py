@@ -1,28 +1,26 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """aotc run and verify with --port: firmware that speaks over its UART, in machines of QEMU whose serial line
 is a terminal or goes through a bridge that spoils it; and what is no such firmware.
-
-Usage: port.py --aotc PROGRAM --work DIR
 """
-import argparse
 import json
 import os
-import pathlib
 import pty
 import random
 import shutil
 import signal
 import socket
 import subprocess
-import sys
 import termios
 import threading
 import time
 import tty
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+import common
+import numpy
+import pytest
+from checks import check, each_check  # noqa: F401
+
+DIGITS = common.ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
 # The last is the firmware of a real board, on a machine that has its UART but not its clock.
 MACHINES = {
     "qemu_mps2_an386": ["qemu-system-arm", "-M", "mps2-an386"],
@@ -30,13 +28,6 @@ MACHINES = {
     "nucleo_f446re": ["qemu-system-arm", "-M", "netduinoplus2", "-serial", "null"],
 }
 HANGS = 300  # seconds; each of the program's own limits is far below
-checks = {"passed": 0, "failed": 0}
-
-
-def check(condition, what, seen=""):
-    checks["passed" if condition else "failed"] += 1
-    if not condition:
-        print(f"FAILED {what}\n{seen}", flush=True)
 
 
 def terminal():
@@ -79,21 +70,27 @@ class Bridge:
         os.close(nothing)
 
 
-class Test:
-    def __init__(self, program, work):
-        self.program, self.work, self.processes = program, work, []
-        shutil.rmtree(work, ignore_errors=True)
-        work.mkdir(parents=True)
+class Lines:
+    """Projects, and machines of QEMU that run them."""
+
+    def __init__(self, work):
+        self.work, self.processes = work, []
 
     def aotc(self, *words):
-        return subprocess.run([self.program, *map(str, words)], capture_output=True, text=True, timeout=HANGS, stdin=subprocess.DEVNULL)
+        return subprocess.run([common.AOTC, *map(str, words)], capture_output=True, text=True, timeout=HANGS, stdin=subprocess.DEVNULL)
 
     def project(self, board, *options, name=None):
         folder = self.work / (name or board)
+        if folder.exists():
+            return folder
         made = self.aotc("create", DIGITS, "--board", board, "-o", folder, "-q", *options)
         built = self.aotc("build", folder, "-q")
         check(made.returncode == 0 and built.returncode == 0, f"{folder.name}: built", made.stderr + built.stderr)
         return folder
+
+    def at_port(self, board):
+        """Firmware that speaks over the board's UART."""
+        return self.project(board, "--project-option", "semihosting=false")
 
     def start(self, board, folder, serial):
         words = [*MACHINES[board], "-icount", "shift=0", "-display", "none", "-monitor", "none", "-serial", serial,
@@ -124,38 +121,53 @@ class Test:
             process.wait()
 
 
-def works(test, board, folder):
+@pytest.fixture(scope="module")
+def lines(tmp_path_factory):
+    missing = [p for p in ("qemu-system-arm", "qemu-system-riscv32", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc")
+               if not shutil.which(p)]
+    if missing:
+        common.skip(f"{' '.join(missing)} not installed")
+    some = Lines(tmp_path_factory.mktemp("lines"))
+    yield some
+    some.end()
+
+
+@pytest.mark.parametrize("board", MACHINES)
+def test_works(board, lines):
     """Text, figures and results are those that semihosting gives."""
-    path, machine = test.machine(board, folder)
-    emulated = test.project(board, "--project-option", "semihosting=true", name=board + "_semihosting")
-    expected = json.loads(test.aotc("run", emulated, "--json").stdout)
-    run = test.aotc("run", folder, "--port", path, "--json")
+    data, folder = lines.work / "data.npy", lines.at_port(board)
+    numpy.save(data, numpy.random.default_rng(1).integers(-128, 128, (10, 1, 8, 8, 1), dtype=numpy.int8))
+    path, machine = lines.machine(board, folder)
+    emulated = lines.project(board, "--project-option", "semihosting=true", name=board + "_semihosting")
+    expected = json.loads(lines.aotc("run", emulated, "--json").stdout)
+    run = lines.aotc("run", folder, "--port", path, "--json")
     check(run.returncode == 0, f"{board}: runs", run.stdout + run.stderr)
     values = json.loads(run.stdout or "{}")
     check(values.get("self_test_exact") == 11 and values.get("guard_ok") == 1, f"{board}: self test", run.stdout)
     for key in ("instructions", "nanoseconds", "arena_bytes", "stack_bytes", "op_ticks"):
         check(values.get(key) == expected.get(key), f"{board}: {key} as with semihosting", (values.get(key), expected.get(key)))
     check("stand_in" not in values, f"{board}: a board is no stand-in")
-    for words in (("--seed", 5), ("--samples", 1), ("--data", test.work / "data.npy")):
-        done = test.aotc("verify", folder, "--port", path, "--only", "board", *words)
+    for words in (("--seed", 5), ("--samples", 1), ("--data", data)):
+        done = lines.aotc("verify", folder, "--port", path, "--only", "board", *words)
         check(done.returncode == 0 and (f"{board}: bit-exact in 11 of 11 layers" in done.stdout or "--data" in words), f"{board}: verify {words}",
               done.stdout + done.stderr)
-    text = test.aotc("run", folder, "--port", path).stdout
+    text = lines.aotc("run", folder, "--port", path).stdout
     check(("clock: 16000000 Hz, NOT full speed: waited in vain for HSIRDY" in text) == (board == "nucleo_f446re"),
           f"{board}: says what its clock is", text)
     # A host that went away in the middle leaves the line to the next.
     for delay in (0.05, 0.15, 0.3):
-        started = subprocess.Popen([test.program, "verify", str(folder), "--port", path, "--only", "board", "--samples", "20"],
+        started = subprocess.Popen([common.AOTC, "verify", str(folder), "--port", path, "--only", "board", "--samples", "20"],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(delay)
         started.send_signal(signal.SIGKILL)
         started.wait()
-        done = test.aotc("verify", folder, "--port", path, "--only", "board")
+        done = lines.aotc("verify", folder, "--port", path, "--only", "board")
         check(done.returncode == 0, f"{board}: after a host that was killed", done.stdout + done.stderr)
-    test.end([machine])
+    lines.end([machine])
 
 
-def spoilt(test, board, folder):
+@pytest.mark.parametrize("board", ["qemu_mps2_an386", "qemu_riscv32"])
+def test_spoilt(board, lines):
     """One byte in 400 is changed, lost or doubled, in both directions."""
     chance = random.Random(7)
 
@@ -166,29 +178,35 @@ def spoilt(test, board, folder):
             out += bytes([byte ^ 0x10]) if kind == 0 else b"" if kind == 1 else bytes([byte, byte]) if kind == 2 else bytes([byte])
         return bytes(out)
 
-    bridge, machine = test.bridge(board, folder, spoil)
-    done = test.aotc("verify", folder, "--port", bridge.path, "--only", "board", "--samples", 1)
+    folder = lines.at_port(board)
+    bridge, machine = lines.bridge(board, folder, spoil)
+    done = lines.aotc("verify", folder, "--port", bridge.path, "--only", "board", "--samples", 1)
     check(done.returncode == 0 and "bit-exact in 11 of 11" in done.stdout, f"{board}: a line that spoils bytes", done.stdout + done.stderr)
-    test.end([machine])
+    lines.end([machine])
 
 
-def refused(test, what, slug, words, code=6):
+def refused(lines, what, slug, words, code=6):
+    is_refused(what, slug, lines.aotc(*words), code)
+
+
+def is_refused(what, slug, done, code=6):
     """`slug`: one, or several of which the time decides."""
-    done = test.aotc(*words)
     slugs = (slug,) if isinstance(slug, str) else slug
     check(done.returncode == code and any(f"[{s}]" in done.stderr for s in slugs), f"{what}: {slug}", f"{done.returncode} {done.stdout}{done.stderr}")
 
 
-def hostile(test, folder, other):
+def test_hostile(lines):
     """Each ends with a located error."""
     board = "qemu_mps2_an386"
-    jobs = []
+    folder, other = lines.at_port(board), lines.at_port("qemu_riscv32")
+    lines.project(board, "--project-option", "semihosting=true", name=board + "_semihosting")
+    jobs, ended = [], []
 
-    def job(*arguments, machine=None):
+    def job(what, slug, words, machine=None):
         def run():
-            refused(test, *arguments)
+            ended.append((what, slug, lines.aotc(*words)))
             if machine:
-                test.end([machine])
+                lines.end([machine])
 
         jobs.append(threading.Thread(target=run))
         jobs[-1].start()
@@ -210,7 +228,7 @@ def hostile(test, folder, other):
     threading.Thread(target=flood, daemon=True).start()
     job("a line that floods", "rpc-corrupted", ("run", folder, "--port", flooded))
 
-    wrong, machine = test.bridge(board, folder, lambda data: bytes(b ^ 0xA5 | 1 for b in data[::2]))
+    wrong, machine = lines.bridge(board, folder, lambda data: bytes(b ^ 0xA5 | 1 for b in data[::2]))
     job("a wrong baud rate", "rpc-corrupted", ("run", folder, "--port", wrong.path), machine=machine)
     talks_master, _, talks = terminal()
 
@@ -232,7 +250,7 @@ def hostile(test, folder, other):
             seen[0] += len(data)
             return None if seen[0] > limit else data
 
-        bridge, machine = test.bridge(board, folder, cut)
+        bridge, machine = lines.bridge(board, folder, cut)
         job(f"unplugged after {limit} bytes", "rpc-closed", ("verify", folder, "--port", bridge.path, "--only", "board"), machine=machine)
     seen = [0]
 
@@ -240,68 +258,41 @@ def hostile(test, folder, other):
         seen[0] += len(data)
         return b"" if seen[0] > 2000 else data
 
-    bridge, machine = test.bridge(board, folder, stop)
+    bridge, machine = lines.bridge(board, folder, stop)
     # In the middle of an answer, too: of that, what came is damaged.
     job("dead in the middle", ("rpc-silent", "rpc-timeout", "device-timeout", "rpc-corrupted"), ("verify", folder, "--port", bridge.path, "--only", "board", "--timeout", 3),
         machine=machine)
-    path, machine = test.machine(board, folder)
-    refused(test, "firmware of another project", "firmware-other", ("run", other, "--port", path))
-    refused(test, "not in time", "device-timeout", ("verify", folder, "--port", path, "--only", "board", "--samples", 3000, "--timeout", 1))
-    refused(test, "no such port", "rpc-port", ("run", folder, "--port", test.work / "none"))
-    refused(test, "no such rate", "rpc-port", ("run", folder, "--port", path, "--baud", 12345))
-    refused(test, "firmware with semihosting", "project-not-run", ("run", test.work / "qemu_mps2_an386_semihosting", "--port", path))
-    refused(test, "a model at a port", "port-unused", ("verify", DIGITS, "--port", path), code=2)
-    refused(test, "the host at a port", "port-unused", ("verify", folder, "--port", path, "--only", "host"), code=2)
-    test.end([machine])
+    path, machine = lines.machine(board, folder)
+    refused(lines, "firmware of another project", "firmware-other", ("run", other, "--port", path))
+    refused(lines, "not in time", "device-timeout", ("verify", folder, "--port", path, "--only", "board", "--samples", 3000, "--timeout", 1))
+    refused(lines, "no such port", "rpc-port", ("run", folder, "--port", lines.work / "none"))
+    refused(lines, "no such rate", "rpc-port", ("run", folder, "--port", path, "--baud", 12345))
+    refused(lines, "firmware with semihosting", "project-not-run", ("run", lines.work / "qemu_mps2_an386_semihosting", "--port", path))
+    refused(lines, "a model at a port", "port-unused", ("verify", DIGITS, "--port", path), code=2)
+    refused(lines, "the host at a port", "port-unused", ("verify", folder, "--port", path, "--only", "host"), code=2)
+    lines.end([machine])
     for thread in jobs:
         thread.join()
+    assert len(ended) == len(jobs)
+    for what, slug, done in ended:
+        is_refused(what, slug, done)
 
 
-def frameworks(test):
+def test_frameworks(lines):
     """Firmware on a framework prints its demo when it starts: what comes until then is shown."""
-    sketch = test.work / "sketch"
-    made = test.aotc("create", DIGITS, "--project", "arduino-sketch", "-o", sketch, "-q")
+    sketch = lines.work / "sketch"
+    made = lines.aotc("create", DIGITS, "--project", "arduino-sketch", "-o", sketch, "-q")
     check(made.returncode == 0, "a sketch", made.stderr)
     for text, code, slug in ((b"hello\r\n@aotc done status=0\r\n", 0, ""), (b"@aotc done status=-1\r\n", 6, "device-failed")):
         master, _, path = terminal()
         threading.Timer(1, os.write, (master, text)).start()
-        done = test.aotc("run", sketch, "--port", path)
+        done = lines.aotc("run", sketch, "--port", path)
         check(done.returncode == code and slug in done.stderr, f"a sketch that says {text}", done.stdout + done.stderr)
     master, _, path = terminal()
     threading.Timer(0.5, os.write, (master, b"hello\r\n")).start()
-    refused(test, "a demo without an end", "device-timeout", ("run", sketch, "--port", path, "--timeout", 2))
+    refused(lines, "a demo without an end", "device-timeout", ("run", sketch, "--port", path, "--timeout", 2))
     _, _, path = terminal()
-    refused(test, "a board that says nothing", "rpc-silent", ("run", sketch, "--port", path))
-    benchmark = test.work / "benchmark"
-    test.aotc("create", DIGITS, "--project", "mlperf-tiny", "--board", "qemu_mps2_an386", "-o", benchmark, "-q")
-    refused(test, "the benchmark's firmware", "project-not-run", ("run", benchmark, "--port", path))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", required=True)
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    options = parser.parse_args()
-    missing = [p for p in ("qemu-system-arm", "qemu-system-riscv32", "arm-none-eabi-gcc", "riscv64-unknown-elf-gcc") if not shutil.which(p)]
-    if missing:
-        print("skipped:", *missing, "not installed")
-        return 77
-    test = Test(os.path.abspath(options.aotc), options.work.resolve())
-    import numpy
-    numpy.save(test.work / "data.npy", numpy.random.default_rng(1).integers(-128, 128, (10, 1, 8, 8, 1), dtype=numpy.int8))
-    try:
-        folders = {board: test.project(board, "--project-option", "semihosting=false") for board in MACHINES}
-        for board, folder in folders.items():
-            works(test, board, folder)
-        spoilt(test, "qemu_mps2_an386", folders["qemu_mps2_an386"])
-        spoilt(test, "qemu_riscv32", folders["qemu_riscv32"])
-        hostile(test, folders["qemu_mps2_an386"], folders["qemu_riscv32"])
-        frameworks(test)
-    finally:
-        test.end()
-    print(f"{checks['passed']} checks, {checks['failed']} failed")
-    return 1 if checks["failed"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    refused(lines, "a board that says nothing", "rpc-silent", ("run", sketch, "--port", path))
+    benchmark = lines.work / "benchmark"
+    lines.aotc("create", DIGITS, "--project", "mlperf-tiny", "--board", "qemu_mps2_an386", "-o", benchmark, "-q")
+    refused(lines, "the benchmark's firmware", "project-not-run", ("run", benchmark, "--port", path))

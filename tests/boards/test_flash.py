@@ -1,46 +1,35 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """aotc flash, with programs that write down what they are asked for in place of those that write to boards.
-
-Usage: flash.py --aotc PROGRAM --work DIR
 """
-import argparse
 import json
 import os
-import pathlib
 import shlex
 import shutil
 import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIGITS = ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
+import common
+import pytest
+from checks import check, each_check  # noqa: F401
+
+DIGITS = common.ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
 FAKE = """\
 #!/bin/sh
 for word in "$@"; do printf '%s\\n' "$word" >> {log}; done
 echo "fake: ready"
 exit {code}
 """
-checks = {"passed": 0, "failed": 0}
-
-
-def check(condition, what, seen=""):
-    checks["passed" if condition else "failed"] += 1
-    if not condition:
-        print(f"FAILED {what}\n{seen}")
 
 
 class Bench:
     """A folder with a firmware project, and a PATH with nothing but what is put there."""
 
-    def __init__(self, program, work):
-        self.program, self.work = program, work
-        shutil.rmtree(work, ignore_errors=True)
-        (work / "bin").mkdir(parents=True)
+    def __init__(self, work):
+        self.work = work
+        (work / "bin").mkdir()
 
     def aotc(self, *words, path=None):
         environment = {**os.environ, "PATH": str(path or self.work / "bin")}
-        return subprocess.run([self.program, *map(str, words)], capture_output=True, text=True, cwd=self.work,
+        return subprocess.run([common.AOTC, *map(str, words)], capture_output=True, text=True, cwd=self.work,
                               env=environment, stdin=subprocess.DEVNULL, timeout=120)
 
     def create(self, board, *options, name="an app"):
@@ -67,7 +56,12 @@ class Bench:
         check(done.returncode == code and f"[{slug}]" in done.stderr and says in done.stderr, what, done.stderr + done.stdout)
 
 
-def bare_metal(bench):
+@pytest.fixture
+def bench(tmp_path):
+    return Bench(tmp_path)
+
+
+def test_bare_metal(bench):
     folder = bench.create("nucleo_f446re")
     bench.refused(bench.aotc("flash", folder), 5, "tool-missing", "openocd: apt-get install openocd", "no program is installed")
     bench.refused(bench.aotc("flash", folder, "--tool", "spoon"), 2, "programmer-unknown", "openocd, probe-rs, STM32_Programmer_CLI", "a program that is not known")
@@ -100,7 +94,7 @@ def bare_metal(bench):
     check(dry.returncode == 0 and shlex.split(dry.stdout.splitlines()[0])[:3] == ["STM32_Programmer_CLI", "-c", "port=SWD"], "without doing it", dry.stdout)
 
 
-def frameworks(bench):
+def test_frameworks(bench):
     folder = bench.create("arduino_mega2560", "--project", "arduino-sketch", name="digits_int8_sketch")
     bench.refused(bench.aotc("flash", folder), 5, "tool-missing", "arduino-cli", "arduino-cli is missing")
     log = bench.fake("arduino-cli")
@@ -115,7 +109,7 @@ def frameworks(bench):
     check(bench.aotc("flash", folder).returncode == 0 and log.read_text().splitlines() == ["flash", "-d", f"{folder}/build"], "west")
 
 
-def nothing_to_flash(bench):
+def test_nothing_to_flash(bench):
     bench.refused(bench.aotc("flash", bench.create("qemu_mps2_an386")), 2, "no-programmer", "emulated", "an emulated board")
     bench.refused(bench.aotc("flash", bench.create("host")), 2, "no-programmer", "this machine", "this machine")
     bench.refused(bench.aotc("flash", bench.create("nucleo_f446re", "--project", "cmake")), 2, "no-programmer", "no firmware of its own", "a library")
@@ -128,19 +122,3 @@ def nothing_to_flash(bench):
         manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "flash": flash, "flash_port": flash}))
         done = bench.aotc("flash", folder, "--dry-run")
         check(done.returncode in (0, 2, 5) and "Traceback" not in done.stderr, f"flash {flash!r} in aotc.json", done.stderr)
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    options = parser.parse_args()
-    bench = Bench(options.aotc, options.work.resolve())
-    for test in (bare_metal, frameworks, nothing_to_flash):
-        test(bench)
-    print(f"{checks['passed']} passed, {checks['failed']} failed")
-    return 1 if checks["failed"] else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,27 +1,20 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Models that aotc compiled for two devices, on the two cores of the AN521 and with failing hooks.
 
-Usage: compiled.py transfer|faults|MODEL --work DIR
-
-`transfer`: the simplex and duplex transfer graphs as models of int8 vectors, synchronous,
-asynchronous and with hooks only. MODEL: a model of ../shared or of tests/models split between the
+test_transfer: the simplex and duplex transfer graphs as models of int8 vectors, synchronous,
+asynchronous and with hooks only. test_model: a model of ../shared or of tests/models split between the
 cores. Outputs are LiteRT's and those of one core; `aotc verify` compares every layer; without
 instruction counting both cores run at once. The figures that print are those of instruction
 counting: there the cores run in turn on one clock, and the overlap is what running at once saves.
-`faults`: fails every call of every hook of the duplex graph in turn, on this machine.
+test_faults: fails every call of every hook of the duplex graph in turn, on this machine.
 """
-import argparse
 import json
-import pathlib
 import re
-import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "e2e"), str(HERE.parent / "oracle")]
-import common  # noqa: E402
-import faults  # noqa: E402
-from tflite_builder import ModelBuilder  # noqa: E402
+import common
+import pytest
+import test_hook_faults
+from tflite_builder import ModelBuilder
 
 BOARD = "qemu_mps2_an521"
 TICK = 50  # instructions in a tick of the timer under -icount shift=0
@@ -78,7 +71,6 @@ def three_sided_model():
 
 
 def devices_json(path, operators, launch, hooks=HOOKS):
-    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"devices": [
         {"name": "cpu", "type": 1},
         {"name": "acc", "type": 12, "operators": operators, "hooks": hooks, "launch": launch}],
@@ -98,17 +90,10 @@ def without_counting(emulator):
 
 
 def run_at_once(folder, samples):
-    counted = common.board
-
-    def at_once(name):
-        data = counted(name)
-        return {**data, "emulator": without_counting(data["emulator"])}
-
-    common.board = at_once
-    try:
+    counted = common.board(BOARD)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(common, "board", lambda _: {**counted, "emulator": without_counting(counted["emulator"])})
         return outputs_of(common.verify_on_board(folder, BOARD, samples)[0])
-    finally:
-        common.board = counted
 
 
 def demo_figures(folder):
@@ -119,10 +104,10 @@ def demo_figures(folder):
 
 def split_on_board(name, path, operators, work):
     """Returns what the device did in asynchronous mode, and how much of it beside the host."""
+    common.require("qemu-system-arm", "arm-none-eabi-gcc")
     oracle = common.Oracle(path, 2)
     expected = [a.tobytes() for arrays in oracle.outputs for a in arrays]
-    single = work / name / "single"
-    common.fresh(single).rmdir()
+    single = work / "single"
     common.create_project(path, BOARD, single)
     found, figures = common.verify_on_board(single, BOARD, oracle.samples)
     if outputs_of(found) != expected:
@@ -130,10 +115,9 @@ def split_on_board(name, path, operators, work):
     print(f"{name}: one core {figures['instructions']:,} instructions")
     won = {}
     for launch in ("none", "sync", "async"):
-        folder = work / name / launch
-        common.fresh(folder).rmdir()
+        folder = work / launch
         common.create_project(path, BOARD, folder, "--devices",
-                              devices_json(work / name / f"{launch}.json", operators, launch))
+                              devices_json(work / f"{launch}.json", operators, launch))
         source = (folder / "model" / f"{name}.c").read_text()
         if name in LOOPS and "++turn" not in source:
             raise common.Failure(f"{name}, {launch}: the steps are no loop")
@@ -160,78 +144,53 @@ def split_on_board(name, path, operators, work):
     return won["async"]
 
 
-def test_transfer(work):
-    for kind in ("simplex", "duplex"):
-        path = work / f"{kind}.tflite"
-        work.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(transfer_model(kind))
-        won = split_on_board(kind, path, [{"op": "sub"}], work)
-        if kind == "simplex" and won["overlap"] > won["launches"] * TICK:
-            raise common.Failure(f"a chain has nothing to overlap: {won}")
-        # The host's side is the longer one: the device's disappears behind it.
-        if kind == "duplex" and won["overlap"] < won["device"] * 9 // 10:
-            raise common.Failure(f"both sides of duplex are independent: {won}")
+@pytest.mark.parametrize("kind", ["simplex", "duplex"])
+def test_transfer(kind, tmp_path):
+    path = tmp_path / f"{kind}.tflite"
+    path.write_bytes(transfer_model(kind))
+    won = split_on_board(kind, path, [{"op": "sub"}], tmp_path)
+    if kind == "simplex":
+        assert won["overlap"] <= won["launches"] * TICK, "a chain has nothing to overlap"
+    else:  # the host's side is the longer one: the device's disappears behind it
+        assert won["overlap"] >= won["device"] * 9 // 10, "both sides of duplex are independent"
 
 
-def test_model(name, work):
-    path = common.model_path(name)
-    won = split_on_board(name, path, SPLITS[name], work)
-    if name == "resnet" and won["overlap"] < won["device"] * 9 // 10:
-        raise common.Failure(f"{name}: nothing overlaps: {won}")
+@pytest.mark.parametrize("name", SPLITS)
+def test_model(name, tmp_path):
+    won = split_on_board(name, common.model_path(name), SPLITS[name], tmp_path)
+    assert name != "resnet" or won["overlap"] >= won["device"] * 9 // 10
 
 
-def inject(path, prefix, config, names, folder, hooks, slices=()):
-    common.fresh(folder).rmdir()
+def inject(path, config, names, hooks, *slices):
+    folder = config.with_suffix("")
     common.aotc("compile", path, "-o", folder, "--devices", config, *slices)
     missing = ["FAULTY_SLICES"] if slices else []
     missing += [f"FAULTY_NO_{hook.upper()}" for hook in ("Activate", "Open") if hook not in hooks]
-    ran = faults.inject(folder, prefix, names, *missing)
-    if ran is None or ran.returncode != 0:
-        raise common.Failure(f"{folder.name}: {ran and (ran.stdout + ran.stderr)[:2000]}")
-    print(f"{folder.name}: {ran.stdout.splitlines()[-1]}")
+    ran = test_hook_faults.inject(folder, path.stem, names, *missing)
+    assert ran.returncode == 0, (ran.stdout + ran.stderr)[:2000]
 
 
-def test_faults(work):
-    """Also with fewer hooks: what is not listed is not called. Two devices at once. And in slices."""
-    work.mkdir(parents=True, exist_ok=True)
-    path = work / "duplex.tflite"
+in_slices = pytest.mark.parametrize("slices", [(), ("--slice", "call")], ids=["whole", "slices"])
+
+
+@in_slices
+@pytest.mark.parametrize("launch", ["sync", "async"])
+@pytest.mark.parametrize("hooks", [HOOKS, ["Open", "Close"], ["Activate", "Deactivate"], []], ids=lambda hooks: "-".join(hooks) or "none")
+def test_faults_of_two_devices(hooks, launch, slices, tmp_path):
+    """Also with fewer hooks: what is not listed is not called."""
+    path = tmp_path / "duplex.tflite"
     path.write_bytes(transfer_model("duplex"))
-    three = work / "three.tflite"
-    three.write_bytes(three_sided_model())
-    for hooks in (HOOKS, ["Open", "Close"], ["Activate", "Deactivate"], []):
-        for launch in ("sync", "async"):
-            name = f"faults_duplex_{launch}_{'_'.join(hooks)}"
-            inject(path, "duplex", devices_json(work / f"{name}.json", [{"op": "sub"}], launch, hooks),
-                   ["Acc"], work / name, hooks)
-            inject(path, "duplex", work / f"{name}.json", ["Acc"], work / f"{name}_slices", hooks,
-                   ("--slice", "call"))
-    for launches in (("async", "async"), ("async", "sync"), ("sync", "none")):
-        name = f"faults_three_{'_'.join(launches)}"
-        config = devices_json(work / f"{name}.json", [{"op": "sub"}], launches[0])
-        described = json.loads(config.read_text())
-        described["devices"].append({"name": "npu", "type": 9, "operators": ["mul"],
-                                     "hooks": HOOKS, "launch": launches[1]})
-        config.write_text(json.dumps(described))
-        inject(three, "three", config, ["Acc", "Npu"], work / name, HOOKS)
-        inject(three, "three", config, ["Acc", "Npu"], work / f"{name}_slices", HOOKS, ("--slice", "call"))
+    inject(path, devices_json(tmp_path / "devices.json", [{"op": "sub"}], launch, hooks), ["Acc"], hooks, *slices)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what")
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    options = parser.parse_args()
-    work = options.work.resolve() / "compiled"
-    if options.what == "faults":
-        test_faults(work)
-        return
-    common.require("qemu-system-arm", "arm-none-eabi-gcc")
-    if options.what == "transfer":
-        test_transfer(work)
-    else:
-        test_model(options.what, work)
-
-
-if __name__ == "__main__":
-    common.main_of(main)
+@in_slices
+@pytest.mark.parametrize("launches", [("async", "async"), ("async", "sync"), ("sync", "none")], ids="-".join)
+def test_faults_of_three_devices(launches, slices, tmp_path):
+    """Two devices at once."""
+    path = tmp_path / "three.tflite"
+    path.write_bytes(three_sided_model())
+    config = devices_json(tmp_path / "devices.json", [{"op": "sub"}], launches[0])
+    described = json.loads(config.read_text())
+    described["devices"].append({"name": "npu", "type": 9, "operators": ["mul"], "hooks": HOOKS, "launch": launches[1]})
+    config.write_text(json.dumps(described))
+    inject(path, config, ["Acc", "Npu"], HOOKS, *slices)

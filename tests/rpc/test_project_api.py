@@ -1,26 +1,23 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """A client of TVM's Project API, as TVM up to 0.18 is one, against aotc project-server.
-
-Usage: project_api.py BOARD --aotc PATH --work DIR
 
 The client is written from the description of the protocol, with the standard library only.
 Generates a project of TVM's op_add, builds and flashes it, opens its transport and calls op_add
 through read_transport and write_transport.
 """
-import argparse
 import base64
 import json
 import os
 import pathlib
-import shutil
 import struct
 import subprocess
 import sys
 import time
 
-from boards import (ALLOCATE, CALL, HELLO, READ, SHARED, SKIPPED, WORKING, WRITE, Failed, allocate,
-                    check, frame, missing_tools, packets, run)
+import common
+import pytest
+from test_rpc_boards import (ALLOCATE, ARCHIVE, CALL, HELLO, READ, WORKING, WRITE, allocate, check, frame, need_archive,
+                             need_tools, packets)
 
 METHODS = {
     "server_info_query": {"tvm_version": "0.18.0"},
@@ -45,14 +42,13 @@ class ServerError(Exception):
 class Client:
     """Launches the server script of a directory as TVM does."""
 
-    def __init__(self, directory, aotc):
+    def __init__(self, directory):
         script = pathlib.Path(directory) / "microtvm_api_server.py"
         their_read, self.write_fd = os.pipe()
         self.read_fd, their_write = os.pipe()
         self.process = subprocess.Popen(
             [sys.executable, str(script), "--read-fd", str(their_read), "--write-fd",
-             str(their_write)], cwd=directory, pass_fds=(their_read, their_write),
-            env={**os.environ, "AOTC": str(aotc)})
+             str(their_write)], cwd=directory, pass_fds=(their_read, their_write))
         os.close(their_read)
         os.close(their_write)
         self.answers = os.fdopen(self.read_fd, "rb")
@@ -63,7 +59,7 @@ class Client:
         os.write(self.write_fd, line + b"\n")
         answer = self.answers.readline()
         if not answer.endswith(b"\n"):
-            raise Failed("the server has ended")
+            raise common.Failure("the server has ended")
         return json.loads(answer)
 
     def call(self, method, **params):
@@ -71,9 +67,9 @@ class Client:
         reply = self.raw(json.dumps({"jsonrpc": "2.0", "method": method, "params": params,
                                      "id": self.last_id}).encode())
         if reply.get("jsonrpc") != "2.0" or reply.get("id") != self.last_id:
-            raise Failed(f"no answer to this request: {reply}")
+            raise common.Failure(f"no answer to this request: {reply}")
         if ("result" in reply) == ("error" in reply):
-            raise Failed(f"neither a result nor an error: {reply}")
+            raise common.Failure(f"neither a result nor an error: {reply}")
         if "error" in reply:
             raise ServerError(reply["error"])
         return reply["result"]
@@ -82,10 +78,10 @@ class Client:
         """Defaults for what is not given; unknown and missing ones are refused, as TVM does."""
         known = {o["name"]: o for o in self.info["project_options"]}
         if set(given) - set(known):
-            raise Failed(f"unknown options {set(given) - set(known)}")
+            raise common.Failure(f"unknown options {set(given) - set(known)}")
         for name, option in known.items():
             if method in (option["required"] or []) and name not in given:
-                raise Failed(f"option '{name}' is required")
+                raise common.Failure(f"option '{name}' is required")
         return {**{name: o["default"] for name, o in known.items()}, **given}
 
     def close(self):
@@ -113,9 +109,9 @@ class Transport:
             data = base64.b85decode(self.client.call("read_transport", n=1,
                                                      timeout_sec=600.0)["data"])
             if len(data) != 1:
-                raise Failed(f"read_transport gave {len(data)} bytes, not 1")
+                raise common.Failure(f"read_transport gave {len(data)} bytes, not 1")
             self.heard += data
-        raise Failed("no answer through the transport")
+        raise common.Failure("no answer through the transport")
 
 
 def expect_error(code, act, what, message=None):
@@ -127,10 +123,10 @@ def expect_error(code, act, what, message=None):
             good = good and isinstance(error.data["traceback"], str)
         check(good, what, f"{error.code}: {error}")
         return
-    raise Failed(f"{what}: no error")
+    raise common.Failure(f"{what}: no error")
 
 
-def test_requests(client):
+def check_requests(client):
     def code_of(line):
         reply = client.raw(line)
         return reply["error"]["code"], reply["id"]
@@ -159,23 +155,23 @@ def test_requests(client):
                  "writing before the transport is open", "TransportClosedError")
 
 
-def test_options(info):
+def check_options(info):
     kinds = {"str": str, "int": int, "bool": bool}
     for option in info["project_options"]:
         if set(option) != {"name", "choices", "default", "type", "required", "optional", "help"}:
-            raise Failed(f"option with other keys: {option}")
+            raise common.Failure(f"option with other keys: {option}")
         if not option["required"] and not option["optional"] or option["type"] not in kinds:
-            raise Failed(f"option that no method takes: {option}")
+            raise common.Failure(f"option that no method takes: {option}")
         if option["default"] is not None and not isinstance(option["default"],
                                                             kinds[option["type"]]):
-            raise Failed(f"default of another type: {option}")
+            raise common.Failure(f"default of another type: {option}")
         for method in (option["required"] or []) + (option["optional"] or []):
             if method not in METHODS:
-                raise Failed(f"option of an unknown method: {option}")
+                raise common.Failure(f"option of an unknown method: {option}")
     check(True, "the options have the form that TVM reads")
 
 
-def test_transport(client):
+def check_transport(client):
     options = client.options_for("open_transport", {"board": "x", "project_type": "host_driven"})
     timeouts = client.call("open_transport", options=options)["timeouts"]
     check(set(timeouts) == {"session_start_retry_timeout_sec", "session_start_timeout_sec",
@@ -204,57 +200,38 @@ def test_transport(client):
                  "reading after it was closed", "TransportClosedError")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("board")
-    parser.add_argument("--aotc", required=True)
-    parser.add_argument("--work", required=True)
-    options = parser.parse_args()
-    archive = SHARED / "tvm" / "op_add_crt_syslib.tar"
-    missing = missing_tools(options.board) or ([] if archive.exists() else [str(archive)])
-    if missing:
-        print(f"skipped: {', '.join(missing)} not there", file=sys.stderr)
-        return 1 if os.environ.get("CI") == "true" else SKIPPED
-    aotc = pathlib.Path(options.aotc).resolve()
-    work = pathlib.Path(options.work)
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    run([aotc, "project-server", "--template", work / "template"])
-    client = Client(work / "template", aotc)
+@pytest.mark.parametrize("board", ["host", "qemu_mps2_an386"])
+def test_project_api(board, tmp_path):
+    need_tools(board)
+    need_archive()
+    work = tmp_path
+    common.aotc("project-server", "--template", work / "template")
+    client = Client(work / "template")
     check(client.info["is_template"] and client.info["protocol_version"] == 1 and
           client.info["model_library_format_path"] == "", "a template says that it is one")
-    test_options(client.info)
-    test_requests(client)
-    chosen = {"project_type": "host_driven", "board": options.board}
+    check_options(client.info)
+    check_requests(client)
+    chosen = {"project_type": "host_driven", "board": board}
     expect_error(-32000, lambda: client.call(
         "generate_project", model_library_format_path=str(work / "absent.tar"),
         standalone_crt_dir="", project_dir=str(work / "none"),
         options=client.options_for("generate_project", chosen)), "an archive that is not there")
     check(not (work / "none").exists(), "leaves no project behind")
-    client.call("generate_project", model_library_format_path=str(archive), standalone_crt_dir="",
+    client.call("generate_project", model_library_format_path=str(ARCHIVE), standalone_crt_dir="",
                 project_dir=str(work / "project"),
                 options=client.options_for("generate_project", chosen))
     client.close()
     check(client.process.returncode == 0, "the server ends when its client goes")
-    client = Client(work / "project", aotc)
+    client = Client(work / "project")
     check(not client.info["is_template"] and
           pathlib.Path(client.info["model_library_format_path"]).read_bytes() ==
-          archive.read_bytes(), "a project says that it is one, and has its archive")
+          ARCHIVE.read_bytes(), "a project says that it is one, and has its archive")
     given = client.options_for("build", chosen)
     expect_error(-32000, lambda: client.call("flash", options=given), "flashing before building")
     check(client.call("build", options=given) is None, "builds")
     check(client.call("flash", options=given) is None, "flashes")
-    test_transport(client)
+    check_transport(client)
     # A second time, as a script does for each of its measurements.
     client.call("open_transport", options=given)
     client.close()
     check(client.process.returncode == 0, "ends with an open transport")
-    return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (Failed, ServerError) as failure:
-        print(f"FAILED: {failure}", file=sys.stderr)
-        sys.exit(1)

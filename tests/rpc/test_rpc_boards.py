@@ -1,51 +1,61 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Operators of TVM's own archives on emulated boards, through the aotc command.
-
-Usage: boards.py BOARD --aotc PATH --work DIR
 
 Makes firmware of op_add, calls it through the function registry of the device and compares with
 NumPy's sum; then talks to the same firmware with a client of the protocol written here from
 docs/rpc.md: damaged frames, a restart, a tensor that is too large.
 """
-import argparse
 import binascii
 import json
 import os
-import pathlib
 import random
 import shutil
 import socket
 import struct
 import subprocess
-import sys
 import time
 
+import common
 import numpy as np
+import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARED = pathlib.Path(os.environ.get("AOTC_SHARED", ROOT.parent / "shared"))
-SKIPPED = 77
+BOARDS = ["host", "qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps2_an500", "qemu_mps2_an505", "qemu_mps3_an547", "qemu_riscv32"]
+ARCHIVE = common.SHARED / "tvm" / "op_add_crt_syslib.tar"
 HELLO, LIST, ALLOCATE, WRITE, READ, CALL, TIME, FREE, RESET = range(1, 10)
 WORKING, ERROR = 0xF0, 0xFF
 
 
-class Failed(Exception):
-    pass
-
-
 def check(condition, what, shown=""):
-    if not condition:
-        raise Failed(f"{what}\n{shown}")
-    print(f"ok: {what}")
+    assert condition, f"{what}\n{shown}"
 
 
-def run(command, seconds=600, expect=0):
-    done = subprocess.run([str(c) for c in command], capture_output=True, text=True,
-                          timeout=seconds)
-    if done.returncode != expect:
-        raise Failed(f"{command}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
-    return done
+def need_tools(board):
+    data = common.board(board)
+    wanted = [data["toolchain"]["compiler"], "cmake"]
+    if data["emulator"]["program"] != "{image}":
+        wanted.append(data["emulator"]["program"])
+    missing = [p for p in wanted if shutil.which(p) is None]
+    if missing:
+        common.missing(f"{', '.join(missing)} not there")
+
+
+def need_archive():
+    if not ARCHIVE.exists():
+        common.missing(f"{ARCHIVE} not there")
+
+
+every_board = pytest.mark.parametrize("project", BOARDS, indirect=True)
+
+
+@pytest.fixture(scope="module")
+def project(request, tmp_path_factory):
+    """A firmware of op_add for a board."""
+    need_tools(request.param)
+    need_archive()
+    folder = tmp_path_factory.mktemp(request.param) / "project"
+    common.aotc("create", ARCHIVE, "--project", "host-driven", "--board", request.param, "-o", folder)
+    common.aotc("build", "-q", folder)
+    return folder
 
 
 # --- The protocol, from its description ----------------------------------------------------------
@@ -101,7 +111,7 @@ class Device:
 
     def __init__(self, project):
         manifest = json.loads((project / "aotc.json").read_text())
-        board = json.loads((ROOT / "boards" / manifest["board"] / "board.json").read_text())
+        board = common.board(manifest["board"])
         image = project / manifest["image"]
         self.line, theirs = socket.socketpair()
         command = [a.replace("{image}", str(image)).replace("{arguments}", "")
@@ -126,7 +136,7 @@ class Device:
             except TimeoutError:
                 break
             if not piece:
-                raise Failed("the emulator ended")
+                raise common.Failure("the emulator ended")
             self.heard += piece
         return self.heard
 
@@ -156,34 +166,38 @@ def call_add(device, a, b):
     device.ask(WRITE, struct.pack("<BI", 1, 0) + bytes([b & 255]))
     kind, payload = device.ask(CALL, b"\xff\xffadd\0" + bytes([3, 7, 0, 7, 1, 7, 2]))
     if kind != CALL | 0x80 or struct.unpack_from("<i", payload)[0] != 0:
-        raise Failed(f"call: type {kind}, {payload}")
+        raise common.Failure(f"call: type {kind}, {payload}")
     kind, payload = device.ask(READ, struct.pack("<BIH", 2, 0, len(a)))
     return list(struct.unpack(f"<{len(a)}b", payload))
 
 
-def test_protocol(project, fuzzed):
-    device = Device(project)
-    try:
-        kind, info = device.ask(HELLO)
-        check(kind == HELLO | 0x80 and len(info) > 24, "the device greets a client of our own")
-        check(call_add(device, [1, -5], 7) == [8, 2], "op_add is right through our own client")
-        pool = struct.unpack_from("<I", info, 8)[0]
-        kind, payload = device.ask(ALLOCATE, allocate(3, pool + 1))
-        check(kind == ERROR and struct.unpack("<HI", payload) == (7, pool + 1),
-              "a tensor larger than the pool is refused")
-        kind, payload = device.ask(READ, struct.pack("<BIH", 2, 0, 60000))
-        check(kind == ERROR and payload[0] == 8, "reading beyond a tensor is refused")
-        # Half a frame, then noise: the next frame is read whatever was before.
-        device.line.sendall(frame(CALL, 9, 4711, b"\xff\xffadd\0")[:9] + os.urandom(40))
-        check(call_add(device, [3, 4], 1) == [4, 5], "resynchronises after garbage")
-        test_fuzz(device, fuzzed)
-        if info[7] & 4:
-            test_restart(device)
-    finally:
-        device.close()
+@pytest.fixture
+def device(project):
+    one = Device(project)
+    yield one
+    one.close()
 
 
-def test_fuzz(device, count):
+@every_board
+def test_protocol(device):
+    kind, info = device.ask(HELLO)
+    check(kind == HELLO | 0x80 and len(info) > 24, "the device greets a client of our own")
+    check(call_add(device, [1, -5], 7) == [8, 2], "op_add is right through our own client")
+    pool = struct.unpack_from("<I", info, 8)[0]
+    kind, payload = device.ask(ALLOCATE, allocate(3, pool + 1))
+    check(kind == ERROR and struct.unpack("<HI", payload) == (7, pool + 1),
+          "a tensor larger than the pool is refused")
+    kind, payload = device.ask(READ, struct.pack("<BIH", 2, 0, 60000))
+    check(kind == ERROR and payload[0] == 8, "reading beyond a tensor is refused")
+    # Half a frame, then noise: the next frame is read whatever was before.
+    device.line.sendall(frame(CALL, 9, 4711, b"\xff\xffadd\0")[:9] + os.urandom(40))
+    check(call_add(device, [3, 4], 1) == [4, 5], "resynchronises after garbage")
+    fuzz(device, 500)
+    if info[7] & 4:
+        restart(device)
+
+
+def fuzz(device, count):
     """Frames of every kind of damage; in between the device must still answer."""
     source = random.Random(1)
     good = [frame(kind, 1, session, bytes(source.randrange(256) for _ in range(size)))
@@ -202,11 +216,11 @@ def test_fuzz(device, count):
             sent = b""
             answer = device.ask(HELLO)
             if answer is None or answer[0] != HELLO | 0x80:
-                raise Failed(f"no answer after {number} fuzzed frames: {answer}")
+                raise common.Failure(f"no answer after {number} fuzzed frames: {answer}")
     check(call_add(device, [1, 2], 3) == [4, 5], f"works after {count} fuzzed frames")
 
 
-def test_restart(device):
+def restart(device):
     kind, _ = device.ask(RESET, b"\1")
     check(kind == RESET | 0x80, "takes the request to restart")
     answer = device.ask(READ, struct.pack("<BIH", 2, 0, 1))
@@ -216,38 +230,45 @@ def test_restart(device):
     check(call_add(device, [1, 2], 3) == [4, 5], "works after a restart")
 
 
+@pytest.mark.parametrize("project", ["qemu_mps2_an386"], indirect=True)
+def test_damaged_frames(device):
+    """No lock-up: the device answers after ten thousand damaged frames."""
+    fuzz(device, 10000)
+
+
 # --- Through the command -------------------------------------------------------------------------
 
-def test_command(aotc, project, work):
-    functions = json.loads(run([aotc, "rpc", "list", project, "--json"]).stdout)["functions"]
+
+@every_board
+def test_command(project, tmp_path):
+    functions = json.loads(common.aotc("rpc", "list", project, "--json"))["functions"]
     check("add" in functions, "lists the functions")
     source = np.random.default_rng(3)
     for _ in range(3):
         a = source.integers(-128, 128, 2).astype(np.int8)
         b = source.integers(-128, 128, 1).astype(np.int8)
-        np.save(work / "a.npy", a)
-        np.save(work / "b.npy", b)
-        done = run([aotc, "rpc", "call", project, "add", "--input", work / "a.npy", "--input",
-                    work / "b.npy", "--json"])
-        result = json.loads(done.stdout)["results"][0]["values"]
-        check(result == (a + b).tolist(), f"op_add({a}, {b}) is NumPy's sum", done.stdout)
-    timing = json.loads(run([aotc, "rpc", "time", project, "add", "--repeats", "5", "--json"]).stdout)
+        np.save(tmp_path / "a.npy", a)
+        np.save(tmp_path / "b.npy", b)
+        said = common.aotc("rpc", "call", project, "add", "--input", tmp_path / "a.npy", "--input", tmp_path / "b.npy", "--json")
+        check(json.loads(said)["results"][0]["values"] == (a + b).tolist(), f"op_add({a}, {b}) is NumPy's sum", said)
+    timing = json.loads(common.aotc("rpc", "time", project, "add", "--repeats", "5", "--json"))
     if timing["unit"] == "instructions":
         check(timing["least"] == timing["most"] and 0 < timing["least"] < 400,
               f"op_add takes {timing['least']} instructions, every time", timing)
-    failed = run([aotc, "rpc", "call", project, "subtract"], expect=1)
-    check("[rpc-function]" in failed.stderr, "an unknown function is reported", failed.stderr)
+    failed = common.aotc("rpc", "call", project, "subtract", expect=None)
+    check(failed.returncode == 1 and "[rpc-function]" in failed.stderr, "an unknown function is reported", failed.stderr)
 
 
-def test_session_dies(aotc, project):
+@pytest.mark.parametrize("project", ["host"], indirect=True)
+def test_session_dies(project):
     """Nothing that listens, and a line that is closed in the middle of a conversation."""
     server = socket.socket()
     server.bind(("127.0.0.1", 0))
     server.listen()
     port = f"tcp:127.0.0.1:{server.getsockname()[1]}"
-    failed = run([aotc, "rpc", "list", project, "--port", port], expect=6)
-    check("[rpc-silent]" in failed.stderr, "a device that says nothing is reported", failed.stderr)
-    client = subprocess.Popen([aotc, "rpc", "list", project, "--port", port],
+    failed = common.aotc("rpc", "list", project, "--port", port, expect=None)
+    check(failed.returncode == 6 and "[rpc-silent]" in failed.stderr, "a device that says nothing is reported", failed.stderr)
+    client = subprocess.Popen([common.AOTC, "rpc", "list", project, "--port", port],
                               stderr=subprocess.PIPE, text=True)
     server.accept()[0].close()  # of the client before
     line = server.accept()[0]
@@ -255,47 +276,5 @@ def test_session_dies(aotc, project):
     line.close()
     _, said = client.communicate(timeout=600)
     check(client.returncode == 6 and "[rpc-closed]" in said, "a line that closes is reported", said)
-    failed = run([aotc, "rpc", "list", project, "--port", "unix:/nonexistent"], expect=6)
-    check("[rpc-port]" in failed.stderr, "a port that is not there is reported", failed.stderr)
-
-
-def missing_tools(board):
-    data = json.loads((ROOT / "boards" / board / "board.json").read_text())
-    wanted = [data["toolchain"]["compiler"], "cmake"]
-    if data["emulator"]["program"] != "{image}":
-        wanted.append(data["emulator"]["program"])
-    return [p for p in wanted if shutil.which(p) is None]
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("board")
-    parser.add_argument("--aotc", required=True)
-    parser.add_argument("--work", required=True)
-    parser.add_argument("--fuzzed", type=int, default=500)
-    options = parser.parse_args()
-    archive = SHARED / "tvm" / "op_add_crt_syslib.tar"
-    missing = missing_tools(options.board) or ([] if archive.exists() else [str(archive)])
-    if missing:
-        print(f"skipped: {', '.join(missing)} not there", file=sys.stderr)
-        return 1 if os.environ.get("CI") == "true" else SKIPPED
-    work = pathlib.Path(options.work)
-    shutil.rmtree(work, ignore_errors=True)
-    work.mkdir(parents=True)
-    project = work / "project"
-    run([options.aotc, "create", archive, "--project", "host-driven", "--board", options.board,
-         "-o", project])
-    run([options.aotc, "build", "-q", project], seconds=600)
-    test_command(options.aotc, project, work)
-    test_protocol(project, options.fuzzed)
-    if options.board == "host":
-        test_session_dies(options.aotc, project)
-    return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except Failed as failure:
-        print(f"FAILED: {failure}", file=sys.stderr)
-        sys.exit(1)
+    failed = common.aotc("rpc", "list", project, "--port", "unix:/nonexistent", expect=None)
+    check(failed.returncode == 6 and "[rpc-port]" in failed.stderr, "a port that is not there is reported", failed.stderr)

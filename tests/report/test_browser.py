@@ -1,32 +1,22 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Opens the page of `aotc report --html` in Chromium, wide and narrow, light and dark, and looks at what is there.
-
-Usage: run_browser.py --aotc PROGRAM --work DIRECTORY
 
 No request but for the page itself, nothing on the console, figures as in --json, contrast of all text at least 4.5 to
 1, every action reached by Tab, no part wider than the window, and a print without what is there to be pressed. The rules of axe-core,
 which tests/requirements-files.txt brings, find nothing serious. A model of 1,500 operators is drawn in parts, with no more elements and
-calls of functions than a page of a small model has, several times. Exits with 77 where there is no Chromium or axe-core; with CI=true that is a failure.
-Ends with a line "N passed, N failed".
+calls of functions than a page of a small model has, several times.
 """
-import argparse
 import importlib.util
 import json
-import os
 import pathlib
-import subprocess
-import sys
 
-sys.dont_write_bytecode = True
-import browser as chromium  # noqa: E402
+import browser as chromium
+import common
+import large_graphs
+import pytest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
-import large_graphs  # noqa: E402
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-DIGITS = ROOT / "tests/models/digits/digits_int8.tflite"
-SKIPPED = 77
+DIGITS = common.ROOT / "tests/models/digits/digits_int8.tflite"
+BOARD = ["--board", "qemu_mps2_an386"]
 LEAST_CONTRAST = 4.5
 # Of the page of a large model: how many calls it draws at a time, and what that may take.
 DRAWN, MOST_ELEMENTS, MOST_WORK, MOST_BYTES = 200, 14_000, 250_000, 1_000
@@ -67,36 +57,21 @@ ACTIONS = """(() => { window.actions = [...document.querySelectorAll('a[href], b
 FOCUSED = "window.actions.indexOf(document.activeElement)"
 
 
-def axe_core():
-    """The text of the script, or None."""
-    found = importlib.util.find_spec("axe_playwright_python")
-    return (pathlib.Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8") if found else None
-
-
-def large_page(args):
-    """Of a model of 1,500 small operators: (page, data)."""
-    model, page = args.work / "large.tflite", args.work / "large.html"
-    model.write_bytes(large_graphs.window(1500, "int8"))
-    told = subprocess.run([args.aotc, "report", model, "--board", "qemu_mps2_an386", "--html", page, "--json"], check=True, capture_output=True)
-    return page, json.loads(told.stdout)
-
-
 def at(data, path):
     for step in path.split("."):
         data = data[int(step)] if isinstance(data, list) else data[step]
     return data
 
 
-class Tests:
-    def __init__(self, page, data, browser):
-        self.page, self.data, self.browser = page, data, browser
-        self.passed = self.failed = 0
+class View:
+    """A page in a browser; each check is a subtest."""
+
+    def __init__(self, page, data, browser, subtests):
+        self.page, self.data, self.browser, self.subtests = page, data, browser, subtests
 
     def check(self, name, good, says=""):
-        self.passed += bool(good)
-        self.failed += not good
-        if not good:
-            print(f"FAILED {name}: {says}")
+        with self.subtests.test(name):
+            assert good, says
 
     def look(self, width, dark):
         name, browser = f"{width} {'dark' if dark else 'light'}", self.browser
@@ -166,7 +141,6 @@ class Tests:
         paper = self.browser.ask("[getComputedStyle(document.documentElement).colorScheme, !!document.querySelector('#layers tbody tr').getClientRects().length]")
         self.check("print", hidden and paper == ["light", True], (hidden, paper))
 
-
     def large(self):
         """Of 1,500 calls those around the chosen one are drawn; all are reached by the keys."""
         browser, calls = self.browser, len(self.data["layers"])
@@ -207,49 +181,99 @@ class Tests:
         print(f"{calls} calls: {elements:,} elements, {loaded:,} calls of functions to load, {turns // ((calls - 1) // DRAWN):,} to turn, {size:,} bytes")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", required=True, type=pathlib.Path)
-    parser.add_argument("--work", required=True, type=pathlib.Path)
-    args = parser.parse_args()
+@pytest.fixture(scope="module")
+def axe():
+    """The text of axe-core."""
+    found = importlib.util.find_spec("axe_playwright_python")
+    if not found:
+        common.missing("there is no axe-core: scripts/setup installs it")
+    return (pathlib.Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def browser():
     program = chromium.find()
-    axe = axe_core()
-    if program is None or axe is None:
-        print("SKIPPED: there is no " + ("chromium" if program is None else "axe-core") + ": scripts/setup installs it")
-        return 1 if os.environ.get("CI") == "true" else SKIPPED
-    args.work.mkdir(parents=True, exist_ok=True)
-    command = [args.aotc, "report", DIGITS, "--board", "qemu_mps2_an386"]
-    old = args.work / "old.json"
-    old.write_bytes(subprocess.run([*command, "-O", "speed", "--json"], check=True, capture_output=True).stdout)
-    page = args.work / "page.html"
-    data = json.loads(subprocess.run([*command, "--compare", old, "--html", page, "--json"], check=True, capture_output=True).stdout)
-    project, built = args.work / "project", args.work / "built.html"
-    for words in (["create", DIGITS, "--board", "qemu_mps2_an386", "-o", project, "--force", "-q"], ["build", project, "-q"], ["run", project, "-q"],
+    if program is None:
+        common.missing("there is no chromium: scripts/setup installs it")
+    with chromium.Browser(program) as one:
+        yield one
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    return tmp_path_factory.mktemp("pages")
+
+
+def page_of(work, name, *arguments):
+    """(page, what --json says)"""
+    page = work / f"{name}.html"
+    return page, json.loads(common.aotc("report", *arguments, "--html", page, "--json"))
+
+
+@pytest.fixture(scope="module")
+def compared(work):
+    old = work / "old.json"
+    old.write_text(common.aotc("report", DIGITS, *BOARD, "-O", "speed", "--json"))
+    return page_of(work, "compared", DIGITS, *BOARD, "--compare", old)
+
+
+@pytest.fixture(scope="module")
+def built(work):
+    """Of a project that ran, and whose cycles were counted."""
+    project = work / "project"
+    for words in (["create", DIGITS, *BOARD, "-o", project, "-q"], ["build", project, "-q"], ["run", project, "-q"],
                   ["analyze", "cycles", project]):
-        subprocess.run([args.aotc, *words], check=True, stdout=subprocess.DEVNULL)
-    of_built = json.loads(subprocess.run([args.aotc, "report", project, "--html", built, "--json"], check=True, capture_output=True).stdout)
-    with chromium.Browser(program) as browser:
-        tests = Tests(built, of_built, browser)
-        for width in (1280, 390):
-            tests.look(width, False)
-            tests.look(width, True)
-            tests.accessible(axe, width, width == 390)
-        tests.check("counted cycles", any(path.endswith("counted_cycles") for path, _ in browser.ask(FIGURES)), "are not on the page")
-        done = (tests.passed, tests.failed)
-        tests = Tests(page, data, browser)
-        tests.passed, tests.failed = done
-        for width in (1280, 390, 320):
-            for dark in (False, True):
-                tests.look(width, dark)
-        tests.keys()
-        tests.printed()
-        for width, dark in ((1280, False), (1280, True), (390, False), (390, True)):
-            tests.accessible(axe, width, dark)
-        tests.page, tests.data = large_page(args)
-        tests.large()
-    print(f"{tests.passed} passed, {tests.failed} failed")
-    return 1 if tests.failed else 0
+        common.aotc(*words)
+    return page_of(work, "built", project)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+@pytest.fixture(scope="module")
+def large(work):
+    """Of a model of 1,500 small operators."""
+    model = work / "large.tflite"
+    model.write_bytes(large_graphs.window(1500, "int8"))
+    return page_of(work, "large", model, *BOARD)
+
+
+@pytest.fixture
+def view(request, browser, subtests):
+    return View(*request.getfixturevalue(request.param), browser, subtests)
+
+
+def of(*pages):
+    return pytest.mark.parametrize("view", pages, indirect=True)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("view, width", [("built", 1280), ("built", 390), ("compared", 1280), ("compared", 390), ("compared", 320)],
+                         indirect=["view"])
+def test_look(view, width, dark):
+    view.look(width, dark)
+
+
+@pytest.mark.parametrize("view, width, dark", [("built", 1280, False), ("built", 390, True), ("compared", 1280, False),
+                                               ("compared", 1280, True), ("compared", 390, False), ("compared", 390, True)],
+                         indirect=["view"])
+def test_accessible(view, width, dark, axe):
+    view.accessible(axe, width, dark)
+
+
+@of("built")
+def test_counted_cycles(view):
+    view.browser.open(view.page)
+    assert any(path.endswith("counted_cycles") for path, _ in view.browser.ask(FIGURES))
+
+
+@of("compared")
+def test_keys(view):
+    view.keys()
+
+
+@of("compared")
+def test_printed(view):
+    view.printed()
+
+
+@of("large")
+def test_large(view):
+    view.large()

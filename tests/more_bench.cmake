@@ -2,9 +2,7 @@
 # The recorded figures of scripts/bench: included by tests/CMakeLists.txt.
 set(bench ${CMAKE_SOURCE_DIR}/scripts/bench)
 
-add_test(NAME bench.unit
-  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/bench/bench_test.py)
-set_tests_properties(bench.unit PROPERTIES LABELS quick ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1")
+pytest_test(bench.unit quick bench/test_bench.py)
 
 # bench_check(NAME MODELS TARGETS): fails when a figure is more than 1 % worse than recorded.
 function(bench_check name models targets)
@@ -17,13 +15,7 @@ bench_check(shared kws,resnet,ad,strww m3,m4,rv32imac)
 bench_check(other kws,vww,resnet,ad,strww,micro_speech m7,m33)
 bench_check(more vww,micro_speech m4)
 
+pytest_test(bench.levels full bench/test_levels.py)
 # Dynamic range beside int8: instructions of fully connected layers, at most 1.2 times as many.
-add_test(NAME bench.levels
-  COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bench/levels.py --aotc $<TARGET_FILE:aotc>)
-set_tests_properties(bench.levels PROPERTIES LABELS full SKIP_RETURN_CODE 77)
-add_test(NAME bench.dynamic_range
-  COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bench/dynamic_range.py --aotc $<TARGET_FILE:aotc>)
-set_tests_properties(bench.dynamic_range PROPERTIES LABELS full SKIP_RETURN_CODE 77)
-add_test(NAME bench.svdf
-  COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/bench/svdf.py --aotc $<TARGET_FILE:aotc>)
-set_tests_properties(bench.svdf PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+pytest_test(bench.dynamic_range full bench/test_dynamic_range.py)
+pytest_test(bench.svdf full bench/test_svdf.py)

@@ -47,23 +47,10 @@ if(AOTC_SANITIZE)
   return()
 endif()
 
-pytest_test(cli.help quick cli/test_help.py)
-set(cli ${CMAKE_CURRENT_SOURCE_DIR}/cli/run_cli.py --aotc $<TARGET_FILE:aotc>)
-add_test(NAME cli COMMAND ${Python3_EXECUTABLE} ${cli} --work ${CMAKE_BINARY_DIR}/cli)
-set_tests_properties(cli PROPERTIES LABELS quick)
-add_test(NAME cli.messages COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/messages.py --aotc $<TARGET_FILE:aotc>
-         --work ${CMAKE_BINARY_DIR}/cli_messages)
-set_tests_properties(cli.messages PROPERTIES LABELS quick)
-add_test(NAME cli.manual
-         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/manual.py --aotc $<TARGET_FILE:aotc>
-                 --work ${CMAKE_BINARY_DIR}/cli_manual)
-set_tests_properties(cli.manual PROPERTIES LABELS quick)
-add_test(NAME cli.schema COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/cli/schema.py --aotc $<TARGET_FILE:aotc>
-         --work ${CMAKE_BINARY_DIR}/cli_schema)
-set_tests_properties(cli.schema PROPERTIES LABELS quick)
-add_test(NAME cli.scripts COMMAND ${python} ${CMAKE_CURRENT_SOURCE_DIR}/cli/scripts.py)
-set_tests_properties(cli.scripts PROPERTIES LABELS quick)
-add_test(NAME cli.boards COMMAND ${python} ${cli} --boards --work ${CMAKE_BINARY_DIR}/cli_boards)
-set_tests_properties(cli.boards PROPERTIES LABELS full)
+pytest_test(cli quick cli/test_cli.py)
+foreach(part help messages manual schema scripts)
+  pytest_test(cli.${part} quick cli/test_${part}.py)
+endforeach()
+pytest_test(cli.boards full cli/test_cli_boards.py)
 
 pytest_test(golden quick golden/test_golden.py)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Firmware of tests/devices/second_core.py: stands where main.c is in a project for the AN521 and
+/* Firmware of tests/devices/test_second_core.py: stands where main.c is in a project for the AN521 and
  * drives second_core.c and its hooks. The first argument chooses a test; every result is a line
  * `@aotc key=value ...` that the script checks. */
 #include <string.h>

@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # Devices: the second core of the AN521, and failing hooks. Included by tests/CMakeLists.txt.
-set(devices ${CMAKE_CURRENT_LIST_DIR})
-
-add_test(NAME devices.second_core COMMAND ${Python3_EXECUTABLE} ${devices}/second_core.py
-         --work ${CMAKE_BINARY_DIR}/devices)
-set_tests_properties(devices.second_core PROPERTIES LABELS quick)
-add_test(NAME devices.faults COMMAND ${Python3_EXECUTABLE} ${devices}/faults.py
-         --work ${CMAKE_BINARY_DIR}/devices)
-set_tests_properties(devices.faults PROPERTIES LABELS quick)
-add_test(NAME devices.names COMMAND ${Python3_EXECUTABLE} ${devices}/names.py
-         $<TARGET_FILE:aotc> ${CMAKE_BINARY_DIR}/devices/names)
-set_tests_properties(devices.names PROPERTIES LABELS quick)
+pytest_test(devices.second_core quick test_second_core.py)
+pytest_test(devices.faults quick test_hook_faults.py)
+pytest_test(devices.names quick test_device_names.py)
 # Models that aotc compiled for two devices.
-foreach(what faults transfer digits_int8 gru_steps_int8 resnet)
-  set(label full)
-  if(what STREQUAL "faults")
-    set(label quick)
-  endif()
-  e2e_test(devices.compiled.${what} ${label} ${python} ${devices}/compiled.py ${what}
-    --work ${CMAKE_BINARY_DIR}/devices)
+pytest_test(devices.compiled.faults quick test_compiled_devices.py -k test_faults)
+pytest_test(devices.compiled.transfer full test_compiled_devices.py::test_transfer)
+foreach(model digits_int8 gru_steps_int8 resnet)
+  pytest_test(devices.compiled.${model} full test_compiled_devices.py -k ${model})
 endforeach()

@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of archives share: making archives of every version, running aotc, ../shared."""
+"""What the tests of archives share: making archives of every version, running aotc."""
 import io
 import json
 import os
 import pathlib
 import subprocess
-import sys
 import tarfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-SHARED = pathlib.Path(os.environ.get("AOTC_SHARED") or ROOT.parent / "shared")
-SKIP = 77
 
 
 class Failure(Exception):
@@ -20,25 +17,6 @@ class Failure(Exception):
 def expect(good, text):
     if not good:
         raise Failure(text)
-
-
-def shared(folder):
-    """A folder of ../shared; skips the test without it, fails under CI."""
-    path = SHARED / folder
-    if path.is_dir():
-        return path
-    if os.environ.get("CI") == "true":
-        raise Failure(f"{path} is missing, and CI=true")
-    print(f"SKIPPED: {path} is missing (set AOTC_SHARED to the folder)")
-    sys.exit(SKIP)
-
-
-def main_of(test, *args):
-    try:
-        test(*args)
-    except Failure as failure:
-        print(f"FAILED: {failure}")
-        sys.exit(1)
 
 
 def run(program, *args, code=0, env=None):

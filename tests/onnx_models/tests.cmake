@@ -10,7 +10,7 @@ e2e_test(onnx.order full ${python} ${onnx_models}/operators.py --only order_ --c
   --compiler "clang-19 -O0" --compiler "clang-19 -O3" --work ${work}/onnx_order)
 e2e_test(onnx.mixed full ${python} ${onnx_models}/operators.py --only mixed_ --target cortex_m4
   --work ${work}/onnx_mixed)
-e2e_test(onnx.order_depends full ${python} ${onnx_models}/order_depends.py --work ${work}/onnx_order_depends)
+pytest_test(onnx.order_depends full test_order_depends.py)
 e2e_test(onnx.networks full ${python} ${onnx_models}/networks.py --work ${work}/onnx_networks)
 e2e_test(onnx.networks.boards full ${python} ${onnx_models}/networks.py --target cortex_m4
   --work ${work}/onnx_networks_boards)
@@ -19,7 +19,7 @@ e2e_test(onnx.quantised.boards full ${python} ${onnx_models}/quantised.py --targ
   --inputs 1 --forms s8s8_channels,operators --work ${work}/onnx_quantised_boards)
 e2e_test(onnx.quantised.hashes full ${python} ${onnx_models}/quantised.py --hashes --networks autoencoder
   --inputs 1 --work ${work}/onnx_quantised_hashes)
-e2e_test(onnx.compare full ${python} ${onnx_models}/compare_test.py --work ${work}/onnx_compare)
+pytest_test(onnx.compare full test_compare.py)
 e2e_test(onnx.twins full ${python} ${onnx_models}/twins.py --models kws,resnet --work ${work}/onnx_twins)
 e2e_test(onnx.torch_twins full ${python} ${onnx_models}/torch_twins.py --only convolutional_script
   --work ${work}/onnx_torch_twins)
@@ -27,7 +27,7 @@ e2e_test(onnx.attention full ${python} ${onnx_models}/attention_costs.py --only 
 e2e_test(onnx.classical full ${python} ${onnx_models}/classical.py --work ${work}/onnx_classical)
 e2e_test(onnx.classical.boards full ${python} ${onnx_models}/classical.py --target cortex_m4 --only random_forest
   --work ${work}/onnx_classical_boards)
-e2e_test(onnx.projects full ${python} ${onnx_models}/projects.py --work ${work}/onnx_projects)
+pytest_test(onnx.projects full test_onnx_projects.py)
 e2e_test(onnx.large full ${python} ${onnx_models}/large.py --work ${work}/onnx_large)
-e2e_test(onnx.can_fail full ${python} ${onnx_models}/can_fail.py --work ${work}/onnx_can_fail)
+pytest_test(onnx.can_fail full test_onnx_can_fail.py)
 e2e_test(onnx.compile_costs full ${python} ${onnx_models}/compile_costs.py --runs 1 --work ${work}/onnx_compile_costs)

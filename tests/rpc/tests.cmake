@@ -29,25 +29,16 @@ foreach(board host qemu_mps2_an385 qemu_mps2_an386 qemu_mps2_an500 qemu_mps2_an5
   if(board MATCHES "^(host|qemu_mps2_an386)$")
     set(label quick)
   endif()
-  add_test(NAME rpc.${board} COMMAND ${python} ${rpc}/boards.py ${board}
-           --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/${board})
-  set_tests_properties(rpc.${board} PROPERTIES LABELS ${label} SKIP_RETURN_CODE 77)
+  pytest_test(rpc.${board} ${label} test_rpc_boards.py -k "${board} and not damaged_frames")
 endforeach()
+pytest_test(rpc.fuzz.qemu_mps2_an386 full test_rpc_boards.py::test_damaged_frames)
 
 # TVM's Project API, with a client of our own.
 foreach(board host qemu_mps2_an386)
-  add_test(NAME rpc.project_api.${board} COMMAND ${python} ${rpc}/project_api.py ${board}
-           --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/api_${board})
-  set_tests_properties(rpc.project_api.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+  pytest_test(rpc.project_api.${board} full test_project_api.py -k ${board})
 endforeach()
 
 # Operators one by one, beside the run of the whole model.
 foreach(board qemu_mps2_an386 qemu_riscv32)
-  add_test(NAME rpc.bench.${board} COMMAND ${python} ${rpc}/bench_ops.py ${board}
-           --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/bench_${board})
-  set_tests_properties(rpc.bench.${board} PROPERTIES LABELS full SKIP_RETURN_CODE 77)
+  pytest_test(rpc.bench.${board} full test_bench_ops.py -k ${board})
 endforeach()
-# No lock-up: the device answers after ten thousand damaged frames.
-add_test(NAME rpc.fuzz.qemu_mps2_an386 COMMAND ${python} ${rpc}/boards.py qemu_mps2_an386
-         --aotc $<TARGET_FILE:aotc> --work ${CMAKE_BINARY_DIR}/rpc/fuzz --fuzzed 10000)
-set_tests_properties(rpc.fuzz.qemu_mps2_an386 PROPERTIES LABELS full SKIP_RETURN_CODE 77)

@@ -197,7 +197,7 @@ std::vector<uint8_t> misaligned_zero_point() {
   return {};
 }
 
-// Sums up one input of each name and gives every partial sum out; tests/fuzz/hostile_names.py runs
+// Sums up one input of each name and gives every partial sum out; tests/fuzz/test_hostile_names.py runs
 // the C that is made of it. Names stand where C has comments, members, macros and source maps.
 std::vector<uint8_t> hostile_names() {
   const std::vector<std::string> names = {"*/ evil",

@@ -17,15 +17,8 @@ set_tests_properties(random_models PROPERTIES LABELS full)
 add_test(NAME random_models.any_type
          COMMAND ${random_models} --any-type --count 200 --jobs 2 --work ${CMAKE_BINARY_DIR}/random_models_any_type)
 set_tests_properties(random_models.any_type PROPERTIES LABELS full)
-add_test(NAME random_models.can_fail
-         COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/can_fail.py
-                 --program $<TARGET_FILE:check_models> --cc "${random_graphs_cc}"
-                 --work ${CMAKE_BINARY_DIR}/random_models_can_fail)
-set_tests_properties(random_models.can_fail PROPERTIES LABELS full)
+pytest_test(random_models.can_fail full test_random_models_can_fail.py)
 add_test(NAME random_models.documents
          COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/lane.py --documents)
 set_tests_properties(random_models.documents PROPERTIES LABELS quick)
-add_test(NAME random_models.edges
-         COMMAND ${python} ${CMAKE_CURRENT_LIST_DIR}/edges.py --program $<TARGET_FILE:check_models>
-                 --cc "${random_graphs_cc}" --work ${CMAKE_BINARY_DIR}/random_models_edges)
-set_tests_properties(random_models.edges PROPERTIES LABELS full)
+pytest_test(random_models.edges full test_edges.py)

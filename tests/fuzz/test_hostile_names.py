@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compiles a model whose names are made to break out of C, builds it and runs it.
 
-Usage: hostile_names.py --aotc AOTC --model corpus/tflite/hostile_names.tflite --work DIR
-
 The model adds up its inputs and gives every partial sum out. Every way of emitting it passes gcc and
 clang with all warnings as errors, its header passes C++, and the program computes the sums. Then the
 file itself gets hostile names.
 """
-import argparse
 import json
 import os
 import pathlib
 import shutil
 import subprocess
-import sys
 
+import common
+import pytest
+
+MODEL = pathlib.Path(__file__).resolve().parent / "corpus" / "tflite" / "hostile_names.tflite"
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 # -trigraphs is what -std=c99 does: without it the trigraphs in names would mean nothing.
 COMPILERS = (["gcc", "-trigraphs"], ["clang-19", "-trigraphs", "-Wno-unused-command-line-argument"])
@@ -61,33 +61,33 @@ int main(void)
     return bad != 0 || checked != 4 * {U}_OUTPUT_COUNT || {U}_OUTPUT_COUNT < 50;
 }}
 """
+_subtests = []
 
-passed = failed = 0
+
+@pytest.fixture(autouse=True)
+def each_check(subtests):
+    """Each check is a subtest, so that those behind a failure are made, too."""
+    _subtests.append(subtests)
+    yield
+    _subtests.pop()
 
 
 def check(what, command):
     """Runs a command that must succeed; standard output, or None."""
-    global passed, failed
-    done = subprocess.run([str(c) for c in command], capture_output=True, stdin=subprocess.DEVNULL,
-                          timeout=600)
-    if done.returncode == 0:
-        passed += 1
-        return done.stdout.decode(errors="replace")
-    failed += 1
+    done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
     text = (done.stdout + done.stderr).decode(errors="replace")
-    print(f"FAILED {what}: exit code {done.returncode}\n{text[:3000]}")
-    return None
+    with _subtests[-1].test(what):
+        assert done.returncode == 0, text[:3000]
+    return done.stdout.decode(errors="replace") if done.returncode == 0 else None
 
 
 def expect(what, condition):
-    global passed, failed
-    passed, failed = passed + bool(condition), failed + (not condition)
-    if not condition:
-        print(f"FAILED {what}")
+    with _subtests[-1].test(what):
+        assert condition
 
 
-def emit(aotc, model, out, *options):
-    made = check(f"compile {model}", [aotc, "compile", "-o", out, "--quiet", "--json", *options,
+def emit(model, out, *options):
+    made = check("compile", [common.AOTC, "compile", "-o", out, "--quiet", "--json", *options,
                                       "--", model])
     return json.loads(made)["prefix"] if made else None
 
@@ -128,61 +128,37 @@ def texts_are_plain(folder, prefix):
         expect(f"source map: {error}", False)
 
 
-def names_in_model(options):
-    crt = pathlib.Path(__file__).resolve().parents[2] / "crt" / "include"
-    variants = (["--prefix", "case"], [], ["--prefix", "min"], ["--prefix", "x", "--arena", "model"],
-                ["--memory", "workspace"], ["--input", "preserve"],
-                ["--input", "overwrite", "--output", "overwrite", "--arena", "model"])
-    for number, variant in enumerate(variants):
-        folder = options.work / f"variant{number}"
-        prefix = emit(options.aotc, options.model, folder, *variant)
-        if prefix is None:
-            continue
+@pytest.mark.parametrize("variant", [
+    ["--prefix", "case"], [], ["--prefix", "min"], ["--prefix", "x", "--arena", "model"], ["--memory", "workspace"],
+    ["--input", "preserve"], ["--input", "overwrite", "--output", "overwrite", "--arena", "model"]],
+    ids=lambda variant: " ".join(variant) or "default")
+def test_names_in_model(variant, tmp_path):
+    prefix = emit(MODEL, tmp_path / "out", *variant)
+    if prefix is not None:
         workspace = "workspace" in variant
-        build_all(folder, prefix, not workspace, ["-I", crt] if workspace else [])
-        texts_are_plain(folder, prefix)
+        build_all(tmp_path / "out", prefix, not workspace, ["-I", common.ROOT / "crt" / "include"] if workspace else [])
+        texts_are_plain(tmp_path / "out", prefix)
 
 
-def names_of_file(options):
-    files = ["with space.tflite", "quote'\"`$(touch evil).tflite", "-dash.tflite", "--help",
-             ".hidden.tflite", "ünï ☃ 名前.tflite", "0digit*?[x].tflite", "int.tflite", "NULL",
-             "*.tflite", "%s%n.tflite", "new\nline.tflite", "back\\slash\\", "a" * 200 + ".tflite",
-             b"\xff\xfe.tflite", "..tflite", "??!??=.tflite"]
-    here = options.work / "files"
+FILES = ["with space.tflite", "quote'\"`$(touch evil).tflite", "-dash.tflite", "--help",
+         ".hidden.tflite", "ünï ☃ 名前.tflite", "0digit*?[x].tflite", "int.tflite", "NULL",
+         "*.tflite", "%s%n.tflite", "new\nline.tflite", "back\\slash\\", "a" * 200 + ".tflite",
+         b"\xff\xfe.tflite", "..tflite", "??!??=.tflite"]
+
+
+@pytest.mark.parametrize("name", FILES, ids=[ascii(name)[:40] for name in FILES])
+def test_name_of_file(name, tmp_path, monkeypatch):
+    here, folder = tmp_path / "files", tmp_path / "out"
     here.mkdir()
-    os.chdir(here)
-    for number, name in enumerate(files):
-        name = os.fsencode(name)
-        shutil.copy(options.model, here / os.fsdecode(name))
-        folder = options.work / f"file{number}"
-        prefix = emit(options.aotc, os.fsdecode(name), folder)
-        if prefix is None:
-            continue
-        texts_are_plain(folder, prefix)
-        check(f"gcc for {name}", ["gcc", *STRICT, "-c", folder / f"{prefix}.c", "-o", os.devnull])
-        reported = check(f"check {name}", [options.aotc, "check", "--json", "--",
-                                           os.fsdecode(name)])
-        if reported is not None:
-            json.loads(reported)
+    monkeypatch.chdir(here)
+    name = os.fsdecode(os.fsencode(name))
+    shutil.copy(MODEL, here / name)
+    prefix = emit(name, folder)
+    if prefix is None:
+        return
+    texts_are_plain(folder, prefix)
+    check("gcc", ["gcc", *STRICT, "-c", folder / f"{prefix}.c", "-o", os.devnull])
+    reported = check("check", [common.AOTC, "check", "--json", "--", name])
+    if reported is not None:
+        json.loads(reported)
     expect("nothing was run by a shell", not (here / "evil").exists())
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--aotc", type=pathlib.Path, required=True)
-    parser.add_argument("--model", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    options = parser.parse_args()
-    for name in ("aotc", "model", "work"):
-        setattr(options, name, getattr(options, name).resolve())
-    shutil.rmtree(options.work, ignore_errors=True)
-    options.work.mkdir(parents=True)
-    names_in_model(options)
-    names_of_file(options)
-    print(f"{passed} passed, {failed} failed")
-    sys.exit(failed != 0)
-
-
-if __name__ == "__main__":
-    main()

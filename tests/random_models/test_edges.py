@@ -1,23 +1,16 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Models at the edge of what is defined: each side of the edge must end as it is written here.
 
-Usage: edges.py --program check_models --work DIR [--cc COMPILER]
-
 Judged as random models are (lane.py): LiteRT runs each, and what both accept is compared.
 """
-
-import argparse
 import dataclasses
-import pathlib
-import sys
 
+import common
+import judge
 import numpy as np
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-import judge  # noqa: E402
-from lane import Lane, Settings  # noqa: E402
-from model import Model, Op, Tensor  # noqa: E402
+import pytest
+from lane import Lane, Settings
+from model import Model, Op, Tensor
 
 EQUAL, BOTH, OURS, ONLY = judge.EQUAL, judge.BOTH_REFUSE, judge.WE_REFUSE, judge.ONLY_WE_ACCEPT
 WINDOW = {"padding": "SAME", "stride_h": 1, "stride_w": 1}
@@ -345,39 +338,30 @@ def cases():
     yield "UNPACK of two of one", unpack(1), BOTH, attribute
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", type=pathlib.Path, required=True)
-    parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--cc", default="gcc -O1")
-    options = parser.parse_args()
+@pytest.fixture
+def lane(build_folder, tmp_path):
+    one = Lane(Settings(build_folder / "tests" / "check_models", tmp_path, " ".join([*common.cached("gcc"), "-O1"]), "", None),
+               "edges")
+    yield one
+    one.close()
+
+
+def verdicts_of(lane, models):
+    return lane.verdicts([(f"model {i}", 0, model, model.file()) for i, model in enumerate(models)])
+
+
+def test_edges(lane, subtests):
     wanted = [*cases(), *accepted_by_us()]
-    lane = Lane(Settings(options.program.resolve(), options.work.resolve(), options.cc, "", None),
-                "edges")
-    try:
-        verdicts = lane.verdicts([(f"model {i}", 0, model, model.file())
-                                  for i, (_, model, _, _) in enumerate(wanted)])
-        # A reason that is not listed is a failure.
-        listed = dict(judge.REASONS)
-        judge.REASONS.clear()
-        only = [(f"model {i}", 0, case[1], case[1].file()) for i, case in enumerate(wanted) if case[2] == ONLY]
-        unlisted = lane.verdicts(only)
-    finally:
-        lane.close()
-    failed = sum(verdict.what != judge.FAILED for verdict in unlisted)
-    if failed:
-        print(f"FAILED: {failed} of {len(unlisted)} models that only aotc takes pass without a reason")
-    for reason in sorted(set(listed) - {case[3] for case in wanted if case[2] == ONLY}):
-        print(f"FAILED: no model shows the reason '{reason}'")
-        failed += 1
-    for (name, _, what, slug), verdict in zip(wanted, verdicts):
-        if verdict.what != what or (slug is not None and verdict.detail != slug):
-            print(f"FAILED {name}: {verdict.what} {verdict.detail}, expected {what} {slug or ''}")
-            failed += 1
-    print(f"{len(wanted) - failed} passed, {failed} failed")
-    return 1 if failed else 0
+    verdicts = verdicts_of(lane, [model for _, model, _, _ in wanted])
+    for (name, _, what, slug), verdict in zip(wanted, verdicts, strict=True):
+        with subtests.test(name):
+            assert verdict.what == what
+            assert slug is None or verdict.detail == slug
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def test_reasons(lane, monkeypatch):
+    """A reason that is not listed is a failure, and each that is listed has a model."""
+    only = [case for case in [*cases(), *accepted_by_us()] if case[2] == ONLY]
+    assert set(judge.REASONS) <= {case[3] for case in only}
+    monkeypatch.setattr(judge, "REASONS", type(judge.REASONS)())
+    assert {verdict.what for verdict in verdicts_of(lane, [case[1] for case in only])} <= {judge.FAILED}

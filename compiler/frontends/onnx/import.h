@@ -47,8 +47,7 @@ struct LoopForm {
   Id most, go_on;                  // i64 and bool of one element; absent: no limit, true
   bool decides = false;            // Loop: the body receives the iteration number and returns the condition
   std::vector<Id> seen;            // scan inputs: each iteration reads one element along dimension 0
-  std::vector<bool> seen_backwards, given_backwards;  // given: the scan outputs, to which each iteration appends one
-                                                      // element
+  std::vector<bool> seen_backwards, given_backwards;  // given: scan outputs, one element per iteration
   std::vector<int64_t> given_axes;
 };
 

@@ -47,7 +47,7 @@ struct ProjectModel {
   const codegen::ModelFiles* files = nullptr;
   std::string file_name;  // the model's name in the project: "kws.tflite"
   const FileBytes* bytes = nullptr;
-  const std::map<std::string, FileBytes>* beside = nullptr;  // files that store constants, by path relative to the model
+  const std::map<std::string, FileBytes>* beside = nullptr;  // files of constants, by path relative to the model
   bool runtime = false;  // true if the emitted code includes the C runtime's headers
   bool workspace = false;
   int64_t workspace_bytes = 0;

@@ -38,7 +38,7 @@ struct CycleSum {
   uint64_t instructions = 0;
   double cycles = 0;
   double load = 0, store = 0, multiply = 0, branch = 0;  // parts of the cycles
-  uint64_t lines = 0;                                    // fetched lines of code; they wait if flash is slower than the core
+  uint64_t lines = 0;                                    // fetched lines of code, for wait states of flash
   double modelled = 0;                                   // cycles by an external model of the core
 
   void add(const InstructionCost& cost, const Execution& executed);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands above a function of the emitted C: the calls of it, what they take and give, and how it was
-// lowered.
+// Prints the comment above each function of the emitted C: its calls, their operands and results, and its lowering.
 #pragma once
 
 #include <string>
@@ -15,13 +14,12 @@ class FunctionComments {
   FunctionComments(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names)
       : program_(program), options_(options), names_(names) {}
 
-  // Lines that begin with " * ". What all calls have in common is said once, behind them; what differs with each
-  // of them.
+  // Lines that begin with " * ": the properties of each call, then once those that all calls share.
   std::string of(const plan::ProgramFunction& f) const;
 
  private:
   static std::string schedule_of(const plan::ProgramCall& call, const char* indent);
-  // Where a call's operands and results lie: "arena + 0 -> arena + 8000".
+  // The locations of a call's operands and results: "arena + 0 -> arena + 8000".
   std::string places(const plan::ProgramCall& call) const;
   std::string place(const plan::Storage& s) const;
   std::string io_description(const plan::ProgramCall& call, const char* indent) const;

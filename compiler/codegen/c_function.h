@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints one TIR function as C99. The one thing to know: this and c_model.cpp are the only places
-// that contain C text, and the printed code means the same with 16-bit, 32-bit and 64-bit int.
+// Prints one TIR function as C99. Only this file and c_model.cpp contain C text; the printed code means the same with
+// 16-bit, 32-bit and 64-bit int.
 #pragma once
 
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace aotc::codegen {
 
-// Small functions that printed code may call; the model file defines those used, as static inline.
+// The helper functions and headers that printed code uses; the model file defines them as static inline.
 struct SupportUse {
   std::set<std::string> functions;  // "min_i32", "float_bits"
   bool math = false;                // <math.h>
@@ -36,24 +36,23 @@ struct PrintedFunction {
   SupportUse use;
 };
 
-// `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are
-// made legal and unique per scope. `form`: kPlain, or kPacked, whose text needs the headers that `packed_includes`
-// names. `parameters` of a packed function are the pointers it takes out of
-// its arguments, in their order; a parameter for which `bound` names a table is that table, and no
-// argument. `traced_call`: the call whose results it traces. `narrow`: for CPUs whose int has
-// 16 bits, what is known to fit is computed in int.
+// `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are made legal and
+// unique per scope. `form`: kPlain or kPacked, which needs the headers of `packed_includes`. `parameters` of a packed
+// function are the pointers that it extracts from its arguments, in order; a parameter for which `bound` names a table
+// is that table, not an argument. `traced_call`: the call whose results it traces. `narrow`: for CPUs with 16-bit int,
+// values known to fit are computed in int.
 PrintedFunction print_c(const tir::Function& function, const std::string& name,
                         const std::string& prefix, CallingConvention form = CallingConvention::kPlain,
                         const std::vector<std::string>& bound = {}, bool narrow = false, int traced_call = -1);
 
-// "#include <...>" lines of what packed functions use.
+// The "#include <...>" lines for packed functions.
 std::string packed_includes();
 
-// A kernel as a function PREFIX_<name of the kernel> with its meaning as body: no return value, the
-// meaning's buffers and then its scalars as parameters.
+// A kernel as a function PREFIX_<name of the kernel> with its meaning as body: no return value; the parameters are the
+// meaning's buffers, then its scalars.
 PrintedFunction print_c_kernel(const tir::Kernel& kernel, const std::string& prefix);
 
-// A float or double literal that reads back to the same value ("0.1f", "INFINITY").
+// A float or double literal that reads back as the same value ("0.1f", "INFINITY").
 std::string c_float(double value, DType type);
 
 }  // namespace aotc::codegen

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NAME.h of a model: sizes, places, structs and prototypes. The one thing to know: everything in it begins with
-// the model's prefix, also where several models share a source.
+// Prints NAME.h of a model: sizes, offsets, structs and prototypes. All its names begin with the model's prefix, even
+// if several models share a source.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace aotc::codegen {
 
-// The first comment of a file; `model` is what the models' files call it.
+// The first comment of a file; `model`: the model's name in its files.
 std::string banner(const std::string& what, const std::string& model, const CodegenOptions& options);
 
-// The whole file. `names` has the fields of inputs and outputs, `kernels` is of kernel_macros().
+// The whole file. `names` has the fields of inputs and outputs; `kernels` is the result of kernel_macros().
 std::string model_header(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
                          const std::string& kernels = "");
 

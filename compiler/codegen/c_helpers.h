@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small functions of the emitted C, PREFIX_min_i32 and others: what expressions are calls of one,
-// and how each is defined. The one thing to know: a helper says in one word what C says in casts;
-// compilers make the same instructions of either.
+// Helper functions of the emitted C (PREFIX_min_i32 and others): which expressions become calls of one, and their
+// definitions. A helper replaces casts by one word; compilers generate the same instructions for both.
 #pragma once
 
 #include <optional>
@@ -18,14 +17,14 @@ struct HelperCall {
   std::vector<tir::ExprPtr> arguments;
 };
 
-// What an i32 expression is in one word, if there is one for it.
+// The helper call for an i32 expression; nullopt if there is none.
 std::optional<HelperCall> helper_call(const tir::Expr& e);
 
-// Names that helpers have behind the prefix.
+// The names of helpers without the prefix.
 std::vector<std::string> helper_names();
 
-// Definition of a support function by its name, ending with a newline.
-// `assembly`: with single instructions and barriers where the compiler and the core take them.
+// Definition of a support function by its name, ending with a newline. `assembly`: use single instructions and barriers
+// if the compiler and the core support them.
 std::string support_definition(const std::string& name, const std::string& prefix,
                                bool assembly = true);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A microkernel as C: one asm statement that saves what it uses where the compiler and the core allow
-// it, the meaning in portable C otherwise.
+// Prints a microkernel as C: one asm statement that saves the registers it uses if the compiler and the core support
+// it, else its meaning in portable C.
 #pragma once
 
 #include <map>
@@ -10,22 +10,22 @@
 
 namespace aotc::codegen {
 
-// Kernels of a source that have assembly: how many by its condition, and what is true of the preprocessor on cores of
+// The kernels of a source that have assembly: their number by condition, and the preprocessor condition for cores of
 // their family.
 struct KernelConditions {
   std::map<std::string, int> kernels;
   std::string family;
 };
 
-// `portable` is print_c_kernel() of the kernel. Counts in `conditions` if that is not null.
+// `portable` is print_c_kernel() of the kernel. Counts in `conditions` unless that is null.
 std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable,
                               KernelConditions* conditions = nullptr);
 
-// For the header of a model: PREFIX_KERNEL_COUNT, and PREFIX_KERNELS, how many of those are assembly where the header is
-// read. Nothing if no kernel has assembly.
+// For a model's header: PREFIX_KERNEL_COUNT, and PREFIX_KERNELS, the number of kernels that use assembly in the
+// including translation unit. Empty if no kernel has assembly.
 std::string kernel_macros(const KernelConditions& conditions, const std::string& prefix);
 
-// For the source: a message where a core of the family gets portable halves.
+// For the source: a compiler message if a core of the family gets the portable versions.
 std::string kernel_message(const KernelConditions& conditions, const std::string& prefix);
 
 }  // namespace aotc::codegen

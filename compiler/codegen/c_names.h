@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What functions, tables and fields of a model are called in C. The one thing to know: every name is unique among all
-// names that were made with the same `functions`, so several models can share a source.
+// Chooses the C names of functions, tables and fields of a model. Every name is unique among all names made with the
+// same `functions`, so several models can share a source.
 #pragma once
 
 #include "codegen/c_model.h"
@@ -8,7 +8,7 @@
 
 namespace aotc::codegen {
 
-// Everything of ModelFiles but the files.
+// Sets all members of ModelFiles but the files.
 ModelFiles name_model(const plan::Program& program, const CodegenOptions& options, UniqueNames& functions);
 
 }  // namespace aotc::codegen

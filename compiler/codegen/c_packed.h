@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls in TVM's packed convention need beside the functions: the DLTensors of every argument, and
-// for the registry convention the table of functions by name. The one thing to know: a constant's tensor
-// is in flash as it is; one of any other argument is copied and gets its address at run time.
+// Prints what calls in TVM's packed convention need: the DLTensor of every argument and, for the registry convention,
+// the table of functions by name. A constant's tensor stays in flash; tensors of other arguments are copied and get
+// their address at run time.
 #pragma once
 
 #include <map>
@@ -13,20 +13,20 @@
 
 namespace aotc::codegen {
 
-// Is the call made in the packed convention? Devices that launch functions need it always.
+// True if the call uses the packed convention. Devices that launch functions always need it.
 bool is_packed(const plan::Program& program, const CodegenOptions& options,
                const plan::ProgramCall& call);
-// Is it a table of PREFIX_data.c, whose address the linker knows?
+// True if it is a table of PREFIX_data.c, whose address the linker knows.
 bool is_table(const plan::Storage& storage);
 
-// Is the function found by name at run time?
+// True if the function is found by name at run time.
 bool is_looked_up(const plan::Program& program, const CodegenOptions& options,
                   const plan::ProgramCall& call);
 CallingConvention form_of(const plan::Program& program, const CodegenOptions& options,
                      const plan::ProgramFunction& function);
 
-// By parameter of a packed function: the table that every call of it passes, which then is part of the
-// function and no argument; -1 for arguments. Functions of other sources take everything.
+// By parameter of a packed function: the table that every call passes, which then is part of the function and not an
+// argument; -1 for arguments. Functions of other sources receive all tables as arguments.
 std::vector<int> bound_tables(const plan::Program& program, const plan::ProgramFunction& function);
 
 class TensorTable {
@@ -35,12 +35,12 @@ class TensorTable {
               const ModelFiles& names);
 
   bool empty() const { return entries_.empty(); }
-  // Index in PREFIX_tensors of an argument; -1 if it is part of the function.
+  // Index of an argument in PREFIX_tensors; -1 if it is part of the function.
   int index_of(size_t call, size_t argument) const { return of_call_[call][argument]; }
-  // Most arguments, and most that are not constants, of one packed call on a device (-1: of any).
+  // The maximal number of arguments, and of non-constant ones, of one packed call on a device (-1: any).
   int most_arguments(int device = -1) const;
   int most_places(int device) const;
-  // "static const DLTensor PREFIX_tensors[] ..." and what it refers to.
+  // "static const DLTensor PREFIX_tensors[] ..." and the objects it refers to.
   std::string definition() const;
 
  private:
@@ -56,16 +56,15 @@ class TensorTable {
   std::vector<bool> packed_;  // by call
 };
 
-// "static const int PREFIX_type_codes[]": codes of `count` tensors. Calls that pass this very table are
-// not checked again.
+// "static const int PREFIX_type_codes[]": codes of `count` tensors. Calls that pass this very table are not checked
+// again.
 std::string type_codes_definition(const std::string& prefix, int count);
 
-// Declarations of functions that the user's sources define.
+// Declarations of the functions in the user's sources.
 std::string external_declarations(const plan::Program& program);
 
-// The functions of the system library by name, in the order of their hashes, and
-// TVMSystemLibEntryPoint. `names` are C symbols, of which `external` are declared by
-// external_declarations; `prefix` begins the names of what is static.
+// The functions of the system library by name, in the order of their hashes, and TVMSystemLibEntryPoint. `names` are C
+// symbols; external_declarations declares those in `external`. `prefix` begins the names of static objects.
 std::string registry_definition(const std::vector<std::string>& names, const std::string& prefix,
                                 const std::set<std::string>& external = {});
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the places in the arena: PREFIX_CALL3_OUT is where the result of call 3 lies, in bytes.
-// The one thing to know: a place belongs to a buffer, which several calls read under the name of
-// the call that wrote it; inputs and outputs in the arena have their macros in the header.
+// Names of offsets in the arena: PREFIX_CALL3_OUT is the byte offset of the result of call 3. A name belongs to a
+// buffer; all its readers use the name of the call that wrote it. Inputs and outputs in the arena have their macros in
+// the header.
 #pragma once
 
 #include <map>
@@ -17,15 +17,14 @@ class PlaceNames {
  public:
   PlaceNames(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);
 
-  // The offset as C spells it: its name, or the number of what has none. `call` is whose scratch it
-  // is.
+  // The offset in C: its name, or a number if it has none. `call`: the call that owns the scratch buffer.
   std::string offset(const plan::Storage& storage, size_t call) const;
 
-  // "enum { PREFIX_CALL0_OUT = 896, ... };" and an empty line; empty if nothing lies in the arena.
+  // "enum { PREFIX_CALL0_OUT = 896, ... };" and an empty line; empty if nothing is stored in the arena.
   std::string definition() const;
 
  private:
-  using Key = std::tuple<int, int64_t, int, int>;  // pool, offset, buffer, and of scratch its call
+  using Key = std::tuple<int, int64_t, int, int>;  // pool, offset, buffer, and the call of a scratch buffer
 
   static Key key(const plan::Storage& storage, int call);
   void add(const Key& key, const std::string& name, const plan::CallArgument& argument,

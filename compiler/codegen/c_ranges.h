@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What C computes an i32 expression in: int, which may have 16 bits, or something wider, and between
-// which values. The printer asks to keep arithmetic from overflowing a small int, and, for CPUs whose
-// int has 16 bits, to leave in int what fits there. The one thing to know: a range always holds every
-// value that can occur; where nothing is known there is none.
+// CRanges: the C type in which an i32 expression is computed (int, which may have 16 bits, or a wider one) and the
+// range of its values. The printer uses it to avoid overflow of a small int and, for CPUs with 16-bit int, to keep
+// values in int that fit. A range always contains every value that can occur; nullopt if nothing is known.
 #pragma once
 
 #include <cstdint>
@@ -21,21 +20,21 @@ struct CRange {
 
 class CRanges {
  public:
-  // `narrow`: elements of small types and variables that fit are left in int; else they are int32_t.
+  // `narrow`: elements of small types and variables that fit stay in int; else they are int32_t.
   explicit CRanges(bool narrow) : narrow_(narrow) {}
 
   bool narrow() const { return narrow_; }
   std::optional<CRange> of(const tir::ExprPtr& e) const;
-  // Is the result too large for the int that C would compute it in?
+  // True if the result may overflow the int in which C would compute it.
   bool leaves_int(const tir::Binary& n) const;
   bool leaves_int(const tir::Unary& n) const;
-  // A product of two values that are not known, both and the result in int.
+  // True for a product of two non-constant values if both and the result are int.
   bool is_int_product(const tir::Binary& n) const;
 
-  // The C type of a variable, whose values are remembered: "int16_t" where they fit and `narrow`.
+  // The C type of a variable, whose range is recorded: "int16_t" if it fits and `narrow` is true.
   const char* type_of_let(const tir::VarPtr& var, const tir::ExprPtr& init);
   const char* type_of_loop(const tir::For& loop);
-  // Anything can be assigned to it.
+  // Forgets the range of a variable that may be assigned any value.
   void forget(const tir::VarPtr& var) { known_.erase(var.get()); }
 
  private:

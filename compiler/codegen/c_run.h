@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the run function of a model: arguments of every call from the plan, or, for
-// MemoryMode::kWorkspace, from TVMBackendAllocWorkspace in LIFO order; calls in the convention that was
-// asked for; and what devices beside the host need around them.
+// Prints the run function of a model: the arguments of every call from the plan or, for MemoryMode::kWorkspace, from
+// TVMBackendAllocWorkspace in LIFO order; the calls in the selected convention; and the hooks of devices other than the
+// host.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@
 
 namespace aotc::codegen {
 
-// What the files of the run function speak of.
+// Names that all files of the run function use.
 using passes::Device;
 using passes::Launch;
 using plan::Program;
@@ -29,49 +29,49 @@ using plan::ProgramFunction;
 using plan::Storage;
 using plan::StorageKind;
 
-// Does the model hold an arena of its own? It is `PREFIX_arena` in PREFIX_data.c.
+// True if the model has its own arena: `PREFIX_arena` in PREFIX_data.c.
 bool has_own_arena(const plan::Program& program, const CodegenOptions& options);
 
-// The arena that the model holds, or the models of its program do.
+// The name of the arena that the model, or its program, owns.
 std::string arena_name(const CodegenOptions& options);
 
-// Does the caller give several pools, in a struct, and not one arena?
+// True if the caller passes several pools in a struct instead of one arena.
 bool has_pools(const plan::Program& program);
 
-// Devices whose context the caller gives: indices into Program::devices.
+// Indices into Program::devices of the devices whose context the caller passes.
 std::vector<int> context_devices(const plan::Program& program);
 
-// The ports that are members of the inputs' (outputs') struct: none if they lie in the arena.
+// The ports that are members of the inputs' (outputs') struct; empty if they are stored in the arena.
 std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
                                       plan::Contract contract);
 
 // "int32_t PREFIX_run(const struct PREFIX_inputs *inputs, ...)", without ';'.
 std::string run_prototype(const plan::Program& program, const std::string& prefix);
 
-// May a function of the user's not be called so, because the run function (with `slices`, those that
-// step) or the headers that it includes declare something of that name?
+// True if the run function (with `slices`, the step functions) or a header that it includes declares this name, so that
+// a function of the user must not have it.
 bool is_taken(const std::string& symbol, const plan::Program& program, bool slices);
 
-// What the run function tests the alignment of the caller's pointers with; empty if all are to bytes.
+// The definitions for testing the alignment of the caller's pointers; empty if all alignments are 1.
 std::string alignment_definitions(const plan::Program& program, const std::string& prefix);
 
-// Are repeats of calls printed as loops? Not where calls take more than addresses, or the calls of one repeat
-// are divided into parts that differ, or not all the host's.
+// True if repeated calls are printed as loops. False if calls take arguments other than addresses, if the calls of one
+// repeat are divided into different bands, or if not all run on the host.
 bool prints_loops(const plan::Program& program, const CodegenOptions& options);
-// Do such loops have lists?
+// True if such loops have lists.
 bool reads_lists(const plan::Program& program, const CodegenOptions& options);
-// What reads their rows.
+// The helper functions that read the rows of these lists.
 std::string row_helpers(const plan::Program& program, const CodegenOptions& options);
 
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
 
-// The device whose hook makes this copy between devices; -1 if it is made by a function, or no copy.
+// The device whose hook makes this copy between devices; -1 if a function makes it, or if it is no copy.
 int copying_device(const plan::Program& program, const plan::ProgramCall& call);
-// Is the function called, or do hooks do its work?
+// True if the function is called; false if hooks do its work.
 bool is_called(const plan::Program& program, const plan::ProgramFunction& function);
 
-// "CONV_2D 'name'": what comments call a call; the name is escaped and cut.
+// The title of a call in comments: "CONV_2D 'name'"; the name is escaped and cut.
 std::string operator_title(const plan::Program& program, const plan::ProgramCall& call, size_t longest = 100);
 
 class RunPrinter {
@@ -79,15 +79,13 @@ class RunPrinter {
   RunPrinter(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
              const TensorTable& tensors, const PlaceNames& places);
 
-  // The function, and in `calls` the source line of every call (lines start at 1 behind
-  // `lines_before`).
+  // The function and, in `calls`, the source line of every call (`lines_before` lines precede the function).
   std::string print(int lines_before, nlohmann::ordered_json& calls);
 
-  // What the loops read, where two functions have loops; else it is in the function (c_repeat.cpp).
+  // The lists of the loops, if two functions have loops; else they are in the function (c_repeat.cpp).
   std::string print_lists();
 
-  // PREFIX_begin and PREFIX_step (c_slices.cpp), each by a printer of its own. `calls`: as of
-  // `print`.
+  // PREFIX_begin and PREFIX_step (c_slices.cpp), each with its own printer. `calls`: see `print`.
   std::string print_begin();
   std::string print_step(int lines_before, nlohmann::ordered_json& calls);
 
@@ -96,22 +94,22 @@ class RunPrinter {
   std::string print_feed(int lines_before, nlohmann::ordered_json& calls);
 
  private:
-  // Something to be given back: a label that jumps lead to, and the call that does it.
+  // A resource to release: the label for jumps, and the call that releases it.
   struct Held {
     std::string label, release;
-    int waits_for = -1;  // a device: instead of `release`
+    int waits_for = -1;  // the device to wait for instead of `release`; -1: none
     bool jumped_to = false;
   };
 
   void line(const std::string& text);
-  size_t width() const { return kCColumns - 4 * static_cast<size_t>(depth_); }  // of a line's text at this depth
+  size_t width() const { return kCColumns - 4 * static_cast<size_t>(depth_); }  // columns of text at this depth
   void declare_locals();
   void declare_memory();
   void declare_call_locals();
   void check_arguments();
   void open_devices();
   void close_everything();
-  std::string fail();  // how a failed call leaves the function
+  std::string fail();  // the code with which a failed call leaves the function
   void fail_if_status(const std::string& indent = "    ");
   void print_steps(const std::vector<plan::ProgramStep>& steps, nlohmann::ordered_json& calls);
   void print_repeat(const plan::ProgramStep& step, nlohmann::ordered_json& calls);
@@ -138,7 +136,7 @@ class RunPrinter {
   void print_copy(size_t index);
   void print_trace(size_t index);
   std::string trace_index(size_t index) const;
-  // Waits for what is under way on devices whose tensors the call touches.
+  // Waits for pending work of devices whose tensors the call accesses.
   void sync_for(size_t index);
   void sync(int device);
   std::string local_name(int device) const;
@@ -147,7 +145,7 @@ class RunPrinter {
   std::string context(int device) const;
   std::string base(int pool) const;
   std::string pointer(const plan::Storage& storage, size_t call = 0) const;
-  bool may_fail(size_t call) const { return may_fail_[call]; }  // else its function returns nothing
+  bool may_fail(size_t call) const { return may_fail_[call]; }  // if false, its function returns void
   std::string argument(size_t call, size_t argument) const;
   std::string result_pointer(size_t call, graph::TensorId id) const;
   void open_blocks(size_t call);
@@ -161,17 +159,17 @@ class RunPrinter {
   void print_slice_of_rows();
   void print_period();
   std::string print_run_by_rows();
-  // Where a part of a call begins and ends, as "from0", "to0" ...; of a whole call as numbers.
+  // The begin and end of a part of a call, as "from0", "to0" ...; numbers for a whole call.
   std::vector<std::string> band_arguments(size_t call) const;
   void print_band(size_t call);
   void print_next_band(size_t call);
   bool in_parts(size_t call) const;
   void step_locals(const std::string& cases);
   void step_end();
-  // What becomes of a status that ends the run: it stays in the context.
+  // Stores a status that ends the run in the context.
   void keep_failure(const std::string& indent);
-  bool closes(int device) const;  // it has hooks for the end of a run
-  // A slice waits for what it launches: nobody knows when the next one comes.
+  bool closes(int device) const;  // true if it has hooks for the end of a run
+  // Slices launch synchronously, because the time of the next slice is unknown.
   passes::Launch launch_of(int device) const;
   void list(const std::string& head, const std::vector<std::string>& arguments);
 
@@ -183,27 +181,27 @@ class RunPrinter {
   std::string p_, up_;
   std::string text_;
   int lines_ = 0;
-  int depth_ = 0;  // of branches and loops around what is printed
+  int depth_ = 0;  // nesting of branches and loops around the printed code
   bool workspace_ = false;
   bool sliced_ = false;
   std::vector<bool> may_fail_;  // by call
-  bool has_status_ = false;     // something of a run can fail
+  bool has_status_ = false;     // true if any part of a run can fail
   std::vector<WorkspaceBlock> blocks_;
   std::vector<size_t> open_;      // stack of open blocks, innermost last
   std::vector<Held> held_;        // innermost last
-  std::vector<int> under_way_;    // by device: the call that was launched and not waited for, or -1
+  std::vector<int> under_way_;    // by device: the call that was launched and not yet awaited, or -1
   bool jumps_to_done_ = false;
   bool feeding_ = false;  // the function is PREFIX_feed
   bool jumps_to_failed_ = false;
-  // The loop that is printed, and its first call.
+  // The loop that is being printed, and its first call.
   const plan::RepeatLayout* repeat_ = nullptr;
   size_t repeat_first_ = 0;
   const char* turn() const { return sliced_ ? "context->turn" : "turn"; }
-  // What the local arrays hold, by their prefix: tensors are reused where they still fit.
+  // The contents of the local arrays, by prefix: a tensor is reused while it still matches.
   struct Locals {
-    size_t most = 0;                   // of the tensors there are
+    size_t most = 0;                   // maximal number of tensors
     std::vector<std::string> tensors;  // "template address"
-    std::vector<size_t> used;          // the call that used each last
+    std::vector<size_t> used;          // the last call that used each
     std::vector<std::string> args;
   };
   std::map<std::string, Locals> locals_;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The second way to run a model, slice by slice: what the header says of it, and the numbers of the
-// slices. The one thing to know: a slice is one call, or one look at the condition of a branch or
-// loop; a call of a loop over calls is one slice in every turn. Its number is its place in
-// `lay_out_slices`, counted from 1.
+// Prints the interface that runs a model slice by slice, and numbers the slices. A slice is one call, or one evaluation
+// of the condition of a branch or loop; a call of a loop over calls is one slice in each iteration. Its number is its
+// position in `lay_out_slices`, counted from 1.
 #pragma once
 
 #include <string>
@@ -13,23 +12,22 @@
 namespace aotc::codegen {
 
 struct Slice {
-  int call = -1;            // of the program; -1: a decision
+  int call = -1;            // index in the program; -1: a decision
   plan::Storage condition;  // of a decision
-  int next = 0;             // the slice that follows; of a decision: if it is true
-  int otherwise = 0;        // of a decision: if it is false
+  int next = 0;             // the slice that follows; for a decision: if it is true
+  int otherwise = 0;        // for a decision: if it is false
   bool decides() const { return call < 0; }
-  // Of a loop over calls: the first turn's stands for all, and the last of a turn goes on at `again`.
+  // In a loop over calls the first iteration represents all; the last slice of an iteration continues at `again`.
   const plan::ProgramStep* repeat = nullptr;
-  size_t number = 0;  // of the call in its turn
+  size_t number = 0;  // of the call in its iteration
   int again = 0;
 };
 
-// The tree as a list: slice n is element n - 1. `next` of what ends the run is one behind the last.
-// With `loops` repeats of calls have a slice for each call of one turn, else for each call.
+// The tree as a list: slice n is element n - 1. `next` of a slice that ends the run is one behind the last. With
+// `loops`, repeats of calls have a slice for each call of one iteration, else for each call.
 std::vector<Slice> lay_out_slices(const std::vector<plan::ProgramStep>& body, bool loops = false);
 
-// May a failure have a status above 0, which the ways to step through a run have other meanings
-// for?
+// True if a failure may have a status above 0, which the step functions use for other meanings.
 bool may_fail_above_zero(const plan::Program& program, const CodegenOptions& options);
 
 // NAME_MORE, NAME_DONE, NAME_SLICE_COUNT, ..., struct NAME_context, NAME_begin and NAME_step.

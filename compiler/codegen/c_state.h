@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C around a model's state: its size, and the functions that put it back to where it begins. All of
-// it is empty for a model without state.
+// Prints the C for a model's state: its size, and the functions that reset it. All texts are empty for a model without
+// state.
 #pragma once
 
 #include <string>
@@ -14,11 +14,11 @@ inline bool has_state(const plan::Program& program) { return program.state_bytes
 // PREFIX_STATE_SIZE and PREFIX_STATE_ALIGN.
 std::string state_macros(const plan::Program& program, const std::string& prefix);
 
-// PREFIX_init and PREFIX_reset, declared.
+// The declarations of PREFIX_init and PREFIX_reset.
 std::string state_prototypes(const plan::Program& program, const std::string& prefix);
 
-// PREFIX_init and PREFIX_reset, for the file of the tables: projects compile that one once, and the one
-// with the run function perhaps twice. `names` has the tables'.
+// The definitions of PREFIX_init and PREFIX_reset, for the file of the tables: a project compiles that file once, but
+// perhaps twice the one with the run function. `names` has the names of the tables.
 std::string state_definitions(const plan::Program& program, const CodegenOptions& options,
                               const ModelFiles& names);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small functions and kernels that printed functions call, as the head of a C file. The one thing
-// to know: they have to be printed before the functions, and after the includes.
+// Prints the head of a C file: the helper functions and kernels that its functions call. They are placed after the
+// includes and before the functions.
 #pragma once
 
 #include <string>
@@ -11,17 +11,17 @@
 
 namespace aotc::codegen {
 
-// The first line of every file of C that aotc writes: its user's, without conditions (see LICENSE).
+// The first line of every C file that aotc writes: the file belongs to its user without conditions (see LICENSE).
 inline constexpr std::string_view kLicenceLine = "/* SPDX-License-Identifier: 0BSD */\n";
 
-// Adds to `use` what the kernels' portable halves call, and returns the definitions of the kernels. Counts in `conditions`
-// if that is not null.
+// Adds the helpers of the kernels' portable versions to `use`, and returns the definitions of the kernels. Counts in
+// `conditions` unless that is null.
 std::string kernel_definitions(SupportUse& use, const std::string& prefix, KernelConditions* conditions = nullptr);
 
-// The support functions in `use`, each followed by an empty line, after what floating-point code needs.
+// The support functions in `use`, each followed by an empty line, after the checks for floating-point code.
 std::string support_functions(const SupportUse& use, const CodegenOptions& options);
 
-// Both, in the order of a file.
+// Kernels and support functions, in the order of a file.
 std::string support_definitions(SupportUse& use, const CodegenOptions& options);
 
 }  // namespace aotc::codegen

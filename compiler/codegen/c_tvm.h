@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TVM's C interface around a model: the files tvmgen_NAME.h and tvmgen_NAME.c, whose types, macros and
-// entry point are those that TVM's ahead-of-time executor generates, so that applications written for
-// it build unchanged. The one thing to know: they stand on PREFIX.h and need inputs and outputs that
-// are the caller's.
+// Prints TVM's C interface of a model: tvmgen_NAME.h and tvmgen_NAME.c, with the types, macros and entry point that
+// TVM's ahead-of-time executor generates, so that applications for TVM build unchanged. They use PREFIX.h and require
+// inputs and outputs of the caller.
 #pragma once
 
 #include <string>
@@ -11,10 +10,10 @@
 
 namespace aotc::codegen {
 
-// As TVM makes names of models: letters, digits and '_', in lower case.
+// TVM's form of a model name: letters, digits and '_', in lower case.
 std::string tvm_model_name(const std::string& name);
 
-// Adds the two files to `files`, which print_model has filled.
+// Adds the two files to `files`, the result of print_model.
 void print_tvm_interface(const plan::Program& program, const CodegenOptions& options,
                          ModelFiles& files);
 

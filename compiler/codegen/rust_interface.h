@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PREFIX.h declares, in Rust: sizes, structs of inputs and outputs, functions. The one thing to
-// know: it is for models that are called in the plain way with one arena, with or without state.
+// Prints the declarations of PREFIX.h in Rust: sizes, structs of inputs and outputs, functions. It supports models with
+// the plain convention and one arena, with or without state.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace aotc::codegen {
 
-// Items of a module, with the names that they have in C. `c` is what print_model gave for the program.
+// Items of a module, with their C names. `c`: the result of print_model for the program.
 std::string rust_interface(const plan::Program& program, const std::string& prefix, const ModelFiles& c);
 
 }  // namespace aotc::codegen

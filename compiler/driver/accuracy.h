@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How often a classifier is right on data of the user's, and whether each place that computes it gives what the
-// reference evaluation gives. The one thing to know: the class is the place of the largest element of the first output
-// that has more than one; of equal ones the first, as numpy's argmax has it.
+// Accuracy of a classifier on the user's data, and agreement of each implementation (place) with the reference
+// evaluation. The class is the index of the largest element of the first output with more than one element; the first
+// one if several are equal, as in numpy's argmax.
 #pragma once
 
 #include <string>
@@ -13,31 +13,31 @@
 
 namespace aotc::driver {
 
-// Classes by sample from an .npy: whole numbers, N or Nx1, or N rows of `classes` of which the largest is meant.
+// Classes by sample from an .npy: integers, N or Nx1, or N rows of `classes` scores, of which the largest is the class.
 // Reports [labels-invalid].
 Result<std::vector<int>> read_labels(const std::string& path, size_t samples, size_t classes, Diagnostics& diags);
 
 class Accuracy {
  public:
-  // What one place made of the data.
+  // The results of one place.
   struct Place {
     std::string name;
-    size_t equal = 0;       // inputs whose outputs are all what the reference gives
-    size_t same_class = 0;  // ... whose class is
-    size_t right = 0;       // of those with labels
+    size_t equal = 0;       // inputs whose outputs all equal the reference's
+    size_t same_class = 0;  // inputs whose class equals the reference's
+    size_t right = 0;       // correct classes among the inputs with labels
     std::vector<std::vector<size_t>> confusion;  // [label][class]
     bool passed = false;
   };
 
-  // Evaluates the reference for each run, which takes a while; keeps nothing but outputs. The sequence must outlive
-  // this.
+  // Evaluates the reference for each run, which takes a while; stores the outputs only. The sequence must outlive this
+  // object.
   Accuracy(const Compiled& compiled, const RunSequence& sequence);
 
-  // Of the output that is taken for the classes; 0: there is none.
+  // Number of classes of the output that is classified; 0 if there is none.
   size_t classes() const { return classes_; }
-  // By run, if there are classes.
+  // By run; empty if there are no classes.
   std::vector<int> reference_classes() const;
-  // One for each run, or none.
+  // One label for each run, or none.
   void set_labels(std::vector<int> labels);
 
   // Adds a place. Reports [verify-device], [verify-guard], [verify-differs] with the first output that differs.
@@ -50,7 +50,7 @@ class Accuracy {
  private:
   struct Outputs {
     std::vector<std::vector<uint8_t>> values;           // by output of the graph
-    std::vector<std::optional<ops::Tolerance>> allowed;  // nothing: not compared
+    std::vector<std::optional<ops::Tolerance>> allowed;  // nullopt: not compared
   };
   bool equal(const Outputs& want, size_t output, std::span<const uint8_t> have) const;
   int class_of(std::span<const uint8_t> values) const;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which schedules each operator of a model can have, for the target that it was compiled for: found
-// by asking its lowering, so that the list is what --schedules takes. The one thing to know: an
-// operator of a streamed segment, or inside of a branch or loop, has no schedule of its own and is
-// not listed.
+// Lists the schedules that each operator of a model can have for the target. The list comes from its lowering, so
+// --schedules accepts each of them. An operator of a streamed segment, or inside of a branch or loop, has no schedule
+// of its own and is not listed.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +14,11 @@
 namespace aotc::driver {
 
 struct Alternative {
-  ops::Schedule schedule;  // with the numbers that may be asked for, and no other
-  // That of the operator in archives: equal for equal code, in whichever model
-  // ("conv_2d_0123456789abcdef").
+  ops::Schedule schedule;  // only with the parameters that a user may set
+  // The operator's name in archives, equal for equal code in any model ("conv_2d_0123456789abcdef").
   std::string name;
   int64_t constant_bytes = 0, scratch_bytes = 0;
-  bool chosen = false;  // what the model was compiled with
+  bool chosen = false;  // true for the schedule of the compiled model
 };
 
 struct OperatorAlternatives {
@@ -29,7 +27,7 @@ struct OperatorAlternatives {
   std::vector<Alternative> alternatives;  // the chosen one first, no two with the same code
 };
 
-// `most`: of one operator.
+// `most`: limit for each operator.
 std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most);
 
 }  // namespace aotc::driver

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where aotc-analyze is. It is a program of its own because it links LLVM and Clang, which aotc
-// does not; nothing but reading C sources needs it.
+// Finds and runs aotc-analyze, the program that reads C sources. It is separate from aotc because it links LLVM and
+// Clang.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 
 namespace aotc::driver {
 
-// Its path: what the environment variable AOTC_ANALYZE names, else beside aotc, else in PATH.
-// Reports [tool-missing].
+// The path in the environment variable AOTC_ANALYZE, else the program beside aotc, else the one in PATH. Reports
+// [tool-missing].
 Result<std::string> find_analyzer(Diagnostics& diags);
 
-// Runs a program with our own standard streams; gives its exit code, or that of a message.
+// Runs a program with the standard streams of this one; returns its exit code, or the exit code of an error.
 int run_in_place(const std::string& program, const std::vector<std::string>& args);
 
 }  // namespace aotc::driver

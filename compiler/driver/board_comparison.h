@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One model on every board: what it takes there, and whether it fits. The one thing to know: it is compiled once for each
-// core, so boards of one core differ in what they hold and in their clocks only.
+// Compiles one model for every board and states its needs and whether it fits. It is compiled once for each core, so
+// boards with the same core differ only in their memories and clocks.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -9,9 +9,10 @@
 
 namespace aotc::driver {
 
-// "boards" of a report, a row for each but the host: "board", "cpu", "chosen" (of one), "fits", "arena_bytes", "constants_bytes",
-// "ram_needed" and "flash_needed" with what is around a model, and, where they are known, "estimated_instructions", "estimated_cycles"
-// (memory without wait states) and "milliseconds" at the board's full clock. What cannot be compiled for a core is left out.
+// "boards" of a report, one row for each board but the host: "board", "cpu", "chosen" (of one), "fits", "arena_bytes",
+// "constants_bytes", "ram_needed" and "flash_needed" including the firmware, and, if known, "estimated_instructions",
+// "estimated_cycles" (memory without wait states) and "milliseconds" at the board's full clock. Cores for which the
+// model cannot be compiled are omitted.
 nlohmann::ordered_json boards_json(const CompileOptions& options);
 
 }  // namespace aotc::driver

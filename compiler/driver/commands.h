@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands: their declarations, and what they do. Each returns an exit code.
+// Declarations and implementations of the subcommands. Each implementation returns an exit code.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ namespace aotc::driver {
 options::Command command_line();
 
 struct ProjectChoice {
-  std::string kind;  // empty: the board's
+  std::string kind;  // empty: the board's default
   std::string templates_dir;
   std::map<std::string, std::string> options;
   std::vector<std::string> samples;  // .npy per input, in input order or NAME=FILE
@@ -28,7 +28,7 @@ struct ProjectChoice {
   std::string licence;               // an SPDX expression; empty: 0BSD
 };
 
-// Whether a program is known that writes the project's firmware to its board.
+// True if a program is known that writes the project's firmware to its board.
 bool can_flash(const ProjectDir& project);
 
 int check_command(const CompileOptions& compile, const CommonOptions& common);
@@ -36,28 +36,28 @@ int compile_command(const CompileOptions& compile, const std::string& out, bool 
                     const CommonOptions& common);
 int create_command(const CompileOptions& compile, const ProjectChoice& project,
                    const std::string& out, bool force, const CommonOptions& common);
-// The same for kinds that serve the operators of an archive.
+// Creates a project that serves the operators of an archive.
 int create_operators_command(const std::string& archive_path, const std::string& board_name,
                              const ProjectChoice& choice, const std::string& out, bool force,
                              const CommonOptions& common);
-// Without messages. Reports what read_archive and generate_operator_project report.
+// Prints no messages. Reports the errors of read_archive and generate_operator_project.
 Status write_operator_project(const std::string& archive_path, const std::string& board_name,
                               const ProjectChoice& choice, OutputDirectory& out,
                               Diagnostics& diags);
-// `fit`: linked again with as much stack as was bounded.
+// `fit`: link again with a stack of the computed bound.
 int build_command(const std::string& dir, bool fit, const CommonOptions& common);
 int run_command(const std::string& dir, const PortChoice& port, int timeout, const CommonOptions& common);
 
 struct VerifyOptions {
   std::string target;  // project directory or model file
   std::vector<std::string> inputs;
-  std::vector<std::string> data;  // as inputs: outputs only are compared, and counted
-  std::string labels;             // of the data, an .npy
-  int samples = -1;  // -1: as many as the model asks for
+  std::vector<std::string> data;  // .npy files of inputs, for which only outputs are compared and counted
+  std::string labels;             // an .npy with the labels of the data
+  int samples = -1;  // -1: as many as the model needs
   unsigned seed = 1;
   bool host = true, board = true;
   int timeout = 600;
-  PortChoice port;  // the board itself, in place of its emulator
+  PortChoice port;  // the board itself instead of its emulator
 };
 int verify_command(const VerifyOptions& options, const CompileOptions& compile,
                    const CommonOptions& common);
@@ -66,14 +66,14 @@ struct ReportOptions {
   std::string html;     // file to write; empty: none
   std::string compare;  // an earlier report; empty: none
   bool csv = false, markdown = false;
-  bool no_alternatives = false;  // only what was asked for
+  bool no_alternatives = false;  // compile only the requested configuration
 };
 int report_command(const ReportOptions& options, const CompileOptions& compile,
                    const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
 int compare_operators_command(const CommonOptions& common);
 
-// Commands with options of their own.
+// Commands with their own options.
 options::Command analyze_declaration();
 options::Command analyze_compile_declaration();
 options::Command bench_declaration();
@@ -98,8 +98,8 @@ void add_manual_commands(options::Command& program);
 struct MlfChoice {
   std::string format = "c";      // or "mlf"
   std::string style;             // empty: full-model; a style asks for an archive by itself
-  std::vector<std::string> ops;  // of --style operator
-  std::string date;              // as given
+  std::vector<std::string> ops;  // operators for --style operator
+  std::string date;              // unparsed
 
   bool wanted() const { return format == "mlf" || !style.empty() || !ops.empty(); }
 };

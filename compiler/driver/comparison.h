@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a firmware's verify mode writes, and its comparison with the reference evaluation, layer by layer. The
-// one thing to know: layers are compared bit for bit, except float layers at or behind an operator that
-// calls the C library's exp or tanh, which have a tolerance or cannot be compared (RunTolerances).
+// Compares the output of a firmware's verify mode with the reference evaluation, layer by layer. Layers are compared
+// bit for bit, except float layers at or behind an operator that calls the C library's exp or tanh, which have a
+// tolerance or cannot be compared (RunTolerances).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct DeviceRecord {
   uint32_t sample, op, result;
   std::span<const uint8_t> data;
 
-  bool is_output() const { return op == 0xFFFFFFFE; }  // result: which
+  bool is_output() const { return op == 0xFFFFFFFE; }  // then `result` is the output's index
 };
 
 struct DeviceSummary {
@@ -28,17 +28,17 @@ struct DeviceSummary {
   uint64_t length = 0;
 };
 
-// The file that templates/bare_metal/src/main.c writes.
+// The format that templates/bare_metal/src/main.c writes.
 struct DeviceResults {
   std::vector<DeviceRecord> records;  // of layers and outputs; they point into the file
   std::vector<int64_t> op_ticks;
   DeviceSummary summary;
   bool well_formed = false, ended = false;
-  bool times_possible = true;  // none is negative, or longer than anybody waits
+  bool times_possible = true;  // false if a time is negative or implausibly long
 };
 DeviceResults read_results(std::span<const uint8_t> file);
 
-// Compares what one place (host or board) computed with the reference.
+// Compares the results of one place (host or board) with the reference.
 class Comparison {
  public:
   Comparison(const Compiled& compiled, std::string place, const RunSequence& sequence, Diagnostics& diags);
@@ -48,7 +48,7 @@ class Comparison {
 
   int layers() const { return static_cast<int>(layers_.size()); }
   int64_t worst_ulp() const;
-  // How many layers agree bit for bit, and of how many there is a result of which nothing is known.
+  // Number of layers that agree bit for bit, and of layers with at least one comparable result.
   int exact_layers() const;
   int layers_not_compared() const;
 
@@ -57,11 +57,11 @@ class Comparison {
     int64_t worst_ulp = 0;
     bool not_compared = false;
   };
-  // What comes row by row.
+  // A tensor whose rows arrive one by one.
   struct Rows {
     graph::TensorId id;
     size_t layer = 0;
-    std::vector<size_t> bytes;  // by sample: so many came
+    std::vector<size_t> bytes;  // by sample: number of bytes received
   };
 
   void expect_calls();
@@ -79,12 +79,13 @@ class Comparison {
   const Compiled& compiled_;
   Location where_;
   Diagnostics& diags_;
-  std::vector<Layer> layers_;             // by call, then by what comes row by row
+  std::vector<Layer> layers_;             // by call, then the tensors that arrive row by row
   std::vector<std::vector<Rows>> rows_;   // by call
   std::vector<Sample> inputs_;
   std::vector<RunTolerances> tolerances_;  // of each run
   std::vector<RunValues> reference_, original_;
-  // By sample and call: what is still to come. What devices do while the host goes on comes late.
+  // By sample and call: the results that are still expected. Results of devices that run in parallel to the host arrive
+  // late.
   std::vector<std::vector<std::deque<const CallResult*>>> expected_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The options that every command has which compiles a model, declared once.
+// The options of every command that compiles a model, declared once.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ options::Option json_option(CommonOptions& common);
 options::Option quiet_option(CommonOptions& common);
 
 options::Option model_argument(CompileOptions& compile);
-// MODEL..., --together and --name, of commands that take several.
+// MODEL..., --together and --name, for commands that take several models.
 struct ModelsChoice;
 std::vector<options::Option> model_arguments(ModelsChoice& models);
 options::Option board_option(std::string& name, const char* help);
@@ -27,15 +27,15 @@ options::Option level_option(CompileOptions& compile);
 options::Option assembly_option(CompileOptions& compile);
 options::Option schedules_option(CompileOptions& compile);
 
-// `contract_of_input`: with --input overwrite|preserve|rows. A command that takes files by --input
-// reads these words itself, by `read_input_contract`: false for any other text.
+// `contract_of_input`: with --input overwrite|preserve|rows. A command whose --input takes files parses these words
+// itself with `read_input_contract`, which returns false for any other text.
 std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input = true);
 bool read_input_contract(const std::string& word, CompileOptions& compile);
 
 // --port, --baud.
 struct PortChoice;
 std::vector<options::Option> port_options(PortChoice& choice);
-// These, and --timeout.
+// --port, --baud and --timeout.
 struct DeviceChoice;
 std::vector<options::Option> device_options(DeviceChoice& device);
 

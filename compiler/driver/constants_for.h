@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// New weights for code that exists: compile --constants-for OLD/aotc.json. The one thing to know: the new model is compiled
-// as the old was, and its tables are written only if the code comes out the same, comments aside. Whatever the compiler
-// made of the old weights in code (ranges, channels that are constant, cheap forms of scaling) is then true of the new.
+// Writes new weights for existing code: compile --constants-for OLD/aotc.json. The new model is compiled with the
+// options of the old one, and its tables are written only if the code, comments aside, is identical. Everything that
+// the compiler derived from the old weights (ranges, constant channels, cheap scaling) then holds for the new ones.
 #pragma once
 
 #include <string>
@@ -11,14 +11,15 @@
 
 namespace aotc::driver {
 
-// What a compilation with --constants-file leaves in aotc.json.
+// The entry of aotc.json that a compilation with --constants-file writes.
 nlohmann::ordered_json constants_file_json(const Compiled& compiled);
 
-// `given`: the model, and nothing else said of how to compile. Writes the image to `out`; empty: the name it had, here.
-// Reports [constants-for] for a manifest without such a file, or with code that was changed, and [constants-differ].
-// What code for any weights costs beside code for these: a line for people, or empty where nothing is known of the core.
+// The cost of code for any weights compared with code for these: a line for people; empty if the core has no cost model.
 std::string price_of_open(const Compiled& open);
 
+// `given`: the model, without other compile options. Writes the image to `out`; empty: under its old name into the
+// current directory. Reports [constants-for] for a manifest without such a file or with modified code, and
+// [constants-differ].
 int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,
                           const CommonOptions& common);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of a compiled model before it is built: each call's, by what the core's documents say of its instructions
-// (plan/instructions.h). The one thing to know: memory is without wait states, unless a range says otherwise.
+// Estimates the cycles of a compiled model before it is built, for each call, from the core's documented instruction
+// timing (plan/instructions.h). Memory is assumed to have no wait states, unless a range states otherwise.
 #pragma once
 
 #include <string>
@@ -11,28 +11,28 @@
 namespace aotc::driver {
 
 struct CycleEstimate {
-  std::vector<int64_t> calls;  // in a run, all iterations together; empty: nothing is known of the core
-  int64_t total = 0;           // of a run; 0: nothing is known of some call
-  int64_t most = 0;            // with every line of the board's flash waited for; 0: nothing is known of its flash
+  std::vector<int64_t> calls;  // in a run, all iterations together; empty: the core has no timing
+  int64_t total = 0;           // of a run; 0: some call has no estimate
+  int64_t most = 0;            // if every line of the board's flash costs its wait states; 0: the flash has no timing
 };
 
-// Nothing for a model of more than 50 million MACs, which would take longer than compiling.
+// Empty for a model of more than 50 million MACs, which would take longer than compiling.
 const CycleEstimate& estimated_cycles(const Compiled& compiled);
 
-// Instructions by the cost model of the target (plan/instructions.h), rather more than less.
+// Instructions by the cost model of the target (plan/instructions.h), rather too high than too low.
 struct InstructionEstimate {
-  std::vector<int64_t> calls;  // in a run; 0: nothing is known
-  int64_t total = 0;           // of a run; 0: nothing is known of some call
+  std::vector<int64_t> calls;  // in a run; 0: unknown
+  int64_t total = 0;           // of a run; 0: some call has no estimate
 };
 InstructionEstimate estimated_instructions(const Compiled& compiled);
 
-// " per iteration" of a model with a loop whose length only a run decides: each figure counts one iteration. Else
-// empty.
+// " per iteration" if the model has a loop whose length is known only at run time: each figure counts one iteration.
+// Else empty.
 std::string per_iteration_text(const Compiled& compiled);
 
-// "of cortex-m4, no wait states".
+// The assumption for display: "of cortex-m4, no wait states".
 std::string cycle_assumption(const Compiled& compiled);
-// "29.3 to 44.1 ms at 120 MHz": at the board's full speed; empty if it has none, or nothing is known.
+// "29.3 to 44.1 ms at 120 MHz": at the board's full clock; empty if the clock or the cycles are unknown.
 std::string milliseconds_text(const Compiled& compiled, const CycleEstimate& estimate);
 
 }  // namespace aotc::driver

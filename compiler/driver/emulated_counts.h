@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linked program in its board's QEMU, with a plugin that counts how often each instruction ran.
-// The one thing to know: the plugin (driver/emulator/counts.c) is compiled when it is needed, by
-// the C compiler of this machine.
+// Runs a linked program in its board's QEMU with a plugin that counts the executions of each instruction. The plugin
+// (driver/emulator/counts.c) is compiled on demand with the C compiler of this machine.
 #pragma once
 
 #include <string>
@@ -13,13 +12,13 @@
 namespace aotc::driver {
 
 struct CountedRun {
-  uint32_t root = 0;  // a function; 0: all that the program runs until it ends
-  int64_t nth = 1;    // which of its calls
+  uint32_t root = 0;  // a function; 0: the whole program
+  int64_t nth = 1;    // index of the counted call, from 1
   int timeout = 600;  // seconds
 };
 
-// Reports [no-emulator] for boards without QEMU, [tool-missing], [tool-failed], [device-timeout],
-// and [root-not-run] if the root was not called so often.
+// Reports [no-emulator] for boards without QEMU, [tool-missing], [tool-failed], [device-timeout], and [root-not-run] if
+// the root was called less than `nth` times.
 Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf,
                                                          const project::Board& board,
                                                          const CountedRun& run, Diagnostics& diags);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs operators that a user gives as C, on this machine: the reference of such operators. The one
-// thing to know: they run in a process of their own, so whatever they do, this one goes on.
+// GivenReference: runs operators given as C on this machine, as their own reference. They run in a separate process, so
+// a crash does not affect aotc.
 #pragma once
 
 #include <map>
@@ -17,16 +17,15 @@ namespace aotc::driver {
 
 class GivenReference final : public ops::ExternalReference {
  public:
-  // `files`: C sources and headers by name; `include_dirs` as given to --operator-include.
+  // `files`: C sources and headers by name; `include_dirs`: the values of --operator-include.
   GivenReference(std::map<std::string, std::string> files, std::vector<std::string> include_dirs)
       : files_(std::move(files)), include_dirs_(std::move(include_dirs)) {}
 
-  // Compiles the functions, which are called with so many pointers each. Reports [tool-missing] and
-  // [build-failed].
+  // Compiles the functions; `parameters` has the number of pointers of each. Reports [tool-missing] and [build-failed].
   Status build(const std::map<std::string, size_t>& parameters, Diagnostics& diags);
 
   void run(const std::string& symbol, const ops::EvalData& data) override;
-  // Why a function did not compute its results, the first time; empty if all did.
+  // Why a function failed to compute its results, the first time; empty if none failed.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -39,9 +38,9 @@ class GivenReference final : public ops::ExternalReference {
   std::string problem_;
 };
 
-// What operators given in C should compute is known to nobody but them: the reference runs them,
-// built for this machine. Null for a graph without such operators. Reports [verify-external] of
-// those that call TVM's runtime or that nobody gave, and what GivenReference::build does.
+// Builds the operators given in C for this machine; they have no other reference. Null for a graph without such
+// operators. Reports [verify-external] for operators that call TVM's runtime or have no source, and the errors of
+// GivenReference::build.
 Result<std::shared_ptr<GivenReference>> build_given(const graph::Graph& graph, Diagnostics& diags);
 
 }  // namespace aotc::driver

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models that are graphs of functions given in C: TVM's GRAPH.json with parameters and operator
-// sources, or a Model Library Format archive of the graph executor that holds all of them. The one
-// thing to know: what comes back calls only functions that the sources define with the right
-// parameters, if there are sources; without, every function is taken to be packed.
+// Loads models that are graphs of functions given in C: TVM's GRAPH.json with parameters and operator sources, or a
+// Model Library Format archive of the graph executor that contains all of them. If there are sources, every called
+// function is defined in them with the right parameters; else every function is assumed to be packed.
 #pragma once
 
 #include <cstdint>
@@ -19,40 +18,39 @@
 
 namespace aotc::driver {
 
-// A model of one of the frontends, or one of these with functions in C.
+// A model of a frontend, or a graph or archive of functions in C.
 enum class ModelKind { kModel, kGraphJson, kArchive };
 
-// By content, and where that says nothing by the path's extension.
+// Determined by content, else by the path's extension.
 ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes);
 
 struct GraphModel {
   graph::Graph graph;
   graph_json::GraphJsonInfo info;
-  GivenOperators operators;  // their files are sources, and headers beside them that they include
+  GivenOperators operators;  // their files are sources, and headers that they include
 };
 
-// Uses of `options`: model_path, params_path, operators, include_dirs, operator_workspace,
-// devices_text. Reports what the readers of
-// graphs, parameters, archives and operator sources do, and [graph-none] for archives without
+// Uses model_path, params_path, operators, include_dirs, operator_workspace and devices_text of `options`. Reports the
+// errors of the readers of graphs, parameters, archives and operator sources, and [graph-none] for archives without a
 // graph.
 Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,
                                     const CompileOptions& options, Diagnostics& diags);
 
-// Custom operators of a .tflite model that are given as C.
+// Custom operators of a .tflite model, given as C.
 struct GivenModelOperators {
   ops::GivenOperators operators;  // for the reader
   OperatorSources functions;
   std::map<std::string, std::string> files;  // sources, headers beside them, descriptions
 };
 
-// Reads what `options.operators` names. Reports [operator-description], [operator-header] and what
-// read_operator_sources does.
+// Reads the files of `options.operators`. Reports [operator-description], [operator-header] and the errors of
+// read_operator_sources.
 Result<GivenModelOperators> load_given_operators(const CompileOptions& options, Diagnostics& diags);
-// Checks the functions that a graph calls, and how they are called. Reports what check_operator does.
+// Checks the functions that a graph calls, and their calling conventions. Reports the errors of check_operator.
 Status bind_given_operators(graph::Graph& graph, const GivenModelOperators& given, Diagnostics& diags);
 
-// The graph of an archive as it is: without operators' sources, which take Clang to read, and devices.
-// Uses of `options`: model_path, params_path.
+// Reads the graph of an archive without operator sources (which need Clang) and devices. Uses model_path and
+// params_path of `options`.
 Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes,
                                        const CompileOptions& options, Diagnostics& diags);
 

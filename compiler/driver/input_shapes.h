@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// --shape, --dim and --value: what the user gives of inputs. The one thing to know: only the texts are
-// checked here; which inputs there are is for the reader of the model to say.
+// Parses --shape, --dim and --value. Only the syntax is checked here; the reader of the model checks the names.
 #pragma once
 
 #include <map>
@@ -20,7 +19,7 @@ Result<std::map<std::string, graph::Shape>> parse_input_shapes(
 Result<std::map<std::string, int64_t>> parse_dimensions(const std::vector<std::string>& texts,
                                                         Diagnostics& diags);
 
-// Takes "NAME=VALUE" texts apart; reports [value-invalid].
+// Splits "NAME=VALUE" texts; reports [value-invalid].
 Result<std::map<std::string, std::string>> parse_input_values(const std::vector<std::string>& texts,
                                                               Diagnostics& diags);
 

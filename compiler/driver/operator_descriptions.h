@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON beside C sources that says which custom operators of a TFLite model they are
-// (docs/custom-operators.md). The one thing to know: it says what the model cannot: C names, types,
-// shapes of results; whether the C agrees is checked when the model is read.
+// Reads the JSON beside C sources that describes custom operators of a TFLite model (docs/custom-operators.md): C
+// names, types and shapes of results, which the model does not contain. Whether the C agrees is checked when the model
+// is read.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace aotc::driver {
 
-// Of `--operators`: those that are C, and the descriptions, given themselves (.json) or beside a
-// source under its name.
+// The values of `--operators`: C files, and descriptions, named themselves (.json) or beside a source with the same
+// name.
 struct OperatorFiles {
   std::vector<std::string> sources, descriptions;
 };
-// Reports [operator-description] if there is a source and no description, or the other way round.
+// Reports [operator-description] if there is a source without a description, or the other way round.
 Result<OperatorFiles> operator_files(const std::vector<std::string>& given, Diagnostics& diags);
 
 // Adds the operators of one description. Reports [operator-description] with line and column.

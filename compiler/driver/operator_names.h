@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Keras, PyTorch and ONNX call operators, for `aotc ops --like`. The one thing to know: these
-// are names to search by; what a model's file calls an operator is known to its frontend.
+// Names of operators in Keras, PyTorch and ONNX, for `aotc ops --like`. They serve the search only; each frontend knows
+// the names in a model's file.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 namespace aotc::driver {
 
 struct OtherNames {
-  std::string_view op;  // as aotc calls it
+  std::string_view op;  // aotc's name
   std::vector<std::string_view> names;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which operators other runtimes of .tflite files have, by the names of the format. The one thing to know:
-// an operator of theirs may lack types that aotc has, and the other way round; only names are compared.
+// Lists of operators that other runtimes of .tflite files support, by the format's names. Only names are compared: the
+// supported types of an operator may differ.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace aotc::driver {
 std::span<const std::string_view> tflm_builtins();
 // Its custom operators.
 std::span<const std::string_view> tflm_custom_operators();
-// LiteRT's default resolver (August 2026) has the builtin operator.
+// True if LiteRT's default resolver (August 2026) has the builtin operator.
 bool litert_has(std::string_view builtin);
 
 }  // namespace aotc::driver

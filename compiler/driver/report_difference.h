@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is different between two reports (driver/report.h). The one thing to know: layers are matched in their order,
-// of equal operators those of equal names before those of equal shapes before all others; what matches nothing was added or removed.
+// Compares two reports (driver/report.h). Layers are matched in order: equal operators with equal names first, then
+// those with equal shapes, then all others; unmatched layers were added or removed.
 #pragma once
 
 #include <string>
@@ -11,18 +11,17 @@ namespace aotc::driver {
 
 using ReportJson = nlohmann::ordered_json;
 
-// The string of that name; empty if there is none.
+// The string member of that name; empty if there is none.
 std::string text_at(const ReportJson& object, const char* key);
 
-// {"old", "new": {"model", "target", "options"}, "totals": [{"figure", "old", "new"}], "layers": those that are not the
-// same, each with "change" ("changed", "added", "removed"), "old_call", "new_call", "op_type", "tensor", "what" (words)
-// and "figures": [{"figure", "old", "new"}]; "same_layers": how many are}. Fields that an older report has not are left
-// out.
+// {"old", "new": {"model", "target", "options"}, "totals": [{"figure", "old", "new"}], "layers": layers that differ,
+// each with "change" ("changed", "added", "removed"), "old_call", "new_call", "op_type", "tensor", "what" (words) and
+// "figures": [{"figure", "old", "new"}]; "same_layers": their number}. Fields missing in an older report are omitted.
 ReportJson difference_json(const ReportJson& before, const ReportJson& after);
 
 std::string difference_text(const ReportJson& difference);
 
-// "arena_bytes" as people call it: "arena".
+// The title of a figure for people: "arena" for "arena_bytes".
 std::string figure_title(const std::string& figure);
 
 }  // namespace aotc::driver

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report (driver/report.h) for people: as a page, as Markdown and as CSV. The one thing to know: the page is one file
-// that holds the object itself and draws it by a script of its own; it loads nothing.
+// Prints a report (driver/report.h) as an HTML page, as Markdown and as CSV. The page is one file that contains the
+// JSON object and a script that draws it; it loads nothing.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace aotc::driver {
 
-// HTML; what models call their tensors is text in it and nothing else.
+// HTML; names of tensors are escaped as text.
 std::string report_page(const nlohmann::ordered_json& report);
 
-// For a pull request: figures, what to try, layers; and the difference, if the report has one.
+// For a pull request: figures, suggestions, layers, and the difference if the report has one.
 std::string report_markdown(const nlohmann::ordered_json& report);
 
-// A line for each layer, behind one of names; RFC 4180.
+// A header line, then a line for each layer; RFC 4180.
 std::string report_csv(const nlohmann::ordered_json& report);
 
 }  // namespace aotc::driver

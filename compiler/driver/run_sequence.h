@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs that verify makes of a model, and the file that hands them to firmware. The one thing to know:
-// runs of a model with state follow one another. Its state is carried from run to run by the firmware; but
-// where floats come near a state through the C library's exp or tanh, which differ in their last bits
-// from one library to another, each run is given the state that the reference has.
+// RunSequence: the runs that verify makes of a model, and the file that passes them to firmware. Runs of a model with
+// state follow one another, and the firmware carries the state. If floats reach a state through the C library's exp or
+// tanh, whose last bits differ between libraries, each run receives the reference's state instead.
 #pragma once
 
 #include <optional>
@@ -19,7 +18,7 @@ namespace aotc::driver {
 
 struct Run {
   Sample inputs;
-  bool reset = false;  // begins anew: a first run
+  bool reset = false;  // a first run: the state is reset before it
 };
 
 struct RunSequence {
@@ -27,10 +26,10 @@ struct RunSequence {
   bool state_given = false;
 };
 
-// The samples one after the other; of a model with state then the first ones once more after a reset.
+// The samples in order; for a model with state, then the first ones again after a reset.
 RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& samples);
 
-// What one call of the run function gives, each time that it is made.
+// The results of one execution of a call.
 struct CallResult {
   int call = -1, result = 0;
   std::vector<uint8_t> bytes;
@@ -38,28 +37,28 @@ struct CallResult {
 
 struct RunValues {
   std::vector<std::vector<uint8_t>> values;  // by tensor id of the graph
-  std::vector<CallResult> calls;             // in the order in which they are made
+  std::vector<CallResult> calls;             // in order of execution
   bool gave_up = false;                      // a loop did not end (ops::Evaluation)
 };
 
-// What the reference gives for each run of a graph; `program` (may be null) is made of it, and says which
-// call an operator is. Without, RunValues::calls stays empty.
+// The reference values of each run of a graph. `program` (may be null), planned from the graph, maps operators to
+// calls; without it RunValues::calls stays empty.
 std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSequence& sequence,
                                          const plan::Program* program = nullptr);
 
-// The bytes of each output after a run, of what evaluate_graph gave: an output may be a constant or an input.
+// The bytes of each output after a run, from the results of evaluate_graph; an output may be a constant or an input.
 std::vector<std::vector<uint8_t>> output_values(const graph::Graph& graph, const Sample& inputs,
                                                 const std::vector<std::vector<uint8_t>>& values);
 
-// How far from the reference the results of one run may be: the one rule of verify and of the self test in
-// firmware. Inside of branches and loops nothing is known of what becomes of floats that the C library
-// computes there or before: such a result is not compared, only what comes out of there is.
+// The tolerances of one run's results, shared by verify and the firmware's self test. Inside of branches and loops the
+// error of floats that the C library computed is unknown: such results are not compared, only the results of the branch
+// or loop.
 class RunTolerances {
  public:
-  // `run`: what the reference gives for these inputs.
+  // `run`: the reference values for these inputs.
   RunTolerances(const plan::Program& program, const Sample& inputs, const RunValues& run);
 
-  // Of a tensor of the program's graph, whose value in the reference is `value`. None: it is not compared.
+  // The tolerance of a tensor of the program's graph, whose reference value is `value`; nullopt: do not compare it.
   std::optional<ops::Tolerance> of(graph::TensorId id, std::span<const uint8_t> value) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schedules files: which algorithm and numbers operators are to be lowered with, as JSON. The source
-// map NAME.map.json that a compile writes has the same form, so it can be edited and given back.
+// Reads and writes schedules files: the algorithm and parameters for lowering each operator, as JSON. The source map
+// NAME.map.json of a compilation has the same form, so it can be edited and passed to --schedules.
 //
 //   {"calls": [{"op_index": 2, "schedule": {"algorithm": "pairs", "pixels": 4}}]}
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace aotc::driver {
 
-// By operator index in the model's file. Calls without a schedule are passed over. Reports
-// [schedule-file] with the place in the file.
+// By operator index in the model's file. Calls without a schedule are skipped. Reports [schedule-file] with the
+// position in the file.
 Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text,
                                                      const std::string& file, Diagnostics& diags);
 

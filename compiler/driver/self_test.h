@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the firmware compares itself with: a checksum of every layer's result for a stored input, by
-// the reference evaluation.
+// The expected results of the firmware's self test: a checksum of every layer's result for a stored input, from the
+// reference evaluation.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace aotc::driver {
 
-// In the order in which the run function reports results to its trace hook. Empty if the model has
-// operators that were given in C: they have no reference.
+// In the order in which the run function reports results to its trace hook. Empty if the model has operators given in
+// C, which have no reference.
 std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sample& sample);
 
 // "CONV_2D 'name'" of every call.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many bytes of stack one run of a model takes at most. The one thing to know: it is a bound from
-// the call graph that the board's own compiler writes; without that compiler it is a safe guess.
+// Computes the maximal stack bytes of one run of a model: a bound from the call graph that the board's own compiler
+// writes, or a safe guess if that compiler is missing.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,15 @@ namespace aotc::driver {
 
 struct StackNeed {
   int64_t bytes = 0;
-  bool computed = false;  // false: the compiler is missing or cannot tell
+  bool computed = false;  // false: the compiler is missing or writes no call graph
 };
 
-// Compiles the emitted C as a project does, into a folder that goes away again: a second or two.
+// Compiles the emitted C as a project does, in a temporary folder: one or two seconds.
 StackNeed stack_need(const Compiled& compiled);
 int64_t model_stack_bytes(const Compiled& compiled);
 
-// From call graphs in the form of gcc's -fcallgraph-info=su and the text of their sources (for what
-// assembly pushes): the deepest path from `entry`. Nothing if it is in no graph. For tests as well.
+// The deepest path from `entry` in call graphs of gcc's -fcallgraph-info=su, with the text of the sources (for pushes
+// in assembly). nullopt if `entry` is in no graph. For tests as well.
 struct CallGraphFile {
   std::string graph, source;
 };

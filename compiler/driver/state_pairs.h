@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --state: pairs of an output and an input of a model that together are a state. The one thing to know:
-// an initial value that is given as a file is read once and kept with the options, so that a project can
-// be compiled again without the file.
+// Parses --state: pairs of an output and an input of a model that form a state. An initial value from a file is read
+// once and stored with the options, so a project can be compiled again without the file.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +13,11 @@
 
 namespace aotc::driver {
 
-// Bytes of initial values that came from files, by the text of the option.
+// Bytes of initial values from files, by the text of the option.
 using InitialValues = std::map<std::string, std::vector<uint8_t>>;
 
-// Makes states of the pairs "OUTPUT=INPUT" or "OUTPUT=INPUT@FILE.npy". What `known` has of a file is not
-// read again; what is read is added. Reports [state-invalid], [state-name], [state-type], and what
-// reading the file does.
+// Turns the pairs "OUTPUT=INPUT" or "OUTPUT=INPUT@FILE.npy" into states. Files whose values are in `known` are not read
+// again; new values are added. Reports [state-invalid], [state-name], [state-type], and the errors of reading the file.
 Status pair_states(graph::Graph& graph, const std::vector<std::string>& texts, InitialValues& known,
                    Diagnostics& diags);
 

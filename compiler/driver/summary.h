@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compilation ends with: memory, flash and MACs beside the board's limits, as text and JSON;
-// and the figures of the last run of a project.
+// Prints the summary of a compilation: memory, flash and MACs compared with the board's limits, as text and JSON; and
+// the figures of the last run of a project.
 #pragma once
 
 #include <string>
@@ -13,21 +13,21 @@
 
 namespace aotc::driver {
 
-// `stack`: what a run takes, if that was asked for.
+// `stack`: the stack of a run, if requested.
 std::string summary_text(const Compiled& compiled, const StackNeed* stack = nullptr);
-// What the live bytes of calls have to do with the arena, where they are more; else empty.
+// Compares the peak of live tensors with the arena if it is larger; else empty.
 std::string live_text(const Compiled& compiled);
 nlohmann::ordered_json summary_json(const Compiled& compiled, const StackNeed* stack = nullptr);
 
-// One entry per call: what verify, report and outside tests map traces with.
+// One entry per call, with which verify, report and external tests map traces to layers.
 nlohmann::ordered_json layers_json(const Compiled& compiled);
 
-// Of the firmware that is built; empty where there is none. Figures of another are not those of this one.
+// The hash of the built firmware; empty if there is none. Stored figures are valid only for the same hash.
 std::string image_hash(const ProjectDir& project);
 
-// Keeps the figures of a run in build/run.json, where report finds them.
+// Stores the figures of a run in build/run.json, where report reads them.
 void save_run(const ProjectDir& project, const FirmwareRun& run);
-// The unit of its figures: of the board's clock, or of the emulator's if that ran last.
+// The unit of its figures: ticks of the board's clock, or the emulator's unit if that ran last.
 std::string unit_of_run(const ProjectDir& project, const nlohmann::ordered_json& run);
 nlohmann::ordered_json load_run(const ProjectDir& project);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory that goes away with the object that made it. The one thing to know: it is locked as
-// long as its process lives; those that killed runs left are cleared when the next one is made.
+// A temporary directory that is deleted with its object. It is locked while its process lives; directories of killed
+// processes are deleted when the next one is created.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ class TemporaryDirectory {
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
 
-  // Reports [file-write] if there is none.
+  // Reports [file-write] if the directory could not be created.
   Status made(Diagnostics& diags) const;
   const std::string& path() const { return path_; }
 

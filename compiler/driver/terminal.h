@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands print. stdout is the product (tables, JSON), stderr is talk (diagnostics,
-// progress); colour only on a terminal and never with NO_COLOR set.
+// Prints for the commands. stdout is the product (tables, JSON), stderr has diagnostics and progress; colour only on a
+// terminal and never with NO_COLOR set.
 #pragma once
 
 #include <string>
@@ -24,21 +24,21 @@ enum ExitCode {
 
 void print_diagnostics(const Diagnostics& diags);
 
-// What the slugs of the errors imply (a missing tool, a bug, ...), else `otherwise`.
+// The exit code that the slugs of the errors imply (a missing tool, a bug, ...), else `otherwise`.
 int exit_code_of(const Diagnostics& diags, int otherwise);
 
-// Prints what is in `diags`, and gives the exit code that a command ends with for it.
+// Prints the diagnostics, and returns the exit code for them.
 int fail(const Diagnostics& diags, int otherwise = kExitBadInput);
 
-// Columns padded to the widest cell; numbers and sizes to the right.
+// Columns padded to the widest cell; numbers and sizes right-aligned.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 // "1,234 bytes" or "54.2 KiB".
 std::string format_bytes(int64_t bytes);
-// "154,321 bytes": where sizes are compared, in one unit.
+// "154,321 bytes": one unit, for comparing sizes.
 std::string exact_bytes(int64_t bytes);
 
-// A path as a shell takes it.
+// Quotes a path for a shell.
 std::string shell_quoted(const std::string& path);
 
 // A line on stderr that is overwritten by the next one on a terminal; elsewhere only done() shows.

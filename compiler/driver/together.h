@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several models in one program: each compiled as if it were alone, printed with one source, one file of tables and one
-// arena, in which their runs take turns. The one thing to know: what is shared is what came out equal, so a model
-// computes what it computes alone.
+// Together: several models in one program, each compiled as if it were alone, printed with one source, one file of
+// tables and one arena, in which they run one at a time. Only equal parts are shared, so each model computes the same
+// as alone.
 #pragma once
 
 #include <map>
@@ -16,26 +16,27 @@
 namespace aotc::driver {
 
 struct Together {
-  std::string prefix;            // of what is shared
+  std::string prefix;            // prefix of shared names
   std::vector<Compiled> models;  // their `c` has names and no files
   codegen::ProgramFiles c;
 };
 
-// What the command line says of several models.
+// The options for several models.
 struct ModelsChoice {
   std::vector<std::string> paths;
-  std::vector<std::string> names;  // of each, in order; empty: from their files
+  std::vector<std::string> names;  // names of the models, in order; empty: from their files
   bool together = false;
 };
 
-// `options` is for all of them; its prefix is the program's. Reports [option-conflict] for what is said of one model
-// or cannot be shared yet, [model-names] for names that are not different, and what plan_model does.
+// `options` applies to all models; its prefix is the program's. Reports [option-conflict] for options that apply to one
+// model or cannot be shared yet, [model-names] for names that are not distinct, and the errors of plan_model.
 Result<Together> compile_together(const CompileOptions& options, const ModelsChoice& choice, Diagnostics& diags);
 
 std::string together_text(const Together& t);
 nlohmann::ordered_json together_json(const Together& t);
 
-// The commands check and compile for several models; compile writes to `out`, or where the program's prefix says.
+// The commands check and compile for several models; compile writes to `out`, or to the default for the program's
+// prefix.
 int check_together_command(const CompileOptions& options, const ModelsChoice& choice, const CommonOptions& common);
 int compile_together_command(const CompileOptions& options, const ModelsChoice& choice, const std::string& out,
                              bool force, const CommonOptions& common);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are models, but of formats that aotc does not read: recognised by their content, so
-// that the message can say what to type. The one thing to know: a file that is none of these gives
-// nothing, and whoever asked says then that it is no model.
+// Recognises models of formats that aotc does not read, by their content, so that the message can name the command that
+// converts them.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +14,17 @@
 namespace aotc::frontends {
 
 struct Foreign {
-  std::string what;                // "an ONNX model"
-  std::vector<std::string> helps;  // what to type
+  std::string what;                // for messages: "an ONNX model"
+  std::vector<std::string> helps;  // the commands that convert it
 };
 
-// `file` as the user named it; any bytes.
+// nullopt if the file is of none of these formats. `file`: the name that the user typed; `bytes`: untrusted.
 std::optional<Foreign> recognise_foreign(std::span<const uint8_t> bytes, const std::string& file);
 
-// A directory that is a model, such as a SavedModel.
+// Recognises a directory that is a model, such as a SavedModel.
 std::optional<Foreign> recognise_foreign_folder(const std::string& path);
 
-// The formats that are read, for messages.
+// The formats that aotc reads, for messages.
 std::string readable_formats();
 
 // Reports [model-format].

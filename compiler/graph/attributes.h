@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Typed operator attributes with just enough reflection to print, parse and compare them. An
-// operator declares a plain struct derived from Attributes<Self> and lists its fields once in
-// `visit`; the text IR, equality and hashing follow from that list.
+// Attributes<Self>: typed operator attributes with just enough reflection to print, parse and compare them. An operator
+// declares a plain struct derived from Attributes<Self> and lists its fields once in `visit`; the text IR, equality and
+// hashing follow from that list.
 //
 //   struct LeakyReluAttrs : Attributes<LeakyReluAttrs> {
 //     float alpha = 0.0f;
@@ -35,14 +35,14 @@ class AttributesBase {
   virtual ~AttributesBase() = default;
   virtual std::shared_ptr<AttributesBase> clone() const = 0;
   virtual std::vector<AttributeText> print() const = 0;
-  // Sets the field `name` from text; false when there is no such field or the text does not fit.
+  // Sets the field `name` from text; false if there is no such field or the text does not fit its type.
   virtual bool parse(std::string_view name, std::string_view text) = 0;
 };
 
 namespace attribute_text {
 std::string print(bool value);
 std::string print(int64_t value);
-std::string print(float value);  // shortest text that reads back to the same bits; inf, -inf, nan
+std::string print(float value);  // shortest text that parses to the same bits; inf, -inf, nan
 std::string print(const std::string& value);  // quoted, escaped
 std::string print(const std::vector<int64_t>& value);
 std::string print(DType value);

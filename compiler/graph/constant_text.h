@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants in the text form: short ones as lists of values, the rest as hexadecimal bytes. The one
-// thing to know: either way the bytes come back exactly, NaN payloads included.
+// Prints and parses constants in the text form: short ones as lists of values, others as hexadecimal bytes. Both forms
+// preserve the bytes exactly, NaN payloads included.
 #pragma once
 
 #include <charconv>
@@ -13,7 +13,7 @@
 
 namespace aotc::graph {
 
-// The number that the whole text spells; false, and `value` undefined, if it is none of the type T.
+// Parses the whole text as a number of type T; false, and `value` undefined, if it is none.
 template <typename T>
 bool parse_number(std::string_view text, T& value) {
   const char* end = text.data() + text.size();
@@ -27,7 +27,7 @@ std::string print_constant(DType type, const ConstantView& constant, int64_t lim
 // Appends one element of a list; false if the text does not fit the type.
 bool append_element(std::vector<uint8_t>& bytes, DType type, std::string_view text);
 
-// Appends the bytes of pairs of digits, white space ignored; false if they are no such pairs.
+// Appends the bytes of pairs of hexadecimal digits, white space ignored; false if the text has anything else.
 bool append_hex(std::vector<uint8_t>& bytes, std::string_view digits);
 
 }  // namespace aotc::graph

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph IR: a network as a flat list of operators over tensors, in execution order. Ids are indices
-// and stay valid until `compact`; constants are views of bytes someone else owns (the model file or
-// a buffer the graph keeps alive), so weights are never copied on import.
+// Graph IR: a network as a flat list of operators over tensors, in execution order. Ids are indices and stay valid
+// until `compact`. Constants are views of bytes with another owner (the model file or a buffer that the graph keeps
+// alive), so import never copies weights.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ using Shape = std::vector<int64_t>;
 int64_t element_count(const Shape& shape);
 std::string to_string(const Shape& shape);  // "1x49x10x1", "scalar"
 
-// Affine quantisation: real = scale * (q - zero_point). One entry: per tensor. Several: per slice
-// along `axis`, zero points then all 0 in LiteRT's int8 scheme. Empty: not quantised.
+// Affine quantisation: real = scale * (q - zero_point). One entry: per tensor. Several entries: one per slice along
+// `axis`, all zero points 0 in LiteRT's int8 scheme. Empty: not quantised.
 struct Quantization {
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
@@ -47,7 +47,7 @@ struct TensorType {
 
   int64_t elements() const { return element_count(shape); }
   int64_t bytes() const { return elements() * size_of(dtype); }
-  // Scale and zero point of a per-tensor quantised type; 0 and 0 if there are none.
+  // Scale and zero point of a per-tensor quantised type; 0 and 0 if it is not quantised.
   float scale() const { return quantization.present() ? quantization.scale[0] : 0.0f; }
   int32_t zero_point() const {
     return quantization.zero_point.empty() ? 0 : static_cast<int32_t>(quantization.zero_point[0]);
@@ -61,7 +61,7 @@ struct ConstantView {
   std::span<const uint8_t> bytes;
 
   template <typename T>
-  T get(int64_t index) const;  // reads an element whatever its alignment
+  T get(int64_t index) const;  // reads an element at any alignment
   template <typename T>
   std::vector<T> to_vector() const;
 };
@@ -74,14 +74,14 @@ struct TensorId {
 };
 
 struct Tensor {
-  std::string name;  // as the model says: any bytes
+  std::string name;  // from the model: any bytes
   TensorType type;
   std::optional<ConstantView> constant;
   int device = 0;
 };
 
-// What the graph itself needs to know of an operator; ops/operator.h has the rest. Properties, not
-// names, are what passes look at.
+// OpDefinition: the properties of an operator that the graph and its passes use; ops/operator.h has the rest. Passes
+// test properties, not names.
 class OpDefinition {
  public:
   virtual ~OpDefinition() = default;
@@ -98,8 +98,8 @@ struct Op {
   std::vector<TensorId> results;
   Location location;
   int device = 0;
-  // Graphs that the operator runs: then and else of if; condition and body of while. What they read
-  // comes through their inputs, what they give through their outputs; they have no states.
+  // Graphs that the operator runs: then and else of if; condition and body of while. A region reads and returns values
+  // only through its inputs and outputs; it has no states.
   std::vector<Graph> regions;
 
   std::string_view name() const { return definition->name(); }
@@ -109,18 +109,18 @@ struct Op {
   }
 };
 
-// A tensor as the network's caller sees it.
+// An input or output of the network, with the name that the caller sees.
 struct Port {
   TensorId tensor;
   std::string name;  // signature name if the model has one, else the tensor's name
 };
 
-// A value that lives from one run to the next. Nothing in a graph is written twice: a run reads
-// `before`, and what `after` holds at its end is what `before` holds in the next run.
+// A value that persists between runs. A graph never writes a tensor twice: a run reads `before`, and the value of
+// `after` at its end becomes `before` of the next run.
 struct State {
   TensorId before;       // defined at the start of a run, as an input is
-  TensorId after;        // any tensor of the same type, be it `before` itself, an input or a constant
-  ConstantView initial;  // of the first run; the bytes of `before`
+  TensorId after;        // any tensor of the same type: `before` itself, an input or a constant as well
+  ConstantView initial;  // value in the first run; the bytes of `before`
 };
 
 struct Graph {
@@ -132,7 +132,7 @@ struct Graph {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<State> states;
-  // What is made of weights has to hold for any values of them: no code may depend on these, or on their scales.
+  // True if weights may change after compilation: code and folded values must not depend on them or on their scales.
   bool open_constants = false;
 
   Tensor& operator[](TensorId id) { return tensors[static_cast<size_t>(id.value)]; }
@@ -142,7 +142,7 @@ struct Graph {
   bool is_constant(TensorId id) const { return id.valid() && (*this)[id].constant.has_value(); }
   Location location_of(TensorId id) const;
 
-  // What a graph has from somewhere else, and what is needed behind its last operator.
+  // Roles of a tensor: defined outside of the operators, or read after the last one.
   bool is_input(TensorId id) const;         // of an input port
   bool is_output(TensorId id) const;        // of an output port
   bool is_state(TensorId id) const;         // `before` of a state
@@ -159,36 +159,36 @@ struct UseDef {
 };
 UseDef compute_use_def(const Graph& graph);
 
-// Drops the operators whose flag is set; the others keep their order.
+// Removes the operators whose flag is set; the others keep their order.
 void remove_ops(Graph& graph, const std::vector<bool>& dead);
 
-// A constant as a list of its elements: itself if it is one, else a constant of the same name and bytes.
+// A constant as a list of its elements: itself if it has rank 1, else a new constant of the same name and bytes.
 TensorId constant_as_list(Graph& graph, TensorId constant);
 
-// Drops tensors nobody refers to and renumbers the rest, keeping order; in regions as well.
+// Removes unreferenced tensors and renumbers the rest, keeping their order; in regions as well.
 void compact(Graph& graph);
 
-// Operators of the graph and of all regions.
+// Number of operators of the graph and of all regions.
 size_t count_ops(const Graph& graph);
 
-// Regions in regions may be so deep.
+// Limit of the nesting depth of regions.
 inline constexpr int kMostDepth = 32;
 
-// Makes a state of a pair of ports: output `output` becomes the next value of input `input`, which
-// begins at real 0 (the zero point), or at `initial` if it is not empty. Both must have one type, and
-// `initial` its bytes: the caller checks. Neither is a port any more.
+// Turns a pair of ports into a state: output `output` becomes the next value of input `input`, whose first value is
+// real 0 (the zero point), or `initial` if it is not empty. Both must have one type, and `initial` its number of bytes:
+// the caller checks. Both ports are removed.
 void pair_state(Graph& graph, size_t output, size_t input, std::vector<uint8_t> initial = {});
 
-// Structural checks of any graph: ids in range, single definition, definition before use, inputs
-// not constant, states of one type and with all bytes of their initial value, constants of the right byte count, quantisation well formed. Operators' own checks
-// are ops::verify_graph. Reports [ir-invalid].
+// Structural checks of any graph: ids in range, single definition, definition before use, inputs not constant, states
+// of one type with all bytes of their initial value, constants of the right byte count, quantisation well formed.
+// ops::verify_graph has the checks of each operator. Reports [ir-invalid].
 Status verify_structure(const Graph& graph, Diagnostics& diags);
 
 // Text form (docs/ir.md); print(parse(text)) == text for printed text.
 struct PrintOptions {
-  // Constants with more bytes are printed as a hash only, and such text does not parse back.
+  // Constants with more bytes are printed as a hash only; such text cannot be parsed.
   int64_t constants_limit = INT64_MAX;
-  // Without, `source` and `loc(...)` are left out; parsed ops are then located in the text itself.
+  // If false, `source` and `loc(...)` are omitted; parsed operators then have locations in the text itself.
   bool locations = true;
 };
 std::string print(const Graph& graph, const PrintOptions& options);
@@ -197,8 +197,8 @@ std::string print(const Graph& graph, int64_t constants_limit = INT64_MAX);
 std::string to_string(const TensorType& type);
 
 using DefinitionLookup = std::function<const OpDefinition*(std::string_view name)>;
-// Reads the text form; any bytes give a graph or one located [ir-parse] error. What it returns has
-// the right syntax, operators and attribute names; verify_structure checks the rest.
+// Parses the text form; any bytes give a graph or one located [ir-parse] error. The returned graph has the right
+// syntax, operators and attribute names; verify_structure checks the rest.
 Result<Graph> parse(const std::string& text, const std::string& file, const DefinitionLookup& find,
                     Diagnostics& diags);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no graph may be larger than, whoever reads or plans it.
+// Size limits of every graph, whichever frontend reads it.
 #pragma once
 
 #include <cstdint>
 
 namespace aotc::graph {
 
-// Bytes of a program's tables. A table takes about five bytes of C for each of its own, and aotc holds them in memory;
-// whether the tables fit a board, its flash says.
+// Bytes of a program's tables. The C text takes about five bytes for each byte of a table, and aotc holds it in memory.
+// The check against the flash of a board is separate.
 inline constexpr int64_t kMostConstantBytes = int64_t{128} << 20;
 
 }  // namespace aotc::graph

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the text form of the graph IR token by token. The one thing to know: every function skips
-// white space and `//` comments first, never moves past the end, and knows its line and column.
+// TextCursor: reads the text form of the graph IR token by token. Every function skips white space and `//` comments
+// first and never moves past the end.
 #pragma once
 
 #include <cstdint>
@@ -19,28 +19,28 @@ class TextCursor {
  public:
   explicit TextCursor(std::string_view text) : text_(text) {}
 
-  // Of the next token.
+  // Position of the next token.
   TextPosition position();
   size_t offset();
   bool at_end();
-  // What stands at the cursor, for messages: "'foo'", "end of text".
+  // The next token for messages: "'foo'", "end of text".
   std::string found();
 
-  // Takes the punctuation character, or the whole word, if it is next.
+  // Consumes the punctuation character, or the whole word, if it is next.
   bool accept(char punctuation);
   bool accept_word(std::string_view word);
-  // True if the next character is `c`; takes nothing.
+  // True if the next character is `c`; consumes nothing.
   bool next_is(char c);
 
   // [A-Za-z0-9_.]+, empty if there is none.
   std::string_view word();
-  // A word with signs: numbers, "-inf", "nan(0x7fc00001)"; empty if there is none.
+  // A word with signs (numbers, "-inf", "nan(0x7fc00001)"); empty if there is none.
   std::string_view scalar();
   // A quoted string with its quotes, on one line; empty if there is none or it is not closed.
   std::string_view quoted();
-  // A scalar, a quoted string or a [list] as it stands; empty if there is none.
+  // The text of a scalar, a quoted string or a [list]; empty if there is none.
   std::string_view value();
-  // Everything up to `end`, which is taken too; nullopt if it does not come.
+  // Everything up to `end`, which is consumed as well; nullopt if `end` is missing.
   std::optional<std::string_view> until(char end);
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the readers of text forms share: errors with their place, strings, numbers, types of tensors and the bytes
-// of constants. The one thing to know: a reader stops at its first error, and every function here has told it
-// when it fails.
+// TextReader: the base of parsers of text forms, with located errors, strings, numbers, tensor types and the bytes of
+// constants. A parser stops at its first error, which every function here reports when it fails.
 #pragma once
 
 #include <string>
@@ -18,12 +17,12 @@ namespace aotc::graph {
 
 class TextReader {
  protected:
-  // Errors are `[slug]`.
+  // Errors have the slug `slug`.
   TextReader(std::string_view text, const std::string& file, const char* slug, Diagnostics& diags)
       : cursor_(text), file_(file), slug_(slug), diags_(diags) {}
 
   Failure fail_at(TextPosition at, std::string message, std::string help = "");
-  // "expected X" gets ", found Y".
+  // A message "expected X" is completed to "expected X, found Y".
   Failure fail(const std::string& message);
   Status expect(char punctuation);
   static std::string shown(std::string_view text);

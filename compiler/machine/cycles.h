@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of a program that ran in an emulator: how often each instruction ran, times what it costs.
-// The one thing to know: counts are exact, and costs are a core's documents' (machine/timing.h): no
-// memory, cache or contention is in them.
+// Computes the cycles of a program that ran in an emulator: the number of executions of each instruction times its
+// cost. Counts are exact; costs are those of the core's documents (machine/timing.h), without memory, cache or
+// contention.
 #pragma once
 
 #include <cstdint>
@@ -19,35 +19,34 @@
 namespace aotc::machine {
 
 struct Execution {
-  uint64_t count = 0, taken = 0;  // taken: the next one was not the one behind it
+  uint64_t count = 0, taken = 0;  // taken: not followed by the next instruction in memory
 };
 
-// What ran in one function that the counted one called, or in the counted one itself (callee 0).
+// The executions in one function that the counted function called, or in the counted function itself (callee 0).
 struct Segment {
   uint32_t callee = 0;
   std::map<uint32_t, Execution> counts;  // by address
 };
 
-// What the emulator's plugin writes (driver/emulator/counts.c). Nothing if it is something else, or
-// not all of it.
+// Parses the output of the emulator's plugin (driver/emulator/counts.c). nullopt if the text is invalid or incomplete.
 std::optional<std::vector<Segment>> parse_counts(const std::string& text);
 
-// Of flash; controllers have 8 to 32.
+// Line size of flash; controllers have 8 to 32 bytes.
 inline constexpr uint32_t kLineBytes = 16;
 
 struct CycleSum {
   uint64_t instructions = 0;
   double cycles = 0;
-  double load = 0, store = 0, multiply = 0, branch = 0;  // of the cycles
-  uint64_t lines = 0;                                    // of code, fetched: what waits where flash is slower than the core
-  double modelled = 0;                                   // cycles by somebody else's model of the core
+  double load = 0, store = 0, multiply = 0, branch = 0;  // parts of the cycles
+  uint64_t lines = 0;                                    // fetched lines of code, for wait states of flash
+  double modelled = 0;                                   // cycles by an external model of the core
 
   void add(const InstructionCost& cost, const Execution& executed);
   CycleSum& operator+=(const CycleSum& o);
 };
 
 struct CycleRow {
-  std::string name;                 // of the function; of a layer's, what was called
+  std::string name;                 // of the function; for a layer, the called function
   std::vector<std::string> layers;  // of the model
   CycleSum sum;
 };
@@ -60,26 +59,26 @@ struct LoopRow {
 
 struct CycleReport {
   CycleSum total;
-  std::vector<CycleRow> functions;  // the most cycles first
+  std::vector<CycleRow> functions;  // sorted by cycles, largest first
   std::vector<std::optional<CycleRow>>
-      calls;                   // of the model's, in its order; nothing for one that was inlined
-  std::vector<LoopRow> loops;  // innermost ones, the most cycles first
-  bool modelled = false;       // there is a model of the core
-  uint64_t unknown = 0;        // instructions that were not disassembled: a cycle each
+      calls;                   // of the model's calls, in order; nullopt for an inlined one
+  std::vector<LoopRow> loops;  // innermost loops, sorted by cycles, largest first
+  bool modelled = false;       // true if there is an external model of the core
+  uint64_t unknown = 0;        // instructions that were not disassembled: one cycle each
 };
 
-// What runs from its first instruction to its last.
+// A basic block, executed from its first instruction to its last.
 struct Block {
   uint32_t begin = 0, end = 0;  // end: behind the last instruction
   int instructions = 0;
-  bool loop = false;  // it follows itself
+  bool loop = false;  // it is its own successor
 };
 std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::vector<Segment>& segments);
 
-// Somebody else's cycles: of each instruction its part of its block's.
+// Cycles by an external model: each instruction has its share of its block's cycles.
 struct CoreModel {
-  std::string name;    // of the core it is of; empty: there is none
-  std::string reason;  // why there is none
+  std::string name;    // name of the modelled core; empty: there is no model
+  std::string reason;  // why there is no model
   std::map<uint32_t, double> cycles;
 };
 
@@ -87,7 +86,7 @@ CycleReport cycles_of(const Elf& elf, const Listing& listing, const std::vector<
                       const Timing& timing, const ModelFunctions& model, const CoreModel& core = {});
 
 std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_rows);
-// Fields of the report; who ran it adds the rest.
+// Fields of the report; the caller adds the rest.
 nlohmann::ordered_json cycles_json(const Elf& elf, const CycleReport& report);
 
 }  // namespace aotc::machine

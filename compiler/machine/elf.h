@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ELF files of 32-bit little-endian microcontrollers: sections, symbols, and the bytes that never change.
-// The one thing to know: every offset was checked when the file was read; what is asked for outside of it
-// is simply not there.
+// Elf: ELF files of 32-bit little-endian microcontrollers: sections, symbols, and constant bytes. Every offset is
+// checked when the file is read; accesses outside of it return nothing.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ struct Section {
   bool allocated() const { return (flags & 2u) != 0; }
   bool executable() const { return (flags & 4u) != 0; }
   bool writable() const { return (flags & 1u) != 0; }
-  // .bss and the like have none.
+  // .bss and similar sections have none.
   bool has_bytes() const;
   bool contains(uint32_t at) const { return at - address < size; }
 };
@@ -34,7 +33,7 @@ enum class SymbolKind { kOther, kFunction, kObject, kFile };
 
 struct Symbol {
   std::string name;
-  uint32_t address = 0;  // without the bit that says Thumb
+  uint32_t address = 0;  // without the Thumb bit
   uint32_t size = 0;
   SymbolKind kind = SymbolKind::kOther;
   bool global = false;
@@ -43,7 +42,7 @@ struct Symbol {
 
 class Elf {
  public:
-  // Reports [elf-invalid] for what is no such file, and [elf-machine] for one of another machine.
+  // Reports [elf-invalid] for a file that is not such an ELF, and [elf-machine] for another machine.
   static Result<Elf> read(std::vector<uint8_t> bytes, const std::string& file, Diagnostics& diags);
 
   Isa isa() const { return isa_; }
@@ -52,27 +51,27 @@ class Elf {
   const std::string& file() const { return file_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
   const std::vector<Section>& sections() const { return sections_; }
-  // In the order of their addresses, mapping symbols ($t, $d) apart.
+  // Sorted by address, without mapping symbols ($t, $d).
   const std::vector<Symbol>& symbols() const { return symbols_; }
   std::span<const uint8_t> content(const Section& section) const;
 
   const Section* section_at(uint32_t address) const;
-  // The function that is at an address, or around it: of those of one place, a global one.
+  // The function at or around an address; if several share it, a global one.
   const Symbol* function_at(uint32_t address) const;
   const Symbol* function_around(uint32_t address) const;
-  // All of the name: there may be several static ones.
+  // All functions of the name: there may be several static ones.
   std::vector<const Symbol*> functions_named(const std::string& name) const;
-  // Its name as it may be shown, or the address if there is none.
+  // The displayable name of the function, or the address if it has none.
   std::string function_name(uint32_t address) const;
-  // "conv+0x1c (0x80f4)".
+  // A location for display: "conv+0x1c (0x80f4)".
   std::string place(uint32_t address) const;
-  // Little-endian, of a section that the program cannot write. `width`: 1, 2 or 4 bytes.
+  // The little-endian value in a read-only section; nullopt outside. `width`: 1, 2 or 4 bytes.
   std::optional<uint32_t> constant(uint32_t address, int width) const;
-  // Whether there are mapping symbols; a stripped program has none.
+  // True if there are mapping symbols; a stripped program has none.
   bool is_mapped() const { return !mapping_.empty(); }
-  // Whether mapping symbols say that data is here.
+  // True if mapping symbols mark data here.
   bool is_data(uint32_t address) const;
-  // AVR devices with more than 128 KB of flash push three bytes for a call.
+  // Bytes that a call pushes: three on AVR devices with more than 128 KB of flash.
   uint32_t return_bytes() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the bytes of a linked program go. The one thing to know: every byte of every section is in exactly one
-// row, so rows add up to what `size -A` says; what nothing names is a row of its own.
+// Attributes the bytes of a linked program to functions and objects. Every byte of every section is in exactly one row,
+// so rows add up to the output of `size -A`; unnamed bytes have a row of their own.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ namespace aotc::machine {
 enum class ByteKind { kCode, kConstants, kData, kZero };  // kData is in flash and in RAM
 
 struct SizeRow {
-  std::string name;    // of a function or object; of the linker's input section; "padding"
-  std::string object;  // the file that it came from, if the linker's map says it
+  std::string name;    // of a function or object, of the linker's input section, or "padding"
+  std::string object;  // the object file it came from, if the linker's map names it
   int section = 0;
   int64_t bytes = 0;
   ByteKind kind = ByteKind::kCode;
@@ -33,11 +33,11 @@ struct SizeTotals {
 };
 
 struct SizeReport {
-  std::vector<SizeRow> rows;  // the largest first
+  std::vector<SizeRow> rows;  // sorted by size, largest first
   SizeTotals totals;
 };
 
-// What the linker put where, by the map that GNU ld writes (-Wl,-Map).
+// The input sections and addresses in the map that GNU ld writes (-Wl,-Map).
 struct InputSection {
   std::string name, object;
   uint32_t size = 0;
@@ -45,12 +45,12 @@ struct InputSection {
 using LinkerMap = std::map<uint32_t, InputSection>;
 LinkerMap parse_linker_map(const std::string& text);
 
-// Names of functions of the emitted C and the layers that call them: NAME.map.json.
+// Functions of the emitted C and the layers that call them, from NAME.map.json.
 struct ModelFunctions {
   std::string prefix;
   std::map<std::string, std::vector<std::string>> layers;
   std::vector<std::string> calls;  // the layer of each call
-  std::vector<std::string> functions;  // and its function
+  std::vector<std::string> functions;  // the function of each call
 };
 // Reports [source-map-invalid].
 Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics& diags);
@@ -60,7 +60,7 @@ SizeReport size_of(const Elf& elf, const LinkerMap& map, const ModelFunctions& m
 const char* word_for(ByteKind kind);
 std::string size_text(const Elf& elf, const SizeReport& report, size_t most_rows);
 nlohmann::ordered_json size_json(const Elf& elf, const SizeReport& report);
-// What is larger or smaller than in an older program, by function; the largest changes first.
+// Difference to an older program, by function; the largest changes first.
 struct SizeChange {
   std::string name;
   int64_t before = 0, now = 0;

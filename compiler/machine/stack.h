@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How deep the stack of a program gets below some functions. The one thing to know: a bound is `proven` if
-// every way was walked, `assumed` if something was taken to be as compilers make it, and otherwise there is
-// none, and what stands in its way is listed with its place.
+// Bounds the stack depth of a program below given functions. A bound is `proven` if every path was analysed, and
+// `assumed` if it relies on conventions of compilers; otherwise there is no bound, and the obstacles are listed with
+// their locations.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,22 @@
 
 namespace aotc::machine {
 
-// What a user knows of calls through pointers: in a function, or at one address, they go to these.
+// The user's annotations of calls through pointers: the possible targets of such calls in a function, or at one
+// address.
 struct IndirectCalls {
   std::map<uint32_t, std::vector<uint32_t>> by_function, by_address;
 };
 
-// "CALLER: CALLEE CALLEE..." in each line; CALLER is a function or the address of the call; # begins a
-// comment. Reports [annotation-invalid] with the line.
+// Lines of the form "CALLER: CALLEE CALLEE..."; CALLER is a function or the address of the call; # begins a comment.
+// Reports [annotation-invalid] with the line.
 Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& elf, Diagnostics& diags);
 
 enum class BoundState { kProven, kAssumed, kUnbounded };
 
 struct ChainLink {
-  uint32_t function = 0;  // its entry
-  uint32_t place = 0;     // of the call of the next; in the last, where the stack is deepest
-  int64_t bytes = 0;      // from the call of this one to the call of the next
+  uint32_t function = 0;  // its entry point
+  uint32_t place = 0;     // the call of the next function; for the last one, where the stack is deepest
+  int64_t bytes = 0;      // from the call of this function to the call of the next
 };
 
 struct StackBound {
@@ -38,10 +39,10 @@ struct StackBound {
   BoundState state = BoundState::kProven;
   std::vector<ChainLink> chain;
   std::vector<Problem> problems;
-  size_t functions = 0;  // walked below the root
+  size_t functions = 0;  // number analysed below the root
 };
 
-// What a name of a function (all functions of that name) or an address means; empty: nothing.
+// The functions that a name (all functions of that name) or an address refers to; empty if there are none.
 std::vector<uint32_t> functions_called(const Elf& elf, const std::string& name);
 
 class StackAnalysis {
@@ -55,7 +56,7 @@ class StackAnalysis {
   void explore(uint32_t root);
   const std::vector<uint32_t>& address_taken();
   std::vector<uint32_t> below(uint32_t root);
-  // What --indirect says of a call through a pointer; null: nothing.
+  // The targets that --indirect lists for a call through a pointer; null if it lists none.
   const std::vector<uint32_t>* given_targets(uint32_t function, uint32_t call) const;
 
   friend class Bounding;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stack bounds for people and for programs, with interrupts on top. The one thing to know: handlers of one
-// priority do not interrupt each other, those of another do.
+// Prints stack bounds as text and JSON, with interrupts added. Handlers of one priority do not interrupt each other;
+// those of different priorities do.
 #pragma once
 
 #include <string>
@@ -20,21 +20,21 @@ struct Interrupt {
 struct StackReport {
   std::vector<StackBound> roots;
   std::vector<Interrupt> interrupts;
-  int64_t frame_bytes = 0;  // what the processor pushes for one, alignment included
-  bool handlers_apart = false;  // on a stack of their own, as under an RTOS: a root gets what is pushed for the first
+  int64_t frame_bytes = 0;  // pushed by the processor for one exception, alignment included
+  bool handlers_apart = false;  // on their own stack, as under an RTOS: a root's stack gets only the first frame
 
-  // Of one root under the deepest handler of every priority, or under the first frame.
+  // The bound of one root plus the deepest handler of every priority, or plus the first frame.
   int64_t with_interrupts(const StackBound& root) const;
-  // Of the stack that only handlers are on: the first frame is on the root's.
+  // The bound of the handlers' own stack; the first frame is on the root's.
   int64_t handlers_stack() const;
-  // Of all roots and handlers: false if any is not proven, but for what the user said.
+  // False if the bound of any root or handler is not proven, the user's annotations aside.
   bool proven() const;
 
  private:
   int64_t handlers() const;
 };
 
-// What an exception pushes: with registers of the floating-point unit if the program uses it.
+// Bytes that an exception pushes: with registers of the floating-point unit if the program uses it.
 int64_t exception_frame(const Elf& elf, const Listing& listing);
 
 std::string stack_text(const Elf& elf, const StackReport& report);

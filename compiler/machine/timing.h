@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cycles of instructions on cores that run them one after the other: what documents of a core say,
-// as numbers by kind of instruction. The one thing to know: memory is without wait states, so code
-// and data of real flash take longer.
+// Timing: the documented cycles of instructions on in-order cores, by kind of instruction. Memory has no wait states,
+// so code and data in real flash take longer.
 #pragma once
 
 #include <string>
@@ -10,18 +9,18 @@
 
 namespace aotc::machine {
 
-// What an instruction is to a pipeline.
+// The kind of an instruction, as a pipeline distinguishes them.
 enum class Kind {
   kAlu,
-  kLoad,  // of a word or less
+  kLoad,  // of at most a word
   kStore,
   kLoadPair,  // LDRD
   kStorePair,
   kLoadMany,  // LDM, POP
   kStoreMany,
-  kMultiply,     // 32 bits, with or without two halves
+  kMultiply,     // 32 bits, with or without two halfword products
   kMultiplyAdd,  // with an addend, MLA
-  kLong,         // a product of 64 bits
+  kLong,         // a 64-bit product
   kLongAdd,
   kDivide,
   kBranch,
@@ -29,7 +28,7 @@ enum class Kind {
   kLoopEnd,  // LE, LETP
   kFloat,
   kFloatMultiplyAdd,
-  kFloatDivide,  // and square roots
+  kFloatDivide,  // square roots as well
   kFloatLoad,
   kFloatStore,
   kFloatLoadMany,
@@ -40,30 +39,30 @@ enum class Kind {
   kVector
 };
 
-// Cycles of each kind. What is said of a pair of instructions is about neighbours in the text.
+// Cycles of each kind. Figures for pairs of instructions apply to neighbours in the text.
 struct Timing {
-  const char* source = "";  // where the numbers are from
+  const char* source = "";  // source of the numbers
   double alu = 1;
-  double load = 2, next_load = 1;  // the second of two loads, whose address the first does not load
+  double load = 2, next_load = 1;  // the second of two loads whose address does not depend on the first
   double store = 1;
   double load_pair = 3, store_pair = 3;
-  double many = 1, each = 1;  // LDM, STM: so much, and so much for each register
+  double many = 1, each = 1;  // LDM, STM: base cost, and cost for each register
   double multiply = 1, multiply_add = 1, long_multiply = 1, long_add = 1;
   double divide = 7;
-  double refill = 2;       // what a branch that is taken adds
-  double load_refill = 3;  // and one by a load to the program counter
-  double call = 0;         // what a call adds to a branch
+  double refill = 2;       // additional for a taken branch
+  double load_refill = 3;  // additional for a load to the program counter
+  double call = 0;         // additional for a call, beyond a branch
   double float_op = 1, float_multiply_add = 3, float_divide = 14,
-         float_wait = 1;  // the next reads the result
+         float_wait = 1;  // the next instruction reads the result
   double float_load = 2, float_store = 2;
   double vector = 2,
-         vector_before_other = 1;  // the next instruction is a vector's, of another unit
+         vector_before_other = 1;  // the next instruction is a vector instruction of another unit
 };
 
 struct InstructionCost {
   Kind kind = Kind::kAlu;
-  double cycles = 0;  // each time
-  double taken = 0;   // added where the next one that runs is not the one behind it
+  double cycles = 0;  // for each execution
+  double taken = 0;   // additional if the next executed instruction is not the next in memory
 };
 
 Kind kind_of(Isa isa, const Instruction& i);
@@ -76,7 +75,7 @@ bool is_branch(Kind kind);
 InstructionCost cost_of(const Timing& timing, Isa isa, const Instruction& i,
                         const Instruction* before, const Instruction* behind);
 
-// Registers of a list: 4 for "{r0, r4-r5, pc}", and for "{s0-s3}".
+// Number of registers in a list: 4 for "{r0, r4-r5, pc}", and for "{s0-s3}".
 int registers_in(const std::string& list);
 
 }  // namespace aotc::machine

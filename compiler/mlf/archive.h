@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Model Library Format archives: an uncompressed tar with a metadata.json, read whole and checked, or
-// written deterministically. The one thing to know: what read_archive gives has a known version and
-// style and every key its version requires; files are named without the leading "./".
+// Reads and writes Model Library Format archives: an uncompressed tar with a metadata.json. A read archive has been
+// checked: a known version and style, and every key that its version requires. A written archive is deterministic.
+// Files are named without the leading "./".
 #pragma once
 
 #include <cstdint>
@@ -16,12 +16,12 @@
 
 namespace aotc::mlf {
 
-inline constexpr int kVersion = 7;  // what is written, and the newest that is read
+inline constexpr int kVersion = 7;  // the version written, and the newest one read
 inline constexpr std::string_view kFullModel = "full-model";
 inline constexpr std::string_view kOperator = "operator";
 inline constexpr const char* kMetadata = "metadata.json";
 
-// Bounds on what is read: a damaged or hostile archive is refused, not unpacked.
+// Limits for reading: a damaged or hostile archive is refused, not unpacked.
 inline constexpr uint64_t kMaxBytes = uint64_t{1} << 29;      // of the tar, and of all members
 inline constexpr size_t kMaxMembers = 1 << 16;
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 24;
@@ -34,27 +34,27 @@ struct Archive {
   std::string style;  // kFullModel or kOperator; implied before version 4
   nlohmann::ordered_json metadata;
 
-  // nullptr if there is none.
+  // nullptr if there is no such file.
   const std::vector<uint8_t>* find(const std::string& name) const;
 };
 
-// `wanted_style`: the only style that will do; empty: any. It is checked before everything else that
-// metadata.json says. Reports [file-read], [mlf-not-tar], [mlf-compressed], [mlf-truncated],
-// [mlf-path], [mlf-member], [mlf-limit], [mlf-no-metadata] and what check_metadata reports.
+// `wanted_style`: the only accepted style; empty: any. It is checked before the rest of metadata.json. Reports
+// [file-read], [mlf-not-tar], [mlf-compressed], [mlf-truncated], [mlf-path], [mlf-member], [mlf-limit],
+// [mlf-no-metadata] and the errors of check_metadata.
 Result<Archive> read_archive(const std::string& path, Diagnostics& diags,
                              std::string_view wanted_style = {});
-// The same of bytes in memory; `name` is for messages.
+// Reads from bytes in memory; `name` is for messages.
 Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std::string& name,
                                    Diagnostics& diags, std::string_view wanted_style = {});
-// A metadata.json by itself: an archive without files.
+// Reads a metadata.json without an archive: the result has no files.
 Result<Archive> read_metadata_file(const std::string& path, Diagnostics& diags,
                                    std::string_view wanted_style = {});
 
-// The archive of `files` as Python's tarfile with mode "r:" takes it: ".", then directories and files
-// in order of name, "./" before each, all owned by root, all of one time (seconds since 1970).
+// The archive of `files` in the form that Python's tarfile accepts with mode "r:": ".", then directories and files
+// sorted by name, "./" before each, all owned by root, all with one time (seconds since 1970).
 Result<std::string> print_archive(const std::map<std::string, std::string>& files, int64_t mtime,
                                   const std::string& name, Diagnostics& diags);
-// The same into a file, through a temporary beside it and a rename.
+// Writes the archive to a temporary file, then renames it.
 Status write_archive(const std::string& path, const std::map<std::string, std::string>& files,
                      int64_t mtime, Diagnostics& diags);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between two archives: keys of the metadata by value, whatever their order or
-// spelling, and files by their bytes. The one thing to know: metadata.json counts as metadata only,
-// and files are not compared if one of the two is a metadata.json by itself.
+// Compares two archives: keys of the metadata by value, whatever their order or spelling, and files by their bytes.
+// metadata.json is compared as metadata only; files are not compared if either side is a metadata.json without an
+// archive.
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ namespace aotc::mlf {
 
 struct MetadataChange {
   std::string path;  // "modules.kws.memory.functions.main[0].device"
-  std::optional<nlohmann::ordered_json> a, b;  // absent: only the other has it
+  std::optional<nlohmann::ordered_json> a, b;  // nullopt: only the other has it
 };
 struct FileChange {
   std::string name;
-  uint64_t first = 0;  // byte at which they part
+  uint64_t first = 0;  // first byte that differs
   uint64_t size_a = 0, size_b = 0;
 };
 struct Difference {

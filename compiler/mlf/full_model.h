@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled model as the files of an archive of style "full-model". The one thing to know: it only
-// arranges what codegen printed; the runtime and the templates are given, so that this stage need not
-// know where they are kept.
+// Arranges a compiled model as the files of an archive of style "full-model". The caller supplies the runtime and the
+// templates, so this stage does not depend on their location.
 #pragma once
 
 #include <map>
@@ -20,29 +19,28 @@ struct FullModel {
   const plan::Program* program = nullptr;
   const codegen::ModelFiles* c = nullptr;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
-  std::string graph_text;             // of the model as it was read
+  std::string graph_text;             // the model's graph before the passes
   std::vector<std::string> targets;   // "c -keys=arm_cpu,cpu -mcpu=cortex-m4", the host first
-  std::string runtime_version;        // of TVM's interface that the runtime has
+  std::string runtime_version;        // version of TVM's interface that the runtime implements
   std::map<std::string, std::string> runtime;    // path below runtime/ -> content
   std::map<std::string, std::string> templates;  // name below templates/ -> content
   int64_t date = 0;                   // seconds since 1970
 };
 
-// Path in the archive -> content, metadata.json included. Headers go to codegen/host/include under
-// their own names; sources to codegen/host/src, numbered: what has the entry point, then the
-// operators, then tables.
+// Path in the archive -> content, metadata.json included. Headers keep their names in codegen/host/include; sources are
+// numbered in codegen/host/src: the one with the entry point, then operators, then tables.
 std::map<std::string, std::string> full_model_files(const FullModel& model);
 
-// What the model is called in the archive: as TVM's interface has it if there is one, else the prefix.
+// The model's name in the archive: that of TVM's interface if there is one, else the prefix.
 std::string module_name(const FullModel& model);
 
-// The metadata of the model by itself: what stands at modules.NAME.
+// The metadata of the model alone: the value of modules.NAME.
 nlohmann::ordered_json module_metadata(const FullModel& model);
 
-// "2026-11-21 07:25:17Z", as export_datetime has it.
+// "2026-11-21 07:25:17Z": the format of export_datetime.
 std::string date_text(int64_t seconds);
 
-// "int8", "float32": DLPack's types as TVM spells them.
+// "int8", "float32": TVM's spelling of DLPack's types.
 std::string dtype_text(DType dtype);
 
 }  // namespace aotc::mlf

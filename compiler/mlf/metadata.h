@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What metadata.json of each version must hold. The one thing to know: `check_metadata` looks at the
-// style first, then at the version, then at all keys, and tells of every missing key at once.
+// Checks the metadata.json of each version: first the style, then the version, then all keys; every missing key is
+// reported at once.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace aotc::mlf {
 
-// Parses with bounds on nesting and size. Reports [mlf-metadata] and [mlf-limit].
+// Parses with limits on nesting and size. Reports [mlf-metadata] and [mlf-limit].
 Result<nlohmann::ordered_json> parse_metadata(std::string_view text, const std::string& name,
                                               Diagnostics& diags);
 
@@ -21,7 +21,7 @@ Result<nlohmann::ordered_json> parse_metadata(std::string_view text, const std::
 Status check_metadata(Archive& archive, const std::string& name, std::string_view wanted_style,
                       Diagnostics& diags);
 
-// The parts of the metadata that have the same meaning in every version.
+// The parts of the metadata with the same meaning in every version.
 struct MainMemory {
   int64_t device = 0;
   int64_t workspace_bytes = 0;
@@ -46,7 +46,7 @@ struct ModuleInfo {
   int64_t storage_ids = 0, storage_bytes = 0;  // of the graph executor
 };
 struct OperatorParameter {
-  std::string binding;  // empty if the archive does not tell
+  std::string binding;  // empty if the archive does not specify it
   std::string dtype;
   std::vector<int64_t> shape;
   int64_t bytes = 0;
@@ -56,9 +56,9 @@ struct OperatorInfo {
   std::vector<OperatorParameter> parameters;
 };
 
-// The models of a checked archive; the only one of operator style carries the operators' targets.
+// The models of a checked archive; in operator style one model has the operators' targets.
 std::vector<ModuleInfo> modules_of(const Archive& archive);
-// The functions of a checked archive of operator style; none for full models.
+// The functions of a checked archive of operator style; empty for full models.
 std::vector<OperatorInfo> operators_of(const Archive& archive);
 
 }  // namespace aotc::mlf

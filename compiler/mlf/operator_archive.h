@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operators of a graph as an archive of style "operator". The one thing to know: an entry's name
-// is that of its lowering and a hash of its structure, so a second model with an operator that is
-// equal up to the contents of its tables has the entry of the same name, text and code.
+// Exports the operators of a graph as an archive of style "operator". An entry is named after its lowering and a hash
+// of its structure, so operators of two models that are equal up to the contents of their tables have entries with the
+// same name, text and code.
 #pragma once
 
 #include <map>
@@ -18,24 +18,24 @@ namespace aotc::mlf {
 
 struct OperatorEntry {
   std::string name;           // "conv_2d_0123456789abcdef"
-  tir::FunctionPtr function;  // of that name; parameters are called as its text calls them
-  int device = 0;             // into the devices; the host first
-  std::vector<int> ops;       // indices into graph.ops of those it serves
+  tir::FunctionPtr function;  // named `name`; parameters are named as in its text
+  int device = 0;             // index into the devices; the host is first
+  std::vector<int> ops;       // indices into graph.ops of the operators that it serves
 };
 
-// The name of an entry: that of the lowering and a hash of its structure.
+// The name of an entry: the lowering's name and a hash of its structure.
 std::string entry_name(const tir::Function& lowered);
 
 struct OperatorChoice {
   ops::TargetInfo target;
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
-  // Of each: an operator's index in the model's file, its type ("conv_2d", "CONV_2D") or the name of
-  // an entry. Empty: all.
+  // Each one: an operator's index in the model's file, its type ("conv_2d", "CONV_2D") or the name of an entry. Empty:
+  // all.
   std::vector<std::string> wanted;
 };
 
-// The distinct operators of a graph after the passes, those of the host first, else in the graph's
-// order. Views and operators given in C have none. Reports [op-unknown] and [op-none].
+// The distinct operators of a graph after the passes: the host's first, else in the graph's order. Views and operators
+// given in C have no entry. Reports [op-unknown] and [op-none].
 Result<std::vector<OperatorEntry>> collect_operators(const graph::Graph& graph,
                                                      const OperatorChoice& choice,
                                                      const std::vector<passes::Device>& devices,
@@ -54,7 +54,7 @@ Result<std::map<std::string, std::string>> operator_files(
     const std::vector<OperatorEntry>& entries, const std::vector<passes::Device>& devices,
     const OperatorArchive& archive, Diagnostics& diags);
 
-// The functions of a src/tir-N.txt that aotc wrote, in its order.
+// Parses the functions of a src/tir-N.txt that aotc wrote, in order.
 Result<std::vector<tir::FunctionPtr>> parse_operators(const std::string& text,
                                                       const std::string& file, Diagnostics& diags);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A command line as data. Each command and option is declared once; parsing, help, completion, man pages and the tables
-// of the documentation are derived from the declarations. A declaration points at the variable that a parse sets. The
-// value of that variable at the time of the declaration is the default that help shows.
+// Declares a command line as data: parsing, help, completion, man pages and the tables of the documentation are derived
+// from one declaration of each command and option. A declaration points at the variable that a parse sets; the
+// variable's value at the time of the declaration is the default that help shows.
 #pragma once
 
 #include <cstdint>
@@ -14,32 +14,32 @@
 
 namespace aotc::options {
 
-// One of some words; see one_of.
+// One of a list of words; see one_of.
 struct Choice {
   std::vector<std::string> words;
-  std::string preset;  // empty: said in the help
+  std::string preset;  // empty: the help states the default
   std::function<void(const std::string&)> set;
 };
 
-// A flag that does something else than becoming true.
+// A flag that runs a function instead of setting a bool.
 struct Action {
   std::function<void()> act;
 };
 
-// What reads each value of a list.
+// The function that parses each value of a list.
 using Setter = std::function<void(const std::string&)>;
 
-// Takes the place of the command: nothing else is asked for, and what it returns is the exit code.
+// A flag that replaces the command: nothing else is required, and the function returns the exit code.
 struct Instead {
   std::function<int(const std::string&)> run;
 };
 
-// An option takes one value; a list collects those of each time it is given, and an argument that is a
-// list takes all that are left.
+// An option takes one value; a list collects the values of repeated options, and an argument that is a list takes all
+// remaining arguments.
 using Target = std::variant<bool*, int*, int64_t*, uint32_t*, uint64_t*, std::string*, std::vector<std::string>*,
                             Choice, Action, Setter, Instead>;
 
-// What a shell offers for a value that is no word of a list.
+// The completion that a shell offers for a value outside of a list of words.
 enum class Takes { kAnything, kFile, kDirectory };
 
 struct Range {
@@ -47,17 +47,17 @@ struct Range {
 };
 
 struct Option {
-  std::string names;       // "-o,--directory"; "MODEL", without dashes, is an argument: a value by its place
-  std::string value = {};  // what help calls the value: "NAME"; none for flags and choices
+  std::string names;       // "-o,--directory"; "MODEL", without dashes, is a positional argument
+  std::string value = {};  // the value's name in help: "NAME"; empty for flags and choices
   Target target = {};
-  std::string help = {};  // without default and choices, which are added; the first word as in a sentence
+  std::string help = {};  // without default and choices, which are appended; the first word as in a sentence
   bool required = false;
   std::optional<Range> range = std::nullopt;
-  std::vector<std::string> excludes = {};  // names that it cannot stand beside
+  std::vector<std::string> excludes = {};  // names of options with which it cannot be combined
   Takes takes = Takes::kAnything;
-  // What is offered for the value, where that is known: names of boards.
+  // Completions for the value, if they are known: names of boards.
   std::function<std::vector<std::string>()> offers = nullptr;
-  std::string see = {};  // where the documentation says more: "emitted-c.md#pools"
+  std::string see = {};  // the section of the documentation with details: "emitted-c.md#pools"
   // True: --help of a command with more than kMostShown options shows it; --help-all shows every option.
   bool common = false;
 
@@ -71,17 +71,17 @@ struct Option {
   std::string usage() const;
   // "FILE", "on|off"; empty for flags.
   std::string value_text() const;
-  // Empty if there is none, or none that is worth saying.
+  // Empty if there is no default, or none worth showing.
   std::string default_text() const;
-  // "default: 600", "may be repeated"; empty if there is nothing to add to the help.
+  // "default: 600", "may be repeated"; empty if nothing is added to the help.
   std::string remark() const;
   // "Seconds (default: 600)."
   std::string full_help() const;
-  // What a value can be, as far as that is a list.
+  // The possible values, if they are a list.
   std::vector<std::string> words() const;
 };
 
-// A heading with options below it. A shared one is in several commands, and documented once.
+// A heading with options below it. A shared group belongs to several commands and is documented once.
 struct Group {
   std::string title;
   std::vector<Option> options;
@@ -100,13 +100,13 @@ struct Command {
   std::vector<Option> options = {};
   std::vector<Group> groups = {};
   std::vector<Command> commands = {};
-  std::function<int()> run = nullptr;  // after all variables are set; the exit code
-  // Everything behind the command goes here unread, --help too.
+  std::function<int()> run = nullptr;  // runs after all variables are set; returns the exit code
+  // Receives every argument behind the command unparsed, --help too.
   std::vector<std::string>* rest = nullptr;
-  std::string version = {};               // of a program: what --version prints
-  std::vector<ExitCode> exit_codes = {};  // of a program
+  std::string version = {};               // only for the program: the output of --version
+  std::vector<ExitCode> exit_codes = {};  // only for the program
 
-  // Of all groups, those of none first.
+  // The options of all groups; those without a group first.
   std::vector<const Option*> all_options() const;
   // nullptr if there is none.
   const Command* find(const std::string& name) const;
@@ -117,7 +117,7 @@ using Path = std::vector<const Command*>;
 // "aotc mlf inspect".
 std::string title_of(const Path& path);
 
-// The words and what they mean; what `target` holds now is the default.
+// The words and their values; the present value of `target` is the default.
 template <typename T>
 Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t<T>>> meanings) {
   Choice out;
@@ -132,19 +132,19 @@ Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t
   return out;
 }
 
-// The word itself.
+// A choice whose value is the word itself.
 Choice one_of(std::string* target, std::vector<std::string> words);
 
 constexpr int kUsage = 2;
 // Options on the first help screen, --help among them.
 constexpr size_t kMostShown = 12;
 
-// Reads the arguments behind the program's name, fills the variables, runs the command, and gives
-// its exit code; kUsage after a message on standard error for what cannot be read.
+// Parses the arguments behind the program's name, sets the variables, runs the command and returns its exit code;
+// kUsage after a message on standard error if the arguments are invalid.
 int run(const Command& program, const std::vector<std::string>& args);
 
-// What `run` says for something wrong with a command line: "TITLE: error: TEXT [usage]" and how to
-// get help, on standard error. Gives kUsage.
+// Prints the message for an invalid command line on standard error: "TITLE: error: TEXT [usage]" and how to get help.
+// Returns kUsage.
 int usage_error(const std::string& title, const std::string& text, const std::vector<std::string>& helps = {});
 
 }  // namespace aotc::options

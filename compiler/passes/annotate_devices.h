@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass annotate-devices: gives every operator the device that takes it: the first whose patterns fit,
-// in the order of devices.json, else the fallback. Views go where their operand is. Devices that the
-// model's file has given already (a device other than the host) stay.
+// Pass annotate-devices: assigns every operator to the first device, in the order of devices.json, whose patterns
+// match, else to the fallback. Views follow their operand. Devices that the model's file assigns (other than the host)
+// stay.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drops tensors nobody refers to and renumbers the rest (graph::compact as a pass). The one thing
-// to know: it is the only pass that changes ids.
+// Pass that removes unreferenced tensors and renumbers the rest (graph::compact). No other pass changes ids.
 #pragma once
 
 #include "passes/pass.h"

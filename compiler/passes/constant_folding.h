@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces operators whose operands are all constants by constant results, computed by the
-// operators' own reference evaluation. The one thing to know: results that would bloat flash, and
-// work that would bloat compile time, are left for the device.
+// Pass that replaces operators whose operands are all constant by constant results, computed by the operators'
+// reference evaluation. Results that would enlarge flash, and work that would slow the compiler, are left to the
+// device.
 #pragma once
 
 #include "passes/pass.h"

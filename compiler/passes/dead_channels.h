@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes channels of int8 tensors that have one value whatever the input, or that nobody reads,
-// from the operators that produce and read them. The one thing to know: outputs stay the same bit
-// for bit, but tensors between them lose channels, and their names then end with
+// Pass that removes channels of int8 tensors that are constant for all inputs, or that nothing reads, from the
+// operators that produce and read them. Outputs stay bit-identical; tensors that lose channels get the suffix
 // kLiveChannelsSuffix.
 #pragma once
 

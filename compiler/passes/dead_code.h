@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes operators no output depends on. The one thing to know: operators that touch variables, or
-// have no results, are kept: they act by their effect.
+// Pass that removes operators on which no output depends. Operators that access variables, or have no results, stay
+// because of their side effects.
 #pragma once
 
 #include "passes/pass.h"

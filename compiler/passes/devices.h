@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices that operators may run on beside the host, as devices.json describes them. The one thing to
-// know: device 0 is the host (the primary device), and `device` of graph operators and tensors is an
-// index into DeviceSet::devices.
+// DeviceSet: the devices, other than the host, that operators may run on, as devices.json describes them. Device 0 is
+// the host; `device` of graph operators and tensors is an index into DeviceSet::devices.
 #pragma once
 
 #include <set>
@@ -12,7 +11,7 @@
 
 namespace aotc::passes {
 
-// Which operators a device takes: globs ('*' and '?') that all have to fit; empty fits everything.
+// The operators that a device supports: globs ('*' and '?') that must all match; an empty one matches everything.
 struct OperatorPattern {
   std::string op;     // "conv_*": the operator's name, or its type as the model file spells it
   std::string type;   // "i8": element type of the first result
@@ -30,11 +29,11 @@ struct Device {
   std::string name;  // a C identifier; hooks are TVMDevice<Name>..., contexts the member `name`
   int type = 1;      // DLDeviceType, 1 is a CPU
   std::vector<OperatorPattern> operators;
-  std::string pool;             // where its tensors lie; empty: a region of the arena of their own
+  std::string pool;             // pool of its tensors; empty: a separate region of the arena
   std::set<std::string> hooks;  // of Activate, Open, Close, Deactivate, Copy
   Launch launch = Launch::kNone;
 
-  // The host calls hooks of it or hands it its context.
+  // True if the host calls its hooks or passes its context.
   bool has_context() const { return !hooks.empty() || launch != Launch::kNone; }
   // "ethos_u" -> "EthosU", as in the hooks' names.
   std::string camel_name() const;
@@ -42,13 +41,13 @@ struct Device {
 
 struct DeviceSet {
   std::vector<Device> devices;  // at least the host
-  int fallback = 0;             // takes what no pattern fits
+  int fallback = 0;             // the device of operators that match no pattern
 
   DeviceSet() : devices(1) { devices[0].name = "cpu"; }
 };
 
-// Reads devices.json (docs/devices.md). Reports [devices-invalid], with line and column for what is no
-// JSON and the member's path for everything else; all problems at once.
+// Parses devices.json (docs/devices.md). Reports [devices-invalid], with line and column for invalid JSON and the
+// member's path for other errors; all errors at once.
 Result<DeviceSet> parse_devices(const std::string& text, const std::string& file,
                                 Diagnostics& diags);
 

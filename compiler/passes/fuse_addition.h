@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives what is added to a product of floats to the product, as its bias. The one thing to know: the product adds it as
-// its last step, so the results are the same bit for bit; one that bounds its results before they are added to stays.
+// Pass that fuses an addition to a float product into the product, as its bias. The product adds its bias last, so
+// results stay bit-identical; a product that clamps its results before the addition is not fused.
 #pragma once
 
 #include "passes/pass.h"

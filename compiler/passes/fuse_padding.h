@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves padding with real value 0 into the padding attributes of the operator that reads it
-// (Traits::zero_pads). The one thing to know: float weights must be finite constants, because 0
-// times infinity is not nothing.
+// Pass that moves padding with real value 0 into the padding attributes of the operator that reads it
+// (Traits::zero_pads). Float weights must be finite constants, because 0 times infinity is NaN.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that are cases of more general ones (a depthwise convolution of one channel is a
-// convolution) become those. The one thing to know: results are the same bit for bit, in float too.
+// Pass that replaces operators by more general ones of which they are special cases (a depthwise convolution of one
+// channel is a convolution). Results stay bit-identical, in float too.
 #pragma once
 
 #include "passes/pass.h"

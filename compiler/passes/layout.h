@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What move-transposes works on: a graph in which transposes are no operators but the orders in
-// which one tensor, the root, is read. The one thing to know: every order is relative to the root;
-// a choice says which operators work on their axes in another order, and the transposes that are
-// then needed follow from it.
+// Layout: the model of the pass move-transposes. Transposes are not operators but orders in which one tensor, the root,
+// is read. Every order is relative to the root; a choice states which operators work on their axes in another order,
+// and the necessary transposes follow from it.
 #pragma once
 
 #include <map>
@@ -16,13 +15,13 @@
 
 namespace aotc::passes {
 
-// How an operator works: on its axes in this order; or it reads operand 0, rows that are added up
-// with constant weights, in this order of dimensions, and the weights' columns move instead.
+// How an operator works: on its axes in this order; or it reads operand 0, rows that are multiplied and summed with
+// constant weights, in this order of dimensions, and the weights' columns are permuted instead.
 struct WorkOrder {
   ops::Order order;
   bool moves_columns = false;
 };
-using WorkOrders = std::map<size_t, WorkOrder>;  // by operator; those that are not there work as before
+using WorkOrders = std::map<size_t, WorkOrder>;  // by operator; missing ones are unchanged
 
 struct RootReader {
   int op;  // -1: an output port or a state
@@ -35,7 +34,7 @@ class Layout {
   explicit Layout(const graph::Graph& graph);
 
   const graph::Graph& graph() const { return graph_; }
-  // A transpose that is an order here.
+  // True for a transpose that is represented as an order.
   bool is_order(size_t op) const { return is_order_[op]; }
   graph::TensorId root(graph::TensorId id) const { return root_[at(id)]; }
   const ops::Order& order(graph::TensorId id) const { return order_[at(id)]; }
@@ -50,15 +49,15 @@ class Layout {
 
   // The axes of an operator that may work in other orders.
   const std::optional<ops::AxisFlow>& flow(size_t op) const { return flows_[op]; }
-  // How op works if its operand or result `tensor`, whose axes are `dims`, has that order; nothing
-  // if it cannot.
+  // How the operator works if its operand or result `tensor`, whose axes are `dims`, has that order; nullopt if it
+  // cannot.
   std::optional<WorkOrder> work_order(size_t op, const std::vector<int>& dims,
                                       graph::TensorId tensor, const ops::Order& order) const;
-  // Elements of a row whose order is free, at a reader of operand 0; 0: none.
+  // Number of elements of a row whose order is free, at a reader of operand 0; 0: none.
   int64_t row(size_t op) const { return rows_[op]; }
-  // The order in which an operator that works like that wants its operand.
+  // The order of its operand that an operator with this work order needs.
   ops::Order operand_order(size_t op, const WorkOrder& work, size_t operand) const;
-  // Do dimensions of the tensor beyond one have a size other than 1? Else every order is the same.
+  // True if more than one dimension of the tensor has a size other than 1; else every order is the same.
   bool has_orders_of(graph::TensorId id) const;
 
  private:
@@ -81,23 +80,23 @@ class Layout {
   bool has_orders_ = false;
 };
 
-// The order of the last dimensions, of `row` elements, if those before them stay where they are.
+// The order of the last dimensions, of `row` elements, if those before them are not moved.
 std::optional<ops::Order> row_order(const graph::Shape& shape, int64_t row,
                                     const ops::Order& order);
 
-// What transposes of a graph move: elements, bytes, and how many they are. Those that only move
+// The cost of the transposes of a graph: elements, bytes and number of transposes. Transposes that only move
 // dimensions of size 1 do not count.
 using TransposeCost = std::tuple<int64_t, int64_t, int64_t>;
 TransposeCost transpose_cost(const graph::Graph& graph);
 // Adds the cost of one operator.
 void add_transpose_cost(const graph::Graph& graph, const graph::Op& op, TransposeCost& cost);
 
-// Which operators work in another order if a root is stored in `order`, so that least is
-// transposed; all those that the search has reached are added to `reached`, as (root, order).
+// The operators that work in another order if a root is stored in `order`, chosen to minimise transposes; all roots and
+// orders that the search reached are added to `reached`.
 WorkOrders choose_work_orders(const Layout& layout, graph::TensorId root, const ops::Order& order,
                               std::vector<std::pair<graph::TensorId, ops::Order>>& reached);
 
-// The graph with those work orders, and the transposes that they need.
+// The graph with those work orders and the transposes that they need.
 struct Rewritten {
   graph::Graph graph;
   std::map<graph::TensorId, graph::TensorId> roots;  // of results of transposes

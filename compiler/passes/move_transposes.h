@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves transposes through operators that do the same in another order of dimensions, until they
-// meet and vanish: a model of NCHW between operators of NHWC becomes one of NHWC. The one thing to
-// know: outputs stay the same bit for bit, and never are more elements transposed than before.
-// Tensors that the model does not have in their new order get a name that ends in kOtherOrder, the
-// order, and ')'.
+// Pass that moves transposes through operators that work in any order of dimensions, until pairs cancel: an NCHW model
+// between NHWC operators becomes an NHWC model. Outputs stay bit-identical, and never more elements are transposed than
+// before. Tensors that the model does not have in their new order get a name that ends in kOtherOrder, the order, and
+// ')'.
 #pragma once
 
 #include "passes/pass.h"

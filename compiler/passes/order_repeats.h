@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders an unrolled network step after step, so that what each step does stands together and in
-// the same order each time. The one thing to know: it is done where the same weights are read again
-// and again, and only if then more repeats or fewer bytes are alive at a time, and neither is worse
-// than before.
+// Pass that orders an unrolled network step by step, so that the operators of each step are adjacent and in the same
+// order. It applies if the same weights are read repeatedly, and only if there are then more repeats or a lower peak of
+// live tensors, and neither is worse than before.
 #pragma once
 
 #include "passes/pass.h"

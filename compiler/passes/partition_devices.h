@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass partition-devices: where a tensor is read on another device than the one it is on, puts a
-// device_copy between, one for all readers of a device; outputs come to the host. Afterwards every
-// operator but copies reads and writes tensors of its own device only.
+// Pass partition-devices: inserts a device_copy for each tensor that is read on another device, one for all readers of
+// a device; outputs are copied to the host. Afterwards every operator but copies reads and writes only tensors of its
+// own device.
 #pragma once
 
 #include "passes/pass.h"
@@ -10,8 +10,8 @@ namespace aotc::passes {
 
 Status partition_devices(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
 
-// Pass order-devices: for devices that work asynchronously, moves the host's independent operators
-// behind a launch and the copy that waits for it as late as it may be.
+// Pass order-devices: for asynchronous devices, moves independent operators of the host behind a launch, and the copy
+// that waits for it as late as possible.
 Status order_devices(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
 
 }  // namespace aotc::passes

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of graph passes. The one thing to know: pipeline.cpp holds the only list; a pass that
-// is not in it does not exist for any command.
+// The order of graph passes. pipeline.cpp has the only list of passes; every command uses it.
 #pragma once
 
 #include <chrono>
@@ -34,10 +33,9 @@ struct RunOptions {
   std::function<void(const Pass&, std::chrono::nanoseconds)> timed;
 };
 
-// Runs the passes over the graph, which ops::verify_graph must accept, and removes after each what
-// no output needs any more: a pass may leave such operators, and finds none. Fails when a pass reports an
-// error, or, with verify_each, when it leaves a graph that does not verify: a bug in aotc, reported
-// as [internal] after the verifier's own messages.
+// Runs the passes over the graph, which ops::verify_graph must accept, and removes operators that no output needs after
+// each: a pass may leave such operators, and finds none. Fails if a pass reports an error or, with verify_each, leaves
+// a graph that does not verify: a bug in aotc, reported as [internal] after the verifier's own messages.
 Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options,
                   Diagnostics& diags);
 Status run_pipeline(graph::Graph& graph, const RunOptions& options, Diagnostics& diags);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Removes operators that hand on their operand unchanged (padding by nothing, whole slices,
-// reshapes to the same shape, clamps that never bind), and lets a view of a view look at the first
-// tensor. The one thing to know: an operator stays if removing it would make an output port show an
-// input or a constant, because the caller's buffers are distinct.
+// Pass that removes operators that return their operand unchanged (empty padding, whole slices, reshapes to the same
+// shape, clamps that never bind), and lets a view of a view refer to the first tensor. An operator stays if its removal
+// would make an output port refer to an input or a constant, because the caller's buffers are distinct.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A product of constant weights that nobody reads but to take it apart becomes several, each with the rows of
-// weights of one part: queries, keys and values of attention, which exporters compute at once. The one thing to
-// know: each element is computed as before, so results stay the same bit for bit; parts are then computed when they are needed.
+// Pass that splits a product with constant weights whose result is only read in parts into several products, each with
+// the weights of one part: queries, keys and values of attention, which exporters compute at once. Results stay
+// bit-identical, because each element is computed as before; a part is computed when it is needed.
 #pragma once
 
 #include "passes/pass.h"

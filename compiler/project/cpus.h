@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs that code can be made for without naming a board: those of the boards, with what they
-// have. The one thing to know: a CPU is a board without memories, so nothing limits a model for it.
+// The CPUs for which code can be compiled without naming a board: those of the boards, with their features. A CPU is a
+// board without memories, so nothing limits a model for it.
 #pragma once
 
 #include <string>
@@ -11,16 +11,15 @@
 namespace aotc::project {
 
 struct Cpu {
-  std::string name;                 // "cortex-m4f": as people call the core with its floating point
-  Board board;                      // its name is the CPU's
-  std::vector<std::string> boards;  // who has it
+  std::string name;                 // "cortex-m4f": the core's name including its floating point
+  Board board;                      // named like the CPU
+  std::vector<std::string> boards;  // the boards that have it
 };
 
-// In alphabetical order. Reports what find_board reports.
+// In alphabetical order. Reports the errors of find_board.
 Result<std::vector<Cpu>> cpus(Diagnostics& diags);
 
-// "cortex-m4f", or "cortex-m4" where all boards with that core have the same. Reports
-// [cpu-unknown].
+// Finds "cortex-m4f", or "cortex-m4" if all boards with that core have the same features. Reports [cpu-unknown].
 Result<Board> find_cpu(const std::string& name, Diagnostics& diags);
 
 std::vector<std::string> cpu_names();

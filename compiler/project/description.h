@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a template.json says: the files of a kind of project, its keys, its options, what builds it.
-// The one thing to know: everything is checked when it is read, so whoever uses a description need
-// not.
+// TemplateDescription: the content of a template.json: the files of a project kind, its keys, its options, its build
+// tool. Everything is checked when it is read.
 #pragma once
 
 #include <algorithm>
@@ -15,13 +14,13 @@
 namespace aotc::project {
 
 struct TemplateSource {
-  std::string kind;          // "bare_metal"; also as a user may spell it, "bare-metal"
-  std::string override_dir;  // --templates DIR, or empty: the ones in the binary
+  std::string kind;          // "bare_metal"; users may type "bare-metal" as well
+  std::string override_dir;  // --templates DIR, or empty: the built-in ones
 };
 
 struct TemplateFile {
-  std::string path;        // in the project; may hold keys
-  std::string from, kind;  // the file that is copied, and the template that has it
+  std::string path;        // in the project; may contain keys
+  std::string from, kind;  // the source file, and the template that contains it
   std::vector<std::string> platforms;  // empty: all
   std::string part;                    // empty: always
 };
@@ -40,8 +39,8 @@ struct TemplateOption {
   std::vector<std::string> values;
   nlohmann::json preset;  // a string, a bool, {"board": FIELD} or {"model": NAME}
   std::string help;
-  std::string off;  // of a bool: the part that is in the project when it is off
-  std::string on;   // and when it is on
+  std::string off;  // of a bool: the part of the project if it is false
+  std::string on;   // the part of the project if it is true
 };
 
 // Sources that a platform or a part adds.
@@ -53,12 +52,12 @@ struct TemplateSources {
 struct TemplateDescription {
   std::string kind;
   std::string title;          // one line
-  std::string takes;          // "model", or "operators": an archive of them
-  std::string framework;      // the board must have it under "frameworks"; empty: none
+  std::string takes;          // "model", or "operators": an archive of operators
+  std::string framework;      // the framework that the board must support; empty: none
   bool board_optional = false;
   bool verify = false;        // its firmware has the verify mode of templates/README.md
-  bool model_file = true;     // the project holds the model's file, which `verify` reads
-  std::vector<std::string> models;  // of kModelNeeds, those that it can satisfy
+  bool model_file = true;     // the project contains the model's file, which `verify` reads
+  std::vector<std::string> models;  // the entries of kModelNeeds that it supports
   std::vector<TemplateSources> platforms, parts;
   std::vector<TemplateFile> files;
   std::vector<TemplateKey> keys;
@@ -66,11 +65,11 @@ struct TemplateDescription {
   std::string model_folder, runtime_folder;
   std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
   bool stand_in = false;      // -DAOTC_STAND_IN=ON builds it for the machine that stands in for a board
-  std::vector<std::string> flash, flash_port;  // writes it to a board, and what is added for a port; may be empty
+  std::vector<std::string> flash, flash_port;  // write it to a board; arguments added for a port; may be empty
   std::string image;
-  std::vector<std::string> image_platforms;  // those with an image; empty: all
-  std::string install;        // how to get the program that builds it; empty: it is a Debian package
-  std::string tool, proof;    // what builds it; how tests prove it
+  std::vector<std::string> image_platforms;  // the platforms with an image; empty: all
+  std::string install;        // how to install the build tool; empty: it is a Debian package
+  std::string tool, proof;    // the build tool; how tests prove the kind
 
   bool builds() const { return !build.empty(); }
   bool has_image(const std::string& platform) const {
@@ -79,25 +78,25 @@ struct TemplateDescription {
   }
 };
 
-// What a model may need of a project beyond plain C and one arena.
+// Features that a model may need of a project beyond plain C and one arena.
 inline constexpr const char* kModelNeeds[] = {"packed", "registry", "workspace", "devices", "pools", "interface",
                                                "state",  "rows",     "operators"};
 
-// In alphabetical order: of the binary or, if given, of the folder.
+// In alphabetical order: built-in kinds or, if specified, those of the folder.
 std::vector<std::string> template_kinds(const std::string& override_dir = "");
-// The folder of a kind as a user may spell it: "host-driven" is host_driven.
+// The folder of a kind in any spelling: "host-driven" is host_driven.
 std::string kind_folder(const std::string& kind);
 
-// The text of a template.json. Reports [template-invalid], at `where`.
+// Parses the text of a template.json. Reports [template-invalid], at `where`.
 Result<TemplateDescription> parse_description(const std::string& text, const std::string& kind, Location where,
                                               Diagnostics& diags);
 // Reports [template-unknown] with the closest kinds, [template-invalid].
 Result<TemplateDescription> read_description(const TemplateSource& source, Diagnostics& diags);
-// A file of a template. Reports [template-invalid].
+// Reads a file of a template. Reports [template-invalid].
 Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind,
                                        const std::string& path, Diagnostics& diags);
 
-// For --help-project: what the kind is, its options, what builds it, how it is proven.
+// For --help-project: the kind's title, its options, its build tool, its proof.
 std::string help_text(const TemplateDescription& description);
 
 }  // namespace aotc::project

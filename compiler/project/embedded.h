@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The data folders boards/, templates/ and crt/ as they were when aotc was built, inside the binary.
+// The data folders boards/, templates/ and crt/, embedded in the binary at build time.
 #pragma once
 
 #include <span>
@@ -14,11 +14,11 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
-// In order of path.
+// Sorted by path.
 std::span<const EmbeddedFile> embedded_files();
-// nullptr if there is none.
+// nullptr if there is no such file.
 const EmbeddedFile* find_embedded(std::string_view path);
-// Those below `folder` ("crt/"), with whole paths.
+// The files below `folder` ("crt/"), with full paths.
 std::vector<const EmbeddedFile*> embedded_below(std::string_view folder);
 
 }  // namespace aotc::project

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which benchmark of MLPerf Tiny a model is of. The one thing to know: a benchmark says what the bytes of
-// an input are and what the results are, so a model that is of none is served as bytes, and that is said.
+// Finds the MLPerf Tiny benchmark to which a model belongs. A benchmark defines the meaning of inputs and results; a
+// model of no benchmark is served as bytes, with a warning.
 #pragma once
 
 #include <string>
@@ -10,11 +10,12 @@
 
 namespace aotc::project {
 
-// By the shapes of its inputs and outputs: "kws01", "sww01" ...; "raw": of none.
+// By the shapes of its inputs and outputs: "kws01", "sww01" ...; "raw" if none matches.
 std::string benchmark_of(const graph::Graph& graph);
 
-// Of a kind of project with an option 'benchmark': its preset for this model. Reports [template-option] if the
-// model cannot be of the one that was chosen; warns with [no-benchmark] where none was and the model is of none.
+// Sets the default of the option 'benchmark' for this model, if the project kind has that option. Reports
+// [template-option] if the model does not match the chosen benchmark; warns with [no-benchmark] if none was chosen and
+// none matches.
 Status choose_benchmark(const TemplateDescription& description, const graph::Graph& graph, Values& values,
                         Diagnostics& diags);
 

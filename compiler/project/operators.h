@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Firmware around an archive of operators: the project, and what it remembers of them.
+// Generates a firmware project around an archive of operators, and reads their list from its manifest.
 #pragma once
 
 #include <map>
@@ -14,21 +14,21 @@
 
 namespace aotc::project {
 
-// As TVM calls it: by this file its Project API knows a project from a template.
+// TVM's name of the file: its Project API distinguishes a project from a template by it.
 inline constexpr const char* kOperatorsFile = "model.tar";
 
 struct OperatorProject {
   const mlf::Archive* archive = nullptr;
-  const std::vector<uint8_t>* bytes = nullptr;  // the archive as it is in the file
+  const std::vector<uint8_t>* bytes = nullptr;  // the archive, unmodified
   std::string file_name;                        // for messages
-  // What the functions take; those of the archive's metadata, if it is of style operator.
+  // Parameters of the functions; from the archive's metadata if it is of style operator.
   std::vector<mlf::OperatorInfo> operators;
   TemplateSource source = {"host_driven", ""};
   std::map<std::string, std::string> options;
   std::string licence = {};  // an SPDX expression; empty: 0BSD
 };
 
-// Reports [license-form], [operators-none], [operators-registry] and what templates report.
+// Reports [license-form], [operators-none], [operators-registry] and the errors of templates.
 Status generate_operator_project(const TemplateDescription& description, const Board& board, const OperatorProject& project,
                                  OutputDirectory& out, Diagnostics& diags);
 

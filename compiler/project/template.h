@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Project templates: real files with strict @key@ substitution, described by a template.json beside
-// them. The one thing to know: a key in a file that nobody gives a value, or a declared key that no
-// file uses, is an error, so templates cannot rot silently.
+// Renders project templates: real files with strict @key@ substitution, described by a template.json beside them. A key
+// without a value, or a declared key that no file uses, is an error, so templates cannot rot silently.
 #pragma once
 
 #include <map>
@@ -15,29 +14,29 @@
 namespace aotc::project {
 
 struct Values {
-  std::map<std::string, std::string> keys;     // values that do not come from board or options
+  std::map<std::string, std::string> keys;     // values that come neither from board nor options
   std::map<std::string, std::string> options;  // --project-option NAME=VALUE
-  std::map<std::string, std::string> model;    // for defaults of options that the model decides
-  std::set<std::string> parts;                 // of template.json's "parts": files that not all need
-  std::set<std::string> examples;              // of them, but for a template that has them
+  std::map<std::string, std::string> model;    // defaults of options that depend on the model
+  std::set<std::string> parts;                 // parts of template.json's "parts" to include
+  std::set<std::string> examples;              // parts to include if the template has them
 };
 
 struct Rendered {
   std::map<std::string, std::string> files;
-  // With a slash at the end, or empty: the project's own folder.
+  // With a trailing slash, or empty: the project's own folder.
   std::string model_folder, runtime_folder;
-  // Command lines with {generator} and {project} still in them; both empty: aotc does not build it.
+  // Command lines that still contain {generator} and {project}; both empty: aotc does not build it.
   std::vector<std::string> configure, build, flash, flash_port;
   std::string image;  // relative to the project
-  bool semihosting = false;  // a debugger or emulator serves its firmware
+  bool semihosting = false;  // its firmware needs a debugger or emulator
   bool model_file = true;
 };
 
-// [memory-setup]: something is to lie in a memory that does not work after reset.
+// Reports [memory-setup]: data is placed in a memory that does not work after reset.
 void report_memory_setup(const Location& where, const Board& board, const Memory& memory,
                          const TemplateDescription& description, Diagnostics& diags);
 
-// Reports [template-board], [template-option], [template-key], [memory-setup], and what read_template_file does.
+// Reports [template-board], [template-option], [template-key], [memory-setup], and the errors of read_template_file.
 Result<Rendered> render_template(const TemplateSource& source,
                                  const TemplateDescription& description, const Board& board,
                                  const Values& values, Diagnostics& diags);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as text in base 85, with the alphabet and padding of Python's base64.b85encode.
+// Converts bytes to base 85 and back, with the alphabet and padding of Python's base64.b85encode.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace aotc::rpc {
 
 std::string base85_encode(std::span<const uint8_t> bytes);
-// Nothing if the text is no such encoding.
+// nullopt if the text is not a valid encoding.
 std::optional<std::vector<uint8_t>> base85_decode(std::string_view text);
 
 }  // namespace aotc::rpc

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON-RPC 2.0 server over two file descriptors, one message a line: what TVM's Project API
-// speaks (docs/project-api.md). The one thing to know: a method is called only with exactly the
-// parameters that it declares, of the declared types.
+// A JSON-RPC 2.0 server over two file descriptors, one message a line, as TVM's Project API requires
+// (docs/project-api.md). A method is called only with exactly the parameters that it declares, of the declared types.
 #pragma once
 
 #include <functional>
@@ -16,7 +15,7 @@ namespace aotc::rpc {
 
 using Json = nlohmann::ordered_json;
 
-// Codes of JSON-RPC, and the one for what a method reports.
+// Error codes of JSON-RPC, and the one for errors of methods.
 enum JsonRpcCode {
   kParseError = -32700,
   kInvalidRequest = -32600,
@@ -28,7 +27,7 @@ enum JsonRpcCode {
 
 struct JsonRpcError {
   int code = kServerError;
-  std::string message;  // of a server error: the name of an exception of TVM's, or words
+  std::string message;  // of a server error: the name of a TVM exception, or text
   std::string trace;    // server errors only
 };
 
@@ -36,7 +35,7 @@ enum class ParameterType { kString, kInteger, kNumberOrNull, kObject };
 
 struct JsonRpcMethod {
   std::vector<std::pair<std::string, ParameterType>> parameters;
-  // Gives the result, or fills the error and returns null.
+  // Returns the result, or sets the error and returns null.
   std::function<Json(const Json& params, std::optional<JsonRpcError>& error)> call;
 };
 
@@ -45,7 +44,7 @@ class JsonRpcServer {
   void add(const std::string& name, JsonRpcMethod method) { methods_[name] = std::move(method); }
   // The answer to one line, without its newline.
   std::string answer(const std::string& line) const;
-  // Serves until the other side closes. False if an answer could not be written.
+  // Serves until the client closes the input. False if an answer could not be written.
   bool serve(int read_fd, int write_fd) const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of the protocol as the host makes and reads them (docs/rpc.md): the counterpart of the
-// device's rpc_frame.h, written apart from it so that one checks the other.
+// Encodes and decodes packets of the protocol on the host (docs/rpc.md). The device's rpc_frame.h is an independent
+// implementation, so that each checks the other.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,16 @@ struct Packet {
   std::vector<uint8_t> payload;
 };
 
-// The frame on the line, zero bytes before and behind included.
+// The frame on the line, including the zero bytes before and behind it.
 std::vector<uint8_t> encode(const Packet& packet);
 
-// Finds packets in a stream, whatever else is in it.
+// Finds packets in a stream that may contain other bytes.
 class Decoder {
  public:
-  // Packets that are whole and right come out of `next` in order.
+  // Adds bytes; complete and valid packets are returned by `next` in order.
   void feed(std::span<const uint8_t> bytes);
   std::optional<Packet> next();
-  // Frames that were no packet, since the start.
+  // Number of frames so far that were not valid packets.
   int damaged() const { return damaged_; }
 
  private:
@@ -46,7 +46,7 @@ class Decoder {
 class Writer {
  public:
   Writer& number(uint64_t value, int bytes);
-  Writer& text(const std::string& value);  // with a zero behind
+  Writer& text(const std::string& value);  // zero-terminated
   Writer& bytes(std::span<const uint8_t> value);
   std::vector<uint8_t> take() { return std::move(data_); }
 
@@ -54,13 +54,13 @@ class Writer {
   std::vector<uint8_t> data_;
 };
 
-// Reads them back; once the bytes ran out, zeros and `failed`.
+// Reads little-endian numbers; beyond the end it returns zeros and sets `failed`.
 class Reader {
  public:
   explicit Reader(std::span<const uint8_t> data) : data_(data) {}
   uint64_t number(int bytes);
   std::string text();       // up to a zero
-  std::string rest_text();  // all that is left
+  std::string rest_text();  // all remaining bytes
   bool failed() const { return failed_; }
   size_t left() const { return data_.size(); }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A conversation with the operators of a device. The one thing to know: whatever the line does, a
-// method ends with a right answer or with a reported error, in bounded time, and a function that
-// was called is never executed twice for one call.
+// Session: a reliable connection to the operators of a device. Whatever happens on the line, a method ends with a
+// correct answer or a reported error, in bounded time, and a function is never executed twice for one call.
 #pragma once
 
 #include <map>
@@ -18,13 +17,12 @@
 namespace aotc::rpc {
 
 struct SessionOptions {
-  // Of a request that is not answered: how long to wait, and how often to send it in all. The wait
-  // grows by half from one attempt to the next, up to the longest.
+  // Timeout of an unanswered request. It grows by half with each attempt, up to the longest.
   Milliseconds wait{200}, longest_wait{2000};
   int attempts = 12;
-  // How long a function may run.
+  // Time limit of a function.
   Milliseconds call_timeout{60000};
-  // What a silent device may lack, for people; empty: that it is one of a host-driven project.
+  // Help for a device that does not answer; empty: the help for host-driven projects.
   std::string silent_help;
   // 0: a random number.
   uint32_t nonce = 0;
@@ -36,7 +34,7 @@ struct DeviceInfo {
   bool ticks_are_instructions = false, big_endian = false, can_reboot = false;
   uint64_t ticks_per_second = 0;
   std::string board;
-  // Of firmware around a model: its prefix, and the number of this code.
+  // Only for firmware around a model: its prefix, and the number of this code.
   bool runs_model = false;
   std::string model;
   uint32_t firmware_id = 0;
@@ -70,18 +68,18 @@ struct CallResult {
 
 struct Timing {
   uint64_t total = 0, least = 0, most = 0;  // ticks, of the repeats
-  uint64_t empty = 0;                       // what was taken off each
+  uint64_t empty = 0;                       // subtracted from each repeat
 };
 
-// What the line did, for tests and reports.
+// Errors on the line, for tests and reports.
 struct LineStatistics {
   int64_t requests = 0, attempts = 0, damaged = 0;
 };
 
 class Session {
  public:
-  // Sends HELLO. All methods report [rpc-silent], [rpc-corrupted], [rpc-closed], [rpc-rebooted],
-  // [rpc-version], [rpc-refused], and what they name themselves.
+  // Sends HELLO. Every method reports [rpc-silent], [rpc-corrupted], [rpc-closed], [rpc-rebooted], [rpc-version],
+  // [rpc-refused], and the errors named at it.
   static Result<std::unique_ptr<Session>> open(std::unique_ptr<Transport> transport,
                                                const SessionOptions& options, Diagnostics& diags);
 
@@ -89,23 +87,23 @@ class Session {
   Transport& transport() { return *transport_; }
   const LineStatistics& statistics() const { return statistics_; }
 
-  // Names in the order of their indices. [rpc-too-large] if one does not fit a packet.
+  // Names in the order of their indices. Reports [rpc-too-large] if one does not fit a packet.
   Result<std::vector<std::string>> functions(Diagnostics& diags);
 
-  // Makes a tensor of zeros in a slot; what was in it goes. [rpc-memory].
+  // Creates a tensor of zeros in a slot and frees the previous one. Reports [rpc-memory].
   Status allocate(uint8_t slot, const TensorType& type, Diagnostics& diags);
   Status upload(uint8_t slot, std::span<const uint8_t> bytes, Diagnostics& diags);
   Result<std::vector<uint8_t>> download(uint8_t slot, size_t bytes, Diagnostics& diags);
-  // Also [rpc-function], [rpc-failed] if its status is not 0, [rpc-timeout].
+  // Also reports [rpc-function], [rpc-failed] if its status is not 0, [rpc-timeout].
   Result<CallResult> call(const std::string& name, const std::vector<Argument>& arguments,
                           Diagnostics& diags);
-  // All runs together have the time of a call. Also [rpc-times] for figures that cannot be.
+  // The time limit of a call applies to all runs together. Also reports [rpc-times] for impossible figures.
   Result<Timing> time(const std::string& name, const std::vector<Argument>& arguments,
                       uint32_t repeats, uint32_t warm_up, Diagnostics& diags);
   Status free_slot(uint8_t slot, Diagnostics& diags);  // 0xFF: all
-  // Of firmware around a model: RUN or CONTINUE, and the event that it answers with. Also [rpc-timeout].
+  // Only for firmware around a model: sends RUN or CONTINUE and returns the event. Also reports [rpc-timeout].
   Result<std::vector<uint8_t>> event(uint8_t type, const std::vector<uint8_t>& payload, Diagnostics& diags);
-  // Forgets all tensors; with `reboot` the device restarts and the session is over.
+  // Frees all tensors; with `reboot` the device restarts and the session ends.
   Status reset(bool reboot, Diagnostics& diags);
 
  private:
@@ -119,26 +117,26 @@ class Session {
   static Exchange ended(Outcome outcome) { return {outcome, {}, 0, 0}; }
   struct Limits {
     int attempts = 0;
-    bool executes = false;  // CALL and TIME: the device may work before it answers
+    bool executes = false;  // CALL and TIME: the device may run a function before it answers
   };
 
   Session(std::unique_ptr<Transport> transport, const SessionOptions& options);
   Status greet(Diagnostics& diags);
-  // Sends a request under a new number until it is answered.
+  // Sends a request with a new number until it is answered.
   Exchange exchange(uint8_t type, const std::vector<uint8_t>& payload, Limits limits);
-  // One wait for the answer to what was sent; kSilent if none came.
+  // Waits once for the answer to the last request; kSilent if none arrived.
   Exchange await_answer(uint8_t type, uint16_t sequence, Milliseconds until, bool& working,
                         Milliseconds& deadline, int64_t& heard);
-  // As `exchange`, and says what went wrong.
+  // Like `exchange`, but reports errors.
   Result<std::vector<uint8_t>> request(uint8_t type, const std::vector<uint8_t>& payload,
                                        const std::string& what, Diagnostics& diags);
   Failure report(const Exchange& failed, uint8_t type, const std::string& what,
                  Diagnostics& diags) const;
-  // What the firmware said in plain text when it crashed; empty if it did not.
+  // The text that crashed firmware printed; empty if it did not crash.
   std::string crash_text() const;
   Failure impossible(const Timing& timing, const std::string& what, Diagnostics& diags) const;
   Failure malformed(const std::string& what, Diagnostics& diags) const;
-  // Moves `total` bytes in pieces as large as the line takes.
+  // Transfers `total` bytes in the largest pieces that the line permits.
   template <typename MakeRequest, typename TakeAnswer>
   Status transfer(uint8_t type, size_t total, const std::string& what, MakeRequest make,
                   TakeAnswer take, Diagnostics& diags);
@@ -150,11 +148,11 @@ class Session {
   DeviceInfo device_;
   Decoder decoder_;
   LineStatistics statistics_;
-  std::string heard_;  // the last bytes that came, whatever they were
+  std::string heard_;  // the last bytes received, valid or not
   uint32_t nonce_ = 0;
   uint16_t sequence_ = 0;
   size_t piece_ = 0;     // bytes of tensors in a packet
-  int good_pieces_ = 0;  // since it was changed
+  int good_pieces_ = 0;  // number of pieces since piece_ changed
 };
 
 }  // namespace aotc::rpc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The transport over file descriptors, as the ports and programs of transport.h make it.
+// Stream: the transport over file descriptors, for the ports and programs of transport.h.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@ namespace aotc::rpc {
 
 class Stream : public Transport {
  public:
-  // Takes the descriptor, which is made non-blocking. `baud`: 0 if there is none.
+  // Owns the descriptor, which becomes non-blocking. `baud`: 0 if there is no limit.
   Stream(int fd, std::string name, int baud = 0);
   ~Stream() override;
   Stream(const Stream&) = delete;
@@ -23,11 +23,11 @@ class Stream : public Transport {
   Milliseconds duration_of(size_t bytes) const override;
   std::string last_words() override;
 
-  // The program at the other end, to be killed with the transport, and what takes its messages.
+  // The program at the other end, which is killed with the transport, and the descriptor of its messages.
   void own_program(pid_t pid, int messages_fd);
 
  private:
-  // Moves what has come to `pending_`; false if the other side is gone.
+  // Moves received bytes to `pending_`; false if the other side closed the connection.
   bool receive();
 
   int fd_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRC-32 as Ethernet, zip and PNG have it: reflected 0x04C11DB7, from all ones, inverted in the end.
+// CRC-32 of Ethernet, zip and PNG: reflected polynomial 0x04C11DB7, initial value all ones, final inversion.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace aotc {
 
-// Of what `before` is the checksum of (of nothing it is 0) and then these bytes.
+// Continues a checksum: `before` is the CRC-32 of the preceding bytes, 0 if there are none.
 uint32_t crc32(std::span<const uint8_t> bytes, uint32_t before = 0);
 
 }  // namespace aotc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Diagnostics: the sink every stage reports to. A message has three parts: what (the text), where
-// (the Location) and what to do (help), plus a stable slug listed in docs/errors.md. Nothing is
-// printed here; the driver renders what was collected.
+// Diagnostics: the sink to which every stage reports errors and warnings.
+// A message has three parts (text, Location, help) and a stable slug listed in docs/errors.md. Nothing is printed here;
+// the driver renders the collected messages.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace aotc {
 
-// Where in the user's files something is. Fields that do not apply stay at their defaults.
+// A place in the user's files. Fields that do not apply keep their defaults.
 struct Location {
   std::string file;       // model or text file as the user named it
   int subgraph = -1;      // index in the model
@@ -57,8 +57,8 @@ class Diagnostics {
   int errors_ = 0;
 };
 
-// Makes text from a model safe to show on one line of a terminal: control characters, quotes and
-// bytes that are no UTF-8 become \xNN, and anything over `limit` bytes is cut with "...".
+// Makes text from a model safe to show on one line of a terminal: control characters, quotes and bytes that are not
+// UTF-8 become \xNN, and text over `limit` bytes is cut with "...".
 std::string escape_for_display(const std::string& text, size_t limit = 120);
 
 }  // namespace aotc

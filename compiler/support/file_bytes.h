@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of a file that somebody keeps: large files are mapped, read only, and take no memory until they are looked
-// at. The one thing to know: a mapped file may change while it is read. One that gets shorter ends the program with a
-// message in place of a signal; one that is written to is told by check_mapped_files(), which whoever writes output
-// made of it asks first.
+// FileBytes: the shared bytes of a file; large files are mapped read-only and take memory only for the pages that are
+// read.
+// A mapped file may change while it is read. If it shrinks, the program ends with a message instead of a signal. If it
+// is overwritten, check_mapped_files() reports that: call it before writing output made from the file.
 #pragma once
 
 #include <cstdint>
@@ -37,13 +37,14 @@ class FileBytes {
   std::span<const uint8_t> bytes_;
 };
 
-// Files below this size are read: a copy costs less than a mapping, and nobody can change it.
+// Smaller files are read: a copy costs less than a mapping, and nobody can change it.
 inline constexpr uint64_t kSmallestMapped = uint64_t{4} << 20;
 
-// The bytes of `path`, a regular file that is measured first; mapped if it is large. Reports what read_file reports.
+// The bytes of `path`, a regular file of at most `limit` bytes; mapped if it is large. Reports the same errors as
+// read_file.
 Result<FileBytes> map_file(const std::string& path, Diagnostics& diags, uint64_t limit = uint64_t{1} << 30);
 
-// Reports [file-changed] of each file that is mapped now and is no longer as it was.
+// Reports [file-changed] for each mapped file that was modified since it was mapped.
 Status check_mapped_files(Diagnostics& diags);
 
 }  // namespace aotc

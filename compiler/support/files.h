@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing files. The one thing to know: output goes through OutputDirectory and
-// write_file, which make the new beside the old and swap the two at the end. A command that fails
-// or is killed leaves what was there before; the next one that writes there clears what is left of
-// it.
+// Reads and writes files atomically.
+// OutputDirectory and write_file write the new content beside the old and swap the two at the end. A command that fails
+// or is killed leaves the old content; the next command that writes there removes the leftovers.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +13,31 @@
 
 namespace aotc {
 
-// The bytes of `path`, a regular file that is measured before it is read. Reports [file-read] when
-// it cannot be read, [file-too-large] over `limit`.
+// The bytes of `path`, a regular file whose size is checked before it is read. Reports [file-read] if it cannot be
+// read, [file-too-large] over `limit`.
 Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags,
                                        uint64_t limit = uint64_t{1} << 30);
 
-// Standard input up to its end, with the same messages.
+// Standard input up to its end, with the same errors.
 Result<std::vector<uint8_t>> read_standard_input(Diagnostics& diags,
                                                  uint64_t limit = uint64_t{1} << 30);
 
-// Writes one file, all or nothing, as OutputDirectory does; into a device or a pipe as it comes.
-// Reports [file-write], [output-busy].
+// Writes one file, all or nothing, as OutputDirectory does; streams into a device or pipe. Reports [file-write],
+// [output-busy].
 Status write_file(const std::string& path, const std::string& content, Diagnostics& diags);
 
-// Writes a file that goes away with the directory it is in: neither swapped in nor brought to the
-// disk. Reports [file-write].
+// Writes a file of a temporary directory: neither swapped in nor synced to the disk. Reports [file-write].
 Status write_scratch_file(const std::string& path, const std::string& content, Diagnostics& diags);
 
-// A directory at the top of an output that holds a file of this name was made from the output by
-// aotc (by building it) and goes when the output is made again.
+// A directory at the top of an output that contains a file of this name is derived from the output (a build directory)
+// and is deleted when aotc writes the output again.
 inline constexpr const char* kDerivedMarker = ".made-by-aotc";
 
-// A set of files written together under one directory. Nothing appears at `path` before commit(),
-// which swaps the whole directory in. A list of what was written, with checksums, is kept in the
-// file `list_file` (JSON, among the files added; none: no list). By it the next commit knows what
-// is aotc's and untouched, which it replaces; anything else is reported as [output-exists]. With
-// `force` that is no obstacle: files of the names that are written are replaced ([output-replaced],
-// a warning), all others stay.
+// A set of files written together under one directory.
+// Nothing appears at `path` before commit(), which swaps the whole directory in. The file `list_file` (JSON, one of the
+// added files; empty: none) stores a list of the written files with their checksums. From this list the next commit
+// knows which files aotc wrote and nobody changed, and replaces those; any other file is reported as [output-exists].
+// With `force`, files whose names collide are replaced ([output-replaced], a warning) and all others stay.
 class OutputDirectory {
  public:
   OutputDirectory(std::string path, std::string list_file, bool force = false)
@@ -48,7 +45,7 @@ class OutputDirectory {
 
   // `relative` uses '/' and stays inside the directory; a second add of a name replaces the first.
   void add(std::string relative, std::string content, bool executable = false);
-  // The directory will be gone in a moment: do not bring it to the disk.
+  // Skips syncing to the disk, for a directory that is deleted soon.
   void set_scratch() { scratch_ = true; }
   // Also reports [file-write] and [output-busy].
   Status commit(Diagnostics& diags);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's .npy files: the form in which users hand inputs over.
+// Reads and writes NumPy's .npy files, in which users supply inputs.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct NpyArray {
   std::vector<uint8_t> bytes;  // row-major, little endian
 };
 
-// Reports [npy-invalid]: not such a file, Fortran order, big endian, or a dtype we do not have.
+// Reports [npy-invalid] for another format, Fortran order, big endian, or an unsupported dtype.
 Result<NpyArray> read_npy(const std::string& path, Diagnostics& diags);
 
 // The bytes of a version 1.0 file.

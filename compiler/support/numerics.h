@@ -41,7 +41,7 @@ inline int32_t multiply_by_quantized_multiplier(int32_t x, QuantizedMultiplier m
   return rounding_divide_by_pot(saturating_rounding_doubling_high_mul(shifted, m.multiplier), right);
 }
 
-// The float32 of a float16's bits: exact, NaNs keep their bits at the top of the mantissa.
+// Converts the bits of a float16 to float32: exact; NaNs keep their bits at the top of the mantissa.
 float half_to_float(uint16_t half);
 
 }  // namespace aotc

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a list repeats itself: stretches that are one body several times over, without a gap. The
-// one thing to know: what is found first is what gains most, and only what lies beside it is looked
-// at then.
+// Finds repeats in a list: stretches in which one body follows itself several times without a gap. The search is
+// greedy: it takes the repeat with the largest gain first and then searches only the rest of the list.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace aotc {
 
-// list[begin + i] == list[begin + i + period] for all that is within count * period items.
+// list[begin + i] == list[begin + i + period] for 0 <= i < (count - 1) * period.
 struct Repeat {
   size_t begin = 0;
   size_t period = 0;
@@ -19,11 +18,10 @@ struct Repeat {
   size_t end() const { return begin + period * count; }
 };
 
-// What a repeat is worth; it is taken where that is above 0.
+// The gain of a repeat; it is taken if the gain is above 0.
 using RepeatGain = std::function<int64_t(const Repeat&)>;
 
-// Disjoint repeats in the order of the list, of at least `least` turns and at most kMostPeriod
-// items.
+// Disjoint repeats in the order of the list, of at least `least` iterations and a period of at most kMostPeriod items.
 inline constexpr size_t kMostPeriod = 512;
 std::vector<Repeat> find_repeats(const std::vector<int>& list, size_t least,
                                  const RepeatGain& gain);

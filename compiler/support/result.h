@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: the value of an operation that may fail, where a failure has already been told to a
-// Diagnostics sink. The one thing to know: a failed Result carries no message; whoever fails must
-// report first (see diagnostics.h), so an error is printed once and with its location.
+// Result<T>: the value of an operation that may fail. A failed Result carries no message: the function that fails
+// reports to a Diagnostics sink first (see diagnostics.h), so an error is printed once and with its location.
 #pragma once
 
 #include <cassert>

@@ -13,10 +13,9 @@
 
 namespace aotc {
 
-// A legal, lower-case C identifier made of `name` (any bytes): other characters become '_', a
-// leading digit gets a '_' before it, C keywords a '_' behind, an empty result becomes `fallback`,
-// and everything is cut at 48 characters. Different names may give the same identifier: see
-// UniqueNames.
+// A legal, lower-case C identifier made from `name` (any bytes). Other characters become '_'; a leading digit gets a
+// '_' before it, a C keyword a '_' behind it; an empty result becomes `fallback`; the result is cut at 48 characters.
+// Different names may give the same identifier: see UniqueNames.
 std::string c_identifier(std::string_view name, std::string_view fallback = "x");
 
 // Upper-case form of an identifier for macros.
@@ -25,13 +24,13 @@ std::string upper(std::string_view identifier);
 // "kws_small" as "KwsSmall".
 std::string camel_case(std::string_view identifier);
 
-// '_' as '-': how kinds of projects and names of packages are spelt.
+// '_' becomes '-': the spelling of project kinds and package names.
 std::string dashed(std::string identifier);
 
-// The words with `between` between them.
+// Joins the words with `between`.
 std::string joined(const std::vector<std::string>& words, const char* between = " ");
 
-// Gives each name once: the second "a" becomes "a_2".
+// Makes names unique: the second "a" becomes "a_2".
 class UniqueNames {
  public:
   std::string make(std::string name);
@@ -39,16 +38,16 @@ class UniqueNames {
 
  private:
   std::unordered_set<std::string> used_;
-  // Of names asked for again: the number to try next. A model may give one name a thousand times.
+  // The next number to try for each repeated name. A model may use one name a thousand times.
   std::unordered_map<std::string, int> next_;
 };
 
-// Text that may stand in a C comment whatever the model says: control characters, "*/", "/*",
-// trigraphs and backslashes are broken up; cut at `limit` bytes.
+// Makes text safe for a C comment, whatever the model contains: control characters, "*/", "/*", trigraphs and
+// backslashes are broken up; the result is cut at `limit` bytes.
 std::string c_comment_text(std::string_view text, size_t limit = 100);
 
-// The candidates closest to `name` by edit distance, best first, at most `count`, none that differ
-// in more than a third of their letters.
+// At most `count` candidates closest to `name` by edit distance, best first; none that differs in more than a third of
+// its letters.
 std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates,
                                  size_t count = 3);
 
@@ -59,7 +58,7 @@ struct TextPlace {
 };
 TextPlace place_of(std::string_view text, size_t offset);
 
-// A word with each of the places named (as in "{image}") replaced by its value; what stands in a value is left alone.
+// Replaces each placeholder (such as "{image}") in a word by its value; placeholders inside values are not replaced.
 std::string filled_in(std::string_view word, std::initializer_list<std::pair<std::string_view, std::string_view>> values);
 
 // 1234567 -> "1,234,567".

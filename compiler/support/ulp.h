@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distance of two floats in units in the last place. Two NaNs are equal; a NaN and a number are as
-// far apart as can be; 0.0 and -0.0 are equal.
+// Distance of two floats in units in the last place. Two NaNs are equal; a NaN and a number have the largest distance;
+// 0.0 and -0.0 are equal.
 #pragma once
 
 #include <cmath>

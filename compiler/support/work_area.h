@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an output is made before it appears: a directory beside it, ".out.aotc-PID" for "out", and
-// the lock of the folder that both lie in. The one thing to know: whoever holds the lock owns all
-// such directories of the output, so what a killed run left is cleared, or brought to its end, by
-// `open`.
+// WorkArea: the directory in which an output is written before it appears (".out.aotc-PID" beside "out"), and the lock
+// of their common folder. The holder of the lock owns all such directories of the output, so `open` deletes or
+// completes what a killed run left.
 #pragma once
 
 #include <filesystem>
@@ -14,36 +13,36 @@
 
 namespace aotc {
 
-// What to do where nothing can be written.
+// Help of messages about a directory that cannot be written.
 inline constexpr const char* kNeedsRoom = "check that the directory exists, is writable and has room";
 
-// `path` made absolute, with links followed and without a slash at its end.
+// `path` made absolute, with links followed and without a trailing slash.
 std::filesystem::path resolve_output(const std::string& path);
 
 class WorkArea {
  public:
-  // `target`: as `resolve_output` gives it. `shown`: how messages name it.
+  // `target`: a result of `resolve_output`. `shown`: the name in messages.
   WorkArea(std::filesystem::path target, std::string shown)
       : target_(std::move(target)), shown_(std::move(shown)) {}
-  // Clears the area, and folders that were made for it if the target did not appear.
+  // Deletes the area, and the folders created for it if the target did not appear.
   ~WorkArea();
   WorkArea(const WorkArea&) = delete;
   WorkArea& operator=(const WorkArea&) = delete;
 
-  // Makes the folders above, takes the lock, clears, makes the area. Another run that writes in
-  // this folder is waited for. Reports [file-write], [output-busy], [output-exists].
+  // Creates the folders above, takes the lock, deletes leftovers and creates the area. Waits for another run that
+  // writes in this folder. Reports [file-write], [output-busy], [output-exists].
   Status open(bool make_folders, Diagnostics& diags);
 
   const std::filesystem::path& target() const { return target_; }
-  // To be filled by the caller; holds what was there before after `put`.
+  // The directory that the caller fills; after `put` it holds the previous content.
   std::filesystem::path fresh() const { return area_ / "new"; }
   std::filesystem::path retired() const { return area_ / (exchanged_ ? "new" : "old"); }
-  // Where the journal of `in_place.h` and what it takes away lie.
+  // The folder of the journal of `in_place.h` and of the files it removes.
   const std::filesystem::path& area() const { return area_; }
 
-  // The target becomes what `fresh` is, in one step wherever the system has one.
+  // Replaces the target by `fresh`, in one step if the system supports it.
   std::error_code put(bool lasting);
-  // And back.
+  // Undoes `put`.
   std::error_code put_back();
 
  private:

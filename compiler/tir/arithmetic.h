@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arithmetic of TIR, stated once for the builder's folding, the verifier and the interpreter.
-// The one thing to know: every function returns false where execution would trap, and the rule is
-// the same for i32, u32 and i64: a result outside the type's range traps unless wrapping.
+// The arithmetic of TIR, defined once for the builder's folding, the verifier and the interpreter. Every function
+// returns false if execution would trap; for i32, u32 and i64, a result outside the type's range traps unless wrapping.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +11,7 @@
 namespace aotc::tir {
 
 constexpr bool is_comparison(BinaryOp op) { return op >= BinaryOp::kEq && op <= BinaryOp::kGe; }
-// Comparisons and logical operators: the result is i32 0 or 1 whatever the operands' type.
+// True for comparisons and logical operators: the result is i32 0 or 1 for any operand type.
 constexpr bool gives_truth(BinaryOp op) { return op >= BinaryOp::kEq; }
 
 inline bool fits(DType type, int64_t v) {
@@ -24,14 +23,14 @@ inline bool fits(DType type, int64_t v) {
 int64_t wrap_to(DType type, int64_t v);
 
 bool fold_int(BinaryOp op, DType type, int64_t a, int64_t b, bool wrapping, int64_t* result);
-// Operands of f32 are rounded to float before and after; false for operators floats do not have.
+// f32 operands and results are rounded to float; false for operators without a float version.
 bool fold_float(BinaryOp op, DType type, double a, double b, double* result);
 bool fold_int_cast(DType type, int64_t v, bool wrapping, int64_t* result);
 // Truncates toward zero; false for NaN and values out of range.
 bool float_to_int(DType type, double v, int64_t* result);
 double int_to_float(DType type, int64_t v);
 
-// What a scalar intrinsic takes and gives.
+// The operands and result of a scalar intrinsic.
 struct IntrinsicInfo {
   Intrinsic id;
   std::string_view name;
@@ -39,11 +38,11 @@ struct IntrinsicInfo {
   bool is_scalar;  // false: memory functions, for Evaluate only
 };
 const IntrinsicInfo& info_of(Intrinsic id);
-// The type a call gives for operands of `type`.
+// The result type of a call for operands of `type`.
 DType result_type(Intrinsic id, DType type);
 const IntrinsicInfo* intrinsic_from_name(std::string_view name);
 
-// The text form's operator ("+", "min"); min and max print as calls.
+// The operator in the text form ("+", "min"); min and max print as calls.
 std::string_view spelling_of(BinaryOp op);
 std::string_view spelling_of(UnaryOp op);
 std::string_view spelling_of(Role role);

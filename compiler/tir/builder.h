@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder: writes TIR functions in C++ that reads like the algorithm. Operators on `Ex` fold
-// constants as they build. The one thing to know: `Ex` is a value of i32 unless it says otherwise,
-// and mixing types is a bug that asserts; cast first.
+// Builder: constructs TIR functions in C++ that reads like the algorithm. Operators on `Ex` fold constants during
+// construction. `Ex` is an i32 value unless stated otherwise; mixing types is a bug that asserts; cast first.
 //
 //   FunctionBuilder f("relu");
 //   BufferPtr in = f.input("in", DType::kF32, n), out = f.output("out", DType::kF32, n);
@@ -27,7 +26,7 @@ class Ex {
 
   const ExprPtr& ptr() const { return e_; }
   DType type() const { return e_->type; }
-  // The value if this is an integer immediate.
+  // True for an integer immediate; returns its value.
   bool is_imm(int64_t* value = nullptr) const;
 
  private:
@@ -84,13 +83,12 @@ class FunctionBuilder {
   BufferPtr local(std::string name, DType type, int64_t elements);
 
   using Body = std::function<void()>;
-  // Loops from begin to end (exclusive). A loop known to run once becomes its body with the value
-  // put in, one known to run never becomes nothing.
+  // Loops from begin to end (exclusive). A loop that runs once becomes its body with the value substituted; a loop that
+  // never runs becomes nothing.
   void loop(const std::string& name, const Ex& begin, const Ex& end,
             const std::function<void(Ex)>& body, int64_t step = 1);
   void if_(const Ex& condition, const Body& then, const Body& otherwise = nullptr);
-  // An immutable value; immediates and immutable variables are returned as they are, a mutable
-  // variable is copied.
+  // An immutable value; immediates and immutable variables are returned unchanged, a mutable variable is copied.
   Ex let(const std::string& name, const Ex& value);
   // A mutable variable.
   Ex var(const std::string& name, const Ex& init);
@@ -107,7 +105,7 @@ class FunctionBuilder {
   // A parameter of a kernel's meaning.
   Ex scalar(const std::string& name);
   FunctionPtr finish();
-  // What was built becomes the meaning of a kernel.
+  // Turns the function into the meaning of a kernel.
   KernelPtr finish_kernel(std::string family,
                           std::vector<std::pair<std::string, int64_t>> parameters);
 

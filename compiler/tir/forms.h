@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the text form begins each kind of node: the words that tell the kinds of tir.h's lists apart. The one thing to
-// know: what is in no table begins with a name that is declared (VarRef, Load, Assign, Store), a number (IntImm,
-// FloatImm), a type (Cast) or a function's name (Call).
+// The keywords of the text form that identify each kind of node. Nodes without a keyword begin with a declared name
+// (VarRef, Load, Assign, Store), a number (IntImm, FloatImm), a type (Cast) or a function's name (Call).
 #pragma once
 
 #include <algorithm>
@@ -31,7 +30,7 @@ inline constexpr Form<ExprKind> kExpressionForms[] = {
     {"min", ExprKind::kBinary}, {"max", ExprKind::kBinary}, {"select", ExprKind::kSelect},
 };
 
-// Words that stand behind those.
+// Keywords inside of nodes.
 inline constexpr std::string_view kInnerWords[] = {"else", "align"};
 
 template <typename Kind, size_t N>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of the TIR text form. The one thing to know: a token views the text, which must outlive
-// it, and a Comment statement ("# ...") is a token while "// ..." is skipped.
+// Tokens of the TIR text form. A token is a view of the text, which must outlive it; a Comment statement ("# ...") is a
+// token, while "// ..." is skipped.
 #pragma once
 
 #include <string_view>
@@ -11,14 +11,14 @@ enum class TokenKind { kName, kNumber, kPunctuation, kComment, kEnd, kBad };
 
 struct Token {
   TokenKind kind = TokenKind::kEnd;
-  std::string_view text;  // of a comment: what follows "# "
+  std::string_view text;  // for a comment: the text after "# "
   int line = 1;
   int column = 1;
 };
 
 class Lexer {
  public:
-  // From byte `begin` on; lines and columns are those of the whole text.
+  // Begins at byte `begin`; lines and columns are those of the whole text.
   explicit Lexer(std::string_view text, size_t begin = 0);
   Token next();
 

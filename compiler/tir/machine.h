@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The interpreter's machine: registers, buffers and the trap that ended a run. The one thing to
-// know: a member that returns false has left in trap_ what went wrong; describe() says it in words.
+// Machine: the interpreter's registers, buffers and the trap that ended a run. A member that returns false has set
+// trap_; describe() returns its text.
 #pragma once
 
 #include <cstdint>
@@ -25,10 +25,10 @@ enum class TrapCode {
   kFail
 };
 
-// A buffer of which it is known, element by element, whether it was written.
+// True for a buffer whose elements are tracked as written or not.
 inline bool tracked(const Buffer& b) { return b.role == Role::kLocal || b.role == Role::kScratch; }
 
-// A buffer while it runs. `defined` has a byte per element of tracked buffers.
+// A buffer during execution. `defined` has a byte per element of tracked buffers.
 struct Live {
   uint8_t* data = nullptr;
   int64_t elements = 0;
@@ -51,7 +51,7 @@ class Machine {
  public:
   Machine(const Program& program, const std::vector<Memory>& memory, AccessObserver* observer);
   bool run();
-  // What went wrong, in words.
+  // The text of the trap.
   std::string describe() const;
   std::string loop_values() const;
   const Stmt* statement() const { return program_.origin[trap_.at]; }
@@ -62,7 +62,7 @@ class Machine {
   bool call(const Instr& in);
   bool copy_bytes(const Instr& in);
   bool set_bytes(const Instr& in);
-  // Checks [index, index + bytes) of a buffer for a memory function; leaves the trap set if bad.
+  // Checks [index, index + bytes) of a buffer for a memory function; sets the trap if it is out of range.
   bool check_span(int buffer, int64_t index, int64_t bytes, bool reads);
   void mark_written(Live& b, int64_t index, int64_t bytes);
   bool trap(TrapCode code, int64_t value = 0, int64_t other = 0, double real = 0, int buffer = 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reader of TIR's text form, for the files that define it: parse.cpp has functions and statements,
+// The parser of TIR's text form, private to the files that implement it: parse.cpp has functions and statements,
 // parse_expressions.cpp expressions. Others call parse().
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace aotc::tir::text {
 
-// Deeper trees would need more stack than every later walk over them can count on.
+// Limit of nesting: deeper trees would exhaust the stack in later walks.
 constexpr int kMaxDepth = 300;
 
 struct Parsed {
@@ -23,7 +23,7 @@ struct Parsed {
   int depth = 0;
 };
 
-// Reads by kinds: statement_kind and expression_kind say what begins, and read_For and the like read it.
+// Parses by kind: statement_kind and expression_kind identify the next node, read_For and the like parse it.
 class Parser {
  public:
   Parser(const std::string& text, const std::string& file, Diagnostics& diags, size_t begin = 0)
@@ -31,7 +31,7 @@ class Parser {
     advance();
   }
   Result<FunctionPtr> function();
-  // All there are; they may have scalars.
+  // All functions of the text; they may have scalars.
   Result<std::vector<FunctionPtr>> functions();
 
  private:
@@ -58,7 +58,8 @@ class Parser {
   bool count(int64_t least, int64_t most, int64_t* value);
   bool buffer(Role role);
 
-  // Of each kind of tir.h's lists, from its first word on: parse.cpp and parse_expressions.cpp have one for each.
+  // One function for each kind in tir.h's lists, which parses the node from its first word on; in parse.cpp and
+  // parse_expressions.cpp.
 #define AOTC_TIR_READER(Name) StmtPtr read_##Name();
   AOTC_TIR_STATEMENTS(AOTC_TIR_READER)
 #undef AOTC_TIR_READER
@@ -67,7 +68,7 @@ class Parser {
 #undef AOTC_TIR_READER
 
   StmtPtr statement();
-  // What begins at the token: nothing, after an error.
+  // The kind of the next statement; nullopt after an error.
   std::optional<StmtKind> statement_kind();
   std::optional<ExprKind> expression_kind();
   // The buffer or variable that the token names; null, after an error, if it names neither.
@@ -82,9 +83,9 @@ class Parser {
   Parsed operand();
   Parsed number(bool negative);
   Parsed typed(DType type, bool negative);
-  // The values behind a function's name: so many of them.
+  // Exactly `count` arguments after a function's name.
   bool values(size_t count, std::vector<ExprPtr>* args, int* depth);
-  // [index] behind a buffer.
+  // [index] after a buffer.
   Parsed index();
   bool arguments(std::vector<ExprPtr>* args, int* depth);
   std::optional<BinaryOp> binary_operator(bool* wrapping) const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compact form that the interpreter runs: register code. Variables, constants and temporaries
-// are slots of one flat register file; integers of every type are held as int64_t in their range.
-// The one thing to know: an operand's meaning depends on the Op; the comments below give it.
+// Program: the register code that the interpreter runs. Variables, constants and temporaries are slots of one flat
+// register file; integers of every type are stored as int64_t within their range. The meaning of an operand depends on
+// the Op; the comments below state it.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ enum class Op : uint16_t {
 #define X(N, T, F) kStore##N,
           AOTC_TIR_ELEMENTS(X)
 #undef X
-              kLoadSlow,  // as above for any buffer, told to the observer
+              kLoadSlow,  // as above for any buffer; informs the observer
   kStoreSlow,
   // dst = r[a] op r[b]
   kAddI32,
@@ -127,7 +127,7 @@ union Register {
 
 struct BufferSlot {
   BufferPtr buffer;
-  int param = -1;  // -1: local
+  int param = -1;  // -1: a local buffer
 };
 
 struct LoopRange {
@@ -145,8 +145,8 @@ struct Program {
   std::vector<LoopRange> loops;  // for messages
 };
 
-// Fails with `problem` set when the function is not well formed (verify() says more).
-// `observed`: every access of a parameter is made by the slow instructions.
+// Fails with `problem` set if the function is not well formed (verify() reports more). `observed`: every access of a
+// parameter uses the slow instructions.
 Result<Program> assemble(const Function& function, bool observed, std::string* problem);
 
 }  // namespace aotc::tir

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known of integer values at a point of a function: intervals of variables, refined by the
-// conditions on the way there. The one thing to know: an interval always holds every value that
-// can occur; `exact` says in addition that both its ends do occur, whatever other loops do.
+// Ranges: intervals of integer variables at a point of a function, refined by the enclosing conditions. An interval
+// always contains every value that can occur; `exact` means in addition that both its ends occur, independently of
+// other loops.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct Linear {
 
 class Ranges {
  public:
-  // State to return to; conditions and loop variables are forgotten by restore().
+  // A state to which restore() returns; it discards conditions and loop variables.
   struct Mark {
     size_t changes;
     bool exact_path;
@@ -42,13 +42,13 @@ class Ranges {
 
   void enter_loop(const For& loop);
   void declare(const Declare& declaration);
-  // From here on the condition holds (or, negated, does not).
+  // Assumes that the condition holds (or, negated, does not) from here on.
   void assume(const ExprPtr& condition, bool holds);
 
   Interval of(const ExprPtr& e);
-  // False where no execution comes by: an interval of a variable is empty.
+  // False if the point is unreachable: a variable's interval is empty.
   bool reachable() const { return reachable_; }
-  // Whether both ends of of(e) occur in every execution of the function.
+  // True if both ends of of(e) occur in every execution of the function.
   bool is_exact(const ExprPtr& e);
 
  private:
@@ -58,7 +58,7 @@ class Ranges {
     bool fixed = false;    // immutable
     int64_t base = 0;      // values are base + n * step
     int64_t step = 1;
-    Linear linear;         // of a let, over loop variables and other lets
+    Linear linear;         // value of a let, over loop variables and other lets
   };
   struct Change {
     const Variable* variable;
@@ -72,7 +72,7 @@ class Ranges {
   Linear linear(const ExprPtr& e) const;
   Linear combine(const Linear& a, const Linear& b, int64_t factor) const;
   Linear scaled(const Linear& a, int64_t factor) const;
-  // e lies in `limit`; `whole`: that says everything the condition says.
+  // Narrows e to `limit`; `whole`: the limit is equivalent to the condition.
   void limit(const ExprPtr& e, Interval limit, bool whole);
   bool narrow(const Variable* variable, Interval limit);
   bool assume_unsigned(const Binary& b, bool holds);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIR: loop nests over flat buffers, the form in which every operator's algorithm is stated. Nodes
-// are immutable and shared; a Var or Buffer is identified by its pointer, names are hints. The one
-// thing to know: arithmetic on i32 traps in the interpreter when it overflows unless the node is
-// marked wrapping, and i8/u8/i16/u16/bool are loaded into i32 to compute and range-checked on store.
+// TIR: loop nests over flat buffers, the form in which every operator's algorithm is stated. Nodes are immutable and
+// shared; a Var or Buffer is identified by its pointer, names are hints. i32 arithmetic that overflows traps in the
+// interpreter unless the node is marked wrapping; i8/u8/i16/u16/bool are loaded into i32 to compute and range-checked
+// on store.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ enum class Role : uint8_t {
   kLocal,     // Alloc inside the function: on the stack
 };
 
-// Where the bytes are. On Harvard machines tables are in program memory, which loads and memcpy reach
-// by instructions of their own; what a function does is the same, so interpreting ignores it.
+// The memory of the bytes. On Harvard machines tables are in program memory, which loads and memcpy access with special
+// instructions; the result is the same, so the interpreter ignores it.
 enum class Space : uint8_t { kData, kProgram };
 
-// A flat array. `elements` is what may be addressed.
+// A flat array of `elements` addressable elements.
 struct Buffer {
   std::string name;
   DType dtype = DType::kI8;
@@ -48,7 +48,7 @@ struct Variable {
 };
 using VarPtr = std::shared_ptr<const Variable>;
 
-// The type an element of `t` has once loaded: small integers and bool become i32.
+// The type of a loaded element of type `t`: small integers and bool become i32.
 constexpr DType promoted(DType t) {
   switch (t) {
     case DType::kBool:
@@ -62,9 +62,9 @@ constexpr DType promoted(DType t) {
 
 // ---------------------------------------------------------------- expressions
 
-// Every kind of expression; all else that lists them is made of this. A node states what it consists of once, in
-// `fields`, which calls for each part, in the order in which it is evaluated,
-//   f.expr(ExprPtr), f.stmt(StmtPtr)          a part that may be null where the node says so
+// Every kind of expression; other lists of kinds are generated from this one. A node lists its parts once, in `fields`,
+// which calls for each part, in order of evaluation,
+//   f.expr(ExprPtr), f.stmt(StmtPtr)          a part, which may be null if the node permits it
 //   f.use(VarPtr), f.define(VarPtr)           a variable that is read or assigned; one that begins here
 //   f.buffer(BufferPtr), f.allocate(BufferPtr)  a buffer that is accessed; one that begins here
 //   f.kernel(KernelPtr)                       a kernel that is called
@@ -97,14 +97,12 @@ enum class Intrinsic : uint8_t {
   kMemset,
   // (bits of an f32 as i32) and back
   kFloatBits, kFloatFromBits,
-  // An i32 as it is. C compilers are kept from looking through it, so that sums are added in the
-  // order in which they are written.
+  // An i32 unchanged. C compilers cannot look through it, so sums are added in the order in which they are written.
   kKeep,
-  // The same, and C compilers are kept from moving other work across it: gcc else moves the loads of
-  // many steps together and runs out of registers.
+  // kKeep, and C compilers cannot move other work across it: gcc otherwise moves the loads of many steps together and
+  // runs out of registers.
   kFence,
-  // Of floats: the rest of a truncated division, which is exact; 1 - erf(x) and exp(x) - 1 without
-  // cancellation.
+  // For floats: the remainder of a truncated division, which is exact; 1 - erf(x) and exp(x) - 1 without cancellation.
   kFmod, kErfc, kExpm1,
   // The angle of a point (y, x).
   kAtan2,
@@ -372,20 +370,20 @@ struct Comment final : Stmt {
   static void fields(Node&, F&&) {}
 };
 
-// A microkernel: an inner loop that compiler/target has in assembly for some CPUs. `family` and
-// `parameters` identify it: kernels that agree in both are the same one. The one thing to know:
-// `meaning` defines what it does; an implementation must leave the same bytes.
+// A microkernel: an inner loop that compiler/target has in assembly for some CPUs. `family` and `parameters` identify
+// it: kernels that agree in both are the same. `meaning` defines its effect; an implementation must leave the same
+// bytes.
 struct Function;
 struct Kernel {
   std::string family;
   std::vector<std::pair<std::string, int64_t>> parameters;
-  // Parameters are buffers whose `elements` say nothing (0), then scalars; at most four together.
+  // Parameters are buffers whose `elements` are unspecified (0), then scalars; at most four together.
   std::shared_ptr<const Function> meaning;
 };
 using KernelPtr = std::shared_ptr<const Kernel>;
 
-// Runs the kernel. An Address for each buffer of the meaning (element types agree), then an i32 for
-// each scalar.
+// Runs the kernel. Arguments: an Address for each buffer of the meaning (element types agree), then an i32 for each
+// scalar.
 struct CallKernel final : Stmt {
   KernelPtr kernel;
   std::vector<ExprPtr> args;
@@ -399,8 +397,8 @@ struct CallKernel final : Stmt {
   }
 };
 
-// The function ends here and has failed: its data is outside of what the operator is defined for. The
-// run of the model ends with kFailStatus, and the results mean nothing. Not in a kernel's meaning.
+// Ends the function with a failure: its data is outside of the operator's domain. The run of the model returns
+// kFailStatus, and the results are undefined. Not allowed in a kernel's meaning.
 struct Fail final : Stmt {
   Fail() : Stmt(StmtKind::kFail) {}
 
@@ -409,10 +407,10 @@ struct Fail final : Stmt {
 };
 inline constexpr int kFailStatus = -3;
 
-// Shows `bytes` from an address on to whoever follows the run: the next ones of a result that is nowhere in memory as
-// a whole. Changes nothing. Not in a kernel's meaning.
+// Reports `bytes` from an address on to the trace hook: the next part of a result that is never materialised as a
+// whole. Changes nothing. Not allowed in a kernel's meaning.
 struct Trace final : Stmt {
-  int64_t result;  // of the call that the function is made for
+  int64_t result;  // of the call for which the function is made
   ExprPtr from;    // an Address
   int64_t bytes;
   Trace(int64_t r, ExprPtr f, int64_t b) : Stmt(StmtKind::kTrace), result(r), from(std::move(f)), bytes(b) {}
@@ -449,17 +447,17 @@ Result<FunctionPtr> parse(const std::string& text, const std::string& file, Diag
 // buffer. Reports [tir-invalid].
 Status verify(const Function& function, Diagnostics& diags);
 
-// Same behaviour and parameters whatever the names of variables, buffers and the function.
+// True for the same behaviour and parameters, whatever the names of variables, buffers and the function.
 bool structurally_equal(const Function& a, const Function& b);
 uint64_t structural_hash(const Function& function);
 
-// The memory behind one parameter of a call: exactly elements * size bytes, little endian host.
+// The memory of one parameter of a call: exactly elements * size bytes, little endian host.
 struct Memory {
   uint8_t* data = nullptr;
   int64_t bytes = 0;
 };
 
-// Watches memory accesses of an execution, e.g. for shadow memory. Byte offsets into the parameter.
+// Observes memory accesses of an execution, for example for shadow memory. Byte offsets into the parameter.
 class AccessObserver {
  public:
   virtual ~AccessObserver() = default;
@@ -467,28 +465,28 @@ class AccessObserver {
   virtual void on_write(int param, int64_t offset, int64_t bytes) = 0;
 };
 
-// Runs the function on the host. Traps (out-of-range access, overflow that is not marked, a value
-// that does not fit its store, division by zero, read of an undefined local element) are reported
-// as [tir-trap] with the statement's text. `memory` has one entry per parameter.
+// Runs the function on the host. Traps (out-of-range access, overflow that is not marked, a value that does not fit its
+// store, division by zero, read of an undefined local element) are reported as [tir-trap] with the statement's text.
+// `memory` has one entry per parameter.
 Status interpret(const Function& function, const std::vector<Memory>& memory, Diagnostics& diags,
                  AccessObserver* observer = nullptr);
 
-// The function with every kernel call replaced by the kernel's meaning; itself if it has none.
+// The function with every kernel call replaced by the kernel's meaning; the function itself if it has no kernel calls.
 FunctionPtr inline_kernels(const FunctionPtr& function);
 
-// The kernels a function calls, each once, in order of first call; what a kernel calls stands in front of it.
+// The kernels that a function calls, each once, in order of first call; kernels that a kernel calls precede it.
 std::vector<KernelPtr> kernels_of(const Function& function);
 
-// "gemm_pairs_4_2": the same for the same kernel, different for different ones.
+// "gemm_pairs_4_2": equal for equal kernels, different for different ones.
 std::string name_of(const Kernel& kernel);
 
-// Counts of the text form, for cost estimates: nothing is run.
+// Number of nodes, for cost estimates; nothing is run.
 int64_t count_nodes(const Function& function);
 
-// Has the function a parameter, local, variable or value of this type?
+// True if the function has a parameter, local, variable or value of this type.
 bool uses_type(const Function& function, DType type);
 
-// Is there a Fail in it?
+// True if it contains a Fail.
 bool can_fail(const StmtPtr& statement);
 
 }  // namespace aotc::tir

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a function has to do with its buffers. The one thing to know: a load whose value nobody wants is a
-// use as well.
+// Finds the buffers and variables that a function uses. A load whose value is unused counts as a use.
 #pragma once
 
 #include <unordered_set>
@@ -9,7 +8,7 @@
 
 namespace aotc::tir {
 
-// Buffers that are read, written, or given to a kernel, and variables that occur.
+// Buffers that are read, written, or passed to a kernel, and variables that occur.
 std::unordered_set<const void*> used_in(const Function& function);
 
 }  // namespace aotc::tir

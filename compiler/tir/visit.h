@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking and rewriting TIR. Everything follows from the list of nodes and from their `fields` (tir/tir.h):
-// a new kind of node is known here as soon as it stands there. The one thing to know: shared nodes are
-// visited once for each place where they stand.
+// Walks and rewrites TIR. Everything is derived from the list of nodes and their `fields` (tir/tir.h), so a new kind of
+// node needs no change here. A shared node is visited once for each of its parents.
 #pragma once
 
 #include <cstdlib>
@@ -12,13 +11,13 @@
 
 namespace aotc::tir {
 
-// Functions of several types as one: visit(e, Overloaded{[](const Load&) {...}, [](const auto&) {...}}).
+// Combines functions of several types: visit(e, Overloaded{[](const Load&) {...}, [](const auto&) {...}}).
 template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
 
-// f of the node as what it is.
+// Calls f with the node cast to its type.
 template <typename F>
 decltype(auto) visit(const Expr& e, F&& f) {
 #define AOTC_TIR_CASE(Name) \
@@ -39,7 +38,7 @@ decltype(auto) visit(const Stmt& s, F&& f) {
   std::abort();
 }
 
-// What a reader of `fields` has to name; those that look at some parts only derive from it.
+// Default actions for readers of `fields`; a reader that handles only some parts derives from it.
 struct IgnoreFields {
   void expr(const ExprPtr&) {}
   void stmt(const StmtPtr&) {}
@@ -52,7 +51,7 @@ struct IgnoreFields {
   void value(const T&) {}
 };
 
-// Calls e(const Expr&) and s(const Stmt&) for what stands directly in a node, in the order of evaluation.
+// Calls e(const Expr&) and s(const Stmt&) for the direct parts of a node, in the order of evaluation.
 template <typename Node, typename E, typename S>
 void for_each_child(const Node& node, E&& e, S&& s) {
   struct Children : IgnoreFields {
@@ -69,13 +68,13 @@ void for_each_child(const Node& node, E&& e, S&& s) {
   visit(node, [&](const auto& n) { std::decay_t<decltype(n)>::fields(n, Children(e, s)); });
 }
 
-// Calls f(const Expr&) for the expressions that stand directly in a node.
+// Calls f(const Expr&) for the direct subexpressions of a node.
 template <typename Node, typename F>
 void for_each_operand(const Node& node, F&& f) {
   for_each_child(node, f, [](const Stmt&) {});
 }
 
-// Is it true of every expression that stands directly in this one?
+// True if the predicate holds for every direct subexpression.
 template <typename F>
 bool all_children(const Expr& e, F&& holds) {
   bool all = true;
@@ -83,15 +82,15 @@ bool all_children(const Expr& e, F&& holds) {
   return all;
 }
 
-// f(const Stmt&) of a statement and all that stand in it, outermost first.
+// Calls f(const Stmt&) for a statement and all statements in it, outermost first.
 template <typename F>
 void for_each_stmt(const Stmt& s, F&& f) {
   f(s);
   for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { for_each_stmt(child, f); });
 }
 
-// Rebuilds what it is given, with other parts where a class derived from it says so. Nodes that come out as
-// they were are not copied. Types stay: a buffer may be replaced by one of the same element type only.
+// Rebuilds trees; derived classes replace parts. Unchanged nodes are not copied. Types stay: a buffer may be replaced
+// only by one of the same element type.
 class Mutator {
  public:
   virtual ~Mutator() = default;

@@ -7,11 +7,11 @@
 
 namespace aotc::tir {
 
-// What the statements of a body write, to hold a loop's end against.
+// The buffers and variables that the statements of a body write, to check a loop's end.
 struct Writes {
   std::unordered_set<const void*> targets;
   void add(const StmtPtr& s);
-  // Buffers whose addresses stand directly in it.
+  // Buffers whose addresses are direct parts of the node.
   template <typename Node>
   void add_addresses(const Node& n) {
     for_each_operand(n, [&](const Expr& e) {

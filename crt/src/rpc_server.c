@@ -3,9 +3,9 @@
 #include <stddef.h>
 
 /*
- * The answer is built where the request was read, so a request is taken apart before the first
- * byte of its answer is written. HELLO, LIST, ALLOCATE, WRITE, READ and FREE give the same again
- * when they are repeated; the answers to the others are short and are kept.
+ * The answer is built in the buffer of the request, so a request is decoded before the first byte
+ * of its answer is written. HELLO, LIST, ALLOCATE, WRITE, READ and FREE give the same answer if
+ * they are repeated; the answers to the others are short and are stored.
  */
 
 #define PAYLOAD_BYTES ((uint32_t)TVM_CRT_MAX_PACKET_SIZE_BYTES)
@@ -14,7 +14,7 @@
 
 /* --- Numbers in packets --------------------------------------------------------------------- */
 
-/* Reads the payload of the request; once it ran out, zeros and `failed`. */
+/* Reads the payload of the request; beyond its end it returns zeros and sets `failed`. */
 struct reader {
     const uint8_t *at;
     uint32_t left;
@@ -103,7 +103,7 @@ static void answer_error(AotcRpcServer *server, const struct request *request, u
     send(server, request, (uint8_t)AOTC_RPC_ERROR, 6u);
 }
 
-/* As `answer`, for what must not be executed again when the answer is lost. */
+/* Like `answer`, for requests that must not be executed again if the answer is lost. */
 static void answer_and_keep(AotcRpcServer *server, const struct request *request,
                             const uint8_t *end) {
     server->answered_type = request->type;
@@ -143,7 +143,7 @@ static int is_free(const AotcRpcServer *server, uint32_t offset, uint32_t bytes)
     return 1;
 }
 
-/* The lowest place in the pool: at its start or behind a tensor. NULL if there is none. */
+/* The lowest free address in the pool: its start, or behind a tensor. NULL if there is none. */
 static uint8_t *place(const AotcRpcServer *server, uint32_t bytes) {
     uint32_t best = is_free(server, 0u, bytes) ? 0u : UINT32_MAX;
     uint32_t i;
@@ -206,7 +206,7 @@ static void hello(AotcRpcServer *server, const struct request *request) {
     answer(server, request, at);
 }
 
-/* As many whole names as fit the packet and what the host wants. */
+/* As many whole names as fit the packet and the host requests. */
 static void list(AotcRpcServer *server, struct request *request) {
     const uint32_t first = (uint32_t)take(&request->payload, 2u);
     const uint32_t wanted = (uint32_t)take(&request->payload, 2u);
@@ -296,7 +296,7 @@ static void allocate(AotcRpcServer *server, struct request *request) {
     answer(server, request, put(payload_of(server), bytes, 4u));
 }
 
-/* WRITE: the rest of the payload goes to the tensor; READ: as many bytes as asked for come back. */
+/* WRITE: copies the rest of the payload to the tensor. READ: returns the requested bytes. */
 static void transfer(AotcRpcServer *server, struct request *request) {
     struct reader *const payload = &request->payload;
     const int reading = request->type == AOTC_RPC_READ;
@@ -392,7 +392,7 @@ static int read_call(AotcRpcServer *server, struct request *request, struct call
     return read_arguments(server, request, call);
 }
 
-/* What a function left as the text of its error, if it failed. */
+/* The error text of a function, if it failed. */
 static uint8_t *put_error_text(uint8_t *at, int32_t status) {
     const char *const text = TVMGetLastError();
     uint32_t i;
@@ -430,7 +430,7 @@ static uint64_t ticks_of(const AotcRpcPlatform *platform, struct call *call, int
     return platform->clock_stop(platform->context);
 }
 
-/* What starting and stopping the clock shows by itself is taken off; the call is part of it. */
+/* The ticks of starting and stopping the clock alone are subtracted; the call is included. */
 static void time_function(AotcRpcServer *server, struct request *request) {
     const AotcRpcPlatform *const platform = server->platform;
     const uint32_t repeats = (uint32_t)take(&request->payload, 4u);
@@ -513,7 +513,7 @@ static void reset(AotcRpcServer *server, struct request *request) {
 }
 
 static void execute(AotcRpcServer *server, struct request *request) {
-    /* Requests come in order: the host has the answer that was kept, or does not want it. */
+    /* Requests come in order: the host has the stored answer, or no longer needs it. */
     server->answered_type = 0u;
     switch (request->type) {
         case AOTC_RPC_LIST:

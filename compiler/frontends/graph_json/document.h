@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of TVM's graph executor as its JSON says it: nodes, arguments, heads and columns, each
-// with its place in the text. The one thing to know: a document has the right form (every key has
-// the right kind of value), and nothing more is known; reader.h makes sense of it. What is unknown
-// is kept, so that a document read and printed is the same JSON.
+// Document: the JSON of TVM's graph executor as nodes, arguments, heads and columns, each with its position in the
+// text. Only the form is checked (each key has a value of the right kind); reader.h interprets it. Unknown keys are
+// preserved, so printing a document that was read gives the same JSON.
 #pragma once
 
 #include <cstdint>
@@ -41,16 +40,16 @@ struct Node {
   std::vector<Attribute> attributes;
   std::vector<Entry> inputs;
   std::optional<std::vector<Number>> control_deps;
-  Json others = Json::object();  // what else the node says
+  Json others = Json::object();  // unknown keys of the node
   Position at, op_at, name_at;
 
   const Attribute* find(std::string_view attribute) const;
 };
 
-// One value for each entry, in order of nodes and their results: ["list_int", [...]].
+// A column: one value for each entry, in order of nodes and their results: ["list_int", [...]].
 struct Column {
   std::string name;  // as in the file: "dltype" or an older spelling
-  std::string type;  // "list_str", "list_int", "list_shape"; columns of others are only kept
+  std::string type;  // "list_str", "list_int", "list_shape"; columns of other types are only preserved
   Json data;         // a list, if the type is one of these
   Position at;
 };
@@ -65,15 +64,15 @@ struct Document {
   Json others = Json::object();
   Position at;
 
-  // "dltype", "shape", "storage_id" or "device_index", whatever the file calls it.
+  // Finds "dltype", "shape", "storage_id" or "device_index" under any of their spellings; null if missing.
   const Column* column(std::string_view name) const;
 };
 
-// Reports [graph-syntax], [graph-form] (all such problems up to a limit) and [graph-limit].
+// Reports [graph-syntax], [graph-form] (every such problem up to a limit) and [graph-limit].
 Result<Document> read_document(const std::string& text, const std::string& file,
                                Diagnostics& diags);
 
-// As TVM writes it: its files come back byte for byte.
+// Prints as TVM does: a file of TVM that was read is reproduced byte for byte.
 std::string print_document(const Document& document);
 
 }  // namespace aotc::graph_json

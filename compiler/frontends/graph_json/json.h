@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// JSON whose every value knows its line and column, read and printed without loss. The one thing to
-// know: numbers keep their text; `integer()` says whether it is one that fits.
+// JSON values with their line and column, parsed and printed without loss. Numbers keep their text; `integer()` returns
+// the value if it fits.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace aotc::graph_json {
 
-// In the text, both from 1; columns count bytes. 0: made by the program.
+// A position in the text, both from 1; columns count bytes. 0: the value was created by aotc.
 struct Position {
   int line = 0;
   int column = 0;
@@ -35,21 +35,20 @@ struct Json {
   static Json object();
 
   bool is(Kind k) const { return kind == k; }
-  // A number without fraction or exponent that fits.
+  // nullopt if it has a fraction or exponent, or does not fit.
   std::optional<int64_t> integer() const;
   const Json* find(std::string_view key) const;
   void add(std::string key, Json value);
-  // "a number", "a list": for messages.
+  // The kind for messages: "a number", "a list".
   const char* kind_name() const;
 };
 
-// Limits that keep memory and time in proportion, whatever the text says.
+// Limits that keep memory and time proportional to the text, even for malicious files.
 inline constexpr size_t kMostJsonBytes = size_t{32} << 20;
 inline constexpr size_t kMostJsonValues = 2'000'000;
 inline constexpr size_t kMostJsonDepth = 64;
 
-// Reports [graph-syntax] at the place of the first mistake, or of a key that occurs twice, and
-// [graph-limit].
+// Reports [graph-syntax] at the first mistake or repeated key, and [graph-limit].
 Result<Json> parse_json(const std::string& text, const std::string& file, Diagnostics& diags);
 
 // The same value as TVM would write it: an entry a line, two spaces deeper each, a blank behind

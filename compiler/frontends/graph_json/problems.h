@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The errors of one graph: reported in order up to a limit, so that one mistake repeated in every
-// entry does not fill the terminal. The one thing to know: end with `finish` when there are any.
+// Problems: the errors of one graph, reported in order up to a limit, so that one mistake repeated in every entry does
+// not fill the terminal. Call `finish` at the end.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ class Problems {
     return out;
   }
 
-  // What is returned takes notes and helps; for problems over the limit they are lost.
+  // Returns the diagnostic, to which notes and helps can be added; for problems over the limit they are lost.
   Diagnostic& error(const Location& at, const char* slug, std::string message) {
     if (++count_ <= kMost) return diags_.error(at, slug, std::move(message));
     return surplus_ = Diagnostic();

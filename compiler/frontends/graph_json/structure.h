@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first half of making sense of a document: do its nodes, results, arguments and columns refer
-// to each other rightly? The one thing to know: only after `check_structure` said yes may indices
-// of the document be followed.
+// Checks that the nodes, results, arguments and columns of a document refer to each other correctly. Indices of a
+// document may be followed only after `check_structure` returned true.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +13,9 @@
 namespace aotc::graph_json {
 
 struct Structure {
-  std::vector<int64_t> results;  // of each node
+  std::vector<int64_t> results;  // number of results of each node
   std::vector<int64_t> rows;     // first entry of each node, and the number of all at the end
-  // Of the right type and length; null where the document has none, which dltype and shape may not.
+  // Columns of the right type and length; null if the document has none, except dltype and shape, which are required.
   const Column* dltype = nullptr;
   const Column* shape = nullptr;
   const Column* storage_id = nullptr;
@@ -27,13 +26,13 @@ struct Structure {
   }
 };
 
-// Reports what reader.h lists up to [graph-argument]; false if anything was.
+// Reports the errors that reader.h lists up to [graph-argument]; false if there was one.
 bool check_structure(const Document& document, Structure& out, Problems& problems);
 
-// Node `node`, at a place that belongs to it.
+// The location of node `node` at a position `at` within it.
 Location location_of(const Document& document, size_t node, Position at);
 inline bool is_argument(const Node& node) { return node.op == "null"; }
-// `__nop` and `__copy`, which TVM's executor does itself.
+// `__nop` and `__copy`, which TVM's executor implements itself.
 inline bool is_transfer(std::string_view symbol) { return symbol == "__nop" || symbol == "__copy"; }
 
 }  // namespace aotc::graph_json

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph of functions given in C as TVM's graph JSON and parameters: the way back from reader.h,
-// for graphs that were changed in between (devices, `__copy` nodes). The one thing to know: a graph
-// that was read and not changed gives the document it came from.
+// Writes a graph of external operators as TVM's graph JSON and parameters: the inverse of reader.h, for graphs that
+// passes changed (devices, `__copy` nodes). A graph that was read and not changed gives the original document.
 #pragma once
 
 #include <vector>
@@ -10,11 +9,10 @@
 
 namespace aotc::graph_json {
 
-// Arguments come right before their first reader, or where they were. Entries that `info` knows (by
-// node name and result) keep their storage id, others get ids of their own; the column device_index
-// is there if the document had it or an operator is not on device 0; control dependencies on nodes
-// that are gone are dropped. `info` may be null. Reports [graph-write] for operators that are
-// neither external, nor views, nor copies between devices.
+// Arguments are placed right before their first reader, or where they were. Entries that `info` knows (by node name and
+// result) keep their storage id, others get new ids. The column device_index is written if the document had it or an
+// operator is not on device 0. Control dependencies on removed nodes are dropped. `info` may be null. Reports
+// [graph-write] for operators that are neither external, nor views, nor copies between devices.
 Result<Document> write_graph_json(const graph::Graph& graph, const GraphJsonInfo* info,
                                   Diagnostics& diags);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types of ONNX that no tensor of ours has. The one thing to know: inside the graph a float
-// of another format is the f32 of the same value (float64: the nearest), a number of four bits is
-// one of eight, and an uint64 is the int64 of the same bits; `Builder::element` says which one a
-// tensor stands for.
+// Element types of ONNX that aotc's tensors do not have, and their carriers. Inside the graph a float of another format
+// is the f32 of the same value (float64: the nearest), a 4-bit integer is one of 8 bits, and a uint64 is the int64 of
+// the same bits; `Builder::element` returns the type that a tensor represents.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +14,21 @@
 namespace aotc::frontends::onnx {
 
 struct ElementForm {
-  DType carrier;  // inside the graph
-  DType stored;   // of inputs and outputs of the C
+  DType carrier;  // type inside the graph
+  DType stored;   // type of inputs and outputs in the C interface
   std::optional<ops::FloatFormat> format;
-  bool packed = false;  // two in a byte of the file
+  bool packed = false;  // two elements in a byte of the file
 };
 
-// Nothing for what aotc does not take (strings, complex numbers).
+// nullopt if aotc does not support the type (strings, complex numbers).
 std::optional<ElementForm> form_of(int32_t element_type);
-// How files number the type; 0 for i4, which is none of theirs.
+// The ONNX number of the type; 0 for i4, which has none.
 int32_t element_of(DType type);
 
-// The f32 of a stored float, f64 as its bits; and back, as the operators of ops/float_formats do
-// it.
+// Converts a stored float (f64 as its bits) to f32, and back, as the operators of ops/float_formats do.
 float decode_float(ops::FloatFormat format, uint64_t stored);
 
-// Bytes of a tensor as the file has them, as the graph has them. The file's are as many as they
-// should be.
+// Converts the bytes of a tensor in the file to those in the graph. `bytes` must have the full length.
 std::vector<uint8_t> to_carrier(const ElementForm& form, const uint8_t* bytes, int64_t elements);
 
 }  // namespace aotc::frontends::onnx

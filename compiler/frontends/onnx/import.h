@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One ONNX graph on its way into ours: names to tensors, node after node. The one thing to know: an
-// operator that cannot be taken poisons the names it would define, so that those behind it are
-// still looked at and only the first of a chain is told.
+// Imports one ONNX graph: resolves names to tensors, node by node. An unsupported operator poisons the names of its
+// outputs, so that later nodes are still checked and only the first operator of a chain is reported.
 #pragma once
 
 #include <functional>
@@ -18,20 +17,20 @@
 namespace aotc::frontends::onnx {
 
 inline constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
-inline constexpr size_t kMostNodes = 50'000;  // with those of functions, each time they are called
+inline constexpr size_t kMostNodes = 50'000;  // including those of functions, counted at each call
 inline constexpr int kMostErrors = 50;
 inline constexpr Id kPoison{-2};
 
 // Versions of operator sets by domain; "" is ai.onnx.
 using Versions = std::map<std::string_view, int64_t>;
 
-// Names that a graph defines, behind those of the graphs around it.
+// The names that a graph defines, and the scope of the graph around it.
 struct Scope {
   std::unordered_map<std::string_view, Id> values;
   const Scope* outer = nullptr;
 };
 
-// A message that another sink has taken.
+// Appends a diagnostic of another sink.
 inline void append(Diagnostics& to, const Diagnostic& d) {
   Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
                                                     : to.warning(d.location, d.slug, d.message);
@@ -42,28 +41,28 @@ inline void append(Diagnostics& to, const Diagnostic& d) {
 
 void find_outer_names(const Graph& graph, std::set<std::string_view> defined, std::vector<std::string_view>& out);
 
-// A Loop or Scan that becomes a while of the graph.
+// A Loop or Scan that becomes a `while` of the graph.
 struct LoopForm {
-  std::vector<Id> state;           // what goes from turn to turn, at first
-  Id most, go_on;                  // i64 and bool of one element; absent: without end, true
-  bool decides = false;            // the body is told the turn, and says whether to go on (Loop)
-  std::vector<Id> seen;            // of which every turn sees one element, along dimension 0
-  std::vector<bool> seen_backwards, given_backwards;  // given: what every turn adds an element to
+  std::vector<Id> state;           // initial values of the loop-carried state
+  Id most, go_on;                  // i64 and bool of one element; absent: no limit, true
+  bool decides = false;            // Loop: the body receives the iteration number and returns the condition
+  std::vector<Id> seen;            // scan inputs: each iteration reads one element along dimension 0
+  std::vector<bool> seen_backwards, given_backwards;  // given: scan outputs, one element per iteration
   std::vector<int64_t> given_axes;
 };
 
-// The region that it runs, while it is made.
+// The body of a `while` under construction.
 struct WhileBody {
   explicit WhileBody(const Node& from) : node(from) {}
   const Node& node;
   graph::Graph region;
-  // By operand of the while: what it begins with, and the region's input and output.
+  // By operand of the `while`: initial value, region input, region output.
   std::vector<Id> first, before, after;
-  std::vector<Id> outputs;     // of the body, in the region
+  std::vector<Id> outputs;     // outputs of the body, in the region
   std::optional<size_t> limit; // operands: the most turns, if they are computed,
   std::optional<size_t> going; // and whether to go on, unless it always does
   std::vector<int32_t> elements;
-  size_t given = 0;            // the first of those that turns add to
+  size_t given = 0;            // index of the first operand that collects scan outputs
 };
 
 class Importer {
@@ -98,7 +97,7 @@ class Importer {
   bool check_declared(const ValueInfo& info, Id id);
   bool add_outputs(const Scope& scope);
 
-  // nodes.cpp. False: something was told, if perhaps only as unknown.
+  // nodes.cpp. False if an error or an unsupported operator was reported.
   bool add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope, int depth);
   bool add_node(const Node& node, const Versions& versions, Scope& scope, int depth);
   bool apply_rule(const Rule& rule, const Node& node, int64_t version, std::vector<Id> inputs,
@@ -163,9 +162,9 @@ class Importer {
   Builder builder_;
   graph::Graph& graph_;
   std::vector<Unknown> unknown_;
-  std::set<std::string_view> batches_;  // named dimensions that were read as 1
+  std::set<std::string_view> batches_;  // symbolic dimensions that were read as 1
   size_t nodes_ = 0;
-  int index_ = -1;  // of the node of the main graph
+  int index_ = -1;  // index of the node in the main graph
 };
 
 }  // namespace aotc::frontends::onnx

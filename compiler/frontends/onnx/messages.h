@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of an ONNX file that aotc reads, as structs. The one thing to know: texts and data
-// are views of the file's bytes, which must outlive them; counts and depths are limited while they
-// are read, but no name, number or size in them has been checked for its meaning.
+// The messages of an ONNX file that aotc reads, as structs. Text and data are views of the file's bytes, which must
+// outlive them. Counts and depths are limited while parsing; no name, number or size has been checked for its meaning.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +16,7 @@
 
 namespace aotc::frontends::onnx {
 
-// Element types as a file numbers them; those that are not named here are refused.
+// Element types as an ONNX file numbers them; other types are refused.
 enum ElementType : int32_t {
   kUndefined = 0,
   kFloat = 1,
@@ -43,10 +42,10 @@ enum ElementType : int32_t {
   kFloat4E2M1 = 23,
   kFloat8E8M0 = 24,
 };
-// "FLOAT", "INT64"; a number for what has no name.
+// "FLOAT", "INT64"; the number if the type has no name.
 std::string element_type_name(int32_t type);
 
-// Numbers of a typed field: runs as they are in the file, packed or one by one.
+// The numbers of a typed field: runs of bytes of the file, packed or one by one.
 using Runs = std::vector<Bytes>;
 
 struct Tensor {
@@ -62,7 +61,7 @@ struct Tensor {
 };
 
 struct Dimension {
-  std::optional<int64_t> value;  // nothing if it is open, which some exporters write as -1
+  std::optional<int64_t> value;  // nullopt if it is open, which some exporters write as -1
   std::string_view name;  // "" if it has none
 };
 
@@ -77,7 +76,7 @@ struct ValueInfo {
 
 struct Graph;
 
-// What of an attribute says its value, as a file numbers it.
+// The field of an attribute that holds its value, as ONNX numbers it.
 enum AttributeKind : int32_t {
   kNoKind = 0,
   kReal = 1,
@@ -92,11 +91,11 @@ enum AttributeKind : int32_t {
 
 struct Attribute {
   std::string_view name;
-  int32_t kind = kNoKind;  // very old files do not say it
+  int32_t kind = kNoKind;  // kNoKind in very old files
   int64_t i = 0;
   float f = 0.0f;
   std::string_view s;
-  std::string_view reference;  // of a function's own attribute
+  std::string_view reference;  // name of an attribute of the enclosing function
   std::vector<int64_t> ints;
   std::vector<float> floats;
   std::vector<std::string_view> strings;
@@ -149,7 +148,7 @@ inline constexpr int kMaxDepth = 16;                // of graphs in attributes o
 inline constexpr int64_t kMaxNumbers = 16'000'000;  // of attributes and dimensions
 }  // namespace limits
 
-// Is this an ONNX model? Any bytes.
+// True if the bytes (untrusted) are an ONNX model.
 bool is_onnx(Bytes bytes);
 
 // Reports [onnx-invalid] and [onnx-limit] at `where`.

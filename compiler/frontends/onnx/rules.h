@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Import rules: how an operator of ONNX becomes operators of our graph. The one thing to know: a
-// rule stands in a table with the version of the operator set since which it holds; what changed
-// between versions is either another row or asked for with `version()`.
+// Import rules: how an operator of ONNX becomes operators of aotc's graph. A rule has a row in a table with the version
+// of the operator set since which it holds; a change between versions is either another row or a test of `version()`.
 #pragma once
 
 #include <initializer_list>
@@ -16,8 +15,8 @@
 
 namespace aotc::frontends::onnx {
 
-// One operator of the file, as its rule sees it. It remembers which inputs and attributes the rule asked for: what is
-// given and was not asked for is refused (asked.cpp).
+// Call: one operator of the file, as its rule sees it. It records which inputs and attributes the rule reads; an input
+// or attribute that is present and was not read is refused (asked.cpp).
 class Call {
  public:
   Call(Builder& builder, const Node& node, int64_t version, std::vector<Id> inputs, TensorReader& tensors)
@@ -42,14 +41,14 @@ class Call {
     asked_inputs_[i] = true;
     return inputs_[i].valid();
   }
-  // Stops if it is absent.
+  // Stops if the input is absent.
   Id in(size_t i);
   const std::vector<Id>& all() const { return inputs_; }
   const graph::Shape& shape(size_t i) { return b.shape(in(i)); }
-  // Is the output there and named?
+  // True if the output exists and has a name.
   bool wants(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
 
-  // The attribute of that name, of whatever kind; the others stop at another kind.
+  // The attribute of that name and any kind; the functions below stop at another kind.
   const Attribute* find(std::string_view name) const {
     const Attribute* found = node_.find(name);
     if (found != nullptr) asked_[static_cast<size_t>(found - node_.attributes.data())] = true;
@@ -62,7 +61,7 @@ class Call {
   std::vector<float> reals(std::string_view name) const;
   Id tensor(const Attribute& attribute);
 
-  // Integers that must be known while compiling.
+  // Stops unless the integers are known at compile time.
   Ints known_ints(size_t i, std::string_view what);
   std::optional<Ints> optional_ints(size_t i, std::string_view what);
   std::vector<float> known_floats(size_t i, std::string_view what);
@@ -72,17 +71,17 @@ class Call {
   }
   const std::vector<Id>& results() const { return outputs_; }
 
-  // These attributes and inputs have no effect with the others as they are.
+  // Marks attributes and inputs as read that have no effect in this combination.
   void pass_over(std::initializer_list<std::string_view> attributes) const {
     for (std::string_view name : attributes) (void)find(name);
   }
   void pass_over_input(size_t i) const { (void)has(i); }
-  // Behind the rule: stops if something is given that it did not ask for.
+  // Called after the rule: stops if an input or attribute was not read.
   void check_all_asked();
 
   [[noreturn]] void ask_for(size_t i, std::string_view what);
 
-  // The operator has a form that aotc does not take.
+  // Stops: aotc does not support this form of the operator.
   [[noreturn]] void refuse(std::string message, std::string help = "export the model without it");
 
  private:
@@ -103,7 +102,7 @@ struct Rule {
   std::string_view domain = {};
 };
 
-// Each defined in rules_<name>.cpp.
+// Each function is defined in rules_<name>.cpp.
 std::span<const Rule> elementwise_rules();
 std::span<const Rule> counted_rules();
 std::span<const Rule> function_rules();
@@ -135,21 +134,22 @@ bool takes_element(const Rule& rule, int32_t element);
 bool only_moves(const Rule& rule);
 bool keeps_type(const Rule& rule, size_t output);
 
-// Has an attribute that no rule asks for no effect on results, or is its value the default?
+// True if the attribute, which no rule reads, does not affect results or has its default value.
 bool has_no_effect(std::string_view type, const Attribute& attribute);
 
-// The rule of the newest version up to this one. Domains are "" for ai.onnx, else as in the file.
+// The rule of the newest version up to this one; null if there is none. Domains are "" for ai.onnx, else as in the
+// file.
 const Rule* find_rule(std::string_view domain, std::string_view type, int64_t version);
 
-// What several files of rules use.
+// Functions that several files of rules share.
 Id nchw_to_nhwc(Builder& b, Id x);
 Id nhwc_to_nchw(Builder& b, Id x);
 Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm);
-// Of numbers of float16 and bfloat16 each step of the specification's function is rounded.
+// For float16 and bfloat16 each step of the specification's function is rounded.
 Id softmax_as(Builder& b, Id x, int64_t axis, int32_t element);
 Id less_than(Builder& b, Id a, double c);
 Id select(Builder& b, Id condition, Id a, Id c);
-// Of floats.
+// For floats only.
 Id clamp(Builder& b, Id x, double low, double high);
 Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep);
 Id matmul(Builder& b, Id x, Id y);

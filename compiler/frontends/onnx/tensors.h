@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The values of tensors of an ONNX file: raw, in typed fields, or in a file beside the model. The
-// one thing to know: raw data stays where it is, as a view; a file beside the model is read only if
-// its path stays in the model's directory, symbolic links included.
+// Reads the values of tensors of an ONNX file: raw, in typed fields, or in a file beside the model. Raw data is a view,
+// not a copy. A file beside the model is read only if its path stays in the model's directory after symbolic links are
+// resolved.
 #pragma once
 
 #include <map>
@@ -22,15 +22,15 @@ inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 28;
 inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 28;  // sum over computed tensors
 }  // namespace limits
 
-// Of types that aotc has itself.
+// The type if aotc has it itself; nullopt for types that need a carrier.
 std::optional<DType> dtype_of(int32_t element_type);
 
-// Bytes of a tensor; -1 if it is larger than any that aotc takes.
+// Bytes of a tensor; -1 if it exceeds the limits of aotc.
 int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
 
 class TensorReader {
  public:
-  // `file` as the user named the model.
+  // `file`: the name of the model that the user typed.
   TensorReader(FileBytes bytes, std::string file)
       : bytes_(std::move(bytes)), file_(std::move(file)) {}
 
@@ -39,7 +39,7 @@ class TensorReader {
   bool read(const Tensor& from, const Location& at, graph::TensorType& type,
             graph::ConstantView& value, Diagnostics& told);
 
-  // Those beside the model that were read, by the path in the model.
+  // The files beside the model that were read, by their path in the model.
   std::map<std::string, FileBytes> files() const;
 
  private:
@@ -49,7 +49,7 @@ class TensorReader {
 
   FileBytes bytes_;
   std::string file_;
-  std::map<std::string, std::optional<FileBytes>> files_;  // nothing: it cannot be read
+  std::map<std::string, std::optional<FileBytes>> files_;  // nullopt: it cannot be read
 };
 
 }  // namespace aotc::frontends::onnx

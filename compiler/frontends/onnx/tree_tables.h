@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decision trees of a file on their way into the tables of tree_ensemble (ops/trees/attributes.h).
-// The one thing to know: whatever a file compares with, here it is `x <= threshold`, with sides
-// exchanged or the threshold one float lower.
+// Converts decision trees of a file into the tables of tree_ensemble (ops/trees/attributes.h). Every comparison of the
+// file becomes `x <= threshold`, with branches swapped or the threshold one float lower.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +22,7 @@ struct TreeNode {
   int64_t feature = 0;
   float threshold = 0.0f;
   int64_t if_true = -1, if_false = -1;             // nodes
-  std::vector<std::pair<int64_t, float>> weights;  // of a leaf: targets and what they get
+  std::vector<std::pair<int64_t, float>> weights;  // of a leaf: targets and their weights
 };
 
 struct Forest {
@@ -32,15 +31,15 @@ struct Forest {
   int64_t targets = 1;
 };
 
-// What the trees' leaves have of a target.
+// How the leaves of the trees contribute to a target.
 struct Scored {
-  std::vector<bool> any;  // is there a leaf with it?
+  std::vector<bool> any;  // true if a leaf contributes to it
   bool every = true;      // has every leaf of a tree those that another leaf of it has?
   bool all_positive = true;
 };
 Scored scored_by(const Forest& forest);
 
-// f32 [rows, targets]: the sums over all trees, in their order. Stops where the trees are none.
+// f32 [rows, targets]: the sums over all trees in their order. Stops if the trees are invalid.
 Id sums_of(Call& c, Id x, const Forest& forest);
 
 }  // namespace aotc::frontends::onnx::classical

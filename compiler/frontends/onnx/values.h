@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the user gives for an ONNX model's inputs, as bytes of a tensor.
+// Parses the values that the user specifies for inputs of an ONNX model.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,8 @@
 
 namespace aotc::frontends::onnx {
 
-// "3", "[1, 2]", "[[1.5], [2]]", "true": numbers in lists of lists. The shape is that of the text;
-// where `shape` is given, of as many elements, it is that. Nothing if the text is no such thing, or
-// a number does not fit the type.
+// Parses "3", "[1, 2]", "[[1.5], [2]]", "true": numbers in nested lists. The shape is that of the text, or `shape` if
+// specified, which must have as many elements. nullopt if the text is invalid or a number does not fit the type.
 struct GivenValue {
   graph::TensorType type;
   std::vector<uint8_t> bytes;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol buffers, one level of a message at a time: a message is a list of numbered fields, each
-// a number or a run of bytes. The one thing to know: nothing is copied and nothing is trusted; what
-// a reader gives are views of the bytes, and a field that leaves them ends the reading with
-// `damaged`.
+// Reads Protocol Buffers one level of a message at a time: a message is a list of numbered fields, each a number or a
+// run of bytes. Results are views of the untrusted bytes; a field that exceeds them ends the reading with `damaged`.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +12,7 @@ namespace aotc::frontends::onnx {
 
 using Bytes = std::span<const uint8_t>;
 
-// How a field is stored. Groups, which are long deprecated, are damage.
+// How a field is stored. Groups, long deprecated, are treated as damage.
 enum class Wire : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 struct Field {
@@ -39,9 +37,9 @@ class WireReader {
  public:
   explicit WireReader(Bytes bytes) : bytes_(bytes) {}
 
-  // The next field; false at the end, or where the bytes are no message.
+  // The next field; false at the end or at a damaged field.
   bool next(Field& field);
-  // A number of a packed list.
+  // The next number of a packed list; false at its end.
   bool next_varint(uint64_t& value);
   bool damaged() const { return damaged_; }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recognises operators that are written out as several (written_out.h) walks with. The one thing to know: operators
-// that are looked at on the way are noted as taken, and go if one at the end takes their place.
+// The graph walk with which written_out.h recognises decomposed functions. Each visited operator is recorded as taken,
+// and removed if the last one is replaced.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class WrittenOut {
  protected:
   static size_t index(Id id) { return static_cast<size_t>(id.value); }
 
-  // The operator of this name that computes a tensor, of floats unless said otherwise, noted as one that is to go.
+  // The operator of this name that computes a tensor of this type, recorded as taken; null if there is none.
   const Op* made_by(Id id, std::string_view name, DType type = DType::kF32) {
     const int at = id.valid() && graph_[id].type.dtype == type ? chains_.definer[index(id)] : -1;
     if (at < 0 || dead_[static_cast<size_t>(at)]) return nullptr;
@@ -49,7 +49,7 @@ class WrittenOut {
     return op.attrs<ops::BinaryAttrs>().activation == ops::Activation::kUnbounded;
   }
 
-  // Of a float constant of one element.
+  // nullopt unless it is a float constant of one element.
   std::optional<double> number(Id id) const {
     if (!id.valid()) return std::nullopt;
     const graph::Tensor& tensor = graph_[id];
@@ -63,7 +63,7 @@ class WrittenOut {
     return n && near(*n, value);
   }
 
-  // The other operand of a binary operator, where one of them is so.
+  // The other operand of a binary operator, if one of them satisfies the predicate.
   template <typename Is>
   static std::optional<Id> other(const Op& op, Is wanted) {
     for (size_t i : {0u, 1u})
@@ -73,7 +73,7 @@ class WrittenOut {
 
   // ---- what may go
 
-  // Do only the operators taken, or the one at `root`, read what they compute?
+  // True if only the taken operators, or the one at `root`, read the results of the taken ones.
   bool nothing_else_reads(size_t root) const {
     auto inside = [&](int op) {
       const auto at = static_cast<size_t>(op);
@@ -88,7 +88,7 @@ class WrittenOut {
     return true;
   }
 
-  // The operator at `root` becomes this one.
+  // Replaces the operator at `root`.
   bool replace(size_t root, std::string_view name, std::vector<Id> operands,
                std::shared_ptr<graph::AttributesBase> attributes) {
     if (!nothing_else_reads(root)) return false;
@@ -99,7 +99,7 @@ class WrittenOut {
     Diagnostics unheard;
     if (op.definition == nullptr || !ops::verify_op({graph_, op}, unheard)) return false;
     for (size_t at : taken_) dead_[at] = true;
-    // Readers of what is taken are taken themselves; operands have a reader more.
+    // Readers of a taken operator's results are taken themselves; operands gain a reader.
     for (Id id : op.operands)
       if (id.valid()) chains_.users[index(id)].push_back(static_cast<int>(root));
     graph_.ops[root] = std::move(op);
@@ -117,7 +117,7 @@ class WrittenOut {
   graph::UseDef chains_;
   std::vector<bool> shown_;  // tensors that are outputs
   std::vector<bool> dead_;   // operators
-  std::vector<size_t> taken_;  // operators whose work one at the root would do
+  std::vector<size_t> taken_;  // operators that a replacement at the root makes redundant
 };
 
 }  // namespace aotc::frontends::onnx

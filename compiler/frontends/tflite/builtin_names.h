@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the TFLite builtin operators as the format spells them ("CONV_2D"), for messages. The
-// one thing to know: a code has a name here whether or not aotc supports the operator, and codes
-// newer than this table get a made-up name.
+// Names of the TFLite builtin operators as the format spells them ("CONV_2D"), for messages. Operators that aotc does
+// not support have names as well; codes newer than this table get a made-up name.
 #pragma once
 
 #include <optional>
@@ -16,7 +15,7 @@ inline constexpr int kTfliteCallOnce = 129, kTfliteVarHandle = 142, kTfliteReadV
                      kTfliteAssignVariable = 144;
 inline constexpr int kTfliteIf = 118, kTfliteWhile = 119, kTfliteComposite = 206;
 
-// The code of a name, if there is such an operator.
+// The code of a name; nullopt if there is no such operator.
 std::optional<int> tflite_builtin_code(std::string_view name);
 
 // All known names; the index is the builtin code.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of custom operators: a FlexBuffer map from names to numbers. The one thing to know: the
-// bytes come from the file, so every place is checked before it is read; of the format only maps,
-// numbers and bools are known.
+// FlexOptions: the options of a custom operator, a FlexBuffer map from names to numbers. The bytes are untrusted, so
+// every offset is checked before it is read; only maps, numbers and bools of the format are supported.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +15,19 @@ namespace aotc::frontends {
 
 class FlexOptions {
  public:
-  // Reports [op-attribute] if the bytes are no FlexBuffer map.
+  // Reports [op-attribute] if the bytes are not a FlexBuffer map.
   FlexOptions(const TfliteOp& from, const graph::Op& op, Diagnostics& diags);
 
-  // The whole number (or bool) of this name; reports [op-attribute] unless it is there and within
-  // [least, most].
+  // The integer (or bool) option of this name; reports [op-attribute] if it is missing or outside of [least, most].
   bool integer(const char* name, int64_t least, int64_t most, int64_t& out);
   bool read(const char* name, int32_t& out);
   bool read(const char* name, bool& out);
-  bool read(const char* name, float& out);  // a whole number is one as well
-  // Is an option of this name there, of whatever type?
+  bool read(const char* name, float& out);  // accepts an integer as well
+  // True if an option of this name exists, of any type.
   bool has(const char* name) const { return values_.contains(name); }
-  // Whether the bytes were a map.
+  // True if the bytes were a map.
   bool good() const { return good_; }
-  // The number of this name; nothing if it is not there or no number.
+  // nullopt if the option is missing or not a number.
   std::optional<std::variant<int64_t, double>> number(const std::string& name) const;
 
  private:
@@ -38,7 +36,7 @@ class FlexOptions {
   const graph::Op& op_;
   Diagnostics& diags_;
   bool good_ = false;
-  // Values that are numbers; others are known by name alone.
+  // The options; those that are not numbers have monostate.
   std::map<std::string, std::variant<std::monostate, int64_t, double>> values_;
 };
 

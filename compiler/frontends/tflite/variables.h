@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Variables of a TFLite model (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, and the CALL_ONCE that gives
-// them their first value) as states of the graph. The one thing to know: nothing of them stays in the
-// graph. A read is the value that was assigned last, or the state's value at the start of the run; what
-// was assigned last is the state's next value.
+// Converts variables of a TFLite model (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, and CALL_ONCE, which initialises
+// them) to states of the graph. None of these operators remains in the graph: a read returns the value that was
+// assigned last, or the state's value at the start of the run; the last assigned value is the state's next value.
 #pragma once
 
 #include <map>
@@ -17,10 +16,10 @@
 
 namespace aotc::frontends {
 
-// The operators that are read here and have no definition of their own.
+// True for the operators that are read here and have no definition of their own.
 bool is_variable_operator(int builtin);
 
-// The index at a place of a list, -1 where there is none.
+// The index at a position of a list, -1 if there is none.
 inline int32_t index_at(const flatbuffers::Vector<int32_t>* list, uint32_t i) {
   return i < length(list) ? list->Get(i) : -1;
 }
@@ -31,37 +30,36 @@ class Variables {
 
   explicit Variables(Source& source) : source_(source) {}
 
-  // VAR_HANDLE: the file's tensor `result` stands for the variable that the options name.
+  // VAR_HANDLE: `result` becomes a handle of the variable that the options name.
   bool open(const tflite_schema::Operator& op, const Location& at, Diagnostics& told);
-  // CALL_ONCE: the other subgraph's constants are what variables begin with. `missing`: what it does
-  // that is not supported.
+  // CALL_ONCE: the constants that the other subgraph assigns become initial values. `missing`: its operators that are
+  // not supported.
   bool initialise(const tflite_schema::Operator& op, const Location& at, Diagnostics& told,
                   std::string& missing);
-  // READ_VARIABLE: the value there is now, as a tensor of `graph`; told, if there is none.
+  // READ_VARIABLE: the present value, as a tensor of `graph`; nullopt, reported, if there is none.
   std::optional<graph::TensorId> read(const tflite_schema::Operator& op, const Location& at,
                                       graph::Graph& graph, Diagnostics& told);
   // ASSIGN_VARIABLE of a tensor of `graph`.
   bool assign(const tflite_schema::Operator& op, graph::TensorId value, const Location& at,
               graph::Graph& graph, Diagnostics& told);
-  // The variable that a tensor of the file stands for; null if it is no handle that is known.
+  // The variable that a handle refers to; null if the tensor is not a known handle.
   const Key* known(int32_t tensor) const {
     auto found = handles_.find(tensor);
     return found == handles_.end() ? nullptr : &found->second;
   }
   void set_handle(int32_t tensor, const Key& key) { handles_.insert_or_assign(tensor, key); }
-  // The value there is now, made if need be; told, if there is none.
+  // The present value, created if necessary; nullopt, reported, if there is none.
   std::optional<graph::TensorId> value(const Key& key, const Location& at, graph::Graph& graph,
                                        Diagnostics& told);
   void set_value(const Key& key, graph::TensorId value);
   void set_tensor_value(int32_t tensor, graph::TensorId value);
 
-  // A variable tensor of the file, `id` in the graph: the value there is now, at first what every element
-  // begins with, real 0.
+  // The present value of a variable tensor of the file, `id` in the graph; at first every element is real 0.
   graph::TensorId tensor_value(int32_t tensor, graph::TensorId id, const graph::Graph& graph);
-  // What an operator leaves in it, a tensor that is made here.
+  // A new tensor for the value that an operator assigns to the variable tensor.
   graph::TensorId change_tensor(int32_t tensor, graph::Graph& graph);
 
-  // When all operators are read: states of what was assigned, constants of what never was.
+  // After all operators: variables that were assigned become states, others constants.
   void finish(graph::Graph& graph);
 
  private:
@@ -80,7 +78,7 @@ class Variables {
   std::map<Key, Variable> variables_;
 };
 
-// Of VAR_HANDLE's options.
+// The key in VAR_HANDLE's options.
 Variables::Key variable_key(const tflite_schema::Operator& op);
 
 }  // namespace aotc::frontends

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Packets on a byte stream: COBS between zero bytes, closed by a CRC-32.
+ * Packets on a byte stream: COBS between zero bytes, followed by a CRC-32.
  *
- * A zero byte is nowhere but between frames, so a receiver that lost its place has it again at the
+ * Zero bytes occur only between frames, so a receiver that lost its position finds it again at the
  * next one, whatever came in between. Decoding needs one buffer as large as a packet and works byte
  * by byte; encoding needs none.
  */
@@ -22,24 +22,24 @@ typedef struct {
     uint8_t damaged; /* 1: too long for the buffer, the rest of the frame is dropped */
 } AotcRpcDecoder;
 
-/* Takes in the place of bytes wherever they are to go. */
+/* Sends bytes over the line. */
 typedef void (*AotcRpcWrite)(void *context, const uint8_t *bytes, uint32_t count);
 
 /* CRC-32 of ISO 3309 (as in zlib and PNG). */
 uint32_t AotcRpcCrc32(const uint8_t *bytes, uint32_t count);
 
 /*
- * Takes one byte off the line. Returns the bytes in `buffer` when it closed a whole frame, which
- * may still be no packet: see AotcRpcPacketIsGood; 0 otherwise. Begin with a zeroed decoder.
+ * Takes one received byte. Returns the number of bytes in `buffer` if it completed a frame, which
+ * may still be an invalid packet: see AotcRpcPacketIsGood; else 0. Begin with a zeroed decoder.
  */
 uint32_t AotcRpcDecode(AotcRpcDecoder *decoder, uint8_t *buffer, uint32_t capacity, uint8_t byte);
 
-/* 1 if length and check of the packet are right. */
+/* 1 if the length and the checksum of the packet are right. */
 int AotcRpcPacketIsGood(const uint8_t *packet, uint32_t length);
 
 /*
- * Makes a packet of the payload that lies at packet + AOTC_RPC_HEADER_BYTES, which must have room
- * for the check behind it, and writes it as a frame, zero bytes before and behind included.
+ * Makes a packet of the payload at packet + AOTC_RPC_HEADER_BYTES, which must have room for the
+ * checksum behind it, and writes it as a frame, including the zero bytes before and behind.
  */
 void AotcRpcSend(uint8_t *packet, uint8_t type, uint16_t sequence, uint32_t session,
                  uint32_t payload_bytes, AotcRpcWrite write, void *context);

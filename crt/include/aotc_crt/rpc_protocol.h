@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The numbers of the protocol between a host and the operators of a device (docs/rpc.md states the
- * protocol itself).
+ * The constants of the protocol between a host and the operators of a device (docs/rpc.md states
+ * the protocol itself).
  *
  * A packet is
  *     u8 version, u8 type, u16 sequence, u32 session, u16 payload bytes, payload, u32 CRC-32
- * with all numbers little-endian; it goes over the line COBS-encoded between zero bytes. These
- * values are seen by programs of other versions: they never change.
+ * with all numbers little-endian; it is sent COBS-encoded between zero bytes. Programs of other
+ * versions use these values: they never change.
  */
 #ifndef AOTC_CRT_RPC_PROTOCOL_H_
 #define AOTC_CRT_RPC_PROTOCOL_H_
@@ -14,7 +14,7 @@
 #define AOTC_RPC_VERSION 1u
 #define AOTC_RPC_HEADER_BYTES 10u
 #define AOTC_RPC_CHECK_BYTES 4u
-/* What surrounds a payload in a packet. */
+/* Bytes of a packet around its payload. */
 #define AOTC_RPC_OVERHEAD_BYTES (AOTC_RPC_HEADER_BYTES + AOTC_RPC_CHECK_BYTES)
 
 /* Types of packets. An answer has the type of its request with the high bit set. */
@@ -27,18 +27,18 @@
 #define AOTC_RPC_TIME 0x07u
 #define AOTC_RPC_FREE 0x08u
 #define AOTC_RPC_RESET 0x09u
-/* Of firmware around a model, which serves no functions. */
+/* Only for firmware around a model, which serves no functions. */
 #define AOTC_RPC_RUN 0x0Au
 #define AOTC_RPC_CONTINUE 0x0Bu
 #define AOTC_RPC_ANSWER 0x80u
-/* Sent before the answer of CALL and TIME, and now and then during a long TIME. */
+/* Sent before the answer of CALL and TIME, and repeatedly during a long TIME. */
 #define AOTC_RPC_WORKING 0xF0u
 #define AOTC_RPC_ERROR 0xFFu
 
-/* Status in the answer to TIME: the limit of the request ended it before all runs were made. */
+/* Status in the answer to TIME: its time limit ended it before all runs were made. */
 #define AOTC_RPC_TIME_OVER 0x7FFFFFFF
 
-/* Errors: the u16 that an ERROR packet begins with. What the u32 after it says is in brackets. */
+/* Errors: the u16 at the start of an ERROR packet. The brackets name the u32 that follows. */
 #define AOTC_RPC_ERROR_VERSION 1u   /* packet of another version [the device's version] */
 #define AOTC_RPC_ERROR_SESSION 2u   /* no HELLO of this session since the start [0] */
 #define AOTC_RPC_ERROR_REQUEST 3u   /* no such request [its type] */
@@ -55,12 +55,12 @@
 #define AOTC_RPC_FLAG_REBOOT 4u       /* RESET can restart the device */
 #define AOTC_RPC_FLAG_MODEL 8u        /* firmware around a model: RUN and CONTINUE, no functions */
 
-/* What RUN asks for. */
+/* The operation that RUN requests. */
 #define AOTC_RPC_RUN_DEMO 0u
 #define AOTC_RPC_RUN_VERIFY 1u
 #define AOTC_RPC_RUN_OUTPUTS 2u
 
-/* What the answer to RUN and CONTINUE begins with. */
+/* The event at the start of the answer to RUN and CONTINUE. */
 #define AOTC_RPC_EVENT_TEXT 1u  /* the text */
 #define AOTC_RPC_EVENT_READ 2u  /* u32 offset, u16 count: CONTINUE brings what the host's file has there */
 #define AOTC_RPC_EVENT_WRITE 3u /* u32 offset, bytes for the host's file */
@@ -69,9 +69,9 @@
 #define AOTC_RPC_RESET_STATE 0u
 #define AOTC_RPC_RESET_REBOOT 1u
 
-/* In place of a function's index: its name follows. */
+/* Replaces a function's index: its name follows. */
 #define AOTC_RPC_BY_NAME 0xFFFFu
-/* In place of a slot: all of them. */
+/* Replaces a slot: all slots. */
 #define AOTC_RPC_ALL_SLOTS 0xFFu
 
 #endif /* AOTC_CRT_RPC_PROTOCOL_H_ */

@@ -2,10 +2,10 @@
 /*
  * Serves the functions of a registry to a host over a byte stream (docs/rpc.md).
  *
- * The application gives every byte it receives to AotcRpcServerReceive, in one thread; answers go
- * out through AotcRpcPlatform.write before that returns. Nothing is allocated: tensors lie in the
- * pool that the application gives, packets in the server's one buffer. Any bytes may come in: what
- * is no packet is dropped.
+ * The application passes every received byte to AotcRpcServerReceive, in one thread; answers are
+ * sent through AotcRpcPlatform.write before that returns. Nothing is allocated: tensors are stored
+ * in the application's pool, packets in the server's one buffer. Any bytes may be received: invalid
+ * packets are dropped.
  */
 #ifndef AOTC_CRT_RPC_SERVER_H_
 #define AOTC_CRT_RPC_SERVER_H_
@@ -18,7 +18,7 @@
 #include <tvm/runtime/crt/func_registry.h>
 
 /*
- * Tensors that can be on the device at a time.
+ * Maximal number of tensors on the device.
  * Bounds: 1 .. 254. Cost of each: 48 bytes of RAM and 8 for each of TVM_CRT_MAX_NDIM.
  */
 #ifndef AOTC_RPC_MAX_TENSORS
@@ -35,7 +35,7 @@
 
 /* Alignment of tensors in the pool. */
 #define AOTC_RPC_TENSOR_ALIGNMENT 16u
-/* Of the text of an error of a function, this many bytes are sent. */
+/* Bytes that are sent of the error text of a function. */
 #define AOTC_RPC_ERROR_TEXT_BYTES 48u
 
 #ifdef __cplusplus
@@ -45,7 +45,7 @@ extern "C" {
 typedef struct {
     void *context; /* given to every function below */
     AotcRpcWrite write;
-    /* A stop watch: `clock_stop` gives the ticks since `clock_start`. */
+    /* A stop watch: `clock_stop` returns the ticks since `clock_start`. */
     void (*clock_start)(void *context);
     uint64_t (*clock_stop)(void *context);
     uint64_t ticks_per_second;
@@ -61,7 +61,7 @@ typedef struct {
     int64_t shape[TVM_CRT_MAX_NDIM];
 } AotcRpcTensor;
 
-/* Only the server looks inside. */
+/* Private to the server. */
 typedef struct {
     const AotcRpcPlatform *platform;
     const TVMFuncRegistry *functions;
@@ -80,13 +80,13 @@ typedef struct {
 } AotcRpcServer;
 
 /*
- * `functions` is what the host can list and call by index; calls go through TVMFuncGetGlobal, so
- * they must be known there too. The pool is aligned to AOTC_RPC_TENSOR_ALIGNMENT.
+ * `functions`: those that the host can list and call by index; calls go through TVMFuncGetGlobal,
+ * so they must be known there too. The pool must be aligned to AOTC_RPC_TENSOR_ALIGNMENT.
  */
 void AotcRpcServerInit(AotcRpcServer *server, const AotcRpcPlatform *platform,
                        const TVMFuncRegistry *functions, void *pool, uint32_t pool_bytes);
 
-/* Takes one byte off the line; when it ends a request, executes and answers that. */
+/* Takes one received byte; if it completes a request, executes and answers it. */
 void AotcRpcServerReceive(AotcRpcServer *server, uint8_t byte);
 
 #ifdef __cplusplus

@@ -57,7 +57,7 @@ int TVMBackendRegisterSystemLibSymbol(const char *name, void *ptr);
  */
 int TVMBackendRegisterEnvCAPI(const char *name, void *ptr);
 
-/* What a parallel task knows of its group. */
+/* The group of a parallel task. */
 typedef struct {
     void *sync_handle;
     int32_t num_task;

@@ -60,7 +60,7 @@ int TVMPackedFunc_InitGlobalFunc(TVMPackedFunc *pf, const char *name, const TVMA
 int TVMPackedFunc_InitModuleFunc(TVMPackedFunc *pf, TVMModuleHandle module, const char *name,
                                  const TVMArgs *args);
 
-/* What pf->Call and pf->SetArgs point at. */
+/* The implementations of pf->Call and pf->SetArgs. */
 int TVMPackedFunc_Call(TVMPackedFunc *pf);
 int TVMPackedFunc_SetArgs(TVMPackedFunc *pf, const TVMArgs *args);
 

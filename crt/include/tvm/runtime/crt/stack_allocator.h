@@ -22,7 +22,7 @@
 #define TVM_CRT_STACK_ALLOCATOR_FOOTER_BYTES 0u
 #endif
 
-/* What one live block of num_bytes >= 1 bytes takes from the workspace, in bytes. */
+/* Bytes of the workspace that one live block of num_bytes >= 1 bytes takes. */
 #define TVM_CRT_STACK_ALLOCATOR_BLOCK_BYTES(num_bytes) \
     TVM_CRT_STACK_ALLOCATOR_ROUND_UP((num_bytes) + TVM_CRT_STACK_ALLOCATOR_FOOTER_BYTES)
 #define TVM_CRT_STACK_ALLOCATOR_ROUND_UP(bytes)                                                 \

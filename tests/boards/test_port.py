@@ -144,7 +144,9 @@ def test_works(board, lines):
     check(run.returncode == 0, f"{board}: runs", run.stdout + run.stderr)
     values = json.loads(run.stdout or "{}")
     check(values.get("self_test_exact") == 11 and values.get("guard_ok") == 1, f"{board}: self test", run.stdout)
-    for key in ("instructions", "nanoseconds", "arena_bytes", "stack_bytes", "op_ticks"):
+    # Where another core stands in, only the emulator is known to count instructions; at a port the board has a clock.
+    times = () if "stand_in" in expected else ("instructions", "nanoseconds", "op_ticks")
+    for key in ("arena_bytes", "stack_bytes", *times):
         check(values.get(key) == expected.get(key), f"{board}: {key} as with semihosting", (values.get(key), expected.get(key)))
     check("stand_in" not in values, f"{board}: a board is no stand-in")
     for words in (("--seed", 5), ("--samples", 1), ("--data", data)):

@@ -42,7 +42,7 @@ def load_segments(image):
 @pytest.mark.parametrize("name", [name for name, board in BOARDS.items() if board["platform"] in ("cortex_m", "riscv") and not is_emulated(board)])
 def test_project(name, tmp_path):
     board, project = BOARDS[name], tmp_path / name
-    made = run(common.AOTC, "create", DIGITS, "--board", name, "-o", project)
+    made = run(common.AOTC, "create", DIGITS, "--board", name, "--project", "bare-metal", "-o", project)
     if not check(made.returncode == 0, f"{name}: a project is made", made.stderr):
         return
     manifest = json.loads((project / "aotc.json").read_text())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Board: CPU, features, memories, console, emulator and framework names, read from boards/<name>/board.json. A board is
-// data: `target_of` derives what the compiler needs, `field` returns what a template needs.
+// A board as its folder boards/<name>/board.json describes it: CPU, features, memories, console,
+// emulator and what frameworks call it. The one thing to know: a board is data; what the compiler
+// derives from it is `target_of`, and what a template wants of it is `field`.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +29,14 @@ struct Memory {
   std::string origin;  // hexadecimal text
   int64_t size = 0;    // bytes
   Speed speed = Speed::kNormal;
-  // By framework ("bare_metal", "zephyr", ...): the linker sections placed in this memory, for initialised data and for
-  // arenas.
+  // By framework ("bare_metal", "zephyr", ...): the linker sections that lead into this memory, for
+  // what has initial values, and for arenas.
   std::map<std::string, std::string> sections, arena_sections;
-  // Wait states of a flash read at the full clock, once for each line; 0: not specified.
+  // What a read of flash waits for at the full clock, once for each line; 0: not said.
   int wait_states = 0, line_bytes = 0;
-  std::string setup;  // setup before it works; empty: works after reset
+  std::string setup;  // what must be done before it works; empty: works after reset
 
-  std::string lower_name() const;  // spelling in pools and sections
+  std::string lower_name() const;  // as pools and sections are called
 };
 
 struct Board {
@@ -52,57 +53,61 @@ struct Board {
   std::string emulator_program;
   std::vector<std::string> emulator_argv, emulator_packages;
   std::string argument_style;  // "argv", "semihosting" or empty
-  bool stand_in = false;  // the emulator is another machine: results count, times do not
+  bool stand_in = false;  // the emulator's machine is another one: its results count, not its times
   std::string note;       // for people
-  std::vector<std::string> aliases;  // other names for searching
-  std::string project;               // default project kind; empty: bare_metal
-  bool own = false;                  // described by a file of the user
+  std::vector<std::string> aliases;  // other names that people look for
+  std::string project;               // the kind of project to make if nobody says one; empty: bare_metal
+  bool own = false;                  // described by a file of the user's
   std::shared_ptr<const nlohmann::json> description;  // all of board.json, for templates
 
   bool has(std::string_view feature) const;
   bool is_host() const { return platform == "host"; }
-  // True for portable C without a specific board.
+  // No board in particular: portable C for any.
   bool is_generic() const { return name == kGenericBoard; }
-  // True if board.json has the board's name in a framework ("zephyr", "arduino").
+  // Whether board.json says how a framework ("zephyr", "arduino") calls it.
   bool has_framework(const std::string& framework) const;
-  // True if board.json describes how the chip starts: its firmware then needs no debugger.
+  // Whether board.json says how its chip starts: then its firmware needs no debugger.
   bool has_chip() const;
-  // The unit of the emulator's counter: a stand-in counts instructions, whatever the unit of the board's clock.
+  // Beginnings of the names of other boards and chips that are most like this board, and the CPU of each, as --cpu
+  // takes it.
+  std::map<std::string, std::string> relatives() const;
+  // The unit of the emulator's counts. A machine that stands in for the board counts instructions.
   std::string emulated_unit() const { return stand_in ? "instructions" : field("clock.unit"); }
-  // True for RAM that is Device memory in the default map of Arm's architecture, where unaligned accesses fault.
+  // By the default map of Arm's architecture a RAM there is Device memory, where unaligned accesses fault.
   bool is_device(const Memory& memory) const;
-  // The code that must run before a memory with `setup` works.
+  // A description of what code must do before a memory with `setup` works.
   std::string setup_of(const Memory& memory) const;
-  // Reduces the RAM of variables ("ram") to the part that a framework leaves, if that is less.
+  // Takes what a framework says that it has of the RAM of variables ("ram"), if that is less than there is.
   void limit_to(const std::string& framework);
-  // Bytes of the memory that placement.<use> ("arena", "constants") names; 0: unlimited.
+  // Bytes of the memory that placement.<use> ("arena", "constants") names; 0 if unlimited.
   int64_t memory_bytes(const std::string& use) const;
-  // nullptr if no memory has this name.
+  // nullptr if it has none of that name.
   const Memory* memory(std::string_view name) const;
-  // The frameworks that support it: "zephyr", "arduino", ...
+  // What frameworks it is known to: "zephyr", "arduino", ...
   std::vector<std::string> frameworks() const;
-  // Value at a dotted path as text; empty if missing. Lists are joined by spaces.
+  // Value at a dotted path as text; empty if there is none. Lists are joined by spaces.
   std::string field(const std::string& path) const;
 };
 
-// The command that runs a firmware image (an absolute path) in the board's emulator; empty if there is no emulator.
+// The command that runs a firmware image (an absolute path) in the board's emulator; empty if it has
+// none.
 std::vector<std::string> emulator_command(const Board& board, const std::string& image,
                                           const std::vector<std::string>& arguments);
 
 const char* name_of(Speed speed);
 
 std::vector<std::string> board_names();
-// Parses the description of a board. Reports [board-invalid], and [board-core] if the compiler does not know the core
-// or a feature is not one of its instruction set, with their positions.
+// A board by its description. Reports [board-invalid], and [board-core] if the core is not one that the compiler knows
+// or a feature is not one of its instruction set, with their places.
 Result<Board> read_board(const std::string& text, const std::string& file, const std::string& name, Diagnostics& diags);
-// `name`: a board of this build or a remembered one, or the path of a description (NAME.json), which is remembered.
-// Reports [board-unknown] with the closest names, and the errors of read_board and read_file.
+// `name`: of a board of this build, or of one that was remembered, or the path of a description (NAME.json), which is
+// remembered. Reports [board-unknown] with the closest names, and what read_board and read_file report.
 Result<Board> find_board(const std::string& name, Diagnostics& diags);
 
-// Makes the board available to find_board by name, with precedence over those of the build.
+// find_board finds it by its name from now on, before those of the build.
 void remember_board(const Board& board);
 
-// `assembly`: use microkernels in assembly if the CPU has them; false: portable C only.
+// `assembly`: microkernels in assembly where the CPU has them; false for portable C only.
 ops::TargetInfo target_of(const Board& board, bool assembly = true);
 
 }  // namespace aotc::project

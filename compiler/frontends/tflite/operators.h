@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts the operators of a TFLite subgraph, from opcodes and index lists to Graph IR operators. Nothing is reported
-// while operators are read: `build` continues after unsupported ones, and `report` then merges equal reasons into few
-// messages.
+// Operators of a TFLite subgraph: from opcode and index lists to Graph IR operators. The one thing
+// to know: nothing is told while operators are read. `build` goes on behind whatever it cannot
+// take, and `report` then tells everything in as few messages as say it.
 #pragma once
 
 #include <cstdint>
@@ -25,33 +25,35 @@ class OperatorReader {
   OperatorReader(Source& source, const ops::OperatorSet& set, Variables& variables)
       : source_(source), set_(set), variables_(variables) {}
 
-  // Finds the definition of each operator, checks its index lists, and marks the tensors that supported operators use.
-  // Reports damaged lists.
+  // Finds the definition of each operator, checks its index lists, and marks the tensors that
+  // supported operators use. Reports damaged lists.
   Status resolve(std::vector<Role>& roles);
 
-  // Appends the operators to the graph: operands, results, attributes by the operator's rule, and shapes if the file
-  // leaves them open or `shapes` changed shapes that they depend on. Results that depend only on constants and shapes
-  // become constants. Requires a successful `resolve`; an id may be invalid if its tensor could not be read. False if
-  // `report` has something to report.
-  // `given`: tensors that are defined before the first operator, besides inputs and constants.
+  // Appends the operators to the graph: operands, results, attributes by the operator's
+  // rule, and shapes where the file leaves them open or `shapes` changed what they depend
+  // on. What depends on constants and shapes only becomes constants. After a successful `resolve`
+  // only; ids may be invalid, where a tensor could not be read. False: `report` has something to
+  // tell.
+  // `given`: tensors that are defined before the first operator beside inputs and constants.
   bool build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
              const std::vector<graph::TensorId>& given = {});
 
-  // Reports the operators that aotc does not support, or not as the model uses them, as one error [op-unsupported].
+  // Operators that aotc does not have, or not as the model uses them, as one error
+  // [op-unsupported].
   void report_unsupported(Diagnostics& diags) const;
-  // Reports all other errors; one error for many operators with the same reason.
+  // Everything else; what is common to many operators as one error each.
   void report(Diagnostics& diags) const;
-  // After `build`: adds the row counts of outputs whose number of rows depends on the data.
+  // After `build`: the counts of outputs that have as many rows as the data says.
   void add_counts(std::vector<graph::Port>& outputs) const;
 
  private:
   struct Resolved {
     const ops::Operator* definition = nullptr;
-    const tflite::Rule* rule = nullptr;         // null for a function of the user
-    const ops::GivenOperator* given = nullptr;  // a C function of the user; the definition is `external`
+    const tflite::Rule* rule = nullptr;         // none of what the user gives
+    const ops::GivenOperator* given = nullptr;  // its function is the user's; the definition is `external`
     int builtin = 0;
   };
-  // Why an operator does not compile. `told`: its own diagnostics, empty if its tensors reported the error.
+  // Why an operator does not compile; `told`: what it reported, empty if its tensors said it.
   struct Failed {
     size_t index;
     Diagnostics told;
@@ -65,17 +67,21 @@ class OperatorReader {
     const std::vector<graph::TensorId>& ids;
     graph::Graph& graph;
     std::vector<bool> defined;  // by tensor id
-    std::vector<bool> derived;  // true if its shape was inferred, not taken from the file
-    std::vector<int> pending;   // by tensor id: the operator whose folding would make it constant, or -1
+    std::vector<bool> derived;  // its shape is not the file's, or follows from one that is not
+    std::vector<int> pending;   // the op that could make it constant, or -1
     std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
-    std::map<graph::TensorId, graph::TensorId> shifted;  // int8 tensors that replace uint8 tensors
+    std::map<graph::TensorId, graph::TensorId> shifted;  // int8 in the place of uint8
     std::set<graph::TensorId> twins;                     // those int8 tensors
-    std::map<graph::TensorId, int> unmade;  // uint8 tensors that exist only as int8; their operator
-    std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: new values of variable tensors
-    std::map<size_t, std::vector<graph::State>> kept;        // by operator: its own states
+    std::map<graph::TensorId, int> unmade;  // uint8 tensors whose values are there as int8 alone, from which operator
+    std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: what it leaves in variable tensors
+    std::map<size_t, std::vector<graph::State>> kept;        // by operator: what it keeps for itself
+    // By operand and result 0: the operand with the quantisation of the result.
+    std::map<std::pair<graph::TensorId, graph::TensorId>, graph::TensorId> stored;
+    // By operator: results with the quantisation of result 0, and the file's tensors.
+    std::map<size_t, std::vector<std::pair<graph::TensorId, graph::TensorId>>> results_stored;
 
-    // Marks tensors added to the graph in between as defined.
+    // Tensors that were added to the graph on the way are defined.
     void mark_added() {
       defined.resize(graph.tensors.size(), true);
       derived.resize(graph.tensors.size(), false);
@@ -90,22 +96,22 @@ class OperatorReader {
   bool resolve_code(size_t index, Resolved& out);
   bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list,
                      bool optional_allowed, size_t tensors);
-  // Sets the aotc operator of an operator of the file, if the rule names one that exists.
+  // Sets what an operator of the file becomes, if the rule says so and there is such an operator.
   void resolve_rule(const tflite::Rule* rule, Resolved& out) const;
   void mark(size_t index, std::vector<Role>& roles);
-  // Block scales of a FULLY_CONNECTED; nullopt if its weights have other scales or their description is invalid.
+  // Of a FULLY_CONNECTED; nothing where its weights have other scales, or what is said of blocks is wrong.
   std::optional<BlockScales> blocks_of(size_t index) const;
   // Variable tensors that the operator changes, in the order of its operands.
   std::vector<int32_t> state_tensors(size_t index) const;
-  // False, reported, inside of a branch or a loop.
+  // Not inside of a branch or a loop.
   bool may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const;
-  // False, reported, if the reference implementation may end a run before this operator.
+  // The reference ends no run before that.
   bool every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told) const;
-  // Adds the values of variable tensors as operands and their next values as results after those of the file.
+  // Their values as operands, what it leaves in them as results behind those of the file.
   bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
-  // Adds the states that the operator keeps and for which the file has no tensors.
+  // What the operator keeps and the file has no tensors for.
   bool connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told);
-  // Makes the new values of states visible to the operators that follow.
+  // The operator is there: those behind it read what it left.
   void keep_states(size_t index, Build& build);
 
   void start(Build& build) const;
@@ -122,23 +128,23 @@ class OperatorReader {
   bool pass_variables(size_t index, Build& build, Control& control, Diagnostics& told);
   bool read_regions(Build& build, Control& control, Diagnostics& told);
   bool take_results(size_t index, Build& build, Control& control, Diagnostics& told);
-  // STABLEHLO_COMPOSITE: is replaced by the operators of its subgraph.
+  // STABLEHLO_COMPOSITE: the operators of its subgraph take its place.
   void build_composite(size_t index, Build& build);
   bool inline_composite(size_t index, Build& build, Diagnostics& told);
   bool read_composite(const graph::Op& op, int subgraph, const Build& build, graph::Graph& region, Diagnostics& told);
   bool splice(const graph::Op& op, graph::Graph& region, Build& build, Diagnostics& told);
   void skip(size_t index, Build& build) const;
-  // False, reported, if the tensor is not computed yet. `operand`: its index, or -1.
+  // Something may read it: told, if it is not computed yet. `operand`: which one it is, or -1.
   static bool may_read(const Build& build, graph::TensorId id, int operand, const Location& at,
                        Diagnostics& told);
-  // False, reported, if the tensor is computed already. `i`: the index of the result.
+  // The operator may write it as its result `i`: told, if it is there already.
   static bool may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op,
                         Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op, Diagnostics& told);
-  // `settled`: see TfliteOp::settled.
+  // `settled`: TfliteOp's.
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told, bool settled = false);
-  // Operators on uint8 (uint8.cpp): operands and results become int8 tensors if the operator accepts them.
+  // Operators on uint8 (uint8.cpp): operands and results become int8 tensors where the operator takes them so.
   bool shift_bytes(Build& build, graph::Op& op, Diagnostics& told);
   bool shifted_operand(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
   bool shifted_tensor(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
@@ -162,13 +168,13 @@ class OperatorReader {
   bool fold_operands(const graph::Op& op, Build& build);
   bool check_outputs(const Build& build, Diagnostics& told) const;
 
-  // Results whose number of rows depends on the data (counted.cpp).
+  // Results that have as many rows as the data says (counted.cpp).
   bool connect_count(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool pass_count(size_t index, Build& build, const graph::Op& op, Diagnostics& told);
   bool may_leave(const Build& build, graph::TensorId id, const Location& at, Diagnostics& told) const;
   struct Counted {
     graph::TensorId count;
-    bool zeros;  // rows beyond the count are zero
+    bool zeros;  // beyond the count
   };
   void mark_counted(size_t index, const Build& build, const graph::Op& op, const Counted& counted);
 
@@ -186,7 +192,7 @@ class OperatorReader {
   std::vector<bool> outputs_;                  // by tensor of the file
   std::vector<Unsupported> unsupported_;
   std::vector<Failed> failed_;
-  Diagnostics other_;  // diagnostics that belong to no operator
+  Diagnostics other_;  // what belongs to no operator
   std::map<graph::TensorId, Counted> counted_;
   std::map<size_t, graph::TensorId> count_made_;  // by operator
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: the state that the parts of the TFLite reader share: the verified file, the subgraph that is read, and the
-// limits. FlatBuffers' verifier only proves that offsets stay inside the file. Any index, size or count in it is still
-// untrusted, any vector may be missing (null), and many tables may share one vector, so every copy is charged to a
-// budget.
+// What the parts of the TFLite reader share: the verified file, the subgraph being read and the
+// limits. The one thing to know: FlatBuffers' verifier only proves that offsets stay inside the
+// file. Any index, size or count found there is still untrusted, any vector may be missing (null),
+// and many tables may share one vector, so everything that is copied is taken from a budget.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ inline constexpr int kMaxErrors = 50;      // the reader gives up after so many
 inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one by one
 }  // namespace limits
 
-// Bytes that may still be copied; a file whose tables alias each other exhausts it.
+// Bytes that may still be spent; a file whose tables alias each other runs out of it.
 inline constexpr uint64_t kMostReads = 16;  // of each byte of constants
 
 class Budget {
@@ -50,7 +50,7 @@ class Budget {
   uint64_t left_;
 };
 
-// Codes below 127 may be stored in the old 8-bit field, the new one, or both.
+// Codes below 127 may stand in the old 8-bit field, the new one, or both.
 inline int builtin_of(const tflite_schema::OperatorCode& code) {
   return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
@@ -71,14 +71,15 @@ struct Source {
   int subgraph_index = 0;
   int depth = 0;  // of regions around the subgraph
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
-  const tflite::RuleTable* rules = nullptr;                // import rules of the file's operators
-  const ops::GivenOperators* given = nullptr;              // custom operators that the user supplies, or null
+  const tflite::RuleTable* rules = nullptr;                // what operators of the file become
+  const ops::GivenOperators* given = nullptr;              // custom operators that the user gives, or null
   Diagnostics* diags = nullptr;
-  int errors_before = 0;  // number of errors in the sink when reading began
-  // By tensor of the subgraph: input shapes of the user, which replace the file's.
+  int errors_before = 0;  // that the sink held when reading began
+  // By tensor of the subgraph: shapes of inputs that the user gave instead of the file's.
   std::map<int, graph::Shape> shapes;
   Budget copies{0};     // names, scales, operand lists
-  Budget constants{0};  // bytes of constants and scales, each counted at each use
+  Budget constants{0};  // bytes of constants and scales, each counted as often as it is used
+  StoredScales scales;
 
   // The builtin code of an operator; -1 if it has none.
   int builtin_of(const tflite_schema::Operator& op) const {
@@ -98,7 +99,7 @@ struct Source {
     at.tensor = std::move(name);
     return at;
   }
-  // True if there were too many errors to continue; reported once, at the end of the reader.
+  // Too many errors to go on? Told once, by the reader's end.
   bool out_of_patience() const {
     return diags->error_count() - errors_before >= limits::kMaxErrors;
   }
@@ -109,7 +110,7 @@ size_t length(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// An element of a vector of numbers wider than 4 bytes, whose alignment the verifier does not check.
+// Element of a vector of numbers wider than 4 bytes, whose alignment the verifier does not check.
 template <typename T>
 T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
   T value;
@@ -117,12 +118,12 @@ T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
   return flatbuffers::EndianScalar(value);
 }
 
-// At most `limit` bytes of a string; "" if it is missing. Strings may be long and shared.
+// Text of at most `limit` bytes; "" for a missing string. Strings may be long and shared by many.
 inline std::string text_of(const flatbuffers::String* text, size_t limit) {
   return text == nullptr ? "" : std::string(text->c_str(), std::min<size_t>(text->size(), limit));
 }
 
-// The tensor's name in the model, or "tensor_N" if it is missing or too long.
+// A tensor's name as the model gives it, or "tensor_N" where it gives none or too long a one.
 inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int index) {
   constexpr size_t kLongest = 4096;
   if (index >= 0 && static_cast<size_t>(index) < length(subgraph.tensors())) {
@@ -132,7 +133,7 @@ inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int inde
   return "tensor_" + std::to_string(index);
 }
 
-// Appends a diagnostic of another sink.
+// A message that another sink has taken.
 inline void append(Diagnostics& to, const Diagnostic& d) {
   Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
                                                     : to.warning(d.location, d.slug, d.message);
@@ -140,16 +141,16 @@ inline void append(Diagnostics& to, const Diagnostic& d) {
   copy.helps = d.helps;
 }
 
-// Help of messages about a file that contradicts itself; no converter writes one.
+// What to do about a file that contradicts itself, as no converter writes one.
 inline constexpr const char* kDamaged = "the file is damaged; export the model again";
 
-// Reports that the file is damaged; returns false.
+// Tells that it does; false.
 inline bool damaged(Diagnostics& told, const Location& at, std::string message) {
   told.error(at, "tflite-invalid", std::move(message)).help(kDamaged);
   return false;
 }
 
-// Reports that a budget is exhausted.
+// The one message for a budget that ran out.
 inline void report_aliasing(Diagnostics& diags, const Location& at) {
   diags.error(at, "tflite-limit", "the file's tables refer to the same data over and over")
       .help("export the model again; no converter writes such a file");

@@ -258,8 +258,8 @@ std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& tar
   if (auto row = faster_form(op, target, lower_as_row)) return row;
   auto two = faster_form(op, target, [](const OpView& o, const TargetInfo& t) { return DspConvLowering(o, t).run(); });
   if (target.level != Level::kSpeed || target.asked || !two) return two;
-  // Four channels at a time are more instructions, and fewer cycles where one load follows another. Less than a thousandth of
-  // the cycles is not worth a third more instructions.
+  // Four channels at a time are more instructions, and fewer cycles where one load follows another. A gain below a
+  // thousandth of the cycles is not worth a third more instructions.
   constexpr double kWorth = 0.999;
   auto fours = DspConvLowering(op, target).run_fours();
   const bool better = fours && cost_of(*fours, target).cycles < kWorth * cost_of(*two, target).cycles;

@@ -52,11 +52,11 @@ struct Board {
   std::string emulator_program;
   std::vector<std::string> emulator_argv, emulator_packages;
   std::string argument_style;  // "argv", "semihosting" or empty
-  bool stand_in = false;  // the emulator is another machine: results count, times do not
+  bool stand_in = false;       // the emulator is another machine: results count, times do not
   std::string note;       // for people
-  std::vector<std::string> aliases;  // other names for searching
-  std::string project;               // default project kind; empty: bare_metal
-  bool own = false;                  // described by a file of the user
+  std::vector<std::string> aliases;                   // other names for searching
+  std::string project;                                // default project kind; empty: bare_metal
+  bool own = false;                                   // described by a file of the user
   std::shared_ptr<const nlohmann::json> description;  // all of board.json, for templates
 
   bool has(std::string_view feature) const;

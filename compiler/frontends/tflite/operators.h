@@ -71,7 +71,7 @@ class OperatorReader {
     int64_t steps_left;
     std::map<graph::TensorId, graph::TensorId> shifted;  // int8 tensors that replace uint8 tensors
     std::set<graph::TensorId> twins;                     // those int8 tensors
-    std::map<graph::TensorId, int> unmade;  // uint8 tensors that exist only as int8; their operator
+    std::map<graph::TensorId, int> unmade;               // uint8 tensors that exist only as int8; their operator
     std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: new values of variable tensors
     std::map<size_t, std::vector<graph::State>> kept;        // by operator: its own states
 

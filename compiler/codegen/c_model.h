@@ -19,9 +19,9 @@ enum class ArenaOwner { kCaller, kModel };
 enum class MemoryMode { kStatic, kWorkspace };
 
 struct CodegenOptions {
-  std::string prefix;  // a C identifier; by default c_identifier(model name)
-  std::string program;  // prefix of the parts that the models of a program share; empty: a single model
-  std::string model_name;  // name in TVM's interface: tvmgen_<model_name>
+  std::string prefix;          // a C identifier; by default c_identifier(model name)
+  std::string program;         // prefix of the parts that the models of a program share; empty: a single model
+  std::string model_name;      // name in TVM's interface: tvmgen_<model_name>
   bool tvm_interface = false;  // also emit tvmgen_<model_name>.h and .c
   // Linker sections of the tables, from fast to slow; empty: the compiler's default.
   std::vector<plan::ConstantSection> constants_sections;
@@ -37,7 +37,7 @@ struct CodegenOptions {
   // kRegistry: true if external functions are in the model's system library; false if their sources have one.
   bool register_externals = false;
   plan::Bands bands;       // of long calls, for slices of a given length
-  bool slices = false;       // also emit PREFIX_begin and PREFIX_step
+  bool slices = false;     // also emit PREFIX_begin and PREFIX_step
   int64_t longest_slice = 0;  // upper bound in instructions by `cost_model`; 0: unknown
   int64_t longest_feed = 0,
           longest_feed_row = 0;  // of a program with fed input: instructions as above
@@ -52,8 +52,8 @@ struct ModelFiles {
   std::vector<bool> is_row;                  // by constant: true if only rows that loops read contain its values
   std::vector<std::string> input_fields;     // struct field of each graph input
   std::vector<std::string> output_fields;
-  std::string image;         // of the tables, if they are in an image
-  uint64_t layout_hash = 0;  // of the code that the image belongs to
+  std::string image;             // of the tables, if they are in an image
+  uint64_t layout_hash = 0;      // of the code that the image belongs to
   int64_t printed_calls = 0;     // in the text of the run function: calls in a loop count once
   int64_t loop_table_bytes = 0;  // size of the tables of its loops, less the tables that they replace
 };

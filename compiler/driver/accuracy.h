@@ -22,9 +22,9 @@ class Accuracy {
   // The results of one place.
   struct Place {
     std::string name;
-    size_t equal = 0;       // inputs whose outputs all equal the reference's
-    size_t same_class = 0;  // inputs whose class equals the reference's
-    size_t right = 0;       // correct classes among the inputs with labels
+    size_t equal = 0;                            // inputs whose outputs all equal the reference's
+    size_t same_class = 0;                       // inputs whose class equals the reference's
+    size_t right = 0;                            // correct classes among the inputs with labels
     std::vector<std::vector<size_t>> confusion;  // [label][class]
     bool passed = false;
   };

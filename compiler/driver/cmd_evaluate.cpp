@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// evaluate: the model's outputs on this machine, by the reference evaluation that verify compares
-// with. The one thing to know: no C compiler takes part, so this is slower than the emitted C and
-// gives the same bits, but for floats that come out of the C library (docs/numerics.md).
+// evaluate: the model's outputs on this machine, by the reference evaluation with which verify compares. It needs no C
+// compiler, is slower than the emitted C, and gives the same bits, except for floats that the C library computes
+// (docs/numerics.md).
 #include <cstdio>
 #include <memory>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Estimates the code size of a firmware from the text of its files, before it is built.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ struct VerifyOptions {
   std::vector<std::string> inputs;
   std::vector<std::string> data;  // .npy files of inputs, for which only outputs are compared and counted
   std::string labels;             // an .npy with the labels of the data
-  int samples = -1;  // -1: as many as the model needs
+  int samples = -1;               // -1: as many as the model needs
   unsigned seed = 1;
   bool host = true, board = true;
   int timeout = 600;

@@ -48,7 +48,7 @@ class Comparison {
 
   int layers() const { return static_cast<int>(layers_.size()); }
   int64_t worst_ulp() const;
-  // Number of layers that agree bit for bit, and of layers with at least one comparable result.
+  // Number of layers that agree bit for bit, and of layers with a result that cannot be compared.
   int exact_layers() const;
   int layers_not_compared() const;
 

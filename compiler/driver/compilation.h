@@ -26,7 +26,7 @@ struct CompileOptions {
   std::string board_name;  // empty: generic target
   std::string cpu_name;    // instead of a board: one of project::cpus()
   std::string signature;
-  std::vector<std::string> shapes;  // "INPUT=1,98,40", unparsed
+  std::vector<std::string> shapes;              // "INPUT=1,98,40", unparsed
   std::vector<std::string> dimensions, values;  // of an ONNX model: "NAME=1", "INPUT=[1,2]", unparsed
   bool literal_rounding = false;    // of an ONNX model: --rounding spec
   bool images_last = false;         // of an ONNX model: --input-layout nhwc
@@ -36,7 +36,7 @@ struct CompileOptions {
   // C sources of a TVM graph's operators, or of a .tflite model's custom operators, with their descriptions.
   std::vector<std::string> operators, include_dirs;
   std::vector<std::string> kept_operators;  // files that a project of a .tflite model stores; set by compile_model
-  int64_t operator_workspace = -1;  // bytes that its operators allocate; -1: from its archive
+  int64_t operator_workspace = -1;          // bytes that its operators allocate; -1: from its archive
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;
@@ -53,7 +53,7 @@ struct CompileOptions {
   std::string devices_text;        // devices.json
   bool strip_boundary_float = false;
   bool keep_dead_channels = false;
-  bool overlap = true;                  // outputs may reuse the memory of inputs
+  bool overlap = true;  // outputs may reuse the memory of inputs
   // The owner of the inputs (outputs); nullopt: the default of `contracts_of`.
   std::optional<plan::Contract> inputs, outputs;
   bool feed = false;  // --input rows: inputs are kPreserve for the run function
@@ -90,12 +90,12 @@ struct Compiled {
   plan::PlanOptions plan_options;  // with the board's target
   plan::Program program;  // its graph is after the passes
   int64_t operator_workspace_bytes = 0;  // of operators given in C
-  std::vector<int64_t> instructions;  // upper bound of the longest slice of each call; only with --slice
-  int64_t more_arena = 0;             // additional arena bytes due to --slice
-  codegen::ModelFiles c;  // operators given in C are below "operators/"
+  std::vector<int64_t> instructions;     // upper bound of the longest slice of each call; only with --slice
+  int64_t more_arena = 0;                // additional arena bytes due to --slice
+  codegen::ModelFiles c;                 // operators given in C are below "operators/"
   std::string prefix;
   mutable std::shared_ptr<const CycleEstimate> cycles;  // set at first use (cycle_estimate.h)
-  double milliseconds = 0;  // from reading to printing, for display; not deterministic
+  double milliseconds = 0;                              // from reading to printing, for display; not deterministic
 };
 
 inline constexpr const char* kVersion = AOTC_VERSION;
@@ -143,7 +143,7 @@ struct Figures {
   int64_t constant_bytes = 0;      // tables as emitted
   int64_t raw_constant_bytes = 0;  // constants of the model that operators read
   int64_t input_bytes = 0, output_bytes = 0;
-  int64_t caller_bytes = 0;        // caller's tensors outside of the arena
+  int64_t caller_bytes = 0;  // caller's tensors outside of the arena
 };
 Figures figures_of(const Compiled& compiled);
 

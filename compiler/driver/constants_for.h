@@ -14,7 +14,8 @@ namespace aotc::driver {
 // The entry of aotc.json that a compilation with --constants-file writes.
 nlohmann::ordered_json constants_file_json(const Compiled& compiled);
 
-// The cost of code for any weights compared with code for these: a line for people; empty if the core has no cost model.
+// The cost of code for any weights compared with code for these: a line for people; empty if the core has no cost
+// model.
 std::string price_of_open(const Compiled& open);
 
 // `given`: the model, without other compile options. Writes the image to `out`; empty: under its old name into the

@@ -14,7 +14,7 @@
 namespace aotc::driver {
 
 struct FirmwareStack {
-  int64_t reserved = 0;  // size of the section .stack; 0: the firmware has none
+  int64_t reserved = 0;                         // size of the section .stack; 0: the firmware has none
   std::optional<machine::StackBound> model;     // of the run function
   std::optional<machine::StackBound> firmware;  // from the entry, if the section exists
   int64_t firmware_bytes = 0;                   // with handlers on top: faults above all others

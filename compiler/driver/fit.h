@@ -19,7 +19,7 @@ struct Firmware {
   int64_t stack = -1;       // -1: the board's default
   int64_t samples = 0;      // bytes of stored inputs, in flash
   bool keeps_input = false;  // stores the whole input of a model that takes it by rows
-  std::string framework;    // framework of the project kind; empty: none or unknown
+  std::string framework;     // framework of the project kind; empty: none or unknown
 };
 
 // Bytes of a firmware around a model.
@@ -42,9 +42,9 @@ Need need_of(const Compiled& compiled, const project::Board& board, const Firmwa
 
 struct Fit {
   bool ram = true, flash = true;
-  const project::Memory* arena = nullptr;      // the chosen memory, or the nearest one if none fits
+  const project::Memory* arena = nullptr;  // the chosen memory, or the nearest one if none fits
   const project::Memory* constants = nullptr;
-  int64_t ram_needed = 0, flash_needed = 0;    // in these memories, other contents included
+  int64_t ram_needed = 0, flash_needed = 0;  // in these memories, other contents included
   bool both() const { return ram && flash; }
 };
 // `arena`: the memory that the user named, or empty. A board without memories fits everything.

@@ -25,7 +25,7 @@ struct OperatorFunction {
   std::string name;
   Location where;  // file, line, column
   std::optional<CallingConvention> convention;  // nullopt: a graph cannot call it
-  std::string why;      // why there is no convention: "returns 'void', not int32_t"
+  std::string why;                              // why there is no convention: "returns 'void', not int32_t"
   std::string linkage;  // "external", "static", "c++"
   bool definition = false;
   std::string returns;

@@ -42,7 +42,7 @@ class AttributesBase {
 namespace attribute_text {
 std::string print(bool value);
 std::string print(int64_t value);
-std::string print(float value);  // shortest text that parses to the same bits; inf, -inf, nan
+std::string print(float value);               // shortest text that parses to the same bits; inf, -inf, nan
 std::string print(const std::string& value);  // quoted, escaped
 std::string print(const std::vector<int64_t>& value);
 std::string print(DType value);

@@ -59,12 +59,11 @@ struct LoopRow {
 
 struct CycleReport {
   CycleSum total;
-  std::vector<CycleRow> functions;  // sorted by cycles, largest first
-  std::vector<std::optional<CycleRow>>
-      calls;                   // of the model's calls, in order; nullopt for an inlined one
-  std::vector<LoopRow> loops;  // innermost loops, sorted by cycles, largest first
-  bool modelled = false;       // true if there is an external model of the core
-  uint64_t unknown = 0;        // instructions that were not disassembled: one cycle each
+  std::vector<CycleRow> functions;             // sorted by cycles, largest first
+  std::vector<std::optional<CycleRow>> calls;  // of the model's calls, in order; nullopt for an inlined one
+  std::vector<LoopRow> loops;                  // innermost loops, sorted by cycles, largest first
+  bool modelled = false;                       // true if there is an external model of the core
+  uint64_t unknown = 0;                        // instructions that were not disassembled: one cycle each
 };
 
 // A basic block, executed from its first instruction to its last.

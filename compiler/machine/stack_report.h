@@ -20,7 +20,7 @@ struct Interrupt {
 struct StackReport {
   std::vector<StackBound> roots;
   std::vector<Interrupt> interrupts;
-  int64_t frame_bytes = 0;  // pushed by the processor for one exception, alignment included
+  int64_t frame_bytes = 0;      // pushed by the processor for one exception, alignment included
   bool handlers_apart = false;  // on their own stack, as under an RTOS: a root's stack gets only the first frame
 
   // The bound of one root plus the deepest handler of every priority, or plus the first frame.

@@ -24,7 +24,7 @@ enum class ProblemKind {
   kRecursion,
   kException,  // by an instruction: its handler is another root
   kNoReturn,   // a call that is the last instruction of the function
-  kNoCode  // control goes where no instruction was decoded
+  kNoCode      // control goes where no instruction was decoded
 };
 
 struct Problem {

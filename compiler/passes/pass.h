@@ -20,7 +20,7 @@ struct PassStatistics {
   int64_t unread_channels = 0;       // channels removed because nothing reads them
 };
 
-// Options of passes. The first two change the model's interface or results: off by default.
+// Options of passes. strip_boundary_float and remove_rounding change what the model's caller sees: off by default.
 struct PassOptions {
   // Devices other than the host; null: none.
   const DeviceSet* devices = nullptr;

@@ -19,8 +19,8 @@ struct TemplateSource {
 };
 
 struct TemplateFile {
-  std::string path;        // in the project; may contain keys
-  std::string from, kind;  // the source file, and the template that contains it
+  std::string path;                    // in the project; may contain keys
+  std::string from, kind;              // the source file, and the template that contains it
   std::vector<std::string> platforms;  // empty: all
   std::string part;                    // empty: always
 };
@@ -68,8 +68,8 @@ struct TemplateDescription {
   std::vector<std::string> flash, flash_port;  // write it to a board; arguments added for a port; may be empty
   std::string image;
   std::vector<std::string> image_platforms;  // the platforms with an image; empty: all
-  std::string install;        // how to install the build tool; empty: it is a Debian package
-  std::string tool, proof;    // the build tool; how tests prove the kind
+  std::string install;                       // how to install the build tool; empty: it is a Debian package
+  std::string tool, proof;                   // the build tool; how tests prove the kind
 
   bool builds() const { return !build.empty(); }
   bool has_image(const std::string& platform) const {

@@ -25,14 +25,14 @@ struct ProjectOptions {
   std::vector<std::vector<uint8_t>> samples;  // each: bytes of all inputs in order
   std::vector<std::string> labels;
   std::string licence = {};  // an SPDX expression; empty: 0BSD, as everything that aotc writes
-  std::string folder = {};  // last component of the project's path: an Arduino sketch is named like its folder
+  std::string folder = {};   // last component of the project's path: an Arduino sketch is named like its folder
 };
 
 // The expected value of a layer's result for the first stored sample, which the firmware computes from its own result.
 // Integers, and floats computed without library functions, must be bit-identical, after -0 becomes 0 and all NaNs one
 // pattern. Other floats are checked by a weighted sum with a tolerance.
 struct LayerCheck {
-  int call = 0;    // index of the call in the run, counted like the trace hook
+  int call = 0;  // index of the call in the run, counted like the trace hook
   int result = 0;
   int64_t bytes = 0;
   bool floating = false;
@@ -66,7 +66,7 @@ struct ProjectModel {
   std::string version;                 // of aotc
   int64_t arena_bytes = 0;
   std::string arena_memory;  // name of a memory of the board; empty: the board's default for arenas
-  int64_t stack_bytes = 0;  // upper bound for one run
+  int64_t stack_bytes = 0;   // upper bound for one run
 };
 
 // The command that runs build/firmware.elf, for display.

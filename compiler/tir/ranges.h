@@ -58,7 +58,7 @@ class Ranges {
     bool fixed = false;    // immutable
     int64_t base = 0;      // values are base + n * step
     int64_t step = 1;
-    Linear linear;         // value of a let, over loop variables and other lets
+    Linear linear;  // value of a let, over loop variables and other lets
   };
   struct Change {
     const Variable* variable;

@@ -88,7 +88,17 @@ enum class BinaryOp : uint8_t {
 
 // Functions that a Call may name. Scalar ones are pure; kMemcpy and kMemset are for Evaluate only.
 enum class Intrinsic : uint8_t {
-  kExp, kLog, kTanh, kSqrt, kFloor, kCeil, kRound /* half away from zero */, kAbs, kErf, kSin, kCos,
+  kExp,
+  kLog,
+  kTanh,
+  kSqrt,
+  kFloor,
+  kCeil,
+  kRound /* half away from zero */,
+  kAbs,
+  kErf,
+  kSin,
+  kCos,
   kPow,
   kRoundToEven,
   // (to: Address, from: Address, bytes: i32): ranges do not overlap
@@ -96,14 +106,17 @@ enum class Intrinsic : uint8_t {
   // (to: Address, byte value: i32, bytes: i32)
   kMemset,
   // (bits of an f32 as i32) and back
-  kFloatBits, kFloatFromBits,
+  kFloatBits,
+  kFloatFromBits,
   // An i32 unchanged. C compilers cannot look through it, so sums are added in the order in which they are written.
   kKeep,
   // kKeep, and C compilers cannot move other work across it: gcc otherwise moves the loads of many steps together and
   // runs out of registers.
   kFence,
   // For floats: the remainder of a truncated division, which is exact; 1 - erf(x) and exp(x) - 1 without cancellation.
-  kFmod, kErfc, kExpm1,
+  kFmod,
+  kErfc,
+  kExpm1,
   // The angle of a point (y, x).
   kAtan2,
 };

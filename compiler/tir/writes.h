@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes: the buffers and variables that the statements of a TIR body write.
 #pragma once
 
 #include <unordered_set>
@@ -7,7 +8,7 @@
 
 namespace aotc::tir {
 
-// The buffers and variables that the statements of a body write, to check a loop's end.
+// `targets`: the written buffers and variables. A loop whose end reads one of them may change its length.
 struct Writes {
   std::unordered_set<const void*> targets;
   void add(const StmtPtr& s);

@@ -32,7 +32,7 @@ def program() -> str:
 
 
 def run(*arguments: str | os.PathLike[str], cwd: str | os.PathLike[str] | None = None) -> str:
-    """Runs `aotc ARGUMENTS...`; returns its standard output. Raises what belongs to its exit code."""
+    """Runs `aotc ARGUMENTS...` and returns its standard output. Raises the exception of its exit code."""
     done = subprocess.run([program(), *(os.fspath(a) for a in arguments)], capture_output=True, text=True, cwd=cwd,
                           errors="replace")
     if done.returncode != 0:
@@ -41,7 +41,7 @@ def run(*arguments: str | os.PathLike[str], cwd: str | os.PathLike[str] | None =
 
 
 def run_json(*arguments: str | os.PathLike[str]) -> Any:
-    """Runs `aotc ARGUMENTS... --json`; returns what it printed."""
+    """Runs `aotc ARGUMENTS... --json` and returns the parsed output."""
     return json.loads(run(*arguments, "--json", "--quiet"))
 
 
@@ -51,8 +51,8 @@ def version() -> str:
 
 
 def flags(options: Mapping[str, Any]) -> list[str]:
-    """Options of the command as arguments: `input="preserve"` is `--input preserve`, True is the flag alone, a list
-    repeats the option, a mapping repeats it with NAME=VALUE, None and False leave it out."""
+    """Converts options to arguments: `input="preserve"` is `--input preserve`, True is the flag alone, a list
+    repeats the option, a mapping repeats it with NAME=VALUE, None and False omit it."""
     out: list[str] = []
     for name, value in options.items():
         flag = "--" + name.strip("_").replace("_", "-")
@@ -70,8 +70,8 @@ _FILES = ("devices", "labels", "operator-include", "operators", "params", "sampl
 
 
 def without_files(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are set, all of which must be plain data: what a file says is neither in a point's key nor on
-    other machines. OptionError names the first that is a file."""
+    """The options that are set. All must be plain data, because the content of a file is neither part of a point's
+    key nor on other machines. OptionError names the first option that is a file."""
     out = {name: value for name, value in options.items() if value is not None}
     for name, value in out.items():
         flag = name.strip("_").replace("_", "-")
@@ -83,7 +83,8 @@ def without_files(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def words(given: Any, option: str, known: Sequence[str] = ()) -> list[str]:
-    """A list of words, each once; OptionError if it is no list, is empty, or has a word that is not among `known`."""
+    """The words of a list without repeats; OptionError if it is no list, is empty, or has a word outside of
+    `known`."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
         raise _errors.OptionError(f"{option}: {given!r} is no list: write [{given!r}]")
     out = list(dict.fromkeys(given))
@@ -102,7 +103,7 @@ def _text(value: Any) -> str:
 
 
 def main() -> NoReturn:
-    """The command `aotc` of the package: becomes the program."""
+    """The command `aotc` of the package: replaces this process by the program."""
     try:
         path = program()
         # What `aotc tune` starts.

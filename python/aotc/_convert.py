@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From what Python has to a file that `aotc` reads. Nothing here is imported before it is needed."""
+"""Converts Python objects to a file that `aotc` reads. Frameworks are imported only when they are needed."""
 from __future__ import annotations
 
 import dataclasses
@@ -16,7 +16,7 @@ _KERAS = {"keras.Model", "tf_keras.Model", "tensorflow.Model"}
 
 
 def module(name: str, purpose: str) -> Any:
-    """A module that is not required by this package."""
+    """Imports a module that this package does not require."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -66,7 +66,7 @@ def _written(folder: pathlib.Path, content: bytes, name: str) -> pathlib.Path:
 
 
 def _name(text: str) -> str:
-    """A name of a model as the beginning of C names."""
+    """A model's name as a prefix of C names."""
     name = re.sub(r"[^a-z0-9]+", "_", re.sub(r"([a-z0-9])([A-Z])", r"\1_\2", text or "").lower()).strip("_")
     return name if name[:1].isalpha() else "model"
 
@@ -92,6 +92,6 @@ def _from_sklearn(model: Any, folder: pathlib.Path, example_inputs: Any) -> path
 
 
 def _parts(model: Any) -> list[Any]:
-    """The estimator and those that it passes samples to: the steps of a pipeline, the best of a search."""
+    """The estimator and the estimators inside it: the steps of a pipeline, the best one of a search."""
     inner = [step for _, step in getattr(model, "steps", [])] + [getattr(model, "best_estimator_", None)]
     return [model, *(part for step in inner if hasattr(step, "get_params") for part in _parts(step))]

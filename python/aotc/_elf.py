@@ -9,8 +9,8 @@ _SYMBOLS, _FUNCTION = 2, 2  # SHT_SYMTAB, STT_FUNC
 
 
 def function_sizes(path: pathlib.Path) -> dict[str, int]:
-    """Bytes by name; parts that the compiler made of a function (`name.part.0`) count with it. Empty for what is no such
-    file: the figure is a hint."""
+    """Bytes by function name; parts that the compiler split off (`name.part.0`) count with their function. Empty if
+    the file cannot be read: the figure is a hint."""
     try:
         data = path.read_bytes()
         return _sizes(data) if data[:4] == b"\x7fELF" and data[5] == 1 else {}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs points on an executor, at least once each, and believes only what was looked at.
+"""Runs points on an executor, at least once each, and checks every result before it is used.
 
-Few points are under way at a time, the others are taken from their iterator when there is room. A worker that dies
-gives its points back; results that are none are asked for again, of another worker where the executor can choose one;
-a point that nobody can tell anything of is poisoned and reported. Some points run twice, and where two workers differ
+A limited number of points is in progress at a time; others are taken from their iterator when there is room. If a
+worker dies, its points are run again. An invalid result is requested again, from another worker if the executor can
+choose one. A point without any valid result is poisoned and reported. Some points run twice; if two workers differ,
 `Disagreement` is raised with both results.
 """
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DECLINES = 16  # how often a pool may hand a second run to the first worker aga
 
 
 class Disagreement(_errors.Error):
-    """Two results for one point. `first` and `second` have the workers that they are of; neither is kept."""
+    """Two different results for one point. `first` and `second` name their workers; neither result is stored."""
 
     def __init__(self, message: str, first: dict[str, Any], second: dict[str, Any]):
         super().__init__(message)
@@ -33,7 +33,7 @@ class Disagreement(_errors.Error):
 
 @dataclasses.dataclass
 class Counts:
-    """What a run did. Nothing in it goes into a file of results."""
+    """Statistics of a run. They are not stored in result files."""
 
     cached: int = 0  #: points whose result was there
     measured: int = 0  #: points that ran
@@ -56,7 +56,8 @@ class _Job:
 
 
 class Engine:
-    """`executor`: an Executor, or what makes one; the latter is asked again when a worker's death broke it."""
+    """`executor`: an Executor, or a function that creates one; the function is called again if a worker's death
+    broke the executor."""
 
     def __init__(self, executor: Any, store: _store.Store, models: Mapping[str, bytes], *, repeat: float = 0.05,
                  window: int | None = None, report: Callable[[str], None] | None = None):
@@ -73,7 +74,8 @@ class Engine:
     # --- What is asked ---------------------------------------------------------------------------
 
     def results(self, points: Iterable[_points.Point]) -> Iterator[tuple[_points.Point, dict[str, Any]]]:
-        """Each point with its value, as they come; of poisoned ones {"state": "poisoned", "message": ...}."""
+        """Each point with its value, in order of completion; poisoned points have {"state": "poisoned", "message":
+        ...}."""
         def jobs() -> Iterator[_Job]:
             seen = set()
             for point in points:
@@ -89,7 +91,7 @@ class Engine:
         return {_points.key_of(point): value for point, value in self.results(points)}
 
     def confirm(self, points: Iterable[_points.Point]) -> dict[str, dict[str, Any]]:
-        """Values of points that two workers told alike, by key."""
+        """Values of points for which two workers agreed, by key."""
         points = list(points)
         values = self.values(points)
         again = []
@@ -259,7 +261,7 @@ class Engine:
         return dict(result["value"])
 
     def _is_drawn(self, key: str) -> bool:
-        """The same points in every run."""
+        """True for the same points in every run."""
         return int(key[:8], 16) < self._repeat * (1 << 32)
 
     def _say(self, text: str) -> None:

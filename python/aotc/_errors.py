@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What goes wrong, as exceptions: one class for each exit code of the command."""
+"""The exceptions of this package: one class for each exit code of the command."""
 from __future__ import annotations
 
 import re
 
 
 class Error(Exception):
-    """Base of all errors of this package. `str()` is the message of the command, with file, place and help."""
+    """Base of all errors of this package. `str()` is the message of the command, with file, location and help."""
 
     #: The identifier in brackets behind the message, such as "op-unsupported"; docs/errors.md explains each.
     slug: str | None = None
@@ -20,11 +20,11 @@ class Error(Exception):
 
 
 class ModelError(Error):
-    """The model is damaged, or has what aotc does not support."""
+    """The model is damaged, or has a part that aotc does not support."""
 
 
 class OptionError(Error, ValueError):
-    """An option that the command does not have, or a value that it does not take."""
+    """The command does not have an option, or does not accept its value."""
 
 
 class DoesNotFitError(Error):
@@ -36,11 +36,11 @@ class VerificationError(Error):
 
 
 class ToolMissingError(Error):
-    """A compiler, an emulator or a Python package that is not installed; the message says how to get it."""
+    """A compiler, an emulator or a Python package is not installed; the message states how to install it."""
 
 
 class DeviceError(Error):
-    """A device did not answer, or not as it should."""
+    """A device did not answer, or its answer was invalid."""
 
 
 class InternalError(Error):
@@ -52,7 +52,7 @@ _OF_EXIT_CODE = {1: ModelError, 2: OptionError, 3: DoesNotFitError, 4: Verificat
 
 
 def of_exit_code(code: int, message: str) -> Error:
-    """The exception for an exit code and what the command wrote to standard error."""
+    """The exception for an exit code and the command's standard error."""
     lines = [line for line in message.splitlines() if line.strip()]
     first = next((i for i, line in enumerate(lines) if "error: " in line), 0)
     text = "\n".join(lines[first:]) or f"aotc ended with code {code}"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The program on this computer: the emitted C, compiled once into a shared library and called through ctypes, or,
-where there is no C compiler, aotc's own evaluation in a process beside this one."""
+"""Runs a program on this computer: the emitted C, compiled once into a shared library and called through ctypes,
+or, without a C compiler, aotc's own evaluation in a child process."""
 from __future__ import annotations
 
 import contextlib
@@ -99,7 +99,7 @@ def _addresses(values: Sequence[int]) -> ctypes.Array[ctypes.c_void_p]:
 
 
 class Runner(Protocol):
-    """What runs a program, from state to state."""
+    """Runs a program and carries its state."""
 
     def reset(self) -> None: ...
 
@@ -159,8 +159,8 @@ def _tell() -> None:
 
 
 class Evaluator:
-    """The model's evaluation by a process of `aotc evaluate --serve`, which lives as long as this. Calls release the
-    GIL. `sha256` is of the model as it was compiled."""
+    """Evaluates the model in a process of `aotc evaluate --serve`, which ends with this object. Calls release the
+    GIL. `sha256`: of the model as it was compiled."""
 
     def __init__(self, source: pathlib.Path, sha256: str, flags: Sequence[str], input_bytes: Sequence[int],
                  output_bytes: Sequence[int], stateful: bool):
@@ -185,8 +185,8 @@ class Evaluator:
                 ctypes.memmove(at + i * size, answer, size)
 
     def _ask(self, parts: Sequence[bytes], sizes: Sequence[int] = ()) -> list[bytes]:
-        """Answers of these sizes. What is interrupted between request and answer leaves no process behind, which would
-        give that answer to the next request."""
+        """Answers of these sizes. If the call is interrupted between request and answer, the process is ended,
+        because it would give that answer to the next request."""
         process = self._started()
         assert process.stdin is not None and process.stdout is not None
         try:
@@ -238,7 +238,7 @@ class Evaluator:
 
 
 def _end(process: subprocess.Popen[bytes], owner: int) -> None:
-    """Ends the process, if it is one of this process: a forked one has its pipes, too."""
+    """Ends the process, unless this process is a fork of its parent: a fork shares the pipes."""
     if os.getpid() != owner:
         return
     process.kill()

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a Keras model to a .tflite file, through TensorFlow's converter.
+"""Converts a Keras model to a .tflite file, with TensorFlow's converter.
 
-The model is traced with a batch of 1 and with inputs and outputs that have our own names, because the converter sorts
-names, and layers with loops have no form with an open batch. The names in the file are then replaced by Keras's.
+The model is traced with a batch of 1 and with generated names of inputs and outputs, because the converter sorts
+names, and layers with loops cannot be converted with an open batch. The names in the file are then replaced by
+Keras's.
 """
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from . import _errors, _ports, _tflite
 
 
 class _Form:
-    """How a model is called."""
+    """The calling form of a model."""
 
     def __init__(self, arguments: tuple[Any, ...], by_name: Mapping[str, Any], names: Sequence[str], named: bool):
         self.arguments, self.by_name, self.names, self.named = arguments, dict(by_name), _ports.unique(names), named
@@ -26,7 +27,7 @@ class _Form:
 
 def to_tflite(tf: Any, np: Any, model: Any, representative_data: Any, example_inputs: Any,
               shapes: Mapping[str, Sequence[int]]) -> tuple[bytes, _ports.Interface]:
-    """(the file, names and order of inputs and outputs). int8 throughout where representative data is given."""
+    """(the file, names and order of inputs and outputs). int8 throughout if representative data is given."""
     backend = getattr(getattr(sys.modules.get("keras"), "config", None), "backend", lambda: "tensorflow")()
     if type(model).__module__.split(".")[0] != "tf_keras" and backend != "tensorflow":
         raise _errors.ToolMissingError(f"Keras runs on {backend}, and only TensorFlow has a converter: set the environment variable "
@@ -104,7 +105,7 @@ def _first_argument(model: Any) -> str:
 
 
 def _specs_of_values(tf: Any, structure: Any) -> Any:
-    """Arrays and tensors become what they are an example of: any batch."""
+    """Converts arrays and tensors to the specification of which they are an example, with any batch."""
     def is_array(value: Any) -> bool:
         return hasattr(value, "shape") and hasattr(value, "dtype")
     values = _ports.leaves(structure, is_array)
@@ -114,7 +115,7 @@ def _specs_of_values(tf: Any, structure: Any) -> Any:
 
 
 def _built(tf: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """Of a model that was called before: the shapes that Keras remembers."""
+    """For a model that was called before: the shapes that Keras remembers."""
     remembered = getattr(model, "_build_shapes_dict", None) or {}
     shapes = next(iter(remembered.values())) if len(remembered) == 1 else getattr(model, "_build_input_shape", None)
     required = [p for p in inspect.signature(model.call).parameters.values()
@@ -130,8 +131,8 @@ def _built(tf: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _fixed(spec: _ports.Spec, given: Sequence[int] | None, example: Sequence[int]) -> list[int]:
-    """The shape that is compiled: what the user gives by name, else the model's. An open batch is 1, and other open
-    dimensions are those of an example."""
+    """The shape to compile: the user's by name, else the model's. An open batch is 1; other open dimensions are
+    those of an example."""
     if given is not None:
         if len(given) != len(spec.shape):
             raise _errors.OptionError(f"--shape: input {spec.name!r} has {len(spec.shape)} dimensions, {len(given)} were given")
@@ -161,9 +162,9 @@ def _output_names(tf: Any, model: Any, result: Any) -> tuple[str, ...]:
 
 @contextlib.contextmanager
 def _unrolled(model: Any, all_layers: bool) -> Iterator[None]:
-    """Recurrent layers as one operator after the other: the converter does not quantise loops, and a loop that returns
-    sequences writes to a list, for which it makes slices of computed sizes. Of an LSTM of tf_keras it makes an operator
-    that keeps its state from run to run, which such a layer does not."""
+    """Unrolls recurrent layers into one operator after the other. The converter does not quantise loops, and a loop
+    that returns sequences writes to a list, for which it creates slices of computed sizes. It converts an LSTM of
+    tf_keras to an operator that keeps its state between runs, unlike the layer."""
     layers = model._flatten_layers() if hasattr(model, "_flatten_layers") else []
     changed = [layer for layer in layers if getattr(layer, "unroll", None) is False and (
         all_layers or getattr(layer, "return_sequences", False)
@@ -210,8 +211,8 @@ def _advice(text: str) -> str:
 
 @contextlib.contextmanager
 def _without_intermediate_form() -> Iterator[None]:
-    """The converter writes parts of its intermediate form to the process's standard error. They are left out; the rest
-    is written when it is done."""
+    """Filters the converter's intermediate form out of the process's standard error; other output is written at the
+    end."""
     try:
         sys.stderr.flush()
         kept = os.dup(2)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each layer of a model takes with each of its schedules, at one setting of the other options.
+"""Measures each layer of a model with each of its schedules, at one setting of the other options.
 
-Layers are measured in whole programs in which every layer has another schedule, so that a program tells of as many
-schedules as there are layers. Figures are kept under the name of what the layer computes and how (a hash of its loops,
-as in archives), so a layer that another model has, too, is not measured again.
+Layers are measured in whole programs in which every layer has another schedule, so one program measures as many
+schedules as there are layers. Figures are stored under the name of the layer's computation (a hash of its loops, as
+in archives), so an equal layer of another model is not measured again.
 """
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def _numbers(alternative: Mapping[str, Any]) -> dict[str, int]:
 
 
 class Layers:
-    """`run`: the search that asks; `base`: the value of the program with these options and no schedules."""
+    """`run`: the search that uses the figures; `base`: the value of the program with these options and no
+    schedules."""
 
     def __init__(self, run: Any, options: Mapping[str, Any], base: Mapping[str, Any], most: int):
         self.run, self.options, self.base, self.most = run, dict(options), base, most
@@ -54,12 +55,12 @@ class Layers:
     # --- Measuring -------------------------------------------------------------------------------
 
     def measure(self) -> None:
-        """First schedules that ask for one number at most, then combinations of the best of these."""
+        """First measures schedules that set at most one parameter, then combinations of the best of these."""
         self._measure({o.index: self._singles(o) for o in self.operators})
         self._measure({o.index: self._combined(o) for o in self.operators})
 
     def _singles(self, operator: _Operator) -> list[dict[str, Any]]:
-        """In turn of each algorithm and each of its numbers, so that none of them is left out."""
+        """Alternates between the algorithms and their parameters, so that none of them is left out."""
         kinds: dict[tuple[str, ...], list[dict[str, Any]]] = {}
         for a in operator.alternatives[1:]:
             if len(_numbers(a)) <= 1 and operator.is_worth(a):
@@ -83,7 +84,7 @@ class Layers:
         return out[:self.most]
 
     def _measure(self, wanted: Mapping[int, Sequence[dict[str, Any]]]) -> None:
-        """A layer that is known is left out; of equal layers one is measured."""
+        """Skips layers that are known; of equal layers one is measured."""
         columns: list[dict[int, dict[str, Any]]] = []
         asked: set[str] = set()
         for operator in self.operators:
@@ -129,7 +130,8 @@ class Layers:
 
     def best(self, objective: Mapping[str, float], default: Mapping[str, Any], limits: Mapping[str, int], correction: int,
              count: int) -> list[tuple[float, int, list[dict[str, Any]]]]:
-        """The best combinations: score, flash, calls. `correction`: bytes that programs took more than was expected."""
+        """The best combinations: score, flash, calls. `correction`: bytes by which programs exceeded their
+        estimate."""
         groups: dict[tuple[str, ...], list[_Operator]] = {}
         for operator in self.operators:
             groups.setdefault(operator.names, []).append(operator)
@@ -146,7 +148,7 @@ class Layers:
 
     def _options(self, group: Sequence[_Operator], objective: Mapping[str, float], default: Mapping[str, Any],
                  limits: Mapping[str, int]) -> list[_search.Option]:
-        """Of layers that differ in the contents of their tables alone: they share their code, so they choose as one."""
+        """Layers that differ only in the contents of their tables share their code, so they have one common choice."""
         first, weights = group[0], sum(objective.values())
         out = []
         for a in first.alternatives:
@@ -163,6 +165,6 @@ class Layers:
         return out
 
     def _has_room(self, group: Sequence[_Operator], figures: Mapping[str, int], limits: Mapping[str, int]) -> bool:
-        """More scratch memory than the default's fits beside what is alive."""
+        """True if more scratch memory than the default's fits beside the live tensors."""
         return all(figures["scratch"] <= o.base["scratch"] or o.base["live"] - o.base["scratch"] + figures["scratch"] <= limits["ram"]
                    for o in group)

@@ -59,7 +59,7 @@ class Layers(list[dict[str, Any]]):
 
 
 class Report:
-    """What `Model.report` returns; notebooks show its page."""
+    """The result of `Model.report`; notebooks show its page."""
 
     def __init__(self, data: dict[str, Any], page: str):
         self.data = data  #: everything that the page shows, as `aotc report --json` prints it
@@ -80,7 +80,7 @@ class Report:
 
 
 class Model:
-    """What `aotc.compile` returns: the emitted C with its figures. Sizes are in bytes."""
+    """The result of `aotc.compile`: the emitted C with its figures. Sizes are in bytes."""
 
     def __init__(self, source: pathlib.Path, options: Mapping[str, Any], folder: tempfile.TemporaryDirectory[str],
                  interface: _ports.Interface | None = None):
@@ -108,12 +108,12 @@ class Model:
 
     @property
     def arena(self) -> int:
-        """Bytes of RAM that the intermediates take, with the inputs and outputs that lie in the arena."""
+        """Bytes of RAM for intermediate tensors, and for the inputs and outputs that are stored in the arena."""
         return int(self.summary["arena_bytes"])
 
     @property
     def state(self) -> int:
-        """Bytes that the program keeps from run to run; 0 for a model without state."""
+        """Bytes that the program stores between runs; 0 for a model without state."""
         return int(self.summary.get("state_bytes", 0))
 
     @property
@@ -123,12 +123,12 @@ class Model:
 
     @property
     def macs(self) -> int:
-        """Multiplications with an addition in one run; `per_iteration` says that a loop counts once."""
+        """Multiply-accumulates of one run; if `per_iteration` is true, a loop counts once."""
         return int(self.summary["macs"])
 
     @property
     def per_iteration(self) -> bool:
-        """Whether MACs and cycles count one iteration of a loop whose length only a run decides."""
+        """True if MACs and cycles count one iteration of a loop whose length is known only at run time."""
         return bool(self.summary.get("per_iteration", False))
 
     @property
@@ -157,7 +157,7 @@ class Model:
         return f"<p><b>{html.escape(self.name)}</b>: {html.escape(repr(self)[1:-1])}</p>{self.layers._repr_html_()}"
 
     def report(self) -> Report:
-        """Layers, arena over time, constants, other options side by side, and what to try. Compiles the model with
+        """Layers, arena over time, constants, other options side by side, and suggestions. Compiles the model with
         each of the other options, which takes some seconds."""
         with tempfile.TemporaryDirectory() as folder, _progress.Doing(f"report of {self.name}"):
             page = pathlib.Path(folder) / "report.html"
@@ -176,7 +176,7 @@ class Model:
         return pathlib.Path(directory)
 
     def to_zip(self) -> bytes:
-        """The C files in a zip archive, the same bytes for the same files."""
+        """The C files in a zip archive; equal files give equal bytes."""
         out = io.BytesIO()
         with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in self._emitted():
@@ -211,7 +211,7 @@ class Model:
         return _host.Evaluator(self._source, self._sha256, _command.flags(self._options), *sizes, self.state > 0)
 
     def reset(self) -> None:
-        """Makes the state of a model that has one that of a first run."""
+        """Resets the state of a model to that of a first run."""
         runner = self._loaded()
         with self._lock:
             runner.reset()
@@ -263,7 +263,7 @@ class Model:
         return [result.reshape(count, -1) for result in results], count
 
     def _output(self, output: str | int | None, columns: Sequence[int]) -> int:
-        """Which output is meant; with None the only one that has several values a sample."""
+        """The selected output; with None the only one that has several values a sample."""
         names = [port.name for port in self.outputs]
         if output is None:
             wide = [i for i, n in enumerate(columns) if n > 1] if len(names) > 1 else [0]
@@ -346,9 +346,9 @@ class Model:
     # --- Proof -----------------------------------------------------------------------------------
 
     def verify(self, board: str | None = None, *, samples: int = 3, seed: int = 1, project: str = "bare_metal") -> dict[str, Any]:
-        """Compares every layer with the reference: the emitted C on this computer, and with `board` the firmware in the
-        board's emulator. Returns the figures of `aotc verify --json`; raises VerificationError where a layer differs,
-        and ToolMissingError, with what to install, where a compiler or an emulator is missing."""
+        """Compares every layer with the reference: the emitted C on this computer, and with `board` the firmware in
+        the board's emulator. Returns the figures of `aotc verify --json`; raises VerificationError if a layer
+        differs, and ToolMissingError, with the packages to install, if a compiler or an emulator is missing."""
         options = ["--samples", str(samples), "--seed", str(seed)]
         if board is None:
             with _progress.Doing(f"verifying {self.name}"):
@@ -375,7 +375,7 @@ def _tensor(port: Mapping[str, Any]) -> Tensor:
 
 
 def _array(np: Any, port: Tensor | None, value: Any) -> Any:
-    """As numpy has it. What has no numbers, such as a tf.data set, is refused with what to do."""
+    """Converts to a NumPy array. Objects without numbers, such as a tf.data set, are refused with a remedy."""
     what = f"input {port.name!r}" if port is not None else "y"
     if hasattr(value, "as_numpy_iterator") or hasattr(value, "__next__"):
         raise TypeError(f"{what} is {type(value).__module__}.{type(value).__name__}, not an array: collect the samples first, such as "

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Points: a model with its options, schedules and board, and what a worker makes of one.
+"""Points: a model with its options, schedules and board, and the measurement of one on a worker.
 
-A point is plain data with a key, the SHA-256 of everything that its result follows from. `measure` is what workers run:
-it compiles, builds, emulates and verifies, and returns a result with the point's key, the hash of the emitted C and a
-checksum. The client believes nothing of it: see `problem_of`.
+A point is plain data with a key, the SHA-256 of everything that determines its result. Workers run `measure`: it
+compiles, builds, emulates and verifies, and returns a result with the point's key, the hash of the emitted C and a
+checksum. The client trusts no result: see `problem_of`.
 """
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _OF_THE_MODEL = {1: "error", 2: "error", 3: "does not fit", 4: "differs"}
 
 
 def canonical(value: Any) -> bytes:
-    """JSON that is the same for equal values."""
+    """JSON text that is equal for equal values."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
 
 
@@ -46,7 +46,7 @@ def key_of(point: Point) -> str:
 
 def point(model: bytes, name: str, board: str, versions: Mapping[str, str], *, options: Mapping[str, Any] | None = None,
           calls: Sequence[Mapping[str, Any]] = (), seed: int = 1) -> Point:
-    """`name`: of the file, whose ending says what it is; `calls`: of a schedules file."""
+    """`name`: of the file; its extension states the format. `calls`: of a schedules file."""
     ending = pathlib.PurePath(name).suffix
     return {"format": FORMAT, "model": sha256(model), "ending": ending if ending in (".tflite", ".onnx") else "", "board": board,
             "options": dict(options or {}), "calls": [dict(c) for c in calls], "seed": seed, "versions": dict(versions)}
@@ -56,7 +56,7 @@ def point(model: bytes, name: str, board: str, versions: Mapping[str, str], *, o
 
 
 def description(board: str) -> dict[str, Any]:
-    """board.json. Raises what `aotc boards NAME` does."""
+    """board.json. Raises the errors of `aotc boards NAME`."""
     return _description(board, *_stamp(_command.program()))
 
 
@@ -66,7 +66,7 @@ def _description(board: str, *stamp: Any) -> dict[str, Any]:
 
 
 def _stamp(program: str) -> tuple[str, int, int]:
-    """Another one when the program was built or installed again; ("", 0, 0) if there is none."""
+    """Changes if the program was built or installed again; ("", 0, 0) if there is none."""
     path = shutil.which(program)
     if path is None:
         return "", 0, 0
@@ -75,8 +75,8 @@ def _stamp(program: str) -> tuple[str, int, int]:
 
 
 def requirements(board: str) -> tuple[str, ...]:
-    """Labels of what a worker must have: "toolchain:arm-none-eabi-gcc", "emulator:qemu-system-arm", and of a board
-    without an emulator "board:NAME", which no machine has by itself."""
+    """Labels that a worker must have: "toolchain:arm-none-eabi-gcc", "emulator:qemu-system-arm", and for a board
+    without an emulator "board:NAME", which no machine has by default."""
     about = description(board)
     out = [f"toolchain:{about['toolchain']['compiler']}"] if about.get("toolchain", {}).get("compiler") else []
     if about.get("name") == "host":  # its emulator is the program itself
@@ -86,12 +86,12 @@ def requirements(board: str) -> tuple[str, ...]:
 
 
 def lacking(labels: Sequence[str]) -> list[str]:
-    """Those of the labels that this machine has not."""
+    """The labels that this machine does not have."""
     return [label for label in labels if label.startswith("board:") or not shutil.which(label.split(":", 1)[1])]
 
 
 def _identity(program: str) -> str:
-    """What it says of itself, and its bytes."""
+    """The version that the program prints, and the hash of its bytes."""
     path, *stamp = _stamp(program)
     return _identity_of(path, *stamp) if path else "missing"
 
@@ -103,7 +103,8 @@ def _identity_of(path: str, *stamp: int) -> str:
 
 
 def versions(board: str) -> dict[str, str]:
-    """Of aotc, the board, its toolchain and emulator on this machine: what a result follows from beside the point."""
+    """Versions of aotc, the board, and its toolchain and emulator on this machine, on which a result depends
+    besides the point."""
     about = description(board)
     out = {"aotc": _identity(_command.program()), "board": sha256(canonical(about))[:32]}
     for label in requirements(board):
@@ -128,8 +129,9 @@ def sealed(key: str, value: dict[str, Any], worker: str) -> Result:
 
 
 def measure(given: Point, model: bytes, avoid: Sequence[str] = ()) -> Result:
-    """The result of a point. Its value's "state" is "verified", "differs", "does not fit" or "error", which are facts
-    of the point; or "failed", when this machine could not tell; or "declined", by a worker that is to be avoided."""
+    """The result of a point. Its value's "state" is "verified", "differs", "does not fit" or "error", which are
+    facts about the point; or "failed", if this machine could not decide; or "declined", by a worker that is to be
+    avoided."""
     me, key = worker_id(), key_of(given)
     if me in avoid:
         return sealed(key, {"state": "declined"}, me)
@@ -211,18 +213,18 @@ def _figures(made: dict[str, Any], built: dict[str, Any], ran: dict[str, Any], e
 
 
 def is_fact(result: Mapping[str, Any]) -> bool:
-    """Whether it tells of the point; other results tell of the machine, or of nothing."""
+    """True if the result is a fact about the point; other results concern the machine or are invalid."""
     return result["value"].get("state") not in ("failed", "declined")
 
 
 def renamed(message: str, name: str) -> str:
-    """What a worker says, which knows the model's file by another name."""
+    """A result of a worker, with the client's name of the model's file."""
     ending = pathlib.PurePath(name).suffix
     return message.replace(f"net{ending}", name) if ending else message
 
 
 def problem_of(given: Point, result: Any) -> str:
-    """Why a result is none, or "". Whatever a worker returned is looked at before it is used."""
+    """Why a result is invalid, or "". Every result of a worker is checked before it is used."""
     if not isinstance(result, dict) or set(result) != {"key", "worker", "value", "checksum"}:
         return "it is no result"
     try:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Inputs and outputs as the framework of a model has them: names, order and structure.
+"""Inputs and outputs as the framework of a model names, orders and structures them.
 
-A structure is a tensor, or lists, tuples and dicts of structures. Its leaves are numbered in the order in which the user
-wrote them. The compiled program takes the leaves in that order, whatever order a converter writes into its file.
+A structure is a tensor, or lists, tuples and dicts of structures. Its leaves are numbered in the order in which the
+user wrote them. The compiled program takes the leaves in that order, whatever order a converter writes into its
+file.
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Any, Callable, Iterable, Iterator, Mapping, Sequence
 
 @dataclasses.dataclass(frozen=True)
 class Interface:
-    """What a framework says of a model that aotc compiles."""
+    """The framework's description of a model that aotc compiles."""
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
@@ -24,7 +25,7 @@ class Interface:
 
 
 class Results(tuple):  # type: ignore[type-arg]
-    """The outputs of a model in its order. `results["name"]` is the output of that name."""
+    """The outputs of a model in order. `results["name"]` is the output of that name."""
 
     names: tuple[str, ...]
 
@@ -45,8 +46,8 @@ class Results(tuple):  # type: ignore[type-arg]
 
 
 def check(interface: Interface, inputs: Sequence[str], outputs: Sequence[str]) -> str:
-    """What is wrong with the names and the order of a program's inputs and outputs; "" if nothing. A program may lack
-    some: an exporter drops an input that nothing reads, and `--state` takes a pair away."""
+    """The error in the names and the order of a program's inputs and outputs; "" if there is none. A program may
+    lack some: an exporter drops an input that nothing reads, and `--state` removes a pair."""
     for kind, wanted, made in (("inputs", interface.inputs, inputs), ("outputs", interface.outputs, outputs)):
         rest = iter(wanted)
         if not all(name in rest for name in made):
@@ -62,7 +63,7 @@ def listed(names: Iterable[str]) -> str:
 
 
 def leaves(structure: Any, is_leaf: Callable[[Any], bool]) -> list[Any]:
-    """The leaves in their order. What is neither a leaf nor a list, tuple or dict is left out."""
+    """The leaves in order. Objects that are neither a leaf nor a list, tuple or dict are skipped."""
     if is_leaf(structure):
         return [structure]
     if isinstance(structure, Mapping):
@@ -71,7 +72,7 @@ def leaves(structure: Any, is_leaf: Callable[[Any], bool]) -> list[Any]:
 
 
 def rebuilt(structure: Any, is_leaf: Callable[[Any], bool], values: Iterator[Any]) -> Any:
-    """The structure with other leaves."""
+    """The structure with its leaves replaced."""
     if is_leaf(structure):
         return next(values)
     if isinstance(structure, Mapping):
@@ -83,8 +84,8 @@ def rebuilt(structure: Any, is_leaf: Callable[[Any], bool], values: Iterator[Any
 
 
 def names_of(structure: Any, is_leaf: Callable[[Any], bool], name: str, own: Callable[[Any], str] = lambda leaf: "") -> list[str]:
-    """A name for each leaf: the key in a dict, the field of a named tuple, what `own` says of the leaf, or `name` and a
-    number."""
+    """A name for each leaf: the key in a dict, the field of a named tuple, the result of `own` for the leaf, or
+    `name` and a number."""
     if is_leaf(structure):
         return [own(structure) or name]
     fields = getattr(structure, "_fields", None)
@@ -97,7 +98,7 @@ def names_of(structure: Any, is_leaf: Callable[[Any], bool], name: str, own: Cal
 
 
 def has_dict(structure: Any, is_leaf: Callable[[Any], bool]) -> bool:
-    """Is there a dict with several leaves, which have no order?"""
+    """True if there is a dict with several leaves, which have no order."""
     if is_leaf(structure) or not isinstance(structure, (Mapping, list, tuple)):
         return False
     if isinstance(structure, Mapping):
@@ -106,7 +107,7 @@ def has_dict(structure: Any, is_leaf: Callable[[Any], bool]) -> bool:
 
 
 def unique(names: Sequence[str], other_than: Iterable[str] = ()) -> tuple[str, ...]:
-    """The names; one that occurs twice gets a number."""
+    """The names; repeated ones get a number."""
     used, out = set(other_than), []
     for name in names:
         number, made = 0, name or "value"
@@ -119,8 +120,9 @@ def unique(names: Sequence[str], other_than: Iterable[str] = ()) -> tuple[str, .
 
 
 def arguments_of(function: Callable[..., Any], given: Any) -> tuple[tuple[Any, ...], dict[str, Any], list[str]]:
-    """(positional arguments, arguments by name, a name for each) of a call with example inputs. A dict whose keys are
-    arguments of the function, and a tuple with a value for each argument, are spread; all else is the first argument."""
+    """(positional arguments, arguments by name, a name for each) of a call with example inputs. A dict whose keys
+    are arguments of the function, and a tuple with a value for each argument, are spread; any other object is the
+    first argument."""
     parameters = [p for p in inspect.signature(function).parameters.values() if p.name not in ("self", "training", "mask")]
     by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     required = [p for p in by_place if p.default is p.empty]
@@ -146,7 +148,7 @@ def arguments_of(function: Callable[..., Any], given: Any) -> tuple[tuple[Any, .
 
 def bound(what: str, names: Sequence[str], fields: Sequence[str], named_only: bool, inputs: Sequence[Any],
           by_name: Mapping[str, Any]) -> list[Any]:
-    """A value for each input, in the program's order. `fields` are the inputs' names in C, which are taken as well."""
+    """A value for each input, in the program's order. `fields`: the inputs' names in C, which are accepted as well."""
     if len(inputs) == 1 and isinstance(inputs[0], Mapping):
         if by_name:
             raise TypeError(f"{what} takes a dict, or arguments by name, not both")
@@ -183,7 +185,7 @@ def _place(what: str, names: Sequence[str], fields: Sequence[str], name: str) ->
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """An input as samples are checked against it."""
+    """The shape and type of an input, against which samples are checked."""
 
     name: str
     shape: tuple[int | None, ...]  #: with the batch; None: any size
@@ -256,7 +258,7 @@ def _rows(np: Any, spec: Spec, value: Any, number: int) -> list[Any]:
 
 
 def short(text: str, most: int = 300) -> str:
-    """The first sentence of what a converter says, without places in its own intermediate form."""
+    """The first sentence of a converter's message, without positions in its own intermediate form."""
     found = re.findall(r"error: (.+)", text) or [line for line in text.splitlines() if line.strip()][:1]
     plain = [line for line in found if "loc(" not in line] or [re.sub(r"^.*\)+: ", "", line) for line in found]
     line = plain[0] if plain else "no reason"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Says what takes long while it does: one line that is gone when it is done. On a terminal and in notebooks; nowhere else,
-so nothing of it gets into logs. AOTC_PROGRESS=off turns it off."""
+"""Shows a line while a slow step runs, and removes it at the end; only on a terminal and in notebooks, so logs do
+not contain it. AOTC_PROGRESS=off disables it."""
 from __future__ import annotations
 
 import os
@@ -26,7 +26,7 @@ def _terminal() -> Callable[[str], None] | None:
 
 
 def _notebook() -> Callable[[str], None] | None:
-    """None where no kernel of Jupyter runs this."""
+    """None outside of a Jupyter kernel."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     if shell is None or getattr(shell, "kernel", None) is None:
         return None

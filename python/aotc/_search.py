@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exact search: one option for each group of layers, the sum of their costs least, their bytes within a limit."""
+"""The exact search: chooses one option for each group of layers with the least sum of costs whose bytes are within
+a limit."""
 from __future__ import annotations
 
 import bisect
@@ -31,8 +32,9 @@ class _State:
 
 
 def best(groups: Sequence[Sequence[Option]], limit: int, count: int) -> list[tuple[float, int, list[Any]]]:
-    """The `count` cheapest ways to take one option of each group with at most `limit` bytes: cost, bytes, choices in the
-    order of the groups. Exact: a partial choice is given up only where `count` others cost no more in no more bytes."""
+    """The `count` cheapest choices of one option of each group with at most `limit` bytes: cost, bytes, choices in
+    the order of the groups. Exact: a partial choice is dropped only if `count` others have no higher cost and no
+    more bytes."""
     if not count or any(not group for group in groups):
         return []
     # What the groups behind take at least.
@@ -49,7 +51,7 @@ def best(groups: Sequence[Sequence[Option]], limit: int, count: int) -> list[tup
 
 
 def _undominated(states: list[_State], count: int) -> list[_State]:
-    """Without those that `count` others are as good as, in cost and in bytes."""
+    """Drops entries that are dominated by `count` others in cost and in bytes."""
     kept: list[_State] = []
     bytes_of: list[int] = []  # the least `count` of those kept, in order: more are never looked at
     for state in sorted(states, key=lambda s: (s.cost, s.flash)):
@@ -62,7 +64,7 @@ def _undominated(states: list[_State], count: int) -> list[_State]:
 
 
 def undominated(rows: Sequence[Any], figures: Sequence[Sequence[int]]) -> list[Any]:
-    """The rows whose figures no other row's are as good as in all and better in one; of equal ones the first."""
+    """The Pareto-optimal rows: no other row is as good in all figures and better in one; the first of equal rows."""
     out = []
     for i, (row, mine) in enumerate(zip(rows, figures)):
         beaten = any(all(a <= b for a, b in zip(other, mine)) and (tuple(other) != tuple(mine) or k < i)

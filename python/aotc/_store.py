@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results on disk, by key. Files appear whole (written beside, then renamed), so a run that was killed goes on from what
-is there; a file that is damaged is as one that is not there."""
+"""Stores results on disk, by key. Files are written beside and then renamed, so a killed run can continue from the
+stored results; a damaged file counts as missing."""
 from __future__ import annotations
 
 import json
@@ -18,8 +18,8 @@ def default_folder() -> pathlib.Path:
 
 
 def write_whole(path: pathlib.Path, data: bytes) -> None:
-    """All of it or nothing, into the file that a link leads to. What is no regular file, such as a pipe or /dev/null, is
-    written to and stays what it is."""
+    """Writes a file, all or nothing; a link is followed. A pipe, /dev/null or another special file is written to
+    directly and not replaced."""
     if path.exists() and not path.is_file():
         path.write_bytes(data)
         return
@@ -65,14 +65,14 @@ class Store:
         write_whole(self._path("results", result["key"]), _points.canonical(result) + b"\n")
 
     def confirmed(self, key: str) -> bool:
-        """Two workers said the same of it."""
+        """True if two workers agreed on it."""
         return self._path("confirmed", key).is_file()
 
     def confirm(self, key: str, workers: list[str]) -> None:
         write_whole(self._path("confirmed", key), _points.canonical(workers) + b"\n")
 
     def quarantine(self, key: str, first: dict[str, Any], second: dict[str, Any]) -> pathlib.Path:
-        """Two results for one key: neither is believed, both are kept to be looked at."""
+        """Stores two different results for one key for inspection; neither is used."""
         path = self._path("alarms", key)
         write_whole(path, json.dumps([first, second], indent=1).encode())
         self._path("results", key).unlink(missing_ok=True)
@@ -80,11 +80,11 @@ class Store:
         return path
 
     def layers(self, environment: str) -> dict[str, Any]:
-        """Figures of single layers, by what they compute, level and schedule, of one board with its tools."""
+        """Figures of single layers by computation, level and schedule, for one board with its tools."""
         found = self._read(self._path("layers", environment))
         return found if isinstance(found, dict) else {}
 
     def keep_layers(self, environment: str, figures: dict[str, Any]) -> None:
-        """Adds to what is there; what was there first stays."""
+        """Adds figures; existing ones stay."""
         both = {**figures, **self.layers(environment)}
         write_whole(self._path("layers", environment), _points.canonical(both) + b"\n")

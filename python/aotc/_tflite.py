@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The order and the names of a .tflite file's inputs and outputs, changed in place. The file is a flatbuffer: tables with
-offsets, so an order of equal length is overwritten and a new name is appended."""
+"""Changes the order and the names of a .tflite file's inputs and outputs in place. The file is a flatbuffer (tables
+with offsets), so an order of equal length is overwritten and a new name is appended."""
 from __future__ import annotations
 
 import struct
@@ -16,7 +16,7 @@ class _Table:
         self.data, self.at = data, at
 
     def field(self, number: int) -> int:
-        """Where the field is stored; 0: it is absent."""
+        """The offset of the field; 0 if it is absent."""
         vtable = self.at - struct.unpack_from("<i", self.data, self.at)[0]
         size = struct.unpack_from("<H", self.data, vtable)[0]
         entry = 4 + 2 * number
@@ -24,7 +24,7 @@ class _Table:
         return self.at + offset if offset else 0
 
     def target(self, number: int) -> int:
-        """What the offset in a field leads to; 0: the field is absent."""
+        """The target of the offset in a field; 0 if the field is absent."""
         at = self.field(number)
         return at + _u32(self.data, at) if at else 0
 
@@ -63,7 +63,7 @@ _NAME, _TENSOR = 0, 1
 
 def rewire(model: bytes, inputs: Sequence[tuple[str, str]], outputs: Sequence[tuple[str, str]]) -> bytes:
     """The model with its inputs and outputs in the order of these lists. Each entry is a name in the model's only
-    signature and the name that replaces it. Raises ModelError if the signature has other names."""
+    signature and its replacement. Raises ModelError if the signature has other names."""
     data = bytearray(model)
     try:
         root = _Table(data, _u32(data, 0))

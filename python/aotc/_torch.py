@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a PyTorch module to a .tflite file through LiteRT's converter where it is installed, else to an .onnx file.
+"""Converts a PyTorch module to a .tflite file with LiteRT's converter if it is installed, else to an .onnx file.
 
-The module is exported inside another one that takes tensors alone and returns a tuple of tensors, so that names and order
+The module is exported inside another one that takes and returns only tensors in a tuple, so that names and order
 are those of `forward`.
 """
 from __future__ import annotations
@@ -14,7 +14,7 @@ from . import _convert, _ports, _tflite
 
 
 def to_file(model: Any, folder: pathlib.Path, representative_data: Any, example_inputs: Any) -> tuple[pathlib.Path, _ports.Interface]:
-    """(the file, names and order of inputs and outputs). int8 where representative data is given."""
+    """(the file, names and order of inputs and outputs). int8 if representative data is given."""
     torch, np = _convert.module("torch", "a PyTorch model"), _convert.module("numpy", "a PyTorch model")
     if example_inputs is None:
         raise TypeError("a PyTorch model needs example_inputs: a tensor, a tuple of tensors, or a dict by the names of forward's "
@@ -62,7 +62,7 @@ def to_file(model: Any, folder: pathlib.Path, representative_data: Any, example_
 
 
 def _litert_torch() -> Any:
-    """LiteRT's converter of PyTorch's models, by its present name or the one it had; None where neither is installed."""
+    """LiteRT's converter of PyTorch models, by its present or its former name; None if neither is installed."""
     for name in ("litert_torch", "ai_edge_torch"):
         try:
             return importlib.import_module(name)

@@ -102,8 +102,9 @@ class Table:
 def table(models: Sequence[str | os.PathLike[str]], *, boards: Sequence[str], levels: Sequence[str] = LEVELS, seed: int = 1,
           executor: Any = None, jobs: int | None = None, cache: str | os.PathLike[str] | None = None, repeat: float = 0.05,
           progress: Callable[[str], None] | None = None, **options: Any) -> Table:
-    """Compiles, builds, emulates and verifies each model for each board at each level. `executor`, `cache`, `repeat`: as
-    of `aotc.tune.search`. A model that does not compile, and a board that cannot be run here, are cells that say so."""
+    """Compiles, builds, emulates and verifies each model for each board at each level. `executor`, `cache`,
+    `repeat`: see `aotc.tune.search`. If a model does not compile, or a board cannot run here, its cells contain the
+    reason."""
     boards, levels = _command.words(boards, "--boards"), _command.words(levels, "--levels", LEVELS)
     options = _command.without_files(options)
     if isinstance(models, (str, os.PathLike)) or not models:
@@ -140,7 +141,7 @@ def _cell(name: str, board: str, level: str, value: dict[str, Any]) -> Cell:
 
 
 def default_boards(progress: Callable[[str], None] | None = None) -> list[str]:
-    """Those that bare-metal projects are for and that run on this machine; `progress` is told of the others."""
+    """The boards with bare-metal projects that run on this machine; `progress` reports the others."""
     listed = {b["name"]: "bare_metal" in b["projects"] for b in _command.run_json("boards", "--emulated")}
     out = [name for name, bare_metal in listed.items() if bare_metal and not _points.lacking(_points.requirements(name))]
     others = [name for name in listed if name not in out]

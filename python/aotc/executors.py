@@ -26,7 +26,7 @@ class Unavailable(_errors.Error):
 
 
 class Serial(concurrent.futures.Executor):
-    """Runs what is submitted at once, in the calling thread."""
+    """Runs each submitted call at once, in the calling thread."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> concurrent.futures.Future[Any]:
         future: concurrent.futures.Future[Any] = concurrent.futures.Future()
@@ -46,7 +46,7 @@ def processes(count: int | None = None) -> concurrent.futures.ProcessPoolExecuto
 
 
 def _end_with(parent: int) -> None:
-    """Ends this process soon after its parent: those of a pool whose parent was killed would wait for ever."""
+    """Ends this process soon after its parent: the workers of a pool whose parent was killed would wait for ever."""
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(0.5)
@@ -85,8 +85,8 @@ class Dask(concurrent.futures.Executor):
 
     def submit_where(self, requires: Sequence[str], avoid: Sequence[str], fn: Callable[..., Any], /, *args: Any,
                      **kwargs: Any) -> concurrent.futures.Future[Any]:
-        """As submit, on a worker that has these labels and is not among `avoid`. Where that leaves none, the last of those
-        are not avoided, as many as needs be."""
+        """Submits to a worker that has these labels and is not in `avoid`. If none is left, the last entries of
+        `avoid` are allowed until one is."""
         able = self.workers(requires)
         if not able:
             raise Unavailable(f"no worker has {', '.join(requires)}: start one with --resources "
@@ -104,7 +104,7 @@ class Dask(concurrent.futures.Executor):
         return future
 
     def look(self) -> None:
-        """Breaks what may run only on workers that are gone: Dask would wait until they come back."""
+        """Fails the futures whose only possible workers are gone: Dask would wait until they come back."""
         here = set(self.workers())
         self._bound = [(future, allowed) for future, allowed in self._bound if not future.done()]
         for future, allowed in self._bound:
@@ -112,7 +112,7 @@ class Dask(concurrent.futures.Executor):
                 future.fail("the workers that may run it are gone")
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leaves the cluster as it is: who made the client closes it."""
+        """Leaves the cluster running: the creator of the client closes it."""
 
 
 class _Future(concurrent.futures.Future):  # type: ignore[type-arg]
@@ -144,7 +144,7 @@ class _Future(concurrent.futures.Future):  # type: ignore[type-arg]
 
 
 def _on_worker(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The result beside the address of the worker: what it says of itself may be anything."""
+    """The result with the address of the worker: a result's own claims are not trusted."""
     from distributed import get_worker  # type: ignore[import-not-found,import-untyped,unused-ignore]
     try:
         return Placed(get_worker().address, fn(*args, **kwargs))
@@ -153,7 +153,7 @@ def _on_worker(fn: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, An
 
 
 class Placed:
-    """A result, and the worker that Dask says it is of."""
+    """A result, and the worker that Dask reports for it."""
 
     def __init__(self, worker: str, result: Any, error: str = ""):
         self.worker, self.result, self.error = worker, result, error

@@ -33,7 +33,7 @@ PREFERS = ("cycles", "ram", "flash", "speed")
 
 @dataclasses.dataclass
 class Tuned:
-    """What a search found. Figures: "instructions" of a run, "ram" and "flash" of the model in bytes, "arena",
+    """The result of a search. Figures: "instructions" of a run, "ram" and "flash" of the model in bytes, "arena",
     "constants", "code", "stack"."""
 
     model: str  #: the file
@@ -50,24 +50,24 @@ class Tuned:
 
     @property
     def gain(self) -> float:
-        """How much smaller than the default's the objective is: 0.02 is 2 %; negative only if the default is
-        above `ram` or `flash`."""
+        """The relative reduction of the objective compared with the default: 0.02 is 2 %; negative only if the
+        default exceeds `ram` or `flash`."""
         return 1.0 - _score(self.objective, self.figures, self.default)
 
     def command(self, schedules: str = "FILE") -> str:
-        """The command that compiles so."""
+        """The command that compiles with these options."""
         parts = ["aotc", "compile", self.model, "--board", self.board, *_command.flags(self.options), "--schedules", schedules]
         return " ".join(shlex.quote(p) for p in parts)
 
     def document(self) -> dict[str, Any]:
-        """What `write` writes: the same for the same model, options and versions, wherever it ran."""
+        """The content that `write` writes: the same for the same model, options and versions on every machine."""
         return {"tuned": {"model": os.path.basename(self.model), "board": self.board, "objective": self.objective,
                           "options": self.options, "figures": self.figures, "default": self.default, "key": self.key,
                           "c": self.c, "front": self.front},
                 "calls": self.calls}
 
     def write(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes the file for --schedules, whole or not at all."""
+        """Writes the file for --schedules, all or nothing."""
         _store.write_whole(pathlib.Path(path), (json.dumps(self.document(), indent=1) + "\n").encode())
         return pathlib.Path(path)
 
@@ -259,8 +259,8 @@ class _Run:
 
 
 def _options(level: str, stream: str, prefer: str) -> dict[str, Any]:
-    """Without what is the default anyway, and what says the same: one point, not two. `flash` is -O size where -O is not
-    given, and `speed` the older name of `cycles`."""
+    """Options without defaults, with synonyms unified, so that equal settings are one point. `flash` is -O size
+    unless -O is set, and `speed` is the older name of `cycles`."""
     if prefer == "flash" and level == "balanced":
         level = "size"
     out = {"optimize": level, "stream": stream, "prefer": "ram" if prefer == "ram" else "cycles"}

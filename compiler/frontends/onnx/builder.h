@@ -121,7 +121,7 @@ class Builder {
   bool is_constant(Id id);
   std::optional<Ints> ints(Id id);      // elements of an integer constant
   std::optional<std::vector<float>> floats(Id id);  // of an f32 constant
-  std::optional<double> number(Id id);  // of a constant with one element
+  std::optional<double> number(Id id);              // of a constant with one element
 
   Id constant(DType type, graph::Shape shape, std::vector<uint8_t> bytes);
   Id floats_of(const std::vector<float>& values, graph::Shape shape);
@@ -168,15 +168,15 @@ class Builder {
   int64_t steps_left_ = int64_t{1} << 28;
   int64_t activation_bytes_ = 0;
   bool copying_ = false;
-  bool region_ = false;               // true in the graph of a control-flow operator
-  bool float64_ = false;              // true if a tensor represents float64
+  bool region_ = false;   // true in the graph of a control-flow operator
+  bool float64_ = false;  // true if a tensor represents float64
   std::vector<std::string> labels_;
-  std::vector<int32_t> elements_;     // by tensor; 0: the default of its type
+  std::vector<int32_t> elements_;  // by tensor; 0: the default of its type
   std::unordered_map<int32_t, std::vector<Id>> int8_forms_;
   std::unordered_map<int32_t, Counted> counted_;
   graph::Quantization quantization_;  // of the results of the current append
   std::vector<int> producers_;        // by tensor: the index of its operator, or -1
-  std::vector<int> pending_;  // by tensor: the operator whose folding would make it constant, or -1
+  std::vector<int> pending_;          // by tensor: the operator whose folding would make it constant, or -1
   std::vector<bool> folded_;  // by operator
 };
 

@@ -43,10 +43,10 @@ void find_outer_names(const Graph& graph, std::set<std::string_view> defined, st
 
 // A Loop or Scan that becomes a `while` of the graph.
 struct LoopForm {
-  std::vector<Id> state;           // initial values of the loop-carried state
-  Id most, go_on;                  // i64 and bool of one element; absent: no limit, true
-  bool decides = false;            // Loop: the body receives the iteration number and returns the condition
-  std::vector<Id> seen;            // scan inputs: each iteration reads one element along dimension 0
+  std::vector<Id> state;  // initial values of the loop-carried state
+  Id most, go_on;         // i64 and bool of one element; absent: no limit, true
+  bool decides = false;   // Loop: the body receives the iteration number and returns the condition
+  std::vector<Id> seen;   // scan inputs: each iteration reads one element along dimension 0
   std::vector<bool> seen_backwards, given_backwards;  // given: scan outputs, one element per iteration
   std::vector<int64_t> given_axes;
 };
@@ -62,7 +62,7 @@ struct WhileBody {
   std::optional<size_t> limit; // operands: the most turns, if they are computed,
   std::optional<size_t> going; // and whether to go on, unless it always does
   std::vector<int32_t> elements;
-  size_t given = 0;            // index of the first operand that collects scan outputs
+  size_t given = 0;  // index of the first operand that collects scan outputs
 };
 
 class Importer {

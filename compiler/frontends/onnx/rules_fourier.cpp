@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fourier transforms of frames as products with a table of sines and cosines. The one thing to know: a number is one
-// element (real) or two (real, imaginary) of the last dimension.
+// Fourier transforms of frames as products with a table of sines and cosines. A number is one element (real) or two
+// (real, imaginary) of the last dimension.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble. The one thing to know: what
-// becomes of the sums of a classifier of two classes is onnxruntime's, which the specification
-// leaves open.
+// TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble. The scores of a classifier of two classes are
+// computed as in onnxruntime, because the specification leaves them open.
 #include <algorithm>
 #include <limits>
 #include <map>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention that is written out as products, a scale, a soft bound, a mask and softmax. The one thing to know:
-// transpositions are not made but become steps with which one operator reads queries, keys and values, and writes the
-// result.
+// Recognises attention that is decomposed into products, a scale, a soft bound, a mask and softmax. Transposes are not
+// executed but become strides with which one operator reads queries, keys and values, and writes the result.
 #include <algorithm>
 #include <array>
 #include <cmath>

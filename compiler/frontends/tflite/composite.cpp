@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// STABLEHLO_COMPOSITE: the operators of its decomposition take its place. The one thing to know: LiteRT runs
-// them, too; the composite's name and attributes only tell delegates what it is.
+// Replaces STABLEHLO_COMPOSITE by the operators of its decomposition. LiteRT runs them as well; the composite's name
+// and attributes are only for delegates.
 #include <fmt/format.h>
 
 #include "frontends/tflite/builtin_names.h"

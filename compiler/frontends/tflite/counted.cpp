@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes of results: those that the operands decide, and those that the data decides (WHERE, UNIQUE). The latter
-// have their largest shape here, and a count beside them. The one thing to know: only what keeps rows apart may read
-// such a tensor, because LiteRT computes with the rows that count and nothing else.
+// Shapes of results: those that the operands decide, and those that the data decides (WHERE, UNIQUE). The latter have
+// their largest shape here, and a count beside them. Only operators that keep rows separate may read such a tensor,
+// because LiteRT computes only with the valid rows.
 #include <fmt/format.h>
 
 #include <algorithm>

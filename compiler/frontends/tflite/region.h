@@ -35,10 +35,10 @@ std::vector<int> subgraphs_of(const tflite_schema::Operator& op);
 // The subgraph to read and its arguments.
 struct RegionRequest {
   int subgraph = 0;
-  std::vector<graph::TensorType> arguments;     // types of its inputs that are not handles
+  std::vector<graph::TensorType> arguments;                   // types of its inputs that are not handles
   std::vector<std::optional<graph::ConstantView>> constants;  // values of arguments that are constant; or empty
-  std::map<int32_t, Variables::Key> handles;    // by tensor of the subgraph: inputs that are handles
-  std::vector<Variables::Key> inputs, outputs;  // variables that are additional arguments and results
+  std::map<int32_t, Variables::Key> handles;                  // by tensor of the subgraph: inputs that are handles
+  std::vector<Variables::Key> inputs, outputs;                // variables that are additional arguments and results
 };
 
 // Reads the subgraph into a graph whose inputs and outputs are those of the file that are not handles, then the

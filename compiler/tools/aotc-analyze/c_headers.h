@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations of the C library, so that sources compile where none is installed. The one thing to know:
-// they say no more than the C standard does, plus what the emitted C wants of AVR's program memory.
+// Declarations of the C library, so that sources compile where none is installed: those of the C standard, and the
+// parts of AVR's program memory that the emitted C uses.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace aotc::analyze {
 
-// Name ("avr/pgmspace.h") and text, which ends with a 0.
+// Name ("avr/pgmspace.h") and zero-terminated text.
 const std::vector<std::pair<const char*, std::string_view>>& c_library_headers();
 
 }  // namespace aotc::analyze

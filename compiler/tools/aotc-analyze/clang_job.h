@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of Clang in this process, with the flags of its command line. The one thing to know: it sees
-// declarations of the C library that are in this program (c_headers.h), and no folder of the system.
+// One run of Clang in this process, with the flags of its command line. It sees the embedded declarations of the C
+// library (c_headers.h), and no system folder.
 #pragma once
 
 #include <memory>
@@ -21,14 +21,14 @@ struct ClangJob {
   std::string headers;  // clang_headers()
 };
 
-// What Clang said, with the sizes of frames, which it says as remarks.
+// Clang's messages, and the sizes of frames, which Clang reports as remarks.
 struct JobMessages {
   std::vector<SourceMessage> messages;
   std::vector<std::pair<std::string, int64_t>> frames;  // bytes of a function's
 };
 
-// Whether it ended without an error. `out`: where the action writes; null where it writes nothing. `mode`: "-c"
-// or "--analyze", with what belongs to it.
+// True if it ended without an error. `out`: receives the action's output; null if it has none. `mode`: "-c" or
+// "--analyze", with its options.
 bool run_clang(const ClangJob& job, const std::vector<std::string>& mode, clang::FrontendAction& action,
                std::unique_ptr<llvm::raw_pwrite_stream> out, JobMessages& to);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// C sources compiled in this process, and what became of them. The one thing to know: bytes and frames are those
-// that Clang makes; another compiler makes others, and of assembly no compiler knows the frame.
+// Compiles C sources in this process and reports bytes and frames of their functions. Both are Clang's; other compilers
+// differ, and no compiler knows the frame of assembly.
 #pragma once
 
 #include <functional>
@@ -16,28 +16,28 @@ namespace aotc::analyze {
 struct CompiledFunction {
   std::string name, file;
   int64_t bytes = 0;
-  int64_t frame = -1;     // bytes of stack; -1: not known
-  bool assembly = false;  // with assembly in it that moves the stack pointer
+  int64_t frame = -1;     // bytes of stack; -1: unknown
+  bool assembly = false;  // contains assembly that moves the stack pointer
   std::set<std::string> calls;
 };
 
 struct CompiledSources {
   std::string triple;
-  std::vector<CompiledFunction> functions;  // the largest first
+  std::vector<CompiledFunction> functions;  // sorted by size, largest first
   int64_t code = 0, constants = 0, data = 0, zero = 0;
   std::vector<SourceMessage> messages;
   bool failed = false;
 };
 
-// `on_file` is told each file before it is compiled.
+// `on_file` is called with each file before it is compiled.
 CompiledSources compile_sources(const std::vector<std::string>& files, const ClangJob& how,
                                 const std::function<void(const std::string&)>& on_file);
 
-// The deepest chain of calls from a function by the frames above, and what is not in it.
+// The deepest chain of calls from a function by the frames above, and the functions that it does not include.
 struct FrameChain {
   int64_t bytes = 0;
   std::vector<std::string> functions;
-  std::set<std::string> assembly, elsewhere;  // reached; elsewhere: not among the sources
+  std::set<std::string> assembly, elsewhere;  // reached functions; elsewhere: defined outside of the sources
   bool recursion = false;
 };
 FrameChain deepest_chain(const CompiledSources& sources, const std::string& root);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The listing of a program by LLVM's disassembler, where no toolchain's objdump is at hand.
+// Disassembles a program with LLVM, if no toolchain's objdump is installed.
 #pragma once
 
 #include "machine/instruction.h"
 
 namespace aotc::analyze {
 
-// Which instructions the CPU has is what the ELF's attributes and flags say. Reports [tool-failed].
+// The ELF's attributes and flags decide which instructions the CPU has. Reports [tool-failed].
 machine::Decoder llvm_decoder();
 
 }  // namespace aotc::analyze

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What LLVM knows of the processor that a linked program is for. The one thing to know: instructions are read in
-// order of their addresses, because what an IT block makes conditional stands behind it.
+// LLVM's description of the processor for which a program is linked. Instructions must be read in order of their
+// addresses, because an IT block affects the instructions behind it.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,7 @@ struct LlvmMachine {
   std::unique_ptr<llvm::MCInstPrinter> printer;
   std::unique_ptr<llvm::MCInstrAnalysis> analysis;
 
-  // `cpu`: as LLVM calls it, "cortex-m4"; empty: what the program's attributes say. False, and why not.
+  // `cpu`: LLVM's name, "cortex-m4"; empty: from the program's attributes. False with the reason in `why`.
   bool make(const machine::Elf& elf, const std::string& cpu, std::string& why);
 
  private:

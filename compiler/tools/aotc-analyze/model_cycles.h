@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// aotc-analyze model-cycles: what LLVM's machine code analyser says of blocks of a linked program, by the
-// scheduling model of a core. The one thing to know: not every core has one, and that of some is another's.
+// aotc-analyze model-cycles: the cycles of blocks of a linked program by LLVM's machine code analyser and its
+// scheduling model of the core. Some cores have no model, and some use another core's.
 #pragma once
 
 #include "options/options.h"

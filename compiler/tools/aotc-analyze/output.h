@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What aotc-analyze prints: JSON for tools, lines for people.
+// Prints the results of aotc-analyze: JSON for tools, lines for people.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace aotc::analyze {
 // The object of docs/graph-operators.md, ended by a newline.
 std::string json_text(const Findings& findings);
 
-// "ops.c:12: add: plain, int32_t add(const int8_t *a, int8_t *out)", a line per function.
+// "ops.c:12: add: plain, int32_t add(const int8_t *a, int8_t *out)", one line per function.
 std::string lines_text(const Findings& findings);
 
 // Messages with their notes, in order.

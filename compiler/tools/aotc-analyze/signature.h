@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What aotc-analyze finds out about C and C++ sources: the functions of every file and what the
-// compiler said. No type of Clang appears here; only clang_reader.cpp knows it.
+// Findings: the functions of C and C++ sources and the compiler's messages. This file uses no type of Clang; only
+// clang_reader.cpp does.
 #pragma once
 
 #include <string>
@@ -33,7 +33,7 @@ enum class Linkage {
 struct Function {
   std::string name;
   std::string unit;  // the source file that was compiled
-  std::string file;  // where the function stands; a file that `unit` includes, if not itself
+  std::string file;  // the file of the function; one that `unit` includes, if not `unit` itself
   int line = 0;      // 1-based
   int column = 0;    // 1-based
   Linkage linkage = Linkage::kExternal;
@@ -45,8 +45,8 @@ struct Function {
   std::string returns_canonical;
   bool returns_int = false;  // int or int32_t
   std::vector<Parameter> parameters;
-  std::optional<CallingConvention> convention;  // nothing: none that a graph can call
-  std::string why;  // no convention: what keeps it from being an operator
+  std::optional<CallingConvention> convention;  // nullopt: a graph cannot call it
+  std::string why;                              // why there is no convention
 };
 
 enum class Severity { kError, kWarning, kNote };
@@ -56,7 +56,7 @@ struct SourceMessage {
   int line = 0;  // 1-based; 0: the whole file
   int column = 0;
   Severity severity = Severity::kError;
-  std::string slug;  // of docs/errors.md; "" for notes, which belong to the message before them
+  std::string slug;  // listed in docs/errors.md; "" for notes, which belong to the message before them
   std::string message;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// aotc-analyze compile and ranges: what Clang makes of C sources for a CPU, and what its analyser finds in them.
-// The one thing to know: each runs in a process that may die (worker.h).
+// aotc-analyze compile and ranges: compiles C sources for a CPU with Clang, and runs its static analyser over them.
+// Each runs in a process that may die (worker.h).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace aotc::analyze {
 
-// FILE, -I and -D, which every command that reads sources takes.
+// FILE, -I and -D, for every command that reads sources.
 std::vector<options::Option> source_options(std::vector<std::string>& files, std::vector<std::string>& include_dirs,
                                             std::vector<std::string>& defines);
 

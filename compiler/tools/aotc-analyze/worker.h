@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs what may crash, exhaust memory or never end in a process of its own. The one thing to know:
-// the work's standard error is closed while it runs; it opens it again to speak.
+// Worker: runs a function that may crash, exhaust memory or never end in a separate process. Standard error is closed
+// while it runs; `speak` opens it again.
 #pragma once
 
 #include <functional>
@@ -10,22 +10,22 @@ namespace aotc::analyze {
 
 class Worker {
  public:
-  // In the work: says what is being done, for the message if it is the end.
+  // Called in the work: names the current step, for the message if the work dies.
   void begin(const std::string& what);
-  // In the work: what is written to standard error from here on is seen.
+  // Called in the work: makes standard error visible from here on.
   void speak();
 
   struct Outcome {
-    int exit_code = -1;  // what the work returned
-    std::string failed;  // how the work died, if it did: "ran out of time"
-    std::string during;  // what it had begun
+    int exit_code = -1;  // return value of the work
+    std::string failed;  // how the work died, empty if it did not: "ran out of time"
+    std::string during;  // the last step passed to `begin`
   };
-  // `seconds`: of processor time.
+  // `seconds`: limit of processor time.
   Outcome run(const std::function<int(Worker&)>& work, unsigned seconds = 30);
 
  private:
   static constexpr size_t kRoom = 4096;
-  char* begun_ = nullptr;  // kRoom bytes that both processes see
+  char* begun_ = nullptr;  // kRoom bytes shared by both processes
   int stderr_ = -1;
 };
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * What emitted C calls while a model runs.
+ * The functions that emitted C calls while a model runs.
  *
- * A model compiled with a static arena needs none of it; one compiled for workspace memory takes
- * every intermediate tensor from TVMBackendAllocWorkspace and gives it back newest first, which is
- * what lets a stack serve as the heap. A packed function that calls another by name gets it from
- * TVMBackendGetFuncFromEnv and calls it with TVMFuncCall. Functions return as those of
+ * A model compiled with a static arena needs none of them. A model compiled for workspace memory
+ * takes every intermediate tensor from TVMBackendAllocWorkspace and gives it back newest first, so
+ * a stack can serve as the heap. A packed function that calls another by name gets it from
+ * TVMBackendGetFuncFromEnv and calls it with TVMFuncCall. Functions return the codes of
  * c_runtime_api.h.
  */
 #ifndef TVM_RUNTIME_C_BACKEND_API_H_
@@ -63,12 +63,12 @@ typedef struct {
     int32_t num_task;
 } TVMParallelGroupEnv;
 
-/* One task of a parallel region: its number, its group, and what the launch was given. */
+/* One task of a parallel region: its number, its group, and the argument of the launch. */
 typedef int (*FTVMParallelLambda)(int task_id, TVMParallelGroupEnv *penv, void *cdata);
 
 /*
- * Runs a parallel region as its one task, 0 of 1, whatever num_task asks for, and returns what the
- * task returns.
+ * Runs a parallel region as its one task, 0 of 1, whatever num_task requests, and returns the
+ * result of the task.
  */
 int TVMBackendParallelLaunch(FTVMParallelLambda flambda, void *cdata, int num_task);
 

@@ -160,7 +160,7 @@ std::string feed_tables(const Program& program, const CodegenOptions& options) {
   const std::string& p = options.prefix;
   const Feeding& fed = *program.feeding;
   const std::string rows = upper(p) + "_ROWS";
-  std::string s = table("Of each row the first event of the rows' function that waits for it; then how many there are.",
+  std::string s = table("By row: the first event that waits for it; at the end, the number of events.",
                         "uint16_t", p + "_row_events", rows + " + 1", fed.begins, fed.period);
   if (!one_slot(fed))
     s += table("Where each row goes in the window.", "uint8_t", p + "_row_slots", rows, fed.slots, fed.period);

@@ -178,9 +178,10 @@ class Printer {
 
   // Replaces the prototype; the pointers come out of the arguments.
   std::string packed_head() {
-    out_.prototype = fold_prototype(fmt::format(
-        "int {}(TVMValue *args, int *type_codes, int num_args, TVMValue *ret_value, int *ret_type_code, void *resource_handle)",
-        name_));
+    out_.prototype = fold_prototype(
+        fmt::format("int {}(TVMValue *args, int *type_codes, int num_args, TVMValue *ret_value, int *ret_type_code, "
+                    "void *resource_handle)",
+                    name_));
     bound_.resize(out_.parameters.size());
     auto arguments = std::count(bound_.begin(), bound_.end(), "");
     out_.use.functions.insert("check_tensors");
@@ -189,8 +190,8 @@ class Printer {
         "    if (num_args != {} || type_codes != {}_type_codes) {{\n{}\n"
         "        if (packed_status != 0) {{\n            return packed_status;\n        }}\n    }}\n",
         arguments, prefix_,
-        fold_line(fmt::format("        const int packed_status = {}_check_tensors(args, type_codes, num_args, {});", prefix_,
-                              arguments)));
+        fold_line(fmt::format("        const int packed_status = {}_check_tensors(args, type_codes, num_args, {});",
+                              prefix_, arguments)));
     head += "    (void)ret_value;\n    (void)ret_type_code;\n    (void)resource_handle;\n";
     if (arguments == 0) head += "    (void)args;\n";
     std::vector<PrintedFunction::Parameter> taken;
@@ -381,8 +382,7 @@ class Printer {
     }
     // The left side of a shift decides its width: a literal would be an int.
     bool narrow_shift = s.precedence == kShift && n.lhs->kind == ExprKind::kIntImm;
-    if (n.type == DType::kI32 && (narrow_shift || ranges_.leaves_int(n)))
-      lhs = "(int32_t)" + at_least(n.lhs, kUnary);
+    if (n.type == DType::kI32 && (narrow_shift || ranges_.leaves_int(n))) lhs = "(int32_t)" + at_least(n.lhs, kUnary);
     return {fmt::format("{} {} {}", lhs, s.op, rhs), s.precedence};
   }
 
@@ -391,7 +391,8 @@ class Printer {
     if (n.op != BinaryOp::kAnd || n.lhs->kind != ExprKind::kBinary || n.rhs->kind != ExprKind::kBinary) return nullptr;
     const auto &low = static_cast<const Binary&>(*n.lhs), &high = static_cast<const Binary&>(*n.rhs);
     if (low.op != BinaryOp::kGe || high.op != BinaryOp::kLe || low.lhs->kind != ExprKind::kVarRef ||
-        high.lhs->kind != ExprKind::kVarRef || low.rhs->kind != ExprKind::kIntImm || high.rhs->kind != ExprKind::kIntImm)
+        high.lhs->kind != ExprKind::kVarRef || low.rhs->kind != ExprKind::kIntImm ||
+        high.rhs->kind != ExprKind::kIntImm)
       return nullptr;
     const bool same = static_cast<const VarRef&>(*low.lhs).var == static_cast<const VarRef&>(*high.lhs).var &&
                       static_cast<const IntImm&>(*low.rhs).value == static_cast<const IntImm&>(*high.rhs).value;

@@ -2,7 +2,7 @@
 """Models whose functions have names that the C library exports, too.
 
 glibc has svc_run, sem_init, mtx_init and pthread_mutex_init. Each model runs in aotc verify and through the Python
-module, where the C library is loaded first; every result is LiteRT's. tests/mlf/writing.py does the same for MLF.
+module, where the C library is loaded first; every result is LiteRT's. tests/mlf/test_writing_archives.py does the same for MLF.
 """
 import ctypes
 import pathlib

@@ -487,7 +487,7 @@ def write(options):
     sampled = {name for name in hits if verdicts.is_sampled(keys[name])}
     running = chosen - (hits.keys() - sampled)
     if counts:
-        counted = {name for name in entries[COVERAGE].depends if in_lane(entries[name], "default", None, rest)}
+        counted = {name for name in entries[COVERAGE].depends if name in entries and in_lane(entries[name], "default", None, rest)}
         if idle := counted - running:
             chosen.discard(COVERAGE)
             running.discard(COVERAGE)

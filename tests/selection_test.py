@@ -161,7 +161,7 @@ def test_what_passed_is_not_run_again_and_counts():
 
 def test_coverage_runs_only_if_all_runs_that_it_counts():
     coverage = ('add_test(dev.coverage sh -c "echo counted >> {folder}/log")\n'
-                'set_tests_properties(dev.coverage PROPERTIES LABELS "full;stage.none" DEPENDS "makes;takes")\n')
+                'set_tests_properties(dev.coverage PROPERTIES LABELS "full;stage.none" DEPENDS "makes;takes;of_another_build")\n')
     with project() as (folder, run):
         with open(folder / "build" / "CTestTestfile.cmake", "a") as file:
             file.write(coverage.format(folder=folder))

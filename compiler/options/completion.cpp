@@ -74,7 +74,7 @@ Values values_of(const Command& program) {
 }
 
 std::vector<std::string> option_names(const Command& command) {
-  std::vector<std::string> out = {"--help"};
+  std::vector<std::string> out = {"--help", "--help-all"};
   if (!command.version.empty()) out.push_back("--version");
   for (const Option* o : command.all_options())
     if (!o->is_argument())
@@ -192,7 +192,7 @@ std::string zsh(const Command& program) {
 )",
                      program.name, paths_pattern(program), value_arms(program, "compadd --", "_files", "_files -/"));
   for (const Path& path : all_paths(program)) {
-    std::string list = described("--help", "Short help");
+    std::string list = described("--help", "Short help") + " " + described("--help-all", "All options");
     for (const Option* o : path.back()->all_options())
       if (!o->is_argument())
         for (const std::string& name : o->all_names()) list += " " + described(name, o->help);
@@ -242,6 +242,7 @@ end
     if (!command.commands.empty() && path.size() > 1) out += begin + " -f\n";
     for (const Command& c : command.commands) out += fmt::format("{} -a {} -d {}\n", begin, c.name, quoted(c.summary));
     out += begin + " -s h -l help -d 'Short help'\n";
+    out += begin + " -l help-all -d 'All options'\n";
     if (!command.version.empty()) out += begin + " -s V -l version -d 'The version'\n";
     for (const Option* o : command.all_options()) {
       std::string line = begin;

@@ -403,8 +403,7 @@ Result<graph::Graph> read_once(FileBytes bytes, const std::string& file, Diagnos
 
 // A size for all open dimensions with which the model can be read; 0 if none of a few does.
 int64_t find_working_size(const FileBytes& bytes, const std::string& file, const OnnxOptions& options) {
-  // Each try imports the whole model, so there are few: lengths of windows, sides of images, and one.
-  constexpr int64_t kSizes[] = {32, 64, 128, 224, 1};
+  constexpr int64_t kSizes[] = {32, 64, 128, 224, 256, 512, 16, 8, 4, 2, 1};
   for (int64_t size : kSizes) {
     OnnxOptions tried = options;
     tried.open_size = size;

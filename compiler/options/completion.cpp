@@ -73,15 +73,6 @@ Values values_of(const Command& program) {
   return out;
 }
 
-std::vector<std::string> option_names(const Command& command) {
-  std::vector<std::string> out = {"--help", "--help-all"};
-  if (!command.version.empty()) out.push_back("--version");
-  for (const Option* o : command.all_options())
-    if (!o->is_argument())
-      for (const std::string& name : o->all_names()) out.push_back(name);
-  return out;
-}
-
 // The first argument that the command takes by its place.
 const Option* argument_of(const Command& command) {
   for (const Option* o : command.all_options())
@@ -140,7 +131,7 @@ std::string bash(const Command& program) {
 )",
                      program.name, paths_pattern(program), value_arms(program, words, files, directories));
   for (const Path& path : all_paths(program))
-    out += arm({key_of(path) + ":-*"}, words + " " + joined(option_names(*path.back())));
+    out += arm({key_of(path) + ":-*"}, words + " " + joined(path.back()->option_names()));
   for (const Path& path : all_paths(program)) {
     const Command& command = *path.back();
     std::vector<std::string> below;

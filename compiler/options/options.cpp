@@ -77,6 +77,15 @@ std::vector<const Option*> Command::all_options() const {
   return out;
 }
 
+std::vector<std::string> Command::option_names() const {
+  std::vector<std::string> out = {"--help", "--help-all"};
+  if (!version.empty()) out.push_back("--version");
+  for (const Option* o : all_options())
+    if (!o->is_argument())
+      for (const std::string& spelling : o->all_names()) out.push_back(spelling);
+  return out;
+}
+
 const Command* Command::find(const std::string& wanted) const {
   for (const Command& c : commands)
     if (c.name == wanted) return &c;

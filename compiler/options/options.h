@@ -108,6 +108,8 @@ struct Command {
 
   // The options of all groups; those without a group first.
   std::vector<const Option*> all_options() const;
+  // Every name that the command takes, --help and --help-all first.
+  std::vector<std::string> option_names() const;
   // nullptr if there is none.
   const Command* find(const std::string& name) const;
 };

@@ -117,15 +117,6 @@ Path path_of(const Command& program, const std::vector<std::string>& args) {
   return path;
 }
 
-std::vector<std::string> known_names(const Command& command) {
-  std::vector<std::string> out = {"--help", "--help-all"};
-  if (!command.version.empty()) out.push_back("--version");
-  for (const Option* o : command.all_options())
-    if (!o->is_argument())
-      for (const std::string& name : o->all_names()) out.push_back(name);
-  return out;
-}
-
 // What to write where several values stand behind an option that is given once for each; else nothing.
 std::string repeated_text(const Option& option, const std::vector<std::string>& args) {
   const std::vector<std::string> names = option.all_names();
@@ -154,7 +145,7 @@ int explain(const Command& program, const std::vector<std::string>& args, const 
   const Path path = path_of(program, args);
   const Command& command = *path.back();
   std::vector<std::string> helps;
-  const std::vector<std::string> names = known_names(command);
+  const std::vector<std::string> names = command.option_names();
   auto near = [&](const std::string& wrong, const std::vector<std::string>& candidates, const char* kind) {
     for (const std::string& found : closest(wrong, candidates, 1))
       helps.push_back(fmt::format("did you mean the {} '{}'?", kind, found));

@@ -147,6 +147,9 @@ class OperatorReader {
   // Operators on uint8 (uint8.cpp): operands and results become int8 tensors where the operator takes them so.
   bool shift_bytes(Build& build, graph::Op& op, Diagnostics& told);
   bool shifted_operand(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
+  // False, with a message at `at`, if the budget of copied tensors is spent.
+  bool add_counterpart(Build& build, graph::TensorId id, const char* suffix, graph::TensorType type, const Location& at,
+                       graph::TensorId& out, Diagnostics& told);
   bool shifted_tensor(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
   bool convert_bytes(Build& build, graph::TensorId from, graph::TensorId to, const Location& at, Diagnostics& told);
   bool make_bytes(Build& build, graph::TensorId id, Diagnostics& told);

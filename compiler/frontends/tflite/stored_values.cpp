@@ -30,18 +30,10 @@ std::string quantization_text(const graph::TensorType& type) {
 // A tensor like `id` with the quantisation of `like`.
 bool OperatorReader::stored_tensor(Build& build, graph::TensorId id, const graph::TensorType& like, const Location& at,
                                    graph::TensorId& out, Diagnostics& told) {
-  graph::Tensor tensor;
-  tensor.name = build.graph[id].name + " (stored)";
-  tensor.type = build.graph[id].type;
-  tensor.type.quantization = like.quantization;
-  tensor.constant = build.graph[id].constant;
-  if (!source_.copies.take(tensor.name.size() * 2 + sizeof(graph::Tensor))) {
-    report_aliasing(told, at);
-    return false;
-  }
-  out = build.graph.add_tensor(std::move(tensor));
-  build.mark_added();
-  build.derived[static_cast<size_t>(out.value)] = build.derived[static_cast<size_t>(id.value)];
+  graph::TensorType type = build.graph[id].type;
+  type.quantization = like.quantization;
+  if (!add_counterpart(build, id, " (stored)", std::move(type), at, out, told)) return false;
+  build.graph[out].constant = build.graph[id].constant;
   if (build.twins.contains(id)) build.twins.insert(out);
   return true;
 }

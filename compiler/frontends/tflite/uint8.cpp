@@ -39,6 +39,22 @@ graph::Op conversion(const ops::OperatorSet& set, graph::TensorId from, graph::T
 
 }  // namespace
 
+// A tensor of another type that stands for `id`, without a value yet.
+bool OperatorReader::add_counterpart(Build& build, graph::TensorId id, const char* suffix, graph::TensorType type,
+                                     const Location& at, graph::TensorId& out, Diagnostics& told) {
+  graph::Tensor tensor;
+  tensor.name = build.graph[id].name + suffix;
+  tensor.type = std::move(type);
+  if (!source_.copies.take(tensor.name.size() * 2 + sizeof(graph::Tensor))) {
+    report_aliasing(told, at);
+    return false;
+  }
+  out = build.graph.add_tensor(std::move(tensor));
+  build.mark_added();
+  build.derived[static_cast<size_t>(out.value)] = build.derived[static_cast<size_t>(id.value)];
+  return true;
+}
+
 // The int8 tensor in the place of a uint8 one, without a value yet.
 bool OperatorReader::shifted_tensor(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out,
                                     Diagnostics& told) {
@@ -47,16 +63,7 @@ bool OperatorReader::shifted_tensor(Build& build, graph::TensorId id, const Loca
     out = known->second;
     return true;
   }
-  graph::Tensor tensor;
-  tensor.name = build.graph[id].name + " (int8)";
-  tensor.type = shifted_type(build.graph[id].type);
-  if (!source_.copies.take(tensor.name.size() * 2 + sizeof(graph::Tensor))) {
-    report_aliasing(told, at);
-    return false;
-  }
-  out = build.graph.add_tensor(std::move(tensor));
-  build.mark_added();
-  build.derived[static_cast<size_t>(out.value)] = build.derived[static_cast<size_t>(id.value)];
+  if (!add_counterpart(build, id, " (int8)", shifted_type(build.graph[id].type), at, out, told)) return false;
   build.shifted.emplace(id, out);
   build.twins.insert(out);
   return true;

@@ -568,28 +568,27 @@ def program_key(command, reads, folder, more=()):
 
 
 # Files beside a program that it does not open, though it names them: in assertions and debug information.
-NOT_OPENED = SOURCES | {".o", ".a", ".d", ".elf", ".ld", ".map"}
+NOT_OPENED = SOURCES | {"", ".o", ".a", ".d", ".elf", ".ld", ".map"}
+
+
+def paths_in(words, folder):
+    """The paths that words of a command may name, as words or as parts of them."""
+    return {os.path.normpath(os.path.join(folder, part)) for word in words for part in re.split(r"[=,]", str(word)) if part}
 
 
 def undeclared(command, told, folder):
-    """Files that a command names, or that lie beside its program and whose names the program holds, and that are not
+    """Files that a command names, or that are beside its program and whose names the program holds, and that are not
     among `told`: the verdict would miss what it reads there, and a hit would not write them."""
     told = {os.path.realpath(os.path.join(folder, path)) for path in told}
-    found = []
-    for word in command[1:]:
-        for part in re.split(r"[=,]", str(word)):
-            path = os.path.normpath(os.path.join(folder, part))
-            if part and os.path.isfile(path) and path not in pending and os.path.realpath(path) not in told:
-                found.append(path)
-    for word in command:
-        for image in {os.path.normpath(os.path.join(folder, part)) for part in re.split(r"[=,]", str(word))} & pending.keys():
-            with open(image, "rb") as file:
-                data = file.read()
-            for entry in os.scandir(os.path.dirname(image)):
-                if (entry.is_file() and entry.path not in pending and os.path.realpath(entry.path) not in told and
-                        os.path.splitext(entry.name)[1] not in NOT_OPENED | {""} and os.fsencode(entry.name) in data):
-                    found.append(entry.path)
-    return sorted(set(found))
+
+    def is_new(path):
+        return os.path.isfile(path) and path not in pending and os.path.realpath(path) not in told
+    found = {path for path in paths_in(command[1:], folder) if is_new(path)}
+    for image in paths_in(command, folder) & pending.keys():
+        data = pathlib.Path(image).read_bytes()
+        found |= {entry.path for entry in os.scandir(os.path.dirname(image))
+                  if os.path.splitext(entry.name)[1] not in NOT_OPENED and os.fsencode(entry.name) in data and is_new(entry.path)}
+    return sorted(found)
 
 
 def run_program(command, work, reads=(), writes=(), folder=".", more=()):

@@ -2,6 +2,7 @@
 """The documentation site: it builds without a warning, and every page works from the file system in a browser."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -99,6 +100,19 @@ def test_search_finds(chromium, word, page):
     chromium.open(SITE / "index.html")
     found = chromium.ask(FOUND.replace("WORD", json.dumps(word)))
     assert any(pathlib.PurePosixPath(link.split("#")[0].split("?")[0]).name == page for link in found), found
+
+
+def test_links_that_lead_nowhere_fail_the_build(pages, tmp_path):
+    shutil.copytree(common.ROOT / "docs", tmp_path / "docs")
+    shutil.copytree(common.ROOT / "scripts", tmp_path / "scripts")
+    for name in ("mkdocs.yml", "python"):
+        (tmp_path / name).symlink_to(common.ROOT / name)
+    with open(tmp_path / "docs" / "install.md", "a") as file:
+        file.write("\n[a page](nothere.md) [an anchor](cli.md#nothere)\n")
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / "docs-venv").symlink_to(VENV)
+    done = subprocess.run([tmp_path / "scripts" / "docs"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "nothere.md" in done.stderr and "#nothere" in done.stderr, done.stderr
 
 
 def test_llms_txt_lists_every_page(pages):

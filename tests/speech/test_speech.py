@@ -86,10 +86,10 @@ def build(target, work, front_end, classifier, name):
 
 
 def check(target, work, image, samples, wanted, labels):
-    (work / "results.bin").unlink(missing_ok=True)
-    (work / "samples.raw").write_bytes(samples.astype("<i2").tobytes())
-    said = common.run_program([c.format(image=image) for c in emitted_cases.TARGETS[target].command])
-    got = (work / "results.bin").read_bytes()
+    given, results = work / "samples.raw", work / "results.bin"
+    given.write_bytes(samples.astype("<i2").tobytes())
+    said = common.run_program([c.format(image=image) for c in emitted_cases.TARGETS[target].command], [given], [results])
+    got = results.read_bytes()
     if got != wanted:
         at = next((i for i, (a, b) in enumerate(zip(got, wanted)) if a != b), min(len(got), len(wanted)))
         raise common.Failure(f"{target}: byte {at} of {len(got)} differs, the reference has {len(wanted)}")

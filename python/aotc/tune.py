@@ -28,7 +28,7 @@ __all__ = ["Counts", "Disagreement", "Tuned", "search"]
 FIGURES = ("instructions", "cycles", "ram", "flash")
 LEVELS = ("balanced", "speed", "size")
 STREAMS = ("off", "auto", "max")
-PREFERS = ("cycles", "ram", "flash", "speed")
+PREFERS = ("cycles", "ram", "flash")
 
 
 @dataclasses.dataclass

@@ -105,7 +105,7 @@ def lowering(rng, model):
             out.append(Option(list(words)))
 
     maybe(0.65, "-O", rng.choice(["speed", "balanced", "size"]))
-    maybe(0.25, "--prefer", rng.choice(["cycles", "ram", "flash", "speed"]))
+    maybe(0.25, "--prefer", rng.choice(["cycles", "ram", "flash"]))
     maybe(0.1, "--asm", "off")
     maybe(0.1, "--keep-dead-channels")
     maybe(0.08, "--overlap", "off")

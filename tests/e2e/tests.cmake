@@ -198,6 +198,7 @@ e2e_test(emitted.strict full ${python} ${e2e}/emitted_c.py strict --work ${work}
 e2e_test(emitted.reading full ${python} ${e2e}/reading.py --work ${work}/reading)
 e2e_test(emitted.tidy full ${python} ${e2e}/emitted_c.py tidy --work ${work}/tidy)
 e2e_test(emitted.misra full ${python} ${e2e}/misra.py check --some --work ${work}/misra)
+e2e_test(emitted.columns full ${python} ${e2e}/modes.py columns --work ${work}/columns)
 e2e_test(emitted.hostile_names full ${python} ${e2e}/emitted_c.py hostile --work ${work}/hostile)
 e2e_test(emitted.deterministic full
   ${python} ${e2e}/emitted_c.py deterministic --work ${work}/deterministic)

@@ -2,14 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """MISRA C:2012 over the C that aotc writes, by the addon of cppcheck.
 
-Usage: misra.py check --work DIR [--some]    no hit that tests/e2e/misra.json does not allow
-       misra.py record --work DIR            writes its counts, and the table of docs/misra.md
+Usage: misra.py check|record --work DIR [--some] [--modes A,B]
 
-Every model is compiled as users compile it, and some also with other options; with --some these and few models. Tables are cut to their
-first values before cppcheck reads them (no rule asks how long a table is, and those of
-ad take it more than an hour). Only hits in files that aotc wrote count. A rule that is not in
-the list, a mandatory rule in the list, and a rule that is hit by over a tenth more often than listed
-are failures.
+check     fails at a hit that tests/e2e/misra.json does not allow
+record    writes the counts of misra.json and the tables of docs/misra.md
+
+The modes are those of modes.py: each CPU, and each option of `aotc compile` that changes the C. With --some each mode
+takes its own few models. Without it each mode takes all whole models, and every other model of tests/models takes one
+mode after the default, the next model the next mode. --modes takes some of the modes, and counts nothing.
+
+Only hits in files that aotc wrote count, and those of equal files count once. A rule that is not in the list, a mandatory
+rule, and a rule with over a tenth more places than listed are failures. Tables are cut to their first values before
+cppcheck reads them: no rule asks how long a table is, and those of ad take it more than an hour.
 """
 import argparse
 import collections
@@ -18,9 +22,11 @@ import json
 import os
 import pathlib
 import re
+import sys
 
-import bundle
 import common
+import modes
+import verdicts
 
 LIST = pathlib.Path(__file__).with_name("misra.json")
 PAGE = common.ROOT / "docs" / "misra.md"
@@ -28,17 +34,9 @@ BEGIN, END = "<!-- misra.py record -->\n", "<!-- end -->\n"
 # What may not be deviated from, whatever the reason.
 MANDATORY = {"9.1", "12.5", "13.6", "17.3", "17.4", "17.6", "19.1", "21.13", "21.17", "21.18",
              "21.19", "21.20", "22.2", "22.4", "22.5", "22.6"}
-# Compiled also with these: (options, models).
-VARIANTS = {
-    "packed": (["--calling-convention", "packed"], ["gadget_int8", "digits_f32"]),
-    "registry": (["--calling-convention", "registry"], ["digits_int8"]),
-    "workspace": (["--memory", "workspace"], ["gadget_int8"]),
-    "model_arena": (["--arena", "model", "--input", "preserve"], ["gadget_f32"]),
-    "cortex_m4": (["--board", "qemu_mps2_an386"], ["kws", "gadget_int8"]),
-    "cortex_m55": (["--board", "qemu_mps3_an547"], ["kws", "gadget_int8"]),
-}
-# What --some takes beside the variants.
-SOME = {"digits_int8", "gadget_f32", "kws", "micro_speech"}
+# Models that every mode compiles without --some; all of ../shared are, too.
+WHOLE = ["digits_int8", "digits_f32", "gadget_int8", "gadget_f32", "convolutional_int8", "convolutional_f32",
+         "transformer_int8", "gru_steps_int8", "glance_int16"]
 KEPT_VALUES = 16  # of every table
 # A file with violations that are known: what does not find them finds nothing.
 CONTROL = """\
@@ -56,13 +54,17 @@ out:
 CONTROL_RULES = {"7.1", "13.3", "15.1"}
 
 
-def models():
-    shared = sorted((common.SHARED / "models").glob("*.tflite"))
-    if not shared and os.environ.get("CI") == "true":
-        raise common.Failure(f"{common.SHARED}/models is missing, and CI=true")
-    own = [p for folder in ("digits", "gadget")
-           for p in sorted((common.ROOT / "tests" / "models" / folder).glob("*.tflite"))]
-    return [p for p in own + shared if p.stem not in bundle.REFUSED]
+def all_jobs():
+    """(mode, paths) without --some."""
+    every = modes.modes()
+    default, *others = every
+    whole = [modes.path_of(name) for name in WHOLE] + sorted((common.SHARED / "models").glob("*.tflite"))
+    jobs = [(mode, paths) for mode, paths in modes.jobs_of_modes() if mode.is_together]
+    jobs += [(mode, [path]) for mode in every if not mode.is_together for path in whole]
+    others = [mode for mode in others if not mode.is_together]
+    for number, path in enumerate(p for p in modes.all_models() if p not in whole):
+        jobs += [(default, [path]), (others[number % len(others)], [path])]
+    return jobs
 
 
 def cut_tables(folder):
@@ -89,8 +91,8 @@ def cut_tables(folder):
 
 # What runs the addon: it makes objects by the hundred thousand and drops none, and looking for garbage
 # among them takes an eighth of its time.
-ADDON_PYTHON = """\
-#!/usr/bin/env python3
+ADDON_PYTHON = f"""\
+#!{sys.executable}
 import gc, os, runpy, sys
 gc.disable()
 del sys.argv[0]
@@ -107,12 +109,23 @@ def addon_python(folder):
     return program
 
 
+COMMAND = ["--addon=misra", "--std=c99", "--quiet", "--enable=style", "--platform=arm32-wchar_t4",
+           "--template={file}\t{line}\t{id}"]
+INCLUDED = common.ROOT / "crt" / "include"
+
+
+def key_of(folder):
+    """What decides the hits of a folder of C."""
+    addon = sorted(pathlib.Path("/usr/lib/x86_64-linux-gnu/cppcheck/addons").glob("misra*.py"))
+    return verdicts.digest_of("misra", verdicts.own(), verdicts.tool("cppcheck"), COMMAND,
+                              [verdicts.content(file) for file in addon], verdicts.tree(INCLUDED),
+                              [[file.name, file.read_text()] for file in sorted(folder.glob("*.[ch]"))])
+
+
 def hits_in(folder):
-    """(file, line, rule) of every hit in a folder of C."""
-    done = common.run(
-        ["nice", "cppcheck", "--addon=misra", f"--addon-python={addon_python(folder)}", "--std=c99",
-         "--quiet", "--enable=style", "--platform=arm32-wchar_t4", "--template={file}\t{line}\t{id}", "-I",
-         common.ROOT / "crt" / "include", folder], expect=None, timeout=3600)
+    """[file, line, rule] of every hit in a folder of C, sorted."""
+    done = common.run(["cppcheck", f"--addon-python={addon_python(folder)}", *COMMAND, "-I", INCLUDED, folder], expect=None,
+                      timeout=3600)
     if done.returncode != 0:
         raise common.Failure(f"cppcheck: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     found = set()
@@ -124,42 +137,63 @@ def hits_in(folder):
             found.add((pathlib.Path(file).name, int(number), name.removeprefix("misra-c2012-")))
         elif name in ("syntaxError", "internalError", "internalAstError", "preprocessorErrorDirective"):
             raise common.Failure(f"cppcheck cannot read what aotc wrote: {line}")
-    return found
+    return sorted(map(list, found))
 
 
 def control(work):
     folder = common.fresh(work / "control")
     (folder / "control.c").write_text(CONTROL)
-    missed = CONTROL_RULES - {rule for _, _, rule in hits_in(folder)}
+    found = verdicts.remember("MISRA of a file that breaks rules", key_of(folder), lambda: hits_in(folder))
+    missed = CONTROL_RULES - {rule for _, _, rule in found}
     if missed:
         raise common.Failure(f"cppcheck does not find {sorted(missed)} in a file that has them")
 
 
-def measure(work, some):
-    """Rule -> number of places; the same of what --some takes; rule -> an example."""
+class Measured:
+    """What cppcheck finds: rule -> number of places, and the first of them."""
+
+    def __init__(self):
+        self.counts, self.example, self.keys = collections.Counter(), {}, set()
+        self.compiled = self.refused = 0  # compilations
+
+    def add(self, mode, folder, key, found):
+        self.compiled += 1
+        if key in self.keys:
+            return
+        self.keys.add(key)
+        for file, line, rule in found:
+            self.counts[rule] += 1
+            self.example.setdefault(rule, f"{folder / file}:{line} ({mode.name})")
+
+
+def measure(work, some, names=()):
     control(work)
-    jobs = [(path, "plain", []) for path in models() if not some or path.stem in SOME]
-    for variant, (options, names) in VARIANTS.items():
-        found = {path.stem: path for path in models()}
-        jobs += [(found[name], variant, options) for name in names if name in found]
+    modes.check_complete()
+    jobs = list(modes.jobs_of_modes()) if some else all_jobs()
+    jobs = [job for job in jobs if not names or job[0].name in names]
+    told = Measured()
 
     def one(job):
-        path, variant, options = job
-        prefix = common.prefix_of(path.stem)
-        folder = common.fresh(work / variant / prefix)
-        common.aotc("compile", path, "--prefix", prefix, "-o", folder, "--force", "--quiet", *options)
-        cut_tables(folder)
-        return hits_in(folder)
+        mode, paths = job
+        # One prefix of a model for all modes: equal C is equal to the letter. With --together it names what models share.
+        folder = work / mode.name / "_".join(path.stem for path in paths)
+        place = modes.emit(mode, paths, folder, "both" if mode.is_together else common.prefix_of(paths[0].stem))
+        if place is None:
+            return None
+        cut_tables(place)
+        key = key_of(place)
+        return place, key, verdicts.remember(f"MISRA of {mode.name} {paths[0].stem}", key, lambda: hits_in(place))
 
-    counts, of_some, example = collections.Counter(), collections.Counter(), {}
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("AOTC_JOBS") or 2)) as pool:
-        for (path, variant, _), found in zip(jobs, pool.map(one, jobs)):
-            for file, line, rule in sorted(found):
-                counts[rule] += 1
-                of_some[rule] += variant != "plain" or path.stem in SOME
-                example.setdefault(rule, f"{variant} {file}:{line}")
-    print(f"{len(jobs)} compilations, {sum(counts.values())} hits of {len(counts)} rules")
-    return counts, of_some, example
+        for (mode, paths), found in zip(jobs, pool.map(one, jobs)):
+            if some and not found:
+                raise common.Failure(f"{mode.name}: {paths[0].name} is refused")
+            told.refused += found is None
+            if found:
+                told.add(mode, *found)
+    print(f"{len({mode.name for mode, _ in jobs})} modes, {told.compiled} compilations, {told.refused} refused, "
+          f"{len(told.keys)} different; {sum(told.counts.values()):,} places of {len(told.counts)} rules")
+    return told
 
 
 def by_number(rule):
@@ -170,57 +204,83 @@ def table_of(allowed):
     lines = ["| rule | category | places | why |", "|---|---|---:|---|"]
     for rule in sorted(allowed, key=by_number):
         entry = allowed[rule]
-        lines.append(f"| {rule} | {entry['category']} | {entry['count']:,} | {entry['why']} |")
+        lines.append(f"| {rule} | {entry['category']} | {entry['some']:,} | {entry['why']} |")
     return "\n".join(lines) + "\n"
 
 
-def check(work, some):
+def table_of_modes():
+    """The modes, for the page: those of one option, and the CPUs in a row each for their options."""
+    lines = ["| mode | options | models of `--some` |", "|---|---|---|"]
+    names = ", ".join(f"`{cpu}`" for cpu in modes.cpus())
+    for options, models in modes.CPU_OPTIONS.values():
+        words = " ".join(["--cpu CPU", *options])
+        lines.append(f"| each CPU: {names} | `{words}` | {', '.join(models)} |")
+    for name, (options, models) in modes.OPTIONS.items():
+        words = f"`{' '.join(options)}`" if options else ""
+        lines.append(f"| {name} | {words} | {', '.join(models)} |")
+    return "\n".join(lines) + "\n"
+
+
+def check(work, some, names):
     allowed = json.loads(LIST.read_text())
-    counts, _, example = measure(work, some)
+    told = measure(work, some, names)
     bad = [f"rule {r} is mandatory: it cannot be in the list" for r in allowed if r in MANDATORY]
     bad += [f"rule {r}: no reason" for r, entry in allowed.items() if len(entry["why"]) < 40]
-    for rule in sorted(counts, key=by_number):
+    for rule in sorted(told.counts, key=by_number):
+        count = told.counts[rule]
         if rule not in allowed:
-            bad.append(f"rule {rule} is not in the list: {counts[rule]} places, first "
-                       f"{example[rule]}")
+            bad.append(f"rule {rule} is not in the list: {count} places, first {told.example[rule]}")
             continue
-        most = allowed[rule]["some" if some else "count"]
-        print(f"rule {rule}: {counts[rule]} places, listed {most}")
-        if counts[rule] > most + most // 10:
-            bad.append(f"rule {rule}: {counts[rule]} places, {most} are listed; first {example[rule]}")
-    for rule in [r for r in allowed if r not in counts and not some]:
-        print(f"rule {rule} is listed, but nothing hits it: take it out, if ../shared is there")
-    if table_of(allowed) not in PAGE.read_text():
-        bad.append(f"the table of {PAGE.name} is not that of {LIST.name}: run misra.py record")
+        # Of all models a count is listed once somebody recorded it.
+        most = None if names else allowed[rule].get("some" if some else "all")
+        print(f"rule {rule}: {count} places, listed {most}")
+        if most is not None and count > most + most // 10:
+            bad.append(f"rule {rule}: {count} places, {most} are listed; first {told.example[rule]}")
+    for rule in [r for r in allowed if r not in told.counts and some and not names]:
+        bad.append(f"rule {rule} is listed, but nothing hits it: take it out")
+    for table, place in ((table_of(allowed), LIST.name), (table_of_modes(), "modes.py")):
+        if table not in PAGE.read_text():
+            bad.append(f"a table of {PAGE.name} is not that of {place}: run misra.py record")
     if bad:
         raise common.Failure("\n".join(bad))
-    print(f"{sum(counts.values()):,} places of {len(counts)} rules, all of them listed, none mandatory")
+    print(f"{sum(told.counts.values()):,} places of {len(told.counts)} rules, all of them listed, none mandatory")
 
 
-def record(work, _):
+def record(work, some, names):
+    if names:
+        raise common.Failure("record takes all modes")
     allowed = json.loads(LIST.read_text()) if LIST.exists() else {}
-    counts, of_some, example = measure(work, False)
-    for rule in counts:
-        print(f"rule {rule}: {counts[rule]}, first {example[rule]}")
-        entry = allowed.setdefault(rule, {"category": "", "count": 0, "why": ""})
-        entry["count"], entry["some"] = counts[rule], of_some[rule]
-    allowed = {rule: allowed[rule] for rule in sorted(counts, key=by_number)}
+    told = measure(work, some)
+    for rule in sorted(told.counts, key=by_number):
+        print(f"rule {rule}: {told.counts[rule]}, first {told.example[rule]}")
+        entry = allowed.setdefault(rule, {"category": "", "some": 0, "why": ""})
+        entry["some" if some else "all"] = told.counts[rule]
+    gone = [rule for rule in allowed if some and rule not in told.counts]
+    allowed = {rule: allowed[rule] for rule in sorted(allowed, key=by_number) if rule not in gone}
     LIST.write_text(json.dumps(allowed, indent=2) + "\n")
-    if PAGE.exists():
-        before, rest = PAGE.read_text().split(BEGIN)
-        PAGE.write_text(before + BEGIN + table_of(allowed) + END + rest.split(END)[1])
+    write_page([table_of_modes(), table_of(allowed)])
+
+
+def write_page(tables):
+    """Writes each table between its two comments."""
+    head, *parts = PAGE.read_text().split(BEGIN)
+    for table, part in zip(tables, parts, strict=True):
+        head += BEGIN + table + END + part.split(END)[1]
+    PAGE.write_text(head)
 
 
 def main():
-    parser = argparse.ArgumentParser(usage=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["check", "record"])
     parser.add_argument("--work", type=pathlib.Path, required=True)
-    parser.add_argument("--some", action="store_true")
+    parser.add_argument("--some", action="store_true", help="few models of each mode")
+    parser.add_argument("--modes", default="", help="some modes, separated by commas")
     options = parser.parse_args()
 
     def test():
         common.require("cppcheck")
-        {"check": check, "record": record}[options.what](options.work.resolve(), options.some)
+        {"check": check, "record": record}[options.what](
+            options.work.resolve(), options.some, [name for name in options.modes.split(",") if name])
 
     common.main_of(test)
 

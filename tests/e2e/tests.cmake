@@ -73,6 +73,7 @@ foreach(check strict tidy hostile deterministic workspace arguments arithmetic w
 endforeach()
 pytest_test(emitted.reading full test_reading.py)
 e2e_test(emitted.misra full ${python} ${e2e}/misra.py check --some --work ${work}/misra)
+e2e_test(emitted.columns full ${python} ${e2e}/modes.py columns --work ${work}/columns)
 e2e_test(emitted.schedules full ${python} ${e2e}/schedules.py --models depthwise_column_int8,digits_int8
   --cpus host,cortex-m4f --every 12 --run 4 --work ${work}/schedules)
 pytest_test(emitted.runs full test_run_matrix.py)

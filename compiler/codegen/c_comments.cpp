@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/c_comments.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
@@ -84,6 +86,13 @@ std::string describe(const graph::TensorType& type) {
   if (type.quantization.present() && !type.quantization.per_channel())
     out += fmt::format(", scale {} zero {}", type.scale(), type.zero_point());
   return out;
+}
+
+std::string tensor_title(const std::string& name, const graph::TensorType& type, size_t columns) {
+  constexpr size_t kLeast = 16, kQuotes = 4, kDots = 3, kSpace = 1;  // one character may add a space
+  const std::string what = describe(type);
+  const size_t taken = what.size() + kQuotes + kDots + kSpace;
+  return fmt::format("'{}': {}", c_comment_text(name, std::max(kLeast, columns > taken ? columns - taken : 0)), what);
 }
 
 std::string operator_title(const Program& program, const ProgramCall& call, size_t longest) {

@@ -80,7 +80,7 @@ class HeaderPrinter {
                      const graph::Port& port, const plan::Storage& storage) {
     const graph::TensorType& t = program_.graph[port.tensor].type;
     std::string m = fmt::format("{}_{}_{}", up_, kind, upper(field));
-    h += fmt::format("\n/* '{}': {} */\n", c_comment_text(port.name), describe(t));
+    h += fmt::format("\n/* {} */\n", tensor_title(port.name, t));
     h += fmt::format("#define {}_BYTES {}u\n#define {}_ELEMENTS {}u\n", m, t.bytes(), m,
                      t.elements());
     std::string dims;

@@ -80,6 +80,12 @@ ProgramFiles print_program(std::vector<ModelOfProgram>& models, const CodegenOpt
 // "int8 1x49x10x1 scale 0.58 zero 83", for comments and reports.
 std::string describe(const graph::TensorType& type);
 
+// No line of emitted C is longer.
+inline constexpr size_t kMostColumns = 110;
+
+// "'image': int8 1x32x32x3, scale 0.5 zero 0", for a comment of one line. A name that does not fit into `columns` is cut.
+std::string tensor_title(const std::string& name, const graph::TensorType& type, size_t columns = kMostColumns - 10);
+
 // The title of a call in code and reports: "CONV_2D 'name'"; the name is escaped for comments.
 std::string call_title(const plan::Program& program, const plan::ProgramCall& call);
 

@@ -178,10 +178,10 @@ void RunPrinter::list(const std::string& head, const std::vector<std::string>& a
   std::string text = head;
   std::string pad(head.size(), ' ');
   // Names of the user's functions may be longer than a line.
-  constexpr size_t kLongHead = 72, kMost = 110;
+  constexpr size_t kLongHead = 72;
   size_t longest = 0;
   for (const std::string& argument : arguments) longest = std::max(longest, argument.size());
-  if ((head.size() > kLongHead || head.size() + longest + 2 > kMost) && !arguments.empty()) {
+  if ((head.size() > kLongHead || head.size() + longest + 2 > kMostColumns) && !arguments.empty()) {
     line(head);
     text = pad = std::string(head.find_first_not_of(' ') + 8, ' ');
   }

@@ -45,7 +45,7 @@ std::string state_definitions(const Program& program, const CodegenOptions& opti
     const graph::Tensor& tensor = program.graph[state.before];
     int table = program.initial_values[i];
     std::string to = fmt::format("s + {}", program.states[i].offset);
-    s += fmt::format("    /* '{}': {} */\n", c_comment_text(tensor.name), describe(tensor.type));
+    s += fmt::format("    /* {} */\n", tensor_title(tensor.name, tensor.type));
     if (table < 0)
       s += fmt::format("    (void)memset({}, {}, {}u);\n", to,
                        state.initial.bytes.empty() ? 0 : state.initial.bytes[0], tensor.type.bytes());

@@ -44,8 +44,7 @@ void port_constants(std::string& out, const std::string& start, const graph::Por
                     const plan::Storage& storage) {
   std::string dims;
   for (int64_t d : t.shape) dims += fmt::format("{}{}", dims.empty() ? "" : ", ", d);
-  out += fmt::format("\n/// '{}': {}\npub const {}_ELEMENTS: usize = {};\n", c_comment_text(port.name), describe(t), start,
-                     t.elements());
+  out += fmt::format("\n/// {}\npub const {}_ELEMENTS: usize = {};\n", tensor_title(port.name, t), start, t.elements());
   out += fmt::format("pub const {0}_BYTES: usize = {1};\npub const {0}_DIMS: [usize; {2}] = [{3}];\n", start, t.bytes(),
                      t.shape.size(), dims);
   out += fmt::format("pub const {0}_SCALE: f32 = {1};\npub const {0}_ZERO_POINT: i32 = {2};\n", start, float_text(t.scale()),

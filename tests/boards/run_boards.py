@@ -497,7 +497,7 @@ def test_data(results, names):
         results.check(files == ["board.json"], f"{name}: the folder holds data only", files)
         data = json.loads((ROOT / "boards" / name / "board.json").read_text())
         parts = data.pop("parts", [])
-        for optional in ("frameworks", "note", "aliases", "project"):
+        for optional in ("frameworks", "note", "aliases", "relatives", "project"):
             data.pop(optional, None)
         results.check(list(data) == list(reference), f"{name}: has the fields of every board",
                       set(data) ^ set(reference))

@@ -15,9 +15,7 @@ using plan::Program;
 using plan::ProgramCall;
 
 std::string FunctionComments::of(const plan::ProgramFunction& f) const {
-  auto call_at = [&](size_t i) -> const ProgramCall& {
-    return program_.calls[static_cast<size_t>(f.calls[i])];
-  };
+  auto call_at = [&](size_t i) -> const ProgramCall& { return program_.calls[static_cast<size_t>(f.calls[i])]; };
   bool same_types = true, same_schedule = true;
   for (size_t i = 1; i < f.calls.size(); ++i) {
     same_types = same_types && io_description(call_at(i), "") == io_description(call_at(0), "");
@@ -76,8 +74,7 @@ std::string FunctionComments::io_description(const ProgramCall& call, const char
   for (graph::TensorId id : op.operands)
     if (id.valid() && !program_.graph.is_constant(id))
       out += fmt::format(" * {}in:  {}\n", indent, describe(program_.graph[id].type));
-  for (graph::TensorId id : op.results)
-    out += fmt::format(" * {}out: {}\n", indent, describe(program_.graph[id].type));
+  for (graph::TensorId id : op.results) out += fmt::format(" * {}out: {}\n", indent, describe(program_.graph[id].type));
   return out;
 }
 

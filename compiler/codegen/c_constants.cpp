@@ -18,9 +18,7 @@ namespace {
 constexpr std::string_view kMagic = "aotcTAB";
 constexpr uint8_t kVersion = 1;
 
-const plan::Pool& pool_of(const Program& program) {
-  return program.pools[static_cast<size_t>(program.constant_pool)];
-}
+const plan::Pool& pool_of(const Program& program) { return program.pools[static_cast<size_t>(program.constant_pool)]; }
 
 std::span<const uint8_t> bytes_of(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
@@ -65,7 +63,10 @@ std::string image_prototypes(const CodegenOptions& options) {
   const std::string where =
       options.constants_address != 0
           ? fmt::format(" * It is at {0}_CONSTANTS_ADDRESS, which `image` has to be, and is checked there once.\n", up)
-          : fmt::format(" * It is aligned to {0}_CONSTANTS_ALIGN and stays where it is, unchanged, as long as the model runs.\n", up);
+          : fmt::format(
+                " * It is aligned to {0}_CONSTANTS_ALIGN and stays where it is, unchanged, as long as the model "
+                "runs.\n",
+                up);
   return fmt::format(
       "\n/* Takes the tables of an image of `size` bytes, or more, for all runs to come.\n{2}"
       " * Returns 0, {1}_ERROR_ARGUMENT for no, another or a misaligned address, or one of {1}_LOAD_...; then\n"
@@ -84,11 +85,15 @@ std::string image_missing(const CodegenOptions& options) {
 
 std::string image_declarations(const CodegenOptions& options) {
   if (options.constants_address == 0)
-    return fmt::format("\n/* The tables of the image that was loaded; null if there is none. */\n"
-                       "extern const uint8_t *{}_constants;\n", options.prefix);
-  return fmt::format("\n/* The tables of the image, and whether it was found good. */\n"
-                     "#define {1}_TABLES \\\n    ((const uint8_t *)(uintptr_t)({1}_CONSTANTS_ADDRESS + {2}u))\n"
-                     "extern uint8_t {0}_loaded;\n", options.prefix, upper(options.prefix), kImageHeader);
+    return fmt::format(
+        "\n/* The tables of the image that was loaded; null if there is none. */\n"
+        "extern const uint8_t *{}_constants;\n",
+        options.prefix);
+  return fmt::format(
+      "\n/* The tables of the image, and whether it was found good. */\n"
+      "#define {1}_TABLES \\\n    ((const uint8_t *)(uintptr_t)({1}_CONSTANTS_ADDRESS + {2}u))\n"
+      "extern uint8_t {0}_loaded;\n",
+      options.prefix, upper(options.prefix), kImageHeader);
 }
 
 std::string image_definitions(const Program& program, const CodegenOptions& options) {
@@ -106,8 +111,10 @@ std::string image_definitions(const Program& program, const CodegenOptions& opti
       "static const uint8_t {0}_image_head[20] = {{\n    {2},\n    {3}, {4},\n}};\n\n"
       "static uint32_t {0}_crc(uint32_t crc, const uint8_t *bytes, uint32_t size)\n{{\n"
       "    static const uint32_t part[16] = {{\n"
-      "        0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, 0x5005713Cu,\n"
-      "        0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu, 0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, 0xBDBDF21Cu,\n"
+      "        0x00000000u, 0x1DB71064u, 0x3B6E20C8u, 0x26D930ACu, 0x76DC4190u, 0x6B6B51F4u, 0x4DB26158u, "
+      "0x5005713Cu,\n"
+      "        0xEDB88320u, 0xF00F9344u, 0xD6D6A3E8u, 0xCB61B38Cu, 0x9B64C2B0u, 0x86D3D2D4u, 0xA00AE278u, "
+      "0xBDBDF21Cu,\n"
       "    }};\n"
       "    uint32_t sum = crc;\n\n"
       "    for (uint32_t i = 0; i < size; ++i) {{\n"

@@ -59,8 +59,7 @@ std::string table_declarator(const ops::Constant& c, const std::string& name) {
 
 std::string section_macro(const CodegenOptions& options, size_t i) {
   std::string up = upper(options.prefix);
-  return options.constants_sections.size() == 1 ? up + "_CONSTANTS"
-                                                : fmt::format("{}_CONSTANTS_{}", up, i + 1);
+  return options.constants_sections.size() == 1 ? up + "_CONSTANTS" : fmt::format("{}_CONSTANTS_{}", up, i + 1);
 }
 
 // Behind a table: the memory that it is in.
@@ -78,7 +77,8 @@ std::string declaration(const plan::Program& program, const CodegenOptions& opti
   if (!program.program_tables && c.alignment > size_of(c.dtype))  // program memory is read byte by byte
     aligned = fmt::format("{}_ALIGNED({})", upper(options.prefix), c.alignment);
   const std::string table = table_declarator(c, name), placed = placement(program, options, section) + end;
-  if (aligned.size() + table.size() + placed.size() + 8 <= kCColumns) return aligned + (aligned.empty() ? "" : " ") + table + placed;
+  if (aligned.size() + table.size() + placed.size() + 8 <= kCColumns)
+    return aligned + (aligned.empty() ? "" : " ") + table + placed;
   if (!aligned.empty()) aligned += "\n    ";
   return aligned + table + (table.size() + placed.size() > kCColumns && placed[0] == ' ' ? "\n   " : "") + placed;
 }
@@ -121,29 +121,28 @@ std::string alignment_macro(const std::string& macro, const std::string& prefix)
       macro, prefix);
 }
 
-std::string data_header(const plan::Program& program, const CodegenOptions& options,
-                        const ModelFiles& names, bool floating) {
+std::string data_header(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
+                        bool floating) {
   std::string up = upper(options.prefix);
   std::string s = fmt::format("#ifndef {0}_DATA_H\n#define {0}_DATA_H\n\n", up);
   s += floating ? "#include <float.h>\n#include <stdint.h>\n" : "#include <stdint.h>\n";
   if (floating) s += evaluation_check(options.prefix);
   bool tables = !program.constants.empty() && program.constant_pool < 0;
   if (tables && program.program_tables) s += "\n#include <avr/pgmspace.h>\n";
-  if (tables || has_own_arena(program, options))
-    s += "\n" + alignment_macro(up + "_ALIGNED", options.prefix);
+  if (tables || has_own_arena(program, options)) s += "\n" + alignment_macro(up + "_ALIGNED", options.prefix);
   if (has_image(options)) s += image_declarations(options);
   if (!tables) return s + "\n#endif\n";
   for (size_t i = 0; i < options.constants_sections.size(); ++i)
-    s += fmt::format("\n#ifndef {0}\n#if defined(__GNUC__)\n#define {0} __attribute__((section(\"{1}\")))\n"
-                     "#else\n#error \"{2}: how does this compiler place a table in a section?\"\n"
-                     "#error \"define {0}\"\n#endif\n#endif\n",
-                     section_macro(options, i), options.constants_sections[i].name, options.prefix);
+    s += fmt::format(
+        "\n#ifndef {0}\n#if defined(__GNUC__)\n#define {0} __attribute__((section(\"{1}\")))\n"
+        "#else\n#error \"{2}: how does this compiler place a table in a section?\"\n"
+        "#error \"define {0}\"\n#endif\n#endif\n",
+        section_macro(options, i), options.constants_sections[i].name, options.prefix);
   s += fmt::format("\n/* Tables in {}_data.c{}. */\n", options.prefix,
                    program.program_tables ? ", in program memory" : "");
   std::vector<int> section = plan::assign_sections(program, options.constants_sections);
   for (size_t i = 0; i < program.constants.size(); ++i)
-    if (!names.is_row[i])
-      s += "extern " + declaration(program, options, i, names.constant_names[i], section[i], ";\n");
+    if (!names.is_row[i]) s += "extern " + declaration(program, options, i, names.constant_names[i], section[i], ";\n");
   return s + "\n#endif\n";
 }
 
@@ -186,12 +185,12 @@ std::string constant_pool_header(const plan::Program& program, const CodegenOpti
   const plan::Pool& pool = program.pools[static_cast<size_t>(program.constant_pool)];
   std::vector<uint8_t> bytes(static_cast<size_t>(pool.bytes), 0);
   for (const plan::ProgramConstant& c : program.constants)
-    std::copy(c.data.bytes.begin(), c.data.bytes.end(),
-              bytes.begin() + static_cast<ptrdiff_t>(c.offset));
+    std::copy(c.data.bytes.begin(), c.data.bytes.end(), bytes.begin() + static_cast<ptrdiff_t>(c.offset));
   s += fmt::format("#ifndef {0}_CONSTANTS_H\n#define {0}_CONSTANTS_H\n\n", up);
-  s += fmt::format("/* Initialises {0}_POOL_{1}_SIZE bytes,\n"
-                   " * aligned to {0}_ARENA_ALIGN, on a little-endian machine. */\n#define {0}_CONSTANT_POOL_DATA",
-                   up, upper(pool.name));
+  s += fmt::format(
+      "/* Initialises {0}_POOL_{1}_SIZE bytes,\n"
+      " * aligned to {0}_ARENA_ALIGN, on a little-endian machine. */\n#define {0}_CONSTANT_POOL_DATA",
+      up, upper(pool.name));
   if (bytes.empty()) s += " 0";
   for (size_t i = 0; i < bytes.size(); ++i)
     s += fmt::format("{}{}", i % 20 == 0 ? (i > 0 ? ", \\\n    " : " \\\n    ") : ", ", bytes[i]);

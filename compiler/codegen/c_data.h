@@ -19,8 +19,8 @@ std::string alignment_macro(const std::string& macro, const std::string& prefix)
 // The text after the first comment of NAME_data.h: every table with its alignment, section or memory, so that no file
 // assumes more than the other provides; for models that compute with floats also the requirements on the compiler.
 // `names` has the names of the tables.
-std::string data_header(const plan::Program& program, const CodegenOptions& options,
-                        const ModelFiles& names, bool floating);
+std::string data_header(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
+                        bool floating);
 
 // Appends the text after the first comment of NAME_data.c: the tables, and the arena if the model has its own.
 void append_data_source(std::string& s, const plan::Program& program, const CodegenOptions& options,

@@ -25,8 +25,7 @@ const graph::TensorType& input_type(const Program& program) {
 }
 
 bool one_slot(const Feeding& fed) {
-  return std::all_of(fed.slots.begin(), fed.slots.end(),
-                     [&](int64_t slot) { return slot == fed.slots[0]; });
+  return std::all_of(fed.slots.begin(), fed.slots.end(), [&](int64_t slot) { return slot == fed.slots[0]; });
 }
 
 std::string constants_of_rows(const Program& program, const CodegenOptions& options) {
@@ -68,8 +67,8 @@ std::string constants_of_rows(const Program& program, const CodegenOptions& opti
         "/* Instructions of the longest {1}_feed{2}, at most, by the cost model of {3}: that of "
         "row {4}. */\n"
         "#define {0}_LONGEST_FEED {5}u\n",
-        up, p, options.slices ? fmt::format(" with all its slices") : "",
-        c_comment_text(options.cost_model), options.longest_feed_row, options.longest_feed);
+        up, p, options.slices ? fmt::format(" with all its slices") : "", c_comment_text(options.cost_model),
+        options.longest_feed_row, options.longest_feed);
   if (!options.slices) return s;
   s += fmt::format(
       "/* Positions of a run: the rows, and the calls of operators behind them. */\n"
@@ -107,8 +106,8 @@ std::string feed_declarations(const Program& program, const CodegenOptions& opti
       " * run's until its last row was fed{1}: rows are kept in it from feed to feed.\n"
       " * Begins anew if a run was on its way{2}. Returns 0, or {3}_ERROR_ARGUMENT. */\n{4};\n",
       p, options.slices ? " and its last slice is done" : "",
-      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "",
-      up, begin_prototype(program, p));
+      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "", up,
+      begin_prototype(program, p));
   s += fmt::format(
       "\n/* Where the next row goes, {0}_ROW_BYTES bytes, which DMA may write; it is valid until "
       "{1}_feed. Null if no "
@@ -160,8 +159,8 @@ std::string feed_tables(const Program& program, const CodegenOptions& options) {
   const std::string& p = options.prefix;
   const Feeding& fed = *program.feeding;
   const std::string rows = upper(p) + "_ROWS";
-  std::string s = table("By row: the first event that waits for it; at the end, the number of events.",
-                        "uint16_t", p + "_row_events", rows + " + 1", fed.begins, fed.period);
+  std::string s = table("By row: the first event that waits for it; at the end, the number of events.", "uint16_t",
+                        p + "_row_events", rows + " + 1", fed.begins, fed.period);
   if (!one_slot(fed))
     s += table("Where each row goes in the window.", "uint8_t", p + "_row_slots", rows, fed.slots, fed.period);
   return s + "\n";
@@ -173,13 +172,10 @@ std::string feed_tables(const Program& program, const CodegenOptions& options) {
 void RunPrinter::print_events(const std::string& from, const std::string& to) {
   const auto call = static_cast<size_t>(program_.feeding->call);
   std::vector<std::string> arguments;
-  for (size_t a = 1; a < program_.calls[call].arguments.size(); ++a)
-    arguments.push_back(argument(call, a));
+  for (size_t a = 1; a < program_.calls[call].arguments.size(); ++a) arguments.push_back(argument(call, a));
   arguments.push_back(from);
   arguments.push_back(to);
-  list(fmt::format("    {}(",
-                   names_.function_names[static_cast<size_t>(program_.calls[call].function)]),
-       arguments);
+  list(fmt::format("    {}(", names_.function_names[static_cast<size_t>(program_.calls[call].function)]), arguments);
 }
 
 // What NAME_begin does for rows, with the context filled.
@@ -199,13 +195,10 @@ std::string RunPrinter::print_row() {
     line(fmt::format("    if (context->event != {0}_row_events[context->row]{1}) {{\n        return NULL;\n    }}", p_,
                      fed.period > 0 ? "" : fmt::format(" || context->row == {}_ROWS", up_)));
   const std::string memory =
-      has_pools(program_) ? "pools." + program_.pools[static_cast<size_t>(fed.place.pool)].name
-                          : "arena";
-  std::string place =
-      fmt::format("(uint8_t *)context->{} + {}u", memory,
-                  fed.place.offset + (one_slot(fed) ? fed.slots[0] * fed.row_bytes : 0));
-  if (!one_slot(fed))
-    place += fmt::format(" + (uint32_t){}_row_slots[context->row] * {}_ROW_BYTES", p_, up_);
+      has_pools(program_) ? "pools." + program_.pools[static_cast<size_t>(fed.place.pool)].name : "arena";
+  std::string place = fmt::format("(uint8_t *)context->{} + {}u", memory,
+                                  fed.place.offset + (one_slot(fed) ? fed.slots[0] * fed.row_bytes : 0));
+  if (!one_slot(fed)) place += fmt::format(" + (uint32_t){}_row_slots[context->row] * {}_ROW_BYTES", p_, up_);
   line(fmt::format("    return ({} *)(void *)({});", type, place));
   line("}");
   return std::move(text_);
@@ -237,13 +230,10 @@ std::string RunPrinter::print_feed(int lines_before, nlohmann::ordered_json& cal
   if (!options_.slices) {
     const auto first = static_cast<size_t>(program_.feeding->call);
     line("");
-    line(fmt::format("    /* call {}: rows up to {} */", first,
-                     operator_title(program_, program_.calls[first], 60)));
+    line(fmt::format("    /* call {}: rows up to {} */", first, operator_title(program_, program_.calls[first], 60)));
     calls.push_back(call_entry(first));
-    print_events(fmt::format("{}_row_events[context->row]", p_),
-                 fmt::format("{}_row_events[context->row + 1]", p_));
-    line(fmt::format("    if (++context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}",
-                     up_));
+    print_events(fmt::format("{}_row_events[context->row]", p_), fmt::format("{}_row_events[context->row + 1]", p_));
+    line(fmt::format("    if (++context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}", up_));
     print_period();
     print_trace(first);
     print_steps({program_.body.begin() + 1, program_.body.end()}, calls);
@@ -260,13 +250,11 @@ std::string RunPrinter::print_feed(int lines_before, nlohmann::ordered_json& cal
     line(fmt::format("    ++context->row;\n    return {}_step(context);\n}}", p_));
     return std::move(text_);
   }
-  line(
-      fmt::format("    if (context->position != 1) {{\n        return {}_ERROR_ROW;\n    }}", up_));
+  line(fmt::format("    if (context->position != 1) {{\n        return {}_ERROR_ROW;\n    }}", up_));
   return finish_feed(std::move(body), lines_before, calls);
 }
 
-std::string RunPrinter::finish_feed(std::string body, int lines_before,
-                                    nlohmann::ordered_json& calls) {
+std::string RunPrinter::finish_feed(std::string body, int lines_before, nlohmann::ordered_json& calls) {
   step_locals(body);
   const auto above = lines_before + static_cast<int>(std::count(text_.begin(), text_.end(), '\n'));
   for (nlohmann::ordered_json& entry : calls) entry["line"] = entry["line"].get<int>() + above;
@@ -291,19 +279,16 @@ void RunPrinter::print_slice_of_rows() {
   const bool whole = turns >= program_.feeding->begins.back();
   line(fmt::format("    const int32_t end = {}_row_events[context->row];", p_));
   line("    const int32_t from0 = context->event;");
-  line(whole
-           ? "    const int32_t to0 = end;"
-           : fmt::format("    const int32_t to0 = end - from0 > {0} ? from0 + {0} : end;", turns));
+  line(whole ? "    const int32_t to0 = end;"
+             : fmt::format("    const int32_t to0 = end - from0 > {0} ? from0 + {0} : end;", turns));
   // Behind a result, with no frame fed since.
   if (program_.feeding->period > 0)
     line(fmt::format("\n    if (from0 == end) {{\n        return {}_NEXT_ROW;\n    }}", up_));
-  line(fmt::format("    /* call {}: rows up to {} */", call,
-                   operator_title(program_, program_.calls[call], 60)));
+  line(fmt::format("    /* call {}: rows up to {} */", call, operator_title(program_, program_.calls[call], 60)));
   print_events("from0", "to0");
   line("    context->event = to0;");
   if (!whole) line(fmt::format("    if (to0 < end) {{\n        return {}_MORE;\n    }}", up_));
-  line(fmt::format("    if (context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}",
-                   up_));
+  line(fmt::format("    if (context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}", up_));
   print_period();
   print_trace(call);
 }
@@ -313,21 +298,20 @@ std::string RunPrinter::print_run_by_rows() {
   const std::string input = "inputs->" + names_.input_fields[0];
   const DType type = input_type(program_).dtype;
   std::string wrong = fmt::format("inputs == NULL || {} == NULL", input);
-  if (size_of(type) > 1)
-    wrong += fmt::format(" || {}_MISALIGNED({}, {})", up_, input, c_type_of(type));
+  if (size_of(type) > 1) wrong += fmt::format(" || {}_MISALIGNED({}, {})", up_, input, c_type_of(type));
   line(run_prototype(program_, p_));
   line("{");
   line(fmt::format("    struct {}_context context;", p_));
   line("    const uint8_t *from;\n    int32_t row;\n    int32_t status;\n");
   line(fmt::format("    if ({}) {{\n        return {}_ERROR_ARGUMENT;\n    }}", wrong, up_));
   line(fmt::format("    from = (const uint8_t *){};", input));
-  line(fmt::format("    status = {}_begin(&context, outputs, {}{});", p_,
-                   has_pools(program_) ? "pools" : "arena", has_state(program_) ? ", state" : ""));
+  line(fmt::format("    status = {}_begin(&context, outputs, {}{});", p_, has_pools(program_) ? "pools" : "arena",
+                   has_state(program_) ? ", state" : ""));
   line(fmt::format("    for (row = 0; row < {}_ROWS && status == 0; ++row) {{", up_));
-  line(fmt::format(
-      "        memcpy({0}_row(&context), from, {1}_ROW_BYTES);\n        from += {1}_ROW_BYTES;\n"
-      "        status = {0}_feed(&context);",
-      p_, up_));
+  line(
+      fmt::format("        memcpy({0}_row(&context), from, {1}_ROW_BYTES);\n        from += {1}_ROW_BYTES;\n"
+                  "        status = {0}_feed(&context);",
+                  p_, up_));
   if (options_.slices)
     line(
         fmt::format("        while (status == {1}_MORE) {{\n            status = "
@@ -335,8 +319,7 @@ std::string RunPrinter::print_run_by_rows() {
                     p_, up_));
   line("    }");
   if (may_fail_above_zero(program_, options_))
-    line(fmt::format(
-        "    if (status == {}_ERROR_OPERATOR) {{\n        return context.status;\n    }}", up_));
+    line(fmt::format("    if (status == {}_ERROR_OPERATOR) {{\n        return context.status;\n    }}", up_));
   line(fmt::format("    return status == {}_DONE ? 0 : status;", up_));
   line("}");
   return std::move(text_);

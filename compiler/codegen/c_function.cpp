@@ -26,8 +26,19 @@ using namespace tir;  // NOLINT: every node kind is used here
 
 // C operator precedence, higher binds tighter.
 enum Precedence {
-  kConditional = 1, kLogicalOr, kLogicalAnd, kBitOr, kBitXor, kBitAnd, kEquality, kRelational,
-  kShift, kAdditive, kMultiplicative, kUnary, kPostfix
+  kConditional = 1,
+  kLogicalOr,
+  kLogicalAnd,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kEquality,
+  kRelational,
+  kShift,
+  kAdditive,
+  kMultiplicative,
+  kUnary,
+  kPostfix
 };
 
 struct Text {
@@ -102,24 +113,22 @@ const char* math_name(Intrinsic f) {
 }
 
 bool is_i32(const ExprPtr& e, int64_t value) {
-  return e->kind == ExprKind::kIntImm && e->type == DType::kI32 &&
-         static_cast<const IntImm&>(*e).value == value;
+  return e->kind == ExprKind::kIntImm && e->type == DType::kI32 && static_cast<const IntImm&>(*e).value == value;
 }
 
 // v of min(max(v, -128), 127).
 const ExprPtr* saturated(const Binary& n, int bits) {
   const int64_t beyond = int64_t{1} << (bits - 1);
-  if (n.op != BinaryOp::kMin || n.lhs->kind != ExprKind::kBinary || !is_i32(n.rhs, beyond - 1))
-    return nullptr;
+  if (n.op != BinaryOp::kMin || n.lhs->kind != ExprKind::kBinary || !is_i32(n.rhs, beyond - 1)) return nullptr;
   const auto& inner = static_cast<const Binary&>(*n.lhs);
   return inner.op == BinaryOp::kMax && is_i32(inner.rhs, -beyond) ? &inner.lhs : nullptr;
 }
 
 class Printer {
  public:
-  Printer(const Function& function, const std::string& name, const std::string& prefix,
-          bool is_kernel = false, CallingConvention form = CallingConvention::kPlain,
-          const std::vector<std::string>& bound = {}, bool narrow = false, int traced_call = -1)
+  Printer(const Function& function, const std::string& name, const std::string& prefix, bool is_kernel = false,
+          CallingConvention form = CallingConvention::kPlain, const std::vector<std::string>& bound = {},
+          bool narrow = false, int traced_call = -1)
       : function_(function),
         name_(name),
         prefix_(prefix),
@@ -134,8 +143,8 @@ class Printer {
     scopes_.emplace_back();
     lets_.emplace_back();
     if (form_ == CallingConvention::kPacked)
-      scopes_.back() = {"args", "type_codes", "num_args", "ret_value", "ret_type_code",
-                        "resource_handle", "packed_status"};
+      scopes_.back() = {"args",          "type_codes",      "num_args",     "ret_value",
+                        "ret_type_code", "resource_handle", "packed_status"};
     out_.prototype = fmt::format("{} {}(", returns_nothing() ? "void" : "int32_t", name_);
     const size_t head = out_.prototype.size();
     size_t column = head;
@@ -157,8 +166,7 @@ class Printer {
     };
     for (const BufferPtr& p : function_.params) {
       bool writes = p->role == Role::kOutput || p->role == Role::kScratch;
-      parameter(p.get(), p->name,
-                fmt::format("{}{} *", writes ? "" : "const ", c_type_of(p->dtype)));
+      parameter(p.get(), p->name, fmt::format("{}{} *", writes ? "" : "const ", c_type_of(p->dtype)));
     }
     for (const VarPtr& v : function_.scalars) parameter(v.get(), v->name, "int32_t ");
     out_.prototype += out_.parameters.empty() ? "void)" : ")";
@@ -201,8 +209,8 @@ class Printer {
         head += fmt::format("    {}const {} = {};\n", p.type, p.name, bound_[i]);
         continue;
       }
-      head += fmt::format("    {0}const {1} = ({0}){2}_tensor_data(args, {3});\n", p.type, p.name,
-                          prefix_, taken.size());
+      head +=
+          fmt::format("    {0}const {1} = ({0}){2}_tensor_data(args, {3});\n", p.type, p.name, prefix_, taken.size());
       taken.push_back(p);
     }
     out_.parameters = std::move(taken);
@@ -308,8 +316,7 @@ class Printer {
   }
 
   Text text(const Address& n) {
-    const auto* imm =
-        n.index->kind == ExprKind::kIntImm ? static_cast<const IntImm*>(n.index.get()) : nullptr;
+    const auto* imm = n.index->kind == ExprKind::kIntImm ? static_cast<const IntImm*>(n.index.get()) : nullptr;
     if (imm && imm->value == 0) return {name_of_node(n.buffer.get()), kPostfix};
     return {fmt::format("&{}[{}]", name_of_node(n.buffer.get()), any(n.index)), kUnary};
   }
@@ -349,8 +356,7 @@ class Printer {
         return {fmt::format("{}_{}({})", prefix_, f, converted(*value)), kPostfix};
       }
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) {
-      std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max",
-                                  short_name(n.type));
+      std::string f = fmt::format("{}_{}", n.op == BinaryOp::kMin ? "min" : "max", short_name(n.type));
       out_.use.functions.insert(f);
       return {fmt::format("{}_{}({}, {})", prefix_, f, converted(n.lhs), converted(n.rhs)), kPostfix};
     }
@@ -362,13 +368,13 @@ class Printer {
       return {fmt::format("{}_product({}, {})", prefix_, any(n.lhs), any(n.rhs)), kPostfix};
     }
     // Mixed bitwise and shift operators get brackets even where C does not need them.
-    bool careful = s.precedence <= kBitAnd || s.precedence == kShift || s.precedence == kEquality ||
-                   s.precedence == kRelational;
+    bool careful =
+        s.precedence <= kBitAnd || s.precedence == kShift || s.precedence == kEquality || s.precedence == kRelational;
     int left = careful ? std::max(s.precedence + 1, static_cast<int>(kMultiplicative)) : s.precedence;
     int right = careful ? left : s.precedence + 1;
     if (s.precedence == kLogicalAnd || s.precedence == kLogicalOr) left = right = kEquality;
-    if (n.op == BinaryOp::kEq || n.op == BinaryOp::kNe || n.op == BinaryOp::kLt ||
-        n.op == BinaryOp::kLe || n.op == BinaryOp::kGt || n.op == BinaryOp::kGe)
+    if (n.op == BinaryOp::kEq || n.op == BinaryOp::kNe || n.op == BinaryOp::kLt || n.op == BinaryOp::kLe ||
+        n.op == BinaryOp::kGt || n.op == BinaryOp::kGe)
       left = right = kAdditive;
     std::string lhs = at_least(n.lhs, left);
     std::string rhs = at_least(n.rhs, right);
@@ -435,17 +441,13 @@ class Printer {
       case Intrinsic::kMemcpy:
         if (static_cast<const Address&>(*n.args[1]).buffer->space == Space::kProgram) {
           out_.use.program = true;
-          return {fmt::format("memcpy_P({}, {}, {})", any(n.args[0]), any(n.args[1]),
-                              size(n.args[2])),
-                  kPostfix};
+          return {fmt::format("memcpy_P({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])), kPostfix};
         }
         out_.use.string = true;
-        return {fmt::format("memcpy({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])),
-                kPostfix};
+        return {fmt::format("memcpy({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])), kPostfix};
       case Intrinsic::kMemset:
         out_.use.string = true;
-        return {fmt::format("memset({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])),
-                kPostfix};
+        return {fmt::format("memset({}, {}, {})", any(n.args[0]), any(n.args[1]), size(n.args[2])), kPostfix};
       case Intrinsic::kFloatBits:
         out_.use.functions.insert("float_bits");
         out_.use.string = true;
@@ -471,8 +473,7 @@ class Printer {
       return {fmt::format("{}_{}({})", prefix_, f, args), kPostfix};
     }
     out_.use.math = true;
-    return {fmt::format("{}{}({})", math_name(n.callee), n.type == DType::kF32 ? "f" : "", args),
-            kPostfix};
+    return {fmt::format("{}{}({})", math_name(n.callee), n.type == DType::kF32 ? "f" : "", args), kPostfix};
   }
   std::string size(const ExprPtr& e) {
     if (e->kind == ExprKind::kIntImm) return any(e);
@@ -503,15 +504,12 @@ class Printer {
   }
   // No element of what may be written, and no variable that changes.
   bool is_fixed(const Expr& e) const {
-    return visit(e, Overloaded{[&](const VarRef& n) { return !changing_.contains(n.var.get()); },
-                               [&](const Load& n) {
-                                 return n.buffer->role == Role::kConstant && is_fixed(*n.index);
-                               },
-                               [](const Select&) { return false; }, [](const Call&) { return false; },
-                               [](const Address&) { return false; },
-                               [&](const auto& n) {
-                                 return all_children(n, [&](const Expr& x) { return is_fixed(x); });
-                               }});
+    return visit(
+        e, Overloaded{[&](const VarRef& n) { return !changing_.contains(n.var.get()); },
+                      [&](const Load& n) { return n.buffer->role == Role::kConstant && is_fixed(*n.index); },
+                      [](const Select&) { return false; }, [](const Call&) { return false; },
+                      [](const Address&) { return false; },
+                      [&](const auto& n) { return all_children(n, [&](const Expr& x) { return is_fixed(x); }); }});
   }
 
   void print_nested(const StmtPtr& s) {
@@ -561,8 +559,7 @@ class Printer {
     if (small && !stays_int(n.init)) init = fmt::format("({}){}", small, at_least(n.init, kUnary));
     if (said_before(n, init)) return;
     std::string id = declare(n.var.get(), n.var->name);
-    line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ", small ? small : c_type_of(n.var->dtype), id,
-                     init));
+    line(fmt::format("{}{} {} = {};", n.is_mutable ? "" : "const ", small ? small : c_type_of(n.var->dtype), id, init));
   }
 
   void print(const Store& n) {
@@ -599,9 +596,8 @@ class Printer {
 
   // What is stored as `type`: with a cast only where the value may be of a wider one.
   std::string stored(const ExprPtr& value, DType type) {
-    const ExprPtr& inner = value->kind == ExprKind::kCast && value->type == type
-                               ? static_cast<const Cast&>(*value).value
-                               : value;
+    const ExprPtr& inner =
+        value->kind == ExprKind::kCast && value->type == type ? static_cast<const Cast&>(*value).value : value;
     if (inner->kind == ExprKind::kLoad && static_cast<const Load&>(*inner).buffer->dtype == type)
       return element(static_cast<const Load&>(*inner));
     if (inner->kind == ExprKind::kIntImm && is_int(type)) {
@@ -638,8 +634,7 @@ class Printer {
     std::string id = declare(n.var.get(), n.var->name);
     std::string next = n.step == 1 ? "++" + id : fmt::format("{} += {}", id, n.step);
     const char* type = ranges_.type_of_loop(n);
-    line(fmt::format("for ({} {} = {}; {} < {}; {}) {{", type ? type : "int32_t", id, begin, id, end,
-                     next));
+    line(fmt::format("for ({} {} = {}; {} < {}; {}) {{", type ? type : "int32_t", id, begin, id, end, next));
     print_nested(n.body);
     scopes_.pop_back();
     line("}");
@@ -650,8 +645,7 @@ class Printer {
     const std::string& id = name_of_node(n.var.get());
     if (n.value->kind == ExprKind::kBinary) {
       const auto& b = static_cast<const Binary&>(*n.value);
-      bool own = b.lhs->kind == ExprKind::kVarRef &&
-                 static_cast<const VarRef&>(*b.lhs).var.get() == n.var.get();
+      bool own = b.lhs->kind == ExprKind::kVarRef && static_cast<const VarRef&>(*b.lhs).var.get() == n.var.get();
       if (own && !b.wrapping && (b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub))
         return line(fmt::format("{} {}= {};", id, b.op == BinaryOp::kAdd ? "+" : "-", converted(b.rhs)));
     }
@@ -673,7 +667,7 @@ class Printer {
   std::vector<std::vector<std::string>> scopes_;
   std::unordered_map<const void*, std::string> names_;
   std::vector<std::unordered_map<std::string, const void*>> lets_;  // by scope: what was said
-  std::unordered_set<const void*> changing_;                       // variables that are assigned to
+  std::unordered_set<const void*> changing_;                        // variables that are assigned to
   std::unordered_map<const void*, int> uses_;
 };
 
@@ -689,9 +683,8 @@ void SupportUse::merge(const SupportUse& other) {
   program = program || other.program;
 }
 
-PrintedFunction print_c(const tir::Function& function, const std::string& name,
-                        const std::string& prefix, CallingConvention form,
-                        const std::vector<std::string>& bound, bool narrow, int traced_call) {
+PrintedFunction print_c(const tir::Function& function, const std::string& name, const std::string& prefix,
+                        CallingConvention form, const std::vector<std::string>& bound, bool narrow, int traced_call) {
   return Printer(function, name, prefix, false, form, bound, narrow, traced_call).run();
 }
 
@@ -708,8 +701,7 @@ std::string c_float(double value, DType type) {
   std::string cast = type == DType::kF32 ? "" : "(double)";
   if (std::isnan(value)) return cast + "NAN";
   if (std::isinf(value)) return (value < 0 ? "-" : "") + cast + "INFINITY";
-  std::string text = type == DType::kF32 ? fmt::format("{}", static_cast<float>(value))
-                                         : fmt::format("{}", value);
+  std::string text = type == DType::kF32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
   return text + (type == DType::kF32 ? "f" : "");
 }

@@ -15,12 +15,12 @@ namespace aotc::codegen {
 
 // The helper functions and headers that printed code uses; the model file defines them as static inline.
 struct SupportUse {
-  std::set<std::string> functions;  // "min_i32", "float_bits"
-  bool math = false;                // <math.h>
-  bool string = false;              // <string.h>
-  bool floating = false;            // floating-point arithmetic
-  bool comparing = false;           // comparisons of floating-point values
-  bool program = false;             // tables in program memory: <avr/pgmspace.h>
+  std::set<std::string> functions;                // "min_i32", "float_bits"
+  bool math = false;                              // <math.h>
+  bool string = false;                            // <string.h>
+  bool floating = false;                          // floating-point arithmetic
+  bool comparing = false;                         // comparisons of floating-point values
+  bool program = false;                           // tables in program memory: <avr/pgmspace.h>
   std::map<std::string, tir::KernelPtr> kernels;  // by name_of()
   void merge(const SupportUse& other);
 };
@@ -41,9 +41,9 @@ struct PrintedFunction {
 // function are the pointers that it extracts from its arguments, in order; a parameter for which `bound` names a table
 // is that table, not an argument. `traced_call`: the call whose results it traces. `narrow`: for CPUs with 16-bit int,
 // values known to fit are computed in int.
-PrintedFunction print_c(const tir::Function& function, const std::string& name,
-                        const std::string& prefix, CallingConvention form = CallingConvention::kPlain,
-                        const std::vector<std::string>& bound = {}, bool narrow = false, int traced_call = -1);
+PrintedFunction print_c(const tir::Function& function, const std::string& name, const std::string& prefix,
+                        CallingConvention form = CallingConvention::kPlain, const std::vector<std::string>& bound = {},
+                        bool narrow = false, int traced_call = -1);
 
 // The "#include <...>" lines for packed functions.
 std::string packed_includes();

@@ -39,33 +39,38 @@ class HeaderPrinter {
       arena = 0;
       for (const plan::Pool& pool : program_.pools) arena += Program::aligned(pool.bytes);
     }
-    h += workspace
-             ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
-         : has_pools(program_)
-             ? "/* Bytes of all pools, and the alignment of each. */\n"
-             : "/* Bytes that the arena given to the run function must have, and its alignment. */\n";
+    h += workspace             ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
+         : has_pools(program_) ? "/* Bytes of all pools, and the alignment of each. */\n"
+                               : "/* Bytes that the arena given to the run function must have, and its alignment. */\n";
     h += fmt::format("#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n", up_, arena,
                      Program::kArenaAlignment);
     if (workspace)
-      h += fmt::format("/* Most bytes of workspace in use at a time, allocations rounded up to 16. */\n"
-                       "#define {}_WORKSPACE_SIZE {}u\n", up_, workspace_bytes(program_));
-    h += fmt::format("#define {}_INPUT_COUNT {}\n#define {}_OUTPUT_COUNT {}\n", up_,
-                     g.inputs.size(), up_, g.outputs.size());
-    h += fmt::format("/* Calls of operators in one run. */\n#define {}_CALL_COUNT {}\n", up_,
-                     program_.calls.size());
+      h += fmt::format(
+          "/* Most bytes of workspace in use at a time, allocations rounded up to 16. */\n"
+          "#define {}_WORKSPACE_SIZE {}u\n",
+          up_, workspace_bytes(program_));
+    h += fmt::format("#define {}_INPUT_COUNT {}\n#define {}_OUTPUT_COUNT {}\n", up_, g.inputs.size(), up_,
+                     g.outputs.size());
+    h += fmt::format("/* Calls of operators in one run. */\n#define {}_CALL_COUNT {}\n", up_, program_.calls.size());
     h += kernels;
-    h += fmt::format("/* Status of a run called with a null or misaligned pointer, be it in a struct. */\n"
-                     "#define {}_ERROR_ARGUMENT (-1)\n", up_);
+    h += fmt::format(
+        "/* Status of a run called with a null or misaligned pointer, be it in a struct. */\n"
+        "#define {}_ERROR_ARGUMENT (-1)\n",
+        up_);
     if (workspace)
-      h += fmt::format("/* Status of a run whose workspace is exhausted. */\n"
-                       "#define {}_ERROR_WORKSPACE (-2)\n", up_);
+      h += fmt::format(
+          "/* Status of a run whose workspace is exhausted. */\n"
+          "#define {}_ERROR_WORKSPACE (-2)\n",
+          up_);
     h += state_macros(program_, p_);
     if (has_image(options_)) h += image_macros(program_, options_);
     if (std::any_of(program_.functions.begin(), program_.functions.end(),
                     [](const auto& f) { return f.body && tir::can_fail(f.body->body); }))
-      h += fmt::format("/* Status of a run that meets data an operator is not defined for: a division\n"
-                       " * by zero, for one. The outputs mean nothing. */\n"
-                       "#define {}_ERROR_DATA ({})\n", up_, tir::kFailStatus);
+      h += fmt::format(
+          "/* Status of a run that meets data an operator is not defined for: a division\n"
+          " * by zero, for one. The outputs mean nothing. */\n"
+          "#define {}_ERROR_DATA ({})\n",
+          up_, tir::kFailStatus);
     h += port_comment();
     for (size_t i = 0; i < g.inputs.size(); ++i)
       tensor_macros(h, "INPUT", out_.input_fields[i], g.inputs[i], program_.inputs[i]);
@@ -76,22 +81,19 @@ class HeaderPrinter {
   }
 
  private:
-  void tensor_macros(std::string& h, const char* kind, const std::string& field,
-                     const graph::Port& port, const plan::Storage& storage) {
+  void tensor_macros(std::string& h, const char* kind, const std::string& field, const graph::Port& port,
+                     const plan::Storage& storage) {
     const graph::TensorType& t = program_.graph[port.tensor].type;
     std::string m = fmt::format("{}_{}_{}", up_, kind, upper(field));
     h += fmt::format("\n/* {} */\n", tensor_title(port.name, t));
-    h += fmt::format("#define {}_BYTES {}u\n#define {}_ELEMENTS {}u\n", m, t.bytes(), m,
-                     t.elements());
+    h += fmt::format("#define {}_BYTES {}u\n#define {}_ELEMENTS {}u\n", m, t.bytes(), m, t.elements());
     std::string dims;
     for (int64_t d : t.shape) dims += fmt::format("{}{}", dims.empty() ? "" : ", ", d);
     h += fmt::format("#define {}_RANK {}\n", m, t.shape.size());
     if (!t.shape.empty()) h += fmt::format("#define {}_DIMS {{ {} }}\n", m, dims);
-    h += fmt::format("#define {}_SCALE {}\n#define {}_ZERO_POINT {}\n", m, scale_text(t), m,
-                     zero_text(t));
+    h += fmt::format("#define {}_SCALE {}\n#define {}_ZERO_POINT {}\n", m, scale_text(t), m, zero_text(t));
     if (storage.kind != plan::StorageKind::kArena) return;
-    h += fmt::format("/* Where it lies in the arena. */\n#define {}_OFFSET {}u\n", m,
-                     storage.offset);
+    h += fmt::format("/* Where it lies in the arena. */\n#define {}_OFFSET {}u\n", m, storage.offset);
   }
   static std::string scale_text(const graph::TensorType& t) { return c_float(t.scale(), DType::kF32); }
   static std::string zero_text(const graph::TensorType& t) {
@@ -103,8 +105,8 @@ class HeaderPrinter {
     h += fmt::format("#define {}_FOR_EACH_{}(X)", up_, kind);
     for (size_t i = 0; i < ports.size(); ++i) {
       const graph::TensorType& t = program_.graph[ports[i].tensor].type;
-      h += fmt::format(" \\\n    X({}, {}, {}, {}, {})", fields[i], c_type_of(t.dtype), t.elements(),
-                       scale_text(t), zero_text(t));
+      h += fmt::format(" \\\n    X({}, {}, {}, {}, {})", fields[i], c_type_of(t.dtype), t.elements(), scale_text(t),
+                       zero_text(t));
     }
     h += "\n";
   }
@@ -122,17 +124,15 @@ class HeaderPrinter {
       std::string memory = fmt::format("{}void *arena", qualifier);
       if (has_pools(program_)) {
         memory = fmt::format("const struct {}_pools *pools", p_);
-        base = fmt::format("({}uint8_t *)pools->{}", qualifier,
-                           program_.pools[static_cast<size_t>(storage[i].pool)].name);
+        base =
+            fmt::format("({}uint8_t *)pools->{}", qualifier, program_.pools[static_cast<size_t>(storage[i].pool)].name);
       }
-      if (has_own_arena(program_, options_))
-        base = fmt::format("(arena != 0 ? {} : {})", base, arena_name(options_));
+      if (has_own_arena(program_, options_)) base = fmt::format("(arena != 0 ? {} : {})", base, arena_name(options_));
       h += fmt::format(
           "\n/* {} */\nstatic inline {}{} *{}_{}_{}({})\n{{\n"
           "    return ({}{} *)({}void *)({} + {}_{}_{}_OFFSET);\n}}\n",
-          describe(t), qualifier, c_type_of(t.dtype), p_, kind, fields[i],
-          memory, qualifier, c_type_of(t.dtype), qualifier, base, up_, upper(kind),
-          upper(fields[i]));
+          describe(t), qualifier, c_type_of(t.dtype), p_, kind, fields[i], memory, qualifier, c_type_of(t.dtype),
+          qualifier, base, up_, upper(kind), upper(fields[i]));
     }
   }
 
@@ -148,8 +148,10 @@ class HeaderPrinter {
     if (!program_.graph.inputs.empty())
       h += program_.input_contract == plan::Contract::kOverwrite
                ? alone ? "/* Inputs lie in the arena: fill them before every run, which overwrites them. */\n"
-                       : fmt::format("/* Inputs lie in the arena: fill them right before every run, which overwrites "
-                                     "them,\n * as does every run of another model of {} in that arena. */\n", options_.program)
+                       : fmt::format(
+                             "/* Inputs lie in the arena: fill them right before every run, which overwrites "
+                             "them,\n * as does every run of another model of {} in that arena. */\n",
+                             options_.program)
                : "/* Inputs are the caller's: pass them to every run, which only reads them. */\n";
     h += fmt::format("#define {}_INPUT_IN_ARENA {}\n", up_,
                      program_.input_contract == plan::Contract::kOverwrite ? 1 : 0);
@@ -162,19 +164,17 @@ class HeaderPrinter {
     return h;
   }
 
-  void port_struct(std::string& h, const char* kind, bool is_input,
-                   const std::vector<graph::Port>& all, plan::Contract contract,
-                   const std::vector<std::string>& fields) {
+  void port_struct(std::string& h, const char* kind, bool is_input, const std::vector<graph::Port>& all,
+                   plan::Contract contract, const std::vector<std::string>& fields) {
     const std::vector<graph::Port> ports = struct_ports(all, contract);
     h += fmt::format("struct {}_{} {{\n", p_, kind);
     for (size_t i = 0; i < ports.size(); ++i) {
       const graph::TensorType& t = program_.graph[ports[i].tensor].type;
-      h += fmt::format("    {}{} *{}; /* {} */\n", is_input ? "const " : "", c_type_of(t.dtype),
-                       fields[i], describe(t));
+      h +=
+          fmt::format("    {}{} *{}; /* {} */\n", is_input ? "const " : "", c_type_of(t.dtype), fields[i], describe(t));
     }
     if (ports.empty())
-      h += fmt::format("    char none; /* {} */\n",
-                       all.empty() ? "the model has none" : "they lie in the arena");
+      h += fmt::format("    char none; /* {} */\n", all.empty() ? "the model has none" : "they lie in the arena");
     h += "};\n";
   }
 
@@ -190,21 +190,22 @@ class HeaderPrinter {
     port_struct(h, "outputs", false, g.outputs, program_.output_contract, out_.output_fields);
     h += pools_and_devices();
     if (has_own_arena(program_, options_))
-      h += options_.program.empty()
-               ? fmt::format("\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
-                             "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n", p_, up_)
-               : fmt::format("\n/* The arena of all models, in {1}_data.c. */\n#define {0}_OWN_ARENA 1\n"
-                             "extern uint8_t {1}_arena[];\n", up_, options_.program);
+      h += options_.program.empty() ? fmt::format(
+                                          "\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
+                                          "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n",
+                                          p_, up_)
+                                    : fmt::format(
+                                          "\n/* The arena of all models, in {1}_data.c. */\n#define {0}_OWN_ARENA 1\n"
+                                          "extern uint8_t {1}_arena[];\n",
+                                          up_, options_.program);
     accessors(h, true);
     accessors(h, false);
     h += state_prototypes(program_, p_);
     if (has_image(options_)) h += image_prototypes(options_);
     h += run_comment();
     h += run_prototype(program_, p_) + ";\n";
-    if (program_.feeding)
-      h += feed_declarations(program_, options_);
-    else if (options_.slices)
-      h += slice_declarations(program_, options_);
+    if (program_.feeding) h += feed_declarations(program_, options_);
+    else if (options_.slices) h += slice_declarations(program_, options_);
     h += fmt::format(
         "\n#ifdef {0}_TRACE\n"
         "/* Defined by the application: sees every result right after the call that makes it. */\n"
@@ -217,33 +218,36 @@ class HeaderPrinter {
     std::string h;
     std::vector<int> devices = context_devices(program_);
     if (has_pools(program_)) {
-      h += fmt::format("\n/* X(field, bytes) for every pool of intermediate tensors. */\n#define {}_FOR_EACH_POOL(X)", up_);
+      h += fmt::format("\n/* X(field, bytes) for every pool of intermediate tensors. */\n#define {}_FOR_EACH_POOL(X)",
+                       up_);
       for (const plan::Pool& pool : program_.pools)
         if (!pool.constants) h += fmt::format(" \\\n    X({}, {}u)", pool.name, pool.bytes);
       h += "\n";
       if (program_.constant_pool >= 0)
-        h += fmt::format("/* The member that is the pool of constants; {}_constants.h has its content. */\n"
-                         "#define {}_CONSTANT_POOL {}\n", p_, up_,
-                         program_.pools[static_cast<size_t>(program_.constant_pool)].name);
+        h += fmt::format(
+            "/* The member that is the pool of constants; {}_constants.h has its content. */\n"
+            "#define {}_CONSTANT_POOL {}\n",
+            p_, up_, program_.pools[static_cast<size_t>(program_.constant_pool)].name);
       for (const plan::Pool& pool : program_.pools)
         h += fmt::format("#define {}_POOL_{}_SIZE {}u\n", up_, upper(pool.name), pool.bytes);
-      h += fmt::format("\n/* Memory for intermediate tensors, each aligned to {}_ARENA_ALIGN. */\n"
-                       "struct {}_pools {{\n", up_, p_);
+      h += fmt::format(
+          "\n/* Memory for intermediate tensors, each aligned to {}_ARENA_ALIGN. */\n"
+          "struct {}_pools {{\n",
+          up_, p_);
       for (const plan::Pool& pool : program_.pools)
-        h += fmt::format("    {}void *{}; /* {} bytes{} */\n", pool.constants ? "const " : "",
-                         pool.name, pool.bytes,
+        h += fmt::format("    {}void *{}; /* {} bytes{} */\n", pool.constants ? "const " : "", pool.name, pool.bytes,
                          pool.constants ? fmt::format(", filled with {}_CONSTANT_POOL_DATA", up_) : "");
       h += "};\n";
     }
     h += fmt::format("\n#define {}_DEVICE_COUNT {}\n", up_, devices.size());
     if (devices.empty()) return has_pools(program_) ? h : "";
-    h += fmt::format("/* X(field) for every device that has a context. */\n"
-                     "#define {}_FOR_EACH_DEVICE(X)", up_);
-    for (int d : devices)
-      h += fmt::format(" \\\n    X({})", program_.device_of(d).name);
+    h += fmt::format(
+        "/* X(field) for every device that has a context. */\n"
+        "#define {}_FOR_EACH_DEVICE(X)",
+        up_);
+    for (int d : devices) h += fmt::format(" \\\n    X({})", program_.device_of(d).name);
     h += fmt::format("\n\n/* What each device's hooks are given. */\nstruct {}_devices {{\n", p_);
-    for (int d : devices)
-      h += fmt::format("    void *{};\n", program_.device_of(d).name);
+    for (int d : devices) h += fmt::format("    void *{};\n", program_.device_of(d).name);
     return h + "};\n";
   }
 
@@ -254,33 +258,41 @@ class HeaderPrinter {
     bool own_out = out && program_.output_contract == plan::Contract::kPreserve;
     if (own_in) c += " Inputs are only read.";
     if (in && !own_in) c += " Inputs in the arena are overwritten; `inputs` may be null.";
-    if (own_out) c += own_in ? " Outputs must not overlap them or the arena."
-                             : "\n * Outputs must not overlap the arena.";
+    if (own_out)
+      c += own_in ? " Outputs must not overlap them or the arena." : "\n * Outputs must not overlap the arena.";
     if (out && !own_out) c += "\n * Outputs in the arena are valid until the next run; `outputs` may be null.";
     c += "\n";
     if (options_.memory == MemoryMode::kWorkspace) {
       c += " * `arena` is not used and may be null.\n";
     } else if (options_.arena == ArenaOwner::kModel && !options_.program.empty()) {
-      c += fmt::format(" * `arena` may be null: {}_arena is taken then, which all models have, so no two of them may "
-                       "run\n * at a time.\n", options_.program);
+      c += fmt::format(
+          " * `arena` may be null: {}_arena is taken then, which all models have, so no two of them may "
+          "run\n * at a time.\n",
+          options_.program);
     } else if (options_.arena == ArenaOwner::kModel) {
-      c += fmt::format(" * `arena` may be null: the model then uses {}_ARENA_SIZE bytes of its own, "
-                       "and must not\n * be entered twice at a time.\n", up_);
+      c += fmt::format(
+          " * `arena` may be null: the model then uses {}_ARENA_SIZE bytes of its own, "
+          "and must not\n * be entered twice at a time.\n",
+          up_);
     } else if (has_pools(program_)) {
-      c += fmt::format(" * Each of `pools` is aligned to {0}_ARENA_ALIGN; {1}content of those of tensors "
-                       "is not kept\n * between runs and need not be initialised.\n", up_,
-                       in && !own_in ? "other " : "");
+      c += fmt::format(
+          " * Each of `pools` is aligned to {0}_ARENA_ALIGN; {1}content of those of tensors "
+          "is not kept\n * between runs and need not be initialised.\n",
+          up_, in && !own_in ? "other " : "");
     } else {
-      c += fmt::format(" * `arena` has {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN; its {1}content "
-                       "is not kept\n * between runs and need not be initialised.\n", up_,
-                       in && !own_in ? "other " : "");
+      c += fmt::format(
+          " * `arena` has {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN; its {1}content "
+          "is not kept\n * between runs and need not be initialised.\n",
+          up_, in && !own_in ? "other " : "");
       if (!options_.program.empty())
         c += fmt::format(" * The models of {} may have one arena of {}_ARENA_SIZE bytes, if no two run at a time.\n",
                          options_.program, upper(options_.program));
     }
     if (has_state(program_))
-      c += fmt::format(" * `state` is what {}_init has made ready; the run reads it and leaves in it what the next\n"
-                       " * one begins with.\n", p_);
+      c += fmt::format(
+          " * `state` is what {}_init has made ready; the run reads it and leaves in it what the next\n"
+          " * one begins with.\n",
+          p_);
     return c + " * Returns 0, or the status of the first operator that failed. */\n";
   }
 

@@ -22,20 +22,18 @@ constexpr Helper kHelpers[] = {
     {"add_wrap", "int32_t a, int32_t b", "(int32_t)((uint32_t)a + (uint32_t)b)", "Modulo 2^32"},
     {"sub_wrap", "int32_t a, int32_t b", "(int32_t)((uint32_t)a - (uint32_t)b)", "Modulo 2^32"},
     {"mul_wrap", "int32_t a, int32_t b", "(int32_t)((uint32_t)a * (uint32_t)b)", "Modulo 2^32"},
-    {"mla_wrap", "int32_t sum, int32_t a, int32_t b",
-     "(int32_t)((uint32_t)sum + (uint32_t)a * (uint32_t)b)", "sum + a * b, modulo 2^32"},
-    {"shl", "int32_t a, int32_t by", "(int32_t)((uint32_t)a << by)",
-     "a << by, also of what is negative"},
+    {"mla_wrap", "int32_t sum, int32_t a, int32_t b", "(int32_t)((uint32_t)sum + (uint32_t)a * (uint32_t)b)",
+     "sum + a * b, modulo 2^32"},
+    {"shl", "int32_t a, int32_t by", "(int32_t)((uint32_t)a << by)", "a << by, also of what is negative"},
     {"mul_high", "int32_t a, int32_t b", "(int32_t)(((int64_t)a * b) >> 32)",
      "The upper word of the product, rounded down"},
     {"mul_q31", "int32_t a, int32_t b", "(int32_t)(((int64_t)a * b + INT64_C(1073741824)) >> 31)",
      "a * b / 2^31, rounded; half goes up"},
-    {"lo16", "int32_t word", "(int32_t)((uint32_t)word << 16) >> 16",
-     "The lower half, with its sign"},
+    {"lo16", "int32_t word", "(int32_t)((uint32_t)word << 16) >> 16", "The lower half, with its sign"},
     {"byte_at", "int32_t word, int32_t lane", "(int32_t)((uint32_t)word << (24 - 8 * lane)) >> 24",
      "Byte `lane` of the word, 0 the lowest, with its sign"},
-    {"pack16", "int32_t low, int32_t high",
-     "(int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16)", "A word of two halves",
+    {"pack16", "int32_t low, int32_t high", "(int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16)",
+     "A word of two halves",
      "    int32_t word;\n"
      "    (void)low;  /* Checkers do not see what the instruction uses. */\n    (void)high;\n"
      "    __asm__(\"pkhbt %0, %1, %2, lsl #16\" : \"=r\"(word) : \"r\"(low), \"r\"(high));\n"
@@ -64,8 +62,7 @@ std::optional<std::vector<ExprPtr>> long_product(const Expr& e) {
   if (!n || n->wrapping) return std::nullopt;
   std::vector<ExprPtr> out;
   for (const ExprPtr& side : {n->lhs, n->rhs}) {
-    if (side->kind == ExprKind::kCast &&
-        static_cast<const Cast&>(*side).value->type == DType::kI32) {
+    if (side->kind == ExprKind::kCast && static_cast<const Cast&>(*side).value->type == DType::kI32) {
       out.push_back(static_cast<const Cast&>(*side).value);
     } else if (auto v = immediate_of(side); v && *v >= INT32_MIN && *v <= INT32_MAX) {
       out.push_back(std::make_shared<IntImm>(DType::kI32, *v));
@@ -79,16 +76,14 @@ std::optional<std::vector<ExprPtr>> long_product(const Expr& e) {
 // i32(i64(a) * i64(b) >> 32), and with rounding, >> 31.
 std::optional<HelperCall> high_product(const Expr& e) {
   if (e.kind != ExprKind::kCast || e.type != DType::kI32) return std::nullopt;
-  const Binary* shifted =
-      binary_of(*static_cast<const Cast&>(e).value, BinaryOp::kShr, DType::kI64);
+  const Binary* shifted = binary_of(*static_cast<const Cast&>(e).value, BinaryOp::kShr, DType::kI64);
   if (!shifted) return std::nullopt;
   const auto by = immediate_of(shifted->rhs);
   if (by == 32) {
     if (auto product = long_product(*shifted->lhs)) return HelperCall{"mul_high", *product};
   }
   const Binary* sum = binary_of(*shifted->lhs, BinaryOp::kAdd, DType::kI64);
-  if (by != 31 || !sum || sum->wrapping || immediate_of(sum->rhs) != int64_t{1} << 30)
-    return std::nullopt;
+  if (by != 31 || !sum || sum->wrapping || immediate_of(sum->rhs) != int64_t{1} << 30) return std::nullopt;
   if (auto product = long_product(*sum->lhs)) return HelperCall{"mul_q31", *product};
   return std::nullopt;
 }
@@ -110,8 +105,7 @@ std::optional<HelperCall> two_halves(const Expr& e) {
   if (!both) return std::nullopt;
   const Binary* low = binary_of(*both->lhs, BinaryOp::kBitAnd, DType::kI32);
   const Binary* high = wrapping_of(*both->rhs, BinaryOp::kShl);
-  if (!low || !high || immediate_of(low->rhs) != 65535 || immediate_of(high->rhs) != 16)
-    return std::nullopt;
+  if (!low || !high || immediate_of(low->rhs) != 65535 || immediate_of(high->rhs) != 16) return std::nullopt;
   return HelperCall{"pack16", {low->lhs, high->lhs}};
 }
 
@@ -140,10 +134,8 @@ std::optional<HelperCall> helper_call(const Expr& e) {
       return HelperCall{"mla_wrap", {n->lhs, product->lhs, product->rhs}};
     return HelperCall{"add_wrap", {n->lhs, n->rhs}};
   }
-  if (const Binary* n = wrapping_of(e, BinaryOp::kSub))
-    return HelperCall{"sub_wrap", {n->lhs, n->rhs}};
-  if (const Binary* n = wrapping_of(e, BinaryOp::kMul))
-    return HelperCall{"mul_wrap", {n->lhs, n->rhs}};
+  if (const Binary* n = wrapping_of(e, BinaryOp::kSub)) return HelperCall{"sub_wrap", {n->lhs, n->rhs}};
+  if (const Binary* n = wrapping_of(e, BinaryOp::kMul)) return HelperCall{"mul_wrap", {n->lhs, n->rhs}};
   if (const Binary* n = wrapping_of(e, BinaryOp::kShl)) return HelperCall{"shl", {n->lhs, n->rhs}};
   return std::nullopt;
 }
@@ -161,12 +153,11 @@ std::string instruction_definition(const std::string& name, const std::string& f
   if (name == "keep" || name == "fence") {
     bool keeps = name == "keep";
     std::string barrier =
-        fmt::format("#if defined(__GNUC__)\n    __asm__{}(\"\" : \"+r\"(value));\n#endif\n",
-                    keeps ? "" : " volatile");
+        fmt::format("#if defined(__GNUC__)\n    __asm__{}(\"\" : \"+r\"(value));\n#endif\n", keeps ? "" : " volatile");
     std::string why = fmt::format("/* Compilers are not to {}, which costs registers. */\n",
                                   keeps ? "reorder sums of this" : "move work across this");
-    return fmt::format("{}static inline int32_t {}(int32_t value)\n{{\n{}    return value;\n}}\n",
-                       assembly ? why : "", f, assembly ? barrier : "");
+    return fmt::format("{}static inline int32_t {}(int32_t value)\n{{\n{}    return value;\n}}\n", assembly ? why : "",
+                       f, assembly ? barrier : "");
   }
   if (name == "product") {
     std::string barrier = "#if defined(__GNUC__)\n    __asm__(\"\" : \"+r\"(product));\n#endif\n";
@@ -180,15 +171,13 @@ std::string instruction_definition(const std::string& name, const std::string& f
   }
   if (name == "saturate_i8" || name == "saturate_i16") {
     const int bits = name == "saturate_i8" ? 8 : 16, most = (1 << (bits - 1)) - 1;
-    std::string portable =
-        fmt::format("    return value < {0} ? {0} : value > {1} ? {1} : value;\n", -most - 1, most);
+    std::string portable = fmt::format("    return value < {0} ? {0} : value > {1} ? {1} : value;\n", -most - 1, most);
     std::string instruction = fmt::format(
         "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
         "    __asm__(\"ssat %0, #{}, %1\" : \"=r\"(value) : \"r\"(value));\n"
         "    return value;\n#else\n{}#endif\n",
         bits, portable);
-    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f,
-                       assembly ? instruction : portable);
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f, assembly ? instruction : portable);
   }
   return "";
 }
@@ -201,8 +190,10 @@ std::string support_definition(const std::string& name, const std::string& prefi
     if (name == helper.name) {
       std::string body = fmt::format("    return {};\n", helper.result);
       if (assembly && helper.instruction != nullptr)
-        body = fmt::format("#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)\n{}#else\n{}#endif\n", helper.instruction, body);
-      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n{}}}\n", helper.comment, f, helper.parameters, body);
+        body = fmt::format("#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)\n{}#else\n{}#endif\n",
+                           helper.instruction, body);
+      return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n{}}}\n", helper.comment, f, helper.parameters,
+                         body);
     }
   if (std::string found = instruction_definition(name, f, assembly); !found.empty()) return found;
   if (name == "float_bits")
@@ -237,11 +228,9 @@ std::string support_definition(const std::string& name, const std::string& prefi
   std::string type(c_type_of(dtype ? *dtype : DType::kI32));
   if (name.starts_with("program_")) return program_load(f, type, dtype ? *dtype : DType::kI32);
   if (name.starts_with("abs_"))
-    return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type,
-                       f);
+    return fmt::format("static inline {0} {1}({0} a)\n{{\n    return a < 0 ? -a : a;\n}}\n", type, f);
   const char* op = name.starts_with("min_") ? "<" : ">";
-  return fmt::format("static inline {0} {1}({0} a, {0} b)\n{{\n    return a {2} b ? a : b;\n}}\n",
-                     type, f, op);
+  return fmt::format("static inline {0} {1}({0} a, {0} b)\n{{\n    return a {2} b ? a : b;\n}}\n", type, f, op);
 }
 
 }  // namespace aotc::codegen

@@ -25,7 +25,6 @@ std::vector<std::string> helper_names();
 
 // Definition of a support function by its name, ending with a newline. `assembly`: use single instructions and barriers
 // if the compiler and the core support them.
-std::string support_definition(const std::string& name, const std::string& prefix,
-                               bool assembly = true);
+std::string support_definition(const std::string& name, const std::string& prefix, bool assembly = true);
 
 }  // namespace aotc::codegen

@@ -18,8 +18,7 @@ std::string asm_body(const target::Implementation& made, const PrintedFunction& 
   std::string declarations, operands, clobbers;
   for (size_t i = 0; i < f.parameters.size(); ++i) {
     const auto& p = f.parameters[i];
-    declarations +=
-        fmt::format("    register {}a{} __asm__(\"{}\") = {};\n", p.type, i, made.arguments.at(i), p.name);
+    declarations += fmt::format("    register {}a{} __asm__(\"{}\") = {};\n", p.type, i, made.arguments.at(i), p.name);
     operands += fmt::format("{}\"+r\"(a{})", i > 0 ? ", " : "", i);
   }
   for (size_t i = f.parameters.size(); i < made.arguments.size(); ++i)
@@ -28,15 +27,14 @@ std::string asm_body(const target::Implementation& made, const PrintedFunction& 
   std::string text;
   bool unwinding = false;
   for (const std::string& line : made.lines) {
-    if (target::is_unwinding(line) != unwinding)
-      text += unwinding ? "#endif\n" : "#ifdef __GCC_HAVE_DWARF2_CFI_ASM\n";
+    if (target::is_unwinding(line) != unwinding) text += unwinding ? "#endif\n" : "#ifdef __GCC_HAVE_DWARF2_CFI_ASM\n";
     unwinding = target::is_unwinding(line);
     text += target::is_comment(line) ? fold_line(fmt::format("        /* {} */", line.substr(2))) + "\n"
                                      : fmt::format("        \"{}\\n\"\n", line);
   }
   if (unwinding) text += "#endif\n";
-  return fmt::format("{{\n{}    __asm__ volatile(\n{}        : {}\n        :\n{}\n}}\n", declarations, text,
-                     operands, fold_line(fmt::format("        : {}\"cc\", \"memory\");", clobbers)));
+  return fmt::format("{{\n{}    __asm__ volatile(\n{}        : {}\n        :\n{}\n}}\n", declarations, text, operands,
+                     fold_line(fmt::format("        : {}\"cc\", \"memory\");", clobbers)));
 }
 
 }  // namespace
@@ -68,9 +66,10 @@ std::string kernel_macros(const KernelConditions& conditions, const std::string&
       up, count);
   std::string sum;
   for (const auto& [condition, kernels] : conditions.kernels) {
-    const std::string name = conditions.kernels.size() == 1
-                                 ? up + "_KERNELS"
-                                 : fmt::format("{}_KERNELS_{}", up, std::count(sum.begin(), sum.end(), '+') + (sum.empty() ? 1 : 2));
+    const std::string name =
+        conditions.kernels.size() == 1
+            ? up + "_KERNELS"
+            : fmt::format("{}_KERNELS_{}", up, std::count(sum.begin(), sum.end(), '+') + (sum.empty() ? 1 : 2));
     s += directive("#if", condition) + fmt::format("#define {0} {1}\n#else\n#define {0} 0\n#endif\n", name, kernels);
     sum += (sum.empty() ? "" : " + ") + name;
   }
@@ -85,12 +84,14 @@ std::string kernel_message(const KernelConditions& conditions, const std::string
       "/* Not on other machines: there C is what is to run. */\n"
       "#if defined(__GNUC__) && {1} && \\\n    {0}_KERNELS < \\\n    {0}_KERNEL_COUNT && \\\n"
       "    !defined({0}_KERNELS_IN_C)\n"
-      "#pragma message(\"{2}: \\\nkernels are compiled as C, which takes 2 to 5 times as long: compile for the core that --cpu \\\n"
+      "#pragma message(\"{2}: \\\nkernels are compiled as C, which takes 2 to 5 times as long: compile for the core "
+      "that --cpu \\\n"
       "or --board named, or define {0}_KERNELS_IN_C\")\n#endif\n\n",
       up, conditions.family, prefix);
 }
 
-std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable, KernelConditions* conditions) {
+std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable,
+                              KernelConditions* conditions) {
   std::string what;
   for (const auto& [name, value] : kernel.parameters)
     what += fmt::format("{} {} {}", what.empty() ? ":" : ",", name, value);
@@ -103,7 +104,8 @@ std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& 
   }
   std::string aligned = made->function_alignment > 0 ? fmt::format(", aligned({})", made->function_alignment) : "";
   return fmt::format("{}{}static __attribute__((noinline{}))\n{}\n{}#else\nstatic\n{}#endif\n", comment,
-                     directive("#if", made->condition), aligned, portable.prototype, asm_body(*made, portable), portable.text);
+                     directive("#if", made->condition), aligned, portable.prototype, asm_body(*made, portable),
+                     portable.text);
 }
 
 }  // namespace aotc::codegen

@@ -37,8 +37,7 @@ bool ends_well(std::string_view line, size_t space) {
   if (space == 0 || before == std::string_view::npos) return false;
   const std::string_view word = line.substr(before + 1, space - before - 1);
   if (word.empty()) return false;
-  return word.back() == ',' || word.back() == ';' ||
-         word.find_first_not_of("+-*/%&|^=<>?:!") == std::string_view::npos;
+  return word.back() == ',' || word.back() == ';' || word.find_first_not_of("+-*/%&|^=<>?:!") == std::string_view::npos;
 }
 
 // The space to break at: in as few brackets as possible, the last such one that fits. 0: none.
@@ -133,7 +132,8 @@ std::string_view words_that_go_on(std::string_view line, size_t indent) {
 bool hand_on_words(std::string& line, std::string& next) {
   const bool first = line.compare(indent_of(line), 2, "/*") == 0;
   const size_t indent = indent_of(line) + (first ? 1 : 0), words = indent_of(line) + (first ? 3 : 2);
-  if (line.size() <= words || line[words] == ' ' || is_item(std::string_view(line).substr(indent_of(line)))) return false;
+  if (line.size() <= words || line[words] == ' ' || is_item(std::string_view(line).substr(indent_of(line))))
+    return false;
   const std::string_view behind = words_that_go_on(next, indent);
   const size_t space = line.rfind(' ', kCColumns);
   if (behind.empty() || space == std::string::npos || space <= words) return false;
@@ -172,7 +172,8 @@ std::string fold_lines(std::string_view text) {
     const bool continued = i > 0 && lines[i - 1].ends_with('\\');
     if (comment && in_comment && line.size() > kCColumns && i + 1 < lines.size()) hand_on_words(line, lines[i + 1]);
     out += continued && line.size() > kCColumns ? fold_continued(line)
-           : comment && line.size() > kCColumns ? fold_comment(line) : fold_line(line);
+           : comment && line.size() > kCColumns ? fold_comment(line)
+                                                : fold_line(line);
     if (i + 1 < lines.size()) out += '\n';
   }
   return out;

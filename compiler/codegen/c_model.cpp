@@ -22,9 +22,9 @@
 #include "codegen/c_state.h"
 #include "codegen/c_support.h"
 #include "codegen/c_tvm.h"
-#include "support/tvm_params.h"
 #include "support/json.h"
 #include "support/text.h"
+#include "support/tvm_params.h"
 
 namespace aotc::codegen {
 
@@ -66,7 +66,7 @@ struct Part {
   const CodegenOptions& options;
   ModelFiles& out;
   std::vector<PrintedFunction> printed;
-  std::vector<bool> shared;  // by function: it is one of an earlier model
+  std::vector<bool> shared;                   // by function: it is one of an earlier model
   std::map<std::string, size_t> function_of;  // by C name
   nlohmann::ordered_json calls = nlohmann::ordered_json::array();
 };
@@ -131,8 +131,7 @@ class SourcePrinter {
     const plan::Bands& bands = part.options.bands;
     const tir::Function* body =
         bands.functions.empty() || !bands.functions[i] ? f.body.get() : bands.functions[i].get();
-    if (program.feeding &&
-        program.calls[static_cast<size_t>(program.feeding->call)].function == static_cast<int>(i)) {
+    if (program.feeding && program.calls[static_cast<size_t>(program.feeding->call)].function == static_cast<int>(i)) {
       body = program.feeding->part.get();
       bound.erase(bound.begin());
     }
@@ -217,8 +216,7 @@ class SourcePrinter {
         if (!is_called(part.program, f)) continue;
         names.push_back(part.out.function_names[i]);
         own = true;
-      } else if (f.external->convention == CallingConvention::kPacked &&
-                 external.insert(f.external->symbol).second) {
+      } else if (f.external->convention == CallingConvention::kPacked && external.insert(f.external->symbol).second) {
         names.push_back(f.external->symbol);
       }
     }
@@ -230,7 +228,8 @@ class SourcePrinter {
         "/* Linkage of the operators. Define it empty to make them plain symbols. */\n"
         "#ifndef {0}_OPERATOR\n#if defined(__GNUC__)\n"
         "#define {0}_OPERATOR static __attribute__((noinline))\n#else\n"
-        "#define {0}_OPERATOR static\n#endif\n#endif\n\n", upper(common_.prefix));
+        "#define {0}_OPERATOR static\n#endif\n#endif\n\n",
+        upper(common_.prefix));
   }
 
   // What calls a function, of every model that has it.
@@ -272,9 +271,9 @@ class SourcePrinter {
   const CodegenOptions& common_;
   std::map<std::string, std::string> name_of_text_;
   std::vector<std::pair<std::string, std::pair<int, int>>> order_;  // of functions, with their lines
-  bool floating_ = false;  // the source computes with floats
+  bool floating_ = false;                                           // the source computes with floats
   KernelConditions kernels_;
-  LineCount lines_;        // of the source
+  LineCount lines_;  // of the source
 };
 
 }  // namespace
@@ -315,7 +314,8 @@ std::string program_header(const std::vector<ModelOfProgram>& models, const Code
   const std::string up = upper(common.prefix);
   std::string s = fmt::format(
       "#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n"
-      "/* Bytes of an arena for all models, and its alignment: as many as the largest needs. Runs take turns in it: no\n"
+      "/* Bytes of an arena for all models, and its alignment: as many as the largest needs. Runs take turns in it: "
+      "no\n"
       " * two may be under way at a time, and every run overwrites what the others left there. Fill inputs that lie\n"
       " * in the arena right before their model's run, and read outputs that lie there before any other. States are\n"
       " * not in it: each model's is kept by the caller. */\n"
@@ -323,7 +323,8 @@ std::string program_header(const std::vector<ModelOfProgram>& models, const Code
       up, arena, Program::kArenaAlignment);
   s += kernels;
   for (const ModelOfProgram& m : models) s += fmt::format("\n#include \"{}.h\"", m.options.prefix);
-  s += fmt::format("\n\n/* X(name, NAME) for every model: name_run, NAME_ARENA_SIZE. */\n#define {}_FOR_EACH_MODEL(X)", up);
+  s += fmt::format("\n\n/* X(name, NAME) for every model: name_run, NAME_ARENA_SIZE. */\n#define {}_FOR_EACH_MODEL(X)",
+                   up);
   for (const ModelOfProgram& m : models)
     s += fmt::format(" \\\n    X({}, {})", m.options.prefix, upper(m.options.prefix));
   return fold_lines(s + "\n\n#endif\n");

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "codegen/c_function.h"
+#include "plan/bands.h"
 #include "plan/constant_reads.h"
 #include "plan/program.h"
-#include "plan/bands.h"
 #include "support/calling_convention.h"
 
 namespace aotc::codegen {
@@ -32,17 +32,17 @@ struct CodegenOptions {
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;  // not kUnpacked, which is only for functions of users
-  bool assembly = true;  // false: portable C throughout
-  bool narrow_int = false;  // the C is for a CPU with 16-bit int
+  bool assembly = true;                                      // false: portable C throughout
+  bool narrow_int = false;                                   // the C is for a CPU with 16-bit int
   // kRegistry: true if external functions are in the model's system library; false if their sources have one.
   bool register_externals = false;
-  plan::Bands bands;       // of long calls, for slices of a given length
-  bool slices = false;     // also emit PREFIX_begin and PREFIX_step
+  plan::Bands bands;          // of long calls, for slices of a given length
+  bool slices = false;        // also emit PREFIX_begin and PREFIX_step
   int64_t longest_slice = 0;  // upper bound in instructions by `cost_model`; 0: unknown
   int64_t longest_feed = 0,
           longest_feed_row = 0;  // of a program with fed input: instructions as above
   std::string cost_model;
-  std::string version;   // of aotc, for the first line of each file
+  std::string version;  // of aotc, for the first line of each file
 };
 
 struct ModelFiles {
@@ -83,7 +83,8 @@ std::string describe(const graph::TensorType& type);
 // No line of emitted C is longer.
 inline constexpr size_t kMostColumns = 110;
 
-// "'image': int8 1x32x32x3, scale 0.5 zero 0", for a comment of one line. A name that does not fit into `columns` is cut.
+// "'image': int8 1x32x32x3, scale 0.5 zero 0", for a comment of one line. A name that does not fit into `columns` is
+// cut.
 std::string tensor_title(const std::string& name, const graph::TensorType& type, size_t columns = kMostColumns - 10);
 
 // The title of a call in code and reports: "CONV_2D 'name'"; the name is escaped for comments.

@@ -18,8 +18,7 @@ struct OperatorLibrary {
 
 // `symbols` are the distinct C names of `functions`; `prefix` begins the names of static objects. Only assembly and
 // version of `options` are used.
-OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions,
-                                const std::vector<std::string>& symbols,
+OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions, const std::vector<std::string>& symbols,
                                 const CodegenOptions& options);
 
 }  // namespace aotc::codegen

@@ -8,8 +8,8 @@
 
 #include "codegen/c_function.h"
 #include "codegen/c_run.h"
-#include "support/tvm_params.h"
 #include "support/text.h"
+#include "support/tvm_params.h"
 
 namespace aotc::codegen {
 
@@ -27,8 +27,7 @@ std::string dl_type(DType type) {
 
 }  // namespace
 
-CallingConvention form_of(const Program& program, const CodegenOptions& options,
-                     const ProgramFunction& function) {
+CallingConvention form_of(const Program& program, const CodegenOptions& options, const ProgramFunction& function) {
   bool packed = options.convention != CallingConvention::kPlain ||
                 program.device_of(function.device).launch != passes::Launch::kNone;
   return packed ? CallingConvention::kPacked : CallingConvention::kPlain;
@@ -41,9 +40,7 @@ bool is_packed(const Program& program, const CodegenOptions& options, const Prog
   return form_of(program, options, f) == CallingConvention::kPacked;
 }
 
-bool is_table(const plan::Storage& storage) {
-  return storage.kind == plan::StorageKind::kConstant && storage.pool < 0;
-}
+bool is_table(const plan::Storage& storage) { return storage.kind == plan::StorageKind::kConstant && storage.pool < 0; }
 
 bool is_looked_up(const Program& program, const CodegenOptions& options, const ProgramCall& call) {
   return options.convention == CallingConvention::kRegistry && is_packed(program, options, call) &&
@@ -58,15 +55,14 @@ std::vector<int> bound_tables(const Program& program, const ProgramFunction& fun
       return program.calls[static_cast<size_t>(call)].arguments[i].storage;
     };
     const plan::Storage& first = storage(function.calls[0]);
-    bool same = is_table(first) && std::all_of(function.calls.begin(), function.calls.end(),
-                                               [&](int c) { return storage(c) == first; });
+    bool same = is_table(first) &&
+                std::all_of(function.calls.begin(), function.calls.end(), [&](int c) { return storage(c) == first; });
     if (same) bound[i] = first.index;
   }
   return bound;
 }
 
-TensorTable::TensorTable(const Program& program, const CodegenOptions& options,
-                         const ModelFiles& names)
+TensorTable::TensorTable(const Program& program, const CodegenOptions& options, const ModelFiles& names)
     : program_(program), options_(options), names_(names) {
   std::vector<std::vector<int>> bound;
   for (const ProgramFunction& f : program.functions) bound.push_back(bound_tables(program, f));
@@ -93,11 +89,10 @@ std::string TensorTable::entry(const ProgramCall& call, const plan::CallArgument
   auto at = found - shapes_.begin();
   if (found == shapes_.end()) shapes_.insert(shapes_.end(), shape.begin(), shape.end());
   std::string data = "NULL", dims = "NULL";
-  if (is_table(a.storage))
-    data = "(void *)" + names_.constant_names[static_cast<size_t>(a.storage.index)];
+  if (is_table(a.storage)) data = "(void *)" + names_.constant_names[static_cast<size_t>(a.storage.index)];
   if (!shape.empty()) dims = fmt::format("(int64_t *)&{}_shapes[{}]", options_.prefix, at);
-  return fmt::format("{{{}, {{{}, 0}}, {}, {}, {}, NULL, 0}}", data,
-                     program_.device_of(call.device).type, shape.size(), dl_type(a.dtype), dims);
+  return fmt::format("{{{}, {{{}, 0}}, {}, {}, {}, NULL, 0}}", data, program_.device_of(call.device).type, shape.size(),
+                     dl_type(a.dtype), dims);
 }
 
 int TensorTable::arguments_of(size_t call) const {
@@ -108,8 +103,7 @@ int TensorTable::arguments_of(size_t call) const {
 int TensorTable::most_arguments(int device) const {
   int most = 0;
   for (size_t c = 0; c < program_.calls.size(); ++c)
-    if (packed_[c] && (device < 0 || program_.calls[c].device == device))
-      most = std::max(most, arguments_of(c));
+    if (packed_[c] && (device < 0 || program_.calls[c].device == device)) most = std::max(most, arguments_of(c));
   return most;
 }
 
@@ -118,10 +112,8 @@ int TensorTable::most_places(int device) const {
   for (size_t c = 0; c < program_.calls.size(); ++c) {
     const ProgramCall& call = program_.calls[c];
     if (!packed_[c] || call.device != device) continue;
-    most = std::max<int64_t>(
-        most, std::count_if(call.arguments.begin(), call.arguments.end(), [](const auto& a) {
-          return !is_table(a.storage);
-        }));
+    most = std::max<int64_t>(most, std::count_if(call.arguments.begin(), call.arguments.end(),
+                                                 [](const auto& a) { return !is_table(a.storage); }));
   }
   return static_cast<int>(most);
 }
@@ -143,15 +135,16 @@ std::string TensorTable::definition() const {
     s += line + "\n};\n";
   }
   s += fmt::format("static const DLTensor {}_tensors[] = {{\n", p);
-  for (size_t i = 0; i < entries_.size(); ++i)
-    s += fmt::format("    /* {} */ {},\n", i, entries_[i]);
+  for (size_t i = 0; i < entries_.size(); ++i) s += fmt::format("    /* {} */ {},\n", i, entries_[i]);
   s += "};\n";
   return s + "\n";
 }
 
 std::string type_codes_definition(const std::string& prefix, int count) {
-  std::string s = fmt::format("/* All arguments are tensors; calls from here need not be checked. */\n"
-                              "static const int {}_type_codes[] = {{\n", prefix);
+  std::string s = fmt::format(
+      "/* All arguments are tensors; calls from here need not be checked. */\n"
+      "static const int {}_type_codes[] = {{\n",
+      prefix);
   for (int i = 0; i < std::max(count, 1); ++i) s += "    kTVMDLTensorHandle,\n";
   return s + "};\n\n";
 }
@@ -164,14 +157,15 @@ std::string external_declarations(const Program& program) {
     if (s.empty()) s += "/* Operators that other sources define. */\n";
     std::string parameters;
     if (f.external->convention == CallingConvention::kPacked) {
-      parameters = "void *args, int32_t *type_codes, int32_t num_args, void *ret_value,\n"
-                   "        int32_t *ret_type_code, void *resource_handle";
+      parameters =
+          "void *args, int32_t *type_codes, int32_t num_args, void *ret_value,\n"
+          "        int32_t *ret_type_code, void *resource_handle";
     } else {
       bool plain = f.external->convention == CallingConvention::kPlain;
       for (const tir::BufferPtr& b : f.body->params) {
         bool writes = b->role == tir::Role::kOutput || b->role == tir::Role::kScratch;
-        parameters += fmt::format("{}{}{} *{}", parameters.empty() ? "" : ", ",
-                                  plain && !writes ? "const " : "", c_type_of(b->dtype), b->name);
+        parameters += fmt::format("{}{}{} *{}", parameters.empty() ? "" : ", ", plain && !writes ? "const " : "",
+                                  c_type_of(b->dtype), b->name);
       }
       if (f.external->context) parameters += parameters.empty() ? "void *context" : ", void *context";
       if (parameters.empty()) parameters = "void";
@@ -211,8 +205,8 @@ std::string registry_definition(const std::vector<std::string>& names, const std
   // More names than 16 bits reach are walked.
   bool reached = offset <= UINT16_MAX;
   if (reached)
-    s += fmt::format("/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n{}    {}\n}};\n",
-                     p, offsets, offset);
+    s += fmt::format("/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n{}    {}\n}};\n", p,
+                     offsets, offset);
   s += fmt::format(
       "static const TVMFuncRegistry {0}_registry = {{\n"
       "    {0}_names,\n    {0}_functions,\n    {0}_hashes,\n    {1}\n}};\n"

@@ -14,16 +14,14 @@
 namespace aotc::codegen {
 
 // True if the call uses the packed convention. Devices that launch functions always need it.
-bool is_packed(const plan::Program& program, const CodegenOptions& options,
-               const plan::ProgramCall& call);
+bool is_packed(const plan::Program& program, const CodegenOptions& options, const plan::ProgramCall& call);
 // True if it is a table of PREFIX_data.c, whose address the linker knows.
 bool is_table(const plan::Storage& storage);
 
 // True if the function is found by name at run time.
-bool is_looked_up(const plan::Program& program, const CodegenOptions& options,
-                  const plan::ProgramCall& call);
+bool is_looked_up(const plan::Program& program, const CodegenOptions& options, const plan::ProgramCall& call);
 CallingConvention form_of(const plan::Program& program, const CodegenOptions& options,
-                     const plan::ProgramFunction& function);
+                          const plan::ProgramFunction& function);
 
 // By parameter of a packed function: the table that every call passes, which then is part of the function and not an
 // argument; -1 for arguments. Functions of other sources receive all tables as arguments.
@@ -31,8 +29,7 @@ std::vector<int> bound_tables(const plan::Program& program, const plan::ProgramF
 
 class TensorTable {
  public:
-  TensorTable(const plan::Program& program, const CodegenOptions& options,
-              const ModelFiles& names);
+  TensorTable(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);
 
   bool empty() const { return entries_.empty(); }
   // Index of an argument in PREFIX_tensors; -1 if it is part of the function.

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include "codegen/c_run.h"
-#include "support/tvm_params.h"
 #include "support/text.h"
+#include "support/tvm_params.h"
 
 namespace aotc::codegen {
 
@@ -17,8 +17,7 @@ using plan::StorageKind;
 namespace {
 
 void mark_repeated(const plan::ProgramStep& step, bool in_repeat, std::vector<bool>& repeated) {
-  if (step.kind == plan::ProgramStep::Kind::kCall && in_repeat)
-    repeated[static_cast<size_t>(step.call)] = true;
+  if (step.kind == plan::ProgramStep::Kind::kCall && in_repeat) repeated[static_cast<size_t>(step.call)] = true;
   in_repeat = in_repeat || step.kind == plan::ProgramStep::Kind::kRepeat;
   for (const std::vector<plan::ProgramStep>& block : step.blocks)
     for (const plan::ProgramStep& inner : block) mark_repeated(inner, in_repeat, repeated);
@@ -30,8 +29,7 @@ PlaceNames::Key PlaceNames::key(const Storage& storage, int call) {
   return {storage.pool, storage.offset, storage.index, storage.index < 0 ? call : -1};
 }
 
-void PlaceNames::add(const Key& key, const std::string& name, const plan::CallArgument& argument,
-                     bool scratch) {
+void PlaceNames::add(const Key& key, const std::string& name, const plan::CallArgument& argument, bool scratch) {
   if (!names_.emplace(key, name).second) return;
   const std::string type = tvm::DataType::of(argument.dtype).str();
   places_.push_back({name,
@@ -40,14 +38,12 @@ void PlaceNames::add(const Key& key, const std::string& name, const plan::CallAr
                      argument.storage.offset});
 }
 
-PlaceNames::PlaceNames(const Program& program, const CodegenOptions& options,
-                       const ModelFiles& names)
+PlaceNames::PlaceNames(const Program& program, const CodegenOptions& options, const ModelFiles& names)
     : up_(upper(options.prefix)) {
   if (options.memory == MemoryMode::kWorkspace) return;
   for (size_t i = 0; i < program.inputs.size(); ++i)
     if (program.inputs[i].kind == StorageKind::kArena)
-      names_.emplace(key(program.inputs[i], -1),
-                     fmt::format("{}_INPUT_{}_OFFSET", up_, upper(names.input_fields[i])));
+      names_.emplace(key(program.inputs[i], -1), fmt::format("{}_INPUT_{}_OFFSET", up_, upper(names.input_fields[i])));
   for (size_t i = 0; i < program.outputs.size(); ++i)
     if (program.outputs[i].kind == StorageKind::kArena)
       names_.emplace(key(program.outputs[i], -1),
@@ -63,8 +59,7 @@ PlaceNames::PlaceNames(const Program& program, const CodegenOptions& options,
     for (size_t a = 0; a < call.arguments.size(); ++a) {
       const Storage& storage = call.arguments[a].storage;
       if (storage.kind != StorageKind::kArena) continue;
-      add(key(storage, static_cast<int>(c)),
-          fmt::format("{}_CALL{}_{}", up_, c, upper(c_identifier(params[a]->name))),
+      add(key(storage, static_cast<int>(c)), fmt::format("{}_CALL{}_{}", up_, c, upper(c_identifier(params[a]->name))),
           call.arguments[a], storage.index < 0);
     }
   }

@@ -27,8 +27,7 @@ class PlaceNames {
   using Key = std::tuple<int, int64_t, int, int>;  // pool, offset, buffer, and the call of a scratch buffer
 
   static Key key(const plan::Storage& storage, int call);
-  void add(const Key& key, const std::string& name, const plan::CallArgument& argument,
-           bool scratch);
+  void add(const Key& key, const std::string& name, const plan::CallArgument& argument, bool scratch);
 
   struct Place {
     std::string name, comment;

@@ -26,8 +26,7 @@ CRange combine(BinaryOp op, const CRange& a, const CRange& b) {
     case BinaryOp::kAdd: return {a.low + b.low, a.high + b.high};
     case BinaryOp::kSub: return {a.low - b.high, a.high - b.low};
     case BinaryOp::kMul: {
-      auto [low, high] =
-          std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+      auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
       return {low, high};
     }
     // The quotient is no larger than the dividend; the least int by -1 is.
@@ -40,8 +39,7 @@ CRange combine(BinaryOp op, const CRange& a, const CRange& b) {
       if (b.low >= 0) return {0, b.high};
       [[fallthrough]];
     case BinaryOp::kBitOr:
-    case BinaryOp::kBitXor:
-      return a.fits_int() && b.fits_int() ? CRange{-32768, 32767} : kWide;
+    case BinaryOp::kBitXor: return a.fits_int() && b.fits_int() ? CRange{-32768, 32767} : kWide;
     // Shifts by more than an int has are for the wider type.
     case BinaryOp::kShl:
       return b.low < 0 || b.high > 14 || a.low < 0 ? kWide : CRange{a.low << b.low, a.high << b.high};
@@ -57,8 +55,7 @@ bool is_shift(BinaryOp op) { return op == BinaryOp::kShl || op == BinaryOp::kShr
 }  // namespace
 
 std::optional<CRange> CRanges::binary(const Binary& n) const {
-  if (is_comparison(n.op) || n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr)
-    return CRange{0, 1, true};
+  if (is_comparison(n.op) || n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr) return CRange{0, 1, true};
   auto a = of(n.lhs), b = of(n.rhs);
   if (is_shift(n.op) && a && !b) b = CRange{0, 31, false};
   // A mask and a bound say something of any value.
@@ -95,8 +92,7 @@ std::optional<CRange> CRanges::of(const ExprPtr& e) const {
     if (!narrow_ || type == DType::kI32 || promoted(type) != DType::kI32) return std::nullopt;
     // An unsigned short is an unsigned int, which no expression is to become.
     auto range = int_range(type);
-    return CRange{static_cast<int64_t>(range.min), static_cast<int64_t>(range.max),
-                  type != DType::kU16};
+    return CRange{static_cast<int64_t>(range.min), static_cast<int64_t>(range.max), type != DType::kU16};
   }
   if (e->type != DType::kI32) return std::nullopt;
   switch (e->kind) {
@@ -115,8 +111,7 @@ std::optional<CRange> CRanges::of(const ExprPtr& e) const {
     case ExprKind::kSelect: {
       const auto& n = static_cast<const Select&>(*e);
       auto a = of(n.if_true), b = of(n.if_false);
-      if (a && b)
-        out = {std::min(a->low, b->low), std::max(a->high, b->high), a->is_int && b->is_int};
+      if (a && b) out = {std::min(a->low, b->low), std::max(a->high, b->high), a->is_int && b->is_int};
       break;
     }
     default: break;
@@ -135,8 +130,8 @@ bool CRanges::leaves_int(const Binary& n) const {
 }
 
 bool CRanges::is_int_product(const Binary& n) const {
-  if (!narrow_ || n.op != BinaryOp::kMul || n.type != DType::kI32 ||
-      n.lhs->kind == ExprKind::kIntImm || n.rhs->kind == ExprKind::kIntImm)
+  if (!narrow_ || n.op != BinaryOp::kMul || n.type != DType::kI32 || n.lhs->kind == ExprKind::kIntImm ||
+      n.rhs->kind == ExprKind::kIntImm)
     return false;
   auto range = binary(n);
   return range && range->is_int && range->fits_int();
@@ -154,8 +149,7 @@ const char* CRanges::type_of_let(const VarPtr& var, const ExprPtr& init) {
   if (!range || !range->fits_int()) return nullptr;
   range->is_int = true;
   known_[var.get()] = *range;
-  bool byte = init->kind == ExprKind::kLoad &&
-              static_cast<const Load&>(*init).buffer->dtype == DType::kI8;
+  bool byte = init->kind == ExprKind::kLoad && static_cast<const Load&>(*init).buffer->dtype == DType::kI8;
   return byte ? "int8_t" : "int16_t";
 }
 

@@ -51,9 +51,8 @@ bool of_host_alone(const plan::ProgramStep& step, const Program& program) {
     return std::all_of(op.operands.begin(), op.operands.end(), at_host) &&
            std::all_of(op.results.begin(), op.results.end(), at_host);
   };
-  return std::all_of(step.blocks.begin(), step.blocks.end(), [&](const auto& turn) {
-    return std::all_of(turn.begin(), turn.end(), called);
-  });
+  return std::all_of(step.blocks.begin(), step.blocks.end(),
+                     [&](const auto& turn) { return std::all_of(turn.begin(), turn.end(), called); });
 }
 
 }  // namespace
@@ -112,9 +111,13 @@ std::string row_helpers(const Program& program, const CodegenOptions& options) {
   for (size_t bytes = 2; bytes <= 4; ++bytes) {
     sum += fmt::format(" | (uint32_t)at[{}] << {}", bytes - 1, 8 * (bytes - 1));
     if (used[bytes])
-      s += fmt::format("/* {0} bytes of a row, the lowest first. */\n"
-                       "static inline int32_t {1}_row{2}(const uint8_t *at)\n{{\n    return (int32_t)({3});\n}}\n\n",
-                       bytes == 2 ? "Two" : bytes == 3 ? "Three" : "Four", options.prefix, 8 * bytes, sum);
+      s += fmt::format(
+          "/* {0} bytes of a row, the lowest first. */\n"
+          "static inline int32_t {1}_row{2}(const uint8_t *at)\n{{\n    return (int32_t)({3});\n}}\n\n",
+          bytes == 2   ? "Two"
+          : bytes == 3 ? "Three"
+                       : "Four",
+          options.prefix, 8 * bytes, sum);
   }
   return s;
 }
@@ -232,8 +235,8 @@ static bool reads_row(const RepeatLayout& layout, size_t number) {
 // The row of the turn.
 void RunPrinter::print_columns(const std::string& indent, bool places, bool tables, bool rows) {
   if (places)
-    line(fmt::format("{}const {} *const place = {}[{}];", indent,
-                     repeat_->place_bytes() == 2 ? "uint16_t" : "uint32_t", list_name("places"), turn()));
+    line(fmt::format("{}const {} *const place = {}[{}];", indent, repeat_->place_bytes() == 2 ? "uint16_t" : "uint32_t",
+                     list_name("places"), turn()));
   if (tables)
     line(fmt::format("{}const {}*const table = {}[{}];", indent, type_of_tables(), list_name("tables"), turn()));
   if (rows) line(fmt::format("{}const uint8_t *const row = {}[{}];", indent, list_name("rows"), turn()));
@@ -296,8 +299,7 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
   const size_t period = repeat_->period, first = repeat_first_ + number;
   const ProgramCall& call = program_.calls[first];
   if (!sliced_) line("");
-  line(fmt::format("    /* {}: the first is {} */",
-                   calls_of(repeat_first_, number, period, repeat_->turns),
+  line(fmt::format("    /* {}: the first is {} */", calls_of(repeat_first_, number, period, repeat_->turns),
                    operator_title(program_, call, 60)));
   const auto& variants = repeat_->variants[number];
   const auto& values = repeat_->arguments[number];
@@ -316,14 +318,11 @@ void RunPrinter::print_repeated_call(size_t number, std::vector<nlohmann::ordere
       std::string condition;
       for (size_t turn : variant.turns)
         condition += fmt::format("{}{} == {}", condition.empty() ? "" : " || ", this->turn(), turn);
-      if (v + 1 == variants.size())
-        line("    } else {");
-      else
-        line(fmt::format("    {}if ({}) {{", v > 0 ? "} else " : "", condition));
+      if (v + 1 == variants.size()) line("    } else {");
+      else line(fmt::format("    {}if ({}) {{", v > 0 ? "} else " : "", condition));
       ++depth_;
     }
-    for (size_t turn : variant.turns)
-      entries[turn * period + number] = call_entry(first + turn * period);
+    for (size_t turn : variant.turns) entries[turn * period + number] = call_entry(first + turn * period);
     std::vector<std::string> arguments;
     for (size_t a = 0; a < call.arguments.size(); ++a) arguments.push_back(argument(first, a));
     for (const std::string& bound : band_arguments(first)) arguments.push_back(bound);
@@ -348,17 +347,14 @@ std::string RunPrinter::repeated_argument(size_t call, size_t argument) const {
   const plan::Storage& s = program_.calls[call].arguments[argument].storage;
   const RepeatLayout::Value& value = repeat_->arguments[call - repeat_first_][argument];
   switch (value.kind) {
-    case RepeatLayout::Value::kSame:
-      break;
+    case RepeatLayout::Value::kSame: break;
     case RepeatLayout::Value::kStride:
-      return fmt::format("(void *)({} + {} {} {} * {})", base(s.pool), s.offset,
-                         value.stride < 0 ? "-" : "+", std::abs(value.stride), turn());
+      return fmt::format("(void *)({} + {} {} {} * {})", base(s.pool), s.offset, value.stride < 0 ? "-" : "+",
+                         std::abs(value.stride), turn());
     case RepeatLayout::Value::kPlace:
       return fmt::format("(void *)({} + {})", base(s.pool), entry("place", value.column, repeat_->place_bytes() > 2));
-    case RepeatLayout::Value::kTable:
-      return table_of_row(value.column);
-    case RepeatLayout::Value::kRow:
-      return row_table(call - repeat_first_, argument);
+    case RepeatLayout::Value::kTable: return table_of_row(value.column);
+    case RepeatLayout::Value::kRow: return row_table(call - repeat_first_, argument);
   }
   return pointer(s, call);
 }

@@ -29,20 +29,17 @@ int copying_device(const Program& program, const ProgramCall& call) {
   if (!is_device_copy(program, call)) return -1;
   const graph::Op& op = program.graph.ops[static_cast<size_t>(call.op_index)];
   for (graph::TensorId id : {op.results[0], op.operands[0]})
-    if (program.device_of(program.graph[id].device).hooks.contains("Copy"))
-      return program.graph[id].device;
+    if (program.device_of(program.graph[id].device).hooks.contains("Copy")) return program.graph[id].device;
   return -1;
 }
 
 bool is_called(const Program& program, const ProgramFunction& function) {
-  return std::any_of(function.calls.begin(), function.calls.end(), [&](int call) {
-    return copying_device(program, program.calls[static_cast<size_t>(call)]) < 0;
-  });
+  return std::any_of(function.calls.begin(), function.calls.end(),
+                     [&](int call) { return copying_device(program, program.calls[static_cast<size_t>(call)]) < 0; });
 }
 
 bool has_own_arena(const Program& program, const CodegenOptions& options) {
-  return options.arena == ArenaOwner::kModel && options.memory == MemoryMode::kStatic &&
-         program.arena_bytes > 0;
+  return options.arena == ArenaOwner::kModel && options.memory == MemoryMode::kStatic && program.arena_bytes > 0;
 }
 
 std::string arena_name(const CodegenOptions& options) {
@@ -60,33 +57,28 @@ std::vector<int> context_devices(const Program& program) {
   return out;
 }
 
-std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
-                                      plan::Contract contract) {
+std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports, plan::Contract contract) {
   return contract == plan::Contract::kPreserve ? ports : std::vector<graph::Port>();
 }
 
 std::string run_prototype(const Program& program, const std::string& p) {
-  std::string memory =
-      has_pools(program) ? fmt::format("const struct {}_pools *pools", p) : "void *arena";
-  std::string devices = context_devices(program).empty()
-                            ? ""
-                            : fmt::format(", const struct {}_devices *devices", p);
-  return fmt::format("int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
-                     "*outputs, {1}{2}{3})",
-                     p, memory, has_state(program) ? ", void *state" : "", devices);
+  std::string memory = has_pools(program) ? fmt::format("const struct {}_pools *pools", p) : "void *arena";
+  std::string devices = context_devices(program).empty() ? "" : fmt::format(", const struct {}_devices *devices", p);
+  return fmt::format(
+      "int32_t {0}_run(const struct {0}_inputs *inputs, const struct {0}_outputs "
+      "*outputs, {1}{2}{3})",
+      p, memory, has_state(program) ? ", void *state" : "", devices);
 }
 
 bool is_taken(const std::string& symbol, const Program& program, bool slices) {
   static const std::set<std::string, std::less<>> kTaken = {
-      "a",       "args",    "arena",    "devices",       "function", "inputs",
-      "outputs", "pools",   "released", "ret_type_code", "s",        "state",
-      "status",  "tensors", "waited",   "ret_value"};
+      "a",        "args",          "arena", "devices", "function", "inputs",  "outputs", "pools",
+      "released", "ret_type_code", "s",     "state",   "status",   "tensors", "waited",  "ret_value"};
   static const std::set<std::string, std::less<>> kOfRows = {"context", "end",  "failed", "from",
                                                              "from0",   "next", "row",    "to0"};
   if (program.feeding && kOfRows.contains(symbol)) return true;
   if (slices && (symbol == "context" || symbol == "next")) return true;
-  bool block = symbol.size() > 1 && symbol[0] == 'w' &&
-               symbol.find_first_not_of("0123456789", 1) == std::string::npos;
+  bool block = symbol.size() > 1 && symbol[0] == 'w' && symbol.find_first_not_of("0123456789", 1) == std::string::npos;
   bool header = symbol == "NULL" || symbol.starts_with("TVM") || symbol.starts_with("DL") ||
                 symbol.starts_with("kTVM") || symbol.starts_with("kDL") ||
                 (symbol.ends_with("_t") && (symbol.find("int") <= 1 || symbol == "size_t"));
@@ -103,8 +95,7 @@ std::string alignment_definitions(const Program& program, const std::string& pre
   std::set<std::string> types;
   auto add = [&](const std::vector<graph::Port>& ports, plan::Contract contract) {
     for (const graph::Port& port : struct_ports(ports, contract))
-      if (DType type = program.graph[port.tensor].type.dtype; size_of(type) > 1)
-        types.emplace(c_type_of(type));
+      if (DType type = program.graph[port.tensor].type.dtype; size_of(type) > 1) types.emplace(c_type_of(type));
   };
   add(program.graph.inputs, program.input_contract);
   add(program.graph.outputs, program.output_contract);
@@ -112,9 +103,10 @@ std::string alignment_definitions(const Program& program, const std::string& pre
   std::string s = "/* What this CPU wants of the addresses of inputs and outputs. */\n";
   for (const std::string& type : types)
     s += fmt::format("struct {0}_place_of_{1} {{ char before; {1} at; }};\n", prefix, type);
-  return s + fmt::format("#define {}_MISALIGNED(pointer, type) \\\n"
-                         "    (((uintptr_t)(pointer) % offsetof(struct {}_place_of_##type, at)) != 0)\n\n",
-                         upper(prefix), prefix);
+  return s + fmt::format(
+                 "#define {}_MISALIGNED(pointer, type) \\\n"
+                 "    (((uintptr_t)(pointer) % offsetof(struct {}_place_of_##type, at)) != 0)\n\n",
+                 upper(prefix), prefix);
 }
 
 std::string hook_declarations(const Program& program) {
@@ -122,24 +114,23 @@ std::string hook_declarations(const Program& program) {
   for (int d : context_devices(program)) {
     const Device& device = program.device_of(d);
     auto declare = [&](const char* hook, const char* more) {
-      s += fmt::format("extern int32_t TVMDevice{}{}(void *context{});\n", device.camel_name(), hook,
-                       more);
+      s += fmt::format("extern int32_t TVMDevice{}{}(void *context{});\n", device.camel_name(), hook, more);
     };
     for (const char* hook : {"Activate", "Open", "Close", "Deactivate"})
       if (device.hooks.contains(hook)) declare(hook, "");
     if (device.hooks.contains("Copy"))
       declare("Copy", ", void *to, const void *from, uint32_t bytes, int32_t to_device");
     if (device.launch == Launch::kNone) continue;
-    declare("Launch", ", TVMBackendPackedCFunc function, TVMValue *args,\n"
-                      "                                   int *type_codes, int num_args");
+    declare("Launch",
+            ", TVMBackendPackedCFunc function, TVMValue *args,\n"
+            "                                   int *type_codes, int num_args");
     declare("Sync", "");
   }
   return s.empty() ? s : "/* The application defines these for its devices. */\n" + s + "\n";
 }
 
-RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options,
-                       const ModelFiles& names, const TensorTable& tensors,
-                       const PlaceNames& places)
+RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options, const ModelFiles& names,
+                       const TensorTable& tensors, const PlaceNames& places)
     : program_(program),
       options_(options),
       names_(names),
@@ -222,8 +213,7 @@ void RunPrinter::print_steps(const std::vector<plan::ProgramStep>& steps, nlohma
       continue;
     }
     if (step.kind == plan::ProgramStep::Kind::kRepeat) {
-      if (prints_loops(program_, options_))
-        print_repeat(step, calls);
+      if (prints_loops(program_, options_)) print_repeat(step, calls);
       else
         for (const std::vector<plan::ProgramStep>& turn : step.blocks) print_steps(turn, calls);
       continue;

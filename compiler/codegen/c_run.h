@@ -42,8 +42,7 @@ bool has_pools(const plan::Program& program);
 std::vector<int> context_devices(const plan::Program& program);
 
 // The ports that are members of the inputs' (outputs') struct; empty if they are stored in the arena.
-std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports,
-                                      plan::Contract contract);
+std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports, plan::Contract contract);
 
 // "int32_t PREFIX_run(const struct PREFIX_inputs *inputs, ...)", without ';'.
 std::string run_prototype(const plan::Program& program, const std::string& prefix);
@@ -187,9 +186,9 @@ class RunPrinter {
   std::vector<bool> may_fail_;  // by call
   bool has_status_ = false;     // true if any part of a run can fail
   std::vector<WorkspaceBlock> blocks_;
-  std::vector<size_t> open_;      // stack of open blocks, innermost last
-  std::vector<Held> held_;        // innermost last
-  std::vector<int> under_way_;    // by device: the call that was launched and not yet awaited, or -1
+  std::vector<size_t> open_;    // stack of open blocks, innermost last
+  std::vector<Held> held_;      // innermost last
+  std::vector<int> under_way_;  // by device: the call that was launched and not yet awaited, or -1
   bool jumps_to_done_ = false;
   bool feeding_ = false;  // the function is PREFIX_feed
   bool jumps_to_failed_ = false;

@@ -64,12 +64,9 @@ void RunPrinter::print_call_itself(size_t index, nlohmann::ordered_json& calls) 
   if (workspace_) open_blocks(index);
   calls.push_back(call_entry(index));
   int copying = copying_device(program_, call);
-  if (copying >= 0)
-    print_copy(index);
-  else if (is_packed(program_, options_, call))
-    print_packed_call(index);
-  else
-    print_direct_call(index);
+  if (copying >= 0) print_copy(index);
+  else if (is_packed(program_, options_, call)) print_packed_call(index);
+  else print_direct_call(index);
   if (may_fail(index)) fail_if_status();
   if (sliced_) print_next_band(index);
   if (launch_of(call.device) == Launch::kAsync && !is_device_copy(program_, call)) {
@@ -88,8 +85,7 @@ void RunPrinter::print_direct_call(size_t index) {
   for (size_t a = 0; a < call.arguments.size(); ++a) {
     std::string text = argument(index, a);
     // A function of the user's may take what is const here as not const.
-    bool unpacked =
-        f.external && f.external->convention == CallingConvention::kUnpacked;
+    bool unpacked = f.external && f.external->convention == CallingConvention::kUnpacked;
     if (unpacked) text = fmt::format("({} *)(uintptr_t){}", c_type_of(call.arguments[a].dtype), text);
     arguments.push_back(text);
   }
@@ -125,8 +121,7 @@ void RunPrinter::print_packed_call(size_t index) {
   if (launch_of(call.device) != Launch::kNone) {
     std::string hook = "TVMDevice" + device.camel_name();
     std::string function = f.external ? "(TVMBackendPackedCFunc)" + name : name;
-    list(fmt::format("    status = {}Launch(", hook),
-         {context(call.device), function, args, codes, count});
+    list(fmt::format("    status = {}Launch(", hook), {context(call.device), function, args, codes, count});
     if (launch_of(call.device) == Launch::kSync) {
       fail_if_status();
       line(fmt::format("    status = {}Sync({});", hook, context(call.device)));
@@ -136,23 +131,21 @@ void RunPrinter::print_packed_call(size_t index) {
   if (is_looked_up(program_, options_, call)) {
     line(fmt::format("    status = TVMFuncGetGlobal(\"{}\", &function);", name));
     line("    if (status == 0) {");
-    list("        status = TVMFuncCall(",
-         {"function", args, codes, count, "&ret_value", "&ret_type_code"});
+    list("        status = TVMFuncCall(", {"function", args, codes, count, "&ret_value", "&ret_type_code"});
     line("    }");
     return;
   }
   if (f.external) codes = fmt::format("(int32_t *)(void *){}_type_codes", p_);
   std::string code = f.external ? "(int32_t *)(void *)&ret_type_code" : "&ret_type_code";
-  list(fmt::format("    status = {}(", name),
-       {args, codes, count, "&ret_value", code, context(call.device)});
+  list(fmt::format("    status = {}(", name), {args, codes, count, "&ret_value", code, context(call.device)});
 }
 
 // A local DLTensor of the argument: one that an earlier call has filled, or the one that was not used
 // for longest.
 std::string RunPrinter::tensor_for(size_t index, size_t a, const std::string& local) {
   const plan::CallArgument& argument_of = program_.calls[index].arguments[a];
-  bool of_caller = argument_of.storage.kind == StorageKind::kInput ||
-                   argument_of.storage.kind == StorageKind::kConstant;
+  bool of_caller =
+      argument_of.storage.kind == StorageKind::kInput || argument_of.storage.kind == StorageKind::kConstant;
   std::string data = (of_caller ? "(void *)(uintptr_t)" : "") + argument(index, a);
   int tensor = tensors_.index_of(index, a);
   std::string wanted = fmt::format("{} {}", tensor, data);
@@ -198,8 +191,7 @@ void RunPrinter::sync_for(size_t index) {
     if (call.op_index >= 0) {
       const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
       for (const auto* ids : {&op.operands, &op.results})
-        for (graph::TensorId id : *ids)
-          touches = touches || (id.valid() && program_.graph[id].device == device);
+        for (graph::TensorId id : *ids) touches = touches || (id.valid() && program_.graph[id].device == device);
     } else {
       touches = true;
     }
@@ -228,13 +220,11 @@ void RunPrinter::print_trace(size_t index) {
   line(fmt::format("#ifdef {}_TRACE", up_));
   for (size_t r = 0; r < call.results.size(); ++r)
     line(fmt::format("    {}_trace({}, {}, {}, {}u);", p_, trace_index(index), r,
-                     result_pointer(index, call.results[r]),
-                     program_.graph[call.results[r]].type.bytes()));
+                     result_pointer(index, call.results[r]), program_.graph[call.results[r]].type.bytes()));
   if (call.results.empty()) {
     const plan::CallArgument& copy = call.arguments.back();
     line(fmt::format("    {}_trace({}, 0, {}, {}u);", p_, trace_index(index),
-                     argument(index, call.arguments.size() - 1),
-                     copy.elements * size_of(copy.dtype)));
+                     argument(index, call.arguments.size() - 1), copy.elements * size_of(copy.dtype)));
   }
   line("#endif");
 }
@@ -245,8 +235,7 @@ std::string RunPrinter::argument(size_t call, size_t argument) const {
   if (workspace_ && s.kind == StorageKind::kArena) {
     WorkspaceOccupant wanted{s.index, s.index < 0 ? static_cast<int>(call) : -1};
     for (size_t b = 0; b < blocks_.size(); ++b)
-      if (std::find(blocks_[b].occupants.begin(), blocks_[b].occupants.end(), wanted) !=
-          blocks_[b].occupants.end())
+      if (std::find(blocks_[b].occupants.begin(), blocks_[b].occupants.end(), wanted) != blocks_[b].occupants.end())
         return fmt::format("w{}", b);
   }
   return pointer(s, call);
@@ -255,19 +244,14 @@ std::string RunPrinter::argument(size_t call, size_t argument) const {
 std::string RunPrinter::pointer(const Storage& s, size_t call) const {
   auto index = static_cast<size_t>(s.index);
   switch (s.kind) {
-    case StorageKind::kArena:
-      return fmt::format("(void *)({} + {})", base(s.pool), places_.offset(s, call));
-    case StorageKind::kInput:
-      return "inputs->" + names_.input_fields[index];
-    case StorageKind::kOutput:
-      return "outputs->" + names_.output_fields[index];
+    case StorageKind::kArena: return fmt::format("(void *)({} + {})", base(s.pool), places_.offset(s, call));
+    case StorageKind::kInput: return "inputs->" + names_.input_fields[index];
+    case StorageKind::kOutput: return "outputs->" + names_.output_fields[index];
     case StorageKind::kConstant:
       if (s.pool >= 0) return fmt::format("(const void *)({} + {})", base(s.pool), s.offset);
       return names_.constant_names[index];
-    case StorageKind::kState:
-      return fmt::format("(void *)(s + {})", s.offset);
-    case StorageKind::kNone:
-      break;
+    case StorageKind::kState: return fmt::format("(void *)(s + {})", s.offset);
+    case StorageKind::kNone: break;
   }
   return "NULL";
 }

@@ -44,8 +44,7 @@ void RunPrinter::declare_locals() {
   for (int d : context_devices(program_)) {
     const std::string& name = program_.device_of(d).name;
     line(fmt::format("    void *const {} = devices != NULL ? devices->{} : NULL;", context(d), name));
-    if (launch_of(d) == Launch::kAsync)
-      line(fmt::format("    int32_t {}_under_way = 0;", local_name(d)));
+    if (launch_of(d) == Launch::kAsync) line(fmt::format("    int32_t {}_under_way = 0;", local_name(d)));
     if (!uses_context(d)) unused += fmt::format("    (void){};\n", context(d));
   }
   if (has_status_) line("    int32_t status = 0;");
@@ -61,8 +60,7 @@ void RunPrinter::declare_call_locals() {
     bool returns = false;
     for (size_t c = 0; c < program_.calls.size(); ++c) {
       const ProgramCall& call = program_.calls[c];
-      returns = returns || (is_packed(program_, options_, call) &&
-                            launch_of(call.device) == Launch::kNone);
+      returns = returns || (is_packed(program_, options_, call) && launch_of(call.device) == Launch::kNone);
     }
     for (size_t i = 0; i < program_.devices.size(); ++i) {
       int d = static_cast<int>(i);
@@ -102,7 +100,8 @@ std::string RunPrinter::base(int pool) const {
 // What the device's own variables begin with. The model's tables begin with its prefix, pools with "a_".
 std::string RunPrinter::local_name(int device) const {
   const std::string& name = program_.device_of(device).name;
-  bool taken = name == p_ || (name == "s" && has_state(program_)) || (has_pools(program_) && (name == "a" || name.starts_with("a_")));
+  bool taken = name == p_ || (name == "s" && has_state(program_)) ||
+               (has_pools(program_) && (name == "a" || name.starts_with("a_")));
   return taken ? "on_" + name : name;
 }
 
@@ -133,8 +132,8 @@ std::string RunPrinter::context(int device) const {
 // Null or misaligned pointers, those in the structs included: once a run, before anything is read.
 void RunPrinter::check_arguments() {
   std::vector<std::string> conditions;
-  auto check_ports = [&](const char* name, const std::vector<graph::Port>& all,
-                         plan::Contract contract, const std::vector<std::string>& fields) {
+  auto check_ports = [&](const char* name, const std::vector<graph::Port>& all, plan::Contract contract,
+                         const std::vector<std::string>& fields) {
     std::vector<graph::Port> ports = struct_ports(all, contract);
     if (ports.empty()) return line(fmt::format("    (void){};", name));
     conditions.push_back(fmt::format("{} == NULL", name));
@@ -142,12 +141,10 @@ void RunPrinter::check_arguments() {
       std::string pointer = fmt::format("{}->{}", name, fields[i]);
       conditions.push_back(pointer + " == NULL");
       DType type = program_.graph[ports[i].tensor].type.dtype;
-      if (size_of(type) > 1)
-        conditions.push_back(fmt::format("{}_MISALIGNED({}, {})", up_, pointer, c_type_of(type)));
+      if (size_of(type) > 1) conditions.push_back(fmt::format("{}_MISALIGNED({}, {})", up_, pointer, c_type_of(type)));
     }
   };
-  if (!program_.feeding)
-    check_ports("inputs", program_.graph.inputs, program_.input_contract, names_.input_fields);
+  if (!program_.feeding) check_ports("inputs", program_.graph.inputs, program_.input_contract, names_.input_fields);
   check_ports("outputs", program_.graph.outputs, program_.output_contract, names_.output_fields);
   for (size_t i = 0; i < program_.pools.size(); ++i) {
     if (workspace_ || program_.pools[i].bytes == 0 || base(static_cast<int>(i)) == "constants") continue;
@@ -216,8 +213,7 @@ void RunPrinter::open_devices() {
         held_.push_back({fmt::format("{}_{}", give[0] == 'C' ? "close" : "deactivate", device.name),
                          fmt::format("{}{}({})", hook, give, context(d)), -1});
     }
-    if (launch_of(d) == Launch::kAsync)
-      held_.push_back({fmt::format("wait_{}", device.name), "", d});
+    if (launch_of(d) == Launch::kAsync) held_.push_back({fmt::format("wait_{}", device.name), "", d});
   }
 }
 
@@ -227,10 +223,10 @@ void RunPrinter::close_everything() {
     // The label also serves the run that succeeded: nothing is open then.
     label("done");
     for (size_t b = blocks_.size(); b-- > 0;)
-      line(fmt::format(
-          "    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
-          "0) {{ status = {1}_ERROR_WORKSPACE; }}",
-          b, up_));
+      line(
+          fmt::format("    if (w{0} != NULL && TVMBackendFreeWorkspace(1, 0, w{0}) != 0 && status == "
+                      "0) {{ status = {1}_ERROR_WORKSPACE; }}",
+                      b, up_));
     return;
   }
   if (held_.empty() && !jumps_to_done_) return line("");
@@ -241,8 +237,8 @@ void RunPrinter::close_everything() {
     if (release.empty()) {
       // Only a failure leaves a launch behind: the device may still be using the memory.
       line(fmt::format("    if ({}_under_way != 0) {{", local_name(held.waits_for)));
-      release = fmt::format("TVMDevice{}Sync({})", program_.device_of(held.waits_for).camel_name(),
-                            context(held.waits_for));
+      release =
+          fmt::format("TVMDevice{}Sync({})", program_.device_of(held.waits_for).camel_name(), context(held.waits_for));
       indent += "    ";
       line(fmt::format("{}const int32_t waited = {};", indent, release));
       line(fmt::format("{}status = status != 0 ? status : waited;", indent));
@@ -260,8 +256,8 @@ void RunPrinter::close_everything() {
 void RunPrinter::open_blocks(size_t call) {
   for (size_t b = 0; b < blocks_.size(); ++b) {
     if (blocks_[b].first != static_cast<int>(call)) continue;
-    line(fmt::format("    w{} = TVMBackendAllocWorkspace(1, 0, {}u, 2, 8);", b,
-                     std::max<int64_t>(blocks_[b].bytes, 1)));
+    line(
+        fmt::format("    w{} = TVMBackendAllocWorkspace(1, 0, {}u, 2, 8);", b, std::max<int64_t>(blocks_[b].bytes, 1)));
     line(fmt::format("    if (w{} == NULL) {{", b));
     line(fmt::format("        status = {}_ERROR_WORKSPACE;", up_));
     line("        goto done;");

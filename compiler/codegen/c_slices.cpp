@@ -20,7 +20,6 @@ using plan::StorageKind;
 
 namespace {
 
-
 // What leads from the slices [from, to) to slice `old` leads to `now` instead.
 void lead_to(std::vector<Slice>& slices, size_t from, size_t to, int old, int now) {
   for (size_t s = from; s < to; ++s)
@@ -45,8 +44,7 @@ void lay_out_loop(const ProgramStep& step, std::vector<Slice>& out) {
 void lay_out(const std::vector<ProgramStep>& steps, bool loops, std::vector<Slice>& out) {
   for (const ProgramStep& step : steps) {
     if (step.kind == ProgramStep::Kind::kRepeat) {
-      if (loops)
-        lay_out_loop(step, out);
+      if (loops) lay_out_loop(step, out);
       else
         for (const std::vector<ProgramStep>& turn : step.blocks) lay_out(turn, loops, out);
       continue;
@@ -91,8 +89,7 @@ bool may_fail_above_zero(const Program& program, const CodegenOptions& options) 
 std::string begin_prototype(const Program& program, const std::string& p) {
   std::string run = run_prototype(program, p);
   const std::string name = fmt::format("{}_run(", p);
-  run.replace(run.find(name), name.size(),
-              fmt::format("{0}_begin(struct {0}_context *context, ", p));
+  run.replace(run.find(name), name.size(), fmt::format("{0}_begin(struct {0}_context *context, ", p));
   if (const std::string in = fmt::format("const struct {}_inputs *inputs, ", p); program.feeding)
     run.erase(run.find(in), in.size());
   return fold_prototype(run);
@@ -103,17 +100,15 @@ namespace {
 // Calls but that of rows, whose parts are counted by events.
 bool has_parts(const Program& program, const CodegenOptions& options) {
   for (size_t c = 0; c < options.bands.calls.size(); ++c)
-    if (options.bands.calls[c].parts() > 1 &&
-        (!program.feeding || program.feeding->call != static_cast<int>(c)))
+    if (options.bands.calls[c].parts() > 1 && (!program.feeding || program.feeding->call != static_cast<int>(c)))
       return true;
   return false;
 }
 
 bool has_turns(const Program& program, const CodegenOptions& options) {
   return options.slices && prints_loops(program, options) &&
-         std::any_of(program.body.begin(), program.body.end(), [](const ProgramStep& step) {
-           return step.kind == ProgramStep::Kind::kRepeat;
-         });
+         std::any_of(program.body.begin(), program.body.end(),
+                     [](const ProgramStep& step) { return step.kind == ProgramStep::Kind::kRepeat; });
 }
 
 }  // namespace
@@ -125,19 +120,15 @@ std::string context_members(const Program& program, const CodegenOptions& option
     s += fmt::format("    struct {}_inputs inputs;\n", p);
   if (!struct_ports(program.graph.outputs, program.output_contract).empty())
     s += fmt::format("    struct {}_outputs outputs;\n", p);
-  if (has_pools(program))
-    s += fmt::format("    struct {}_pools pools;\n", p);
-  else if (program.arena_bytes > 0)
-    s += "    void *arena;\n";
+  if (has_pools(program)) s += fmt::format("    struct {}_pools pools;\n", p);
+  else if (program.arena_bytes > 0) s += "    void *arena;\n";
   if (has_state(program)) s += "    void *state;\n";
   if (!context_devices(program).empty()) s += fmt::format("    struct {}_devices devices;\n", p);
   if (program.feeding) s += "    int32_t row;      /* how many were fed */\n";
-  if (program.feeding && options.slices)
-    s += "    int32_t event;    /* of the rows: the next one */\n";
+  if (program.feeding && options.slices) s += "    int32_t event;    /* of the rows: the next one */\n";
   if (has_parts(program, options))
     s += "    int32_t band;     /* of the call at `position`: how many parts of it are done */\n";
-  if (has_turns(program, options))
-    s += "    int32_t turn;     /* of the loop over calls that `position` is in */\n";
+  if (has_turns(program, options)) s += "    int32_t turn;     /* of the loop over calls that `position` is in */\n";
   s += "    int32_t position; /* 0: no run; from 1 on: the next slice; below 0: how the run failed "
        "*/\n";
   if (may_fail_above_zero(program, options))
@@ -164,8 +155,7 @@ std::string slice_declarations(const Program& program, const CodegenOptions& opt
       has_parts(program, options)   ? " (long ones in several slices)"
       : has_turns(program, options) ? " (those of loops in several slices)"
                                     : "",
-      up,
-      std::max<size_t>(1, lay_out_slices(program.body, prints_loops(program, options)).size()));
+      up, std::max<size_t>(1, lay_out_slices(program.body, prints_loops(program, options)).size()));
   if (options.longest_slice > 0)
     s += fmt::format(
         "/* Instructions of the longest slice, at most, by the cost model of {}. */\n"
@@ -181,9 +171,8 @@ std::string slice_declarations(const Program& program, const CodegenOptions& opt
       " * until it is done{1}. Begins anew if a run was on its way{2}.\n"
       " * Returns 0, or {3}_ERROR_ARGUMENT{4}. */\n{5};\n",
       p, keeps_ports ? "; the structs themselves are copied" : "",
-      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "",
-      up, may_fail_above_zero(program, options) ? ", or the status of a device" : "",
-      begin_prototype(program, p));
+      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "", up,
+      may_fail_above_zero(program, options) ? ", or the status of a device" : "", begin_prototype(program, p));
   s += fmt::format(
       "\n/* Runs the next slice. Returns {1}_MORE, or {1}_DONE once the last one has run, or the "
       "status below 0\n"
@@ -221,20 +210,15 @@ std::string RunPrinter::begin_body() {
   line("    }");
   line("    context->position = 0;");
   check_arguments();
-  for (const auto& [name, ports, contract] :
-       {std::tuple{"inputs", &program_.graph.inputs, program_.input_contract},
-        {"outputs", &program_.graph.outputs, program_.output_contract}})
-    if (!struct_ports(*ports, contract).empty() &&
-        !(program_.feeding && ports == &program_.graph.inputs))
+  for (const auto& [name, ports, contract] : {std::tuple{"inputs", &program_.graph.inputs, program_.input_contract},
+                                              {"outputs", &program_.graph.outputs, program_.output_contract}})
+    if (!struct_ports(*ports, contract).empty() && !(program_.feeding && ports == &program_.graph.inputs))
       line(fmt::format("    context->{0} = *{0};", name));
-  if (has_pools(program_))
-    line("    if (pools != NULL) {\n        context->pools = *pools;\n    }");
-  else if (program_.arena_bytes > 0)
-    line("    context->arena = a;");
+  if (has_pools(program_)) line("    if (pools != NULL) {\n        context->pools = *pools;\n    }");
+  else if (program_.arena_bytes > 0) line("    context->arena = a;");
   if (has_state(program_)) line("    context->state = s;");
   for (int d : context_devices(program_))
-    line(fmt::format("    context->devices.{0} = devices != NULL ? devices->{0} : NULL;",
-                     program_.device_of(d).name));
+    line(fmt::format("    context->devices.{0} = devices != NULL ? devices->{0} : NULL;", program_.device_of(d).name));
   if (has_parts(program_, options_)) line("    context->band = 0;");
   if (has_turns(program_, options_)) line("    context->turn = 0;");
   if (may_fail_above_zero(program_, options_)) line("    context->status = 0;");
@@ -312,8 +296,7 @@ void RunPrinter::step_locals(const std::string& cases) {
       line(fmt::format("    void *const {} = context->devices.{};", context(d), program_.device_of(d).name));
 }
 
-std::string RunPrinter::step_cases(const std::vector<Slice>& slices,
-                                   nlohmann::ordered_json& calls) {
+std::string RunPrinter::step_cases(const std::vector<Slice>& slices, nlohmann::ordered_json& calls) {
   for (size_t i = 0; i < slices.size(); ++i) {
     const Slice& slice = slices[i];
     const int following = static_cast<int>(i) + 2;
@@ -324,8 +307,7 @@ std::string RunPrinter::step_cases(const std::vector<Slice>& slices,
     ++depth_;
     forget_locals();
     if (slice.decides()) {
-      line(fmt::format("    next = {} ? {} : {};", condition(slice.condition), slice.next,
-                       slice.otherwise));
+      line(fmt::format("    next = {} ? {} : {};", condition(slice.condition), slice.next, slice.otherwise));
     } else {
       if (parts) print_band(static_cast<size_t>(slice.call));
       if (rows) {
@@ -357,13 +339,11 @@ std::vector<std::string> RunPrinter::band_arguments(size_t call) const {
   const std::vector<plan::BandLevel>& levels = options_.bands.calls[call].levels;
   for (size_t i = 0; i < levels.size(); ++i)
     for (const auto& [name, whole] : {std::pair{"from", levels[i].begin}, {"to", levels[i].end}})
-      out.push_back(sliced_ && levels[i].parts() > 1 ? fmt::format("{}{}", name, i)
-                                                     : std::to_string(whole));
+      out.push_back(sliced_ && levels[i].parts() > 1 ? fmt::format("{}{}", name, i) : std::to_string(whole));
   if (levels.size() < 2) return out;
   const bool parts = sliced_ && in_parts(call);
   out.push_back(parts ? "context->band == 0" : "1");
-  out.push_back(parts ? fmt::format("context->band == {}", options_.bands.calls[call].parts() - 1)
-                      : "1");
+  out.push_back(parts ? fmt::format("context->band == {}", options_.bands.calls[call].parts() - 1) : "1");
   return out;
 }
 
@@ -376,16 +356,14 @@ void RunPrinter::print_band(size_t call) {
     if (level.parts() <= 1) continue;
     std::string part = "context->band";
     if (inner > 1) part = fmt::format("({} / {})", part, inner);
-    const bool is_outermost =
-        std::all_of(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i),
-                    [](const plan::BandLevel& l) { return l.parts() <= 1; });
+    const bool is_outermost = std::all_of(levels.begin(), levels.begin() + static_cast<std::ptrdiff_t>(i),
+                                          [](const plan::BandLevel& l) { return l.parts() <= 1; });
     if (!is_outermost) part = fmt::format("({} % {})", part, level.parts());
     const int64_t size = level.turns * level.step;
     const std::string plus = level.begin == 0 ? "" : fmt::format("{} + ", level.begin);
-    line(fmt::format("    const int32_t from{} = {}{}{};", i, plus, part,
-                     size == 1 ? "" : fmt::format(" * {}", size)));
-    line(fmt::format("    const int32_t to{0} = from{0} < {1} ? from{0} + {2} : {3};", i,
-                     level.end - size, size, level.end));
+    line(fmt::format("    const int32_t from{} = {}{}{};", i, plus, part, size == 1 ? "" : fmt::format(" * {}", size)));
+    line(fmt::format("    const int32_t to{0} = from{0} < {1} ? from{0} + {2} : {3};", i, level.end - size, size,
+                     level.end));
     inner *= level.parts();
   }
 }
@@ -403,8 +381,7 @@ void RunPrinter::step_end() {
     for (const char* give : {"Deactivate", "Close"})
       if (program_.device_of(d).hooks.contains(give))
         held_.push_back(
-            {"", fmt::format("TVMDevice{}{}({})", program_.device_of(d).camel_name(), give, context(d)),
-             -1});
+            {"", fmt::format("TVMDevice{}{}({})", program_.device_of(d).camel_name(), give, context(d)), -1});
   }
   for (size_t h = held_.size(); h-- > 0;) {
     line("    {");
@@ -434,8 +411,7 @@ void RunPrinter::keep_failure(const std::string& indent) {
 }
 
 bool RunPrinter::closes(int device) const {
-  return program_.device_of(device).hooks.contains("Close") ||
-         program_.device_of(device).hooks.contains("Deactivate");
+  return program_.device_of(device).hooks.contains("Close") || program_.device_of(device).hooks.contains("Deactivate");
 }
 
 }  // namespace aotc::codegen

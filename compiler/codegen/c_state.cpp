@@ -29,8 +29,7 @@ std::string state_prototypes(const Program& program, const std::string& prefix) 
       prefix, upper(prefix));
 }
 
-std::string state_definitions(const Program& program, const CodegenOptions& options,
-                              const ModelFiles& names) {
+std::string state_definitions(const Program& program, const CodegenOptions& options, const ModelFiles& names) {
   if (!has_state(program)) return "";
   const std::string &p = options.prefix, up = upper(p);
   std::string s = fmt::format(
@@ -47,11 +46,11 @@ std::string state_definitions(const Program& program, const CodegenOptions& opti
     std::string to = fmt::format("s + {}", program.states[i].offset);
     s += fmt::format("    /* {} */\n", tensor_title(tensor.name, tensor.type));
     if (table < 0)
-      s += fmt::format("    (void)memset({}, {}, {}u);\n", to,
-                       state.initial.bytes.empty() ? 0 : state.initial.bytes[0], tensor.type.bytes());
+      s += fmt::format("    (void)memset({}, {}, {}u);\n", to, state.initial.bytes.empty() ? 0 : state.initial.bytes[0],
+                       tensor.type.bytes());
     else
-      s += fmt::format("    (void){}({}, {}, {}u);\n", program.program_tables ? "memcpy_P" : "memcpy",
-                       to, names.constant_names[static_cast<size_t>(table)], tensor.type.bytes());
+      s += fmt::format("    (void){}({}, {}, {}u);\n", program.program_tables ? "memcpy_P" : "memcpy", to,
+                       names.constant_names[static_cast<size_t>(table)], tensor.type.bytes());
   }
   return s + "    return 0;\n}\n";
 }

@@ -19,7 +19,6 @@ std::string state_prototypes(const plan::Program& program, const std::string& pr
 
 // The definitions of PREFIX_init and PREFIX_reset, for the file of the tables: a project compiles that file once, but
 // perhaps twice the one with the run function. `names` has the names of the tables.
-std::string state_definitions(const plan::Program& program, const CodegenOptions& options,
-                              const ModelFiles& names);
+std::string state_definitions(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);
 
 }  // namespace aotc::codegen

@@ -63,8 +63,10 @@ std::string support_functions(const SupportUse& use, const CodegenOptions& optio
   // Some are used by the portable halves of kernels only, which a core with the others does not see.
   std::string unused = use.kernels.empty() ? "" : up + "_MAYBE_UNUSED\n";
   if (!use.kernels.empty() && !use.functions.empty())
-    s += fmt::format("#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
-                     "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n", up);
+    s += fmt::format(
+        "#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
+        "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n",
+        up);
   for (const std::string& f : use.functions) {
     std::string text = support_definition(f, options.prefix, options.assembly);
     text.insert(text.find("static inline "), unused);

@@ -14,7 +14,6 @@ namespace aotc::codegen {
 std::string tvm_model_name(const std::string& name);
 
 // Adds the two files to `files`, the result of print_model.
-void print_tvm_interface(const plan::Program& program, const CodegenOptions& options,
-                         ModelFiles& files);
+void print_tvm_interface(const plan::Program& program, const CodegenOptions& options, ModelFiles& files);
 
 }  // namespace aotc::codegen

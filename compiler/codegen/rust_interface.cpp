@@ -18,9 +18,10 @@ using plan::Program;
 
 // Keywords of Rust that c_identifier lets through; the last four cannot be written raw either.
 std::string rust_name(const std::string& field) {
-  static constexpr std::array kWords = {"abstract", "as",    "async", "await", "become", "box",  "dyn",   "final",  "fn",    "gen",
-                                        "impl",     "in",    "let",   "loop",  "macro",  "match", "mod",  "move",   "mut",   "override",
-                                        "priv",     "pub",   "ref",   "trait", "type",   "unsized", "use", "where", "yield"};
+  static constexpr std::array kWords = {"abstract", "as",      "async", "await",    "become", "box",  "dyn",   "final",
+                                        "fn",       "gen",     "impl",  "in",       "let",    "loop", "macro", "match",
+                                        "mod",      "move",    "mut",   "override", "priv",   "pub",  "ref",   "trait",
+                                        "type",     "unsized", "use",   "where",    "yield"};
   static constexpr std::array kNever = {"crate", "self", "super"};
   auto in = [&](const auto& list) { return std::find(list.begin(), list.end(), field) != list.end(); };
   return in(kNever) ? field + "_" : in(kWords) ? "r#" + field : field;
@@ -47,8 +48,8 @@ void port_constants(std::string& out, const std::string& start, const graph::Por
   out += fmt::format("\n/// {}\npub const {}_ELEMENTS: usize = {};\n", tensor_title(port.name, t), start, t.elements());
   out += fmt::format("pub const {0}_BYTES: usize = {1};\npub const {0}_DIMS: [usize; {2}] = [{3}];\n", start, t.bytes(),
                      t.shape.size(), dims);
-  out += fmt::format("pub const {0}_SCALE: f32 = {1};\npub const {0}_ZERO_POINT: i32 = {2};\n", start, float_text(t.scale()),
-                     t.zero_point());
+  out += fmt::format("pub const {0}_SCALE: f32 = {1};\npub const {0}_ZERO_POINT: i32 = {2};\n", start,
+                     float_text(t.scale()), t.zero_point());
   if (storage.kind == plan::StorageKind::kArena)
     out += fmt::format("/// Where it lies in the arena.\npub const {}_OFFSET: usize = {};\n", start, storage.offset);
 }
@@ -70,13 +71,15 @@ void port_struct(std::string& out, const std::string& name, const Program& progr
 std::string functions(const std::string& prefix, bool state) {
   std::string out = "\nextern \"C\" {\n";
   if (state)
-    out += fmt::format("    /// Makes {1}_STATE_SIZE bytes, aligned to {1}_STATE_ALIGN, ready for a first run.\n"
-                       "    pub fn {0}_init(state: *mut c_void) -> i32;\n    pub fn {0}_reset(state: *mut c_void) -> i32;\n",
-                       prefix, upper(prefix));
-  out += fmt::format("    /// Runs the network once. 0, or the status of the first operator that failed.\n"
-                     "    pub fn {0}_run(\n        inputs: *const {0}_inputs,\n        outputs: *const {0}_outputs,\n"
-                     "        arena: *mut c_void,\n{1}    ) -> i32;\n}}\n",
-                     prefix, state ? "        state: *mut c_void,\n" : "");
+    out += fmt::format(
+        "    /// Makes {1}_STATE_SIZE bytes, aligned to {1}_STATE_ALIGN, ready for a first run.\n"
+        "    pub fn {0}_init(state: *mut c_void) -> i32;\n    pub fn {0}_reset(state: *mut c_void) -> i32;\n",
+        prefix, upper(prefix));
+  out += fmt::format(
+      "    /// Runs the network once. 0, or the status of the first operator that failed.\n"
+      "    pub fn {0}_run(\n        inputs: *const {0}_inputs,\n        outputs: *const {0}_outputs,\n"
+      "        arena: *mut c_void,\n{1}    ) -> i32;\n}}\n",
+      prefix, state ? "        state: *mut c_void,\n" : "");
   return out;
 }
 
@@ -94,8 +97,10 @@ std::string rust_interface(const Program& program, const std::string& prefix, co
       program.input_contract == plan::Contract::kOverwrite, program.output_contract == plan::Contract::kOverwrite);
   const bool state = has_state(program);
   if (state)
-    out += fmt::format("/// What the model keeps from run to run.\npub const {0}_STATE_SIZE: usize = {1};\n"
-                       "pub const {0}_STATE_ALIGN: usize = {2};\n", up, program.state_bytes, Program::kArenaAlignment);
+    out += fmt::format(
+        "/// What the model keeps from run to run.\npub const {0}_STATE_SIZE: usize = {1};\n"
+        "pub const {0}_STATE_ALIGN: usize = {2};\n",
+        up, program.state_bytes, Program::kArenaAlignment);
   for (bool input : {true, false}) {
     const auto& ports = input ? program.graph.inputs : program.graph.outputs;
     const auto& fields = input ? c.input_fields : c.output_fields;
@@ -105,11 +110,15 @@ std::string rust_interface(const Program& program, const std::string& prefix, co
   }
   port_struct(out, prefix + "_inputs", program, true, c);
   port_struct(out, prefix + "_outputs", program, false, c);
-  out += fmt::format("\n/// Memory with the size and alignment of the arena.\n#[repr(C, align({}))]\n"
-                     "pub struct {}_arena(pub [u8; {}_ARENA_SIZE]);\n", Program::kArenaAlignment, prefix, up);
+  out += fmt::format(
+      "\n/// Memory with the size and alignment of the arena.\n#[repr(C, align({}))]\n"
+      "pub struct {}_arena(pub [u8; {}_ARENA_SIZE]);\n",
+      Program::kArenaAlignment, prefix, up);
   if (state)
-    out += fmt::format("\n/// Memory with the size and alignment of the state.\n#[repr(C, align({}))]\n"
-                       "pub struct {}_state(pub [u8; {}_STATE_SIZE]);\n", Program::kArenaAlignment, prefix, up);
+    out += fmt::format(
+        "\n/// Memory with the size and alignment of the state.\n#[repr(C, align({}))]\n"
+        "pub struct {}_state(pub [u8; {}_STATE_SIZE]);\n",
+        Program::kArenaAlignment, prefix, up);
   out += functions(prefix, state);
   out.pop_back();  // the line that this takes the place of ends itself
   return out;

@@ -48,12 +48,10 @@ struct Need {
 
 std::vector<Need> needs_of(const Program& program) {
   std::vector<Need> out;
-  for (const auto& [index, l] : class_lifetimes(program))
-    out.push_back({l.bytes, l.first, l.last, {index, -1}});
+  for (const auto& [index, l] : class_lifetimes(program)) out.push_back({l.bytes, l.first, l.last, {index, -1}});
   for (size_t c = 0; c < program.calls.size(); ++c) {
     auto call = static_cast<int>(c);
-    if (program.calls[c].scratch_bytes > 0)
-      out.push_back({program.calls[c].scratch_bytes, call, call, {-1, call}});
+    if (program.calls[c].scratch_bytes > 0) out.push_back({program.calls[c].scratch_bytes, call, call, {-1, call}});
   }
   // What lives longest lies deepest in the stack.
   std::stable_sort(out.begin(), out.end(), [](const Need& a, const Need& b) {
@@ -64,8 +62,7 @@ std::vector<Need> needs_of(const Program& program) {
 
 // The stack allocator of crt/ keeps a footer of four bytes behind each block.
 int64_t block_cost(int64_t bytes) {
-  return (std::max<int64_t>(bytes, 1) + 4 + kWorkspaceAlignment - 1) / kWorkspaceAlignment *
-         kWorkspaceAlignment;
+  return (std::max<int64_t>(bytes, 1) + 4 + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
 
 int64_t peak_of(const std::vector<WorkspaceBlock>& blocks, size_t calls) {
@@ -129,8 +126,6 @@ std::vector<WorkspaceBlock> workspace_blocks(const Program& program) {
   return peak_of(grown, calls) < peak_of(as_is, calls) ? grown : as_is;
 }
 
-int64_t workspace_bytes(const Program& program) {
-  return peak_of(workspace_blocks(program), program.calls.size());
-}
+int64_t workspace_bytes(const Program& program) { return peak_of(workspace_blocks(program), program.calls.size()); }
 
 }  // namespace aotc::codegen

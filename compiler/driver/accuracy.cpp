@@ -62,7 +62,8 @@ int largest(std::span<const uint8_t> bytes, size_t begin, size_t count, DType t)
 }
 
 std::string share(size_t part, size_t all) {
-  return fmt::format("{} of {} ({:.1f} %)", with_commas(static_cast<int64_t>(part)), with_commas(static_cast<int64_t>(all)),
+  return fmt::format("{} of {} ({:.1f} %)", with_commas(static_cast<int64_t>(part)),
+                     with_commas(static_cast<int64_t>(all)),
                      all == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(all));
 }
 
@@ -77,17 +78,20 @@ Result<std::vector<int>> read_labels(const std::string& path, size_t samples, si
   const bool rows = count == samples * classes && classes > 1 && array->shape.size() == 2;
   auto fail = [&](const std::string& what) {
     diags.error(where, "labels-invalid", what)
-        .help(fmt::format("give {} whole numbers from 0 to {}, the class of each input in its order", samples, classes - 1));
+        .help(fmt::format("give {} whole numbers from 0 to {}, the class of each input in its order", samples,
+                          classes - 1));
     return kFailure;
   };
   if (!rows && count != samples)
-    return fail(fmt::format("holds {} labels (shape {}), the data has {} inputs", count, graph::to_string(array->shape), samples));
+    return fail(fmt::format("holds {} labels (shape {}), the data has {} inputs", count, graph::to_string(array->shape),
+                            samples));
   const bool real = array->dtype == DType::kF32 || array->dtype == DType::kF64;
   if (!is_number(array->dtype) || (!rows && real))
     return fail(fmt::format("holds {}: labels are whole numbers", name_of(array->dtype)));
   std::vector<int> out;
   for (size_t i = 0; i < samples; ++i) {
-    const double v = rows ? largest(array->bytes, i * classes, classes, array->dtype) : element(array->bytes, i, array->dtype);
+    const double v =
+        rows ? largest(array->bytes, i * classes, classes, array->dtype) : element(array->bytes, i, array->dtype);
     if (v < 0 || v >= static_cast<double>(classes))
       return fail(fmt::format("label {} is {}, the model has {} classes", i, v, classes));
     out.push_back(static_cast<int>(v));
@@ -97,7 +101,8 @@ Result<std::vector<int>> read_labels(const std::string& path, size_t samples, si
 
 Accuracy::Accuracy(const Compiled& compiled, const RunSequence& sequence) : graph_(compiled.program.reference()) {
   for (size_t o = 0; o < graph_.outputs.size() && classes_ == 0; ++o)
-    if (const graph::TensorType& t = graph_[graph_.outputs[o].tensor].type; t.elements() > 1 && is_number(t.dtype)) output_ = o, classes_ = static_cast<size_t>(t.elements());
+    if (const graph::TensorType& t = graph_[graph_.outputs[o].tensor].type; t.elements() > 1 && is_number(t.dtype))
+      output_ = o, classes_ = static_cast<size_t>(t.elements());
   ops::StateValues states = ops::initial_states(graph_);
   for (const Run& run : sequence.runs) {
     if (run.reset) states = ops::initial_states(graph_);
@@ -187,9 +192,10 @@ bool Accuracy::add(const std::string& name, const DeviceResults& results, Diagno
     diags.error(where, "verify-device", fmt::format("the run ended with status {}", results.summary.status));
   else if (results.summary.guard_ok != 1) diags.error(where, "verify-guard", "the model wrote outside of its arena");
   else if (place.equal != reference_.size())
-    diags.error(where, "verify-differs",
-                fmt::format("the outputs for input {}, and {} more, are not what the reference gives", first_different,
-                            reference_.size() - place.equal - 1))
+    diags
+        .error(where, "verify-differs",
+               fmt::format("the outputs for input {}, and {} more, are not what the reference gives", first_different,
+                           reference_.size() - place.equal - 1))
         .help("'aotc verify' with this input by --input names the first layer that differs");
   else place.passed = true;
   if (well) places_.push_back(place);
@@ -202,8 +208,10 @@ std::string Accuracy::text() const {
     out += p.name + ": ";
     if (!labels_.empty()) out += share(p.right, reference_.size()) + " right";
     if (p.name != "reference")
-      out += fmt::format("{}outputs as the reference's for {}{}", labels_.empty() ? "" : "; ", share(p.equal, reference_.size()),
-                         classes_ == 0 || p.same_class == reference_.size() ? "" : "; class for " + share(p.same_class, reference_.size()));
+      out += fmt::format(
+          "{}outputs as the reference's for {}{}", labels_.empty() ? "" : "; ", share(p.equal, reference_.size()),
+          classes_ == 0 || p.same_class == reference_.size() ? ""
+                                                             : "; class for " + share(p.same_class, reference_.size()));
     out += "\n";
   }
   if (places_.empty() || labels_.empty()) return out;
@@ -218,7 +226,9 @@ std::string Accuracy::text() const {
       rows.back().push_back(n == 0 ? "." : std::to_string(n));
       all += n;
     }
-    rows.back().push_back(all == 0 ? "" : fmt::format("{:.1f} %", 100.0 * static_cast<double>(last.confusion[l][l]) / static_cast<double>(all)));
+    rows.back().push_back(all == 0 ? ""
+                                   : fmt::format("{:.1f} %", 100.0 * static_cast<double>(last.confusion[l][l]) /
+                                                                 static_cast<double>(all)));
   }
   return out + format_table(rows);
 }
@@ -226,7 +236,8 @@ std::string Accuracy::text() const {
 nlohmann::ordered_json Accuracy::json() const {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Place& p : places_) {
-    nlohmann::ordered_json j = {{"place", p.name}, {"passed", p.passed}, {"inputs", reference_.size()}, {"equal", p.equal}};
+    nlohmann::ordered_json j = {
+        {"place", p.name}, {"passed", p.passed}, {"inputs", reference_.size()}, {"equal", p.equal}};
     if (classes_ > 0) j["same_class"] = p.same_class;
     if (!labels_.empty()) j["right"] = p.right, j["confusion"] = p.confusion;
     out.push_back(std::move(j));

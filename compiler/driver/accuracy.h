@@ -49,7 +49,7 @@ class Accuracy {
 
  private:
   struct Outputs {
-    std::vector<std::vector<uint8_t>> values;           // by output of the graph
+    std::vector<std::vector<uint8_t>> values;            // by output of the graph
     std::vector<std::optional<ops::Tolerance>> allowed;  // nullopt: not compared
   };
   bool equal(const Outputs& want, size_t output, std::span<const uint8_t> have) const;

@@ -17,8 +17,8 @@ namespace aotc::driver {
 namespace {
 
 // The names in docs/cli.md. A lowering that has another is found where it is chosen.
-constexpr const char* kAlgorithms[] = {"pairs",   "fours",   "nibbles",    "words",   "halves",  "winograd",
-                                       "vectors", "patches", "packed",     "triples", "quads",   "tiles",
+constexpr const char* kAlgorithms[] = {"pairs",   "fours",   "nibbles",    "words",   "halves", "winograd",
+                                       "vectors", "patches", "packed",     "triples", "quads",  "tiles",
                                        "taps",    "phases",  "neighbours", "columns", "blocks"};
 // What numbers are tried with: how many of something are done at a time.
 constexpr int64_t kNumbers[] = {0, 1, 2, 3, 4, 5, 6, 8, 16};
@@ -38,8 +38,7 @@ class Prober {
   Prober(const Compiled& compiled, const graph::Op& op)
       : view_{compiled.program.graph, op}, target_(compiled.plan_options.target) {
     auto asked = compiled.options.schedules.find(op.location.op_index);
-    const ops::Schedule given =
-        asked == compiled.options.schedules.end() ? ops::Schedule() : asked->second;
+    const ops::Schedule given = asked == compiled.options.schedules.end() ? ops::Schedule() : asked->second;
     if (auto chosen = probe(given)) {
       add(*chosen, given);
       if (!out_.empty()) out_[0].chosen = true;
@@ -48,8 +47,7 @@ class Prober {
 
   std::vector<Alternative> run() {
     std::set<std::string> names(std::begin(kAlgorithms), std::end(kAlgorithms));
-    if (!out_.empty() && !out_[0].schedule.algorithm.empty())
-      names.insert(out_[0].schedule.algorithm);
+    if (!out_.empty() && !out_[0].schedule.algorithm.empty()) names.insert(out_[0].schedule.algorithm);
     if (!out_.empty()) numbers_of(ops::Schedule());
     for (const std::string& name : names) {
       ops::Schedule asked;
@@ -86,8 +84,7 @@ class Prober {
     made.schedule.algorithm = lowered.schedule.algorithm;
     made.schedule.numbers = asked.numbers;
     made.schedule.instructions = lowered.schedule.instructions;
-    for (const ops::Constant& c : lowered.constants)
-      made.constant_bytes += static_cast<int64_t>(c.bytes.size());
+    for (const ops::Constant& c : lowered.constants) made.constant_bytes += static_cast<int64_t>(c.bytes.size());
     made.scratch_bytes = lowered.scratch_bytes;
     out_.push_back(std::move(made));
   }

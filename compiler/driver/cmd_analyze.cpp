@@ -38,8 +38,7 @@ int run_in_place(const std::string& program, const std::vector<std::string>& arg
   int status = 0;
   while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
-  if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) != kNotStarted)
-    return WEXITSTATUS(status);
+  if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) != kNotStarted) return WEXITSTATUS(status);
   Location where;
   where.file = program;
   Diagnostics diags;
@@ -47,8 +46,7 @@ int run_in_place(const std::string& program, const std::vector<std::string>& arg
     diags.error(where, "internal", fmt::format("died of {}", strsignal(WTERMSIG(status))))
         .help("please report this with the sources");
   } else {
-    diags.error(where, "tool-missing", "cannot be started")
-        .help("build aotc-analyze again, for this machine");
+    diags.error(where, "tool-missing", "cannot be started").help("build aotc-analyze again, for this machine");
   }
   print_diagnostics(diags);
   return exit_code_of(diags, kExitInternal);
@@ -67,10 +65,11 @@ options::Command analyze_declaration() {
   // Every argument, --help too, is for aotc-analyze.
   options::Command signatures = {.name = "signatures",
                                  .summary = "List the functions of operator libraries in C and C++",
-                                 .run = [args] {
-                                   args->insert(args->begin(), "signatures");
-                                   return analyze_command(*args);
-                                 },
+                                 .run =
+                                     [args] {
+                                       args->insert(args->begin(), "signatures");
+                                       return analyze_command(*args);
+                                     },
                                  .rest = args.get()};
   return {.name = "analyze",
           .summary = "Look into linked programs, and into C sources",

@@ -36,7 +36,8 @@ Result<project::Board> board_of(const CompileOptions& o, Diagnostics& diags) {
   Location where;
   where.file = named;
   if (named.empty()) {
-    diags.error(where, "clang-cpu", "for which CPU is not said").help("name one by --cpu or --board; 'aotc cpus' lists them");
+    diags.error(where, "clang-cpu", "for which CPU is not said")
+        .help("name one by --cpu or --board; 'aotc cpus' lists them");
     return kFailure;
   }
   auto board = o.board_name.empty() ? project::find_cpu(named, diags) : project::find_board(named, diags);
@@ -60,8 +61,8 @@ std::vector<std::string> clang_flags(const project::Board& board) {
 }
 
 // What aotc-analyze is to do with the model's C in `folder`.
-Result<std::vector<std::string>> write_sources(const SourceChoice& o, const std::string& command, const std::string& folder,
-                                               Diagnostics& diags) {
+Result<std::vector<std::string>> write_sources(const SourceChoice& o, const std::string& command,
+                                               const std::string& folder, Diagnostics& diags) {
   auto compiled = compile_model(o.compile, diags);
   if (!compiled) return kFailure;
   OutputDirectory directory(folder + "/c", project::kManifest);
@@ -71,8 +72,10 @@ Result<std::vector<std::string>> write_sources(const SourceChoice& o, const std:
     // Tables have no code, and operators are read where they lie.
     const bool tables = command == "ranges" && name.ends_with("_data.c");
     const bool given = name.starts_with("operators/");
-    if (is_source(name) && !tables && !(given && !o.compile.operators.empty())) sources.push_back(folder + "/c/" + name);
-    if (given && name.ends_with(".h")) args.insert(args.end(), {"-I", fs::path(folder + "/c/" + name).parent_path().string()});
+    if (is_source(name) && !tables && !(given && !o.compile.operators.empty()))
+      sources.push_back(folder + "/c/" + name);
+    if (given && name.ends_with(".h"))
+      args.insert(args.end(), {"-I", fs::path(folder + "/c/" + name).parent_path().string()});
     directory.add(name, std::move(text));
   }
   directory.add(project::kManifest, "{}\n");
@@ -120,7 +123,8 @@ int ranges(SourceChoice& o) {
     return model_command(o, "ranges");
   }
   if (sources != static_cast<long>(o.targets.size()))
-    return options::usage_error("aotc analyze ranges", "takes C sources, or one model", {"give the operators of a model by --operators"});
+    return options::usage_error("aotc analyze ranges", "takes C sources, or one model",
+                                {"give the operators of a model by --operators"});
   Diagnostics diags;
   std::vector<std::string> args = {"ranges"};
   if (!o.compile.board_name.empty() || !o.compile.cpu_name.empty()) {
@@ -148,9 +152,13 @@ options::Command analyze_compile_declaration() {
   auto o = std::make_shared<SourceChoice>();
   return {.name = "compile",
           .summary = "Size, frames and warnings of a model's C as Clang compiles it, without a toolchain for the board",
-          .description = "Clang 19, which is in aotc-analyze, compiles the C that aotc writes for MODEL with -O2 for the CPU that --cpu or "
-                         "--board names: bytes of code by function and layer, warnings, and the frames of what is not assembly. Another "
-                         "compiler makes other sizes; what is proven of a stack is proven of a linked program, by 'aotc analyze stack'.",
+          .description =
+              "Clang 19, which is in aotc-analyze, compiles the C that aotc writes for MODEL with -O2 for the CPU that "
+              "--cpu or "
+              "--board names: bytes of code by function and layer, warnings, and the frames of what is not assembly. "
+              "Another "
+              "compiler makes other sizes; what is proven of a stack is proven of a linked program, by 'aotc analyze "
+              "stack'.",
           .options = {model_argument(o->compile),
                       flag_option(*o),
                       define_option(*o),
@@ -164,9 +172,12 @@ options::Command ranges_declaration() {
   auto o = std::make_shared<SourceChoice>();
   return {.name = "ranges",
           .summary = "What Clang's static analyser finds in C sources, or in a model's C and its operators",
-          .description = "Divisions by zero, null pointers, indices out of bounds, values that were never written, shifts that are too wide, each "
-                         "with its place. Exits with 3 if there are findings. The analyser tries ways through each function up to a limit: "
-                         "what it does not find is not proven to be absent.",
+          .description =
+              "Divisions by zero, null pointers, indices out of bounds, values that were never written, shifts that "
+              "are too wide, each "
+              "with its place. Exits with 3 if there are findings. The analyser tries ways through each function up to "
+              "a limit: "
+              "what it does not find is not proven to be absent.",
           .options = {{.names = "SOURCE",
                        .target = &o->targets,
                        .help = "C (.c) or C++ (.cpp, .cc, .cxx) sources, or a model, whose operators --operators names",

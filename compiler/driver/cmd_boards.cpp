@@ -47,8 +47,7 @@ int64_t parse_size(const std::string& text) {
   int64_t value = std::stoll(number);
   for (const char* end : {"", "B"})
     for (const char* middle : {"", "i"}) {
-      if (unit == std::string("K") + middle + end || unit == std::string("k") + middle + end)
-        return value * 1024;
+      if (unit == std::string("K") + middle + end || unit == std::string("k") + middle + end) return value * 1024;
       if (unit == std::string("M") + middle + end) return value * 1024 * 1024;
     }
   return unit.empty() || unit == "B" ? value : -1;
@@ -97,8 +96,7 @@ Result<std::vector<Board>> all_boards(Diagnostics& diags) {
 }
 
 // Is `word` one that any board has? Empty is no filter.
-bool known(const char* option, const std::string& word, const std::set<std::string>& words,
-           Diagnostics& diags) {
+bool known(const char* option, const std::string& word, const std::set<std::string>& words, Diagnostics& diags) {
   if (word.empty() || words.contains(word)) return true;
   Location where;
   where.file = fmt::format("--{} {}", option, word);
@@ -109,8 +107,7 @@ bool known(const char* option, const std::string& word, const std::set<std::stri
   return false;
 }
 
-Result<std::vector<Board>> filtered(std::vector<Board> boards, const BoardsOptions& options,
-                                    Diagnostics& diags) {
+Result<std::vector<Board>> filtered(std::vector<Board> boards, const BoardsOptions& options, Diagnostics& diags) {
   std::set<std::string> frameworks, cpus, features;
   for (const Board& b : boards) {
     cpus.insert(b.cpu);
@@ -133,12 +130,11 @@ Result<std::vector<Board>> filtered(std::vector<Board> boards, const BoardsOptio
   }
   if (!good) return kFailure;
   std::erase_if(boards, [&](const Board& b) {
-    bool has_all = std::all_of(options.features.begin(), options.features.end(),
-                               [&](const std::string& f) { return b.has(f); });
+    bool has_all =
+        std::all_of(options.features.begin(), options.features.end(), [&](const std::string& f) { return b.has(f); });
     return (!framework.empty() && !contains(project_kinds(b), framework)) ||
            (!options.cpu.empty() && b.cpu != options.cpu) || !has_all ||
-           (sizes[0] > 0 && largest(b, false) < sizes[0]) ||
-           (sizes[1] > 0 && largest(b, true) < sizes[1]) ||
+           (sizes[0] > 0 && largest(b, false) < sizes[0]) || (sizes[1] > 0 && largest(b, true) < sizes[1]) ||
            (options.emulated && (b.emulator_argv.empty() || b.stand_in));
   });
   return boards;
@@ -160,8 +156,8 @@ int list(const std::vector<Board>& boards, const BoardsOptions& options) {
   }
   std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "runs in", "projects"}};
   for (const Board& b : boards)
-    rows.push_back({b.name, b.cpu, short_bytes(largest(b, false)), short_bytes(largest(b, true)),
-                    emulator_word(b), joined(project_kinds(b))});
+    rows.push_back({b.name, b.cpu, short_bytes(largest(b, false)), short_bytes(largest(b, true)), emulator_word(b),
+                    joined(project_kinds(b))});
   print_out("{}", format_table(rows));
   if (boards.empty()) print_out("no board passes all filters\n");
   return kExitDone;
@@ -188,8 +184,7 @@ int show(const Board& board, const BoardsOptions& options) {
       if (arenas != m.arena_sections.end()) sections += fmt::format(" (arena {})", arenas->second);
     }
     rows.push_back({"memory " + m.name, fmt::format("{} of {} at {}, {}{}", short_bytes(m.size),
-                                                    m.flash ? "flash" : "RAM", m.origin,
-                                                    name_of(m.speed), uses)});
+                                                    m.flash ? "flash" : "RAM", m.origin, name_of(m.speed), uses)});
     if (!sections.empty()) rows.push_back({"", "sections: " + sections});
     if (!m.setup.empty()) rows.push_back({"", "only by name: " + m.setup});
   }
@@ -198,8 +193,7 @@ int show(const Board& board, const BoardsOptions& options) {
     return hz.empty() || hz == "0" ? std::string() : fmt::format("{:g} MHz", std::stod(hz) / 1e6);
   };
   std::string reset = rate("clock.hz"), full = rate("clock.full_hz");
-  rows.push_back({"clock", (reset.empty() ? "" : reset + " after reset") +
-                               (reset.empty() || full.empty() ? "" : ", ") +
+  rows.push_back({"clock", (reset.empty() ? "" : reset + " after reset") + (reset.empty() || full.empty() ? "" : ", ") +
                                (full.empty() ? "" : full + " at full speed")});
   if (rows.back()[1].empty()) rows.pop_back();
   std::string port = board.field("console.port");
@@ -221,9 +215,7 @@ int show(const Board& board, const BoardsOptions& options) {
 }
 
 // Boards of one key get the same code.
-std::string target_key(const Board& board) {
-  return board.cpu + " " + board.isa + " " + joined(board.features);
-}
+std::string target_key(const Board& board) { return board.cpu + " " + board.isa + " " + joined(board.features); }
 
 Json json_of(const Board& b, const Need& need, const Fit& fit) {
   Json j;
@@ -243,8 +235,7 @@ Json json_of(const Board& b, const Need& need, const Fit& fit) {
 int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options, Diagnostics& diags) {
   Progress progress(options.common.quiet || options.common.json);
   std::map<std::string, std::optional<Compiled>> compiled;
-  std::vector<std::vector<std::string>> rows = {
-      {"board", "fits", "RAM needed", "of", "memory", "flash needed", "of"}};
+  std::vector<std::vector<std::string>> rows = {{"board", "fits", "RAM needed", "of", "memory", "flash needed", "of"}};
   Json all = Json::array();
   bool any = false, compiles = false;
   Diagnostics refused;
@@ -283,7 +274,11 @@ int list_fitting(const std::vector<Board>& boards, const BoardsOptions& options,
     Need need = need_of(*it->second, b);
     Fit fit = fit_of(need, b);
     any = any || fit.both();
-    rows.push_back({b.name, fit.both() ? "yes" : fit.ram ? "no flash" : fit.flash ? "no RAM" : "no",
+    rows.push_back({b.name,
+                    fit.both()  ? "yes"
+                    : fit.ram   ? "no flash"
+                    : fit.flash ? "no RAM"
+                                : "no",
                     with_commas(fit.ram_needed), short_bytes(fit.arena->size), fit.arena->name,
                     with_commas(fit.flash_needed), short_bytes(fit.constants->size)});
     all.push_back(json_of(b, need, fit));
@@ -348,15 +343,11 @@ options::Command boards_declaration() {
   };
   return {.name = "boards",
           .summary = "List the boards, those that fit a model, or show one",
-          .options = {{.names = "NAME",
-                       .target = &o->name,
-                       .help = "Show this one",
-                       .offers = project::board_names},
+          .options = {{.names = "NAME", .target = &o->name, .help = "Show this one", .offers = project::board_names},
                       filter("--framework", "NAME", &o->framework,
                              "Only those with this framework: zephyr, arduino, bare_metal, ..."),
                       filter("--cpu", "NAME", &o->cpu, "Only those with this CPU: cortex-m4, ..."),
-                      filter("--feature", "NAME", &o->features,
-                             "Only those whose CPU has this: fpu, dsp, ..."),
+                      filter("--feature", "NAME", &o->features, "Only those whose CPU has this: fpu, dsp, ..."),
                       filter("--ram", "SIZE", &o->ram, "Only those with a RAM of at least so much: 256K"),
                       filter("--flash", "SIZE", &o->flash, "Only those with a flash of at least so much: 1M"),
                       filter("--emulated", "", &o->emulated, "Only those that run on this machine"),
@@ -365,7 +356,8 @@ options::Command boards_declaration() {
                        .target = &o->fits,
                        .help = "Compile this model for each, and show whether it fits",
                        .takes = options::Takes::kFile},
-                      json_option(o->common), quiet_option(o->common)},
+                      json_option(o->common),
+                      quiet_option(o->common)},
           .run = [o] { return boards_command(*o); }};
 }
 

@@ -26,8 +26,7 @@ constexpr const char* kRuntimeVersion = "0.14.0";
 constexpr int64_t kLastDate = 077777777777;
 
 bool read_number(const std::string& text, int64_t* out) {
-  if (text.empty() || text.size() > 12 || text.find_first_not_of("0123456789") != std::string::npos)
-    return false;
+  if (text.empty() || text.size() > 12 || text.find_first_not_of("0123456789") != std::string::npos) return false;
   *out = std::stoll(text);
   return *out <= kLastDate;
 }
@@ -62,8 +61,7 @@ Result<int64_t> date_of(const std::string& asked, Diagnostics& diags) {
 
 // TVM's text of a target.
 std::string target_text(const std::optional<project::Board>& board) {
-  if (board && board->cpu.starts_with("cortex"))
-    return "c -keys=arm_cpu,cpu -mcpu=" + board->cpu;
+  if (board && board->cpu.starts_with("cortex")) return "c -keys=arm_cpu,cpu -mcpu=" + board->cpu;
   if (board && board->isa.starts_with("rv")) return "c -keys=cpu -march=" + board->isa;
   return "c -keys=cpu";
 }
@@ -79,9 +77,7 @@ std::map<std::string, std::string> embedded(const std::string& folder) {
 // the model lay in.
 std::string graph_text(const Compiled& compiled) {
   graph::Graph graph = compiled.original;
-  auto shorten = [](std::string& path) {
-    path = std::filesystem::path(path).filename().string();
-  };
+  auto shorten = [](std::string& path) { path = std::filesystem::path(path).filename().string(); };
   shorten(graph.source_file);
   for (graph::Op& op : graph.ops) shorten(op.location.file);
   return graph::print(graph);
@@ -89,14 +85,13 @@ std::string graph_text(const Compiled& compiled) {
 
 // Who reads such archives looks for TVM's entry point, unless something else was asked for.
 CompileOptions with_interface(CompileOptions options) {
-  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
-                    options.outputs == plan::Contract::kOverwrite;
+  bool overwrites = options.inputs == plan::Contract::kOverwrite || options.outputs == plan::Contract::kOverwrite;
   if (!options.interface_given && !overwrites) options.tvm_interface = true;
   return options;
 }
 
-int compile_full_model(const CompileOptions& given, const MlfChoice& choice,
-                       const std::string& out, const CommonOptions& common) {
+int compile_full_model(const CompileOptions& given, const MlfChoice& choice, const std::string& out,
+                       const CommonOptions& common) {
   Diagnostics diags;
   CompileOptions options = with_interface(given);
   auto date = date_of(choice.date, diags);
@@ -125,25 +120,22 @@ int compile_full_model(const CompileOptions& given, const MlfChoice& choice,
     return kExitDone;
   }
   print_out("{}", summary_text(*compiled));
-  print_out("wrote {} ({} files)\nnext: aotc mlf inspect {}\n", path, files.size(),
-             shell_quoted(path));
+  print_out("wrote {} ({} files)\nnext: aotc mlf inspect {}\n", path, files.size(), shell_quoted(path));
   return kExitDone;
 }
 
-nlohmann::ordered_json operators_json(const std::vector<mlf::OperatorEntry>& entries,
-                                      const Compiled& compiled) {
+nlohmann::ordered_json operators_json(const std::vector<mlf::OperatorEntry>& entries, const Compiled& compiled) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const mlf::OperatorEntry& e : entries) {
     nlohmann::ordered_json ops = nlohmann::ordered_json::array();
-    for (int i : e.ops)
-      ops.push_back(compiled.program.graph.ops[static_cast<size_t>(i)].location.op_index);
+    for (int i : e.ops) ops.push_back(compiled.program.graph.ops[static_cast<size_t>(i)].location.op_index);
     out.push_back({{"name", e.name}, {"ops", ops}});
   }
   return out;
 }
 
-int compile_operators(const CompileOptions& options, const MlfChoice& choice,
-                      const std::string& out, const CommonOptions& common) {
+int compile_operators(const CompileOptions& options, const MlfChoice& choice, const std::string& out,
+                      const CommonOptions& common) {
   Diagnostics diags;
   auto date = date_of(choice.date, diags);
   if (!date) return fail(diags);
@@ -177,8 +169,8 @@ int compile_operators(const CompileOptions& options, const MlfChoice& choice,
     std::vector<int> ops = e["ops"];
     rows.push_back({e["name"], fmt::format("{}", fmt::join(ops, ", "))});
   }
-  print_out("{}wrote {} ({} functions)\nnext: aotc mlf inspect {}\n", format_table(rows), path,
-             entries->size(), shell_quoted(path));
+  print_out("{}wrote {} ({} functions)\nnext: aotc mlf inspect {}\n", format_table(rows), path, entries->size(),
+            shell_quoted(path));
   return kExitDone;
 }
 
@@ -204,17 +196,16 @@ std::vector<options::Option> mlf_options(MlfChoice& choice) {
            .help = "Date in the archive; by default SOURCE_DATE_EPOCH, or 1970-01-01"}};
 }
 
-int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
-                        const std::string& out, const CommonOptions& common) {
+int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice, const std::string& out,
+                        const CommonOptions& common) {
   if (choice.style == mlf::kOperator) {
     // They belong to the run function, which such an archive does not have.
     bool of_run = options.tvm_interface || !options.pools.empty() ||
-                  options.convention == CallingConvention::kRegistry ||
-                  !options.constants_section.empty();
+                  options.convention == CallingConvention::kRegistry || !options.constants_section.empty();
     if (of_run) {
       print_err(
-                 "aotc: --style operator exports packed functions: --interface, --pool, "
-                 "--constants-section and --calling-convention registry are of whole models\n");
+          "aotc: --style operator exports packed functions: --interface, --pool, "
+          "--constants-section and --calling-convention registry are of whole models\n");
       return kExitUsage;
     }
     return compile_operators(options, choice, out, common);

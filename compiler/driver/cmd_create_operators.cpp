@@ -14,8 +14,7 @@
 namespace aotc::driver {
 
 Status write_operator_project(const std::string& archive_path, const std::string& board_name,
-                              const ProjectChoice& choice, OutputDirectory& out,
-                              Diagnostics& diags) {
+                              const ProjectChoice& choice, OutputDirectory& out, Diagnostics& diags) {
   const project::TemplateSource source{choice.kind, choice.templates_dir};
   auto description = project::read_description(source, diags);
   if (!description) return kFailure;
@@ -52,8 +51,7 @@ int create_operators_command(const std::string& archive_path, const std::string&
     return fail(diags, kExitUsage);
   }
   OutputDirectory directory(out.empty() ? "operators_app" : out, project::kManifest, force);
-  if (!write_operator_project(archive_path, board_name, choice, directory, diags))
-    return fail(diags);
+  if (!write_operator_project(archive_path, board_name, choice, directory, diags)) return fail(diags);
   print_diagnostics(diags);
   if (common.json) {
     nlohmann::ordered_json j;
@@ -62,7 +60,7 @@ int create_operators_command(const std::string& archive_path, const std::string&
     return kExitDone;
   }
   print_out("wrote {}/ ({} files)\nnext: aotc build {} && aotc rpc list {}\n", directory.path(),
-             directory.names().size(), directory.path(), directory.path());
+            directory.names().size(), directory.path(), directory.path());
   return kExitDone;
 }
 

@@ -43,13 +43,11 @@ struct CycleOptions {
 std::optional<ProjectDir> project_around(const std::string& file) {
   std::error_code ec;
   const fs::path image = fs::weakly_canonical(file, ec);
-  for (fs::path folder = image.parent_path(); folder.has_relative_path();
-       folder = folder.parent_path()) {
+  for (fs::path folder = image.parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     if (!fs::exists(folder / project::kManifest, ec)) continue;
     Diagnostics ignored;
     auto project = open_project(folder.string(), ignored);
-    if (project && project->has_image() && fs::weakly_canonical(project->image(), ec) == image)
-      return *project;
+    if (project && project->has_image() && fs::weakly_canonical(project->image(), ec) == image) return *project;
     return std::nullopt;
   }
   return std::nullopt;
@@ -66,14 +64,12 @@ struct Subject {
   std::optional<ProjectDir> project;
 };
 
-Result<project::Board> board_for(const CycleOptions& o, const std::optional<ProjectDir>& project,
-                                 Diagnostics& diags) {
+Result<project::Board> board_for(const CycleOptions& o, const std::optional<ProjectDir>& project, Diagnostics& diags) {
   if (!o.board.empty()) return project::find_board(o.board, diags);
   if (project) return project->board;
   Location where;
   where.file = o.file;
-  diags
-      .error(where, "board-missing", "belongs to no project, which would say for which board it is")
+  diags.error(where, "board-missing", "belongs to no project, which would say for which board it is")
       .help("name the board that it was linked for by --board; 'aotc boards' lists them");
   return kFailure;
 }
@@ -84,9 +80,7 @@ Status find_timing(const CycleOptions& o, Subject& s, Diagnostics& diags) {
   if (s.timing != nullptr) return success();
   Location where;
   where.file = o.file;
-  diags
-      .error(where, "cycles-unknown",
-             fmt::format("nothing is known of the cycles of '{}'", escape_for_display(s.cpu)))
+  diags.error(where, "cycles-unknown", fmt::format("nothing is known of the cycles of '{}'", escape_for_display(s.cpu)))
       .help("name one of these by --cpu: " + joined(target::timed_cpus(), ", "));
   return kFailure;
 }
@@ -100,8 +94,7 @@ std::string map_of(const ProjectDir& project) {
   return "";
 }
 
-Status find_root(const CycleOptions& o, const std::optional<ProjectDir>& project, Subject& s,
-                 Diagnostics& diags) {
+Status find_root(const CycleOptions& o, const std::optional<ProjectDir>& project, Subject& s, Diagnostics& diags) {
   std::string map = o.model;
   if (map.empty() && project) map = map_of(*project);
   if (!map.empty()) {
@@ -120,9 +113,12 @@ Status find_root(const CycleOptions& o, const std::optional<ProjectDir>& project
     if (s.root == 0) {
       Location where;
       where.file = s.elf.file();
-      diags.error(where, "function-unknown", fmt::format("the program has no function '{}_run' that runs the model", s.model.prefix))
-          .help(fmt::format("name by --root what is to be counted: '{}_step' or '{}_feed' with --call N, or 'main' for all", s.model.prefix,
-                            s.model.prefix));
+      diags
+          .error(where, "function-unknown",
+                 fmt::format("the program has no function '{}_run' that runs the model", s.model.prefix))
+          .help(fmt::format(
+              "name by --root what is to be counted: '{}_step' or '{}_feed' with --call N, or 'main' for all",
+              s.model.prefix, s.model.prefix));
       return kFailure;
     }
   }
@@ -198,16 +194,15 @@ std::string model_text(const Subject& s, const machine::CoreModel& core, const m
 }
 
 std::string head_text(const Subject& s, const CycleOptions& o, const machine::CycleReport& report) {
-  const std::string what = s.root != 0
-                               ? fmt::format("{}, call {}", s.elf.function_name(s.root), o.call)
-                               : "the whole program";
-  return fmt::format(
-      "{}: about {} cycles of {}, {} instructions\ncosts: {}; memory without wait states\n", what,
-      with_commas(std::llround(report.total.cycles)), s.cpu,
-      with_commas(static_cast<int64_t>(report.total.instructions)), s.timing->source);
+  const std::string what =
+      s.root != 0 ? fmt::format("{}, call {}", s.elf.function_name(s.root), o.call) : "the whole program";
+  return fmt::format("{}: about {} cycles of {}, {} instructions\ncosts: {}; memory without wait states\n", what,
+                     with_commas(std::llround(report.total.cycles)), s.cpu,
+                     with_commas(static_cast<int64_t>(report.total.instructions)), s.timing->source);
 }
 
-nlohmann::ordered_json report_json(const Subject& s, const machine::CoreModel& core, const machine::CycleReport& report) {
+nlohmann::ordered_json report_json(const Subject& s, const machine::CoreModel& core,
+                                   const machine::CycleReport& report) {
   nlohmann::ordered_json j = {{"file", s.elf.file()},
                               {"board", s.board.name},
                               {"cpu", s.cpu},
@@ -215,10 +210,8 @@ nlohmann::ordered_json report_json(const Subject& s, const machine::CoreModel& c
                               {"costs", s.timing->source},
                               {"wait_states", 0},
                               {"line_bytes", machine::kLineBytes}};
-  if (core.name.empty())
-    j["llvm"] = {{"reason", core.reason}};
-  else
-    j["llvm"] = {{"model", core.name}, {"assumes", kModelAssumes}};
+  if (core.name.empty()) j["llvm"] = {{"reason", core.reason}};
+  else j["llvm"] = {{"model", core.name}, {"assumes", kModelAssumes}};
   j.update(machine::cycles_json(s.elf, report));
   return j;
 }
@@ -233,8 +226,7 @@ int cycles(const CycleOptions& o) {
   auto subject = subject_of(o, diags);
   if (!subject) return fail(diags);
   const Subject& s = *subject;
-  auto segments = count_instructions(s.elf, s.board,
-                                     {.root = s.root, .nth = o.call, .timeout = o.timeout}, diags);
+  auto segments = count_instructions(s.elf, s.board, {.root = s.root, .nth = o.call, .timeout = o.timeout}, diags);
   if (!segments) return fail(diags);
   const std::string vectors = s.board.has("mve") ? "armv8.1-m.main" : "";
   auto listing = machine::objdump_decoder_of(o.objdump, vectors)(s.elf, diags);
@@ -258,51 +250,50 @@ options::Command cycles_declaration() {
   auto o = std::make_shared<CycleOptions>();
   options::Option firmware = machine::firmware_option(o->file);
   firmware.help = "The linked program (.elf), or the folder of a project that was built";
-  return {
-      .name = "cycles",
-      .summary = "Where the cycles of a linked program go, by its instructions in an emulator",
-      .description =
-          "Runs FIRMWARE in its board's QEMU with a plugin that counts how often each instruction "
-          "runs, and multiplies by "
-          "what the documents of the core say of such an instruction: cycles by layer, function "
-          "and loop. Counts are "
-          "exact; cycles are those of memory without wait states. Of a project's firmware one "
-          "inference is counted, and 'aotc report PROJECT' shows what was counted beside its estimate.",
-      .options = {std::move(firmware),
-                  {.names = "--board",
-                   .value = "NAME",
-                   .target = &o->board,
-                   .help = "The board whose emulator runs it (default: the project's)",
-                   .offers = project::board_names},
-                  {.names = "--cpu",
-                   .value = "NAME",
-                   .target = &o->cpu,
-                   .help = "The core whose cycles are meant (default: the board's)",
-                   .offers = target::timed_cpus},
-                  {.names = "--root",
-                   .value = "FUNCTION",
-                   .target = &o->root,
-                   .help = "Count what one call of it runs (default: the model's run function, "
-                           "else the whole program)"},
-                  {.names = "--call",
-                   .value = "N",
-                   .target = &o->call,
-                   .help = "Which of its calls",
-                   .range = options::Range{1, 1000000000}},
-                  {.names = "--model",
-                   .value = "FILE",
-                   .target = &o->model,
-                   .help = "NAME.map.json, which names the layers (default: the project's)",
-                   .takes = options::Takes::kFile},
-                  machine::objdump_option(o->objdump),
-                  {.names = "--timeout",
-                   .value = "SECONDS",
-                   .target = &o->timeout,
-                   .help = "For the emulator",
-                   .range = options::Range{1, 1000000}},
-                  {.names = "--all", .target = &o->all, .help = "Print all functions and loops"},
-                  {.names = "--json", .target = &o->json, .help = "Print JSON"}},
-      .run = [o] { return cycles(*o); }};
+  return {.name = "cycles",
+          .summary = "Where the cycles of a linked program go, by its instructions in an emulator",
+          .description =
+              "Runs FIRMWARE in its board's QEMU with a plugin that counts how often each instruction "
+              "runs, and multiplies by "
+              "what the documents of the core say of such an instruction: cycles by layer, function "
+              "and loop. Counts are "
+              "exact; cycles are those of memory without wait states. Of a project's firmware one "
+              "inference is counted, and 'aotc report PROJECT' shows what was counted beside its estimate.",
+          .options = {std::move(firmware),
+                      {.names = "--board",
+                       .value = "NAME",
+                       .target = &o->board,
+                       .help = "The board whose emulator runs it (default: the project's)",
+                       .offers = project::board_names},
+                      {.names = "--cpu",
+                       .value = "NAME",
+                       .target = &o->cpu,
+                       .help = "The core whose cycles are meant (default: the board's)",
+                       .offers = target::timed_cpus},
+                      {.names = "--root",
+                       .value = "FUNCTION",
+                       .target = &o->root,
+                       .help = "Count what one call of it runs (default: the model's run function, "
+                               "else the whole program)"},
+                      {.names = "--call",
+                       .value = "N",
+                       .target = &o->call,
+                       .help = "Which of its calls",
+                       .range = options::Range{1, 1000000000}},
+                      {.names = "--model",
+                       .value = "FILE",
+                       .target = &o->model,
+                       .help = "NAME.map.json, which names the layers (default: the project's)",
+                       .takes = options::Takes::kFile},
+                      machine::objdump_option(o->objdump),
+                      {.names = "--timeout",
+                       .value = "SECONDS",
+                       .target = &o->timeout,
+                       .help = "For the emulator",
+                       .range = options::Range{1, 1000000}},
+                      {.names = "--all", .target = &o->all, .help = "Print all functions and loops"},
+                      {.names = "--json", .target = &o->json, .help = "Print JSON"}},
+          .run = [o] { return cycles(*o); }};
 }
 
 }  // namespace aotc::driver

@@ -70,10 +70,12 @@ std::vector<Programmer> programmers_of(const ProjectDir& project) {
   return out;
 }
 
-std::vector<std::string> command_of(std::vector<std::string> command, const ProjectDir& project, const std::string& port) {
+std::vector<std::string> command_of(std::vector<std::string> command, const ProjectDir& project,
+                                    const std::string& port) {
   const std::string folder = std::filesystem::absolute(project.path).string();
   const std::string image = std::filesystem::absolute(project.image()).string();
-  for (std::string& word : command) word = filled_in(word, {{"{image}", image}, {"{project}", folder}, {"{port}", port}});
+  for (std::string& word : command)
+    word = filled_in(word, {{"{image}", image}, {"{project}", folder}, {"{port}", port}});
   return command;
 }
 
@@ -91,8 +93,10 @@ std::string names_of(const std::vector<Programmer>& list) {
 
 int nothing_to_flash(const ProjectDir& project, Location where, Diagnostics& diags) {
   if (is_emulated(project.board)) {
-    diags.error(where, "no-programmer",
-                fmt::format("there is nothing to flash: {}", project.board.is_host() ? "the program is for this machine" : "the board is an emulated one"))
+    diags
+        .error(where, "no-programmer",
+               fmt::format("there is nothing to flash: {}", project.board.is_host() ? "the program is for this machine"
+                                                                                    : "the board is an emulated one"))
         .help("'aotc run " + shell_quoted(project.path) + "' runs it");
   } else if (project.has_image()) {
     diags.error(where, "no-programmer", fmt::format("no program that writes to '{}' is known", project.board.name))
@@ -105,11 +109,14 @@ int nothing_to_flash(const ProjectDir& project, Location where, Diagnostics& dia
 }
 
 // The one that was asked for, else the first that is installed.
-const Programmer* choose(const FlashChoice& choice, const std::vector<Programmer>& list, Location where, int& code, Diagnostics& diags) {
+const Programmer* choose(const FlashChoice& choice, const std::vector<Programmer>& list, Location where, int& code,
+                         Diagnostics& diags) {
   code = kExitUsage;
   auto named = std::find_if(list.begin(), list.end(), [&](const Programmer& p) { return p.program() == choice.tool; });
   if (!choice.tool.empty() && named == list.end()) {
-    diags.error(where, "programmer-unknown", fmt::format("'{}' is not known to write to this board", escape_for_display(choice.tool)))
+    diags
+        .error(where, "programmer-unknown",
+               fmt::format("'{}' is not known to write to this board", escape_for_display(choice.tool)))
         .help("known are: " + names_of(list));
     return nullptr;
   }
@@ -119,16 +126,19 @@ const Programmer* choose(const FlashChoice& choice, const std::vector<Programmer
       if (!find_program(p.program()).empty()) return &p;
   if (choice.tool.empty() && choice.dry_run) return list.data();
   code = kExitToolMissing;
-  auto& d = diags.error(where, "tool-missing",
-                        list.size() == 1 || named != list.end()
-                            ? fmt::format("'{}' is not installed", named != list.end() ? named->program() : list[0].program())
-                            : fmt::format("none of the programs that write to this board is installed: {}", names_of(list)));
+  auto& d =
+      diags.error(where, "tool-missing",
+                  list.size() == 1 || named != list.end()
+                      ? fmt::format("'{}' is not installed", named != list.end() ? named->program() : list[0].program())
+                      : fmt::format("none of the programs that write to this board is installed: {}", names_of(list)));
   for (const Programmer& p : list)
-    if ((choice.tool.empty() || p.program() == choice.tool) && !p.install.empty()) d.help(fmt::format("{}: {}", p.program(), p.install));
+    if ((choice.tool.empty() || p.program() == choice.tool) && !p.install.empty())
+      d.help(fmt::format("{}: {}", p.program(), p.install));
   return nullptr;
 }
 
-int write_to_board(const FlashChoice& choice, const std::vector<std::string>& command, Location where, Diagnostics& diags) {
+int write_to_board(const FlashChoice& choice, const std::vector<std::string>& command, Location where,
+                   Diagnostics& diags) {
   ProcessResult r = run_process(command, "", choice.timeout, [&](const std::string& piece) {
     if (!choice.common.quiet) fmt::print(stderr, "{}", piece);
     return true;
@@ -159,7 +169,9 @@ int flash_command(const FlashChoice& choice) {
   const Programmer* chosen = choose(choice, list, where, code, diags);
   if (chosen == nullptr) return fail(diags, code);
   if (!choice.port.empty() && chosen->port.empty()) {
-    diags.error(where, "programmer-port", fmt::format("'{}' finds the board itself and takes no port", chosen->program()))
+    diags
+        .error(where, "programmer-port",
+               fmt::format("'{}' finds the board itself and takes no port", chosen->program()))
         .help("leave --port out");
     return fail(diags, kExitUsage);
   }
@@ -186,12 +198,14 @@ int flash_command(const FlashChoice& choice) {
   }
   if (choice.dry_run) print_out("{}\n", line_of(command));
   if (!choice.dry_run && !choice.common.quiet)
-    print_out("written to the board by {}: {}\n", chosen->program(), project->has_image() ? project->image() : project->path);
+    print_out("written to the board by {}: {}\n", chosen->program(),
+              project->has_image() ? project->image() : project->path);
   if (by_debugger && !choice.common.quiet)
     print_out("this firmware speaks through the debugger: without one it faults at the first thing it says\n{}",
               attach.empty() ? std::string() : fmt::format("next: {}\n", line_of(attach)));
   if (by_port && !choice.common.quiet)
-    print_out("next: aotc verify {} --port PORT, the board's serial line: {}\n", shell_quoted(project->path), project->board.field("console.port"));
+    print_out("next: aotc verify {} --port PORT, the board's serial line: {}\n", shell_quoted(project->path),
+              project->board.field("console.port"));
   return kExitDone;
 }
 
@@ -203,26 +217,28 @@ options::Command flash_declaration() {
   auto s = std::make_shared<FlashChoice>();
   return {.name = "flash",
           .summary = "Write a project's firmware to a board that is plugged in",
-          .description = "By a program that people have for the board: the first that is installed. Its command line is printed.",
-          .options = {{.names = "DIRECTORY",
-                       .target = &s->project,
-                       .help = "What 'create' wrote, built",
-                       .required = true,
-                       .takes = options::Takes::kDirectory},
-                      {.names = "--tool",
-                       .value = "PROGRAM",
-                       .target = &s->tool,
-                       .help = "By this program, of those that are known for the board",
-                       .see = "boards.md#flashing"},
-                      {.names = "--port",
-                       .value = "PORT",
-                       .target = &s->port,
-                       .help = "Serial port of the board, for programs that need it: /dev/ttyACM0",
-                       .takes = options::Takes::kFile},
-                      {.names = "--dry-run", .target = &s->dry_run, .help = "Only print the command line"},
-                      {.names = "--timeout", .value = "SECONDS", .target = &s->timeout, .help = "When the program is stopped"},
-                      json_option(s->common),
-                      quiet_option(s->common)},
+          .description =
+              "By a program that people have for the board: the first that is installed. Its command line is printed.",
+          .options =
+              {{.names = "DIRECTORY",
+                .target = &s->project,
+                .help = "What 'create' wrote, built",
+                .required = true,
+                .takes = options::Takes::kDirectory},
+               {.names = "--tool",
+                .value = "PROGRAM",
+                .target = &s->tool,
+                .help = "By this program, of those that are known for the board",
+                .see = "boards.md#flashing"},
+               {.names = "--port",
+                .value = "PORT",
+                .target = &s->port,
+                .help = "Serial port of the board, for programs that need it: /dev/ttyACM0",
+                .takes = options::Takes::kFile},
+               {.names = "--dry-run", .target = &s->dry_run, .help = "Only print the command line"},
+               {.names = "--timeout", .value = "SECONDS", .target = &s->timeout, .help = "When the program is stopped"},
+               json_option(s->common),
+               quiet_option(s->common)},
           .run = [s] { return flash_command(*s); }};
 }
 

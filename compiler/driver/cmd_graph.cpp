@@ -45,14 +45,13 @@ Result<Read> read(const GraphOptions& options, Diagnostics& diags) {
   std::vector<tvm::Param> params;
   if (!options.params.empty()) {
     auto file = read_file(options.params, diags);
-    auto parsed = file ? tvm::read_params(*file, options.params, diags)
-                       : Result<std::vector<tvm::Param>>(kFailure);
+    auto parsed = file ? tvm::read_params(*file, options.params, diags) : Result<std::vector<tvm::Param>>(kFailure);
     if (!parsed) return kFailure;
     params = std::move(*parsed);
   }
   Read out;
-  auto graph = graph_json::read_graph_json({bytes->begin(), bytes->end()}, options.graph,
-                                           std::move(params), &out.info, diags);
+  auto graph =
+      graph_json::read_graph_json({bytes->begin(), bytes->end()}, options.graph, std::move(params), &out.info, diags);
   if (!graph || !ops::verify_graph(*graph, diags)) return kFailure;
   out.graph = std::move(*graph);
   return out;
@@ -94,8 +93,7 @@ Json describe(const Read& r) {
   }
   for (const char* which : {"inputs", "outputs"}) {
     j[which] = Json::array();
-    for (const graph::Port& port : which[0] == 'i' ? r.graph.inputs : r.graph.outputs)
-      j[which].push_back(port.name);
+    for (const graph::Port& port : which[0] == 'i' ? r.graph.inputs : r.graph.outputs) j[which].push_back(port.name);
   }
   j["parameter_bytes"] = params;
   j["storage_bytes"] = r.info.storage_bytes(r.graph);
@@ -105,8 +103,7 @@ Json describe(const Read& r) {
 
 void print_text(const Read& r) {
   print_out("{}", graph::print(r.graph, {.constants_limit = 16, .locations = false}));
-  std::vector<std::vector<std::string>> rows = {
-      {"node", "name", "role", "type", "bytes", "storage", "device"}};
+  std::vector<std::vector<std::string>> rows = {{"node", "name", "role", "type", "bytes", "storage", "device"}};
   for (const auto& entry : r.info.entries) {
     const graph::Tensor& tensor = r.graph[entry.tensor];
     rows.push_back({std::to_string(entry.node), escape_for_display(tensor.name, 60), role(entry),
@@ -116,17 +113,15 @@ void print_text(const Read& r) {
   }
   print_out("{}", format_table(rows));
   print_out("storages without parameters: {} bytes\nmost bytes alive at one operator: {} bytes\n",
-             r.info.storage_bytes(r.graph), graph_json::live_bytes(r.graph));
+            r.info.storage_bytes(r.graph), graph_json::live_bytes(r.graph));
 }
 
 int inspect(const GraphOptions& options) {
   Diagnostics diags;
   auto r = read(options, diags);
   if (!r) return fail(diags);
-  if (options.json)
-    print_out("{}\n", json_text(describe(*r), 1));
-  else
-    print_text(*r);
+  if (options.json) print_out("{}\n", json_text(describe(*r), 1));
+  else print_text(*r);
   print_diagnostics(diags);
   return kExitDone;
 }
@@ -174,8 +169,7 @@ options::Command graph_declaration() {
                                 .summary = "Operators, tensors and the memory they take",
                                 .options = graph_options(*o),
                                 .run = [o] { return inspect(*o); }};
-  inspector.options.push_back(
-      {.names = "--json", .target = &o->json, .help = "As JSON on standard output"});
+  inspector.options.push_back({.names = "--json", .target = &o->json, .help = "As JSON on standard output"});
   options::Command converter = {.name = "convert",
                                 .summary = "Write the graph again: as TVM's JSON, or as text of the Graph IR",
                                 .options = graph_options(*o),

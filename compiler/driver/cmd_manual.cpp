@@ -26,9 +26,8 @@ Path find_path(const std::string& title, const std::vector<std::string>& words) 
       for (const std::string& near : closest(word, names, 1))
         helps.push_back("did you mean the command '" + near + "'?");
       helps.push_back("'" + options::title_of(path) + " --help' shows what it takes");
-      options::usage_error(
-          title, options::title_of(path) + " has no command '" + escape_for_display(word) + "'",
-          helps);
+      options::usage_error(title, options::title_of(path) + " has no command '" + escape_for_display(word) + "'",
+                           helps);
       return {};
     }
     path.push_back(below);

@@ -41,27 +41,23 @@ Result<mlf::Archive> open(const std::string& path, const std::string& style, Dia
 std::string shown(const std::string& text) { return escape_for_display(text); }
 
 // "device 1 (CPU)": the numbers are DLDeviceType's.
-std::string device_name(int64_t device) {
-  return device == 1 ? "device 1 (CPU)" : fmt::format("device {}", device);
-}
+std::string device_name(int64_t device) { return device == 1 ? "device 1 (CPU)" : fmt::format("device {}", device); }
 
 void print_memory(const mlf::ModuleInfo& m) {
   for (const mlf::MainMemory& main : m.main) {
-    print_out("  memory on {}: workspace {}", device_name(main.device),
-               format_bytes(main.workspace_bytes));
+    print_out("  memory on {}: workspace {}", device_name(main.device), format_bytes(main.workspace_bytes));
     if (main.constants_bytes) print_out(", constants {}", format_bytes(*main.constants_bytes));
     if (main.state_bytes) print_out(", state {}", format_bytes(*main.state_bytes));
     if (main.io_bytes) print_out(", inputs and outputs {}", format_bytes(*main.io_bytes));
     print_out("\n");
   }
   if (m.storage_ids > 0)
-    print_out("  storage of the graph executor: {} in {} places\n", format_bytes(m.storage_bytes),
-               m.storage_ids);
+    print_out("  storage of the graph executor: {} in {} places\n", format_bytes(m.storage_bytes), m.storage_ids);
 }
 
 void print_module(const mlf::ModuleInfo& m) {
   print_out("model {}: executor {}, exported {}\n", shown(m.name),
-             m.executors.empty() ? "none" : shown(joined(m.executors, ", ")), shown(m.export_datetime));
+            m.executors.empty() ? "none" : shown(joined(m.executors, ", ")), shown(m.export_datetime));
   for (const std::string& target : m.targets) print_out("  target {}\n", shown(target));
   for (const std::string& needed : m.external_dependencies) print_out("  needs {}\n", shown(needed));
   print_memory(m);
@@ -84,9 +80,8 @@ void print_operators(const std::vector<mlf::OperatorInfo>& operators) {
     std::vector<std::vector<std::string>> rows;
     for (size_t i = 0; i < op.parameters.size(); ++i) {
       const mlf::OperatorParameter& p = op.parameters[i];
-      rows.push_back({fmt::format("  {}", i), p.binding.empty() ? "-" : shown(p.binding),
-                      shown(p.dtype), fmt::format("{}", fmt::join(p.shape, "x")),
-                      format_bytes(p.bytes)});
+      rows.push_back({fmt::format("  {}", i), p.binding.empty() ? "-" : shown(p.binding), shown(p.dtype),
+                      fmt::format("{}", fmt::join(p.shape, "x")), format_bytes(p.bytes)});
     }
     if (!rows.empty()) print_out("{}", format_table(rows));
   }
@@ -100,14 +95,13 @@ int inspect(const MlfOptions& options) {
     print_out("{}\n", json_text(archive->metadata, 2));
     return kExitDone;
   }
-  print_out("{}: Model Library Format version {}, style {}\n", shown(options.archive),
-             archive->version, archive->style);
+  print_out("{}: Model Library Format version {}, style {}\n", shown(options.archive), archive->version,
+            archive->style);
   for (const mlf::ModuleInfo& m : mlf::modules_of(*archive)) print_module(m);
   print_operators(mlf::operators_of(*archive));
   if (archive->files.empty()) return kExitDone;
   std::vector<std::vector<std::string>> rows = {{"file", "bytes"}};
-  for (const auto& [name, data] : archive->files)
-    rows.push_back({shown(name), fmt::format("{}", data.size())});
+  for (const auto& [name, data] : archive->files) rows.push_back({shown(name), fmt::format("{}", data.size())});
   print_out("{}", format_table(rows));
   return kExitDone;
 }
@@ -118,8 +112,7 @@ int extract(const MlfOptions& options) {
   if (!archive) return fail(diags);
   // Without a list of files, which would be one more: what is there may only be the same.
   OutputDirectory directory(options.directory, "", options.force);
-  for (const auto& [name, data] : archive->files)
-    directory.add(name, std::string(data.begin(), data.end()));
+  for (const auto& [name, data] : archive->files) directory.add(name, std::string(data.begin(), data.end()));
   size_t count = archive->files.size();
   archive->files.clear();
   if (!directory.commit(diags)) return fail(diags);
@@ -128,24 +121,18 @@ int extract(const MlfOptions& options) {
   return kExitDone;
 }
 
-std::string short_value(const Json& value) {
-  return shown(json_text(value));
-}
+std::string short_value(const Json& value) { return shown(json_text(value)); }
 
 void print_difference(const mlf::Difference& d) {
   for (const mlf::MetadataChange& c : d.metadata) {
-    if (!c.a)
-      print_out("metadata {}: only in the second: {}\n", shown(c.path), short_value(*c.b));
-    else if (!c.b)
-      print_out("metadata {}: only in the first: {}\n", shown(c.path), short_value(*c.a));
-    else
-      print_out("metadata {}: {} -> {}\n", shown(c.path), short_value(*c.a), short_value(*c.b));
+    if (!c.a) print_out("metadata {}: only in the second: {}\n", shown(c.path), short_value(*c.b));
+    else if (!c.b) print_out("metadata {}: only in the first: {}\n", shown(c.path), short_value(*c.a));
+    else print_out("metadata {}: {} -> {}\n", shown(c.path), short_value(*c.a), short_value(*c.b));
   }
   for (const std::string& name : d.removed) print_out("file {}: only in the first\n", shown(name));
   for (const std::string& name : d.added) print_out("file {}: only in the second\n", shown(name));
   for (const mlf::FileChange& c : d.changed)
-    print_out("file {}: differs from byte {} on ({} and {} bytes)\n", shown(c.name), c.first,
-               c.size_a, c.size_b);
+    print_out("file {}: differs from byte {} on ({} and {} bytes)\n", shown(c.name), c.first, c.size_a, c.size_b);
 }
 
 int diff(const MlfOptions& options) {
@@ -154,10 +141,8 @@ int diff(const MlfOptions& options) {
   auto b = open(options.other, "", diags);
   if (!a || !b) return fail(diags, kExitTrouble);
   mlf::Difference d = mlf::difference(*a, *b);
-  if (options.json)
-    print_out("{}\n", json_text(mlf::json_of(d), 1));
-  else
-    print_difference(d);
+  if (options.json) print_out("{}\n", json_text(mlf::json_of(d), 1));
+  else print_difference(d);
   if (!options.json && a->files.empty() != b->files.empty())
     print_err("note: one of them is metadata only; files were not compared\n");
   return d.equal() ? 0 : 1;
@@ -178,9 +163,7 @@ options::Command inspect_declaration() {
   return {.name = "inspect",
           .summary = "Print what an archive says of itself",
           .options = {archive_argument("ARCHIVE", o->archive, "An archive, or a metadata.json"),
-                      {.names = "--json",
-                       .target = &o->json,
-                       .help = "Print the metadata as it is in the archive"},
+                      {.names = "--json", .target = &o->json, .help = "Print the metadata as it is in the archive"},
                       style_option(*o)},
           .run = [o] { return inspect(*o); }};
 }
@@ -196,9 +179,7 @@ options::Command extract_declaration() {
                        .help = "Directory to write",
                        .required = true,
                        .takes = options::Takes::kDirectory},
-                      {.names = "--force",
-                       .target = &o->force,
-                       .help = "Replace a directory that holds something"},
+                      {.names = "--force", .target = &o->force, .help = "Replace a directory that holds something"},
                       style_option(*o)},
           .run = [o] { return extract(*o); }};
 }

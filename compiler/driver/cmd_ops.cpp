@@ -28,12 +28,11 @@ struct Substitute {
 };
 const Substitute kSubstitutes[] = {
     {{"gru", "lstm", "rnn"},
-     "LSTM and RNN layers compile as they are, GRU layers when they are exported unrolled (Keras: unroll=True); then they are "
+     "LSTM and RNN layers compile as they are, GRU layers when they are exported unrolled (Keras: unroll=True); then "
+     "they are "
      "made of these",
      {"fully_connected", "add", "mul", "logistic", "tanh", "split", "concatenation", "slice"}},
-    {{"matmul", "einsum", "gemm", "dense"},
-     "a product with constant weights is fully_connected",
-     {"fully_connected"}},
+    {{"matmul", "einsum", "gemm", "dense"}, "a product with constant weights is fully_connected", {"fully_connected"}},
     {{"transposeconv", "convtranspose", "deconv", "resizebilinear", "upsampl"},
      "upsampling compiles as a transposed convolution, or resized and followed by a convolution",
      {"transpose_conv", "resize_bilinear", "resize_nearest_neighbor", "conv_2d"}},
@@ -118,8 +117,7 @@ struct Search {
   std::string advice;
 
   void add(const ops::Operator* op) {
-    if (op != nullptr && std::find(found.begin(), found.end(), op) == found.end())
-      found.push_back(op);
+    if (op != nullptr && std::find(found.begin(), found.end(), op) == found.end()) found.push_back(op);
   }
 };
 
@@ -134,16 +132,14 @@ Search search(const std::string& like) {
   };
   each_name([&](const std::string& name) { return name == wanted; });
   bool exact = !out.found.empty();
-  each_name([&](const std::string& name) {
-    return contains(name, wanted) || (name.size() > 2 && contains(wanted, name));
-  });
+  each_name(
+      [&](const std::string& name) { return contains(name, wanted) || (name.size() > 2 && contains(wanted, name)); });
   for (const ops::Operator* op : all)
     if (wanted.size() > 2 && contains(plain(op->summary()), wanted)) out.add(op);
   for (const Substitute& s : kSubstitutes) {
     if (exact) break;
-    bool meant = std::any_of(s.parts.begin(), s.parts.end(), [&](std::string_view part) {
-      return contains(wanted, std::string(part));
-    });
+    bool meant = std::any_of(s.parts.begin(), s.parts.end(),
+                             [&](std::string_view part) { return contains(wanted, std::string(part)); });
     if (!meant) continue;
     out.advice = s.advice;
     for (std::string_view name : s.operators) out.add(ops::operators().find(name));
@@ -174,9 +170,9 @@ std::string absence(const std::string& like, const Search& result) {
       if (known == nullptr && plain(o.name) == wanted) known = &format;
   // A part of names is what was searched for, unless an operator has it as its own.
   if (part && known == nullptr) return "";
-  std::string out = known != nullptr ? fmt::format("'{}' is an operator of {} that aotc does not have", shown,
-                                                   known->frontend.title)
-                                     : fmt::format("no operator is called '{}'", shown);
+  std::string out = known != nullptr
+                        ? fmt::format("'{}' is an operator of {} that aotc does not have", shown, known->frontend.title)
+                        : fmt::format("no operator is called '{}'", shown);
   if (!result.advice.empty()) return out + "; " + result.advice + ":\n";
   return out + (result.found.empty() ? "" : "; nearest:") + "\n";
 }
@@ -197,8 +193,8 @@ int ops_command(const std::string& like, const CommonOptions& common) {
     std::string types;
     nlohmann::ordered_json t = nlohmann::ordered_json::array();
     for (const ops::TypeSupport& s : op->types()) {
-      types += fmt::format("{}{}{}", types.empty() ? "" : ", ", name_of(s.dtype),
-                           s.note.empty() ? "" : " (" + s.note + ")");
+      types +=
+          fmt::format("{}{}{}", types.empty() ? "" : ", ", name_of(s.dtype), s.note.empty() ? "" : " (" + s.note + ")");
       t.push_back({{"dtype", name_of(s.dtype)}, {"note", s.note}});
     }
     rows.push_back({std::string(op->name()), std::string(op->summary()), types});

@@ -65,8 +65,9 @@ int compare_operators_command(const CommonOptions& common) {
     print_out("{}\n", json_text(j, 1));
     return kExitDone;
   }
-  print_out("{}\naotc has {} of the {} operators of TensorFlow Lite Micro, custom ones included, and {} of LiteRT's {}.\n",
-            format_table(rows), tflm.both, tflm.theirs, litert.both, litert.theirs);
+  print_out(
+      "{}\naotc has {} of the {} operators of TensorFlow Lite Micro, custom ones included, and {} of LiteRT's {}.\n",
+      format_table(rows), tflm.both, tflm.theirs, litert.both, litert.theirs);
   return kExitDone;
 }
 

@@ -30,15 +30,12 @@ constexpr int64_t kMostBytesRead = int64_t{1} << 26;
 constexpr Milliseconds kLongestWait{24 * 3600 * 1000};
 
 void report(const Diagnostics& diags, Error& error) {
-  error = {rpc::kServerError, diags.all().empty() ? "failed" : diags.all().back().message,
-           diags.str()};
+  error = {rpc::kServerError, diags.all().empty() ? "failed" : diags.all().back().message, diags.str()};
 }
 
 Json option(const char* name, const char* type, Json fallback, std::vector<std::string> required,
             std::vector<std::string> optional, const char* help, Json choices = nullptr) {
-  auto list = [](const std::vector<std::string>& names) -> Json {
-    return names.empty() ? Json(nullptr) : Json(names);
-  };
+  auto list = [](const std::vector<std::string>& names) -> Json { return names.empty() ? Json(nullptr) : Json(names); };
   return {{"name", name}, {"choices", std::move(choices)}, {"default", std::move(fallback)},
           {"type", type}, {"required", list(required)},    {"optional", list(optional)},
           {"help", help}};
@@ -57,19 +54,17 @@ std::vector<std::string> served_kinds() {
 
 Json project_options() {
   Json out = Json::array();
-  out.push_back(option("project_type", "str", "host_driven", {"generate_project"}, {},
-                       "Kind of project.", served_kinds()));
-  out.push_back(option("board", "str", nullptr, {"generate_project"}, {},
-                       "Name of the board to build for.", served_boards()));
+  out.push_back(
+      option("project_type", "str", "host_driven", {"generate_project"}, {}, "Kind of project.", served_kinds()));
+  out.push_back(
+      option("board", "str", nullptr, {"generate_project"}, {}, "Name of the board to build for.", served_boards()));
   out.push_back(option("verbose", "bool", false, {}, {"generate_project", "build"},
                        "Accepted; builds say what went wrong in any case."));
   for (const char* name : {"pool", "packet", "workspace", "stack_size"})
     out.push_back(option(name, "int", nullptr, {}, {"generate_project"},
                          "Bytes; as the project option of that name of 'aotc create'."));
-  out.push_back(option("workspace_size_bytes", "int", nullptr, {}, {"generate_project"},
-                       "The same as workspace."));
-  out.push_back(option("semihosting", "bool", true, {}, {"generate_project"},
-                       "False for a board without a debugger."));
+  out.push_back(option("workspace_size_bytes", "int", nullptr, {}, {"generate_project"}, "The same as workspace."));
+  out.push_back(option("semihosting", "bool", true, {}, {"generate_project"}, "False for a board without a debugger."));
   out.push_back(option("port", "str", nullptr, {}, {"open_transport"},
                        "Serial device, unix:PATH or tcp:HOST:PORT; default: the emulator."));
   out.push_back(option("baud", "int", 115200, {}, {"open_transport"}, "Rate of a serial device."));
@@ -83,14 +78,12 @@ class ProjectServer {
   rpc::JsonRpcServer methods() {
     using rpc::ParameterType;
     const std::pair<std::string, ParameterType> options{"options", ParameterType::kObject};
-    const std::pair<std::string, ParameterType> timeout{"timeout_sec",
-                                                        ParameterType::kNumberOrNull};
+    const std::pair<std::string, ParameterType> timeout{"timeout_sec", ParameterType::kNumberOrNull};
     rpc::JsonRpcServer server;
     auto add = [&](const char* name, std::vector<std::pair<std::string, ParameterType>> parameters,
                    Json (ProjectServer::*method)(const Json&, Error&)) {
-      server.add(name, {std::move(parameters), [this, method](const Json& params, Error& error) {
-                          return (this->*method)(params, error);
-                        }});
+      server.add(name, {std::move(parameters),
+                        [this, method](const Json& params, Error& error) { return (this->*method)(params, error); }});
     };
     add("server_info_query", {{"tvm_version", ParameterType::kString}}, &ProjectServer::info);
     add("generate_project",
@@ -103,10 +96,8 @@ class ProjectServer {
     add("flash", {options}, &ProjectServer::flash);
     add("open_transport", {options}, &ProjectServer::open_transport);
     add("close_transport", {}, &ProjectServer::close_transport);
-    add("read_transport", {{"n", ParameterType::kInteger}, timeout},
-        &ProjectServer::read_transport);
-    add("write_transport", {{"data", ParameterType::kString}, timeout},
-        &ProjectServer::write_transport);
+    add("read_transport", {{"n", ParameterType::kInteger}, timeout}, &ProjectServer::read_transport);
+    add("write_transport", {{"data", ParameterType::kString}, timeout}, &ProjectServer::write_transport);
     return server;
   }
 
@@ -127,8 +118,8 @@ class ProjectServer {
   static std::map<std::string, std::string> template_options(const Json& options) {
     std::map<std::string, std::string> out;
     for (const auto& [name, value] : options.items()) {
-      const bool ours = name == "pool" || name == "packet" || name == "workspace" ||
-                        name == "stack_size" || name == "semihosting";
+      const bool ours =
+          name == "pool" || name == "packet" || name == "workspace" || name == "stack_size" || name == "semihosting";
       const std::string key = name == "workspace_size_bytes" ? "workspace" : name;
       if ((!ours && key == name) || value.is_null()) continue;
       out[key] = value.is_string() ? value.get<std::string>() : json_text(value);
@@ -140,8 +131,7 @@ class ProjectServer {
     const Json& options = params["options"];
     ProjectChoice choice;
     choice.kind = "host_driven";
-    if (options.value("project_type", Json()).is_string())
-      choice.kind = options["project_type"].get<std::string>();
+    if (options.value("project_type", Json()).is_string()) choice.kind = options["project_type"].get<std::string>();
     if (!options.value("board", Json()).is_string()) {
       error = {rpc::kServerError, "option 'board' is required", ""};
       return nullptr;
@@ -172,8 +162,7 @@ class ProjectServer {
     } else if (!fs::exists(project->image(), ec)) {
       error = {rpc::kServerError, "the firmware is not built", ""};
     } else if (project->board.emulator_argv.empty()) {
-      error = {rpc::kServerError,
-               fmt::format("flash {} with the board's own tools", project->image()), ""};
+      error = {rpc::kServerError, fmt::format("flash {} with the board's own tools", project->image()), ""};
     }
     return nullptr;
   }
@@ -188,8 +177,7 @@ class ProjectServer {
     pending_.clear();
     if (options.value("port", Json()).is_string()) {
       rpc::PortOptions settings;
-      if (options.value("baud", Json()).is_number_integer())
-        settings.baud = options["baud"].get<int>();
+      if (options.value("baud", Json()).is_number_integer()) settings.baud = options["baud"].get<int>();
       if (auto opened = rpc::open_port(options["port"].get<std::string>(), settings, diags))
         transport_ = std::move(*opened);
     } else {
@@ -279,8 +267,7 @@ class ProjectServer {
 int write_template(const std::string& path) {
   Diagnostics diags;
   OutputDirectory out(path, "");
-  const project::EmbeddedFile* script =
-      project::find_embedded(fmt::format("templates/host_driven/{}", kServerScript));
+  const project::EmbeddedFile* script = project::find_embedded(fmt::format("templates/host_driven/{}", kServerScript));
   if (script != nullptr) out.add(kServerScript, std::string(script->content), true);
   const bool written = out.commit(diags).ok();
   print_diagnostics(diags);
@@ -308,23 +295,19 @@ int serve(const ServerOptions& options) {
 
 options::Command project_server_declaration() {
   auto o = std::make_shared<ServerOptions>();
-  return {.name = "project-server",
-          .summary = "Serve the project in this directory to scripts for TVM's Project API",
-          .options = {{.names = "--read-fd",
-                       .value = "FD",
-                       .target = &o->read_fd,
-                       .help = "Descriptor that requests come from"},
-                      {.names = "--write-fd",
-                       .value = "FD",
-                       .target = &o->write_fd,
-                       .help = "Descriptor that answers go to"},
-                      {.names = "--debug", .target = &o->debug, .help = "Accepted, without effect"},
-                      {.names = "--template",
-                       .value = "DIRECTORY",
-                       .target = &o->template_dir,
-                       .help = "Instead: write a directory that TVM's client takes for a template",
-                       .takes = options::Takes::kDirectory}},
-          .run = [o] { return serve(*o); }};
+  return {
+      .name = "project-server",
+      .summary = "Serve the project in this directory to scripts for TVM's Project API",
+      .options =
+          {{.names = "--read-fd", .value = "FD", .target = &o->read_fd, .help = "Descriptor that requests come from"},
+           {.names = "--write-fd", .value = "FD", .target = &o->write_fd, .help = "Descriptor that answers go to"},
+           {.names = "--debug", .target = &o->debug, .help = "Accepted, without effect"},
+           {.names = "--template",
+            .value = "DIRECTORY",
+            .target = &o->template_dir,
+            .help = "Instead: write a directory that TVM's client takes for a template",
+            .takes = options::Takes::kDirectory}},
+      .run = [o] { return serve(*o); }};
 }
 
 }  // namespace aotc::driver

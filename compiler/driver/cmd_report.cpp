@@ -29,9 +29,8 @@ std::string layers_text(const Report& r, const nlohmann::ordered_json& ticks, co
   for (size_t i = 0; i < compiled.program.calls.size(); ++i) {
     const plan::ProgramCall& call = compiled.program.calls[i];
     const auto& layer = r.data["layers"][i];
-    std::string shape = call.results.empty()
-                            ? ""
-                            : graph::to_string(compiled.program.graph[call.results[0]].type.shape);
+    std::string shape =
+        call.results.empty() ? "" : graph::to_string(compiled.program.graph[call.results[0]].type.shape);
     std::vector<std::string> row = {
         std::to_string(i),
         codegen::call_title(compiled.program, call),
@@ -88,8 +87,7 @@ Status check_page(const ReportOptions& options, Diagnostics& diags) {
 
 }  // namespace
 
-int report_command(const ReportOptions& options, const CompileOptions& given,
-                   const CommonOptions& common) {
+int report_command(const ReportOptions& options, const CompileOptions& given, const CommonOptions& common) {
   Diagnostics diags;
   if (!check_page(options, diags)) return fail(diags);
   std::optional<nlohmann::ordered_json> before;
@@ -107,14 +105,10 @@ int report_command(const ReportOptions& options, const CompileOptions& given,
     if (!common.json && !options.csv && !options.markdown)
       print_out("wrote {}: {}\n", options.html, format_bytes(static_cast<int64_t>(page.size())));
   }
-  if (common.json)
-    print_out("{}\n", json_text(report->data, 1));
-  else if (options.csv)
-    write_out(report_csv(report->data));
-  else if (options.markdown)
-    write_out(report_markdown(report->data));
-  else if (options.html.empty())
-    print_report(*report);
+  if (common.json) print_out("{}\n", json_text(report->data, 1));
+  else if (options.csv) write_out(report_csv(report->data));
+  else if (options.markdown) write_out(report_markdown(report->data));
+  else if (options.html.empty()) print_report(*report);
   if (!common.json) print_diagnostics(diags);
   return kExitDone;
 }

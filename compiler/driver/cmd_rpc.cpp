@@ -32,24 +32,21 @@ struct Parameters {
 };
 
 // "int8[2,3]".
-Result<rpc::TensorType> parse_type(const std::string& text, std::string& dtype,
-                                   Diagnostics& diags) {
+Result<rpc::TensorType> parse_type(const std::string& text, std::string& dtype, Diagnostics& diags) {
   size_t open = std::min(text.find('['), text.size());
   dtype = text.substr(0, open);
   std::vector<int64_t> shape;
   for (size_t at = open + 1; at < text.size();) {
     size_t end = std::min(text.find_first_of(",]", at), text.size());
     std::string digits = text.substr(at, end - at);
-    bool number = !digits.empty() && digits.size() < 10 &&
-                  digits.find_first_not_of("0123456789") == std::string::npos;
+    bool number = !digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == std::string::npos;
     if (number || !digits.empty()) shape.push_back(number ? std::stoll(digits) : -1);
     at = end + 1;
   }
   return tensor_type(dtype, shape, diags);
 }
 
-Result<Parameters> parameters_of(const RpcOptions& options, const OpenDevice& device,
-                                 Diagnostics& diags) {
+Result<Parameters> parameters_of(const RpcOptions& options, const OpenDevice& device, Diagnostics& diags) {
   Parameters out;
   if (!options.types.empty()) {
     for (const std::string& text : options.types) {
@@ -66,14 +63,13 @@ Result<Parameters> parameters_of(const RpcOptions& options, const OpenDevice& de
   if (op == nullptr) {
     Location where;
     where.file = options.device.target;
-    auto& d = diags.error(where, device.project ? "rpc-function" : "rpc-types",
-                          device.project ? fmt::format("there is no operator '{}'",
-                                                       escape_for_display(options.function))
-                                         : "what the function's parameters are is not known");
+    auto& d =
+        diags.error(where, device.project ? "rpc-function" : "rpc-types",
+                    device.project ? fmt::format("there is no operator '{}'", escape_for_display(options.function))
+                                   : "what the function's parameters are is not known");
     std::vector<std::string> names;
     for (const mlf::OperatorInfo& o : device.operators) names.push_back(o.name);
-    for (const std::string& near : closest(options.function, names))
-      d.help(fmt::format("did you mean '{}'?", near));
+    for (const std::string& near : closest(options.function, names)) d.help(fmt::format("did you mean '{}'?", near));
     if (!device.project) d.help("give each with --type, as in --type 'int8[2,3]'");
     return kFailure;
   }
@@ -88,15 +84,13 @@ Result<Parameters> parameters_of(const RpcOptions& options, const OpenDevice& de
 }
 
 // One entry for each parameter, empty where none is given: FILE in order, or INDEX=FILE.
-Result<std::vector<std::vector<uint8_t>>> read_inputs(const RpcOptions& options,
-                                                      const Parameters& parameters,
+Result<std::vector<std::vector<uint8_t>>> read_inputs(const RpcOptions& options, const Parameters& parameters,
                                                       Diagnostics& diags) {
   std::vector<std::vector<uint8_t>> out(parameters.types.size());
   for (size_t i = 0; i < options.inputs.size(); ++i) {
     std::string file = options.inputs[i];
     size_t index = i, equals = file.find('=');
-    if (equals != std::string::npos && equals > 0 && equals < 4 &&
-        file.find_first_not_of("0123456789") == equals) {
+    if (equals != std::string::npos && equals > 0 && equals < 4 && file.find_first_not_of("0123456789") == equals) {
       index = static_cast<size_t>(std::stoi(file.substr(0, equals)));
       file = file.substr(equals + 1);
     }
@@ -153,9 +147,9 @@ int list(const RpcOptions& options) {
       }
     rows.push_back({escape_for_display(name), escape_for_display(text)});
   }
-  print_out("{}\n{} on {}: {} functions, {} for tensors, packets of {}\n", format_table(rows),
-             options.device.target, escape_for_display(info.board), names->size(),
-             format_bytes(info.pool_bytes), format_bytes(info.max_payload));
+  print_out("{}\n{} on {}: {} functions, {} for tensors, packets of {}\n", format_table(rows), options.device.target,
+            escape_for_display(info.board), names->size(), format_bytes(info.pool_bytes),
+            format_bytes(info.max_payload));
   return kExitDone;
 }
 
@@ -170,8 +164,7 @@ int show_results(const RpcOptions& options, OpenDevice& device, const Parameters
     const rpc::TensorType& type = parameters.types[i];
     auto bytes = device.session->download(static_cast<uint8_t>(i), type.bytes(), diags);
     if (!bytes) return fail(diags, kExitDevice);
-    if (!options.common.json)
-      print_out("{} {} = {}\n", i, parameters.dtypes[i], values_text(type, *bytes, 16));
+    if (!options.common.json) print_out("{} {} = {}\n", i, parameters.dtypes[i], values_text(type, *bytes, 16));
     j["results"].push_back({{"parameter", i},
                             {"name", parameters.names[i]},
                             {"dtype", parameters.dtypes[i]},
@@ -214,8 +207,7 @@ int time(const RpcOptions& options) {
     if ((*values)[i].empty()) (*values)[i] = random_values(parameters->types[i], options.seed + i);
   auto arguments = place_parameters(*device->session, parameters->types, *values, diags);
   if (!arguments) return fail(diags, kExitDevice);
-  auto timing =
-      device->session->time(options.function, *arguments, options.repeats, options.warm_up, diags);
+  auto timing = device->session->time(options.function, *arguments, options.repeats, options.warm_up, diags);
   if (!timing) return fail(diags, kExitDevice);
   const rpc::DeviceInfo& info = device->session->device();
   const uint64_t mean = timing->total / std::max<uint32_t>(options.repeats, 1);
@@ -234,9 +226,8 @@ int time(const RpcOptions& options) {
     return kExitDone;
   }
   print_out("{}: {} {} (least {}, most {}, {} runs)\n", escape_for_display(options.function),
-             with_commas(static_cast<int64_t>(mean)), device->unit(),
-             with_commas(static_cast<int64_t>(timing->least)),
-             with_commas(static_cast<int64_t>(timing->most)), options.repeats);
+            with_commas(static_cast<int64_t>(mean)), device->unit(), with_commas(static_cast<int64_t>(timing->least)),
+            with_commas(static_cast<int64_t>(timing->most)), options.repeats);
   return kExitDone;
 }
 
@@ -284,8 +275,7 @@ options::Command rpc_declaration() {
                             .target = &o->out,
                             .help = "Write the bytes of each result to INDEX.bin",
                             .takes = options::Takes::kDirectory});
-  options::Command timer =
-      declare_function("time", "Time a function on random inputs, or on those given", time, o);
+  options::Command timer = declare_function("time", "Time a function on random inputs, or on those given", time, o);
   timer.options.push_back({.names = "--repeats",
                            .value = "N",
                            .target = &o->repeats,
@@ -296,12 +286,11 @@ options::Command rpc_declaration() {
                            .target = &o->warm_up,
                            .help = "Runs before",
                            .range = options::Range{0, 1000000}});
-  timer.options.push_back(
-      {.names = "--seed", .value = "N", .target = &o->seed, .help = "Seed of the random inputs"});
-  return {.name = "rpc",
-          .summary = "Call and time the operators of a device",
-          .commands = {declare("list", "List the functions of a device", list, o), std::move(caller),
-                       std::move(timer)}};
+  timer.options.push_back({.names = "--seed", .value = "N", .target = &o->seed, .help = "Seed of the random inputs"});
+  return {
+      .name = "rpc",
+      .summary = "Call and time the operators of a device",
+      .commands = {declare("list", "List the functions of a device", list, o), std::move(caller), std::move(timer)}};
 }
 
 }  // namespace aotc::driver

@@ -26,15 +26,19 @@ struct TemplatesOptions {
 nlohmann::ordered_json json_of(const project::TemplateDescription& t) {
   nlohmann::ordered_json options = nlohmann::ordered_json::array();
   for (const project::TemplateOption& o : t.options)
-    options.push_back({{"name", o.name}, {"type", o.type}, {"values", o.values},
-                       {"default", o.preset}, {"help", o.help}});
+    options.push_back(
+        {{"name", o.name}, {"type", o.type}, {"values", o.values}, {"default", o.preset}, {"help", o.help}});
   nlohmann::ordered_json files = nlohmann::ordered_json::array();
   for (const project::TemplateFile& f : t.files) files.push_back(f.path);
-  return {{"kind", dashed(t.kind)},   {"title", t.title},
-          {"takes", t.takes},        {"framework", t.framework},
+  return {{"kind", dashed(t.kind)},
+          {"title", t.title},
+          {"takes", t.takes},
+          {"framework", t.framework},
           {"board", t.board_optional ? "optional" : "required"},
-          {"tool", t.tool},          {"proof", t.proof},
-          {"files", files},          {"options", options}};
+          {"tool", t.tool},
+          {"proof", t.proof},
+          {"files", files},
+          {"options", options}};
 }
 
 int list(const TemplatesOptions& options) {
@@ -47,10 +51,8 @@ int list(const TemplatesOptions& options) {
     all.push_back(json_of(*t));
     rows.push_back({dashed(kind), t->board_optional ? "optional" : "required", t->title});
   }
-  if (options.common.json)
-    print_out("{}\n", json_text(all, 1));
-  else
-    print_out("{}'aotc create --help-project KIND' says what it takes\n", format_table(rows));
+  if (options.common.json) print_out("{}\n", json_text(all, 1));
+  else print_out("{}'aotc create --help-project KIND' says what it takes\n", format_table(rows));
   return kExitDone;
 }
 
@@ -65,8 +67,7 @@ int export_templates(const TemplatesOptions& options) {
       out.add(path, std::string(f->content));
   };
   if (options.kind.empty()) {
-    for (const project::EmbeddedFile* f : project::embedded_below("templates/"))
-      add(std::string(f->path.substr(10)));
+    for (const project::EmbeddedFile* f : project::embedded_below("templates/")) add(std::string(f->path.substr(10)));
   } else {
     auto t = project::read_description({options.kind, ""}, diags);
     if (!t) return fail(diags);
@@ -76,8 +77,8 @@ int export_templates(const TemplatesOptions& options) {
   }
   if (!out.commit(diags)) return fail(diags);
   print_diagnostics(diags);
-  print_out("wrote {}/ ({} files)\nnext: edit them, then aotc MODEL --templates {} --project KIND ...\n",
-             out.path(), out.names().size(), shell_quoted(out.path()));
+  print_out("wrote {}/ ({} files)\nnext: edit them, then aotc MODEL --templates {} --project KIND ...\n", out.path(),
+            out.names().size(), shell_quoted(out.path()));
   return kExitDone;
 }
 
@@ -85,34 +86,32 @@ int export_templates(const TemplatesOptions& options) {
 
 options::Command templates_declaration() {
   auto o = std::make_shared<TemplatesOptions>();
-  return {.name = "templates",
-          .summary = "Kinds of projects: list them, write their files",
-          .commands = {
-              {.name = "list",
-               .summary = "List the kinds of projects",
-               .options = {{.names = "--templates",
-                            .value = "DIRECTORY",
-                            .target = &o->templates_dir,
-                            .help = "Those of this directory",
-                            .takes = options::Takes::kDirectory},
-                           {.names = "--json",
-                            .target = &o->common.json,
-                            .help = "With files and options, as JSON"}},
-               .run = [o] { return list(*o); }},
-              {.name = "export",
-               .summary = "Write the files of the templates, to change them and give them back with --templates",
-               .options = {{.names = "KIND",
-                            .target = &o->kind,
-                            .help = "One kind with the files that it shares; by default all"},
-                           {.names = "-o,--directory",
-                            .value = "DIRECTORY",
-                            .target = &o->directory,
-                            .help = "Directory to write",
-                            .takes = options::Takes::kDirectory},
-                           {.names = "--force",
-                            .target = &o->force,
-                            .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"}},
-               .run = [o] { return export_templates(*o); }}}};
+  return {
+      .name = "templates",
+      .summary = "Kinds of projects: list them, write their files",
+      .commands = {
+          {.name = "list",
+           .summary = "List the kinds of projects",
+           .options = {{.names = "--templates",
+                        .value = "DIRECTORY",
+                        .target = &o->templates_dir,
+                        .help = "Those of this directory",
+                        .takes = options::Takes::kDirectory},
+                       {.names = "--json", .target = &o->common.json, .help = "With files and options, as JSON"}},
+           .run = [o] { return list(*o); }},
+          {.name = "export",
+           .summary = "Write the files of the templates, to change them and give them back with --templates",
+           .options =
+               {{.names = "KIND", .target = &o->kind, .help = "One kind with the files that it shares; by default all"},
+                {.names = "-o,--directory",
+                 .value = "DIRECTORY",
+                 .target = &o->directory,
+                 .help = "Directory to write",
+                 .takes = options::Takes::kDirectory},
+                {.names = "--force",
+                 .target = &o->force,
+                 .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"}},
+           .run = [o] { return export_templates(*o); }}}};
 }
 
 }  // namespace aotc::driver

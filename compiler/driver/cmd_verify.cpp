@@ -83,7 +83,9 @@ class Verifier {
     if (options_.port.port.empty() || (project && !project->board.is_host() && options_.board)) return true;
     Location where;
     where.file = options_.port.port;
-    diags_.error(where, "port-unused", "nothing is at a port: a project for a board is, and is compared there unless --only host")
+    diags_
+        .error(where, "port-unused",
+               "nothing is at a port: a project for a board is, and is compared there unless --only host")
         .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return false;
   }
@@ -116,8 +118,9 @@ class Verifier {
     Location where;
     where.file = compiled.options.operators.empty() ? "--operators" : compiled.options.operators[0];
     diags_.error(where, "verify-operator", "on this machine, operator function " + given_->problem())
-        .help("it is called with the operands of the first inputs of 'aotc verify': run it on them in a debugger, "
-              "or with -fsanitize=address");
+        .help(
+            "it is called with the operands of the first inputs of 'aotc verify': run it on them in a debugger, "
+            "or with -fsanitize=address");
     return false;
   }
 
@@ -126,8 +129,7 @@ class Verifier {
       const bool stateful = !compiled.program.graph.states.empty();
       const int count = options_.samples >= 0 ? options_.samples : stateful ? kRunsOfState : kSamples;
       for (int s = 0; s < count; ++s)
-        samples_.push_back(
-            random_sample(compiled.program.graph, options_.seed + static_cast<uint64_t>(s)));
+        samples_.push_back(random_sample(compiled.program.graph, options_.seed + static_cast<uint64_t>(s)));
       return true;
     }
     auto read = read_samples(compiled.program.graph, options_.data.empty() ? options_.inputs : options_.data, diags_);
@@ -164,8 +166,7 @@ class Verifier {
     project::ProjectModel model = project_model_of(compiled);
     OutputDirectory directory(temp.path() + "/host", project::kManifest);
     directory.set_scratch();
-    if (!project::generate_project(*description, *board, model, {{"bare_metal", ""}, {}, {}, {}}, directory,
-                                   diags_) ||
+    if (!project::generate_project(*description, *board, model, {{"bare_metal", ""}, {}, {}, {}}, directory, diags_) ||
         !directory.commit(diags_)) {
       code_ = kExitInternal;
       return false;
@@ -185,8 +186,7 @@ class Verifier {
   }
 
   bool board(const ProjectDir& project, const Compiled& compiled) {
-    return board_or_host(project, compiled,
-                         project.board.is_host() ? "host C" : project.board.name);
+    return board_or_host(project, compiled, project.board.is_host() ? "host C" : project.board.name);
   }
 
   bool board_or_host(const ProjectDir& made, const Compiled& compiled, const std::string& place) {
@@ -201,8 +201,7 @@ class Verifier {
     return run_and_judge(project, compiled, place);
   }
 
-  bool run_and_judge(const ProjectDir& project, const Compiled& compiled,
-                     const std::string& place) {
+  bool run_and_judge(const ProjectDir& project, const Compiled& compiled, const std::string& place) {
     TemporaryDirectory temp;
     if (!made(temp)) return false;
     std::string in = temp.path() + "/in.bin", out = temp.path() + "/out.bin";
@@ -210,8 +209,8 @@ class Verifier {
     progress_.step(fmt::format("verify on {}: run {} samples", place, sequence_.runs.size()));
     // Names without a folder: what the path of the folder holds need not pass through an emulator.
     auto run = options_.port.port.empty() || project.board.is_host()
-                   ? run_firmware(project, {accuracy_ ? "outputs" : "verify", "in.bin", "out.bin"}, options_.timeout, diags_,
-                                  temp.path())
+                   ? run_firmware(project, {accuracy_ ? "outputs" : "verify", "in.bin", "out.bin"}, options_.timeout,
+                                  diags_, temp.path())
                    : run_on_port(project, options_.port, accuracy_ ? PortMode::kOutputs : PortMode::kVerify, in, out,
                                  most_of_results(compiled), options_.timeout, diags_);
     if (!run) {
@@ -292,8 +291,7 @@ class Verifier {
                                {"length", p.summary.length},
                                {"op_ticks", p.op_ticks}});
       nlohmann::ordered_json errors = nlohmann::ordered_json::array();
-      for (const Diagnostic& d : diags_.all())
-        errors.push_back({{"slug", d.slug}, {"message", d.message}});
+      for (const Diagnostic& d : diags_.all()) errors.push_back({{"slug", d.slug}, {"message", d.message}});
       if (accuracy_) j["accuracy"] = accuracy_->json();
       j["errors"] = errors;
       print_out("{}\n", json_text(j, 1));
@@ -302,14 +300,12 @@ class Verifier {
     } else {
       for (const PlaceResult& p : places_) {
         if (!p.passed) continue;
-        std::string ulp =
-            p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
+        std::string ulp = p.worst_ulp > 0 ? fmt::format(", the others within {} ulp", p.worst_ulp) : "";
         // Inside of branches and loops, where nothing is known of what the C library makes of floats.
         if (p.not_compared > 0) ulp += fmt::format(", {} not compared", p.not_compared);
-        std::string stack =
-            p.measured ? fmt::format(", stack {}", format_bytes(p.summary.stack_bytes)) : "";
-        print_out("{}: bit-exact in {} of {} layers{}; {}{}, arena guards intact\n", p.place, p.exact,
-                  p.layers, ulp, runs_text(), stack);
+        std::string stack = p.measured ? fmt::format(", stack {}", format_bytes(p.summary.stack_bytes)) : "";
+        print_out("{}: bit-exact in {} of {} layers{}; {}{}, arena guards intact\n", p.place, p.exact, p.layers, ulp,
+                  runs_text(), stack);
       }
     }
     print_diagnostics(diags_);
@@ -319,8 +315,7 @@ class Verifier {
   std::string runs_text() const {
     size_t n = samples_.size();
     if (sequence_.runs.size() == n) return fmt::format("{} sample{}", n, n == 1 ? "" : "s");
-    return fmt::format("{} run{} in sequence and {} after a reset{}", n, n == 1 ? "" : "s",
-                       sequence_.runs.size() - n,
+    return fmt::format("{} run{} in sequence and {} after a reset{}", n, n == 1 ? "" : "s", sequence_.runs.size() - n,
                        sequence_.state_given ? ", each from the reference's state" : "");
   }
 
@@ -338,8 +333,7 @@ class Verifier {
 
 }  // namespace
 
-int verify_command(const VerifyOptions& options, const CompileOptions& compile,
-                   const CommonOptions& common) {
+int verify_command(const VerifyOptions& options, const CompileOptions& compile, const CommonOptions& common) {
   return Verifier(options, common).run(compile);
 }
 

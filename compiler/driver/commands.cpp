@@ -37,10 +37,11 @@ void note_of_any_cpu(const Compiled& c, const CommonOptions& common) {
            ops::definition_of(op).macs({p.graph, op}) > 0;
   });
   if (common.quiet || common.json || !integer || c.board) return;
-  print_err("{}: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C "
-            "made for it [any-cpu]\n"
-            "  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n",
-            escape_for_display(c.options.model_path));
+  print_err(
+      "{}: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C "
+      "made for it [any-cpu]\n"
+      "  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n",
+      escape_for_display(c.options.model_path));
 }
 
 }  // namespace
@@ -61,15 +62,13 @@ int check_command(const CompileOptions& options, const CommonOptions& common) {
   return kExitDone;
 }
 
-int compile_command(const CompileOptions& options, const std::string& out, bool force,
-                    const CommonOptions& common) {
+int compile_command(const CompileOptions& options, const std::string& out, bool force, const CommonOptions& common) {
   Diagnostics diags;
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
-  bool operators = std::any_of(compiled->c.files.begin(), compiled->c.files.end(), [](const auto& f) {
-    return f.first.starts_with("operators/");
-  });
+  bool operators = std::any_of(compiled->c.files.begin(), compiled->c.files.end(),
+                               [](const auto& f) { return f.first.starts_with("operators/"); });
   const bool runtime = project_model_of(*compiled).runtime;
   if (!compiled->c.image.empty()) directory.add(compiled->options.constants_file, compiled->c.image);
   // Moved: the text of the tables is the largest thing in memory.
@@ -79,7 +78,8 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   manifest["summary"] = summary_json(*compiled);
   directory.add(project::kManifest, json_text(manifest, 1) + "\n");
   if (!directory.commit(diags)) return fail(diags);
-  if (compiled->board) warn_of_fit(need_of(*compiled, *compiled->board), *compiled->board, compiled->options.model_path, diags);
+  if (compiled->board)
+    warn_of_fit(need_of(*compiled, *compiled->board), *compiled->board, compiled->options.model_path, diags);
   print_diagnostics(diags);
   note_of_any_cpu(*compiled, common);
   if (common.json) {
@@ -90,12 +90,14 @@ int compile_command(const CompileOptions& options, const std::string& out, bool 
   print_out("{}", price_of_open(*compiled));
   print_out("wrote {}/:", directory.path());
   for (const std::string& name : directory.names()) print_out(" {}", name);
-  print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {3}{0}_run from {0}.h\n",
-             compiled->prefix, operators ? ", " : " and ",
-             !operators ? "" : runtime ? ", operators/*.c and the C runtime" : " and operators/*.c",
-             compiled->options.constants_file.empty()
-                 ? ""
-                 : fmt::format("{}_load with {}, then ", compiled->prefix, compiled->options.constants_file));
+  print_out("\nnext: add {0}.c{1}{0}_data.c{2} to your firmware and call {3}{0}_run from {0}.h\n", compiled->prefix,
+            operators ? ", " : " and ",
+            !operators ? ""
+            : runtime  ? ", operators/*.c and the C runtime"
+                       : " and operators/*.c",
+            compiled->options.constants_file.empty()
+                ? ""
+                : fmt::format("{}_load with {}, then ", compiled->prefix, compiled->options.constants_file));
   return kExitDone;
 }
 
@@ -155,27 +157,23 @@ Firmware firmware_of(const ProjectChoice& choice) {
     const std::string& text = stack->second;
     int64_t bytes = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-    if (error == std::errc() && end == text.data() + text.size())
-      out.stack = std::min(bytes, kMostStack);
+    if (error == std::errc() && end == text.data() + text.size()) out.stack = std::min(bytes, kMostStack);
   }
   return out;
 }
 
 // A guess changes files of the project: that is said, as a compiler elsewhere makes other files. So
 // is a stack that a run overflows.
-void warn_of_stack(const StackNeed& stack, const Firmware& firmware,
-                   const project::TemplateDescription& description, const Compiled& compiled,
-                   Diagnostics& diags) {
+void warn_of_stack(const StackNeed& stack, const Firmware& firmware, const project::TemplateDescription& description,
+                   const Compiled& compiled, Diagnostics& diags) {
   if (stack.computed && firmware.stack >= 0 && firmware.stack < stack.bytes) {
     Location place;
     place.file = fmt::format("--project-option stack_size={}", firmware.stack);
-    diags.warning(place, "stack-small",
-                  fmt::format("a run of the model may take {}", format_bytes(stack.bytes)))
+    diags.warning(place, "stack-small", fmt::format("a run of the model may take {}", format_bytes(stack.bytes)))
         .help("give more: what calls the model and interrupts come on top");
   }
-  bool used = std::any_of(description.keys.begin(), description.keys.end(), [](const auto& key) {
-    return key.name == "model_stack" || key.name == "thread_stack";
-  });
+  bool used = std::any_of(description.keys.begin(), description.keys.end(),
+                          [](const auto& key) { return key.name == "model_stack" || key.name == "thread_stack"; });
   if (stack.computed || !used) return;
   Location where;
   where.file = compiled.options.model_path;
@@ -188,8 +186,8 @@ void warn_of_stack(const StackNeed& stack, const Firmware& firmware,
 }
 
 // Inputs to store: those that were given, or random ones: two, if there is room for so many.
-Result<std::vector<Sample>> stored_samples(const Compiled& compiled, const ProjectChoice& choice,
-                                           Firmware firmware, Diagnostics& diags) {
+Result<std::vector<Sample>> stored_samples(const Compiled& compiled, const ProjectChoice& choice, Firmware firmware,
+                                           Diagnostics& diags) {
   const graph::Graph& graph = compiled.program.graph;
   if (!choice.samples.empty()) return read_samples(graph, choice.samples, diags);
   std::vector<Sample> out = {random_sample(graph, 1), random_sample(graph, 2)};
@@ -208,10 +206,8 @@ Result<std::vector<std::string>> read_labels(const std::string& path, Diagnostic
   if (!bytes) return kFailure;
   std::string line;
   for (uint8_t b : *bytes) {
-    if (b == '\n')
-      out.push_back(std::exchange(line, ""));
-    else if (b != '\r')
-      line += static_cast<char>(b);
+    if (b == '\n') out.push_back(std::exchange(line, ""));
+    else if (b != '\r') line += static_cast<char>(b);
   }
   if (!line.empty()) out.push_back(line);
   return out;
@@ -287,8 +283,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& chosen, con
   const ProjectChoice choice = with_kind(chosen, options.board_name);
   auto description = project::read_description({choice.kind, choice.templates_dir}, diags);
   if (!description) return fail(diags);
-  if (options.board_name.empty() && description->board_optional)
-    options.board_name = project::kGenericBoard;
+  if (options.board_name.empty() && description->board_optional) options.board_name = project::kGenericBoard;
   if (options.board_name.empty()) {
     Location where;
     where.file = options.model_path;
@@ -304,7 +299,8 @@ int create_command(const CompileOptions& given, const ProjectChoice& chosen, con
   if (!check_memory_setup(*compiled, choice, *description, diags)) return fail(diags);
   Firmware firmware = firmware_of(choice);
   firmware.framework = description->framework;
-  firmware.keeps_input = compiled->program.feeding && !description->verify;  // main.c that can verify is what feeds rows
+  firmware.keeps_input =
+      compiled->program.feeding && !description->verify;  // main.c that can verify is what feeds rows
   auto samples = stored_samples(*compiled, choice, firmware, diags);
   if (!samples) return fail(diags);
   firmware.samples = bytes_of(*samples);
@@ -346,8 +342,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& chosen, con
     return kExitDone;
   }
   print_out("{}wrote {}/ ({} files)\n{}", summary_text(*compiled, &stack),
-             path.ends_with('/') ? path.substr(0, path.size() - 1) : path, directory.names().size(),
-             next_step(path));
+            path.ends_with('/') ? path.substr(0, path.size() - 1) : path, directory.names().size(), next_step(path));
   return kExitDone;
 }
 
@@ -363,16 +358,23 @@ int build_command(const std::string& dir, bool fit, const CommonOptions& common)
   if (stack && stack->firmware && stack->state() != "unbounded" && !stack->fits()) {
     Location where;
     where.file = dir;
-    diags.warning(where, "stack-small",
-                  fmt::format("the firmware may take {} of stack, {} are reserved", format_bytes(stack->firmware_bytes), format_bytes(stack->reserved)))
+    diags
+        .warning(where, "stack-small",
+                 fmt::format("the firmware may take {} of stack, {} are reserved", format_bytes(stack->firmware_bytes),
+                             format_bytes(stack->reserved)))
         .help("'aotc build --fit-stack' reserves what it may take");
   }
   if (stack && stack->firmware && stack->state() == "unbounded" && stack->fitted) {
     Location where;
     where.file = dir;
-    diags.warning(where, "stack-small",
-                  fmt::format("the firmware's stack has no bound any more, and {} are reserved, which --fit-stack found before", format_bytes(stack->reserved)))
-        .help("'aotc analyze stack " + shell_quoted(project->image()) + "' names what stands in its way; 'cmake -DAOTC_STACK_SIZE=16384 " + shell_quoted(dir + "/build") + "' reserves more");
+    diags
+        .warning(where, "stack-small",
+                 fmt::format(
+                     "the firmware's stack has no bound any more, and {} are reserved, which --fit-stack found before",
+                     format_bytes(stack->reserved)))
+        .help("'aotc analyze stack " + shell_quoted(project->image()) +
+              "' names what stands in its way; 'cmake -DAOTC_STACK_SIZE=16384 " + shell_quoted(dir + "/build") +
+              "' reserves more");
   }
   print_diagnostics(diags);
   auto size = model_size(*project);
@@ -426,9 +428,7 @@ int run_command(const std::string& dir, const PortChoice& port, int timeout, con
   if (run->process.exit_code == 0) return kExitDone;
   Location where;
   where.file = dir;
-  diags
-      .error(where, "device-failed",
-             fmt::format("the firmware ended with exit code {}", run->process.exit_code))
+  diags.error(where, "device-failed", fmt::format("the firmware ended with exit code {}", run->process.exit_code))
       .help(project->can_verify() ? "'aotc verify' names the first layer that differs"
                                   : "its self test, above, names the first layer that differs");
   return fail(diags, kExitDevice);

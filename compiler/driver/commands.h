@@ -32,18 +32,16 @@ struct ProjectChoice {
 bool can_flash(const ProjectDir& project);
 
 int check_command(const CompileOptions& compile, const CommonOptions& common);
-int compile_command(const CompileOptions& compile, const std::string& out, bool force,
-                    const CommonOptions& common);
-int create_command(const CompileOptions& compile, const ProjectChoice& project,
-                   const std::string& out, bool force, const CommonOptions& common);
+int compile_command(const CompileOptions& compile, const std::string& out, bool force, const CommonOptions& common);
+int create_command(const CompileOptions& compile, const ProjectChoice& project, const std::string& out, bool force,
+                   const CommonOptions& common);
 // Creates a project that serves the operators of an archive.
 int create_operators_command(const std::string& archive_path, const std::string& board_name,
                              const ProjectChoice& choice, const std::string& out, bool force,
                              const CommonOptions& common);
 // Prints no messages. Reports the errors of read_archive and generate_operator_project.
 Status write_operator_project(const std::string& archive_path, const std::string& board_name,
-                              const ProjectChoice& choice, OutputDirectory& out,
-                              Diagnostics& diags);
+                              const ProjectChoice& choice, OutputDirectory& out, Diagnostics& diags);
 // `fit`: link again with a stack of the computed bound.
 int build_command(const std::string& dir, bool fit, const CommonOptions& common);
 int run_command(const std::string& dir, const PortChoice& port, int timeout, const CommonOptions& common);
@@ -59,8 +57,7 @@ struct VerifyOptions {
   int timeout = 600;
   PortChoice port;  // the board itself instead of its emulator
 };
-int verify_command(const VerifyOptions& options, const CompileOptions& compile,
-                   const CommonOptions& common);
+int verify_command(const VerifyOptions& options, const CompileOptions& compile, const CommonOptions& common);
 struct ReportOptions {
   std::string target;   // project directory or model file
   std::string html;     // file to write; empty: none
@@ -68,8 +65,7 @@ struct ReportOptions {
   bool csv = false, markdown = false;
   bool no_alternatives = false;  // compile only the requested configuration
 };
-int report_command(const ReportOptions& options, const CompileOptions& compile,
-                   const CommonOptions& common);
+int report_command(const ReportOptions& options, const CompileOptions& compile, const CommonOptions& common);
 int ops_command(const std::string& like, const CommonOptions& common);
 int compare_operators_command(const CommonOptions& common);
 
@@ -105,7 +101,7 @@ struct MlfChoice {
 };
 std::vector<options::Option> mlf_options(MlfChoice& choice);
 // `out`: the file; empty: PREFIX.tar.
-int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice,
-                        const std::string& out, const CommonOptions& common);
+int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice, const std::string& out,
+                        const CommonOptions& common);
 
 }  // namespace aotc::driver

@@ -55,8 +55,8 @@ DeviceResults read_results(std::span<const uint8_t> file) {
   size_t at = 4;
   out.well_formed = file.size() >= at && number_at<uint32_t>(file, 0) == kOutputMagic;
   while (out.well_formed && at + 16 <= file.size()) {
-    DeviceRecord r{number_at<uint32_t>(file, at), number_at<uint32_t>(file, at + 4),
-                   number_at<uint32_t>(file, at + 8), {}};
+    DeviceRecord r{
+        number_at<uint32_t>(file, at), number_at<uint32_t>(file, at + 4), number_at<uint32_t>(file, at + 8), {}};
     const size_t n = number_at<uint32_t>(file, at + 12);
     at += 16;
     out.well_formed = n <= file.size() - at;
@@ -83,8 +83,7 @@ DeviceResults read_results(std::span<const uint8_t> file) {
   return out;
 }
 
-Comparison::Comparison(const Compiled& compiled, std::string place, const RunSequence& sequence,
-                       Diagnostics& diags)
+Comparison::Comparison(const Compiled& compiled, std::string place, const RunSequence& sequence, Diagnostics& diags)
     : compiled_(compiled),
       diags_(diags),
       layers_(compiled.program.calls.size()),
@@ -126,8 +125,7 @@ bool Comparison::compare(const DeviceResults& results) {
     if (r.is_output() ? !output(r) : !layer(r)) return false;
   }
   if (!results.ended || results.summary.status != 0) {
-    diags_.error(where_, "verify-device",
-                 fmt::format("the run ended with status {}", results.summary.status));
+    diags_.error(where_, "verify-device", fmt::format("the run ended with status {}", results.summary.status));
     return false;
   }
   if (results.summary.guard_ok != 1) {
@@ -144,14 +142,12 @@ int64_t Comparison::worst_ulp() const {
 }
 
 int Comparison::exact_layers() const {
-  return static_cast<int>(std::count_if(layers_.begin(), layers_.end(), [](const Layer& l) {
-    return l.worst_ulp == 0 && !l.not_compared;
-  }));
+  return static_cast<int>(std::count_if(layers_.begin(), layers_.end(),
+                                        [](const Layer& l) { return l.worst_ulp == 0 && !l.not_compared; }));
 }
 
 int Comparison::layers_not_compared() const {
-  return static_cast<int>(
-      std::count_if(layers_.begin(), layers_.end(), [](const Layer& l) { return l.not_compared; }));
+  return static_cast<int>(std::count_if(layers_.begin(), layers_.end(), [](const Layer& l) { return l.not_compared; }));
 }
 
 void Comparison::expect_calls() {
@@ -172,9 +168,9 @@ bool Comparison::all_came() {
   for (size_t s = 0; s < expected_.size(); ++s)
     for (size_t c = 0; c < expected_[s].size(); ++c) {
       if (expected_[s][c].empty()) continue;
-      diags_.error(where_, "verify-device",
-                   fmt::format("call {} left no trace of {} of its results for sample {}", c,
-                               expected_[s][c].size(), s));
+      diags_.error(
+          where_, "verify-device",
+          fmt::format("call {} left no trace of {} of its results for sample {}", c, expected_[s][c].size(), s));
       return false;
     }
   for (size_t c = 0; c < rows_.size(); ++c)
@@ -211,8 +207,7 @@ bool Comparison::layer(const DeviceRecord& r) {
     layers_[r.op].not_compared = true;
     return r.data.size() == want->bytes.size() || bad_file();
   }
-  return equal(r, want->bytes, p.graph[id], *allowed, codegen::call_title(p, call),
-               &layers_[r.op].worst_ulp);
+  return equal(r, want->bytes, p.graph[id], *allowed, codegen::call_title(p, call), &layers_[r.op].worst_ulp);
 }
 
 bool Comparison::row(const DeviceRecord& r, const plan::ProgramCall& call, Rows& rows) {
@@ -246,9 +241,8 @@ bool Comparison::output(const DeviceRecord& r) {
   const std::string title = fmt::format("output '{}'", escape_for_display(g.outputs[r.result].name));
   int64_t worst = 0;
   if (!equal(r, want, g[id], allowed, title, &worst)) return false;
-  return !same_types_as_original(id, before) ||
-         equal(r, value_of(compiled_.original, before, r.sample, original_), g[id], allowed,
-               title + " of the model before passes", &worst);
+  return !same_types_as_original(id, before) || equal(r, value_of(compiled_.original, before, r.sample, original_),
+                                                      g[id], allowed, title + " of the model before passes", &worst);
 }
 
 // With stripped boundaries inputs and outputs are another type: nothing to compare.
@@ -270,9 +264,8 @@ std::vector<uint8_t> Comparison::value_of(const graph::Graph& g, graph::TensorId
   return v;
 }
 
-bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want,
-                       const graph::Tensor& tensor, const ops::Tolerance& allowed,
-                       const std::string& title, int64_t* worst) {
+bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want, const graph::Tensor& tensor,
+                       const ops::Tolerance& allowed, const std::string& title, int64_t* worst) {
   if (r.data.size() != want.size()) return bad_file();
   auto step = static_cast<size_t>(size_of(tensor.type.dtype));
   for (size_t i = 0; i < want.size(); i += step) {
@@ -284,8 +277,7 @@ bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want,
       *worst = std::max(*worst, d);
       if (d <= allowed.ulps) continue;
       have_text = fmt::format("{}", a);
-      want_text = fmt::format("{} ({} ulp of the layer's largest apart, {} are allowed)", b, d,
-                              allowed.ulps);
+      want_text = fmt::format("{} ({} ulp of the layer's largest apart, {} are allowed)", b, d, allowed.ulps);
     } else {
       have_text = integer_text(&r.data[i], tensor.type.dtype);
       want_text = integer_text(&want[i], tensor.type.dtype);
@@ -293,11 +285,9 @@ bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want,
     }
     diags_
         .error(where_, "verify-differs",
-               fmt::format("{}: sample {}, element {} ({}) is {}, the reference gives {}", title,
-                           r.sample, i / step, index_text(i / step, tensor.type.shape), have_text,
-                           want_text))
-        .note(fmt::format("tensor '{}': {}", escape_for_display(tensor.name),
-                          codegen::describe(tensor.type)))
+               fmt::format("{}: sample {}, element {} ({}) is {}, the reference gives {}", title, r.sample, i / step,
+                           index_text(i / step, tensor.type.shape), have_text, want_text))
+        .note(fmt::format("tensor '{}': {}", escape_for_display(tensor.name), codegen::describe(tensor.type)))
         .help(
             "this is a bug in aotc or in the toolchain: compile with other optimisation flags to "
             "tell which");

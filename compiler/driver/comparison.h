@@ -79,8 +79,8 @@ class Comparison {
   const Compiled& compiled_;
   Location where_;
   Diagnostics& diags_;
-  std::vector<Layer> layers_;             // by call, then the tensors that arrive row by row
-  std::vector<std::vector<Rows>> rows_;   // by call
+  std::vector<Layer> layers_;            // by call, then the tensors that arrive row by row
+  std::vector<std::vector<Rows>> rows_;  // by call
   std::vector<Sample> inputs_;
   std::vector<RunTolerances> tolerances_;  // of each run
   std::vector<RunValues> reference_, original_;

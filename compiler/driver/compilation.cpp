@@ -58,8 +58,8 @@ Status check_format(const frontends::Frontend* format, const CompileOptions& opt
 
 }  // namespace
 
-Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
-                                GivenOperators* operators, Diagnostics& diags) {
+Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes, GivenOperators* operators,
+                                Diagnostics& diags) {
   if (auto foreign = frontends::recognise_foreign_folder(options.model_path)) {
     Location where;
     where.file = options.model_path;
@@ -113,8 +113,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
   if (operators) operators->files = std::move(given.files);
   // The reader has asked every operator.
   InitialValues& initial_values = operators ? operators->initial_values : own;
-  if (!pair_states(*graph, options.states, initial_values, diags) ||
-      !graph::verify_structure(*graph, diags))
+  if (!pair_states(*graph, options.states, initial_values, diags) || !graph::verify_structure(*graph, diags))
     return kFailure;
   return graph;
 }
@@ -124,8 +123,7 @@ const char* name_of(plan::Stream stream) {
     case plan::Stream::kOff: return "off";
     case plan::Stream::kAuto: return "auto";
     case plan::Stream::kMax: return "max";
-    case plan::Stream::kTime:
-      return "time";
+    case plan::Stream::kTime: return "time";
   }
   return "off";
 }
@@ -135,18 +133,17 @@ const char* name_of(ops::Level level) {
 }
 
 ops::Level level_of(const std::string& name) {
-  return name == "size"    ? ops::Level::kSize
-         : name == "speed" ? ops::Level::kSpeed
-                           : ops::Level::kBalanced;
+  return name == "size" ? ops::Level::kSize : name == "speed" ? ops::Level::kSpeed : ops::Level::kBalanced;
 }
 
-// PREFIX.h is found before the C library's headers, so it is not called as one of them; PREFIX::app is a target of CMake.
+// PREFIX.h is found before the C library's headers, so it is not called as one of them; PREFIX::app is a target of
+// CMake.
 std::string prefix_of(const std::string& name) {
   static constexpr std::string_view kHeaders[] = {
-      "alloca",  "app",     "arduino", "assert",   "complex", "ctype",    "endian", "features",  "fenv",   "inttypes",
-      "iso646",  "limits",  "locale",   "math",    "memory",   "newlib", "picolibc",  "setjmp", "signal",
-      "stdalign", "stdarg", "stdatomic", "stdbool", "stddef",  "stdint", "stdio",     "stdlib", "string",
-      "strings", "tgmath",  "threads",  "time",    "uchar",    "unistd", "wchar",     "wctype", "zephyr"};
+      "alloca",  "app",       "arduino", "assert", "complex", "ctype",  "endian",   "features", "fenv",    "inttypes",
+      "iso646",  "limits",    "locale",  "math",   "memory",  "newlib", "picolibc", "setjmp",   "signal",  "stdalign",
+      "stdarg",  "stdatomic", "stdbool", "stddef", "stdint",  "stdio",  "stdlib",   "string",   "strings", "tgmath",
+      "threads", "time",      "uchar",   "unistd", "wchar",   "wctype", "zephyr"};
   std::string prefix = c_identifier(name, "model");
   if (std::find(std::begin(kHeaders), std::end(kHeaders), prefix) != std::end(kHeaders)) prefix += '_';
   return prefix;
@@ -154,8 +151,7 @@ std::string prefix_of(const std::string& name) {
 
 namespace {
 
-Status run_passes(graph::Graph& graph, const CompileOptions& options,
-                  const passes::DeviceSet& devices,
+Status run_passes(graph::Graph& graph, const CompileOptions& options, const passes::DeviceSet& devices,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
   passes::RunOptions run;
   run.passes.devices = &devices;
@@ -171,8 +167,7 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options,
     for (const passes::Pass& p : passes::pipeline()) names.emplace_back(p.name);
     names.insert(names.end(), {"tir", "plan"});
     auto& d = diags.error(where, "pass-unknown", fmt::format("there is no pass '{}'", name));
-    for (const std::string& near : closest(name, names))
-      d.help(fmt::format("did you mean '{}'?", near));
+    for (const std::string& near : closest(name, names)) d.help(fmt::format("did you mean '{}'?", near));
     d.help("'aotc-opt --list-passes' lists them all");
     return kFailure;
   }
@@ -194,28 +189,25 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
     const plan::ProgramCall& call = c.program.calls[static_cast<size_t>(f.calls[0])];
     const Location& where = c.program.graph.ops[static_cast<size_t>(call.op_index)].location;
     const passes::Device& device = c.program.device_of(f.device);
-    if (device.launch != passes::Launch::kNone &&
-        f.external->convention != CallingConvention::kPacked) {
+    if (device.launch != passes::Launch::kNone && f.external->convention != CallingConvention::kPacked) {
       diags
-          .error(where, "operator-signature",
-                 fmt::format("device '{}' launches packed functions, and '{}' is none",
-                             device.name, f.external->symbol))
+          .error(
+              where, "operator-signature",
+              fmt::format("device '{}' launches packed functions, and '{}' is none", device.name, f.external->symbol))
           .help("give the function TVM's packed signature, or the device \"launch\": \"none\"");
       return kFailure;
     }
     if (codegen::is_taken(f.external->symbol, c.program, !c.options.slice.empty())) {
       diags
           .error(where, "operator-name",
-                 fmt::format("function '{}' is called like something in the emitted code",
-                             f.external->symbol))
+                 fmt::format("function '{}' is called like something in the emitted code", f.external->symbol))
           .help("give the function another name");
       return kFailure;
     }
     if (!f.external->symbol.starts_with(c.prefix + "_")) continue;
     diags
         .error(where, "operator-name",
-               fmt::format("function '{}' begins with the model's prefix '{}_'", f.external->symbol,
-                           c.prefix))
+               fmt::format("function '{}' begins with the model's prefix '{}_'", f.external->symbol, c.prefix))
         .help("choose another prefix with --prefix");
     return kFailure;
   }
@@ -271,8 +263,7 @@ Status read_plan_files(const CompileOptions& options, Compiled& out, plan::PlanO
   return check_device_pools(options, plan_options, diags);
 }
 
-Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptions& plan_options,
-                   Diagnostics& diags) {
+Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptions& plan_options, Diagnostics& diags) {
   plan_options.overlap = options.overlap;
   Contracts contracts = contracts_of(options);
   plan_options.inputs = contracts.inputs;
@@ -282,8 +273,8 @@ Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptio
   plan_options.feed = options.feed;
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   // Loops and pieces of tensors have offsets, which blocks of a workspace have not.
-  plan_options.repeats =
-      options.level != ops::Level::kSpeed && !options.constants_open && options.memory != codegen::MemoryMode::kWorkspace;
+  plan_options.repeats = options.level != ops::Level::kSpeed && !options.constants_open &&
+                         options.memory != codegen::MemoryMode::kWorkspace;
   if (!choose_target(options, out, plan_options, diags)) return kFailure;
   return read_plan_files(options, out, plan_options, diags);
 }
@@ -388,8 +379,7 @@ Result<Compiled> with_reason(Result<Compiled> compiled, const CompileOptions& op
   if (!compiled && diags.error_count() == 0) {
     Location where;
     where.file = options.model_path;
-    diags.error(where, "internal", "the model was refused without a reason")
-        .help("please report this with the model");
+    diags.error(where, "internal", "the model was refused without a reason").help("please report this with the model");
   }
   return compiled;
 }
@@ -447,8 +437,7 @@ project::ProjectModel project_model_of(const Compiled& compiled) {
     }
   bool allocates = compiled.options.memory == codegen::MemoryMode::kWorkspace;
   model.workspace = allocates || compiled.operator_workspace_bytes > 0;
-  model.workspace_bytes = compiled.operator_workspace_bytes +
-                          (allocates ? figures_of(compiled).workspace_bytes : 0);
+  model.workspace_bytes = compiled.operator_workspace_bytes + (allocates ? figures_of(compiled).workspace_bytes : 0);
   model.description = describe_compile(compiled.options);
   if (compiled.options.convention != CallingConvention::kPlain)
     model.needs.emplace_back(name_of(compiled.options.convention));
@@ -479,19 +468,16 @@ Figures figures_of(const Compiled& compiled) {
   f.arena_bytes = p.arena_bytes;
   f.state_bytes = p.state_bytes;
   f.workspace_bytes = codegen::workspace_bytes(p);
-  for (const plan::ProgramConstant& c : p.constants)
-    f.constant_bytes += static_cast<int64_t>(c.data.bytes.size());
+  for (const plan::ProgramConstant& c : p.constants) f.constant_bytes += static_cast<int64_t>(c.data.bytes.size());
   f.constant_bytes += compiled.c.loop_table_bytes;
   f.macs = plan::macs_of(p.reference());
   std::set<graph::TensorId> seen;
   for (const graph::Op& op : p.graph.ops) {
     for (graph::TensorId id : op.operands)
-      if (p.graph.is_constant(id) && seen.insert(id).second)
-        f.raw_constant_bytes += p.graph[id].type.bytes();
+      if (p.graph.is_constant(id) && seen.insert(id).second) f.raw_constant_bytes += p.graph[id].type.bytes();
   }
   for (const graph::Port& port : p.graph.inputs) f.input_bytes += p.graph[port.tensor].type.bytes();
-  for (const graph::Port& port : p.graph.outputs)
-    f.output_bytes += p.graph[port.tensor].type.bytes();
+  for (const graph::Port& port : p.graph.outputs) f.output_bytes += p.graph[port.tensor].type.bytes();
   // An image that is fed is nowhere as a whole.
   f.caller_bytes = (p.input_contract == plan::Contract::kPreserve && !p.feeding ? f.input_bytes : 0) +
                    (p.output_contract == plan::Contract::kPreserve ? f.output_bytes : 0);

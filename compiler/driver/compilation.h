@@ -28,11 +28,11 @@ struct CompileOptions {
   std::string signature;
   std::vector<std::string> shapes;              // "INPUT=1,98,40", unparsed
   std::vector<std::string> dimensions, values;  // of an ONNX model: "NAME=1", "INPUT=[1,2]", unparsed
-  bool literal_rounding = false;    // of an ONNX model: --rounding spec
-  bool images_last = false;         // of an ONNX model: --input-layout nhwc
-  std::vector<std::string> states;  // "OUTPUT=INPUT[@FILE]", unparsed
-  InitialValues initial_values;     // of states with a file: read by compile_model, or from a project
-  std::string params_path;  // of a TVM graph
+  bool literal_rounding = false;                // of an ONNX model: --rounding spec
+  bool images_last = false;                     // of an ONNX model: --input-layout nhwc
+  std::vector<std::string> states;              // "OUTPUT=INPUT[@FILE]", unparsed
+  InitialValues initial_values;                 // of states with a file: read by compile_model, or from a project
+  std::string params_path;                      // of a TVM graph
   // C sources of a TVM graph's operators, or of a .tflite model's custom operators, with their descriptions.
   std::vector<std::string> operators, include_dirs;
   std::vector<std::string> kept_operators;  // files that a project of a .tflite model stores; set by compile_model
@@ -62,16 +62,16 @@ struct CompileOptions {
   bool prefer_ram = false;
   plan::Stream stream = plan::Stream::kOff;
   int stream_most = plan::kUsualStreamMost;
-  bool assembly = true;  // microkernels in assembly; false: portable C only
+  bool assembly = true;                    // microkernels in assembly; false: portable C only
   std::string schedules_path;              // file that compile_model reads into:
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
-  std::vector<std::string> dump_after;  // pass names, or "all"
+  std::vector<std::string> dump_after;     // pass names, or "all"
   bool time_passes = false;
 };
 
 // Files that the user supplies with a model.
 struct GivenOperators {
-  std::map<std::string, std::string> files;  // C sources and headers
+  std::map<std::string, std::string> files;      // C sources and headers
   std::map<std::string, FileBytes> model_files;  // files beside the model that store constants
   // The largest TVMBackendAllocWorkspace total of one operator, as the C runtime counts it.
   int64_t workspace_bytes = 0;
@@ -85,10 +85,10 @@ struct Compiled {
   std::optional<project::Board> board;
   FileBytes model_bytes;
   std::map<std::string, FileBytes> model_files;  // files beside the model that store constants
-  graph::Graph original;  // as read and verified, before any pass
+  graph::Graph original;                         // as read and verified, before any pass
   passes::PassStatistics statistics;
-  plan::PlanOptions plan_options;  // with the board's target
-  plan::Program program;  // its graph is after the passes
+  plan::PlanOptions plan_options;        // with the board's target
+  plan::Program program;                 // its graph is after the passes
   int64_t operator_workspace_bytes = 0;  // of operators given in C
   std::vector<int64_t> instructions;     // upper bound of the longest slice of each call; only with --slice
   int64_t more_arena = 0;                // additional arena bytes due to --slice
@@ -117,16 +117,15 @@ Contracts contracts_of(const CompileOptions& options);
 // "plain", "packed", "registry"; "plain" for any other value.
 
 // Reads "NAME:BYTES[:fast]" texts; reports [pool-invalid].
-Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
-                                            Diagnostics& diags);
+Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts, Diagnostics& diags);
 
 // Reads "NAME[:BYTES],..." texts; reports [option-conflict].
 Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& options, Diagnostics& diags);
 
 // Only reads and verifies: a .tflite file, or a TVM graph or archive (graph_model.h) with its files. Both pointers may
 // be null.
-Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
-                                GivenOperators* operators, Diagnostics& diags);
+Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes, GivenOperators* operators,
+                                Diagnostics& diags);
 // Runs all stages.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
 // Runs all stages but printing: `c` is empty, and `code` receives the options for printing it.

@@ -16,16 +16,14 @@ const char* first_given(std::initializer_list<std::pair<bool, const char*>> opti
   return nullptr;
 }
 
-Failure conflicting(const std::string& file, const std::string& what, const std::string& help,
-                    Diagnostics& diags) {
+Failure conflicting(const std::string& file, const std::string& what, const std::string& help, Diagnostics& diags) {
   Location where;
   where.file = file;
   diags.error(where, "option-conflict", what).help(help);
   return kFailure;
 }
 
-Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts,
-                                            Diagnostics& diags) {
+Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts, Diagnostics& diags) {
   std::vector<plan::Pool> pools;
   Location where;
   where.file = "--pool";
@@ -47,8 +45,7 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
         *flag = true;
         rest.resize(rest.size() - std::string_view(suffix).size());
       }
-    bool digits = !rest.empty() && rest.size() <= 10 &&
-                  rest.find_first_not_of("0123456789") == std::string::npos;
+    bool digits = !rest.empty() && rest.size() <= 10 && rest.find_first_not_of("0123456789") == std::string::npos;
     if (pool.name.empty() || c_identifier(pool.name) != pool.name) {
       wrong(text, "has no name that C takes");
     } else if (!digits || std::stoll(rest) > INT32_MAX) {
@@ -68,8 +65,7 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
   return pools;
 }
 
-Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& options,
-                                                          Diagnostics& diags) {
+Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& options, Diagnostics& diags) {
   std::vector<plan::ConstantSection> out;
   auto wrong = [&](const std::string& what, const std::string& help) -> Failure {
     (void)conflicting(options.model_path, "--constants-section " + what, help, diags);
@@ -83,8 +79,8 @@ Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& 
     size_t colon = std::min(text.find(':'), text.size());
     plan::ConstantSection section{text.substr(0, colon), -1};
     if (section.name.empty() ||
-        section.name.find_first_not_of(
-            "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") != std::string::npos)
+        section.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") !=
+            std::string::npos)
       return wrong("is not the name of a section", "use letters, digits, '_' and '.'");
     // Tables have content, and no place before the vectors.
     for (const char* other : {".bss", ".tbss", ".noinit", ".stack", ".vectors"})
@@ -120,8 +116,9 @@ std::optional<uint32_t> parse_address(const CompileOptions& options, Diagnostics
                       text.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos;
   const uint64_t address = digits ? std::stoull(text.substr(2), nullptr, 16) : 0;
   if (address != 0 && address % plan::Program::kArenaAlignment == 0) return static_cast<uint32_t>(address);
-  (void)conflicting(options.model_path, fmt::format("--constants-address: '{}' is no place for tables", escape_for_display(text)),
-                    fmt::format("write 0x and up to eight digits, a multiple of {} above 0", plan::Program::kArenaAlignment), diags);
+  (void)conflicting(
+      options.model_path, fmt::format("--constants-address: '{}' is no place for tables", escape_for_display(text)),
+      fmt::format("write 0x and up to eight digits, a multiple of {} above 0", plan::Program::kArenaAlignment), diags);
   return std::nullopt;
 }
 
@@ -131,7 +128,8 @@ namespace {
 Status check_constants_file(const CompileOptions& o, Diagnostics& diags) {
   const std::string& name = o.constants_file;
   if (name.empty()) {
-    const char* without = first_given({{!o.constants_address.empty(), "--constants-address"}, {o.constants_open, "--constants-open"}});
+    const char* without =
+        first_given({{!o.constants_address.empty(), "--constants-address"}, {o.constants_open, "--constants-open"}});
     if (without == nullptr) return success();
     return conflicting(o.model_path, fmt::format("{} is for tables in a file of their own", without),
                        "give --constants-file NAME as well", diags);
@@ -151,7 +149,8 @@ Status check_constants_file(const CompileOptions& o, Diagnostics& diags) {
                                   {!o.operators.empty(), "--operators"},
                                   {!o.schedules_path.empty(), "--schedules"}});
   if (with != nullptr)
-    return conflicting(o.model_path, fmt::format("{} and --constants-file do not go together", with), "leave one of them out", diags);
+    return conflicting(o.model_path, fmt::format("{} and --constants-file do not go together", with),
+                       "leave one of them out", diags);
   return o.constants_address.empty() || parse_address(o, diags) ? success() : Status(kFailure);
 }
 
@@ -161,8 +160,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   auto conflict = [&](const std::string& what, const std::string& help) -> Status {
     return conflicting(options.model_path, what, help, diags);
   };
-  if (!options.cpu_name.empty() && !options.board_name.empty() &&
-      options.board_name != project::kGenericBoard)
+  if (!options.cpu_name.empty() && !options.board_name.empty() && options.board_name != project::kGenericBoard)
     return conflict("--cpu is for whoever has no board here, and --board says which CPU it has",
                     "leave one of them out");
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
@@ -170,8 +168,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
                                 options.pools.empty() ? "--devices" : "--pool"),
                     "leave one of them out");
-  bool overwrites = options.inputs == plan::Contract::kOverwrite ||
-                    options.outputs == plan::Contract::kOverwrite;
+  bool overwrites = options.inputs == plan::Contract::kOverwrite || options.outputs == plan::Contract::kOverwrite;
   if (options.tvm_interface && overwrites)
     return conflict("inputs and outputs of TVM's interface are the caller's",
                     "leave --input and --output out, or --interface");
@@ -179,28 +176,25 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (!options.constants_section.empty() &&
       std::any_of(options.pools.begin(), options.pools.end(),
                   [](const std::string& pool) { return pool.ends_with(":constants"); }))
-    return conflict("--constants-section is for tables, which a pool of constants takes away",
-                    "leave one of them out");
+    return conflict("--constants-section is for tables, which a pool of constants takes away", "leave one of them out");
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
-    return conflict("--pool is memory of the caller, and --arena model is not",
-                    "leave one of them out");
+    return conflict("--pool is memory of the caller, and --arena model is not", "leave one of them out");
   if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
     return conflict("--stream computes rows, which a function of the registry cannot trace",
                     "leave one of --stream and --calling-convention registry out");
-  if (!check_constants_file(options, diags) || !check_slices(options, diags) || !check_feed(options, diags)) return kFailure;
+  if (!check_constants_file(options, diags) || !check_slices(options, diags) || !check_feed(options, diags))
+    return kFailure;
   if (!workspace) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
     if (contract == plan::Contract::kPreserve) continue;
-    return conflict(
-        fmt::format("{} overwrite needs an arena, which --memory workspace does not have", name),
-        fmt::format("leave {} out, or plan the memory with --memory static", name));
+    return conflict(fmt::format("{} overwrite needs an arena, which --memory workspace does not have", name),
+                    fmt::format("leave {} out, or plan the memory with --memory static", name));
   }
   return success();
 }
 
-Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options,
-                          Diagnostics& diags) {
+Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options, Diagnostics& diags) {
   auto conflict = [&](const std::string& what, const std::string& help) -> Status {
     return conflicting(options.devices_path, what, help, diags);
   };
@@ -208,13 +202,14 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
     if (d.pool.empty()) continue;
     if (options.arena == codegen::ArenaOwner::kModel)
       return conflict(fmt::format("pool '{}' of device '{}' is memory of the caller, and --arena model "
-                                  "is not", d.pool, d.name),
+                                  "is not",
+                                  d.pool, d.name),
                       "leave --arena out, or the member 'pool'");
     for (const plan::Pool& pool : plan_options.pools)
       if (pool.constants && pool.name == d.pool)
-        return conflict(fmt::format("pool '{}' of device '{}' is one of constants, which are only read",
-                                    d.pool, d.name),
-                        "give the device another pool");
+        return conflict(
+            fmt::format("pool '{}' of device '{}' is one of constants, which are only read", d.pool, d.name),
+            "give the device another pool");
   }
   return success();
 }

@@ -17,16 +17,14 @@ namespace aotc::driver {
 // The name of the first option that is set; null if none is.
 const char* first_given(std::initializer_list<std::pair<bool, const char*>> options);
 
-Failure conflicting(const std::string& file, const std::string& what, const std::string& help,
-                    Diagnostics& diags);
+Failure conflicting(const std::string& file, const std::string& what, const std::string& help, Diagnostics& diags);
 
 // Checks combinations of options.
 Status check_options(const CompileOptions& options, Diagnostics& diags);
 // --constants-address: 32 bits, aligned as tables are, not 0. Reports [option-conflict].
 std::optional<uint32_t> parse_address(const CompileOptions& options, Diagnostics& diags);
 // Checks that tensors of devices are writable and in memory of the caller.
-Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options,
-                          Diagnostics& diags);
+Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options, Diagnostics& diags);
 // Checks the conditions for tables in program memory.
 Status check_program_tables(const CompileOptions& options, Diagnostics& diags);
 // Checks the conditions for models with state, branches or loops.

@@ -42,7 +42,8 @@ Failure refuse(const std::string& file, const std::string& what, const std::stri
   return kFailure;
 }
 
-constexpr const char* kCompileAgain = "give the aotc.json of a directory that 'aotc compile --constants-file NAME' wrote";
+constexpr const char* kCompileAgain =
+    "give the aotc.json of a directory that 'aotc compile --constants-file NAME' wrote";
 
 Result<Old> read_old(const std::string& path, Diagnostics& diags) {
   Old out;
@@ -53,8 +54,9 @@ Result<Old> read_old(const std::string& path, Diagnostics& diags) {
     return j.is_object() && j.contains(key) && j[key].type() == type;
   };
   using T = nlohmann::json::value_t;
-  if (!is(out.manifest, "kind", T::string) || out.manifest["kind"] != "model" || !is(out.manifest, "prefix", T::string) ||
-      !is(out.manifest, "compile", T::object) || !is(out.manifest, "summary", T::object))
+  if (!is(out.manifest, "kind", T::string) || out.manifest["kind"] != "model" ||
+      !is(out.manifest, "prefix", T::string) || !is(out.manifest, "compile", T::object) ||
+      !is(out.manifest, "summary", T::object))
     return refuse(path, "is no aotc.json of a compiled model", kCompileAgain, diags);
   const nlohmann::json file = out.manifest.value("constants_file", nlohmann::json());
   if (!is(file, "name", T::string) || !is(file, "layout_hash", T::string))
@@ -121,7 +123,8 @@ void note_lines(const std::string& name, const std::string& old, const std::stri
   }
 }
 
-// Without what the cost model expects: "pairs: pixels 3; shift 12, about 296 k instructions" to "pairs: pixels 3; shift 12".
+// Without what the cost model expects: "pairs: pixels 3; shift 12, about 296 k instructions" to "pairs: pixels 3; shift
+// 12".
 std::string form_of(const std::string& schedule) { return schedule.substr(0, schedule.find(", about")); }
 
 // Which channel of an operator of the model stands out, where one does: by its scale, by the sum of its weights.
@@ -129,7 +132,9 @@ std::string extremes_of(const graph::Graph& graph, const std::string& op_index) 
   for (const graph::Op& op : graph.ops) {
     if (std::to_string(op.location.op_index) != op_index) continue;
     for (graph::TensorId id : op.operands) {
-      if (id.value < 0 || !graph[id].constant || graph[id].type.dtype != DType::kI8 || !graph[id].type.quantization.per_channel()) continue;
+      if (id.value < 0 || !graph[id].constant || graph[id].type.dtype != DType::kI8 ||
+          !graph[id].type.quantization.per_channel())
+        continue;
       const graph::TensorType& type = graph[id].type;
       const auto axis = static_cast<size_t>(type.quantization.axis);
       if (axis >= type.shape.size()) continue;
@@ -164,17 +169,19 @@ void note_operators(const ordered_json& before, const ordered_json& after, const
     const std::string index =
         after[i].contains("op_index") && after[i]["op_index"].is_number_integer() ? after[i]["op_index"].dump() : "?";
     if (!same_operator)
-      d.note(fmt::format("call {}: {} was {}", i, text_at(after[i], "op_type"), escape_for_display(text_at(before[i], "op_type"))));
+      d.note(fmt::format("call {}: {} was {}", i, text_at(after[i], "op_type"),
+                         escape_for_display(text_at(before[i], "op_type"))));
     else if (was != is) {
       const std::string extremes = extremes_of(model, index);
       d.note(fmt::format("op {} {}: computed as '{}', was '{}': weights or scales need another form{}", index,
-                         text_at(after[i], "op_type"), is, escape_for_display(was), extremes.empty() ? "" : "; " + extremes));
-    }
-    else
+                         text_at(after[i], "op_type"), is, escape_for_display(was),
+                         extremes.empty() ? "" : "; " + extremes));
+    } else
       d.note(fmt::format("op {} {}: by {}, was {}", index, text_at(after[i], "op_type"), text_at(after[i], "function"),
                          escape_for_display(text_at(before[i], "function"))));
   }
-  if (before.size() != after.size()) d.note(fmt::format("{} calls of operators, there were {}", after.size(), before.size()));
+  if (before.size() != after.size())
+    d.note(fmt::format("{} calls of operators, there were {}", after.size(), before.size()));
 }
 
 void note_channels(const ordered_json& before, const ordered_json& after, Diagnostic& d) {
@@ -219,7 +226,8 @@ void note_which(const nlohmann::json& before, const ordered_json& after, Diagnos
       for (const char* kind : {"constant", "unread"})
         if (entry.contains(kind) && entry[kind].is_array())
           for (const auto& channel : entry[kind])
-            if (channel.is_number_integer()) out[{entry["tensor"].template get<std::string>(), channel.template get<int64_t>()}] = kind;
+            if (channel.is_number_integer())
+              out[{entry["tensor"].template get<std::string>(), channel.template get<int64_t>()}] = kind;
     }
     return out;
   };
@@ -245,7 +253,8 @@ void report_difference(const Old& old, const Compiled& now, const std::map<std::
                             " is not that of this model: something of the old weights is in it");
   const ordered_json before = old.manifest["summary"], after = summary_json(now);
   note_channels(before, after, d);
-  note_which(old.manifest["constants_file"].value("channels", nlohmann::json()), constants_file_json(now)["channels"], d);
+  note_which(old.manifest["constants_file"].value("channels", nlohmann::json()), constants_file_json(now)["channels"],
+             d);
   note_operators(before.value("layers", ordered_json::array()), after["layers"], now.original, d);
   for (const auto& [name, text] : files)
     if (auto at = old.files.find(name); at != old.files.end()) note_lines(name, at->second, text, d);
@@ -270,9 +279,11 @@ std::string price_of_open(const Compiled& open) {
   if (!closed) return "";
   const int64_t with = estimated_cycles(open).total, without = estimated_cycles(*closed).total;
   if (with <= 0 || without <= 0) return "";
-  return fmt::format("--constants-open: {:.1f} times the cycles of code for these weights ({} estimated, {} without); constants {}, {} without\n",
-                     static_cast<double>(with) / static_cast<double>(without), with_commas(with), with_commas(without),
-                     exact_bytes(figures_of(open).constant_bytes), exact_bytes(figures_of(*closed).constant_bytes));
+  return fmt::format(
+      "--constants-open: {:.1f} times the cycles of code for these weights ({} estimated, {} without); constants {}, "
+      "{} without\n",
+      static_cast<double>(with) / static_cast<double>(without), with_commas(with), with_commas(without),
+      exact_bytes(figures_of(open).constant_bytes), exact_bytes(figures_of(*closed).constant_bytes));
 }
 
 int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,
@@ -281,7 +292,8 @@ int constants_for_command(const CompileOptions& given, const std::string& manife
   CompileOptions plain;
   plain.model_path = given.model_path;
   if (describe_compile(given) != describe_compile(plain) || !given.prefix.empty() || !given.board_name.empty()) {
-    (void)conflicting(given.model_path, "--constants-for compiles with the options of the old model, and takes no others",
+    (void)conflicting(given.model_path,
+                      "--constants-for compiles with the options of the old model, and takes no others",
                       "leave them out", diags);
     return fail(diags, kExitUsage);
   }
@@ -310,10 +322,10 @@ int constants_for_command(const CompileOptions& given, const std::string& manife
   const std::string path = out.empty() ? options.constants_file : out;
   if (!write_file(path, compiled->c.image, diags)) return fail(diags);
   print_diagnostics(diags);
-  if (common.json)
-    print_out("{}\n", json_text(constants_file_json(*compiled), 1));
+  if (common.json) print_out("{}\n", json_text(constants_file_json(*compiled), 1));
   else
-    print_out("wrote {}: {}, for the code of {}\n", path, exact_bytes(static_cast<int64_t>(compiled->c.image.size())), manifest);
+    print_out("wrote {}: {}, for the code of {}\n", path, exact_bytes(static_cast<int64_t>(compiled->c.image.size())),
+              manifest);
   return kExitDone;
 }
 

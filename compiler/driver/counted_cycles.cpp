@@ -37,7 +37,8 @@ void save_cycles(const ProjectDir& project, const Json& found) {
   j["layers"] = Json::array();
   for (const Json& layer : found["layers"]) {
     Json row = Json::object();
-    if (layer.is_object() && take_count(layer, "cycles", row, "cycles")) take_count(layer, "instructions", row, "instructions");
+    if (layer.is_object() && take_count(layer, "cycles", row, "cycles"))
+      take_count(layer, "instructions", row, "instructions");
     j["layers"].push_back(std::move(row));
   }
   Diagnostics ignored;  // a report without them is still a report

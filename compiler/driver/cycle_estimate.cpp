@@ -63,8 +63,9 @@ CycleEstimate estimate(const Compiled& c) {
   const std::vector<int64_t> instructions = plan::estimated_instructions_of_calls(c.program, c.plan_options.target);
   const std::vector<double> reads = plan::constant_reads(c.program);
   const double code = kInstructionBytes * static_cast<double>(plan::total_of(c.program, instructions));
-  out.most = out.total + std::llround(waits(memory_for(c, "code"), code) +
-                                      waits(memory_for(c, "constants"), std::accumulate(reads.begin(), reads.end(), 0.0)));
+  out.most =
+      out.total + std::llround(waits(memory_for(c, "code"), code) +
+                               waits(memory_for(c, "constants"), std::accumulate(reads.begin(), reads.end(), 0.0)));
   return out;
 }
 
@@ -87,7 +88,9 @@ std::string per_iteration_text(const Compiled& c) {
   return plan::executions_of(c.program).known ? "" : " per iteration";
 }
 
-std::string cycle_assumption(const Compiled& c) { return fmt::format("of {}, no wait states", c.plan_options.target.name); }
+std::string cycle_assumption(const Compiled& c) {
+  return fmt::format("of {}, no wait states", c.plan_options.target.name);
+}
 
 std::string milliseconds_text(const Compiled& c, const CycleEstimate& estimate) {
   const double hz = full_hz(c);

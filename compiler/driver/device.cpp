@@ -9,10 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/inputs.h"
-#include "support/tvm_params.h"
 #include "project/description.h"
 #include "project/operators.h"
 #include "support/text.h"
+#include "support/tvm_params.h"
 
 namespace aotc::driver {
 
@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 
 bool is_port(const std::string& target) {
   std::error_code ec;
-  return target.starts_with("unix:") || target.starts_with("tcp:") ||
-         fs::is_character_file(target, ec);
+  return target.starts_with("unix:") || target.starts_with("tcp:") || fs::is_character_file(target, ec);
 }
 
 size_t scalar_bytes(const rpc::TensorType& type) { return (type.bits + 7u) / 8u; }
@@ -39,9 +38,7 @@ double real_at(const rpc::TensorType& type, const uint8_t* at) {
   return static_cast<double>(value);
 }
 
-bool is_real(const rpc::TensorType& type) {
-  return type.code == 2 && (type.bits == 32 || type.bits == 64);
-}
+bool is_real(const rpc::TensorType& type) { return type.code == 2 && (type.bits == 32 || type.bits == 64); }
 
 int64_t integer_at(const rpc::TensorType& type, const uint8_t* at) {
   uint64_t raw = 0;
@@ -113,8 +110,7 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
   }
   rpc::PortOptions options;
   options.baud = choice.baud;
-  auto transport =
-      port.empty() ? start_board(*out.project, diags) : rpc::open_port(port, options, diags);
+  auto transport = port.empty() ? start_board(*out.project, diags) : rpc::open_port(port, options, diags);
   if (!transport) return kFailure;
   rpc::SessionOptions session;
   session.call_timeout = std::chrono::seconds(choice.timeout);
@@ -124,8 +120,7 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
   return out;
 }
 
-Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<int64_t>& shape,
-                                    Diagnostics& diags) {
+Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<int64_t>& shape, Diagnostics& diags) {
   rpc::TensorType type;
   using tvm::DataType;
   auto named = tvm::data_type_from_name(dtype);
@@ -141,9 +136,8 @@ Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<
   }
   if (good) return type;
   diags
-      .error(
-          {}, "operators-type",
-          fmt::format("'{}' is no type of elements that a device takes", escape_for_display(dtype)))
+      .error({}, "operators-type",
+             fmt::format("'{}' is no type of elements that a device takes", escape_for_display(dtype)))
       .help("types are int8, uint16, float32, bool, int8x4 and so on");
   return kFailure;
 }
@@ -155,10 +149,8 @@ std::vector<uint8_t> random_values(const rpc::TensorType& type, uint64_t seed) {
     if (is_real(type) && i % scalar_bytes(type) == 0) {
       const double unit = static_cast<double>(next_random(state) >> 11) / 4503599627370496.0 - 1.0;
       const auto single = static_cast<float>(unit);
-      if (type.bits == 64)
-        std::memcpy(&bytes[i], &unit, 8);
-      else
-        std::memcpy(&bytes[i], &single, 4);
+      if (type.bits == 64) std::memcpy(&bytes[i], &unit, 8);
+      else std::memcpy(&bytes[i], &single, 4);
     } else if (!is_real(type)) {
       bytes[i] = static_cast<uint8_t>(next_random(state) >> 56);
       if (type.bits == 1) bytes[i] &= 1;
@@ -167,8 +159,7 @@ std::vector<uint8_t> random_values(const rpc::TensorType& type, uint64_t seed) {
   return bytes;
 }
 
-std::string values_text(const rpc::TensorType& type, const std::vector<uint8_t>& bytes,
-                        size_t most) {
+std::string values_text(const rpc::TensorType& type, const std::vector<uint8_t>& bytes, size_t most) {
   std::string out;
   const size_t step = scalar_bytes(type);
   size_t i = 0;
@@ -184,16 +175,13 @@ nlohmann::ordered_json values_json(const rpc::TensorType& type, const std::vecto
   auto out = nlohmann::ordered_json::array();
   const size_t step = scalar_bytes(type);
   for (size_t i = 0; (i + 1) * step <= bytes.size(); ++i) {
-    if (is_real(type))
-      out.push_back(real_at(type, &bytes[i * step]));
-    else
-      out.push_back(integer_at(type, &bytes[i * step]));
+    if (is_real(type)) out.push_back(real_at(type, &bytes[i * step]));
+    else out.push_back(integer_at(type, &bytes[i * step]));
   }
   return out;
 }
 
-Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session,
-                                                    const std::vector<rpc::TensorType>& types,
+Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session, const std::vector<rpc::TensorType>& types,
                                                     const std::vector<std::vector<uint8_t>>& values,
                                                     Diagnostics& diags) {
   if (!session.free_slot(0xFF, diags)) return kFailure;
@@ -201,8 +189,7 @@ Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session,
   for (size_t i = 0; i < types.size(); ++i) {
     const auto slot = static_cast<uint8_t>(std::min<size_t>(i, 0xFE));
     if (!session.allocate(slot, types[i], diags)) return kFailure;
-    if (i < values.size() && !values[i].empty() && !session.upload(slot, values[i], diags))
-      return kFailure;
+    if (i < values.size() && !values[i].empty() && !session.upload(slot, values[i], diags)) return kFailure;
     arguments.push_back(rpc::Argument::tensor(slot));
   }
   return arguments;

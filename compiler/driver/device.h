@@ -43,19 +43,16 @@ Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, D
 Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags);
 
 // Parses "int8", "float32", "uint8x4". Reports [operators-type].
-Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<int64_t>& shape,
-                                    Diagnostics& diags);
+Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<int64_t>& shape, Diagnostics& diags);
 
 // Values for a parameter: any integers, floats in [-1, 1). Deterministic for a seed.
 std::vector<uint8_t> random_values(const rpc::TensorType& type, uint64_t seed);
 // The first values as text: "1 -2 3 ...".
-std::string values_text(const rpc::TensorType& type, const std::vector<uint8_t>& bytes,
-                        size_t most);
+std::string values_text(const rpc::TensorType& type, const std::vector<uint8_t>& bytes, size_t most);
 nlohmann::ordered_json values_json(const rpc::TensorType& type, const std::vector<uint8_t>& bytes);
 
 // Creates a tensor in a slot for each parameter, with the given values or else zeros; returns the arguments of a call.
-Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session,
-                                                    const std::vector<rpc::TensorType>& types,
+Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session, const std::vector<rpc::TensorType>& types,
                                                     const std::vector<std::vector<uint8_t>>& values,
                                                     Diagnostics& diags);
 

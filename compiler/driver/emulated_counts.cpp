@@ -30,14 +30,10 @@ Location at(const std::string& file) {
 // Path of the plugin in `folder`.
 Result<std::string> compile_plugin(const std::string& folder, Diagnostics& diags) {
   const std::string source = folder + "/counts.c", plugin = folder + "/counts.so";
-  if (!write_file(source, std::string(project::find_embedded(kSource)->content), diags))
-    return kFailure;
-  ProcessResult made = run_process({"cc", "-shared", "-fPIC", "-O2", "-w", "-o", plugin, source},
-                                   "", kCompileSeconds);
+  if (!write_file(source, std::string(project::find_embedded(kSource)->content), diags)) return kFailure;
+  ProcessResult made = run_process({"cc", "-shared", "-fPIC", "-O2", "-w", "-o", plugin, source}, "", kCompileSeconds);
   if (!made.started) {
-    diags
-        .error(at("cc"), "tool-missing",
-               "is not installed; the plugin that counts in QEMU is compiled by it")
+    diags.error(at("cc"), "tool-missing", "is not installed; the plugin that counts in QEMU is compiled by it")
         .help("install it: apt-get install gcc libc6-dev");
     return kFailure;
   }
@@ -100,15 +96,13 @@ Status check_emulator(const machine::Elf& elf, const project::Board& board, Diag
   return kFailure;
 }
 
-std::string plugin_option(const machine::Elf& elf, const std::string& plugin,
-                          const std::string& out, const CountedRun& run) {
+std::string plugin_option(const machine::Elf& elf, const std::string& plugin, const std::string& out,
+                          const CountedRun& run) {
   const auto [from, to] = code_of(elf);
-  std::string option =
-      fmt::format("{},out={},from={:x},to={:x}", escaped(plugin), escaped(out), from, to);
+  std::string option = fmt::format("{},out={},from={:x},to={:x}", escaped(plugin), escaped(out), from, to);
   if (run.root == 0) return option;
   const machine::Symbol* function = elf.function_around(run.root);
-  const uint32_t end =
-      function != nullptr && function->size > 0 ? function->address + function->size : run.root + 2;
+  const uint32_t end = function != nullptr && function->size > 0 ? function->address + function->size : run.root + 2;
   return option + fmt::format(",root={:x},root_end={:x},nth={:x}", run.root, end, run.nth);
 }
 
@@ -121,17 +115,14 @@ std::string text_of(const std::string& path) {
 
 }  // namespace
 
-Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf,
-                                                         const project::Board& board,
-                                                         const CountedRun& run,
-                                                         Diagnostics& diags) {
+Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf, const project::Board& board,
+                                                         const CountedRun& run, Diagnostics& diags) {
   TemporaryDirectory folder;
   if (!check_emulator(elf, board, diags) || !folder.made(diags)) return kFailure;
   auto plugin = compile_plugin(folder.path(), diags);
   if (!plugin) return kFailure;
   const std::string out = folder.path() + "/counts.txt";
-  std::vector<std::string> argv =
-      project::emulator_command(board, fs::absolute(elf.file()).string(), {});
+  std::vector<std::string> argv = project::emulator_command(board, fs::absolute(elf.file()).string(), {});
   argv.insert(argv.begin() + 1, {"-plugin", plugin_option(elf, *plugin, out, run)});
   ProcessResult ran = run_process(argv, folder.path(), run.timeout);
   if (!ran.started) {
@@ -142,11 +133,8 @@ Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf
   auto counts = machine::parse_counts(text_of(out));
   if (counts && !counts->empty()) return *counts;
   if (ran.timed_out) {
-    diags
-        .error(at(elf.file()), "device-timeout",
-               fmt::format("did not end within {} seconds", run.timeout))
-        .help(
-            "give it more time with --timeout SECONDS, or name a function that it calls by --root");
+    diags.error(at(elf.file()), "device-timeout", fmt::format("did not end within {} seconds", run.timeout))
+        .help("give it more time with --timeout SECONDS, or name a function that it calls by --root");
   } else if (ran.output.find("qemu: fatal: Lockup") != std::string::npos) {
     other_board(elf, board, "its core locked up", diags)
         .note("QEMU runs it; where the program was linked for other addresses, what the core reads is no code");
@@ -155,13 +143,11 @@ Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf
         .error(at(argv[0]), "tool-failed",
                "wrote no counts: it is to be QEMU 7 or 8, built with plugins, as Debian's is "
                "(apt-get install qemu-system-arm qemu-system-misc)")
-        .note(escape_for_display(
-            ran.output.substr(ran.output.size() - std::min<size_t>(ran.output.size(), 400)), 400));
+        .note(escape_for_display(ran.output.substr(ran.output.size() - std::min<size_t>(ran.output.size(), 400)), 400));
   } else {
     diags
         .error(at(elf.file()), "root-not-run",
-               fmt::format("ended, and {} was not called {} times", elf.function_name(run.root),
-                           run.nth))
+               fmt::format("ended, and {} was not called {} times", elf.function_name(run.root), run.nth))
         .help("name another function by --root, or another of its calls by --call");
   }
   return kFailure;

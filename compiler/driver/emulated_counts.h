@@ -19,8 +19,7 @@ struct CountedRun {
 
 // Reports [no-emulator] for boards without QEMU, [tool-missing], [tool-failed], [device-timeout], and [root-not-run] if
 // the root was called less than `nth` times.
-Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf,
-                                                         const project::Board& board,
+Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf, const project::Board& board,
                                                          const CountedRun& run, Diagnostics& diags);
 
 }  // namespace aotc::driver

@@ -71,7 +71,8 @@ bool takes_size(const ProjectDir& project) {
   Diagnostics ignored;
   auto bytes = read_file(project.path + "/CMakeLists.txt", ignored, 1 << 20);
   return bytes && project.manifest.contains("configure") &&
-         std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()).find(kSizeOption) != std::string_view::npos;
+         std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()).find(kSizeOption) !=
+             std::string_view::npos;
 }
 
 bool was_fitted(const ProjectDir& project) {
@@ -106,7 +107,8 @@ std::optional<FirmwareStack> stack_of_firmware(const ProjectDir& project) {
   if (!listing) return std::nullopt;
   machine::StackAnalysis analysis(*elf, *listing, {});
   FirmwareStack out;
-  if (const auto roots = machine::functions_called(*elf, project.manifest.value("prefix", "") + "_run"); !roots.empty()) {
+  if (const auto roots = machine::functions_called(*elf, project.manifest.value("prefix", "") + "_run");
+      !roots.empty()) {
     machine::StackReport report;
     report.roots.push_back(analysis.bound(roots[0]));
     out.model_json = machine::stack_json(*elf, report)["roots"][0];
@@ -145,7 +147,8 @@ int fit_stack(const ProjectDir& project, bool quiet, std::optional<FirmwareStack
     if (!stack || !stack->firmware) break;
   }
   if (stack && stack->fits()) return kExitDone;
-  diags.error(where, "internal", "the stack of the firmware grows with what is reserved for it").help("please report this with the project");
+  diags.error(where, "internal", "the stack of the firmware grows with what is reserved for it")
+      .help("please report this with the project");
   return kExitInternal;
 }
 
@@ -159,8 +162,8 @@ std::string stack_text(const FirmwareStack& s) {
   if (s.firmware && s.state() == "unbounded")
     out += fmt::format("stack: no bound for the firmware; {} reserved\n", exact_bytes(s.reserved));
   else if (s.firmware)
-    out += fmt::format("stack: the firmware with its handlers takes at most {}, {}; {} reserved\n", exact_bytes(s.firmware_bytes),
-                       s.state(), exact_bytes(s.reserved));
+    out += fmt::format("stack: the firmware with its handlers takes at most {}, {}; {} reserved\n",
+                       exact_bytes(s.firmware_bytes), s.state(), exact_bytes(s.reserved));
   return out;
 }
 

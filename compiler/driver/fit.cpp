@@ -55,8 +55,7 @@ std::vector<const Memory*> arena_candidates(const Board& board) {
 
 // Does a section lead into this memory, under any framework?
 bool leads_to(const Memory& m, const std::string& section) {
-  return std::any_of(m.sections.begin(), m.sections.end(),
-                     [&](const auto& s) { return s.second == section; });
+  return std::any_of(m.sections.begin(), m.sections.end(), [&](const auto& s) { return s.second == section; });
 }
 
 // What lies in a memory beside the arena.
@@ -176,8 +175,7 @@ struct Remedy {
 class Adviser {
  public:
   Adviser(const Compiled& compiled, const Firmware& firmware)
-      : compiled_(compiled), board_(*compiled.board), firmware_(firmware),
-        begin_(std::chrono::steady_clock::now()) {}
+      : compiled_(compiled), board_(*compiled.board), firmware_(firmware), begin_(std::chrono::steady_clock::now()) {}
 
   // Sentences on what makes it fit, or that nothing here does.
   std::vector<std::string> advice(const Fit& fit) {
@@ -231,8 +229,7 @@ class Adviser {
       out.push_back(std::move(r));
     };
     const CompileOptions& now = compiled_.options;
-    if (now.level != ops::Level::kSize)
-      add("-O size", [](CompileOptions& o) { o.level = ops::Level::kSize; });
+    if (now.level != ops::Level::kSize) add("-O size", [](CompileOptions& o) { o.level = ops::Level::kSize; });
     if (!now.prefer_ram) add("--prefer ram", [](CompileOptions& o) { o.prefer_ram = true; });
     const graph::Graph& g = compiled_.program.graph;
     auto is_float = [&](const graph::Port& port) { return g[port.tensor].type.dtype == DType::kF32; };
@@ -274,9 +271,8 @@ class Adviser {
     Need need = need_of(*other, board_, firmware_);
     Fit fit = fit_of(need, board_, firmware_.arena);
     if (!fit.both()) return std::nullopt;
-    return fmt::format("with {} it fits: RAM {} of {}, flash about {} of {}", remedy.text,
-                       exact_bytes(fit.ram_needed), exact_bytes(fit.arena->size),
-                       exact_bytes(fit.flash_needed), exact_bytes(fit.constants->size));
+    return fmt::format("with {} it fits: RAM {} of {}, flash about {} of {}", remedy.text, exact_bytes(fit.ram_needed),
+                       exact_bytes(fit.arena->size), exact_bytes(fit.flash_needed), exact_bytes(fit.constants->size));
   }
 
   // Smallest first: what the model needs elsewhere differs little, and is computed before it is said.
@@ -326,9 +322,11 @@ void warn_of_fit(const Need& need, const project::Board& board, const std::strin
   };
   std::string needs;
   if (!fit.ram) needs = of("RAM", fit.ram_needed, fit.arena->size);
-  if (!fit.flash) needs += (needs.empty() ? "about " : " and about ") + of("flash", fit.flash_needed, fit.constants->size);
+  if (!fit.flash)
+    needs += (needs.empty() ? "about " : " and about ") + of("flash", fit.flash_needed, fit.constants->size);
   diags.warning(where, "does-not-fit", fmt::format("as firmware on board {} this needs {}", board.name, needs))
-      .help(fmt::format("'aotc check' with these options tries what would make it fit, and ends with {}", kExitDoesNotFit));
+      .help(fmt::format("'aotc check' with these options tries what would make it fit, and ends with {}",
+                        kExitDoesNotFit));
 }
 
 bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) {
@@ -345,18 +343,16 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
     advice.clear();  // once
   };
   if (!fit.ram) {
-    auto& d = diags.error(where, "does-not-fit",
-                          fmt::format("needs {} of RAM, board {} has {}{}", exact_bytes(fit.ram_needed),
-                                      board.name, exact_bytes(fit.arena->size),
-                                      board.memories.size() > 2 ? " in " + fit.arena->name : ""));
+    auto& d = diags.error(
+        where, "does-not-fit",
+        fmt::format("needs {} of RAM, board {} has {}{}", exact_bytes(fit.ram_needed), board.name,
+                    exact_bytes(fit.arena->size), board.memories.size() > 2 ? " in " + fit.arena->name : ""));
     bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
-    d.note(fmt::format("{} {}, inputs and outputs {}, stack {}, variables of the firmware about {}{}",
-                       workspace ? "workspace" : "arena", exact_bytes(need.tensors),
-                       exact_bytes(need.caller), exact_bytes(need.stack),
-                       exact_bytes(need.harness),
-                       !need.copied_to.empty()
-                           ? ", constants " + exact_bytes(need.constants) + ", which are copied to RAM"
-                           : ""));
+    d.note(fmt::format(
+        "{} {}, inputs and outputs {}, stack {}, variables of the firmware about {}{}",
+        workspace ? "workspace" : "arena", exact_bytes(need.tensors), exact_bytes(need.caller), exact_bytes(need.stack),
+        exact_bytes(need.harness),
+        !need.copied_to.empty() ? ", constants " + exact_bytes(need.constants) + ", which are copied to RAM" : ""));
     advise(d);
     d.help(
         "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
@@ -364,15 +360,12 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
   }
   if (!fit.flash) {
     auto& d = diags.error(where, "does-not-fit",
-                          fmt::format("needs about {} of flash, board {} has {}",
-                                      exact_bytes(fit.flash_needed), board.name,
-                                      exact_bytes(fit.constants->size)));
-    d.note(fmt::format("constants {}, code about {}{}", exact_bytes(need.constants),
-                       exact_bytes(need.code),
+                          fmt::format("needs about {} of flash, board {} has {}", exact_bytes(fit.flash_needed),
+                                      board.name, exact_bytes(fit.constants->size)));
+    d.note(fmt::format("constants {}, code about {}{}", exact_bytes(need.constants), exact_bytes(need.code),
                        need.samples > 0 ? ", stored inputs " + exact_bytes(need.samples) : ""));
     advise(d);
-    if (fit.flash_needed - need.samples <= fit.constants->size)
-      d.help("store fewer inputs with --samples");
+    if (fit.flash_needed - need.samples <= fit.constants->size) d.help("store fewer inputs with --samples");
     d.help(has_float_constants(c.program)
                ? "quantise the model to int8 (a quarter of the bytes), or choose a board with more flash"
                : "'aotc report MODEL' shows which operators hold the most constants; fewer channels "

@@ -15,20 +15,20 @@ namespace aotc::driver {
 
 // The firmware around a model, as far as the user chooses it.
 struct Firmware {
-  std::string arena;        // memory of the arena, by name; empty: the best one
-  int64_t stack = -1;       // -1: the board's default
-  int64_t samples = 0;      // bytes of stored inputs, in flash
+  std::string arena;         // memory of the arena, by name; empty: the best one
+  int64_t stack = -1;        // -1: the board's default
+  int64_t samples = 0;       // bytes of stored inputs, in flash
   bool keeps_input = false;  // stores the whole input of a model that takes it by rows
   std::string framework;     // framework of the project kind; empty: none or unknown
 };
 
 // Bytes of a firmware around a model.
 struct Need {
-  int64_t tensors = 0;    // arena or workspace
-  int64_t arena = 0;      // part of `tensors` for which the board chooses a memory: without named pools
-  int64_t caller = 0;     // inputs and outputs outside of the arena
-  int64_t stack = 0;      // reserved
-  int64_t harness = 0;    // approximate variables of the firmware around the model
+  int64_t tensors = 0;  // arena or workspace
+  int64_t arena = 0;    // part of `tensors` for which the board chooses a memory: without named pools
+  int64_t caller = 0;   // inputs and outputs outside of the arena
+  int64_t stack = 0;    // reserved
+  int64_t harness = 0;  // approximate variables of the firmware around the model
   int64_t constants = 0;
   int64_t samples = 0;
   int64_t code = 0;       // approximate code of the whole firmware

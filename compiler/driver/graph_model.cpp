@@ -59,9 +59,7 @@ std::vector<std::string> quoted_includes(const std::string& text) {
 }
 
 // The library that an executor would look functions up in; the emitted model has its own.
-bool is_registry(const std::string& text) {
-  return text.find("TVMSystemLibEntryPoint") != std::string::npos;
-}
+bool is_registry(const std::string& text) { return text.find("TVMSystemLibEntryPoint") != std::string::npos; }
 
 // Files under the names they will have beside the model.
 class SourceSet {
@@ -74,8 +72,7 @@ class SourceSet {
     if (!bytes) return kFailure;
     if (!has_operators && is_registry(text_of(*bytes))) return success();
     std::string name = base_name(path);
-    for (int n = 2; out_.contains(name); ++n)
-      name = fmt::format("operators_{}_{}", n, base_name(path));
+    for (int n = 2; out_.contains(name); ++n) name = fmt::format("operators_{}_{}", n, base_name(path));
     out_[name] = text_of(*bytes);
     return with_headers ? add_headers(path, out_[name]) : success();
   }
@@ -93,8 +90,7 @@ class SourceSet {
       if (fs::path(name).has_parent_path()) {
         diags_
             .error(where, "operator-header",
-                   fmt::format("includes \"{}\", which is not in the same directory",
-                               escape_for_display(name)))
+                   fmt::format("includes \"{}\", which is not in the same directory", escape_for_display(name)))
             .help("put it beside the source, or give its directory with --operator-include");
         return kFailure;
       }
@@ -106,8 +102,7 @@ class SourceSet {
       if ((!fresh && at->second != content) || headers_.size() > kMostHeaders) {
         diags_
             .error(where, "operator-header",
-                   fmt::format("includes \"{}\", of which there are several",
-                               escape_for_display(name)))
+                   fmt::format("includes \"{}\", of which there are several", escape_for_display(name)))
             .help("give the headers names of their own");
         return kFailure;
       }
@@ -122,8 +117,8 @@ class SourceSet {
 };
 
 // Every external operator is called as its definition wants it. `used`: files of those definitions.
-Status bind_operators(graph::Graph& graph, const OperatorSources& sources,
-                      std::set<std::string>& used, Diagnostics& diags) {
+Status bind_operators(graph::Graph& graph, const OperatorSources& sources, std::set<std::string>& used,
+                      Diagnostics& diags) {
   bool good = true;
   std::set<std::string> failed;
   for (graph::Op& op : graph.ops) {
@@ -133,8 +128,7 @@ Status bind_operators(graph::Graph& graph, const OperatorSources& sources,
     std::vector<OperatorTensor> tensors;
     for (graph::TensorId id : op.operands)
       if (id.valid()) tensors.push_back({graph[id].type.dtype, false, graph[id].name});
-    for (graph::TensorId id : op.results)
-      tensors.push_back({graph[id].type.dtype, true, graph[id].name});
+    for (graph::TensorId id : op.results) tensors.push_back({graph[id].type.dtype, true, graph[id].name});
     if (failed.contains(attributes->symbol)) continue;  // one message for each function
     auto checked = check_operator(sources, attributes->symbol, tensors, op.location, diags);
     if (!checked) {
@@ -144,16 +138,15 @@ Status bind_operators(graph::Graph& graph, const OperatorSources& sources,
     }
     used.insert(checked->function->where.file);
     attributes->convention = checked->convention;
-    attributes->context =
-        checked->takes_context && checked->convention != CallingConvention::kPacked;
+    attributes->context = checked->takes_context && checked->convention != CallingConvention::kPacked;
     op.attributes = std::move(attributes);
   }
   return good ? success() : Status(kFailure);
 }
 
 // Messages about files that were unpacked for the analysis, as messages about the archive's.
-void report_unpacked(const Diagnostics& from, const std::string& directory,
-                     const std::string& archive, Diagnostics& to) {
+void report_unpacked(const Diagnostics& from, const std::string& directory, const std::string& archive,
+                     Diagnostics& to) {
   auto named = [&](std::string text) {
     for (size_t at; (at = text.find(directory + "/")) != std::string::npos;)
       text.replace(at, directory.size() + 1, archive + ":" + kSources);
@@ -161,9 +154,8 @@ void report_unpacked(const Diagnostics& from, const std::string& directory,
   };
   for (Diagnostic d : from.all()) {
     d.location.file = named(d.location.file);
-    Diagnostic& made = d.severity == Severity::kError
-                           ? to.error(d.location, d.slug, named(d.message))
-                           : to.warning(d.location, d.slug, named(d.message));
+    Diagnostic& made = d.severity == Severity::kError ? to.error(d.location, d.slug, named(d.message))
+                                                      : to.warning(d.location, d.slug, named(d.message));
     for (const std::string& note : d.notes) made.note(named(note));
     for (const std::string& help : d.helps) made.help(named(help));
   }
@@ -176,30 +168,22 @@ struct Members {
 };
 
 // Their places differ between versions of the format; the newest first.
-Result<Members> find_members(const mlf::Archive& archive, const std::string& path,
-                             Diagnostics& diags) {
+Result<Members> find_members(const mlf::Archive& archive, const std::string& path, Diagnostics& diags) {
   Members out;
   std::vector<std::string> graphs;
   for (const auto& [name, bytes] : archive.files) {
-    bool in_graph =
-        name.starts_with("executor-config/graph/") || name.starts_with("runtime-config/graph/");
+    bool in_graph = name.starts_with("executor-config/graph/") || name.starts_with("runtime-config/graph/");
     if (in_graph && (name.ends_with(".graph") || name.ends_with(".json"))) graphs.push_back(name);
     bool source = name.starts_with(kSources) && is_c(name);
-    if (source && name.find('/', std::strlen(kSources)) == std::string::npos)
-      out.sources.push_back(name);
+    if (source && name.find('/', std::strlen(kSources)) == std::string::npos) out.sources.push_back(name);
   }
   Location where;
   where.file = path;
   if (graphs.size() != 1) {
-    Diagnostic& d =
-        diags.error(where, "graph-none",
-                    graphs.empty() ? "the archive has no graph" : "the archive has several graphs");
-    if (graphs.empty())
-      d.help(
-          "only archives of TVM's graph executor have one; 'aotc mlf inspect' shows the executor");
-    else
-      d.help(
-          "extract it by 'aotc mlf extract' and compile one of them with --params and --operators");
+    Diagnostic& d = diags.error(where, "graph-none",
+                                graphs.empty() ? "the archive has no graph" : "the archive has several graphs");
+    if (graphs.empty()) d.help("only archives of TVM's graph executor have one; 'aotc mlf inspect' shows the executor");
+    else d.help("extract it by 'aotc mlf extract' and compile one of them with --params and --operators");
     for (const std::string& name : graphs) d.note(escape_for_display(name));
     return kFailure;
   }
@@ -209,10 +193,8 @@ Result<Members> find_members(const mlf::Archive& archive, const std::string& pat
   for (const auto& [name, bytes] : archive.files)
     if (name.starts_with("parameters/") && name.ends_with(".params")) params.push_back(name);
   std::string same = "parameters/" + stem + ".params";
-  if (std::find(params.begin(), params.end(), same) != params.end())
-    out.params = same;
-  else if (params.size() == 1)
-    out.params = params[0];
+  if (std::find(params.begin(), params.end(), same) != params.end()) out.params = same;
+  else if (params.size() == 1) out.params = params[0];
   return out;
 }
 
@@ -231,8 +213,8 @@ Result<std::vector<tvm::Param>> read_params_file(const std::string& path, Diagno
 }
 
 // The archive's sources beside the user's, analysed where they are for a moment.
-Status bind_archive(mlf::Archive& archive, const Members& members, const CompileOptions& options,
-                    GraphModel& out, Diagnostics& diags) {
+Status bind_archive(mlf::Archive& archive, const Members& members, const CompileOptions& options, GraphModel& out,
+                    Diagnostics& diags) {
   TemporaryDirectory directory;
   if (!directory.made(diags)) return kFailure;
   std::vector<std::string> files;
@@ -256,24 +238,23 @@ Status bind_archive(mlf::Archive& archive, const Members& members, const Compile
 }
 
 // The archive's graph with the archive's parameters, or those given.
-Status read_member_graph(mlf::Archive& archive, const Members& members,
-                         const CompileOptions& options, GraphModel& out, Diagnostics& diags) {
+Status read_member_graph(mlf::Archive& archive, const Members& members, const CompileOptions& options, GraphModel& out,
+                         Diagnostics& diags) {
   const std::string& path = options.model_path;
   auto params = options.params_path.empty() && !members.params.empty()
                     ? tvm::read_params(archive.files[members.params], path + ":" + members.params, diags)
                     : read_params_file(options.params_path, diags);
   if (!params) return kFailure;
-  auto graph = graph_json::read_graph_json(text_of(archive.files[members.graph]),
-                                           path + ":" + members.graph, std::move(*params),
-                                           &out.info, diags);
+  auto graph = graph_json::read_graph_json(text_of(archive.files[members.graph]), path + ":" + members.graph,
+                                           std::move(*params), &out.info, diags);
   if (!graph) return kFailure;
   out.graph = std::move(*graph);
   name_output(archive, out.graph);
   return success();
 }
 
-Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const CompileOptions& options,
-                                bool with_operators, Diagnostics& diags) {
+Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const CompileOptions& options, bool with_operators,
+                                Diagnostics& diags) {
   const std::string& path = options.model_path;
   auto archive = mlf::read_archive_bytes(bytes, path, diags, mlf::kFullModel);
   if (!archive) return kFailure;
@@ -285,18 +266,15 @@ Result<GraphModel> load_archive(const std::vector<uint8_t>& bytes, const Compile
   if (!bind_archive(*archive, *members, options, out, diags)) return kFailure;
   for (const mlf::ModuleInfo& module : mlf::modules_of(*archive))
     for (const mlf::FunctionWorkspace& f : module.functions)
-      if (f.bytes > 0)
-        out.operators.workspace_bytes = std::max(out.operators.workspace_bytes, f.bytes + kBlocks);
+      if (f.bytes > 0) out.operators.workspace_bytes = std::max(out.operators.workspace_bytes, f.bytes + kBlocks);
   return out;
 }
 
-Result<GraphModel> load_json(const std::vector<uint8_t>& bytes, const CompileOptions& options,
-                             Diagnostics& diags) {
+Result<GraphModel> load_json(const std::vector<uint8_t>& bytes, const CompileOptions& options, Diagnostics& diags) {
   auto params = read_params_file(options.params_path, diags);
   if (!params) return kFailure;
   GraphModel out;
-  auto graph = graph_json::read_graph_json(text_of(bytes), options.model_path, std::move(*params),
-                                           &out.info, diags);
+  auto graph = graph_json::read_graph_json(text_of(bytes), options.model_path, std::move(*params), &out.info, diags);
   if (!graph) return kFailure;
   out.graph = std::move(*graph);
   if (options.operators.empty()) return out;
@@ -332,8 +310,7 @@ Status name_devices(GraphModel& model, const CompileOptions& options, Diagnostic
 
 ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes) {
   auto at = [&](size_t offset, std::string_view text) {
-    return bytes.size() >= offset + text.size() &&
-           std::memcmp(bytes.data() + offset, text.data(), text.size()) == 0;
+    return bytes.size() >= offset + text.size() && std::memcmp(bytes.data() + offset, text.data(), text.size()) == 0;
   };
   if (frontends::recognise(bytes) != nullptr) return ModelKind::kModel;
   if (at(257, "ustar")) return ModelKind::kArchive;
@@ -345,14 +322,12 @@ ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes) {
   return ModelKind::kModel;
 }
 
-Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,
-                                    const CompileOptions& options, Diagnostics& diags) {
-  auto model = kind == ModelKind::kArchive ? load_archive(bytes, options, true, diags)
-                                           : load_json(bytes, options, diags);
-  if (model && options.operator_workspace >= 0)
-    model->operators.workspace_bytes = options.operator_workspace;
-  if (!model || !name_devices(*model, options, diags) || !ops::verify_graph(model->graph, diags))
-    return kFailure;
+Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes, const CompileOptions& options,
+                                    Diagnostics& diags) {
+  auto model =
+      kind == ModelKind::kArchive ? load_archive(bytes, options, true, diags) : load_json(bytes, options, diags);
+  if (model && options.operator_workspace >= 0) model->operators.workspace_bytes = options.operator_workspace;
+  if (!model || !name_devices(*model, options, diags) || !ops::verify_graph(model->graph, diags)) return kFailure;
   return model;
 }
 
@@ -370,7 +345,8 @@ Result<GivenModelOperators> load_given_operators(const CompileOptions& options, 
     }
     Location where;
     where.file = path;
-    diags.error(where, "operator-description", "is no C source").help("give a file that ends in .c, or a description, .json");
+    diags.error(where, "operator-description", "is no C source")
+        .help("give a file that ends in .c, or a description, .json");
     good = false;
   }
   for (const std::string& path : from->descriptions) good = set.add_file(path, true, false) && good;
@@ -388,8 +364,8 @@ Status bind_given_operators(graph::Graph& graph, const GivenModelOperators& give
   return bind_operators(graph, given.functions, used, diags);
 }
 
-Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes,
-                                       const CompileOptions& options, Diagnostics& diags) {
+Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes, const CompileOptions& options,
+                                       Diagnostics& diags) {
   return load_archive(bytes, options, false, diags);
 }
 

@@ -33,8 +33,8 @@ struct GraphModel {
 // Uses model_path, params_path, operators, include_dirs, operator_workspace and devices_text of `options`. Reports the
 // errors of the readers of graphs, parameters, archives and operator sources, and [graph-none] for archives without a
 // graph.
-Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes,
-                                    const CompileOptions& options, Diagnostics& diags);
+Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes, const CompileOptions& options,
+                                    Diagnostics& diags);
 
 // Custom operators of a .tflite model, given as C.
 struct GivenModelOperators {
@@ -51,7 +51,7 @@ Status bind_given_operators(graph::Graph& graph, const GivenModelOperators& give
 
 // Reads the graph of an archive without operator sources (which need Clang) and devices. Uses model_path and
 // params_path of `options`.
-Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes,
-                                       const CompileOptions& options, Diagnostics& diags);
+Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes, const CompileOptions& options,
+                                       Diagnostics& diags);
 
 }  // namespace aotc::driver

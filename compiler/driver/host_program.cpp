@@ -44,7 +44,7 @@ std::string content_of(const fs::path& path) {
 std::string identity_of(const std::string& compiler) {
   std::error_code ec;
   std::string path = fs::canonical(compiler, ec).string();
-  struct stat info {};
+  struct stat info{};
   if (ec || stat(path.c_str(), &info) != 0) return "";
   return fmt::format("{} {} {}.{}\n", path, info.st_size, info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
 }
@@ -52,16 +52,18 @@ std::string identity_of(const std::string& compiler) {
 class HostProgram {
  public:
   HostProgram(const ProjectDir& project, Diagnostics& diags)
-      : folder_(project.path), prefix_(project.manifest["prefix"]), image_(project.image()),
-        compiler_name_(project.board.compiler), diags_(diags) {}
+      : folder_(project.path),
+        prefix_(project.manifest["prefix"]),
+        image_(project.image()),
+        compiler_name_(project.board.compiler),
+        diags_(diags) {}
 
   int build() {
     compiler_ = find_program(compiler_name_);
     if (compiler_.empty()) return missing();
     const std::string made_of = recipe();
     const fs::path cache = cache_directory();
-    const fs::path kept =
-        cache.empty() ? fs::path() : cache / fmt::format("{:016x}", stable_hash(made_of));
+    const fs::path kept = cache.empty() ? fs::path() : cache / fmt::format("{:016x}", stable_hash(made_of));
     std::error_code ec;
     fs::create_directories(fs::path(image_).parent_path(), ec);
     if (!kept.empty() && take(kept, made_of)) return kExitDone;
@@ -74,7 +76,11 @@ class HostProgram {
   // The run function that leaves a trace is the only one: what is not compared need not be compiled. The program
   // exports nothing: a model's pthread_mutex_init must not replace that of the C library in other libraries.
   std::vector<std::string> flags() const {
-    return {"-std=c99", "-O1", "-ffp-contract=off", "-fvisibility=hidden", "-DAOTC_VERIFY=1",
+    return {"-std=c99",
+            "-O1",
+            "-ffp-contract=off",
+            "-fvisibility=hidden",
+            "-DAOTC_VERIFY=1",
             fmt::format("-D{0}_run={0}_run_traced", prefix_),
             fmt::format("-D{0}_begin={0}_begin_traced", prefix_),
             fmt::format("-D{0}_step={0}_step_traced", prefix_),
@@ -120,8 +126,7 @@ class HostProgram {
   int missing() {
     Location where;
     where.file = folder_;
-    diags_
-        .error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", compiler_name_))
+    diags_.error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", compiler_name_))
         .help("install it: apt-get install gcc");
     return kExitToolMissing;
   }
@@ -136,8 +141,7 @@ class HostProgram {
     if (r.started && r.exit_code == 0) return kExitDone;
     Location where;
     where.file = folder_;
-    diags_
-        .error(where, "build-failed", fmt::format("the build failed with exit code {}", r.exit_code))
+    diags_.error(where, "build-failed", fmt::format("the build failed with exit code {}", r.exit_code))
         .note(escape_for_display(r.output, 1000));
     return kExitBadInput;
   }
@@ -178,8 +182,7 @@ class HostProgram {
     if (ec) return;
     fs::permissions(kept.parent_path(), fs::perms::owner_all, ec);
     const std::string all = packed(made_of, content_of(image_));
-    if (all.size() <= kMaxCacheBytes / 4 && write_file(kept.string(), all, ignored))
-      drop_oldest(kept.parent_path());
+    if (all.size() <= kMaxCacheBytes / 4 && write_file(kept.string(), all, ignored)) drop_oldest(kept.parent_path());
   }
 
   static void drop_oldest(const fs::path& cache) {
@@ -198,8 +201,7 @@ class HostProgram {
       total += e.bytes;
       entries.push_back(std::move(e));
     }
-    std::sort(entries.begin(), entries.end(),
-              [](const Entry& a, const Entry& b) { return a.used < b.used; });
+    std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
     for (const Entry& e : entries) {
       if (total <= kMaxCacheBytes) return;
       fs::remove(e.path, ec);
@@ -217,8 +219,6 @@ bool builds_alone(const project::ProjectModel& model) {
   return !model.runtime && !model.workspace && model.devices.empty();
 }
 
-int build_host_program(const ProjectDir& project, Diagnostics& diags) {
-  return HostProgram(project, diags).build();
-}
+int build_host_program(const ProjectDir& project, Diagnostics& diags) { return HostProgram(project, diags).build(); }
 
 }  // namespace aotc::driver

@@ -123,8 +123,7 @@ Sample random_sample(const graph::Graph& graph, uint64_t seed) {
     }
     if (t.dtype == DType::kF32) {
       for (size_t i = 0; i + 4 <= bytes.size(); i += 4) {
-        float v =
-            static_cast<float>(static_cast<double>(next_random(state) >> 11) / 4503599627370496.0 - 1.0);
+        float v = static_cast<float>(static_cast<double>(next_random(state) >> 11) / 4503599627370496.0 - 1.0);
         std::memcpy(&bytes[i], &v, 4);
       }
     } else if (t.dtype == DType::kI32 || t.dtype == DType::kI64 || count < kMostIndex) {
@@ -145,8 +144,7 @@ namespace {
 
 std::vector<int64_t> without_ones(const std::vector<int64_t>& shape) {
   std::vector<int64_t> out;
-  std::copy_if(shape.begin(), shape.end(), std::back_inserter(out),
-               [](int64_t d) { return d != 1; });
+  std::copy_if(shape.begin(), shape.end(), std::back_inserter(out), [](int64_t d) { return d != 1; });
   return out;
 }
 
@@ -170,8 +168,7 @@ bool stacks(const std::vector<int64_t>& array, const graph::TensorType& t, size_
 
 }  // namespace
 
-Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
-                                         const std::vector<std::string>& files,
+Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::vector<std::string>& files,
                                          Diagnostics& diags) {
   Location where;
   std::vector<std::string> path(graph.inputs.size());
@@ -183,8 +180,7 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
       std::string name = file.substr(0, eq);
       file = file.substr(eq + 1);
       for (index = 0; index < graph.inputs.size(); ++index)
-        if (graph.inputs[index].name == name || c_identifier(graph.inputs[index].name) == name)
-          break;
+        if (graph.inputs[index].name == name || c_identifier(graph.inputs[index].name) == name) break;
       if (index == graph.inputs.size()) {
         where.file = files[i];
         std::vector<std::string> names;
@@ -200,8 +196,7 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
   if (files.size() != graph.inputs.size()) {
     where.file = graph.source_file;
     diags.error(where, "input-count",
-                fmt::format("the model has {} inputs, {} files were given", graph.inputs.size(),
-                            files.size()));
+                fmt::format("the model has {} inputs, {} files were given", graph.inputs.size(), files.size()));
     return kFailure;
   }
   std::vector<Sample> out;
@@ -222,15 +217,14 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
       diags
           .error(where, "input-shape",
                  fmt::format("the array has shape {}, input '{}' takes {} (several may be stacked)",
-                             graph::to_string(array->shape),
-                             escape_for_display(graph.inputs[i].name), graph::to_string(t.shape)))
+                             graph::to_string(array->shape), escape_for_display(graph.inputs[i].name),
+                             graph::to_string(t.shape)))
           .help("give the axes in the model's order: numpy.transpose, numpy.reshape");
       return kFailure;
     }
     if (i == 0) out.resize(count);
     if (out.size() != count) {
-      diags.error(where, "input-count",
-                  fmt::format("holds {} samples, the first file holds {}", count, out.size()));
+      diags.error(where, "input-count", fmt::format("holds {} samples, the first file holds {}", count, out.size()));
       return kFailure;
     }
     for (size_t s = 0; s < count; ++s)

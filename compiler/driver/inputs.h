@@ -22,7 +22,7 @@ Sample random_sample(const graph::Graph& graph, uint64_t seed);
 // Files in input order, or NAME=FILE in any order. Each file contains one sample (shape of the input, with or without
 // the leading 1) or several stacked along a new or the batch axis. All files contain the same number of samples.
 // Reports [input-shape], [input-type], [input-count], [input-name].
-Result<std::vector<Sample>> read_samples(const graph::Graph& graph,
-                                         const std::vector<std::string>& files, Diagnostics& diags);
+Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::vector<std::string>& files,
+                                         Diagnostics& diags);
 
 }  // namespace aotc::driver

@@ -32,8 +32,7 @@ std::optional<int64_t> code_of(const Compiled& compiled) {
   if (!folder.made(ignored)) return std::nullopt;
   for (const char* suffix : {".h", "_data.h", ".c"}) {
     std::string name = compiled.prefix + suffix;
-    if (!write_scratch_file(folder.path() + "/" + name, compiled.c.files.at(name), ignored))
-      return std::nullopt;
+    if (!write_scratch_file(folder.path() + "/" + name, compiled.c.files.at(name), ignored)) return std::nullopt;
   }
   std::vector<std::string> command = {compiled.board->compiler};
   command.insert(command.end(), compiled.board->cflags.begin(), compiled.board->cflags.end());
@@ -236,8 +235,7 @@ std::vector<Change> changes(const Variant& a, const Variant& b) {
   std::vector<Change> out = {{"arena", a.arena_bytes, b.arena_bytes, true},
                              {"constants", a.constants_bytes, b.constants_bytes, true}};
   if (a.code_bytes && b.code_bytes) out.push_back({"code", *a.code_bytes, *b.code_bytes, true});
-  if (a.cycles > 0 && b.cycles > 0)
-    out.push_back({"cycles by the estimate", a.cycles, b.cycles, false});
+  if (a.cycles > 0 && b.cycles > 0) out.push_back({"cycles by the estimate", a.cycles, b.cycles, false});
   else if (a.instructions > 0 && b.instructions > 0)
     out.push_back({"instructions by the estimate", a.instructions, b.instructions, false});
   return out;
@@ -259,10 +257,8 @@ std::vector<Variant> variants_of(const CompileOptions& options, const Compiled& 
   KnownSizes known;
   KnownSizes* sizes = measure_code ? &known : nullptr;
   for (Variant& v : variants_to_try(options)) {
-    if (v.chosen)
-      measure(compiled, sizes, v);
-    else if (!others || !compile_and_measure(options, sizes, v))
-      continue;
+    if (v.chosen) measure(compiled, sizes, v);
+    else if (!others || !compile_and_measure(options, sizes, v)) continue;
     out.push_back(v);
   }
   if (others)

@@ -33,8 +33,8 @@ int run(std::vector<std::string> args) {
       for (const std::string& near : closest(args[0], names, 1))
         helps.push_back("did you mean the command '" + near + "'?");
       helps.push_back("'aotc help' lists the commands");
-      return options::usage_error(
-          "aotc", "there is no command and no file '" + escape_for_display(args[0]) + "'", helps);
+      return options::usage_error("aotc", "there is no command and no file '" + escape_for_display(args[0]) + "'",
+                                  helps);
     }
     // `aotc model.tflite ...` is `aotc create model.tflite ...`.
     args.insert(args.begin(), "create");

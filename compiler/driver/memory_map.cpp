@@ -39,8 +39,7 @@ class MemoryMap {
     for (int c = 0; c < end; ++c) call(c);
     for (const plan::Storage& output : program_.outputs) read(output, end);
     for (const plan::ProgramStep& step : program_.body) control(step);
-    std::stable_sort(places_.begin(), places_.end(),
-                     [](const Place& a, const Place& b) { return a.first < b.first; });
+    std::stable_sort(places_.begin(), places_.end(), [](const Place& a, const Place& b) { return a.first < b.first; });
     return std::move(places_);
   }
 
@@ -48,11 +47,9 @@ class MemoryMap {
   void call(int index) {
     const plan::ProgramCall& call = program_.calls[static_cast<size_t>(index)];
     for (const plan::CallArgument& argument : call.arguments) read(argument.storage, index);
-    for (graph::TensorId id : call.results)
-      written(id, program_.tensors[static_cast<size_t>(id.value)], index);
+    for (graph::TensorId id : call.results) written(id, program_.tensors[static_cast<size_t>(id.value)], index);
     if (call.scratch_bytes > 0)
-      places_.push_back(
-          {"", call.scratch_pool, -1, call.scratch_offset, call.scratch_bytes, index, index});
+      places_.push_back({"", call.scratch_pool, -1, call.scratch_offset, call.scratch_bytes, index, index});
   }
 
   // The calls of blocks, which are numbered in the order of the text.
@@ -91,7 +88,8 @@ class MemoryMap {
   void stay(const Span& calls) {
     std::set<std::pair<int, int>> outside;
     for (const Place& p : places_)
-      if (p.block >= 0 && p.first <= calls.last && p.last >= calls.first && (p.first < calls.first || p.last > calls.last))
+      if (p.block >= 0 && p.first <= calls.last && p.last >= calls.first &&
+          (p.first < calls.first || p.last > calls.last))
         outside.emplace(p.pool, p.block);
     for (Place& p : places_)
       if (outside.contains({p.pool, p.block}) && p.first <= calls.last && p.last >= calls.first)
@@ -102,8 +100,8 @@ class MemoryMap {
     if (storage.kind != plan::StorageKind::kArena) return;
     const graph::Tensor& tensor = program_.graph[id];
     known_[key(storage)] = places_.size();  // what lay there ends: a result may take its operand's place
-    places_.push_back({tensor.name, storage.pool, storage.index, storage.offset,
-                       tensor.type.bytes(), call, call, id.value});
+    places_.push_back(
+        {tensor.name, storage.pool, storage.index, storage.offset, tensor.type.bytes(), call, call, id.value});
   }
 
   void read(const plan::Storage& storage, int call) {
@@ -113,13 +111,10 @@ class MemoryMap {
     if (it != known_.end()) return reach(places_[it->second]);
     // A view of a part, or of parts that lie side by side: all of the block is in use.
     for (Place& place : places_)
-      if (place.pool == storage.pool && place.block == storage.index && place.block >= 0)
-        reach(place);
+      if (place.pool == storage.pool && place.block == storage.index && place.block >= 0) reach(place);
   }
 
-  static std::tuple<int, int, int64_t> key(const plan::Storage& s) {
-    return {s.pool, s.index, s.offset};
-  }
+  static std::tuple<int, int, int64_t> key(const plan::Storage& s) { return {s.pool, s.index, s.offset}; }
 
   const plan::Program& program_;
   std::vector<Place> places_;
@@ -138,7 +133,8 @@ class Lifetimes {
   }
 
   MemoryMap::Span of(graph::TensorId id, int depth = 0) const {
-    if (auto own = own_.find(id.value); own != own_.end()) return {places_[own->second].first, places_[own->second].last};
+    if (auto own = own_.find(id.value); own != own_.end())
+      return {places_[own->second].first, places_[own->second].last};
     constexpr int kDeepest = 1000;  // views of views
     std::optional<MemoryMap::Span> out;
     auto add = [&](const MemoryMap::Span& s) {
@@ -196,10 +192,8 @@ nlohmann::ordered_json tensors_json(const plan::Program& program) {
                                 {"storage", name_of(storage.kind)}};
     const bool arena = storage.kind == plan::StorageKind::kArena;
     if (arena && program.pools.size() > 1) j["pool"] = program.pools[static_cast<size_t>(storage.pool)].name;
-    if (arena || storage.kind == plan::StorageKind::kState)
-      j["offset"] = storage.offset;
-    else if (storage.index >= 0)
-      j["index"] = storage.index;
+    if (arena || storage.kind == plan::StorageKind::kState) j["offset"] = storage.offset;
+    else if (storage.index >= 0) j["index"] = storage.index;
     if (arena) {
       const MemoryMap::Span span = lifetimes.of(id);
       j["first_call"] = span.first;

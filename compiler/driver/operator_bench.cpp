@@ -38,9 +38,8 @@ Result<BenchParameter> parameter_of(const tir::Buffer& buffer, Diagnostics& diag
 
 // Those of `function`, which is the lowered one or the same under other names, with the tables and
 // constants that it is called with, and some values for what the model computes.
-Result<std::vector<BenchParameter>> parameters_of(const tir::Function& function,
-                                                  const ops::Lowered& lowered, uint64_t seed,
-                                                  Diagnostics& diags) {
+Result<std::vector<BenchParameter>> parameters_of(const tir::Function& function, const ops::Lowered& lowered,
+                                                  uint64_t seed, Diagnostics& diags) {
   std::vector<BenchParameter> out;
   for (size_t i = 0; i < function.params.size(); ++i) {
     auto parameter = parameter_of(*function.params[i], diags);
@@ -49,8 +48,7 @@ Result<std::vector<BenchParameter>> parameters_of(const tir::Function& function,
     parameter->result = arg.kind == ops::ArgKind::kResult;
     if (arg.kind == ops::ArgKind::kConstant)
       parameter->value = lowered.constants.at(static_cast<size_t>(arg.index)).bytes;
-    if (arg.kind == ops::ArgKind::kOperand)
-      parameter->value = operand_value(parameter->type, seed + i);
+    if (arg.kind == ops::ArgKind::kOperand) parameter->value = operand_value(parameter->type, seed + i);
     parameter->value.resize(parameter->value.empty() ? 0 : parameter->type.bytes());
     out.push_back(std::move(*parameter));
   }
@@ -58,8 +56,8 @@ Result<std::vector<BenchParameter>> parameters_of(const tir::Function& function,
 }
 
 // The function with the tables and the constants that the model's operator calls it with.
-Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled& compiled,
-                                 uint64_t seed, Diagnostics& diags) {
+Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled& compiled, uint64_t seed,
+                                 Diagnostics& diags) {
   const graph::Graph& graph = compiled.program.graph;
   const graph::Op& op = graph.ops[static_cast<size_t>(entry.ops.at(0))];
   const ops::OpView view{graph, op};
@@ -124,10 +122,8 @@ Status refuse_tables(const mlf::Archive& archive, const std::string& path, Diagn
           Location where;
           where.file = path;
           diags
-              .error(
-                  where, "bench-tables",
-                  fmt::format("the tables of its functions ('{}' of '{}') are not in the archive",
-                              b->name, f->name))
+              .error(where, "bench-tables",
+                     fmt::format("the tables of its functions ('{}' of '{}') are not in the archive", b->name, f->name))
               .help("give the model instead: aotc bench --ops MODEL --board BOARD");
           return kFailure;
         }
@@ -136,8 +132,7 @@ Status refuse_tables(const mlf::Archive& archive, const std::string& path, Diagn
 }
 
 // The functions that the graph of an archive calls, with the parameters that it gives them.
-Result<std::vector<BenchOperator>> graph_operators(const CompileOptions& options, uint64_t seed,
-                                                   Diagnostics& diags) {
+Result<std::vector<BenchOperator>> graph_operators(const CompileOptions& options, uint64_t seed, Diagnostics& diags) {
   auto graph = load_model(options, nullptr, nullptr, diags);
   if (!graph) return kFailure;
   std::vector<BenchOperator> out;
@@ -145,9 +140,8 @@ Result<std::vector<BenchOperator>> graph_operators(const CompileOptions& options
     if (!ops::definition_of(op).traits().external) continue;
     const ops::Lowered lowered = ops::lower({*graph, op}, {});
     if (!lowered.external) continue;
-    auto known = std::find_if(out.begin(), out.end(), [&](const BenchOperator& o) {
-      return o.name == lowered.external->symbol;
-    });
+    auto known = std::find_if(out.begin(), out.end(),
+                              [&](const BenchOperator& o) { return o.name == lowered.external->symbol; });
     if (known != out.end()) {
       known->ops.push_back(op.location.op_index);
       continue;
@@ -173,9 +167,8 @@ Result<Bench> from_archive(const CompileOptions& options, uint64_t seed, Diagnos
 
 }  // namespace
 
-Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive,
-                                                     const CompileOptions& options, uint64_t seed,
-                                                     Diagnostics& diags) {
+Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive, const CompileOptions& options,
+                                                     uint64_t seed, Diagnostics& diags) {
   if (archive.style != mlf::kOperator) return graph_operators(options, seed, diags);
   std::vector<BenchOperator> out;
   for (const mlf::OperatorInfo& info : mlf::operators_of(archive)) {
@@ -184,8 +177,7 @@ Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive
     for (const mlf::OperatorParameter& p : info.parameters) {
       auto type = tensor_type(p.dtype, p.shape, diags);
       if (!type) return kFailure;
-      op.parameters.push_back(
-          {p.binding, p.dtype, *type, operand_value(*type, seed + op.parameters.size()), false});
+      op.parameters.push_back({p.binding, p.dtype, *type, operand_value(*type, seed + op.parameters.size()), false});
     }
     out.push_back(std::move(op));
   }
@@ -210,8 +202,7 @@ Result<Bench> prepare_bench(const CompileOptions& options, uint64_t seed, Diagno
   return from_model(options, seed, diags);
 }
 
-Result<std::vector<std::vector<uint8_t>>> expected_results(const BenchOperator& op,
-                                                           Diagnostics& diags) {
+Result<std::vector<std::vector<uint8_t>>> expected_results(const BenchOperator& op, Diagnostics& diags) {
   std::vector<std::vector<uint8_t>> out;
   if (!op.function) return out;
   std::vector<tir::Memory> memory;

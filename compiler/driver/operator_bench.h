@@ -41,15 +41,13 @@ struct Bench {
 Result<Bench> prepare_bench(const CompileOptions& options, uint64_t seed, Diagnostics& diags);
 
 // Functions and parameters of an archive of either kind, without its tables; the options' model_path is the archive's.
-Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive,
-                                                     const CompileOptions& options, uint64_t seed,
-                                                     Diagnostics& diags);
+Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive, const CompileOptions& options,
+                                                     uint64_t seed, Diagnostics& diags);
 
 // The form in which projects store them.
 std::vector<mlf::OperatorInfo> infos_of(const std::vector<BenchOperator>& operators);
 
 // The expected results by parameter, interpreted from the function's TIR; empty if there is none. Reports [tir-trap].
-Result<std::vector<std::vector<uint8_t>>> expected_results(const BenchOperator& op,
-                                                           Diagnostics& diags);
+Result<std::vector<std::vector<uint8_t>>> expected_results(const BenchOperator& op, Diagnostics& diags);
 
 }  // namespace aotc::driver

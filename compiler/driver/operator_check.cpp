@@ -27,8 +27,7 @@ struct Check {
 };
 
 std::string tensor_text(size_t index, const OperatorTensor& t) {
-  return fmt::format("tensor {}{} ({} of {})", index + 1,
-                     t.name.empty() ? "" : " '" + escape_for_display(t.name) + "'",
+  return fmt::format("tensor {}{} ({} of {})", index + 1, t.name.empty() ? "" : " '" + escape_for_display(t.name) + "'",
                      t.written ? "a result" : "an operand", c_type_of(t.dtype));
 }
 
@@ -40,21 +39,18 @@ std::string parameter_text(size_t index, const OperatorParameter& p) {
 std::string wanted(const Check& check) {
   std::string list;
   for (const OperatorTensor& t : check.tensors)
-    list += fmt::format("{}{}{} *", list.empty() ? "" : ", ", t.written ? "" : "const ",
-                        c_type_of(t.dtype));
+    list += fmt::format("{}{}{} *", list.empty() ? "" : ", ", t.written ? "" : "const ", c_type_of(t.dtype));
   return fmt::format("int32_t {}({})", escape_for_display(check.symbol), list);
 }
 
 Failure missing(const Check& check, const OperatorSources& sources) {
-  Diagnostic& d =
-      check.error(check.node, "operator-missing",
-                  fmt::format("the operator sources define no function {}", check.quoted()));
+  Diagnostic& d = check.error(check.node, "operator-missing",
+                              fmt::format("the operator sources define no function {}", check.quoted()));
   std::vector<std::string> near = closest(check.symbol, sources.names());
   for (std::string& name : near) name = "'" + escape_for_display(name) + "'";
   if (!near.empty()) {
     std::string list = near[0];
-    for (size_t i = 1; i < near.size(); ++i)
-      list += (i + 1 < near.size() ? ", " : " or ") + near[i];
+    for (size_t i = 1; i < near.size(); ++i) list += (i + 1 < near.size() ? ", " : " or ") + near[i];
     d.help(fmt::format("did you mean {}?", list));
   } else {
     d.help("give the C source that defines it with --operators");
@@ -69,9 +65,8 @@ const OperatorFunction* choose(const Check& check, const OperatorSources& source
     if (f->linkage == "external" && f->definition) defined.push_back(f);
   if (defined.size() == 1) return defined[0];
   if (defined.size() > 1) {
-    Diagnostic& d =
-        check.error(defined[1]->where, "operator-ambiguous",
-                    fmt::format("operator {} is defined more than once", check.quoted()));
+    Diagnostic& d = check.error(defined[1]->where, "operator-ambiguous",
+                                fmt::format("operator {} is defined more than once", check.quoted()));
     for (const OperatorFunction* f : defined)
       if (f != defined[1]) d.note(fmt::format("{}: defined here, too", f->where.str()));
     d.help("give one of the sources only, or make one of the functions static");
@@ -82,9 +77,9 @@ const OperatorFunction* choose(const Check& check, const OperatorSources& source
     bool is_static = f->linkage == "static";
     check
         .error(f->where, "operator-signature",
-               fmt::format("operator {} {}", check.quoted(),
-                           is_static ? "is static: the model cannot call it"
-                                     : "has C++ linkage: the model cannot call it"))
+               fmt::format(
+                   "operator {} {}", check.quoted(),
+                   is_static ? "is static: the model cannot call it" : "has C++ linkage: the model cannot call it"))
         .help(is_static ? "remove 'static'" : "declare it extern \"C\"");
     return nullptr;
   }
@@ -114,16 +109,16 @@ bool fits(const Check& check, const OperatorFunction& f, size_t i, const std::st
   if (!same_element(p.element, t.dtype)) {
     check
         .error(f.where, "operator-signature",
-               fmt::format("operator {}: {} is '{}', but {} is passed", check.quoted(),
-                           parameter_text(i, p), p.type, tensor_text(i, t)))
+               fmt::format("operator {}: {} is '{}', but {} is passed", check.quoted(), parameter_text(i, p), p.type,
+                           tensor_text(i, t)))
         .help(help);
     return false;
   }
   if (t.written && p.is_const) {
     check
         .error(f.where, "operator-signature",
-               fmt::format("operator {}: {} is '{}', but {} is written", check.quoted(),
-                           parameter_text(i, p), p.type, tensor_text(i, t)))
+               fmt::format("operator {}: {} is '{}', but {} is written", check.quoted(), parameter_text(i, p), p.type,
+                           tensor_text(i, t)))
         .help(help);
     return false;
   }
@@ -133,8 +128,8 @@ bool fits(const Check& check, const OperatorFunction& f, size_t i, const std::st
 }  // namespace
 
 Result<CheckedOperator> check_operator(const OperatorSources& sources, const std::string& symbol,
-                                       const std::vector<OperatorTensor>& tensors,
-                                       const Location& node, Diagnostics& diags) {
+                                       const std::vector<OperatorTensor>& tensors, const Location& node,
+                                       Diagnostics& diags) {
   Check check{symbol, tensors, node, diags};
   const OperatorFunction* f = choose(check, sources);
   if (f == nullptr) return kFailure;
@@ -147,19 +142,17 @@ Result<CheckedOperator> check_operator(const OperatorSources& sources, const std
   if (!f->convention) {
     check
         .error(f->where, "operator-signature",
-               fmt::format("operator {}{} {}", check.quoted(),
-                           f->why.starts_with("parameter") ? ":" : "", f->why))
+               fmt::format("operator {}{} {}", check.quoted(), f->why.starts_with("parameter") ? ":" : "", f->why))
         .help(help);
     return kFailure;
   }
   size_t given = f->parameters.size(), needed = tensors.size();
-  out.takes_context = given == needed + 1 && f->parameters.back().element == "void" &&
-                      !f->parameters.back().is_const;
+  out.takes_context = given == needed + 1 && f->parameters.back().element == "void" && !f->parameters.back().is_const;
   if (given != needed && !out.takes_context) {
     check
         .error(f->where, "operator-signature",
-               fmt::format("operator {} has {} parameter{}, but {} tensor{} passed", check.quoted(),
-                           given, given == 1 ? "" : "s", needed, needed == 1 ? " is" : "s are"))
+               fmt::format("operator {} has {} parameter{}, but {} tensor{} passed", check.quoted(), given,
+                           given == 1 ? "" : "s", needed, needed == 1 ? " is" : "s are"))
         .help(help);
     return kFailure;
   }
@@ -169,8 +162,7 @@ Result<CheckedOperator> check_operator(const OperatorSources& sources, const std
   // The convention that sources alone suggest does not know which tensors are results.
   out.convention = CallingConvention::kPlain;
   for (size_t i = 0; i < needed; ++i)
-    if (!tensors[i].written && !f->parameters[i].is_const)
-      out.convention = CallingConvention::kUnpacked;
+    if (!tensors[i].written && !f->parameters[i].is_const) out.convention = CallingConvention::kUnpacked;
   return out;
 }
 

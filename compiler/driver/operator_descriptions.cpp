@@ -97,12 +97,14 @@ class DescriptionReader {
     out.name = custom->text;
     out.symbol = out.name;
     const Json* function = j.find("function");
-    if (function != nullptr && !function->is(Kind::kString)) return error(*function, "\"function\" is to be a name"), false;
+    if (function != nullptr && !function->is(Kind::kString))
+      return error(*function, "\"function\" is to be a name"), false;
     if (function != nullptr) out.symbol = function->text;
     if (!ops::is_c_symbol(out.symbol))
-      return error(function ? *function : *custom, fmt::format("'{}' cannot be the name of a C function",
-                                                               escape_for_display(out.symbol)))
-                 .help("name the function: \"function\": \"...\""), false;
+      return error(function ? *function : *custom,
+                   fmt::format("'{}' cannot be the name of a C function", escape_for_display(out.symbol)))
+                 .help("name the function: \"function\": \"...\""),
+             false;
     return read_tensors(j, "operands", out.operands) && read_attributes(j, out) &&
            read_tensors(j, "results", out.results) && check_shapes(j, out) && read_parameters(j, out);
   }
@@ -149,7 +151,8 @@ class DescriptionReader {
 
   bool take_shape(const Json& j, ops::GivenTensor& out) {
     const Json* shape = j.find("shape");
-    if (shape == nullptr) return error(j, "\"shape\" is missing: the name of an operand, or a list of dimensions"), false;
+    if (shape == nullptr)
+      return error(j, "\"shape\" is missing: the name of an operand, or a list of dimensions"), false;
     if (shape->is(Kind::kString)) return out.like = shape->text, out.where = place(*shape), true;
     if (!shape->is(Kind::kArray)) return error(*shape, "\"shape\" is to be the name of an operand or a list"), false;
     for (const Json& d : shape->items) {
@@ -191,12 +194,11 @@ class DescriptionReader {
     if (auto whole = preset->integer()) return a.preset = *whole, true;
     double value = 0;
     const char* end = preset->text.data() + preset->text.size();
-    if (preset->is(Kind::kBool))
-      a.preset = int64_t{preset->text == "true"};
-    else if (preset->is(Kind::kNumber) && std::from_chars(preset->text.data(), end, value).ptr == end && is_float(a.dtype))
+    if (preset->is(Kind::kBool)) a.preset = int64_t{preset->text == "true"};
+    else if (preset->is(Kind::kNumber) && std::from_chars(preset->text.data(), end, value).ptr == end &&
+             is_float(a.dtype))
       a.preset = value;
-    else
-      return error(*preset, "\"default\" is to be a number of the attribute's type"), false;
+    else return error(*preset, "\"default\" is to be a number of the attribute's type"), false;
     return true;
   }
 
@@ -231,8 +233,9 @@ class DescriptionReader {
       out.parameters.push_back(*parameter);
     }
     if (written < out.results.size())
-      return error(*list, fmt::format("result '{}' is missing: results are the last parameters",
-                                      out.results[written].name)), false;
+      return error(*list,
+                   fmt::format("result '{}' is missing: results are the last parameters", out.results[written].name)),
+             false;
     return true;
   }
 
@@ -288,9 +291,9 @@ Result<OperatorFiles> operator_files(const std::vector<std::string>& given, Diag
         .error(where, "operator-description",
                out.sources.empty() ? "a description and no C source"
                                    : "there is no description of the operators beside the source")
-        .help(out.sources.empty() ? "give the C source with --operators as well"
-                                  : fmt::format("write {}: {}",
-                                                fs::path(given[0]).replace_extension(".json").string(), kHelp));
+        .help(out.sources.empty()
+                  ? "give the C source with --operators as well"
+                  : fmt::format("write {}: {}", fs::path(given[0]).replace_extension(".json").string(), kHelp));
     return kFailure;
   }
   return out;

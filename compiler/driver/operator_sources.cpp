@@ -61,8 +61,7 @@ OperatorFunction function_from(const AnalyzerJson& j) {
   f.definition = flag(j, "definition");
   f.returns = text(j, "returns");
   for (const AnalyzerJson* p : objects(j, "parameters"))
-    f.parameters.push_back(
-        {text(*p, "name"), text(*p, "type"), text(*p, "element"), flag(*p, "const")});
+    f.parameters.push_back({text(*p, "name"), text(*p, "type"), text(*p, "element"), flag(*p, "const")});
   return f;
 }
 
@@ -76,8 +75,7 @@ void report_messages(const AnalyzerJson& all, Diagnostics& diags) {
       if (last != nullptr) last->note(fmt::format("{}: {}", place(*m).str(), message));
       continue;
     }
-    last = severity == "error" ? &diags.error(place(*m), slug, message)
-                               : &diags.warning(place(*m), slug, message);
+    last = severity == "error" ? &diags.error(place(*m), slug, message) : &diags.warning(place(*m), slug, message);
     if (message.ends_with("file not found")) last->help("give the directory of the header with -I");
   }
 }
@@ -87,15 +85,13 @@ Failure analyzer_failed(const std::string& program, const ProcessResult& run, Di
   Location where;
   where.file = program;
   if (!run.started || run.exit_code == 127) {
-    diags.error(where, "tool-missing", "cannot be started")
-        .help("build aotc-analyze again, for this machine");
+    diags.error(where, "tool-missing", "cannot be started").help("build aotc-analyze again, for this machine");
     return kFailure;
   }
   bool missing = run.output.find("[tool-missing]") != std::string::npos;
-  Diagnostic& d =
-      diags.error(where, missing ? "tool-missing" : "internal",
-                  run.timed_out ? fmt::format("did not end within {} seconds", kSeconds)
-                                : fmt::format("gave no result (exit code {})", run.exit_code));
+  Diagnostic& d = diags.error(where, missing ? "tool-missing" : "internal",
+                              run.timed_out ? fmt::format("did not end within {} seconds", kSeconds)
+                                            : fmt::format("gave no result (exit code {})", run.exit_code));
   for (size_t begin = 0; begin < run.output.size() && d.notes.size() < 10;) {
     size_t end = std::min(run.output.find('\n', begin), run.output.size());
     if (end > begin) d.note(escape_for_display(run.output.substr(begin, end - begin), 300));
@@ -127,8 +123,7 @@ std::vector<std::string> OperatorSources::names() const {
 }
 
 Result<OperatorSources> read_operator_sources(const std::vector<std::string>& files,
-                                              const std::vector<std::string>& include_dirs,
-                                              Diagnostics& diags) {
+                                              const std::vector<std::string>& include_dirs, Diagnostics& diags) {
   OperatorSources sources;
   if (files.empty()) return sources;
   auto program = find_analyzer(diags);

@@ -23,10 +23,10 @@ struct OperatorParameter {
 
 struct OperatorFunction {
   std::string name;
-  Location where;  // file, line, column
+  Location where;                               // file, line, column
   std::optional<CallingConvention> convention;  // nullopt: a graph cannot call it
   std::string why;                              // why there is no convention: "returns 'void', not int32_t"
-  std::string linkage;  // "external", "static", "c++"
+  std::string linkage;                          // "external", "static", "c++"
   bool definition = false;
   std::string returns;
   std::vector<OperatorParameter> parameters;
@@ -50,8 +50,7 @@ class OperatorSources {
 // [operator-source] at the line of an invalid source, [file-read], [tool-missing]; warnings are added to `diags` as
 // well.
 Result<OperatorSources> read_operator_sources(const std::vector<std::string>& files,
-                                              const std::vector<std::string>& include_dirs,
-                                              Diagnostics& diags);
+                                              const std::vector<std::string>& include_dirs, Diagnostics& diags);
 
 // A tensor that a node passes; operands come first, then results.
 struct OperatorTensor {
@@ -72,7 +71,7 @@ struct CheckedOperator {
 // Checks that the node at `node` can call `symbol` with `tensors`. Reports [operator-missing], [operator-ambiguous],
 // [operator-signature] at the line of the source.
 Result<CheckedOperator> check_operator(const OperatorSources& sources, const std::string& symbol,
-                                       const std::vector<OperatorTensor>& tensors,
-                                       const Location& node, Diagnostics& diags);
+                                       const std::vector<OperatorTensor>& tensors, const Location& node,
+                                       Diagnostics& diags);
 
 }  // namespace aotc::driver

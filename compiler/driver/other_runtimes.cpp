@@ -30,7 +30,8 @@ constexpr std::string_view kTflmCustom[] = {
     "TFLM_DECODE", "TFLite_Detection_PostProcess"};
 
 // Of the names of the format, LiteRT lacks these and the STABLEHLO ones but a few.
-constexpr std::string_view kNotInLitert[] = {"CALL", "CONCAT_EMBEDDINGS", "CUSTOM", "DELEGATE", "PLACEHOLDER_FOR_GREATER_OP_CODES"};
+constexpr std::string_view kNotInLitert[] = {"CALL", "CONCAT_EMBEDDINGS", "CUSTOM", "DELEGATE",
+                                              "PLACEHOLDER_FOR_GREATER_OP_CODES"};
 constexpr std::string_view kStablehloOfLitert[] = {
     "STABLEHLO_ADD", "STABLEHLO_AND", "STABLEHLO_CASE", "STABLEHLO_COMPOSITE", "STABLEHLO_GATHER",
     "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM", "STABLEHLO_MULTIPLY", "STABLEHLO_PAD", "STABLEHLO_REDUCE_WINDOW",
@@ -44,7 +45,8 @@ std::span<const std::string_view> tflm_builtins() { return kTflm; }
 std::span<const std::string_view> tflm_custom_operators() { return kTflmCustom; }
 
 bool litert_has(std::string_view builtin) {
-  if (builtin.starts_with("STABLEHLO_")) return std::ranges::find(kStablehloOfLitert, builtin) != std::end(kStablehloOfLitert);
+  if (builtin.starts_with("STABLEHLO_"))
+    return std::ranges::find(kStablehloOfLitert, builtin) != std::end(kStablehloOfLitert);
   return std::ranges::find(kNotInLitert, builtin) == std::end(kNotInLitert);
 }
 

@@ -44,7 +44,8 @@ class Conversation {
       return true;
     diags_
         .error(at(choice_), "firmware-other",
-               !d.runs_model ? fmt::format("the board ({}) serves operators, and has no model to run", escape_for_display(d.board))
+               !d.runs_model ? fmt::format("the board ({}) serves operators, and has no model to run",
+                                           escape_for_display(d.board))
                              : fmt::format("the board runs other firmware: '{}' for {}{}", escape_for_display(d.model),
                                            escape_for_display(d.board),
                                            d.model == prefix && d.board == project.board.name ? ", of other code" : ""))
@@ -73,7 +74,8 @@ class Conversation {
       } else if (kind == AOTC_RPC_EVENT_READ && reader.left() == 6) {
         const size_t offset = std::min<size_t>(reader.number(4), in.size());
         const size_t count = std::min<size_t>(reader.number(2), in.size() - offset);
-        payload.assign(in.begin() + static_cast<ptrdiff_t>(offset), in.begin() + static_cast<ptrdiff_t>(offset + count));
+        payload.assign(in.begin() + static_cast<ptrdiff_t>(offset),
+                       in.begin() + static_cast<ptrdiff_t>(offset + count));
       } else if (kind == AOTC_RPC_EVENT_WRITE && reader.left() >= 4) {
         if (reader.number(4) != out.size()) return nonsense();
         out.insert(out.end(), event->begin() + 5, event->end());
@@ -101,7 +103,9 @@ class Conversation {
     return false;
   }
   bool late() {
-    diags_.error(at(choice_), "device-timeout", fmt::format("the firmware did not end within {} seconds", limit_.count() / 1000))
+    diags_
+        .error(at(choice_), "device-timeout",
+               fmt::format("the firmware did not end within {} seconds", limit_.count() / 1000))
         .help("give it more time with --timeout SECONDS, or fewer samples with --samples");
     return false;
   }
@@ -118,7 +122,9 @@ Result<FirmwareRun> listen(rpc::Transport& line, const PortChoice& choice, int t
   std::string& text = run.process.output;
   const Milliseconds deadline = line.now() + std::chrono::seconds(timeout_seconds);
   while (true) {
-    if (const size_t end = text.rfind("@aotc done status="); end != std::string::npos && text.find('\n', end) != std::string::npos) break;
+    if (const size_t end = text.rfind("@aotc done status=");
+        end != std::string::npos && text.find('\n', end) != std::string::npos)
+      break;
     std::vector<uint8_t> bytes;
     const rpc::ReadState state = line.read(bytes, std::clamp(deadline - line.now(), Milliseconds(0), kLongestSilence));
     text.append(bytes.begin(), bytes.end());
@@ -127,15 +133,20 @@ Result<FirmwareRun> listen(rpc::Transport& line, const PortChoice& choice, int t
       return kFailure;
     }
     if (text.size() > kMostProcessOutput) {
-      diags.error(at(choice), "device-flood", fmt::format("more than {} bytes came, and no end of a demo", kMostProcessOutput))
+      diags
+          .error(at(choice), "device-flood",
+                 fmt::format("more than {} bytes came, and no end of a demo", kMostProcessOutput))
           .help("is the baud rate right? The firmware may run wild");
       return kFailure;
     }
     const bool silent = state == rpc::ReadState::kTimeout && text.empty();
     if (silent || line.now() >= deadline) {
-      diags.error(at(choice), silent ? "rpc-silent" : "device-timeout",
-                  silent ? "nothing came" : fmt::format("no end of a demo came within {} seconds", timeout_seconds))
-          .help("firmware of this kind prints when it starts: press the board's reset button while aotc listens; check the baud rate");
+      diags
+          .error(at(choice), silent ? "rpc-silent" : "device-timeout",
+                 silent ? "nothing came" : fmt::format("no end of a demo came within {} seconds", timeout_seconds))
+          .help(
+              "firmware of this kind prints when it starts: press the board's reset button while aotc listens; check "
+              "the baud rate");
       return kFailure;
     }
   }
@@ -150,7 +161,9 @@ bool needs_debugger(const ProjectDir& project, Diagnostics& diags) {
   if (!project.manifest.value("semihosting", false)) return false;
   Location where;
   where.file = project.path;
-  diags.error(where, "project-not-run", "this firmware was made for a debugger or emulator, with semihosting: it says nothing to a port")
+  diags
+      .error(where, "project-not-run",
+             "this firmware was made for a debugger or emulator, with semihosting: it says nothing to a port")
       .help("create it again with --project-option semihosting=false");
   return true;
 }
@@ -162,15 +175,19 @@ bool has_own_program(const ProjectDir& project, Diagnostics& diags) {
   if (!serves && !kind.starts_with("mlperf_tiny")) return false;
   Location where;
   where.file = project.path;
-  diags.error(where, "project-not-run", "firmware of this kind waits for what is asked of it, and runs nothing by itself")
-      .help(serves ? "'aotc rpc' and 'aotc bench --ops' ask it" : "the benchmark's runner asks it: docs/mlperf-tiny.md");
+  diags
+      .error(where, "project-not-run",
+             "firmware of this kind waits for what is asked of it, and runs nothing by itself")
+      .help(serves ? "'aotc rpc' and 'aotc bench --ops' ask it"
+                   : "the benchmark's runner asks it: docs/mlperf-tiny.md");
   return true;
 }
 
 }  // namespace
 
-Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& choice, PortMode mode, const std::string& in,
-                                const std::string& out, uint64_t most_out, int timeout_seconds, Diagnostics& diags) {
+Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& choice, PortMode mode,
+                                const std::string& in, const std::string& out, uint64_t most_out, int timeout_seconds,
+                                Diagnostics& diags) {
   if (has_own_program(project, diags) || needs_debugger(project, diags)) return kFailure;
   std::vector<uint8_t> input;
   if (mode != PortMode::kDemo) {
@@ -194,7 +211,9 @@ Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& cho
                          : mode == PortMode::kVerify ? AOTC_RPC_RUN_VERIFY
                                                      : AOTC_RPC_RUN_OUTPUTS;
   if (!conversation.run(static_cast<uint8_t>(wanted), input, most_out)) return kFailure;
-  if (mode != PortMode::kDemo && !write_scratch_file(out, std::string(conversation.out.begin(), conversation.out.end()), diags)) return kFailure;
+  if (mode != PortMode::kDemo &&
+      !write_scratch_file(out, std::string(conversation.out.begin(), conversation.out.end()), diags))
+    return kFailure;
   FirmwareRun run;
   run.process.started = true;
   run.process.exit_code = conversation.exit_code;

@@ -18,7 +18,8 @@ enum class PortMode { kDemo, kVerify, kOutputs };
 
 // `in` and `out` are files of the verify mode; `most_out`: limit on the bytes of results. Reports [device-timeout],
 // [device-flood], [firmware-other], and the errors of rpc/.
-Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& choice, PortMode mode, const std::string& in,
-                                const std::string& out, uint64_t most_out, int timeout_seconds, Diagnostics& diags);
+Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& choice, PortMode mode,
+                                const std::string& in, const std::string& out, uint64_t most_out, int timeout_seconds,
+                                Diagnostics& diags);
 
 }  // namespace aotc::driver

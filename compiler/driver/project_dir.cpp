@@ -24,9 +24,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string hex_of(const std::vector<uint8_t>& bytes) {
-  return fmt::format("{:02x}", fmt::join(bytes, ""));
-}
+std::string hex_of(const std::vector<uint8_t>& bytes) { return fmt::format("{:02x}", fmt::join(bytes, "")); }
 
 // Anything that is no digit counts as 0: a value of the wrong size is refused where it is used.
 std::vector<uint8_t> bytes_of_hex(const std::string& text) {
@@ -75,9 +73,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   j["strip_boundary_float"] = options.strip_boundary_float;
   j["keep_dead_channels"] = options.keep_dead_channels;
   j["overlap"] = options.overlap;
-  auto name = [](plan::Contract c) {
-    return c == plan::Contract::kOverwrite ? "overwrite" : "preserve";
-  };
+  auto name = [](plan::Contract c) { return c == plan::Contract::kOverwrite ? "overwrite" : "preserve"; };
   j["input"] = options.feed ? "rows" : name(contracts_of(options).inputs);
   j["output"] = name(contracts_of(options).outputs);
   j["level"] = name_of(options.level);
@@ -184,7 +180,8 @@ bool is_complete(const nlohmann::json& manifest) {
   for (const char* key : {"verify", "stand_in", "semihosting"})
     if (manifest.contains(key) && !manifest[key].is_boolean()) return false;
   if (manifest.contains("firmware_id") && !manifest["firmware_id"].is_number_unsigned()) return false;
-  if (manifest.value("stand_in", false) && !(manifest.contains("configure") && manifest.contains("build"))) return false;
+  if (manifest.value("stand_in", false) && !(manifest.contains("configure") && manifest.contains("build")))
+    return false;
   if (manifest.contains("tool") && !manifest["tool"].is_string()) return false;
   // Some kinds keep no model, some are not built by aotc; what can be verified has everything.
   for (const char* key : {"model", "image", "configure", "build"})
@@ -216,8 +213,8 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   std::string manifest = path + "/" + project::kManifest;
   if (!fs::exists(manifest, ec)) {
     bool there = fs::exists(path, ec);
-    diags.error(where, "project-invalid",
-               there ? "is not a project: it holds no aotc.json" : "there is no such project")
+    diags
+        .error(where, "project-invalid", there ? "is not a project: it holds no aotc.json" : "there is no such project")
         .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;
   }
@@ -230,13 +227,13 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   bool good = is_complete(out.manifest);
   if (out.manifest.is_object() && out.manifest.contains("kind") &&
       (out.manifest["kind"] == "model" || out.manifest["kind"] == "models")) {
-    diags.error(where, "project-invalid",
-               "is a compiled model, not a project: there is nothing to build or run")
+    diags.error(where, "project-invalid", "is a compiled model, not a project: there is nothing to build or run")
         .help("make a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;
   }
   if (!good) {
-    diags.error(where, "project-invalid", "aotc.json is damaged or of another version").help("create the project again");
+    diags.error(where, "project-invalid", "aotc.json is damaged or of another version")
+        .help("create the project again");
     return kFailure;
   }
   if (out.manifest.contains("board_description")) {
@@ -281,7 +278,8 @@ std::string packages_help(const std::vector<std::string>& packages) {
 std::vector<std::string> fill_in(const nlohmann::json& command, const std::string& project) {
   const char* generator = find_program("ninja").empty() ? "Unix Makefiles" : "Ninja";
   std::vector<std::string> out;
-  for (const std::string word : command) out.push_back(filled_in(word, {{"{generator}", generator}, {"{project}", project}}));
+  for (const std::string word : command)
+    out.push_back(filled_in(word, {{"{generator}", generator}, {"{project}", project}}));
   return out;
 }
 
@@ -306,7 +304,7 @@ class DemoEnd {
     return true;
   }
 
- // More than any demo says; nobody would read it.
+  // More than any demo says; nobody would read it.
   bool flooded() const { return bytes_ > kMostProcessOutput; }
 
  private:
@@ -322,8 +320,7 @@ class BuildFolders {
   explicit BuildFolders(const std::string& project) {
     std::error_code ec;
     for (const char* name : {"build", ".pio"})
-      if (fs::path folder = fs::path(project) / name; !fs::exists(folder, ec))
-        absent_.push_back(std::move(folder));
+      if (fs::path folder = fs::path(project) / name; !fs::exists(folder, ec)) absent_.push_back(std::move(folder));
   }
 
   // `make`: not only those that a build has made by now.
@@ -334,8 +331,8 @@ class BuildFolders {
       if (make && folder.filename() == "build") fs::create_directory(folder, ec);
       const fs::path mark = folder / kDerivedMarker;
       if (!fs::is_directory(folder, ec) || fs::exists(mark, ec)) continue;
-      (void)write_scratch_file(
-          mark.string(), "Made by 'aotc build', deleted when the project is made again.\n", ignored);
+      (void)write_scratch_file(mark.string(), "Made by 'aotc build', deleted when the project is made again.\n",
+                               ignored);
     }
   }
 
@@ -391,16 +388,13 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   if (!project.builds()) {
     const std::string tool = project.manifest.value("tool", "");
     diags.error(where, "project-not-built", "a project of this kind is not built by aotc")
-        .help(fmt::format("build it with {}: see its README.md",
-                          tool.empty() ? "the tools of its framework" : tool));
+        .help(fmt::format("build it with {}: see its README.md", tool.empty() ? "the tools of its framework" : tool));
     return kExitUsage;
   }
   // The toolchain of a framework brings its own compiler.
   const bool own_compiler = project.manifest["build"][0] == "cmake";
   if (own_compiler && find_program(project.board.compiler).empty()) {
-    diags
-        .error(where, "tool-missing",
-               fmt::format("the compiler '{}' is not installed", project.board.compiler))
+    diags.error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", project.board.compiler))
         .help(packages_help(project.board.toolchain_packages));
     return kExitToolMissing;
   }
@@ -411,8 +405,7 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   }
   std::vector<std::vector<std::string>> commands;
   std::string absolute = fs::absolute(project.path).string();
-  if (project.manifest.contains("configure"))
-    commands.push_back(fill_in(project.manifest["configure"], absolute));
+  if (project.manifest.contains("configure")) commands.push_back(fill_in(project.manifest["configure"], absolute));
   commands.push_back(fill_in(project.manifest["build"], absolute));
   if (!check_project_path(project.path, diags)) return kExitUsage;
   if (own_compiler) date_back(project.path);
@@ -420,24 +413,22 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   if (own_compiler) folders.mark(true);  // also of a build that is killed
   Progress progress(quiet);
   for (const auto& command : commands) {
-    progress.step(
-        fmt::format("{} {}", commands.size() > 1 && &command == &commands[0] ? "configuring" : "building", project.path));
+    progress.step(fmt::format("{} {}", commands.size() > 1 && &command == &commands[0] ? "configuring" : "building",
+                              project.path));
     ProcessResult r = run_process(command, "", 1800);
     folders.mark();
     if (!r.started) {
       diags.error(where, "tool-missing", fmt::format("'{}' is not installed", command[0]))
-          .help(project.manifest.contains("install")
-                    ? "install it: " + project.manifest.value("install", "")
-                : own_compiler ? "install it: apt-get install " + command[0]
-                               : "this project is built by " +
-                                     project.manifest.value("tool", "the tools of its framework"));
+          .help(project.manifest.contains("install") ? "install it: " + project.manifest.value("install", "")
+                : own_compiler
+                    ? "install it: apt-get install " + command[0]
+                    : "this project is built by " + project.manifest.value("tool", "the tools of its framework"));
       return kExitToolMissing;
     }
     if (r.exit_code == 0) continue;
     std::string text;
     for (const std::string& a : command) text += (text.empty() ? "" : " ") + a;
-    auto& d = diags.error(where, "build-failed",
-                          fmt::format("the build failed with exit code {}", r.exit_code));
+    auto& d = diags.error(where, "build-failed", fmt::format("the build failed with exit code {}", r.exit_code));
     d.note("command: " + text);
     std::istringstream lines(last_lines(r.output, 25));
     for (std::string line; std::getline(lines, line);) d.note(line);
@@ -476,13 +467,11 @@ void read_figures(FirmwareRun& run) {
       size_t eq = word.find('=');
       if (eq == std::string::npos) continue;
       std::string key = word.substr(0, eq), value = word.substr(eq + 1);
-      bool number = !value.empty() && value.find_first_not_of("-0123456789") == std::string::npos &&
-                    value.size() < 19;
+      bool number = !value.empty() && value.find_first_not_of("-0123456789") == std::string::npos && value.size() < 19;
       if (key == "op" && number) {
         op = std::stoll(value);
       } else if (op >= 0 && op < 100000 && key.starts_with("op_") && number) {
-        if (run.op_ticks.size() <= static_cast<size_t>(op))
-          run.op_ticks.resize(static_cast<size_t>(op) + 1);
+        if (run.op_ticks.size() <= static_cast<size_t>(op)) run.op_ticks.resize(static_cast<size_t>(op) + 1);
         run.op_ticks[static_cast<size_t>(op)] = std::stoll(value);
       } else if (number) {
         run.values[key] = std::stoll(value);
@@ -510,9 +499,8 @@ ProjectDir in_emulator(const ProjectDir& project) {
   return out;
 }
 
-Result<FirmwareRun> run_firmware(const ProjectDir& project,
-                                 const std::vector<std::string>& arguments, int timeout_seconds,
-                                 Diagnostics& diags, const std::string& directory) {
+Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
+                                 int timeout_seconds, Diagnostics& diags, const std::string& directory) {
   Location where;
   where.file = project.path;
   if (!project.has_image()) {
@@ -533,8 +521,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
   FirmwareRun out;
   // Firmware on an operating system runs for ever: the emulator is ended with the demo.
   DemoEnd end;
-  out.process = run_process(argv, directory, timeout_seconds,
-                            [&](const std::string& piece) { return end(piece); });
+  out.process = run_process(argv, directory, timeout_seconds, [&](const std::string& piece) { return end(piece); });
   if (!out.process.started) {
     diags.error(where, "tool-missing", fmt::format("'{}' is not installed", argv[0]))
         .help(packages_help(project.board.emulator_packages));
@@ -548,9 +535,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project,
     return kFailure;
   }
   if (out.process.timed_out) {
-    diags
-        .error(where, "device-timeout",
-               fmt::format("the firmware did not end within {} seconds", timeout_seconds))
+    diags.error(where, "device-timeout", fmt::format("the firmware did not end within {} seconds", timeout_seconds))
         .help("give it more time with --timeout SECONDS");
     return kFailure;
   }

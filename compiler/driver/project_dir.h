@@ -60,9 +60,8 @@ struct FirmwareRun {
   nlohmann::ordered_json values;
   std::vector<int64_t> op_ticks;
 };
-Result<FirmwareRun> run_firmware(const ProjectDir& project,
-                                 const std::vector<std::string>& arguments, int timeout_seconds,
-                                 Diagnostics& diags, const std::string& directory = "");
+Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
+                                 int timeout_seconds, Diagnostics& diags, const std::string& directory = "");
 
 // Extracts the figures from the printed text.
 void read_figures(FirmwareRun& run);

@@ -56,11 +56,14 @@ ReportJson absent(const Report& r, bool others) {
   if (!others) add("other options and boards", "aotc report " + (r.project ? "DIRECTORY" : shell_quoted(model)));
   if (!r.compiled.board) add("code for one CPU", "aotc report " + shell_quoted(model) + " --cpu cortex-m4f");
   if (!r.project) {
-    const std::string board = r.compiled.board && !r.compiled.options.board_name.empty() ? r.compiled.board->name : "BOARD";
-    const std::string create = "aotc create " + shell_quoted(model) + " --board " + board + " -o app && aotc build app && ";
+    const std::string board =
+        r.compiled.board && !r.compiled.options.board_name.empty() ? r.compiled.board->name : "BOARD";
+    const std::string create =
+        "aotc create " + shell_quoted(model) + " --board " + board + " -o app && aotc build app && ";
     add("measured instructions", create + "aotc run app && aotc report app");
     add("stack, proven", create + "aotc report app");
-    if (r.data.contains("estimated_cycles")) add("cycles, counted in the emulator", create + "aotc analyze cycles app && aotc report app");
+    if (r.data.contains("estimated_cycles"))
+      add("cycles, counted in the emulator", create + "aotc analyze cycles app && aotc report app");
     return out;
   }
   if (!r.data.contains("stack") && !r.project->board.is_host()) add("stack, proven", "aotc build DIRECTORY");
@@ -118,7 +121,8 @@ Result<ReportJson> read_report(const std::string& path, Diagnostics& diags) {
   auto whole = [&](const char* key, bool (ReportJson::*is)() const noexcept) {
     return out.contains(key) && (out[key].*is)();
   };
-  bool good = !problem && out.is_object() && whole("layers", &ReportJson::is_array) && whole("prefix", &ReportJson::is_string);
+  bool good =
+      !problem && out.is_object() && whole("layers", &ReportJson::is_array) && whole("prefix", &ReportJson::is_string);
   if (good)
     for (const ReportJson& layer : out["layers"]) good = good && layer.is_object();
   if (good) return out;

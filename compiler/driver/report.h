@@ -24,7 +24,8 @@ struct Report {
 
 // `target`: a model file, compiled with these options, or a project, which has its own. Compiles about ten times
 // (variants_of), once without `others`. Reports the errors of compile_model and open_project.
-Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags, bool others = true);
+Result<Report> make_report(const std::string& target, const CompileOptions& given, Diagnostics& diags,
+                           bool others = true);
 
 // Reads an earlier `report --json`. Reports [report-invalid] for any other file.
 Result<ReportJson> read_report(const std::string& path, Diagnostics& diags);

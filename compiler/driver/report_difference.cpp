@@ -56,10 +56,8 @@ std::vector<int> matches(const std::vector<Identity>& before, const std::vector<
   for (size_t i = n; i-- > 0;)
     for (size_t j = m; j-- > 0;) at(i, j) = std::max({at(i + 1, j), at(i, j + 1), both(i, j)});
   for (size_t i = 0, j = 0; i < n && j < m;) {
-    if (both(i, j) > 0 && at(i, j) == both(i, j))
-      out[j++] = static_cast<int>(i++);
-    else
-      at(i + 1, j) >= at(i, j + 1) ? ++i : ++j;
+    if (both(i, j) > 0 && at(i, j) == both(i, j)) out[j++] = static_cast<int>(i++);
+    else at(i + 1, j) >= at(i, j + 1) ? ++i : ++j;
   }
   return out;
 }
@@ -111,7 +109,8 @@ ReportJson words(const ReportJson& before, const ReportJson& after) {
 }
 
 ReportJson described(const ReportJson& layer, const char* change) {
-  return {{"change", change}, {"op_type", text_at(layer, "op_type")}, {"tensor", text_at(first_result(layer), "tensor")}};
+  return {
+      {"change", change}, {"op_type", text_at(layer, "op_type")}, {"tensor", text_at(first_result(layer), "tensor")}};
 }
 
 ReportJson title(const ReportJson& report) {
@@ -154,14 +153,17 @@ ReportJson difference_json(const ReportJson& before, const ReportJson& after) {
                           {"arena_bytes", "state_bytes", "constants_bytes", "code_bytes", "macs", "estimated_cycles",
                            "estimated_instructions"},
                           true);
-  const auto stack_of = [](const ReportJson& r) { return r.contains("stack") && r["stack"].is_object() ? r["stack"] : ReportJson::object(); };
+  const auto stack_of = [](const ReportJson& r) {
+    return r.contains("stack") && r["stack"].is_object() ? r["stack"] : ReportJson::object();
+  };
   for (ReportJson f : figures(stack_of(before), stack_of(after), {"bytes"}, true)) {
     f["figure"] = "stack_bytes";
     out["totals"].push_back(f);
   }
   const auto values_of = [](const ReportJson& r) {
     const ReportJson run = r.value("run", ReportJson::object());
-    return run.is_object() && run.contains("values") && run["values"].is_object() ? run["values"] : ReportJson::object();
+    return run.is_object() && run.contains("values") && run["values"].is_object() ? run["values"]
+                                                                                  : ReportJson::object();
   };
   if (!unit.empty())
     for (const ReportJson& f : figures(values_of(before), values_of(after), {unit}, true)) out["totals"].push_back(f);
@@ -225,8 +227,10 @@ std::string difference_text(const ReportJson& d) {
     out += fmt::format("{} call {} {} '{}'", change, call, escape_for_display(l["op_type"].get<std::string>(), 40),
                        escape_for_display(l["tensor"].get<std::string>(), 40));
     std::string more;
-    for (const ReportJson& w : l.value("what", ReportJson::array())) more += (more.empty() ? "" : ", ") + w.get<std::string>();
-    for (const ReportJson& f : l.value("figures", ReportJson::array())) more += (more.empty() ? "" : ", ") + change_text(f);
+    for (const ReportJson& w : l.value("what", ReportJson::array()))
+      more += (more.empty() ? "" : ", ") + w.get<std::string>();
+    for (const ReportJson& f : l.value("figures", ReportJson::array()))
+      more += (more.empty() ? "" : ", ") + change_text(f);
     out += (more.empty() ? "" : ": " + more) + "\n";
   }
   return out;

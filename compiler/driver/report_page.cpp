@@ -28,10 +28,8 @@ std::string inside_script(const std::string& json) {
   std::string out;
   out.reserve(json.size() + json.size() / 32);
   for (char c : json)
-    if (c == '<')
-      out += "\\u003c";
-    else
-      out += c;
+    if (c == '<') out += "\\u003c";
+    else out += c;
   return out;
 }
 
@@ -47,7 +45,8 @@ std::string source_script(const std::string& c, bool tabs) {
     for (; begins && tabs && c.compare(i, 4, kBlanks) == 0; i += 4) out += '\t';
     if (i == c.size()) break;
     out += c[i];
-    if (c[i] == '<' && i + 1 < c.size() && std::string_view("/!\\").find(c[i + 1]) != std::string_view::npos) out += '\\';
+    if (c[i] == '<' && i + 1 < c.size() && std::string_view("/!\\").find(c[i + 1]) != std::string_view::npos)
+      out += '\\';
   }
   return out;
 }
@@ -72,7 +71,8 @@ std::string number_of(const ReportJson& object, const char* key) {
 std::string shape_of(const ReportJson& layer) {
   std::string out;
   if (!layer.contains("results") || layer["results"].empty()) return out;
-  for (const ReportJson& d : layer["results"][0]["shape"]) out += (out.empty() ? "" : "x") + std::to_string(d.get<int64_t>());
+  for (const ReportJson& d : layer["results"][0]["shape"])
+    out += (out.empty() ? "" : "x") + std::to_string(d.get<int64_t>());
   return out.empty() ? "scalar" : out;
 }
 
@@ -92,7 +92,8 @@ std::string cell(const std::string& text) {
 
 // A name that a spreadsheet would take for a formula begins with an apostrophe.
 std::string field(const std::string& name) {
-  const std::string text = !name.empty() && std::string_view("=+-@\t\r").find(name[0]) != std::string_view::npos ? "'" + name : name;
+  const std::string text =
+      !name.empty() && std::string_view("=+-@\t\r").find(name[0]) != std::string_view::npos ? "'" + name : name;
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
   for (char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -134,9 +135,11 @@ std::string report_page(const ReportJson& report) {
 
 std::string report_markdown(const ReportJson& r) {
   const std::string target = !text_at(r, "board").empty() ? text_at(r, "board")
-                             : !text_at(r, "cpu").empty() ? text_at(r, "cpu") : "any CPU";
+                             : !text_at(r, "cpu").empty() ? text_at(r, "cpu")
+                                                          : "any CPU";
   const bool per_iteration = r.value("per_iteration", false);
-  std::string out = fmt::format("## {} on {}\n\n| figure | value |\n|---|---:|\n", cell(text_at(r, "prefix")), cell(target));
+  std::string out =
+      fmt::format("## {} on {}\n\n| figure | value |\n|---|---:|\n", cell(text_at(r, "prefix")), cell(target));
   for (const char* key : {"arena_bytes", "state_bytes", "constants_bytes", "code_bytes", "macs", "estimated_cycles",
                           "estimated_instructions"})
     if (const std::string value = number_of(r, key); !value.empty())
@@ -149,7 +152,8 @@ std::string report_markdown(const ReportJson& r) {
     out += fmt::format("| stack, {} | {} bytes |\n", text_at(r["stack"], "state"), number_of(r["stack"], "bytes"));
   if (r.contains("peak")) out += "\nPeak: " + cell(text_at(r["peak"], "text")) + ".\n";
   if (!r["next"].empty()) out += "\n";
-  for (const ReportJson& n : r["next"]) out += fmt::format("- `{}`: {}\n", text_at(n, "option"), cell(text_at(n, "text")));
+  for (const ReportJson& n : r["next"])
+    out += fmt::format("- `{}`: {}\n", text_at(n, "option"), cell(text_at(n, "text")));
   if (r.contains("difference")) out += markdown_of_difference(r["difference"]);
   out +=
       "\n<details><summary>Layers</summary>\n\n"

@@ -22,8 +22,7 @@ int64_t number(const ReportJson& object, const char* key) { return object.value(
 class Flow {
  public:
   explicit Flow(const plan::Program& program) : p_(program) {
-    for (size_t i = 0; i < p_.graph.inputs.size(); ++i)
-      made_[p_.graph.inputs[i].tensor] = {{"input", i}};
+    for (size_t i = 0; i < p_.graph.inputs.size(); ++i) made_[p_.graph.inputs[i].tensor] = {{"input", i}};
     for (size_t i = 0; i < p_.graph.states.size(); ++i) made_[p_.graph.states[i].before] = {{"state", i}};
     std::map<int, int> call_of_op;
     for (size_t c = 0; c < p_.calls.size(); ++c) {
@@ -240,10 +239,12 @@ void add_arena(const Compiled& c, ReportJson& report) {
     sum += number(memory[i], "bytes");
     text += (text.empty() ? "" : " + ") + what_is(memory[i], peak);
   }
-  text = fmt::format("call {} {}: {}", peak, report["layers"][static_cast<size_t>(peak)].value("op_type", "copy"), text);
+  text =
+      fmt::format("call {} {}: {}", peak, report["layers"][static_cast<size_t>(peak)].value("op_type", "copy"), text);
   if (alive.size() > 1) text += " = " + with_commas(sum);
   text += " bytes";
-  if (sum > most) text += fmt::format(", of which {} share places: {} are in use", with_commas(sum - most), with_commas(most));
+  if (sum > most)
+    text += fmt::format(", of which {} share places: {} are in use", with_commas(sum - most), with_commas(most));
   report["peak"] = {{"call", peak}, {"used_bytes", most}, {"memory", alive}, {"text", text}};
 }
 

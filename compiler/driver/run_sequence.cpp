@@ -42,8 +42,7 @@ RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& sa
   for (const Sample& sample : samples) out.runs.push_back({sample, false});
   if (graph.states.empty()) return out;
   if (!out.runs.empty()) out.runs[0].reset = true;
-  for (size_t i = 0; i < std::min(kRunsBehindReset, samples.size()); ++i)
-    out.runs.push_back({samples[i], i == 0});
+  for (size_t i = 0; i < std::min(kRunsBehindReset, samples.size()); ++i) out.runs.push_back({samples[i], i == 0});
   out.state_given = ops::calls_library(graph);
   return out;
 }
@@ -88,8 +87,7 @@ std::vector<std::vector<uint8_t>> output_values(const graph::Graph& graph, const
   for (const graph::Port& port : graph.outputs) {
     const graph::TensorId id = port.tensor;
     std::vector<uint8_t>& value = out.emplace_back(values[static_cast<size_t>(id.value)]);
-    if (graph.is_constant(id))
-      value.assign(graph[id].constant->bytes.begin(), graph[id].constant->bytes.end());
+    if (graph.is_constant(id)) value.assign(graph[id].constant->bytes.begin(), graph[id].constant->bytes.end());
     for (size_t i = 0; value.empty() && i < graph.inputs.size(); ++i)
       if (graph.inputs[i].tensor == id) value = inputs[i];
   }

@@ -45,8 +45,7 @@ class ScheduleReader {
 
  private:
   Failure fail(const std::string& what) {
-    diags_.error(where_, "schedule-file", what)
-        .help("start from the file NAME.map.json that 'aotc compile' writes");
+    diags_.error(where_, "schedule-file", what).help("start from the file NAME.map.json that 'aotc compile' writes");
     return kFailure;
   }
 
@@ -70,9 +69,7 @@ class ScheduleReader {
       }
     }
     if (!out_.emplace(c["op_index"].get<int>(), std::move(schedule)).second)
-      return fail(fmt::format("{}: operator {} has a schedule already", name,
-                              c["op_index"].get<int>())),
-             false;
+      return fail(fmt::format("{}: operator {} has a schedule already", name, c["op_index"].get<int>())), false;
     return true;
   }
 
@@ -83,8 +80,8 @@ class ScheduleReader {
 
 }  // namespace
 
-Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text,
-                                                     const std::string& file, Diagnostics& diags) {
+Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text, const std::string& file,
+                                                     Diagnostics& diags) {
   return ScheduleReader(file, diags).run(text);
 }
 

@@ -18,8 +18,8 @@ namespace aotc::driver {
 
 // By operator index in the model's file. Calls without a schedule are skipped. Reports [schedule-file] with the
 // position in the file.
-Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text,
-                                                     const std::string& file, Diagnostics& diags);
+Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text, const std::string& file,
+                                                     Diagnostics& diags);
 
 // Reads a file of at most a few megabytes. Reports [file-read] as well.
 Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Diagnostics& diags);

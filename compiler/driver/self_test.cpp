@@ -75,13 +75,9 @@ std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sa
     check.result = result.result;
     check.bytes = static_cast<int64_t>(value.size());
     check.floating = graph[id].type.dtype == DType::kF32;
-    if (check.floating && !tolerance->exact())
-      sum_floats(value, tolerance->allowed(), check);
-    else if (check.floating)
-      check.checksum = float_checksum(value);
-    else
-      check.checksum =
-          fnv1a_32({reinterpret_cast<const char*>(value.data()), value.size()});
+    if (check.floating && !tolerance->exact()) sum_floats(value, tolerance->allowed(), check);
+    else if (check.floating) check.checksum = float_checksum(value);
+    else check.checksum = fnv1a_32({reinterpret_cast<const char*>(value.data()), value.size()});
     // A sum that is no number cannot be compared: nothing is said of such a result.
     if (std::isfinite(check.sum) && std::isfinite(check.tolerance)) out.push_back(check);
   }

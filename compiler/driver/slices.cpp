@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "driver/compile_checks.h"
-#include "support/text.h"
 #include "plan/instructions.h"
+#include "support/text.h"
 
 namespace aotc::driver {
 
@@ -46,8 +46,7 @@ bool ask_for_less(const SlicedPlan& now, const CompileOptions& options, int64_t 
 
 constexpr int64_t kFiner = 8;
 
-Result<SlicedPlan> plan_once(graph::Graph graph, const plan::PlanOptions& options,
-                             int64_t limit, Diagnostics& diags) {
+Result<SlicedPlan> plan_once(graph::Graph graph, const plan::PlanOptions& options, int64_t limit, Diagnostics& diags) {
   auto program = plan::plan_program(std::move(graph), options, diags);
   if (!program) return kFailure;
   SlicedPlan out;
@@ -56,8 +55,7 @@ Result<SlicedPlan> plan_once(graph::Graph graph, const plan::PlanOptions& option
   auto bands = plan::plan_bands(out.program, options.target, limit, diags);
   if (!bands) return kFailure;
   out.bands = std::move(*bands);
-  for (const plan::CallBands& call : out.bands.calls)
-    out.instructions.push_back(call.instructions);
+  for (const plan::CallBands& call : out.bands.calls) out.instructions.push_back(call.instructions);
   return out;
 }
 
@@ -67,9 +65,8 @@ bool fits(const SlicedPlan& plan, int64_t limit) {
 }
 
 // What cannot be had is asked for no more.
-Result<SlicedPlan> plan_shorter(const graph::Graph& graph, plan::PlanOptions& plan_options,
-                                int64_t limit, const std::map<int, ops::Schedule>& asked,
-                                std::set<int>& refused) {
+Result<SlicedPlan> plan_shorter(const graph::Graph& graph, plan::PlanOptions& plan_options, int64_t limit,
+                                const std::map<int, ops::Schedule>& asked, std::set<int>& refused) {
   const std::map<int, ops::Schedule> before = plan_options.schedules;
   for (const auto& [op, schedule] : asked) {
     plan_options.schedules = before;
@@ -88,8 +85,7 @@ Result<SlicedPlan> plan_shorter(const graph::Graph& graph, plan::PlanOptions& pl
 
 int64_t slice_limit(const CompileOptions& options) {
   const std::string& text = options.slice;
-  const bool digits = !text.empty() && text.size() <= 9 &&
-                      text.find_first_not_of("0123456789") == std::string::npos;
+  const bool digits = !text.empty() && text.size() <= 9 && text.find_first_not_of("0123456789") == std::string::npos;
   return digits ? std::stoll(text) : 0;
 }
 
@@ -99,12 +95,11 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags) {
   };
   if (options.slice.empty()) return success();
   if (options.slice != "call" && slice_limit(options) == 0)
-    return conflict(
-        fmt::format("--slice {} is no number of instructions", escape_for_display(options.slice)),
-        "write --slice call, or a number of up to nine digits");
+    return conflict(fmt::format("--slice {} is no number of instructions", escape_for_display(options.slice)),
+                    "write --slice call, or a number of up to nine digits");
   if (slice_limit(options) > 0 && options.convention != CallingConvention::kPlain)
-    return conflict(fmt::format("--slice {} divides calls, which {} arguments have no place for",
-                                options.slice, name_of(options.convention)),
+    return conflict(fmt::format("--slice {} divides calls, which {} arguments have no place for", options.slice,
+                                name_of(options.convention)),
                     "take --slice call, or leave --calling-convention out");
   if (options.memory == codegen::MemoryMode::kWorkspace)
     return conflict(
@@ -114,8 +109,8 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags) {
   return success();
 }
 
-Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& options,
-                                  plan::PlanOptions& plan_options, Diagnostics& diags) {
+Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& options, plan::PlanOptions& plan_options,
+                                  Diagnostics& diags) {
   const int64_t limit = slice_limit(options);
   plan_options.target.slice = limit;
   // Shorter slices are planned again.
@@ -124,10 +119,8 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
   if (options.slice == "call") {
     plan->instructions = plan::instructions_of_calls(plan->program, plan_options.target);
     // Of rows that are fed a slice is what one of them makes possible.
-    if (const auto feeds = plan::instructions_of_feeds(plan->program, plan_options.target);
-        !feeds.empty()) {
-      const int64_t behind =
-          std::accumulate(plan->instructions.begin() + 1, plan->instructions.end(), int64_t{0});
+    if (const auto feeds = plan::instructions_of_feeds(plan->program, plan_options.target); !feeds.empty()) {
+      const int64_t behind = std::accumulate(plan->instructions.begin() + 1, plan->instructions.end(), int64_t{0});
       const plan::Feeding& fed = *plan->program.feeding;
       plan->instructions[0] = 0;
       for (size_t row = 0; row < feeds.size(); ++row) {
@@ -140,8 +133,8 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
   if (limit == 0) return plan;
   const int64_t arena = plan->program.arena_bytes;
   std::set<int> refused;
-  for (std::map<int, ops::Schedule> asked;
-       ask_for_less(*plan, options, limit, plan_options.schedules, asked, refused); asked.clear()) {
+  for (std::map<int, ops::Schedule> asked; ask_for_less(*plan, options, limit, plan_options.schedules, asked, refused);
+       asked.clear()) {
     auto shorter = plan_shorter(graph, plan_options, limit, asked, refused);
     if (!shorter) break;
     plan = std::move(shorter);
@@ -166,8 +159,7 @@ std::optional<LongestSlice> longest_slice_of(const Compiled& compiled) {
 }
 
 std::optional<LongestFeed> longest_feed_of(const Compiled& compiled) {
-  const std::vector<int64_t> feeds =
-      plan::instructions_of_feeds(compiled.program, compiled.plan_options.target);
+  const std::vector<int64_t> feeds = plan::instructions_of_feeds(compiled.program, compiled.plan_options.target);
   if (feeds.empty()) return std::nullopt;
   const auto longest = std::max_element(feeds.begin(), feeds.end());
   return LongestFeed{longest - feeds.begin(), *longest};
@@ -176,11 +168,10 @@ std::optional<LongestFeed> longest_feed_of(const Compiled& compiled) {
 Status check_feed(const CompileOptions& options, Diagnostics& diags) {
   if (!options.feed) return success();
   if (options.convention != CallingConvention::kPlain)
-    return conflicting(
-        options.model_path,
-        fmt::format("--input rows does calls event by event, which {} arguments have no place for",
-                    name_of(options.convention)),
-        "leave one of --input rows and --calling-convention out", diags);
+    return conflicting(options.model_path,
+                       fmt::format("--input rows does calls event by event, which {} arguments have no place for",
+                                   name_of(options.convention)),
+                       "leave one of --input rows and --calling-convention out", diags);
   if (options.memory == codegen::MemoryMode::kWorkspace)
     return conflicting(options.model_path,
                        "--input rows keeps rows from feed to feed, and blocks of --memory "

@@ -24,8 +24,8 @@ struct SlicedPlan {
   std::vector<int64_t> instructions;
   int64_t more_arena = 0;  // additional bytes due to slices
 };
-Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& options,
-                                  plan::PlanOptions& plan_options, Diagnostics& diags);
+Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& options, plan::PlanOptions& plan_options,
+                                  Diagnostics& diags);
 
 // The call with the longest slice; nullopt if unknown.
 struct LongestSlice {

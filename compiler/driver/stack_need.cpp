@@ -93,9 +93,9 @@ int64_t pushed_in(const std::vector<std::string>& lines, int64_t begin) {
 
 int64_t allowance(const std::string& name) {
   static const std::set<std::string> kMath = {
-      "expf", "logf", "tanhf", "sqrtf", "floorf", "ceilf", "roundf", "fabsf", "erff", "sinf", "cosf",
-      "powf", "rintf", "nearbyintf", "exp", "log", "tanh", "sqrt", "floor", "ceil", "round", "erf",
-      "sin", "cos", "pow", "rint", "lround", "lroundf", "lrintf"};
+      "expf",  "logf", "tanhf", "sqrtf",      "floorf", "ceilf", "roundf", "fabsf",   "erff",  "sinf",
+      "cosf",  "powf", "rintf", "nearbyintf", "exp",    "log",   "tanh",   "sqrt",    "floor", "ceil",
+      "round", "erf",  "sin",   "cos",        "pow",    "rint",  "lround", "lroundf", "lrintf"};
   if (kMath.contains(name)) return kLibm;
   bool small = name.starts_with("__") || name.starts_with("mem");
   return small ? kSmallHelper : kRuntime;
@@ -110,8 +110,7 @@ class Graph {
     std::istringstream graph(file.graph);
     for (std::string line; std::getline(graph, line);) {
       if (line.starts_with("node:")) add_node(line, lines);
-      if (line.starts_with("edge:"))
-        nodes_[quoted(line, "sourcename")].callees.push_back(quoted(line, "targetname"));
+      if (line.starts_with("edge:")) nodes_[quoted(line, "sourcename")].callees.push_back(quoted(line, "targetname"));
     }
   }
 
@@ -187,10 +186,8 @@ int64_t from_frames(const std::string& frames, const std::string& entry) {
     size_t tab = line.find('\t'), colon = line.rfind(':', tab);
     if (tab == std::string::npos || colon == std::string::npos) continue;
     int64_t bytes = number_at(line, tab + 1);
-    if (line.substr(colon + 1, tab - colon - 1) == entry)
-      run = bytes;
-    else
-      others.push_back(bytes);
+    if (line.substr(colon + 1, tab - colon - 1) == entry) run = bytes;
+    else others.push_back(bytes);
   }
   if (run == 0) return 0;
   constexpr int64_t kReturnAddresses = 4 * 4;
@@ -201,8 +198,7 @@ int64_t from_frames(const std::string& frames, const std::string& entry) {
 }
 
 // Compiles one source with a flag that writes what is wanted; false if the compiler does not take it.
-bool compile_with(const Compiled& c, const std::string& folder, const std::string& source,
-                  const std::string& flag) {
+bool compile_with(const Compiled& c, const std::string& folder, const std::string& source, const std::string& flag) {
   std::vector<std::string> argv = {c.board->compiler};
   argv.insert(argv.end(), c.board->cflags.begin(), c.board->cflags.end());
   for (const char* always : {"-std=c99", "-O2", "-ffp-contract=off", "-w", "-I.", "-Icrt/include", "-c"})
@@ -232,10 +228,8 @@ StackNeed stack_need(const Compiled& c) {
     if (!name.ends_with(".c") || name.ends_with("_data.c") || name.starts_with("tvmgen_")) continue;
     if (frames.empty() && compile_with(c, folder.path(), name, "-fcallgraph-info=su"))
       files.push_back({content_of(folder.path() + "/object.ci"), text});
-    else if (compile_with(c, folder.path(), name, "-fstack-usage"))
-      frames += content_of(folder.path() + "/object.su");
-    else
-      return out;
+    else if (compile_with(c, folder.path(), name, "-fstack-usage")) frames += content_of(folder.path() + "/object.su");
+    else return out;
   }
   const std::string entry = c.prefix + "_run";
   int64_t deepest = frames.empty() ? deepest_path(files, entry) : from_frames(frames, entry);

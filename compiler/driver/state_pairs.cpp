@@ -37,8 +37,7 @@ class PairReader {
   // Names may have '=' and '@': the first way to split the text into names that are there is taken.
   std::optional<Pair> read() {
     bool any = false;
-    for (size_t equals = text_.find('='); equals != std::string::npos;
-         equals = text_.find('=', equals + 1)) {
+    for (size_t equals = text_.find('='); equals != std::string::npos; equals = text_.find('=', equals + 1)) {
       any = true;
       auto output = find_port(graph_, graph_.outputs, text_.substr(0, equals));
       if (!output) continue;
@@ -59,10 +58,11 @@ class PairReader {
     if (out == in) return true;
     diags_
         .error(where_, "state-type",
-               fmt::format("'{}': the output is {}, the input {}", escape_for_display(text_),
-                           graph::to_string(out), graph::to_string(in)))
-        .help("a state needs one type, shape, scale and zero point: quantise the model so that both ends have "
-              "the same (one representative_dataset for both), or leave the state to the application");
+               fmt::format("'{}': the output is {}, the input {}", escape_for_display(text_), graph::to_string(out),
+                           graph::to_string(in)))
+        .help(
+            "a state needs one type, shape, scale and zero point: quantise the model so that both ends have "
+            "the same (one representative_dataset for both), or leave the state to the application");
     return false;
   }
 
@@ -74,24 +74,24 @@ class PairReader {
       return std::move(array->bytes);
     Location where;
     where.file = pair.file;
-    diags_.error(where, "state-type",
-                 fmt::format("the initial value is {} of shape {}, the state is {}", name_of(array->dtype),
-                             graph::to_string(array->shape), graph::to_string(type)))
+    diags_
+        .error(where, "state-type",
+               fmt::format("the initial value is {} of shape {}, the state is {}", name_of(array->dtype),
+                           graph::to_string(array->shape), graph::to_string(type)))
         .help("save it with the element type and the shape of the input");
     return std::nullopt;
   }
 
  private:
   void malformed() {
-    diags_
-        .error(where_, "state-invalid", fmt::format("'{}' is not OUTPUT=INPUT", escape_for_display(text_)))
-        .help("name an output and the input that takes its value in the next run: --state new=old, or "
-              "--state new=old@FILE.npy with the first run's value");
+    diags_.error(where_, "state-invalid", fmt::format("'{}' is not OUTPUT=INPUT", escape_for_display(text_)))
+        .help(
+            "name an output and the input that takes its value in the next run: --state new=old, or "
+            "--state new=old@FILE.npy with the first run's value");
   }
   void unknown() {
     Diagnostic& d = diags_.error(
-        where_, "state-name",
-        fmt::format("'{}' names no pair of an output and an input", escape_for_display(text_)));
+        where_, "state-name", fmt::format("'{}' names no pair of an output and an input", escape_for_display(text_)));
     constexpr size_t kMost = 20;
     for (size_t i = 0; i < std::min(graph_.outputs.size(), kMost); ++i)
       d.note(fmt::format("output '{}': {}", escape_for_display(graph_.outputs[i].name),

@@ -30,9 +30,11 @@ std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
                                             : "RAM: outputs",
                                   exact_bytes(f.caller_bytes)};
   if (!in || !out)
-    row.push_back(p.feeding ? fmt::format("{}the input is fed: {} rows of {} bytes", out ? "" : "outputs in the arena, ",
-                                          p.feeding->rows(), p.feeding->row_bytes)
-                            : fmt::format("{} in the arena", in ? "outputs" : out ? "inputs" : "both"));
+    row.push_back(p.feeding ? fmt::format("{}the input is fed: {} rows of {} bytes",
+                                          out ? "" : "outputs in the arena, ", p.feeding->rows(), p.feeding->row_bytes)
+                            : fmt::format("{} in the arena", in    ? "outputs"
+                                                             : out ? "inputs"
+                                                                   : "both"));
   return row;
 }
 
@@ -40,8 +42,8 @@ std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
 int64_t dynamic_operators(const graph::Graph& graph) {
   auto is_one = [&](const graph::Op& op) {
     ops::OpView view{graph, op};
-    return view.has_operand(0) && view.has_operand(1) && view.constant(1) &&
-           view.operand(0).dtype == DType::kF32 && view.operand(1).dtype == DType::kI8;
+    return view.has_operand(0) && view.has_operand(1) && view.constant(1) && view.operand(0).dtype == DType::kF32 &&
+           view.operand(1).dtype == DType::kI8;
   };
   return std::count_if(graph.ops.begin(), graph.ops.end(), is_one);
 }
@@ -52,9 +54,7 @@ std::string in_loops(const Compiled& c) {
   return fmt::format(" ({} in the code, with loops)", c.c.printed_calls);
 }
 
-int64_t cut_channels(const Compiled& c) {
-  return c.statistics.constant_channels + c.statistics.unread_channels;
-}
+int64_t cut_channels(const Compiled& c) { return c.statistics.constant_channels + c.statistics.unread_channels; }
 
 }  // namespace
 
@@ -81,8 +81,9 @@ static void add_sections(const Compiled& c, std::vector<std::vector<std::string>
         bytes += static_cast<int64_t>(p.constants[i].data.bytes.size());
         read += reads[i];
       }
-      rows.push_back({"  in " + (*sections)[s].name, exact_bytes(bytes),
-                      fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
+      rows.push_back(
+          {"  in " + (*sections)[s].name, exact_bytes(bytes),
+           fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
     }
   }
 }
@@ -113,49 +114,44 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
   std::vector<std::vector<std::string>> rows;
   auto limit = [&](const char* use) {
     int64_t bytes = c.board ? c.board->memory_bytes(use) : 0;
-    return bytes > 0 ? fmt::format("of {} on {}", exact_bytes(bytes), c.board->name)
-                     : std::string();
+    return bytes > 0 ? fmt::format("of {} on {}", exact_bytes(bytes), c.board->name) : std::string();
   };
-  std::string proof = p.arena_proven_optimal
-                          ? "optimal"
-                          : fmt::format("lower bound {}", exact_bytes(p.arena_lower_bound));
+  std::string proof =
+      p.arena_proven_optimal ? "optimal" : fmt::format("lower bound {}", exact_bytes(p.arena_lower_bound));
   if (c.options.memory == codegen::MemoryMode::kWorkspace)
     rows.push_back({"RAM: workspace", exact_bytes(f.workspace_bytes), limit("arena")});
-  else
-    rows.push_back({"RAM: arena", exact_bytes(f.arena_bytes), proof, limit("arena")});
+  else rows.push_back({"RAM: arena", exact_bytes(f.arena_bytes), proof, limit("arena")});
   if (f.state_bytes > 0)
     rows.push_back({"RAM: state", exact_bytes(f.state_bytes), "kept from run to run, one for each instance"});
   if (p.feeding && p.feeding->period > 0)
     rows.push_back({"RAM: kept", exact_bytes(p.feeding->kept_bytes), "of the arena, from frame to frame"});
   if (c.operator_workspace_bytes > 0)
-    rows.push_back({"RAM: operators", exact_bytes(c.operator_workspace_bytes),
-                    "allocated by the functions given in C"});
+    rows.push_back(
+        {"RAM: operators", exact_bytes(c.operator_workspace_bytes), "allocated by the functions given in C"});
   rows.push_back(caller_row(p, f));
   if (c.board && !c.board->memories.empty())
-    rows.push_back(
-        {"RAM: stack", exact_bytes(c.board->stack_bytes),
-         stack ? fmt::format("reserved; a run takes {} {}", stack->computed ? "at most" : "perhaps",
-                             exact_bytes(stack->bytes))
-               : "reserved; 'aotc run' measures"});
+    rows.push_back({"RAM: stack", exact_bytes(c.board->stack_bytes),
+                    stack ? fmt::format("reserved; a run takes {} {}", stack->computed ? "at most" : "perhaps",
+                                        exact_bytes(stack->bytes))
+                          : "reserved; 'aotc run' measures"});
   rows.push_back({"flash: constants", exact_bytes(f.constant_bytes),
                   fmt::format("raw {}", exact_bytes(f.raw_constant_bytes)), limit("constants")});
   add_sections(c, rows);
   if (const auto longest = longest_slice_of(c))
     rows.push_back({"longest slice", with_commas(longest->instructions),
-                    fmt::format("instructions at most, by the cost model of {}: call {}",
-                                c.plan_options.target.name, longest->call),
+                    fmt::format("instructions at most, by the cost model of {}: call {}", c.plan_options.target.name,
+                                longest->call),
                     c.more_arena == 0 ? "" : fmt::format("{} bytes more arena for it", with_commas(c.more_arena))});
   if (const auto longest = longest_feed_of(c))
-    rows.push_back(
-        {"longest feed", with_commas(longest->instructions),
-         fmt::format("instructions at most, by the cost model of {}: row {} of {}",
-                     c.plan_options.target.name, longest->row, c.program.feeding->rows())});
+    rows.push_back({"longest feed", with_commas(longest->instructions),
+                    fmt::format("instructions at most, by the cost model of {}: row {} of {}",
+                                c.plan_options.target.name, longest->row, c.program.feeding->rows())});
   add_cycles(c, rows);
   const std::string unit = per_iteration_text(c);
   rows.push_back({"MACs" + (unit.empty() ? " per inference" : unit), with_commas(f.macs)});
   if (const int64_t all = plan::macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
-    rows.back().push_back(fmt::format("of {} in the model, {} are of removed channels", with_commas(all),
-                                      with_commas(all - f.macs)));
+    rows.back().push_back(
+        fmt::format("of {} in the model, {} are of removed channels", with_commas(all), with_commas(all - f.macs)));
   if (!unit.empty()) rows.push_back({"loops", "of unknown length", "inputs or states decide how often they run"});
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
                   fmt::format("{} calls{}, {} functions", p.calls.size(), in_loops(c), p.functions.size())});
@@ -164,17 +160,15 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                     "float activations with int8 weights: rows are quantised when they are known"});
   if (int64_t removed = cut_channels(c); removed > 0)
     rows.push_back({"channels removed", with_commas(removed),
-                    fmt::format("{} constant, {} unread, in {} tensors",
-                                with_commas(c.statistics.constant_channels),
-                                with_commas(c.statistics.unread_channels),
-                                c.statistics.channels_cut_tensors)});
+                    fmt::format("{} constant, {} unread, in {} tensors", with_commas(c.statistics.constant_channels),
+                                with_commas(c.statistics.unread_channels), c.statistics.channels_cut_tensors)});
   std::string out;
   for (const auto& port : p.graph.inputs)
-    out += fmt::format("input  '{}': {}\n", escape_for_display(port.name),
-                       codegen::describe(p.graph[port.tensor].type));
+    out +=
+        fmt::format("input  '{}': {}\n", escape_for_display(port.name), codegen::describe(p.graph[port.tensor].type));
   for (const auto& port : p.graph.outputs)
-    out += fmt::format("output '{}': {}\n", escape_for_display(port.name),
-                       codegen::describe(p.graph[port.tensor].type));
+    out +=
+        fmt::format("output '{}': {}\n", escape_for_display(port.name), codegen::describe(p.graph[port.tensor].type));
   return out + format_table(rows);
 }
 
@@ -196,8 +190,7 @@ nlohmann::ordered_json layers_json(const Compiled& c) {
     int64_t constants = 0;
     for (const plan::CallArgument& a : call.arguments)
       if (a.storage.kind == plan::StorageKind::kConstant)
-        constants += static_cast<int64_t>(
-            p.constants[static_cast<size_t>(a.storage.index)].data.bytes.size());
+        constants += static_cast<int64_t>(p.constants[static_cast<size_t>(a.storage.index)].data.bytes.size());
     j["constants_bytes"] = constants;
     if (call.op_index >= 0) {
       const graph::Op& op = p.graph.ops[static_cast<size_t>(call.op_index)];
@@ -248,8 +241,8 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["raw_constants_bytes"] = f.raw_constant_bytes;
   add_cycles(c, j);
   if (const auto longest = longest_slice_of(c))
-    j["longest_slice"] = {{"call", longest->call}, {"instructions", longest->instructions},
-                          {"more_arena_bytes", c.more_arena}};
+    j["longest_slice"] = {
+        {"call", longest->call}, {"instructions", longest->instructions}, {"more_arena_bytes", c.more_arena}};
   if (c.program.feeding) {
     j["rows"] = {{"count", c.program.feeding->rows()}, {"bytes", c.program.feeding->row_bytes}};
     if (const auto longest = longest_feed_of(c))
@@ -298,9 +291,7 @@ void save_run(const ProjectDir& project, const FirmwareRun& run) {
   j["op_ticks"] = run.op_ticks;
   j["image"] = image_hash(project);
   Diagnostics ignored;  // A report without run figures is still a report.
-  if (!write_file(project.path + "/build/run.json",
-                  json_text(j, 1), ignored))
-    return;
+  if (!write_file(project.path + "/build/run.json", json_text(j, 1), ignored)) return;
 }
 
 std::string unit_of_run(const ProjectDir& project, const nlohmann::ordered_json& run) {

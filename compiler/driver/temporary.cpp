@@ -43,17 +43,13 @@ void clear_left_over(const fs::path& parent) {
   std::vector<std::string> names;
   if (list_directory(parent, names)) return;
   for (const std::string& name : names) {
-    if (!name.starts_with(kPrefix) || name.size() != std::string_view(kPrefix).size() + kRandom)
-      continue;
+    if (!name.starts_with(kPrefix) || name.size() != std::string_view(kPrefix).size() + kRandom) continue;
     const fs::path path = parent / name;
     struct stat status;
-    if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) ||
-        status.st_uid != ::geteuid())
-      continue;
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode) || status.st_uid != ::geteuid()) continue;
     const int lock = lock_directory(path, 0);
     if (lock >= 0) (void)remove_tree(path);
-    if (lock < 0 && errno == ENOENT)
-      ::rmdir(path.c_str());  // killed before it had a lock, or about to lock
+    if (lock < 0 && errno == ENOENT) ::rmdir(path.c_str());  // killed before it had a lock, or about to lock
     if (lock >= 0) ::close(lock);
   }
 }
@@ -73,12 +69,10 @@ TemporaryDirectory::TemporaryDirectory() {
     lock_ = lock_directory(pattern, O_CREAT);
     const bool no_locks = lock_ < 0 && errno != EWOULDBLOCK && errno != ENOENT;
     struct stat held, there;
-    if (no_locks ||
-        (lock_ >= 0 && ::fstat(lock_, &held) == 0 &&
-         ::stat((fs::path(pattern) / kLock).c_str(), &there) == 0 && held.st_ino == there.st_ino))
+    if (no_locks || (lock_ >= 0 && ::fstat(lock_, &held) == 0 &&
+                     ::stat((fs::path(pattern) / kLock).c_str(), &there) == 0 && held.st_ino == there.st_ino))
       path_ = pattern;
-    else if (lock_ >= 0)
-      ::close(std::exchange(lock_, -1));
+    else if (lock_ >= 0) ::close(std::exchange(lock_, -1));
   }
 }
 

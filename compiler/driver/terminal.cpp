@@ -44,10 +44,8 @@ void print_diagnostics(const Diagnostics& diags) {
     for (size_t i = 0; i < text.size();) {
       size_t end = text.find('\n', i);
       std::string line = text.substr(i, end - i);
-      for (const auto& [word, code] : {std::pair{": error: ", "31"},
-                                       {": warning: ", "35"},
-                                       {"  note: ", "36"},
-                                       {"  help: ", "32"}}) {
+      for (const auto& [word, code] :
+           {std::pair{": error: ", "31"}, {": warning: ", "35"}, {"  note: ", "36"}, {"  help: ", "32"}}) {
         size_t at = line.find(word);
         if (at == std::string::npos || (word[0] == ' ' && at != 0)) continue;
         std::string w(word);
@@ -64,11 +62,10 @@ void print_diagnostics(const Diagnostics& diags) {
 
 int exit_code_of(const Diagnostics& diags, int otherwise) {
   static const std::pair<const char*, int> kCodes[] = {
-      {"internal", kExitInternal},       {"tool-missing", kExitToolMissing},
-      {"no-emulator", kExitToolMissing}, {"does-not-fit", kExitDoesNotFit}, {"pool-too-small", kExitDoesNotFit},
-      {"not-built", kExitBadInput},      {"project-invalid", kExitBadInput},
-      {"option-conflict", kExitUsage},   {"cpu-unknown", kExitBadInput},   {"pool-invalid", kExitUsage},
-      {"shape-invalid", kExitUsage}};
+      {"internal", kExitInternal},        {"tool-missing", kExitToolMissing},  {"no-emulator", kExitToolMissing},
+      {"does-not-fit", kExitDoesNotFit},  {"pool-too-small", kExitDoesNotFit}, {"not-built", kExitBadInput},
+      {"project-invalid", kExitBadInput}, {"option-conflict", kExitUsage},     {"cpu-unknown", kExitBadInput},
+      {"pool-invalid", kExitUsage},       {"shape-invalid", kExitUsage}};
   for (const auto& [slug, code] : kCodes)
     for (const Diagnostic& d : diags.all())
       if (d.severity == Severity::kError && d.slug == slug) return code;
@@ -115,8 +112,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows) {
 
 std::string format_bytes(int64_t bytes) {
   if (bytes < 100000) return with_commas(bytes) + " bytes";
-  if (bytes < int64_t{100} << 20)
-    return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
+  if (bytes < int64_t{100} << 20) return fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024);
   return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1 << 20));
 }
 
@@ -124,8 +120,7 @@ std::string exact_bytes(int64_t bytes) { return with_commas(bytes) + " bytes"; }
 
 std::string shell_quoted(const std::string& path) {
   bool plain = !path.empty() &&
-               path.find_first_not_of(
-                   "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") ==
+               path.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=") ==
                    std::string::npos;
   if (plain) return path;
   std::string out = "'";
@@ -146,7 +141,7 @@ void Progress::bar(const std::string& what, int64_t done, int64_t total) {
   if (quiet_ || !terminal_ || total <= 0) return;
   int filled = static_cast<int>(24 * done / total);
   print_err("\r\x1b[K{} [{}{}] {}/{}", what, std::string(static_cast<size_t>(filled), '#'),
-             std::string(static_cast<size_t>(24 - filled), '.'), done, total);
+            std::string(static_cast<size_t>(24 - filled), '.'), done, total);
   std::fflush(stderr);
   open_ = true;
 }

@@ -30,7 +30,8 @@ Failure wrong_names(const std::string& file, const std::string& what, const std:
   return kFailure;
 }
 
-constexpr const char* kGiveNames = "give each model a name of its own: --name NAME, once for each model, in their order";
+constexpr const char* kGiveNames =
+    "give each model a name of its own: --name NAME, once for each model, in their order";
 
 // What an option says of one model, or what models cannot share.
 Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
@@ -59,7 +60,8 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
   if (apart != nullptr)
     return conflicting(file, fmt::format("{} and --together do not go together", apart),
                        fmt::format("leave {} out, or compile the models alone: theirs are names of their own, and one "
-                                   "arena of the larger size serves both", apart),
+                                   "arena of the larger size serves both",
+                                   apart),
                        diags);
   return success();
 }
@@ -68,7 +70,8 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
 bool may_collide(const std::string& one, const std::string& other) {
   if (!other.starts_with(one + "_")) return false;
   const std::string rest = other.substr(one.size() + 1) + "_";
-  for (const char* word : {"input_", "inputs_", "output_", "outputs_", "call", "for_each_", "place_of_", "arena_", "state_"})
+  for (const char* word :
+       {"input_", "inputs_", "output_", "outputs_", "call", "for_each_", "place_of_", "arena_", "state_"})
     if (rest.starts_with(word)) return true;
   return false;
 }
@@ -78,8 +81,10 @@ Status check_names(const std::vector<std::string>& names, const std::vector<std:
   for (size_t i = 0; i < names.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (upper(names[i]) == upper(names[j]))
-        return wrong_names(files[i], fmt::format("'{}' is called '{}', as '{}' is", escape_for_display(files[i]), names[i],
-                                                 escape_for_display(files[j])), kGiveNames, diags);
+        return wrong_names(files[i],
+                           fmt::format("'{}' is called '{}', as '{}' is", escape_for_display(files[i]), names[i],
+                                       escape_for_display(files[j])),
+                           kGiveNames, diags);
   std::vector<std::string> all = names;
   all.push_back(program);
   for (size_t i = 0; i < names.size(); ++i)
@@ -98,8 +103,9 @@ Status check_names(const std::vector<std::string>& names, const std::vector<std:
 Result<std::vector<std::string>> names_of(const ModelsChoice& choice, Diagnostics& diags) {
   std::vector<std::string> out;
   if (!choice.names.empty() && choice.names.size() != choice.paths.size())
-    return wrong_names(choice.paths[0], fmt::format("there are {} models and {} names", choice.paths.size(),
-                                                    choice.names.size()), kGiveNames, diags);
+    return wrong_names(choice.paths[0],
+                       fmt::format("there are {} models and {} names", choice.paths.size(), choice.names.size()),
+                       kGiveNames, diags);
   for (size_t i = 0; i < choice.paths.size(); ++i) {
     if (choice.names.empty()) {
       out.push_back(prefix_of(std::filesystem::path(choice.paths[i]).stem().string()));
@@ -113,7 +119,7 @@ Result<std::vector<std::string>> names_of(const ModelsChoice& choice, Diagnostic
   return out;
 }
 
-int64_t sum_of(const Together& t, int64_t Figures::*figure) {
+int64_t sum_of(const Together& t, int64_t Figures::* figure) {
   int64_t sum = 0;
   for (const Compiled& m : t.models) sum += figures_of(m).*figure;
   return sum;
@@ -165,7 +171,8 @@ Result<Together> compile_together(const CompileOptions& options, const ModelsCho
   CompileOptions one = options;
   one.model_path = choice.paths.empty() ? "" : choice.paths[0];
   if (choice.paths.size() < 2)
-    return conflicting(one.model_path, "--together is for two models and more", "leave it out, or name another model", diags);
+    return conflicting(one.model_path, "--together is for two models and more", "leave it out, or name another model",
+                       diags);
   if (!check_options_of_all(one, diags)) return kFailure;
   auto names = names_of(choice, diags);
   if (!names) return kFailure;
@@ -219,9 +226,7 @@ nlohmann::ordered_json together_json(const Together& t) {
   nlohmann::ordered_json j;
   j["format_version"] = project::kFormatVersion;
   j["prefix"] = t.prefix;
-  auto add = [&](const char* name, int64_t together, int64_t sum) {
-    j[name] = {{"together", together}, {"sum", sum}};
-  };
+  auto add = [&](const char* name, int64_t together, int64_t sum) { j[name] = {{"together", together}, {"sum", sum}}; };
   add("arena_bytes", t.c.arena_bytes, sum_of(t, &Figures::arena_bytes));
   add("constants_bytes", t.c.constant_bytes, sum_of(t, &Figures::constant_bytes));
   add("functions", t.c.functions, functions_of_all(t));
@@ -235,10 +240,8 @@ int check_together_command(const CompileOptions& options, const ModelsChoice& ch
   auto compiled = compile_together(options, choice, diags);
   if (!compiled) return fail(diags);
   const bool fits = check_fit_together(*compiled, diags);
-  if (common.json)
-    print_out("{}\n", json_text(together_json(*compiled), 1));
-  else
-    print_out("{}", together_text(*compiled));
+  if (common.json) print_out("{}\n", json_text(together_json(*compiled), 1));
+  else print_out("{}", together_text(*compiled));
   if (!fits) return fail(diags);
   print_diagnostics(diags);
   return kExitDone;

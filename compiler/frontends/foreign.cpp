@@ -19,8 +19,7 @@ namespace fs = std::filesystem;
 using Bytes = std::span<const uint8_t>;
 
 bool begins(Bytes bytes, std::string_view with, size_t at = 0) {
-  return bytes.size() >= at + with.size() &&
-         std::memcmp(bytes.data() + at, with.data(), with.size()) == 0;
+  return bytes.size() >= at + with.size() && std::memcmp(bytes.data() + at, with.data(), with.size()) == 0;
 }
 
 // --- What to type
@@ -41,8 +40,7 @@ std::vector<std::string> by_tensorflow(const std::string& converter, const std::
 }
 
 std::string by_torch(const std::string& module, const std::string& file) {
-  return fmt::format("ai_edge_torch.convert({}, (SAMPLE_INPUT,)).export('{}.tflite')", module,
-                     stem_of(file));
+  return fmt::format("ai_edge_torch.convert({}, (SAMPLE_INPUT,)).export('{}.tflite')", module, stem_of(file));
 }
 
 Foreign keras(const std::string& what, const std::string& file) {
@@ -53,20 +51,17 @@ Foreign keras(const std::string& what, const std::string& file) {
 }
 
 Foreign saved_model(const std::string& what, const std::string& folder) {
-  return {what, by_tensorflow(
-                    fmt::format("tf.lite.TFLiteConverter.from_saved_model('{}')", shown(folder)),
-                    fs::path(folder).lexically_normal().string())};
+  return {what, by_tensorflow(fmt::format("tf.lite.TFLiteConverter.from_saved_model('{}')", shown(folder)),
+                              fs::path(folder).lexically_normal().string())};
 }
 
 Foreign core_ml() {
-  return {"a Core ML model",
-          {"nothing converts it back: convert the Keras or PyTorch model that it was made of"}};
+  return {"a Core ML model", {"nothing converts it back: convert the Keras or PyTorch model that it was made of"}};
 }
 
 Foreign torch_weights(const std::string& file) {
   return {"a file of PyTorch weights, without the network",
-          {fmt::format("load them into the Python class they belong to, then: {}",
-                       by_torch("model.eval()", file)),
+          {fmt::format("load them into the Python class they belong to, then: {}", by_torch("model.eval()", file)),
            "pip install ai-edge-torch"}};
 }
 
@@ -108,8 +103,7 @@ std::vector<std::string> names_in_zip(Bytes bytes) {
   while (end > lowest && !begins(bytes, "PK\x05\x06", end - 1)) --end;
   if (end == lowest) return names;
   size_t at = little(bytes, end - 1 + 16, 4);
-  while (names.size() < kMostNames && begins(bytes, "PK\x01\x02", at) &&
-         bytes.size() - at >= kEntry) {
+  while (names.size() < kMostNames && begins(bytes, "PK\x01\x02", at) && bytes.size() - at >= kEntry) {
     size_t name = little(bytes, at + 28, 2);
     if (bytes.size() - at - kEntry < name) break;
     names.emplace_back(reinterpret_cast<const char*>(bytes.data()) + at + kEntry, name);
@@ -121,14 +115,12 @@ std::vector<std::string> names_in_zip(Bytes bytes) {
 Foreign zip(Bytes bytes, const std::string& file) {
   std::vector<std::string> names = names_in_zip(bytes);
   auto any = [&](std::string_view end) {
-    return std::find_if(names.begin(), names.end(),
-                        [&](const std::string& name) { return name.ends_with(end); });
+    return std::find_if(names.begin(), names.end(), [&](const std::string& name) { return name.ends_with(end); });
   };
   auto has = [&](std::string_view end) { return any(end) != names.end(); };
   auto has_folder = [&](std::string_view folder) {
-    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-      return name.find(folder) != std::string::npos;
-    });
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& name) { return name.find(folder) != std::string::npos; });
   };
   if (has("model.weights.h5") && has("config.json")) return keras("a Keras model", file);
   if (has("archive_format") || has("serialized_exported_program.json"))
@@ -136,19 +128,17 @@ Foreign zip(Bytes bytes, const std::string& file) {
             {"convert it: pip install ai-edge-torch, then in Python: " +
              by_torch(fmt::format("torch.export.load('{}').module()", shown(file)), file)}};
   if (has("data.pkl") && has_folder("/code/"))
-    return {"a TorchScript model",
-            {"convert the nn.Module that it was made of: " + by_torch("model.eval()", file),
-             "pip install ai-edge-torch"}};
+    return {
+        "a TorchScript model",
+        {"convert the nn.Module that it was made of: " + by_torch("model.eval()", file), "pip install ai-edge-torch"}};
   if (has("data.pkl")) return torch_weights(file);
   if (has_folder("com.apple.CoreML")) return core_ml();
   if (has("saved_model.pb"))
-    return {"a zip with a SavedModel",
-            {"unzip it, and give aotc the folder: it says what to type"}};
+    return {"a zip with a SavedModel", {"unzip it, and give aotc the folder: it says what to type"}};
   if (has(".tflite"))
-    return {"a zip with a model in it",
-            {fmt::format("unzip {} {}", shown(file), shown(*any(".tflite")))}};
-  if (!names.empty() && std::all_of(names.begin(), names.end(),
-                                    [](const std::string& n) { return n.ends_with(".npy"); }))
+    return {"a zip with a model in it", {fmt::format("unzip {} {}", shown(file), shown(*any(".tflite")))}};
+  if (!names.empty() &&
+      std::all_of(names.begin(), names.end(), [](const std::string& n) { return n.ends_with(".npy"); }))
     return {"NumPy arrays",
             {"arrays are given beside a model, one .npy file an input: aotc verify MODEL --input "
              "FILE.npy"}};
@@ -180,8 +170,7 @@ std::optional<std::vector<Field>> fields_of(Bytes bytes) {
   };
   while (at < bytes.size()) {
     uint64_t key = 0, length = 0;
-    if (!varint(key) || (key >> 3) == 0 || (key >> 3) > 0xffffff || out.size() == kMostFields)
-      return std::nullopt;
+    if (!varint(key) || (key >> 3) == 0 || (key >> 3) > 0xffffff || out.size() == kMostFields) return std::nullopt;
     Field field{static_cast<uint32_t>(key >> 3), (key & 7) == 2, {}};
     if ((key & 7) == 0) {
       if (!varint(length)) return std::nullopt;
@@ -213,20 +202,16 @@ std::optional<Foreign> protocol_buffer(Bytes bytes, const std::string& file) {
   auto fields = fields_of(bytes);
   if (!fields) return std::nullopt;
   auto has = [&](uint32_t number, bool is_bytes) {
-    return std::any_of(fields->begin(), fields->end(), [&](const Field& f) {
-      return f.number == number && f.is_bytes == is_bytes;
-    });
+    return std::any_of(fields->begin(), fields->end(),
+                       [&](const Field& f) { return f.number == number && f.is_bytes == is_bytes; });
   };
   auto all = [&](auto matches) { return std::all_of(fields->begin(), fields->end(), matches); };
-  if (has(1, false) &&
-      std::any_of(fields->begin(), fields->end(), [](const Field& f) { return f.number >= 200; }))
+  if (has(1, false) && std::any_of(fields->begin(), fields->end(), [](const Field& f) { return f.number >= 200; }))
     return core_ml();
   if (has(1, false) && has(2, true) && all([](const Field& f) { return f.number <= 2; }))
-    return saved_model("the graph of a SavedModel", fs::path(file).parent_path().empty()
-                                                        ? "."
-                                                        : fs::path(file).parent_path().string());
-  if (fields->front().number == 1 && fields->front().is_bytes &&
-      is_graph_node(fields->front().bytes))
+    return saved_model("the graph of a SavedModel",
+                       fs::path(file).parent_path().empty() ? "." : fs::path(file).parent_path().string());
+  if (fields->front().number == 1 && fields->front().is_bytes && is_graph_node(fields->front().bytes))
     return Foreign{"a frozen TensorFlow graph",
                    by_tensorflow(fmt::format("tf.compat.v1.lite.TFLiteConverter.from_frozen_graph("
                                              "'{}', ['INPUT'], ['OUTPUT'])",
@@ -245,12 +230,10 @@ std::optional<Foreign> recognise_foreign(Bytes bytes, const std::string& file) {
   if (begins(bytes, "\x89HDF\r\n\x1a\n")) return keras("a Keras model in HDF5", file);
   if (begins(bytes, "\x93NUMPY"))
     return Foreign{"a NumPy array",
-                   {fmt::format("arrays are given beside a model: aotc verify MODEL --input {}",
-                                shown(file))}};
+                   {fmt::format("arrays are given beside a model: aotc verify MODEL --input {}", shown(file))}};
   if (begins(bytes, "\x1f\x8b"))
-    return Foreign{
-        "compressed by gzip",
-        {fmt::format("gunzip {}, or tar xzf {} if it is an archive", shown(file), shown(file))}};
+    return Foreign{"compressed by gzip",
+                   {fmt::format("gunzip {}, or tar xzf {} if it is an archive", shown(file), shown(file))}};
   if (begins(bytes, "ORTM", 4))
     return Foreign{"a model in ONNX Runtime's own format",
                    {"nothing converts it back: give aotc the .onnx file that it was made of"}};
@@ -286,8 +269,8 @@ std::string readable_formats() {
 }
 
 void report_foreign(Diagnostics& diags, const Location& at, const Foreign& foreign) {
-  Diagnostic& d = diags.error(at, "model-format",
-                              fmt::format("this is {}; aotc reads {}", foreign.what, readable_formats()));
+  Diagnostic& d =
+      diags.error(at, "model-format", fmt::format("this is {}; aotc reads {}", foreign.what, readable_formats()));
   for (const std::string& help : foreign.helps) d.help(help);
 }
 

@@ -43,8 +43,8 @@ const Frontend* recognise(std::span<const uint8_t> bytes) {
   return first_frontend([&](const Frontend& f) { return f.recognise(bytes); });
 }
 
-Result<graph::Graph> read_model(FileBytes bytes, const std::string& file,
-                                Diagnostics& diags, const ReadOptions& options) {
+Result<graph::Graph> read_model(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                                const ReadOptions& options) {
   const Frontend* frontend = recognise(bytes);
   Location at;
   at.file = file;

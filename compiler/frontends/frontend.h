@@ -62,8 +62,8 @@ struct Frontend {
   bool (*recognise)(std::span<const uint8_t> bytes);
   // The bytes are untrusted; the result is a graph whose operators passed ops::verify_op, or located errors. Time and
   // memory are bounded by the size of the file. `file`: the model's name in messages.
-  Result<graph::Graph> (*read)(FileBytes bytes, const std::string& file,
-                               Diagnostics& diags, const ReadOptions& options);
+  Result<graph::Graph> (*read)(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                               const ReadOptions& options);
   // All operators of the format for `aotc ops`, supported ones first.
   std::vector<FormatOperator> (*operators)();
   bool signatures = true;        // models may have several entry points
@@ -83,7 +83,7 @@ const Frontend* recognise(std::span<const uint8_t> bytes);
 
 // Reads a model of any of these formats. If no format recognises the content, the format of the file's extension
 // reports the error, else [model-format] is reported.
-Result<graph::Graph> read_model(FileBytes bytes, const std::string& file,
-                                Diagnostics& diags, const ReadOptions& options = {});
+Result<graph::Graph> read_model(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                                const ReadOptions& options = {});
 
 }  // namespace aotc::frontends

@@ -105,8 +105,7 @@ bool parse(std::string_view text, float& value) {
     return true;
   }
   // from_chars would also take "INF", "infinity" and "nan(...)"; one spelling of each is enough.
-  if (text.find_first_of("nNyY") != std::string_view::npos && text != "inf" && text != "-inf")
-    return false;
+  if (text.find_first_of("nNyY") != std::string_view::npos && text != "inf" && text != "-inf") return false;
   return parse_whole(text, value, std::chars_format::general);
 }
 

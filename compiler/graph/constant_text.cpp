@@ -31,22 +31,14 @@ std::string print_element(DType type, const ConstantView& constant, int64_t i) {
       return byte > 1 ? "" : attribute_text::print(byte == 1);
     }
     case DType::kI4:
-    case DType::kI8:
-      return std::to_string(constant.get<int8_t>(i));
-    case DType::kU8:
-      return std::to_string(constant.get<uint8_t>(i));
-    case DType::kI16:
-      return std::to_string(constant.get<int16_t>(i));
-    case DType::kU16:
-      return std::to_string(constant.get<uint16_t>(i));
-    case DType::kI32:
-      return std::to_string(constant.get<int32_t>(i));
-    case DType::kU32:
-      return std::to_string(constant.get<uint32_t>(i));
-    case DType::kI64:
-      return std::to_string(constant.get<int64_t>(i));
-    case DType::kF32:
-      return attribute_text::print(constant.get<float>(i));
+    case DType::kI8: return std::to_string(constant.get<int8_t>(i));
+    case DType::kU8: return std::to_string(constant.get<uint8_t>(i));
+    case DType::kI16: return std::to_string(constant.get<int16_t>(i));
+    case DType::kU16: return std::to_string(constant.get<uint16_t>(i));
+    case DType::kI32: return std::to_string(constant.get<int32_t>(i));
+    case DType::kU32: return std::to_string(constant.get<uint32_t>(i));
+    case DType::kI64: return std::to_string(constant.get<int64_t>(i));
+    case DType::kF32: return attribute_text::print(constant.get<float>(i));
     case DType::kF64: {
       double value = constant.get<double>(i);
       return std::isnan(value) ? "" : print_double(value);
@@ -99,8 +91,7 @@ int hex_digit(char c) {
 
 std::string print_constant(DType type, const ConstantView& constant, int64_t limit) {
   if (static_cast<int64_t>(constant.bytes.size()) > limit) {
-    std::string_view bytes(reinterpret_cast<const char*>(constant.bytes.data()),
-                           constant.bytes.size());
+    std::string_view bytes(reinterpret_cast<const char*>(constant.bytes.data()), constant.bytes.size());
     return fmt::format("hash {:016x} of {} bytes", stable_hash(bytes), constant.bytes.size());
   }
   std::string list = print_list(type, constant);

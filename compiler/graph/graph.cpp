@@ -29,8 +29,7 @@ TensorId Graph::add_tensor(Tensor tensor) {
   return {static_cast<int32_t>(tensors.size() - 1)};
 }
 
-TensorId Graph::add_constant(std::string constant_name, TensorType type,
-                             std::vector<uint8_t> bytes) {
+TensorId Graph::add_constant(std::string constant_name, TensorType type, std::vector<uint8_t> bytes) {
   Tensor tensor;
   tensor.name = std::move(constant_name);
   tensor.type = std::move(type);

@@ -143,13 +143,13 @@ struct Graph {
   Location location_of(TensorId id) const;
 
   // Roles of a tensor: defined outside of the operators, or read after the last one.
-  bool is_input(TensorId id) const;         // of an input port
-  bool is_output(TensorId id) const;        // of an output port
-  bool is_state(TensorId id) const;         // `before` of a state
-  bool is_next_state(TensorId id) const;    // `after` of a state
+  bool is_input(TensorId id) const;       // of an input port
+  bool is_output(TensorId id) const;      // of an output port
+  bool is_state(TensorId id) const;       // `before` of a state
+  bool is_next_state(TensorId id) const;  // `after` of a state
   bool is_given(TensorId id) const { return is_input(id) || is_state(id); }
   bool is_kept(TensorId id) const { return is_output(id) || is_next_state(id); }
-  int64_t state_bytes() const;              // of all states, without gaps
+  int64_t state_bytes() const;  // of all states, without gaps
 };
 
 // Index of the op that defines each tensor (-1: none), and the ops that read it, in order.
@@ -199,14 +199,12 @@ std::string to_string(const TensorType& type);
 using DefinitionLookup = std::function<const OpDefinition*(std::string_view name)>;
 // Parses the text form; any bytes give a graph or one located [ir-parse] error. The returned graph has the right
 // syntax, operators and attribute names; verify_structure checks the rest.
-Result<Graph> parse(const std::string& text, const std::string& file, const DefinitionLookup& find,
-                    Diagnostics& diags);
+Result<Graph> parse(const std::string& text, const std::string& file, const DefinitionLookup& find, Diagnostics& diags);
 
 template <typename T>
 T ConstantView::get(int64_t index) const {
   T value;
-  std::copy_n(bytes.data() + static_cast<size_t>(index) * sizeof(T), sizeof(T),
-              reinterpret_cast<uint8_t*>(&value));
+  std::copy_n(bytes.data() + static_cast<size_t>(index) * sizeof(T), sizeof(T), reinterpret_cast<uint8_t*>(&value));
   return value;
 }
 

@@ -19,8 +19,7 @@ namespace {
 
 class Parser : private Scope, private TextReader {
  public:
-  Parser(const std::string& text, const std::string& file, const DefinitionLookup& find,
-         Diagnostics& diags)
+  Parser(const std::string& text, const std::string& file, const DefinitionLookup& find, Diagnostics& diags)
       : TextReader(text, file, "ir-parse", diags), find_(find) {}
 
   Result<Graph> run() {
@@ -64,9 +63,8 @@ class Parser : private Scope, private TextReader {
     if (word == "next") return parse_next();
     if (!word.empty() && cursor_.next_is('(')) return parse_call({}, word, at);
     if (word.empty()) return fail("expected a statement or '}'");
-    return fail_at(
-        at, fmt::format("expected a statement or '}}', found '{}'", shown(word)),
-        "statements begin with input, output, const, state, next, tensor, or %result = operator(...)");
+    return fail_at(at, fmt::format("expected a statement or '}}', found '{}'", shown(word)),
+                   "statements begin with input, output, const, state, next, tensor, or %result = operator(...)");
   }
 
   // '%' and a name; an id valid here is an index into names_.
@@ -96,8 +94,7 @@ class Parser : private Scope, private TextReader {
       if (!required) return id;
       return fail(fmt::format("expected the name of %{} as a quoted string", named(*id).name));
     }
-    if (named(*id).declared)
-      return fail_at(at, fmt::format("tensor %{} is declared twice", named(*id).name));
+    if (named(*id).declared) return fail_at(at, fmt::format("tensor %{} is declared twice", named(*id).name));
     Tensor tensor;
     auto name = parse_string("the tensor's name");
     if (!name) return kFailure;
@@ -190,15 +187,13 @@ class Parser : private Scope, private TextReader {
     Op op;
     op.definition = find_(name);
     if (op.definition == nullptr)
-      return fail_at(at, fmt::format("unknown operator '{}'", shown(name)),
-                     "'aotc ops' lists the operators");
+      return fail_at(at, fmt::format("unknown operator '{}'", shown(name)), "'aotc ops' lists the operators");
     op.results = std::move(results);
     op.location.file = file_;
     op.location.line = at.line;
     op.location.column = at.column;
     op.location.op_type = std::string(name);
-    if (!op.results.empty() && op.results[0].valid())
-      op.location.tensor = named(op.results[0]).tensor.name;
+    if (!op.results.empty() && op.results[0].valid()) op.location.tensor = named(op.results[0]).tensor.name;
     if (!expect('(')) return kFailure;
     while (!cursor_.accept(')')) {
       if (!op.operands.empty() && !expect(',')) return kFailure;
@@ -221,7 +216,8 @@ class Parser : private Scope, private TextReader {
 
   // region "name" { statements }, in which tensors are numbered anew.
   Status parse_region(Op& op) {
-    if (++depth_ > kMostDepth) return fail(fmt::format("regions are more than {} deep; here a next one begins", kMostDepth));
+    if (++depth_ > kMostDepth)
+      return fail(fmt::format("regions are more than {} deep; here a next one begins", kMostDepth));
     Scope outer;
     std::swap(outer, static_cast<Scope&>(*this));
     auto name = parse_string("the region's name");
@@ -248,21 +244,19 @@ class Parser : private Scope, private TextReader {
         TextPosition value_at = cursor_.position();
         std::string_view value = cursor_.value();
         if (value.empty()) return fail("expected the attribute's value");
-        if (!attributes->parse(name, value))
-          return fail_attribute(op, *attributes, name, at, value, value_at);
+        if (!attributes->parse(name, value)) return fail_attribute(op, *attributes, name, at, value, value_at);
       }
     }
     op.attributes = std::move(attributes);
     return success();
   }
 
-  Failure fail_attribute(const Op& op, const AttributesBase& attributes, std::string_view name,
-                         TextPosition at, std::string_view value, TextPosition value_at) {
+  Failure fail_attribute(const Op& op, const AttributesBase& attributes, std::string_view name, TextPosition at,
+                         std::string_view value, TextPosition value_at) {
     std::vector<std::string> names;
     for (const AttributeText& field : attributes.print()) {
       if (field.first == name)
-        return fail_at(value_at, fmt::format("'{}' is not a value of attribute '{}'", shown(value),
-                                             field.first));
+        return fail_at(value_at, fmt::format("'{}' is not a value of attribute '{}'", shown(value), field.first));
       names.push_back(field.first);
     }
     std::vector<std::string> near = closest(name, names, 1);
@@ -313,8 +307,7 @@ class Parser : private Scope, private TextReader {
     std::vector<TensorId> ids(names_.size());
     for (size_t i : order) {
       if (!names_[i].declared)
-        return fail_at(names_[i].first_use,
-                       fmt::format("tensor %{} is declared nowhere", shown(names_[i].name)),
+        return fail_at(names_[i].first_use, fmt::format("tensor %{} is declared nowhere", shown(names_[i].name)),
                        "declare it with a name and a type where it is defined");
       ids[i] = graph_.add_tensor(std::move(names_[i].tensor));
     }

@@ -15,8 +15,7 @@ std::string print_quantization(const Quantization& q) {
   if (q.scale.size() == 1 && q.zero_point.size() == 1 && q.axis == 0)
     return fmt::format(" quant({}, {})", attribute_text::print(q.scale[0]), q.zero_point[0]);
   std::string out = fmt::format(" quant(axis {}, [", q.axis);
-  for (size_t i = 0; i < q.scale.size(); ++i)
-    out += (i > 0 ? ", " : "") + attribute_text::print(q.scale[i]);
+  for (size_t i = 0; i < q.scale.size(); ++i) out += (i > 0 ? ", " : "") + attribute_text::print(q.scale[i]);
   out += "]";
   // Zero points are all 0 in nearly every per-channel tensor.
   if (q.zero_point != std::vector<int64_t>(q.scale.size(), 0))
@@ -77,11 +76,9 @@ class Printer {
 
   void print_port(const char* keyword, const Port& port) {
     // A constant cannot be declared by a port line, even in a graph that is wrong.
-    bool declare = port.tensor.valid() && !graph_[port.tensor].constant &&
-                   std::string_view(keyword) == "input";
+    bool declare = port.tensor.valid() && !graph_[port.tensor].constant && std::string_view(keyword) == "input";
     out_ += indent_ + fmt::format("{} {}", keyword, shown(port.tensor, declare));
-    if (!port.tensor.valid() || port.name != graph_[port.tensor].name)
-      out_ += " as " + quoted(port.name);
+    if (!port.tensor.valid() || port.name != graph_[port.tensor].name) out_ += " as " + quoted(port.name);
     out_ += "\n";
   }
 
@@ -103,8 +100,7 @@ class Printer {
       const Tensor& tensor = graph_[id];
       if (tensor.constant) {
         out_ += indent_ + "const " + shown(id, true) + " = " +
-                print_constant(tensor.type.dtype, *tensor.constant, options_.constants_limit) +
-                "\n";
+                print_constant(tensor.type.dtype, *tensor.constant, options_.constants_limit) + "\n";
       } else if (!defined[i]) {
         out_ += indent_ + "tensor " + shown(id, true) + "\n";
       }
@@ -113,18 +109,17 @@ class Printer {
 
   void print_op(const Op& op) {
     out_ += indent_;
-    for (size_t i = 0; i < op.results.size(); ++i)
-      out_ += (i > 0 ? ", " : "") + shown(op.results[i], true);
+    for (size_t i = 0; i < op.results.size(); ++i) out_ += (i > 0 ? ", " : "") + shown(op.results[i], true);
     if (!op.results.empty()) out_ += " = ";
     out_ += std::string(op.name()) + "(";
-    for (size_t i = 0; i < op.operands.size(); ++i)
-      out_ += (i > 0 ? ", " : "") + shown(op.operands[i], false);
+    for (size_t i = 0; i < op.operands.size(); ++i) out_ += (i > 0 ? ", " : "") + shown(op.operands[i], false);
     out_ += ")";
     print_attributes(op);
     if (op.device != 0) out_ += fmt::format(" device {}", op.device);
     if (options_.locations) out_ += " " + print_location(op.location);
     for (const Graph& region : op.regions)
-      out_ += " region " + quoted(region.name) + " {\n" + Printer(region, options_, indent_ + "  ").body() + indent_ + "}";
+      out_ +=
+          " region " + quoted(region.name) + " {\n" + Printer(region, options_, indent_ + "  ").body() + indent_ + "}";
     out_ += "\n";
   }
 
@@ -155,9 +150,7 @@ std::string to_string(const TensorType& type) {
   return out;
 }
 
-std::string print(const Graph& graph, const PrintOptions& options) {
-  return Printer(graph, options).run();
-}
+std::string print(const Graph& graph, const PrintOptions& options) { return Printer(graph, options).run(); }
 
 std::string print(const Graph& graph, int64_t constants_limit) {
   PrintOptions options;

@@ -8,8 +8,7 @@ namespace aotc::graph {
 namespace {
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '.';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
 }
 
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -76,8 +75,7 @@ bool TextCursor::at_end() {
 std::string TextCursor::found() {
   if (at_end()) return "end of text";
   size_t length = prefix_length(rest(), is_word);
-  return "'" + escape_for_display(std::string(rest().substr(0, length == 0 ? 1 : length)), 40) +
-         "'";
+  return "'" + escape_for_display(std::string(rest().substr(0, length == 0 ? 1 : length)), 40) + "'";
 }
 
 bool TextCursor::next_is(char c) { return !at_end() && rest()[0] == c; }

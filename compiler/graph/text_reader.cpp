@@ -119,8 +119,7 @@ Status TextReader::parse_hex(std::vector<uint8_t>& bytes) {
   TextPosition at = cursor_.position();
   auto digits = cursor_.until('}');
   if (!digits) return fail_at(at, "expected '}' after the constant's bytes");
-  if (!append_hex(bytes, *digits))
-    return fail_at(at, "expected pairs of hexadecimal digits as the constant's bytes");
+  if (!append_hex(bytes, *digits)) return fail_at(at, "expected pairs of hexadecimal digits as the constant's bytes");
   return success();
 }
 

@@ -36,8 +36,7 @@ class TextReader {
     std::string_view text = cursor_.scalar();
     T value = 0;
     if (text.empty()) return fail(fmt::format("expected {}", what));
-    if (!parse_number(text, value))
-      return fail_at(at, fmt::format("expected {}, found '{}'", what, shown(text)));
+    if (!parse_number(text, value)) return fail_at(at, fmt::format("expected {}, found '{}'", what, shown(text)));
     return value;
   }
 

@@ -49,9 +49,7 @@ class StructureVerifier {
   }
 
  private:
-  bool in_range(TensorId id) const {
-    return id.valid() && static_cast<size_t>(id.value) < graph_.tensors.size();
-  }
+  bool in_range(TensorId id) const { return id.valid() && static_cast<size_t>(id.value) < graph_.tensors.size(); }
   char& defined(TensorId id) { return defined_[static_cast<size_t>(id.value)]; }
 
   void fail(const Location& where, std::string message) {
@@ -68,8 +66,7 @@ class StructureVerifier {
     Location where = graph_.location_of(id);
     int64_t count = checked_count(tensor.type.shape);
     if (count < 0) {
-      fail(where, fmt::format("shape {} has a negative dimension or too many elements",
-                              to_string(tensor.type.shape)));
+      fail(where, fmt::format("shape {} has a negative dimension or too many elements", to_string(tensor.type.shape)));
       return;
     }
     check_quantization(tensor.type, where);
@@ -81,16 +78,14 @@ class StructureVerifier {
         !std::all_of(tensor.constant->bytes.begin(), tensor.constant->bytes.end(), fits))
       fail(where, "a constant of type i4 has an element outside -8..7");
     if (bytes != count * size_of(tensor.type.dtype))
-      fail(where, fmt::format("constant of type {} {} needs {} bytes but has {}",
-                              name_of(tensor.type.dtype), to_string(tensor.type.shape),
-                              count * size_of(tensor.type.dtype), bytes));
+      fail(where, fmt::format("constant of type {} {} needs {} bytes but has {}", name_of(tensor.type.dtype),
+                              to_string(tensor.type.shape), count * size_of(tensor.type.dtype), bytes));
   }
 
   void check_quantization(const TensorType& type, const Location& where) {
     const Quantization& q = type.quantization;
     if (q.scale.size() != q.zero_point.size()) {
-      fail(where, fmt::format("quantisation has {} scales but {} zero points", q.scale.size(),
-                              q.zero_point.size()));
+      fail(where, fmt::format("quantisation has {} scales but {} zero points", q.scale.size(), q.zero_point.size()));
       return;
     }
     if (!q.present()) return;
@@ -106,8 +101,7 @@ class StructureVerifier {
         return;
       }
       if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
-        fail(where, fmt::format("zero point {} is {}, outside {}", i, q.zero_point[i],
-                                name_of(type.dtype)));
+        fail(where, fmt::format("zero point {} is {}, outside {}", i, q.zero_point[i], name_of(type.dtype)));
         return;
       }
     }
@@ -119,8 +113,8 @@ class StructureVerifier {
     if (q.axis < 0 || q.axis >= rank) {
       fail(where, fmt::format("quantisation axis {} is outside rank {}", q.axis, rank));
     } else if (type.shape[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scale.size())) {
-      fail(where, fmt::format("quantisation has {} scales for {} slices along axis {}",
-                              q.scale.size(), type.shape[static_cast<size_t>(q.axis)], q.axis));
+      fail(where, fmt::format("quantisation has {} scales for {} slices along axis {}", q.scale.size(),
+                              type.shape[static_cast<size_t>(q.axis)], q.axis));
     }
   }
 
@@ -144,14 +138,12 @@ class StructureVerifier {
     for (size_t i = 0; i < graph_.states.size(); ++i) {
       const State& state = graph_.states[i];
       if (!in_range(state.before)) {
-        fail(graph_.location_of({}),
-             fmt::format("state {} names no tensor (id {})", i, state.before.value));
+        fail(graph_.location_of({}), fmt::format("state {} names no tensor (id {})", i, state.before.value));
         continue;
       }
       if (graph_[state.before].constant || defined(state.before)) {
         fail(graph_.location_of(state.before),
-             fmt::format("state {} ({}) is a constant, an input or a state before", i,
-                         shown(state.before)));
+             fmt::format("state {} ({}) is a constant, an input or a state before", i, shown(state.before)));
         continue;
       }
       defined(state.before) = 1;
@@ -173,12 +165,11 @@ class StructureVerifier {
         fail(graph_.location_of(state.before),
              fmt::format("the next value of state {} names no tensor (id {})", i, state.after.value));
       } else if (!defined(state.after)) {
-        fail(graph_.location_of(state.after),
-             fmt::format("the next value of state {} is defined by no operator", i));
+        fail(graph_.location_of(state.after), fmt::format("the next value of state {} is defined by no operator", i));
       } else if (graph_[state.before].type != graph_[state.after].type) {
         fail(graph_.location_of(state.before),
-             fmt::format("state {} is {}, its next value {}", i,
-                         to_string(graph_[state.before].type), to_string(graph_[state.after].type)));
+             fmt::format("state {} is {}, its next value {}", i, to_string(graph_[state.before].type),
+                         to_string(graph_[state.after].type)));
       }
     }
   }
@@ -192,16 +183,14 @@ class StructureVerifier {
       fail(op.location, fmt::format("regions are more than {} deep", kMostDepth));
       return;
     }
-    for (const Graph& region : op.regions)
-      ok_ = StructureVerifier(region, depth_ + 1, diags_).run().ok() && ok_;
+    for (const Graph& region : op.regions) ok_ = StructureVerifier(region, depth_ + 1, diags_).run().ok() && ok_;
     for (size_t i = 0; i < op.operands.size(); ++i) {
       TensorId id = op.operands[i];
       if (!id.valid()) continue;
       if (!in_range(id)) {
         fail(op.location, fmt::format("operand {} names no tensor (id {})", i, id.value));
       } else if (!defined(id)) {
-        fail(op.location,
-             fmt::format("operand {} ({}) is used before it is defined", i, shown(id)));
+        fail(op.location, fmt::format("operand {} ({}) is used before it is defined", i, shown(id)));
       }
     }
     for (size_t i = 0; i < op.results.size(); ++i) {
@@ -236,8 +225,6 @@ class StructureVerifier {
 
 }  // namespace
 
-Status verify_structure(const Graph& graph, Diagnostics& diags) {
-  return StructureVerifier(graph, 0, diags).run();
-}
+Status verify_structure(const Graph& graph, Diagnostics& diags) { return StructureVerifier(graph, 0, diags).run(); }
 
 }  // namespace aotc::graph

@@ -105,8 +105,7 @@ class Avr : public Semantics {
       // "rcall .+0" takes two bytes of stack.
       if (out.target.is_constant() && out.target.base == i.next())
         state.sp -= static_cast<int32_t>(elf_.return_bytes());
-      else
-        out.flow = Flow::kCall;
+      else out.flow = Flow::kCall;
       return true;
     }
     if (m == "icall" || m == "eicall" || m == "ijmp" || m == "eijmp") {
@@ -294,8 +293,7 @@ class Avr : public Semantics {
   // Once both halves have got their part of a constant, they are the halves of another place.
   static void added(State& state, int r) {
     Value low = get(state, r), high = get(state, r + 1);
-    if (low.kind != Value::Kind::kStackLow || high.kind != Value::Kind::kStackHigh || low.offset != high.offset)
-      return;
+    if (low.kind != Value::Kind::kStackLow || high.kind != Value::Kind::kStackHigh || low.offset != high.offset) return;
     low.offset = high.offset =
         low.offset + static_cast<int16_t>((low.add | high.add << 8) - (low.base | high.base << 8));
     low.base = high.base = low.add = high.add = 0;

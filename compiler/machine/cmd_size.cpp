@@ -55,9 +55,9 @@ int judge(const std::vector<Limit>& limits, const Elf& elf, const std::vector<Si
   where.file = elf.file();
   for (const Limit& l : limits) {
     if (l.most < 0 || l.is <= l.most) continue;
-    auto& error = diags.error(
-        where, "does-not-fit",
-        fmt::format("{} {} bytes, and {} are allowed", l.name, with_commas(l.is), with_commas(l.most)));
+    auto& error =
+        diags.error(where, "does-not-fit",
+                    fmt::format("{} {} bytes, and {} are allowed", l.name, with_commas(l.is), with_commas(l.most)));
     for (size_t i = 0; i < std::min(kShownChanges, changed.size()); ++i)
       if (changed[i].now > changed[i].before) error.note(change_text(changed[i]));
   }
@@ -127,51 +127,47 @@ int size(const SizeOptions& o, const DecoderChoice& choice) {
 }
 
 options::Option limit(const char* name, const char* help, int64_t& target) {
-  return {.names = name,
-          .value = "BYTES",
-          .target = &target,
-          .help = help,
-          .range = options::Range{0, int64_t{1} << 32}};
+  return {
+      .names = name, .value = "BYTES", .target = &target, .help = help, .range = options::Range{0, int64_t{1} << 32}};
 }
 
 }  // namespace
 
 options::Command size_declaration(const DecoderChoice& decoder) {
   auto o = std::make_shared<SizeOptions>();
-  return {
-      .name = "size",
-      .summary = "Where the bytes of a linked program go, by section and function",
-      .description =
-          "Every byte of every section of FIRMWARE is in one row, so rows add up to what 'size -A' prints. The "
-          "linker's map says which file a row is from; it is looked for beside FIRMWARE.",
-      .options = {firmware_option(o->file),
-                  {.names = "--map",
-                   .value = "FILE",
-                   .target = &o->map,
-                   .help = "What GNU ld wrote by -Wl,-Map (default: FIRMWARE with the extension .map)",
-                   .takes = options::Takes::kFile},
-                  {.names = "--model",
-                   .value = "FILE",
-                   .target = &o->model,
-                   .help = "NAME.map.json, which aotc writes beside the C: says which layers a function is of",
-                   .takes = options::Takes::kFile},
-                  {.names = "--compare",
-                   .value = "OLD",
-                   .target = &o->old_file,
-                   .help = "An older program: prints what grew and shrank",
-                   .takes = options::Takes::kFile},
-                  limit("--max-code", "Exit with 3 if code, constants and initial values take more", o->max_code),
-                  limit("--max-ram", "Exit with 3 if variables take more", o->max_ram),
-                  limit("--max-stack", "Exit with 3 if the stack below a root may take more, or has no bound",
-                        o->max_stack),
-                  {.names = "--root",
-                   .value = "FUNCTION",
-                   .target = &o->roots,
-                   .help = "Of --max-stack, as of 'analyze stack'"},
-                  objdump_option(o->objdump),
-                  {.names = "--all", .target = &o->all, .help = "Print all rows"},
-                  {.names = "--json", .target = &o->json, .help = "Print JSON, with all rows"}},
-      .run = [o, decoder] { return size(*o, decoder); }};
+  return {.name = "size",
+          .summary = "Where the bytes of a linked program go, by section and function",
+          .description =
+              "Every byte of every section of FIRMWARE is in one row, so rows add up to what 'size -A' prints. The "
+              "linker's map says which file a row is from; it is looked for beside FIRMWARE.",
+          .options = {firmware_option(o->file),
+                      {.names = "--map",
+                       .value = "FILE",
+                       .target = &o->map,
+                       .help = "What GNU ld wrote by -Wl,-Map (default: FIRMWARE with the extension .map)",
+                       .takes = options::Takes::kFile},
+                      {.names = "--model",
+                       .value = "FILE",
+                       .target = &o->model,
+                       .help = "NAME.map.json, which aotc writes beside the C: says which layers a function is of",
+                       .takes = options::Takes::kFile},
+                      {.names = "--compare",
+                       .value = "OLD",
+                       .target = &o->old_file,
+                       .help = "An older program: prints what grew and shrank",
+                       .takes = options::Takes::kFile},
+                      limit("--max-code", "Exit with 3 if code, constants and initial values take more", o->max_code),
+                      limit("--max-ram", "Exit with 3 if variables take more", o->max_ram),
+                      limit("--max-stack", "Exit with 3 if the stack below a root may take more, or has no bound",
+                            o->max_stack),
+                      {.names = "--root",
+                       .value = "FUNCTION",
+                       .target = &o->roots,
+                       .help = "Of --max-stack, as of 'analyze stack'"},
+                      objdump_option(o->objdump),
+                      {.names = "--all", .target = &o->all, .help = "Print all rows"},
+                      {.names = "--json", .target = &o->json, .help = "Print JSON, with all rows"}},
+          .run = [o, decoder] { return size(*o, decoder); }};
 }
 
 }  // namespace aotc::machine

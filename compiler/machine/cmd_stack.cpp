@@ -129,39 +129,38 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
 
 options::Command stack_declaration(const DecoderChoice& decoder) {
   auto o = std::make_shared<StackOptions>();
-  return {
-      .name = "stack",
-      .summary = "How deep the stack of a linked program gets, proven from its instructions",
-      .description =
-          "Walks the instructions of FIRMWARE (Arm Thumb, RISC-V with 32 bits, AVR) from each root over all "
-          "calls, whoever compiled them, and prints a bound with the deepest chain of calls. 'proven': every "
-          "way was walked. 'assumed': something was taken to be as compilers make it, and is listed. "
-          "'unbounded': what is listed, such as recursion, has no bound.",
-      .options = {firmware_option(o->file),
-                  {.names = "--root",
-                   .value = "FUNCTION",
-                   .target = &o->roots,
-                   .help = "Function, or address 0x..., to begin at: the entry of a thread (default: the entry "
-                           "of the program)"},
-                  {.names = "--interrupts",
-                   .value = "HANDLER=PRIORITY,...",
-                   .target = &o->interrupts,
-                   .help = "Handlers that interrupt the roots; those of one priority do not interrupt each other"},
-                  {.names = "--interrupt-stack",
-                   .target = &o->apart,
-                   .help = "Handlers have a stack of their own, as under an RTOS: it is bounded beside the roots, "
-                           "and a root gets what the processor pushes for one"},
-                  {.names = "--indirect",
-                   .value = "FILE",
-                   .target = &o->indirect,
-                   .help = "What calls through pointers call: a line 'CALLER: CALLEE...' each",
-                   .takes = options::Takes::kFile},
-                  objdump_option(o->objdump),
-                  {.names = "--strict",
-                   .target = &o->strict,
-                   .help = "Exit with 3 if a bound is not proven, but for what --indirect says"},
-                  {.names = "--json", .target = &o->json, .help = "Print JSON"}},
-      .run = [o, decoder] { return stack(*o, decoder); }};
+  return {.name = "stack",
+          .summary = "How deep the stack of a linked program gets, proven from its instructions",
+          .description =
+              "Walks the instructions of FIRMWARE (Arm Thumb, RISC-V with 32 bits, AVR) from each root over all "
+              "calls, whoever compiled them, and prints a bound with the deepest chain of calls. 'proven': every "
+              "way was walked. 'assumed': something was taken to be as compilers make it, and is listed. "
+              "'unbounded': what is listed, such as recursion, has no bound.",
+          .options = {firmware_option(o->file),
+                      {.names = "--root",
+                       .value = "FUNCTION",
+                       .target = &o->roots,
+                       .help = "Function, or address 0x..., to begin at: the entry of a thread (default: the entry "
+                               "of the program)"},
+                      {.names = "--interrupts",
+                       .value = "HANDLER=PRIORITY,...",
+                       .target = &o->interrupts,
+                       .help = "Handlers that interrupt the roots; those of one priority do not interrupt each other"},
+                      {.names = "--interrupt-stack",
+                       .target = &o->apart,
+                       .help = "Handlers have a stack of their own, as under an RTOS: it is bounded beside the roots, "
+                               "and a root gets what the processor pushes for one"},
+                      {.names = "--indirect",
+                       .value = "FILE",
+                       .target = &o->indirect,
+                       .help = "What calls through pointers call: a line 'CALLER: CALLEE...' each",
+                       .takes = options::Takes::kFile},
+                      objdump_option(o->objdump),
+                      {.names = "--strict",
+                       .target = &o->strict,
+                       .help = "Exit with 3 if a bound is not proven, but for what --indirect says"},
+                      {.names = "--json", .target = &o->json, .help = "Print JSON"}},
+          .run = [o, decoder] { return stack(*o, decoder); }};
 }
 
 }  // namespace aotc::machine

@@ -38,8 +38,8 @@ std::optional<uint32_t> branch_target(const Instruction& i) {
   return static_cast<uint32_t>(*value);
 }
 
-// Lines of flash that an instruction has fetched, where the last one is kept: the one that it ends in, if it did not begin there;
-// the next, if that begins behind it; and what a branch goes to.
+// Lines of flash that an instruction has fetched, where the last one is kept: the one that it ends in, if it did not
+// begin there; the next, if that begins behind it; and what a branch goes to.
 uint64_t lines_of(const Instruction& i, const Execution& executed) {
   const auto line = [](uint32_t address) { return address / kLineBytes; };
   const uint32_t last = i.next() - 1;
@@ -61,9 +61,8 @@ class Counting {
     out_.modelled = !core_.name.empty();
     for (const Segment& segment : segments) add(segment);
     for (auto& [name, row] : functions_) out_.functions.push_back(std::move(row));
-    std::stable_sort(
-        out_.functions.begin(), out_.functions.end(),
-        [](const CycleRow& a, const CycleRow& b) { return a.sum.cycles > b.sum.cycles; });
+    std::stable_sort(out_.functions.begin(), out_.functions.end(),
+                     [](const CycleRow& a, const CycleRow& b) { return a.sum.cycles > b.sum.cycles; });
     find_loops();
     return std::move(out_);
   }
@@ -74,10 +73,8 @@ class Counting {
     for (const auto& [address, executed] : segment.counts) {
       const Instruction* i = listing_.at(address);
       InstructionCost cost{.cycles = 1};
-      if (i == nullptr)
-        out_.unknown += executed.count;
-      else
-        cost = cost_of(timing_, elf_.isa(), *i, listing_.before(address), listing_.at(i->next()));
+      if (i == nullptr) out_.unknown += executed.count;
+      else cost = cost_of(timing_, elf_.isa(), *i, listing_.before(address), listing_.at(i->next()));
       CycleSum one;
       one.add(cost, executed);
       if (i != nullptr) one.lines = lines_of(*i, executed);
@@ -94,8 +91,7 @@ class Counting {
 
   CycleRow& of_function(uint32_t address) {
     const Symbol* around = elf_.function_around(address);
-    const std::string name =
-        around != nullptr ? around->name : fmt::format("{:#x}", address & ~0xffu);
+    const std::string name = around != nullptr ? around->name : fmt::format("{:#x}", address & ~0xffu);
     CycleRow& row = functions_[name];
     if (row.name.empty()) {
       row.name = name;
@@ -120,34 +116,29 @@ class Counting {
     std::vector<LoopRow> found;
     for (const auto& [address, executed] : all_) {
       const Instruction* i = executed.taken == 0 ? nullptr : listing_.at(address);
-      if (i == nullptr || !is_branch(kind_of(elf_.isa(), *i)) ||
-          kind_of(elf_.isa(), *i) == Kind::kCall || i->operands.empty())
+      if (i == nullptr || !is_branch(kind_of(elf_.isa(), *i)) || kind_of(elf_.isa(), *i) == Kind::kCall ||
+          i->operands.empty())
         continue;
       const std::optional<uint32_t> target = branch_target(*i);
-      if (!target || *target > address ||
-          elf_.function_around(*target) != elf_.function_around(address))
-        continue;
+      if (!target || *target > address || elf_.function_around(*target) != elf_.function_around(address)) continue;
       found.push_back({*target, address, executed.taken, {}});
     }
     for (const LoopRow& loop : found) {
       const bool innermost = std::none_of(found.begin(), found.end(), [&](const LoopRow& o) {
-        return (o.begin != loop.begin || o.end != loop.end) && o.begin >= loop.begin &&
-               o.end <= loop.end;
+        return (o.begin != loop.begin || o.end != loop.end) && o.begin >= loop.begin && o.end <= loop.end;
       });
       if (innermost) out_.loops.push_back(loop);
     }
     for (LoopRow& loop : out_.loops)
       for (auto at = all_.lower_bound(loop.begin); at != all_.end() && at->first <= loop.end; ++at)
         if (const Instruction* i = listing_.at(at->first)) {
-          loop.sum.add(
-              cost_of(timing_, elf_.isa(), *i, listing_.before(at->first), listing_.at(i->next())),
-              at->second);
+          loop.sum.add(cost_of(timing_, elf_.isa(), *i, listing_.before(at->first), listing_.at(i->next())),
+                       at->second);
           loop.sum.lines += lines_of(*i, at->second);
           loop.sum.modelled += modelled_cycles(at->first) * static_cast<double>(at->second.count);
         }
-    std::stable_sort(out_.loops.begin(), out_.loops.end(), [](const LoopRow& a, const LoopRow& b) {
-      return a.sum.cycles > b.sum.cycles;
-    });
+    std::stable_sort(out_.loops.begin(), out_.loops.end(),
+                     [](const LoopRow& a, const LoopRow& b) { return a.sum.cycles > b.sum.cycles; });
   }
 
   double modelled_cycles(uint32_t address) const {
@@ -168,14 +159,15 @@ class Counting {
 
 int64_t whole(double cycles) { return std::llround(cycles); }
 
-std::string share(double part, double of) {
-  return fmt::format("{:.1f} %", of > 0 ? 100 * part / of : 0.0);
-}
+std::string share(double part, double of) { return fmt::format("{:.1f} %", of > 0 ? 100 * part / of : 0.0); }
 
 nlohmann::ordered_json sum_json(const CycleSum& s, bool modelled) {
-  nlohmann::ordered_json out = {{"instructions", s.instructions},       {"cycles", whole(s.cycles)},
-                                {"load_cycles", whole(s.load)},         {"store_cycles", whole(s.store)},
-                                {"multiply_cycles", whole(s.multiply)}, {"branch_cycles", whole(s.branch)},
+  nlohmann::ordered_json out = {{"instructions", s.instructions},
+                                {"cycles", whole(s.cycles)},
+                                {"load_cycles", whole(s.load)},
+                                {"store_cycles", whole(s.store)},
+                                {"multiply_cycles", whole(s.multiply)},
+                                {"branch_cycles", whole(s.branch)},
                                 {"code_lines", s.lines}};
   if (modelled) out["llvm_cycles"] = whole(s.modelled);
   return out;
@@ -208,8 +200,8 @@ nlohmann::ordered_json loops_json(const Elf& elf, const CycleReport& report) {
 }  // namespace
 
 void CycleSum::add(const InstructionCost& cost, const Execution& executed) {
-  const double spent = cost.cycles * static_cast<double>(executed.count) +
-                       cost.taken * static_cast<double>(executed.taken);
+  const double spent =
+      cost.cycles * static_cast<double>(executed.count) + cost.taken * static_cast<double>(executed.taken);
   instructions += executed.count;
   cycles += spent;
   if (is_load(cost.kind)) load += spent;
@@ -289,10 +281,10 @@ std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::
 
 std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_rows) {
   const CycleSum& t = report.total;
-  std::string out =
-      fmt::format("of the cycles: loads {}, stores {}, multiplications {}, branches {}; {} lines of code, {} bytes each\n",
-                  share(t.load, t.cycles), share(t.store, t.cycles), share(t.multiply, t.cycles),
-                  share(t.branch, t.cycles), with_commas(static_cast<int64_t>(t.lines)), kLineBytes);
+  std::string out = fmt::format(
+      "of the cycles: loads {}, stores {}, multiplications {}, branches {}; {} lines of code, {} bytes each\n",
+      share(t.load, t.cycles), share(t.store, t.cycles), share(t.multiply, t.cycles), share(t.branch, t.cycles),
+      with_commas(static_cast<int64_t>(t.lines)), kLineBytes);
   if (report.unknown > 0)
     out += fmt::format("{} instructions were not disassembled: a cycle each\n",
                        with_commas(static_cast<int64_t>(report.unknown)));

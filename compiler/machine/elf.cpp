@@ -23,14 +23,10 @@ Location in_file(const std::string& file) {
 
 SymbolKind kind_of(uint8_t type) {
   switch (type) {
-    case kObjectType:
-      return SymbolKind::kObject;
-    case kFunctionType:
-      return SymbolKind::kFunction;
-    case kFileType:
-      return SymbolKind::kFile;
-    default:
-      return SymbolKind::kOther;
+    case kObjectType: return SymbolKind::kObject;
+    case kFunctionType: return SymbolKind::kFunction;
+    case kFileType: return SymbolKind::kFile;
+    default: return SymbolKind::kOther;
   }
 }
 
@@ -43,8 +39,7 @@ uint32_t Elf::half(size_t at) const { return bytes_[at] | uint32_t{bytes_[at + 1
 uint32_t Elf::word(size_t at) const { return half(at) | half(at + 2) << 16; }
 
 Status Elf::fail(Diagnostics& diags, const std::string& what) const {
-  diags.error(in_file(file_), "elf-invalid", what)
-      .help("give the linked program (.elf), not an archive or an image");
+  diags.error(in_file(file_), "elf-invalid", what).help("give the linked program (.elf), not an archive or an image");
   return kFailure;
 }
 
@@ -84,8 +79,8 @@ Status Elf::read_sections(Diagnostics& diags) {
   const uint32_t table = word(32), each = half(46), count = half(48), names = half(50);
   if (count == 0) return fail(diags, "has no sections: it was stripped of them");
   if (each != kSectionBytes || !holds(table, uint64_t{each} * count))
-    return fail(diags, fmt::format("says {} sections of {} bytes at {}, and has {} bytes", count, each, table,
-                                   bytes_.size()));
+    return fail(diags,
+                fmt::format("says {} sections of {} bytes at {}, and has {} bytes", count, each, table, bytes_.size()));
   std::vector<uint32_t> name_offsets;
   for (uint32_t i = 0; i < count; ++i) {
     const size_t at = table + size_t{i} * kSectionBytes;
@@ -159,8 +154,7 @@ Status Elf::read_symbols(Diagnostics& diags) {
     end = std::max(end, uint64_t{s.address} + s.size);
     if (functions_.empty() || symbols_[functions_.back()].address != s.address) functions_.push_back(i);
     // Of several names of one place the first that has a size says where it ends.
-    else if (symbols_[functions_.back()].size == 0)
-      symbols_[functions_.back()].size = s.size;
+    else if (symbols_[functions_.back()].size == 0) symbols_[functions_.back()].size = s.size;
   }
   return success();
 }

@@ -23,9 +23,7 @@ struct Instruction {
 };
 
 // Empty if there are fewer operands.
-inline std::string operand(const Instruction& i, size_t n) {
-  return n < i.operands.size() ? i.operands[n] : "";
-}
+inline std::string operand(const Instruction& i, size_t n) { return n < i.operands.size() ? i.operands[n] : ""; }
 
 class Listing {
  public:

@@ -17,13 +17,11 @@ constexpr int kSeconds = 300;
 
 std::vector<std::string> programs_for(Isa isa) {
   switch (isa) {
-    case Isa::kThumb:
-      return {"arm-none-eabi-objdump", "arm-zephyr-eabi-objdump"};
+    case Isa::kThumb: return {"arm-none-eabi-objdump", "arm-zephyr-eabi-objdump"};
     case Isa::kRiscv:
       return {"riscv64-unknown-elf-objdump", "riscv32-unknown-elf-objdump", "riscv-none-elf-objdump",
               "riscv32-esp-elf-objdump"};
-    case Isa::kAvr:
-      return {"avr-objdump"};
+    case Isa::kAvr: return {"avr-objdump"};
   }
   return {};
 }
@@ -39,15 +37,19 @@ std::string_view next_field(std::string_view& line) {
   return field;
 }
 
-// CSEL, CSINC, CSINV and CSNEG of Armv8.1-M, which binutils 2.40 prints as undefined, by "ea50 8431 ": mnemonic and operands.
+// CSEL, CSINC, CSINV and CSNEG of Armv8.1-M, which binutils 2.40 prints as undefined, by "ea50 8431 ": mnemonic and
+// operands.
 std::pair<std::string, std::string> conditional_select(std::string_view bytes) {
   constexpr size_t kHalf = 4;
-  if (bytes.size() < 2 * kHalf + 1 || !is_hex(bytes.substr(0, kHalf)) || !is_hex(bytes.substr(kHalf + 1, kHalf))) return {};
+  if (bytes.size() < 2 * kHalf + 1 || !is_hex(bytes.substr(0, kHalf)) || !is_hex(bytes.substr(kHalf + 1, kHalf)))
+    return {};
   const auto half = [&](size_t from) { return std::stoul(std::string(bytes.substr(from, kHalf)), nullptr, 16); };
   const unsigned long first = half(0), second = half(kHalf + 1);
   if (first >> 4 != 0xEA5 || second >> 14 != 2) return {};
   constexpr const char* kNames[] = {"csel", "csinc", "csinv", "csneg"};
-  const auto name = [](unsigned long r) { return r == 14 ? std::string("lr") : r == 15 ? "zr" : "r" + std::to_string(r); };
+  const auto name = [](unsigned long r) {
+    return r == 14 ? std::string("lr") : r == 15 ? "zr" : "r" + std::to_string(r);
+  };
   return {kNames[second >> 12 & 3], name(second >> 8 & 15) + ", " + name(first & 15) + ", " + name(second & 15)};
 }
 

@@ -192,14 +192,10 @@ std::string row_label(const SizeRow& row) {
 
 const char* word_for(ByteKind kind) {
   switch (kind) {
-    case ByteKind::kCode:
-      return "code";
-    case ByteKind::kConstants:
-      return "constants";
-    case ByteKind::kData:
-      return "data";
-    case ByteKind::kZero:
-      break;
+    case ByteKind::kCode: return "code";
+    case ByteKind::kConstants: return "constants";
+    case ByteKind::kData: return "data";
+    case ByteKind::kZero: break;
   }
   return "zero";
 }
@@ -241,11 +237,11 @@ Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics
   where.file = path;
   ModelFunctions out;
   Json j;
-  const bool is_map =
-      !parse_json(std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()), j) && j.is_object() && j.contains("file") && j["file"].is_string() && j.contains("calls") && j["calls"].is_array();
+  const bool is_map = !parse_json(std::string_view(reinterpret_cast<const char*>(bytes->data()), bytes->size()), j) &&
+                      j.is_object() && j.contains("file") && j["file"].is_string() && j.contains("calls") &&
+                      j["calls"].is_array();
   if (!is_map) {
-    diags.error(where, "source-map-invalid", "is no source map")
-        .help("aotc writes it beside the C as NAME.map.json");
+    diags.error(where, "source-map-invalid", "is no source map").help("aotc writes it beside the C as NAME.map.json");
     return kFailure;
   }
   out.prefix = base_name(j["file"].get<std::string>());
@@ -274,10 +270,10 @@ std::string size_text(const Elf& elf, const SizeReport& report, size_t most_rows
       out += fmt::format("{:<24} {:>10}  {:<#10x}  {}\n", escape_for_display(s.name, 24), with_commas(s.size),
                          s.address, word_for(kind_of(s)));
   const SizeTotals& t = report.totals;
-  out += fmt::format("flash {} bytes: code {}, constants {}, data {}\n", with_commas(t.flash()),
-                     with_commas(t.code), with_commas(t.constants), with_commas(t.data));
-  out += fmt::format("RAM {} bytes: data {}, zero {}\n", with_commas(t.ram()), with_commas(t.data),
-                     with_commas(t.zero));
+  out += fmt::format("flash {} bytes: code {}, constants {}, data {}\n", with_commas(t.flash()), with_commas(t.code),
+                     with_commas(t.constants), with_commas(t.data));
+  out +=
+      fmt::format("RAM {} bytes: data {}, zero {}\n", with_commas(t.ram()), with_commas(t.data), with_commas(t.zero));
   std::map<std::string, int64_t> parts;
   for (const SizeRow& r : report.rows)
     if (r.kind != ByteKind::kZero) parts[r.part] += r.bytes;
@@ -288,8 +284,7 @@ std::string size_text(const Elf& elf, const SizeReport& report, size_t most_rows
     const SizeRow& r = report.rows[i];
     out += fmt::format("{:>10}  {:<9} {:<11} {}\n", with_commas(r.bytes), word_for(r.kind), r.part, row_label(r));
   }
-  if (report.rows.size() > most_rows)
-    out += fmt::format("and {} more rows: --all\n", report.rows.size() - most_rows);
+  if (report.rows.size() > most_rows) out += fmt::format("and {} more rows: --all\n", report.rows.size() - most_rows);
   return out;
 }
 
@@ -320,12 +315,10 @@ nlohmann::ordered_json size_json(const Elf& elf, const SizeReport& report) {
   return j;
 }
 
-std::vector<SizeChange> changes(const Elf& old_elf, const SizeReport& before, const Elf& elf,
-                                const SizeReport& now) {
+std::vector<SizeChange> changes(const Elf& old_elf, const SizeReport& before, const Elf& elf, const SizeReport& now) {
   std::map<std::string, SizeChange> all;
   auto key = [](const Elf& of, const SizeRow& r) {
-    return escape_for_display(r.name) + " in " +
-           escape_for_display(of.sections()[static_cast<size_t>(r.section)].name);
+    return escape_for_display(r.name) + " in " + escape_for_display(of.sections()[static_cast<size_t>(r.section)].name);
   };
   for (const SizeRow& r : before.rows) all[key(old_elf, r)].before += r.bytes;
   for (const SizeRow& r : now.rows) all[key(elf, r)].now += r.bytes;

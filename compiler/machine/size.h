@@ -49,7 +49,7 @@ LinkerMap parse_linker_map(const std::string& text);
 struct ModelFunctions {
   std::string prefix;
   std::map<std::string, std::vector<std::string>> layers;
-  std::vector<std::string> calls;  // the layer of each call
+  std::vector<std::string> calls;      // the layer of each call
   std::vector<std::string> functions;  // the function of each call
 };
 // Reports [source-map-invalid].
@@ -65,7 +65,6 @@ struct SizeChange {
   std::string name;
   int64_t before = 0, now = 0;
 };
-std::vector<SizeChange> changes(const Elf& old_elf, const SizeReport& before, const Elf& elf,
-                                const SizeReport& now);
+std::vector<SizeChange> changes(const Elf& old_elf, const SizeReport& before, const Elf& elf, const SizeReport& now);
 
 }  // namespace aotc::machine

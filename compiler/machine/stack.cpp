@@ -18,12 +18,9 @@ bool holds_vectors(const std::string& name) {
 
 std::unique_ptr<Semantics> semantics_of(const Elf& elf) {
   switch (elf.isa()) {
-    case Isa::kThumb:
-      return thumb_semantics(elf);
-    case Isa::kRiscv:
-      return riscv_semantics(elf);
-    case Isa::kAvr:
-      break;
+    case Isa::kThumb: return thumb_semantics(elf);
+    case Isa::kRiscv: return riscv_semantics(elf);
+    case Isa::kAvr: break;
   }
   return avr_semantics(elf);
 }
@@ -56,8 +53,7 @@ Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& el
     while (words >> callee) {
       auto found = functions_called(elf, callee);
       if (found.empty())
-        diags.error(where, "annotation-invalid",
-                    "the program has no function '" + escape_for_display(callee) + "'");
+        diags.error(where, "annotation-invalid", "the program has no function '" + escape_for_display(callee) + "'");
       callees.insert(callees.end(), found.begin(), found.end());
     }
     auto callers = functions_called(elf, caller);
@@ -217,14 +213,14 @@ class Bounding {
       problem(ProblemKind::kIndirectCall, c.address,
               "a call through a pointer: goes to " + names(targets) + ", as --indirect says", true, true);
     else if (targets.empty())
-      problem(ProblemKind::kIndirectCall, c.address,
-              "a call through a pointer, and no function's address is taken", false);
+      problem(ProblemKind::kIndirectCall, c.address, "a call through a pointer, and no function's address is taken",
+              false);
     else
-      problem(ProblemKind::kIndirectCall, c.address,
-              fmt::format(
-                  "a call through a pointer: taken to go to one of the {} functions whose address is taken ({})",
-                  targets.size(), names(targets)),
-              true);
+      problem(
+          ProblemKind::kIndirectCall, c.address,
+          fmt::format("a call through a pointer: taken to go to one of the {} functions whose address is taken ({})",
+                      targets.size(), names(targets)),
+          true);
   }
 
   // Strongly connected components, by Tarjan's algorithm with a stack of its own.
@@ -247,10 +243,8 @@ class Bounding {
         const auto& edges = edges_[f];
         if (next < edges.size()) {
           const uint32_t to = edges[next++].to;
-          if (!index.contains(to))
-            path.emplace_back(to, 0);
-          else if (is_open.contains(to))
-            low[f] = std::min(low[f], index[to]);
+          if (!index.contains(to)) path.emplace_back(to, 0);
+          else if (is_open.contains(to)) low[f] = std::min(low[f], index[to]);
           continue;
         }
         if (low[f] == index[f]) {
@@ -304,7 +298,8 @@ class Bounding {
     std::erase_if(functions_, [&](uint32_t f) { return seen[f] != Seen::kClosed; });  // nothing leads there any more
   }
 
-  // The last place of the way from `to` to its end and back at which a pointer was followed; the way's size if none was.
+  // The last place of the way from `to` to its end and back at which a pointer was followed; the way's size if none
+  // was.
   size_t last_guess(const std::vector<std::pair<uint32_t, size_t>>& path, uint32_t to) {
     for (size_t i = path.size(); i-- > 0;) {
       if (edges_[path[i].first][path[i].second].guessed) return i;

@@ -19,45 +19,33 @@ constexpr int64_t kArmFrame = 32, kArmFloatFrame = 104, kArmAlignment = 4;
 
 const char* word_for(BoundState state) {
   switch (state) {
-    case BoundState::kProven:
-      return "proven";
-    case BoundState::kAssumed:
-      return "assumed";
-    case BoundState::kUnbounded:
-      break;
+    case BoundState::kProven: return "proven";
+    case BoundState::kAssumed: return "assumed";
+    case BoundState::kUnbounded: break;
   }
   return "unbounded";
 }
 
 const char* word_for(ProblemKind kind) {
   switch (kind) {
-    case ProblemKind::kStackPointer:
-      return "stack-pointer";
-    case ProblemKind::kStackGrows:
-      return "stack-grows";
-    case ProblemKind::kUnbalanced:
-      return "unbalanced";
-    case ProblemKind::kJump:
-      return "jump";
-    case ProblemKind::kIndirectCall:
-      return "indirect-call";
-    case ProblemKind::kException:
-      return "exception";
-    case ProblemKind::kRecursion:
-      return "recursion";
-    case ProblemKind::kNoReturn:
-      return "no-return";
-    case ProblemKind::kNoCode:
-      break;
+    case ProblemKind::kStackPointer: return "stack-pointer";
+    case ProblemKind::kStackGrows: return "stack-grows";
+    case ProblemKind::kUnbalanced: return "unbalanced";
+    case ProblemKind::kJump: return "jump";
+    case ProblemKind::kIndirectCall: return "indirect-call";
+    case ProblemKind::kException: return "exception";
+    case ProblemKind::kRecursion: return "recursion";
+    case ProblemKind::kNoReturn: return "no-return";
+    case ProblemKind::kNoCode: break;
   }
   return "no-code";
 }
 
 std::string bound_text(const Elf& elf, const StackBound& b) {
   const bool none = b.state == BoundState::kUnbounded;
-  std::string out = fmt::format("{}: {}{} bytes of stack, {} ({} function{})\n", elf.function_name(b.root),
-                                none ? "at least " : "", with_commas(b.bytes), word_for(b.state), b.functions,
-                                b.functions == 1 ? "" : "s");
+  std::string out =
+      fmt::format("{}: {}{} bytes of stack, {} ({} function{})\n", elf.function_name(b.root), none ? "at least " : "",
+                  with_commas(b.bytes), word_for(b.state), b.functions, b.functions == 1 ? "" : "s");
   for (size_t i = 0; i < b.chain.size(); ++i) {
     const ChainLink& link = b.chain[i];
     out += fmt::format("  {:>6}  {:<32} {} {}\n", link.bytes, elf.function_name(link.function),
@@ -141,8 +129,8 @@ std::string stack_text(const Elf& elf, const StackReport& report) {
   if (report.handlers_stack() > 0)
     out += fmt::format("the stack of the interrupts: {} bytes\n", with_commas(report.handlers_stack()));
   for (const Interrupt& i : report.interrupts)
-    out += fmt::format("interrupt of priority {}, {} bytes pushed by the processor\n{}", i.priority,
-                       report.frame_bytes, bound_text(elf, i.bound));
+    out += fmt::format("interrupt of priority {}, {} bytes pushed by the processor\n{}", i.priority, report.frame_bytes,
+                       bound_text(elf, i.bound));
   return out;
 }
 

@@ -53,10 +53,8 @@ RegisterList register_list(const std::string& text) {
     item.clear();
   };
   for (char c : text) {
-    if (c == ',' || c == '}')
-      add();
-    else if (c != '{' && c != ' ')
-      item += c;
+    if (c == ',' || c == '}') add();
+    else if (c != '{' && c != ' ') item += c;
   }
   out.bytes += 4 * static_cast<int32_t>(out.registers.size());
   return out;
@@ -94,8 +92,7 @@ Memory memory_operand(const std::vector<std::string>& operands, size_t at) {
   }
   if (parts.size() > 2) {
     const size_t hash = parts[2].find('#');
-    out.shift =
-        static_cast<uint32_t>(hash == std::string::npos ? 99 : number_in(parts[2].substr(hash)).value_or(99));
+    out.shift = static_cast<uint32_t>(hash == std::string::npos ? 99 : number_in(parts[2].substr(hash)).value_or(99));
   }
   if (at + 1 < operands.size()) {
     out.after = true;
@@ -186,12 +183,9 @@ class Thumb : public Semantics {
       bool call = m[1] == 'l';
       Value to = r != kNone ? get(state, r) : address_in(i);
       if (r != kNone && to.is_constant()) to.base &= ~1u;
-      if (!call)
-        jump(to, out);
-      else if (is_case_helper(to))
-        case_helper(i, state, to, out);
-      else
-        called(i, state, to, out);
+      if (!call) jump(to, out);
+      else if (is_case_helper(to)) case_helper(i, state, to, out);
+      else called(i, state, to, out);
       if (r == kNone && m == "blx") out.target = {}, out.undecoded = true;
       out.by_register = r != kNone;
       return true;
@@ -257,8 +251,8 @@ class Thumb : public Semantics {
     const uint32_t begin = width == 4 ? (i.next() + 2) & ~3u : i.next();
     Value at = plus(shifted_left(get(state, 0), width == 1 ? 0 : width == 2 ? 1 : 2), Value::number(begin));
     Value distance = loaded(elf_, at, width, is_signed);
-    out.target = width == 4 ? plus(distance, Value::number(begin))
-                            : plus(shifted_left(distance, 1), Value::number(i.next()));
+    out.target =
+        width == 4 ? plus(distance, Value::number(begin)) : plus(shifted_left(distance, 1), Value::number(i.next()));
   }
 
   void called(const Instruction& i, State& state, const Value& to, Step& out) const {
@@ -303,15 +297,12 @@ class Thumb : public Semantics {
     return true;
   }
 
-  void transfer(const Instruction& i, State& state, const RegisterList& list, bool down, bool store,
-                Step& out) const {
+  void transfer(const Instruction& i, State& state, const RegisterList& list, bool down, bool store, Step& out) const {
     int32_t at = down ? state.sp - list.bytes : state.sp;
     std::vector<std::pair<int, Value>> values;
     for (int r : list.registers) {
-      if (store)
-        state.store(at, get(state, r));
-      else
-        values.emplace_back(r, state.sp_known ? state.load(at) : Value{});
+      if (store) state.store(at, get(state, r));
+      else values.emplace_back(r, state.sp_known ? state.load(at) : Value{});
       at += 4;
     }
     state.sp += down ? -list.bytes : list.bytes;
@@ -329,10 +320,8 @@ class Thumb : public Semantics {
     const bool plain = m.starts_with("ldr") || m.starts_with("str");
     Value base = place.base == kPc ? Value::number((i.address + 4) & ~3u) : get(state, place.base);
     Value address = place.after ? base : plus(base, offset_of(state, place));
-    if (place.base == kSp && (place.before || place.after))
-      state.sp += static_cast<int32_t>(place.offset);
-    else if (place.before || place.after)
-      set(state, place.base, plus(base, offset_of(state, place)));
+    if (place.base == kSp && (place.before || place.after)) state.sp += static_cast<int32_t>(place.offset);
+    else if (place.before || place.after) set(state, place.base, plus(base, offset_of(state, place)));
     if (store) {
       if (m.starts_with("strex") || m.starts_with("stlex")) set(state, thumb_register(i.operands[0]), {});
       stores(i, state, address, at);
@@ -411,34 +400,22 @@ class Thumb : public Semantics {
     Value left = value_of_register(i, state, three ? 1 : 0, last), right = value_of(i, state, last);
     const uint32_t low = right.is_constant() ? right.base : 0;
     switch (kind) {
-      case '=':
-        return three ? Value{} : right;
-      case 't':
-        return left.is_constant() ? Value::number((left.base & 0xffffu) | low << 16) : Value{};
-      case '~':
-        return right.is_constant() ? Value::number(~low) : Value{};
-      case '+':
-        return plus(left, right);
-      case '-':
-        return minus(left, right);
-      case '<':
-        return right.is_constant() ? shifted_left(left, low) : Value{};
-      case '&':
-        return right.is_constant() ? masked(left, low) : Value{};
-      case 'c':
-        return right.is_constant() ? masked(left, ~low) : Value{};
-      case 'b':
-        return masked(right, 0xffu);
-      case 'h':
-        return masked(right, 0xffffu);
-      case 'a':
-        return plus(Value::number((i.address + 4) & ~3u), right);
+      case '=': return three ? Value{} : right;
+      case 't': return left.is_constant() ? Value::number((left.base & 0xffffu) | low << 16) : Value{};
+      case '~': return right.is_constant() ? Value::number(~low) : Value{};
+      case '+': return plus(left, right);
+      case '-': return minus(left, right);
+      case '<': return right.is_constant() ? shifted_left(left, low) : Value{};
+      case '&': return right.is_constant() ? masked(left, low) : Value{};
+      case 'c': return right.is_constant() ? masked(left, ~low) : Value{};
+      case 'b': return masked(right, 0xffu);
+      case 'h': return masked(right, 0xffffu);
+      case 'a': return plus(Value::number((i.address + 4) & ~3u), right);
       case 'u': {
         auto width = number_in(operand(i, 3));
         return width && *width < 12 ? Value::up_to((1u << *width) - 1) : Value{};
       }
-      default:
-        return {};
+      default: return {};
     }
   }
 

@@ -19,15 +19,13 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
 
 // "beq", not "bic": a branch by its condition.
 bool is_conditional_branch(std::string_view name) {
-  static constexpr std::array conditions = {"eq"sv, "ne"sv, "cs"sv, "hs"sv, "cc"sv, "lo"sv,
-                                            "mi"sv, "pl"sv, "vs"sv, "vc"sv, "hi"sv, "ls"sv,
-                                            "ge"sv, "lt"sv, "gt"sv, "le"sv};
+  static constexpr std::array conditions = {"eq"sv, "ne"sv, "cs"sv, "hs"sv, "cc"sv, "lo"sv, "mi"sv, "pl"sv,
+                                            "vs"sv, "vc"sv, "hi"sv, "ls"sv, "ge"sv, "lt"sv, "gt"sv, "le"sv};
   return name.size() == 3 && name[0] == 'b' && is_one_of(name.substr(1), conditions);
 }
 
 bool writes_pc(const Instruction& i) {
-  return !i.operands.empty() &&
-         (operand(i, 0) == "pc" || i.operands.back().find("pc}") != std::string::npos);
+  return !i.operands.empty() && (operand(i, 0) == "pc" || i.operands.back().find("pc}") != std::string::npos);
 }
 
 // Helium has letters for lanes where the floating-point unit has the type only: vldrb.u8, vmla.i16.
@@ -39,19 +37,17 @@ bool is_vector_access(std::string_view name) {
 bool uses_vectors(const Instruction& i) {
   return std::any_of(i.operands.begin(), i.operands.end(), [](const std::string& o) {
     const size_t at = o.find('q');
-    return at != std::string::npos && at < 2 && o.size() > at + 1 && o[at + 1] >= '0' &&
-           o[at + 1] <= '7';
+    return at != std::string::npos && at < 2 && o.size() > at + 1 && o[at + 1] >= '0' && o[at + 1] <= '7';
   });
 }
 
 Kind vector_kind(const Instruction& i) {
   const std::string_view name = i.mnemonic;
-  if (is_vector_access(name) || name.starts_with("vld2") || name.starts_with("vld4") ||
-      name.starts_with("vst2") || name.starts_with("vst4"))
+  if (is_vector_access(name) || name.starts_with("vld2") || name.starts_with("vld4") || name.starts_with("vst2") ||
+      name.starts_with("vst4"))
     return name[1] == 'l' ? Kind::kVectorLoad : Kind::kVectorStore;
-  if (uses_vectors(i) || name.starts_with("vmladav") || name.starts_with("vaddv") ||
-      name.starts_with("vpt") || name.starts_with("vctp") || name.starts_with("vpst") ||
-      name.starts_with("vrmla"))
+  if (uses_vectors(i) || name.starts_with("vmladav") || name.starts_with("vaddv") || name.starts_with("vpt") ||
+      name.starts_with("vctp") || name.starts_with("vpst") || name.starts_with("vrmla"))
     return name.starts_with("vml") || name.starts_with("vmul") || name.starts_with("vrmla") ||
                    name.starts_with("vfm") || name.find("dmul") != std::string_view::npos
                ? Kind::kVectorMultiply
@@ -61,21 +57,17 @@ Kind vector_kind(const Instruction& i) {
   if (name.starts_with("vldr")) return Kind::kFloatLoad;
   if (name.starts_with("vstr")) return Kind::kFloatStore;
   if (name.starts_with("vdiv") || name.starts_with("vsqrt")) return Kind::kFloatDivide;
-  const bool fused = name.starts_with("vmla") || name.starts_with("vmls") ||
-                     name.starts_with("vnml") || name.starts_with("vfma") ||
-                     name.starts_with("vfms") || name.starts_with("vfnm");
+  const bool fused = name.starts_with("vmla") || name.starts_with("vmls") || name.starts_with("vnml") ||
+                     name.starts_with("vfma") || name.starts_with("vfms") || name.starts_with("vfnm");
   return fused ? Kind::kFloatMultiplyAdd : Kind::kFloat;
 }
 
 Kind thumb_multiply(std::string_view name) {
-  if (name.starts_with("smlal") || name.starts_with("umlal") || name.starts_with("smlsl") ||
-      name == "umaal")
+  if (name.starts_with("smlal") || name.starts_with("umlal") || name.starts_with("smlsl") || name == "umaal")
     return Kind::kLongAdd;
-  if (name.starts_with("smull") || name.starts_with("umull") || name.starts_with("smmu"))
-    return Kind::kLong;
+  if (name.starts_with("smull") || name.starts_with("umull") || name.starts_with("smmu")) return Kind::kLong;
   if (name.starts_with("smmla") || name.starts_with("smmls")) return Kind::kLongAdd;
-  if (name.starts_with("mla") || name == "mls" || name.starts_with("smla") ||
-      name.starts_with("smls"))
+  if (name.starts_with("mla") || name == "mls" || name.starts_with("smla") || name.starts_with("smls"))
     return Kind::kMultiplyAdd;
   if (name == "mul" || name == "muls" || name.starts_with("smul") || name.starts_with("smua") ||
       name.starts_with("smus"))
@@ -102,8 +94,7 @@ Kind thumb_kind(const Instruction& i) {
 Kind riscv_kind(const Instruction& i) {
   std::string_view name = i.mnemonic;
   if (name.starts_with("c.")) name.remove_prefix(2);
-  static constexpr std::array loads = {"lb"sv,  "lh"sv,  "lw"sv,   "lbu"sv,
-                                       "lhu"sv, "flw"sv, "lwsp"sv, "lr.w"sv};
+  static constexpr std::array loads = {"lb"sv, "lh"sv, "lw"sv, "lbu"sv, "lhu"sv, "flw"sv, "lwsp"sv, "lr.w"sv};
   static constexpr std::array stores = {"sb"sv, "sh"sv, "sw"sv, "fsw"sv, "swsp"sv, "sc.w"sv};
   static constexpr std::array highs = {"mulh"sv, "mulhu"sv, "mulhsu"sv};
   static constexpr std::array jumps = {"j"sv, "jr"sv, "ret"sv, "beqz"sv, "bnez"sv, "mret"sv};
@@ -113,8 +104,7 @@ Kind riscv_kind(const Instruction& i) {
   if (is_one_of(name, highs)) return Kind::kLong;
   if (name.starts_with("div") || name.starts_with("rem")) return Kind::kDivide;
   if (name.starts_with("jal")) return Kind::kCall;
-  if (is_one_of(name, jumps) || (name[0] == 'b' && name != "bset" && name != "bclr"))
-    return Kind::kBranch;
+  if (is_one_of(name, jumps) || (name[0] == 'b' && name != "bset" && name != "bclr")) return Kind::kBranch;
   return Kind::kAlu;
 }
 
@@ -124,13 +114,10 @@ bool address_reads(Isa isa, const Instruction& i, const std::string& loaded) {
     const std::string& text = i.operands[o];
     const size_t open = text.find(isa == Isa::kThumb ? '[' : '(');
     if (open == std::string::npos) continue;
-    for (size_t at = text.find(loaded, open); at != std::string::npos;
-         at = text.find(loaded, at + 1)) {
+    for (size_t at = text.find(loaded, open); at != std::string::npos; at = text.find(loaded, at + 1)) {
       const char behind = at + loaded.size() < text.size() ? text[at + loaded.size()] : ']';
       const char ahead = text[at - 1];
-      if ((behind < '0' || behind > '9') &&
-          (ahead == '[' || ahead == ' ' || ahead == '(' || ahead == ','))
-        return true;
+      if ((behind < '0' || behind > '9') && (ahead == '[' || ahead == ' ' || ahead == '(' || ahead == ',')) return true;
     }
   }
   return false;
@@ -148,14 +135,10 @@ bool reads_result(const Instruction& reader, const std::string& result) {
 int unit_of(Kind kind) {
   switch (kind) {
     case Kind::kVectorLoad:
-    case Kind::kVectorStore:
-      return 1;
-    case Kind::kVectorMultiply:
-      return 2;
-    case Kind::kVector:
-      return 3;
-    default:
-      return 0;
+    case Kind::kVectorStore: return 1;
+    case Kind::kVectorMultiply: return 2;
+    case Kind::kVector: return 3;
+    default: return 0;
   }
 }
 
@@ -167,50 +150,34 @@ double float_cycles(const Timing& t, Kind kind, const Instruction& i, const Inst
 }
 
 double load_cycles(const Timing& t, Isa isa, const Instruction& i, const Instruction* before) {
-  if (before == nullptr || kind_of(isa, *before) != Kind::kLoad ||
-      address_reads(isa, i, operand(*before, 0)))
+  if (before == nullptr || kind_of(isa, *before) != Kind::kLoad || address_reads(isa, i, operand(*before, 0)))
     return t.load;
   return t.next_load;
 }
 
-double own_cycles(const Timing& t, Isa isa, Kind kind, const Instruction& i,
-                  const Instruction* before, const Instruction* behind) {
+double own_cycles(const Timing& t, Isa isa, Kind kind, const Instruction& i, const Instruction* before,
+                  const Instruction* behind) {
   switch (kind) {
-    case Kind::kLoad:
-      return load_cycles(t, isa, i, before);
-    case Kind::kStore:
-      return t.store;
-    case Kind::kLoadPair:
-      return t.load_pair;
-    case Kind::kStorePair:
-      return t.store_pair;
+    case Kind::kLoad: return load_cycles(t, isa, i, before);
+    case Kind::kStore: return t.store;
+    case Kind::kLoadPair: return t.load_pair;
+    case Kind::kStorePair: return t.store_pair;
     case Kind::kLoadMany:
     case Kind::kStoreMany:
     case Kind::kFloatLoadMany:
-    case Kind::kFloatStoreMany:
-      return t.many + t.each * registers_in(i.operands.empty() ? "" : i.operands.back());
-    case Kind::kMultiply:
-      return t.multiply;
-    case Kind::kMultiplyAdd:
-      return t.multiply_add;
-    case Kind::kLong:
-      return t.long_multiply;
-    case Kind::kLongAdd:
-      return t.long_add;
-    case Kind::kDivide:
-      return t.divide;
-    case Kind::kCall:
-      return t.alu + t.call;
-    case Kind::kLoopEnd:
-      return 0;
+    case Kind::kFloatStoreMany: return t.many + t.each * registers_in(i.operands.empty() ? "" : i.operands.back());
+    case Kind::kMultiply: return t.multiply;
+    case Kind::kMultiplyAdd: return t.multiply_add;
+    case Kind::kLong: return t.long_multiply;
+    case Kind::kLongAdd: return t.long_add;
+    case Kind::kDivide: return t.divide;
+    case Kind::kCall: return t.alu + t.call;
+    case Kind::kLoopEnd: return 0;
     case Kind::kFloat:
     case Kind::kFloatMultiplyAdd:
-    case Kind::kFloatDivide:
-      return float_cycles(t, kind, i, behind);
-    case Kind::kFloatLoad:
-      return t.float_load;
-    case Kind::kFloatStore:
-      return t.float_store;
+    case Kind::kFloatDivide: return float_cycles(t, kind, i, behind);
+    case Kind::kFloatLoad: return t.float_load;
+    case Kind::kFloatStore: return t.float_store;
     case Kind::kVectorLoad:
     case Kind::kVectorStore:
     case Kind::kVectorMultiply:
@@ -219,8 +186,7 @@ double own_cycles(const Timing& t, Isa isa, Kind kind, const Instruction& i,
       return next != 0 && next != unit_of(kind) ? t.vector_before_other : t.vector;
     }
     case Kind::kAlu:
-    case Kind::kBranch:
-      break;
+    case Kind::kBranch: break;
   }
   return t.alu;
 }
@@ -250,33 +216,29 @@ Kind kind_of(Isa isa, const Instruction& i) {
 }
 
 bool is_load(Kind kind) {
-  return kind == Kind::kLoad || kind == Kind::kLoadPair || kind == Kind::kLoadMany ||
-         kind == Kind::kFloatLoad || kind == Kind::kFloatLoadMany || kind == Kind::kVectorLoad;
+  return kind == Kind::kLoad || kind == Kind::kLoadPair || kind == Kind::kLoadMany || kind == Kind::kFloatLoad ||
+         kind == Kind::kFloatLoadMany || kind == Kind::kVectorLoad;
 }
 
 bool is_store(Kind kind) {
-  return kind == Kind::kStore || kind == Kind::kStorePair || kind == Kind::kStoreMany ||
-         kind == Kind::kFloatStore || kind == Kind::kFloatStoreMany || kind == Kind::kVectorStore;
+  return kind == Kind::kStore || kind == Kind::kStorePair || kind == Kind::kStoreMany || kind == Kind::kFloatStore ||
+         kind == Kind::kFloatStoreMany || kind == Kind::kVectorStore;
 }
 
 bool is_multiply(Kind kind) {
-  return kind == Kind::kMultiply || kind == Kind::kMultiplyAdd || kind == Kind::kLong ||
-         kind == Kind::kLongAdd || kind == Kind::kFloatMultiplyAdd || kind == Kind::kVectorMultiply;
+  return kind == Kind::kMultiply || kind == Kind::kMultiplyAdd || kind == Kind::kLong || kind == Kind::kLongAdd ||
+         kind == Kind::kFloatMultiplyAdd || kind == Kind::kVectorMultiply;
 }
 
-bool is_branch(Kind kind) {
-  return kind == Kind::kBranch || kind == Kind::kCall || kind == Kind::kLoopEnd;
-}
+bool is_branch(Kind kind) { return kind == Kind::kBranch || kind == Kind::kCall || kind == Kind::kLoopEnd; }
 
-InstructionCost cost_of(const Timing& timing, Isa isa, const Instruction& i,
-                        const Instruction* before, const Instruction* behind) {
+InstructionCost cost_of(const Timing& timing, Isa isa, const Instruction& i, const Instruction* before,
+                        const Instruction* behind) {
   InstructionCost out;
   out.kind = kind_of(isa, i);
   out.cycles = own_cycles(timing, isa, out.kind, i, before, behind);
-  if (is_load(out.kind) && writes_pc(i))
-    out.taken = timing.load_refill;
-  else if (out.kind != Kind::kLoopEnd)
-    out.taken = is_branch(out.kind) || writes_pc(i) ? timing.refill : 0;
+  if (is_load(out.kind) && writes_pc(i)) out.taken = timing.load_refill;
+  else if (out.kind != Kind::kLoopEnd) out.taken = is_branch(out.kind) || writes_pc(i) ? timing.refill : 0;
   return out;
 }
 

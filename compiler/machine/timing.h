@@ -72,8 +72,8 @@ bool is_multiply(Kind kind);
 bool is_branch(Kind kind);
 
 // `before`, `behind`: its neighbours in the text; nullptr if there is none.
-InstructionCost cost_of(const Timing& timing, Isa isa, const Instruction& i,
-                        const Instruction* before, const Instruction* behind);
+InstructionCost cost_of(const Timing& timing, Isa isa, const Instruction& i, const Instruction* before,
+                        const Instruction* behind);
 
 // Number of registers in a list: 4 for "{r0, r4-r5, pc}", and for "{s0-s3}".
 int registers_in(const std::string& list);

@@ -48,8 +48,7 @@ class Walking {
       ++steps_;
       visit(node);
     }
-    if (!work_.empty())
-      problem(ProblemKind::kNoCode, work_.begin()->address, "the function is too large to be walked");
+    if (!work_.empty()) problem(ProblemKind::kNoCode, work_.begin()->address, "the function is too large to be walked");
   }
 
   void problem(ProblemKind kind, uint32_t at, std::string text, bool assumed = false) {
@@ -113,23 +112,12 @@ class Walking {
     using Flow = Step::Flow;
     if (i.conditional && step.flow != Flow::kCall) go(i.next(), before);
     switch (step.flow) {
-      case Flow::kNext:
-        go(i.next(), after);
-        break;
-      case Flow::kBranch:
-        branch(i, after, step);
-        break;
-      case Flow::kJump:
-        jump(i, after, step);
-        break;
-      case Flow::kCall:
-        call(i, before, after, step);
-        break;
-      case Flow::kReturn:
-        returned(i, after);
-        break;
-      case Flow::kStop:
-        break;
+      case Flow::kNext: go(i.next(), after); break;
+      case Flow::kBranch: branch(i, after, step); break;
+      case Flow::kJump: jump(i, after, step); break;
+      case Flow::kCall: call(i, before, after, step); break;
+      case Flow::kReturn: returned(i, after); break;
+      case Flow::kStop: break;
     }
   }
 
@@ -151,12 +139,9 @@ class Walking {
         if (step.bounds_pair && step.bounded < 31 && step.not_above < 256)
           way.registers[static_cast<size_t>(step.bounded) + 1] = Value::number(0);
       }
-      if (!taken)
-        go(i.next(), way);
-      else if (step.target.is_constant())
-        go(step.target.base, way);
-      else
-        problem(ProblemKind::kNoCode, i.address, "a branch whose target is not read");
+      if (!taken) go(i.next(), way);
+      else if (step.target.is_constant()) go(step.target.base, way);
+      else problem(ProblemKind::kNoCode, i.address, "a branch whose target is not read");
     }
   }
 
@@ -208,7 +193,8 @@ class Walking {
     if (goes_on) go(i.next(), after);
   }
 
-  // Compilers put nothing behind a call that they know not to come back: what stands there is another function's, or data.
+  // Compilers put nothing behind a call that they know not to come back: what stands there is another function's, or
+  // data.
   bool ends_function(const Instruction& i) const {
     const Symbol* here = elf_.function_around(i.address);
     if (here == nullptr || here->size == 0 || i.conditional) return false;

@@ -35,9 +35,7 @@ struct Problem {
   bool assumed = false;
   bool given = false;  // assumed because of a user's annotation
 
-  bool operator<(const Problem& o) const {
-    return std::tie(address, kind, text) < std::tie(o.address, o.kind, o.text);
-  }
+  bool operator<(const Problem& o) const { return std::tie(address, kind, text) < std::tie(o.address, o.kind, o.text); }
 };
 
 struct Call {

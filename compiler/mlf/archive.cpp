@@ -42,15 +42,10 @@ std::string_view compression_of(const std::vector<uint8_t>& bytes) {
   struct Magic {
     std::string_view bytes, name;
   };
-  static constexpr Magic kMagics[] = {{"\x1f\x8b", "gzip"},
-                                      {"BZh", "bzip2"},
-                                      {"\xfd\x37zXZ", "xz"},
-                                      {"\x28\xb5\x2f\xfd", "zstd"},
-                                      {"\x04\x22\x4d\x18", "lz4"},
-                                      {"\x1f\x9d", "compress"},
-                                      {"PK\x03\x04", "zip"}};
-  std::string_view head(reinterpret_cast<const char*>(bytes.data()),
-                        std::min<size_t>(bytes.size(), 8));
+  static constexpr Magic kMagics[] = {
+      {"\x1f\x8b", "gzip"},        {"BZh", "bzip2"},         {"\xfd\x37zXZ", "xz"}, {"\x28\xb5\x2f\xfd", "zstd"},
+      {"\x04\x22\x4d\x18", "lz4"}, {"\x1f\x9d", "compress"}, {"PK\x03\x04", "zip"}};
+  std::string_view head(reinterpret_cast<const char*>(bytes.data()), std::min<size_t>(bytes.size(), 8));
   for (const Magic& m : kMagics)
     if (head.starts_with(m.bytes)) return m.name;
   return {};
@@ -68,8 +63,7 @@ std::optional<std::string> safe_name(std::string_view member) {
     if (part.empty() || part == ".") continue;
     if (part == "..") return std::nullopt;
     for (char c : part)
-      if (c == '\\' || c == ':' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-        return std::nullopt;
+      if (c == '\\' || c == ':' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return std::nullopt;
     if (!out.empty()) out += '/';
     out += part;
   }
@@ -121,24 +115,21 @@ class TarReader {
     if (archive_read_support_format_tar(a_.get()) < ARCHIVE_WARN ||
         archive_read_support_filter_none(a_.get()) < ARCHIVE_WARN)
       return damaged();
-    if (archive_read_open_memory(a_.get(), bytes_.data(), bytes_.size()) != ARCHIVE_OK)
-      return not_tar();
+    if (archive_read_open_memory(a_.get(), bytes_.data(), bytes_.size()) != ARCHIVE_OK) return not_tar();
     return success();
   }
 
   Failure not_tar() {
     diags_.error(at(name_), "mlf-not-tar", "the file is not a tar archive")
-        .help("give an archive as 'aotc compile --format mlf' or TVM's export_model_library_format "
-              "writes it, or its metadata.json");
+        .help(
+            "give an archive as 'aotc compile --format mlf' or TVM's export_model_library_format "
+            "writes it, or its metadata.json");
     return kFailure;
   }
   Failure truncated() {
-    diags_
-        .error(at(name_), "mlf-truncated",
-               fmt::format("the archive ends too early, at byte {}", bytes_.size()))
+    diags_.error(at(name_), "mlf-truncated", fmt::format("the archive ends too early, at byte {}", bytes_.size()))
         .note(last_.empty() ? "no member of it is whole"
-                            : fmt::format("the last member that begins is '{}'",
-                                          escape_for_display(last_)))
+                            : fmt::format("the last member that begins is '{}'", escape_for_display(last_)))
         .help("copy it again from where it was made");
     return kFailure;
   }
@@ -152,9 +143,7 @@ class TarReader {
     return kFailure;
   }
   Failure member(const std::string& why, const char* help) {
-    diags_
-        .error(at(name_), "mlf-member", fmt::format("member '{}' {}", escape_for_display(last_), why))
-        .help(help);
+    diags_.error(at(name_), "mlf-member", fmt::format("member '{}' {}", escape_for_display(last_), why)).help(help);
     return kFailure;
   }
 
@@ -174,8 +163,7 @@ class TarReader {
     if (!name) {
       diags_
           .error(at(name_), "mlf-path",
-                 fmt::format("member '{}' would be written outside of the archive's folder",
-                             escape_for_display(last_)))
+                 fmt::format("member '{}' would be written outside of the archive's folder", escape_for_display(last_)))
           .help("do not unpack it by other means: somebody made it for that");
       return kFailure;
     }
@@ -196,8 +184,7 @@ class TarReader {
     auto target = safe_name(link);
     auto found = target ? files_.find(*target) : files_.end();
     if (found == files_.end())
-      return member(fmt::format("links to '{}', which is no earlier member",
-                                escape_for_display(link)),
+      return member(fmt::format("links to '{}', which is no earlier member", escape_for_display(link)),
                     "archives hold files and directories only");
     if (total_ + found->second.size() > kMaxBytes) return limit("too much data");
     total_ += found->second.size();
@@ -225,8 +212,7 @@ class TarReader {
   }
 
   Status insert(const std::string& name, std::vector<uint8_t> data) {
-    if (!files_.emplace(name, std::move(data)).second)
-      return member("is there twice", "make the archive again");
+    if (!files_.emplace(name, std::move(data)).second) return member("is there twice", "make the archive again");
     return success();
   }
 
@@ -280,8 +266,8 @@ const std::vector<uint8_t>* Archive::find(const std::string& name) const {
   return found == files.end() ? nullptr : &found->second;
 }
 
-Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std::string& name,
-                                   Diagnostics& diags, std::string_view wanted_style) {
+Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std::string& name, Diagnostics& diags,
+                                   std::string_view wanted_style) {
   auto files = TarReader(bytes, name, diags).read();
   if (!files) return kFailure;
   Archive archive;
@@ -299,15 +285,13 @@ Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std:
   return with_metadata(std::move(archive), text, name, wanted_style, diags);
 }
 
-Result<Archive> read_archive(const std::string& path, Diagnostics& diags,
-                             std::string_view wanted_style) {
+Result<Archive> read_archive(const std::string& path, Diagnostics& diags, std::string_view wanted_style) {
   auto bytes = read_file(path, diags, kMaxBytes);
   if (!bytes) return kFailure;
   return read_archive_bytes(*bytes, path, diags, wanted_style);
 }
 
-Result<Archive> read_metadata_file(const std::string& path, Diagnostics& diags,
-                                   std::string_view wanted_style) {
+Result<Archive> read_metadata_file(const std::string& path, Diagnostics& diags, std::string_view wanted_style) {
   auto bytes = read_file(path, diags, kMaxMetadataBytes);
   if (!bytes) return kFailure;
   return with_metadata({}, text_of(*bytes), path, wanted_style, diags);
@@ -321,14 +305,12 @@ la_ssize_t append(struct archive*, void* out, const void* data, size_t size) {
 }
 
 // One member; `content` is null for a directory.
-bool write_member(struct archive* a, const std::string& path, const std::string* content,
-                  int64_t mtime) {
+bool write_member(struct archive* a, const std::string& path, const std::string* content, int64_t mtime) {
   EntryPtr entry(archive_entry_new());
   archive_entry_set_pathname(entry.get(), path.c_str());
   archive_entry_set_filetype(entry.get(), content != nullptr ? AE_IFREG : AE_IFDIR);
   archive_entry_set_perm(entry.get(), content != nullptr ? 0644 : 0755);
-  archive_entry_set_size(entry.get(),
-                         content != nullptr ? static_cast<la_int64_t>(content->size()) : 0);
+  archive_entry_set_size(entry.get(), content != nullptr ? static_cast<la_int64_t>(content->size()) : 0);
   archive_entry_set_uid(entry.get(), 0);
   archive_entry_set_gid(entry.get(), 0);
   archive_entry_set_uname(entry.get(), "root");
@@ -336,8 +318,7 @@ bool write_member(struct archive* a, const std::string& path, const std::string*
   archive_entry_set_mtime(entry.get(), mtime, 0);
   if (archive_write_header(a, entry.get()) != ARCHIVE_OK) return false;
   if (content == nullptr) return true;
-  return archive_write_data(a, content->data(), content->size()) ==
-         static_cast<la_ssize_t>(content->size());
+  return archive_write_data(a, content->data(), content->size()) == static_cast<la_ssize_t>(content->size());
 }
 
 }  // namespace
@@ -360,13 +341,12 @@ Result<std::string> print_archive(const std::map<std::string, std::string>& file
     good = write_member(a.get(), "./" + it->first, it->second, mtime);
   good = good && archive_write_close(a.get()) == ARCHIVE_OK;
   if (good) return out;
-  diags.error(at(name), "file-write",
-              fmt::format("cannot make the archive: {}", error_of(a.get())));
+  diags.error(at(name), "file-write", fmt::format("cannot make the archive: {}", error_of(a.get())));
   return kFailure;
 }
 
-Status write_archive(const std::string& path, const std::map<std::string, std::string>& files,
-                     int64_t mtime, Diagnostics& diags) {
+Status write_archive(const std::string& path, const std::map<std::string, std::string>& files, int64_t mtime,
+                     Diagnostics& diags) {
   auto bytes = print_archive(files, mtime, path, diags);
   if (!bytes) return kFailure;
   return write_file(path, *bytes, diags);

@@ -22,11 +22,11 @@ inline constexpr std::string_view kOperator = "operator";
 inline constexpr const char* kMetadata = "metadata.json";
 
 // Limits for reading: a damaged or hostile archive is refused, not unpacked.
-inline constexpr uint64_t kMaxBytes = uint64_t{1} << 29;      // of the tar, and of all members
+inline constexpr uint64_t kMaxBytes = uint64_t{1} << 29;  // of the tar, and of all members
 inline constexpr size_t kMaxMembers = 1 << 16;
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 24;
-inline constexpr size_t kMaxMetadataDepth = 32;               // of nested lists and objects
-inline constexpr size_t kMaxMetadataKeys = 1 << 14;           // of one object
+inline constexpr size_t kMaxMetadataDepth = 32;      // of nested lists and objects
+inline constexpr size_t kMaxMetadataKeys = 1 << 14;  // of one object
 
 struct Archive {
   std::map<std::string, std::vector<uint8_t>> files;  // "codegen/host/src/x.c", no "./"
@@ -41,21 +41,19 @@ struct Archive {
 // `wanted_style`: the only accepted style; empty: any. It is checked before the rest of metadata.json. Reports
 // [file-read], [mlf-not-tar], [mlf-compressed], [mlf-truncated], [mlf-path], [mlf-member], [mlf-limit],
 // [mlf-no-metadata] and the errors of check_metadata.
-Result<Archive> read_archive(const std::string& path, Diagnostics& diags,
-                             std::string_view wanted_style = {});
+Result<Archive> read_archive(const std::string& path, Diagnostics& diags, std::string_view wanted_style = {});
 // Reads from bytes in memory; `name` is for messages.
-Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std::string& name,
-                                   Diagnostics& diags, std::string_view wanted_style = {});
-// Reads a metadata.json without an archive: the result has no files.
-Result<Archive> read_metadata_file(const std::string& path, Diagnostics& diags,
+Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std::string& name, Diagnostics& diags,
                                    std::string_view wanted_style = {});
+// Reads a metadata.json without an archive: the result has no files.
+Result<Archive> read_metadata_file(const std::string& path, Diagnostics& diags, std::string_view wanted_style = {});
 
 // The archive of `files` in the form that Python's tarfile accepts with mode "r:": ".", then directories and files
 // sorted by name, "./" before each, all owned by root, all with one time (seconds since 1970).
 Result<std::string> print_archive(const std::map<std::string, std::string>& files, int64_t mtime,
                                   const std::string& name, Diagnostics& diags);
 // Writes the archive to a temporary file, then renames it.
-Status write_archive(const std::string& path, const std::map<std::string, std::string>& files,
-                     int64_t mtime, Diagnostics& diags);
+Status write_archive(const std::string& path, const std::map<std::string, std::string>& files, int64_t mtime,
+                     Diagnostics& diags);
 
 }  // namespace aotc::mlf

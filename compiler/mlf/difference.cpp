@@ -14,37 +14,28 @@ using Json = nlohmann::ordered_json;
 
 void compare(const Json& a, const Json& b, const std::string& path, std::vector<MetadataChange>& out);
 
-void compare_objects(const Json& a, const Json& b, const std::string& path,
-                     std::vector<MetadataChange>& out) {
+void compare_objects(const Json& a, const Json& b, const std::string& path, std::vector<MetadataChange>& out) {
   std::map<std::string, std::pair<const Json*, const Json*>> keys;
   for (const auto& [key, value] : a.items()) keys[key].first = &value;
   for (const auto& [key, value] : b.items()) keys[key].second = &value;
   for (const auto& [key, values] : keys) {
     std::string where = path.empty() ? key : path + "." + key;
-    if (values.first == nullptr)
-      out.push_back({where, std::nullopt, *values.second});
-    else if (values.second == nullptr)
-      out.push_back({where, *values.first, std::nullopt});
-    else
-      compare(*values.first, *values.second, where, out);
+    if (values.first == nullptr) out.push_back({where, std::nullopt, *values.second});
+    else if (values.second == nullptr) out.push_back({where, *values.first, std::nullopt});
+    else compare(*values.first, *values.second, where, out);
   }
 }
 
-void compare_lists(const Json& a, const Json& b, const std::string& path,
-                   std::vector<MetadataChange>& out) {
+void compare_lists(const Json& a, const Json& b, const std::string& path, std::vector<MetadataChange>& out) {
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
     std::string where = fmt::format("{}[{}]", path, i);
-    if (i >= a.size())
-      out.push_back({where, std::nullopt, b[i]});
-    else if (i >= b.size())
-      out.push_back({where, a[i], std::nullopt});
-    else
-      compare(a[i], b[i], where, out);
+    if (i >= a.size()) out.push_back({where, std::nullopt, b[i]});
+    else if (i >= b.size()) out.push_back({where, a[i], std::nullopt});
+    else compare(a[i], b[i], where, out);
   }
 }
 
-void compare(const Json& a, const Json& b, const std::string& path,
-             std::vector<MetadataChange>& out) {
+void compare(const Json& a, const Json& b, const std::string& path, std::vector<MetadataChange>& out) {
   if (a.is_object() && b.is_object()) return compare_objects(a, b, path, out);
   if (a.is_array() && b.is_array()) return compare_lists(a, b, path, out);
   if (a != b) out.push_back({path, a, b});
@@ -63,8 +54,7 @@ Difference difference(const Archive& a, const Archive& b) {
       out.removed.push_back(name);
     } else if (*other != data) {
       auto parted = std::mismatch(data.begin(), data.end(), other->begin(), other->end());
-      out.changed.push_back({name, static_cast<uint64_t>(parted.first - data.begin()), data.size(),
-                             other->size()});
+      out.changed.push_back({name, static_cast<uint64_t>(parted.first - data.begin()), data.size(), other->size()});
     }
   }
   for (const auto& [name, data] : b.files)

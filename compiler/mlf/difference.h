@@ -15,7 +15,7 @@
 namespace aotc::mlf {
 
 struct MetadataChange {
-  std::string path;  // "modules.kws.memory.functions.main[0].device"
+  std::string path;                            // "modules.kws.memory.functions.main[0].device"
   std::optional<nlohmann::ordered_json> a, b;  // nullopt: only the other has it
 };
 struct FileChange {
@@ -28,9 +28,7 @@ struct Difference {
   std::vector<std::string> removed, added;  // only in the first, only in the second
   std::vector<FileChange> changed;
 
-  bool equal() const {
-    return metadata.empty() && removed.empty() && added.empty() && changed.empty();
-  }
+  bool equal() const { return metadata.empty() && removed.empty() && added.empty() && changed.empty(); }
 };
 
 Difference difference(const Archive& a, const Archive& b);

@@ -11,10 +11,10 @@
 
 #include "codegen/c_run.h"
 #include "codegen/workspace.h"
-#include "support/tvm_params.h"
 #include "mlf/archive.h"
 #include "support/json.h"
 #include "support/text.h"
+#include "support/tvm_params.h"
 
 namespace aotc::mlf {
 
@@ -52,8 +52,7 @@ int64_t bytes_of(const graph::Graph& graph, const std::vector<graph::Port>& list
 Json main_memory(const FullModel& model) {
   const plan::Program& p = *model.program;
   int64_t constants = 0;
-  for (const plan::ProgramConstant& c : p.constants)
-    constants += static_cast<int64_t>(c.data.bytes.size());
+  for (const plan::ProgramConstant& c : p.constants) constants += static_cast<int64_t>(c.data.bytes.size());
   bool planned = model.memory == codegen::MemoryMode::kStatic;
   Json out = Json::array();
   std::set<int> seen;
@@ -62,12 +61,9 @@ Json main_memory(const FullModel& model) {
     bool host = out.empty();
     Json main;
     main["device"] = device.type;
-    main["workspace_size_bytes"] = !host     ? 0
-                                   : planned ? p.arena_bytes
-                                             : codegen::workspace_bytes(p);
+    main["workspace_size_bytes"] = !host ? 0 : planned ? p.arena_bytes : codegen::workspace_bytes(p);
     main["constants_size_bytes"] = host ? constants : 0;
-    main["io_size_bytes"] =
-        host ? bytes_of(p.graph, p.graph.inputs) + bytes_of(p.graph, p.graph.outputs) : 0;
+    main["io_size_bytes"] = host ? bytes_of(p.graph, p.graph.inputs) + bytes_of(p.graph, p.graph.outputs) : 0;
     // Ours: TVM has no state.
     if (host && p.state_bytes > 0) main["state_size_bytes"] = p.state_bytes;
     main["inputs"] = host ? ports(p.graph, p.graph.inputs) : Json::object();
@@ -87,8 +83,7 @@ Json operator_functions(const FullModel& model) {
     if (!codegen::is_called(p, function)) continue;  // hooks do it
     if (!seen.insert(model.c->function_names[f]).second) continue;
     int64_t scratch = 0;
-    for (int call : function.calls)
-      scratch = std::max(scratch, p.calls[static_cast<size_t>(call)].scratch_bytes);
+    for (int call : function.calls) scratch = std::max(scratch, p.calls[static_cast<size_t>(call)].scratch_bytes);
     int type = p.device_of(function.device).type;
     out.push_back({{"function_name", model.c->function_names[f]},
                    {"workspace", {{{"device", type}, {"workspace_size_bytes", scratch}}}}});
@@ -134,8 +129,8 @@ std::string date_text(int64_t seconds) {
   std::time_t time = static_cast<std::time_t>(seconds);
   std::tm parts{};
   gmtime_r(&time, &parts);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}Z", parts.tm_year + 1900,
-                     parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}Z", parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday,
+                     parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 Json module_metadata(const FullModel& model) {
@@ -161,8 +156,7 @@ std::map<std::string, std::string> full_model_files(const FullModel& model) {
   for (const std::string& source : sources_of(model))
     out[fmt::format("codegen/host/src/{}_lib{}.c", name, number++)] = model.c->files.at(source);
   for (const auto& [file, text] : model.c->files)
-    if (file.ends_with(".h"))
-      out["codegen/host/include/" + file.substr(file.rfind('/') + 1)] = text;
+    if (file.ends_with(".h")) out["codegen/host/include/" + file.substr(file.rfind('/') + 1)] = text;
   // Constants are linked into the code; the list of parameters to be given at run time is empty.
   std::vector<uint8_t> params = tvm::write_params({});
   out[fmt::format("parameters/{}.params", name)].assign(params.begin(), params.end());

@@ -19,12 +19,12 @@ struct FullModel {
   const plan::Program* program = nullptr;
   const codegen::ModelFiles* c = nullptr;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
-  std::string graph_text;             // the model's graph before the passes
-  std::vector<std::string> targets;   // "c -keys=arm_cpu,cpu -mcpu=cortex-m4", the host first
-  std::string runtime_version;        // version of TVM's interface that the runtime implements
+  std::string graph_text;                        // the model's graph before the passes
+  std::vector<std::string> targets;              // "c -keys=arm_cpu,cpu -mcpu=cortex-m4", the host first
+  std::string runtime_version;                   // version of TVM's interface that the runtime implements
   std::map<std::string, std::string> runtime;    // path below runtime/ -> content
   std::map<std::string, std::string> templates;  // name below templates/ -> content
-  int64_t date = 0;                   // seconds since 1970
+  int64_t date = 0;                              // seconds since 1970
 };
 
 // Path in the archive -> content, metadata.json included. Headers keep their names in codegen/host/include; sources are

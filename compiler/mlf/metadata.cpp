@@ -13,8 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFirstWithStyle = 4, kFirstWithMemoryObject = 2, kFirstWithExecutors = 5,
-              kFirstWithTargetList = 6, kFirstWithModules = 7;
+constexpr int kFirstWithStyle = 4, kFirstWithMemoryObject = 2, kFirstWithExecutors = 5, kFirstWithTargetList = 6,
+              kFirstWithModules = 7;
 
 // Nesting and keys within bounds? Both would cost far more than the text's size: the library's
 // objects with ordered keys look every key up one by one.
@@ -24,18 +24,15 @@ const char* too_much(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     char c = text[i];
     if (string) {
-      if (c == '\\')
-        ++i;
-      else if (c == '"')
-        string = false;
+      if (c == '\\') ++i;
+      else if (c == '"') string = false;
       continue;
     }
     if (c == '"') string = true;
     if (c == '{' || c == '[') keys.push_back(0);
     if ((c == '}' || c == ']') && !keys.empty()) keys.pop_back();
     if (keys.size() > kMaxMetadataDepth) return "lists or objects nested too deeply";
-    if (c == ':' && !keys.empty() && ++keys.back() > kMaxMetadataKeys)
-      return "an object of too many keys";
+    if (c == ':' && !keys.empty() && ++keys.back() > kMaxMetadataKeys) return "an object of too many keys";
   }
   return nullptr;
 }
@@ -67,8 +64,7 @@ class Checker {
     if (good) return true;
     failed_ = true;
     diags_.error(where_, "mlf-key",
-                 fmt::format("'{}' must be {}, not {}", escape_for_display(path), what,
-                             value.type_name()));
+                 fmt::format("'{}' must be {}, not {}", escape_for_display(path), what, value.type_name()));
     return false;
   }
 
@@ -102,15 +98,12 @@ class Checker {
   static bool is_string(const Json& v) { return v.is_string(); }
   static bool count(const Json& v) {
     return v.is_number_integer() &&
-           (v.is_number_unsigned() ? v.get<uint64_t>() <= uint64_t{INT64_MAX}
-                                   : v.get<int64_t>() >= 0);
+           (v.is_number_unsigned() ? v.get<uint64_t>() <= uint64_t{INT64_MAX} : v.get<int64_t>() >= 0);
   }
   static std::string join(const std::string& path, const std::string& key) {
     return path.empty() ? key : path + "." + key;
   }
-  static std::string element(const std::string& path, size_t index) {
-    return fmt::format("{}[{}]", path, index);
-  }
+  static std::string element(const std::string& path, size_t index) { return fmt::format("{}[{}]", path, index); }
 
   Diagnostic& error(const char* slug, std::string text) {
     failed_ = true;
@@ -139,21 +132,18 @@ std::optional<std::string> style_of(const Json& m, std::string_view wanted, Chec
     if (!check.is(*style, path, "a string", style->is_string())) return std::nullopt;
     auto text = style->get<std::string>();
     if (text != kFullModel && text != kOperator) {
-      check.error("mlf-style", fmt::format("'{}' is '{}'; styles are '{}' and '{}'",
-                                           escape_for_display(path), escape_for_display(text),
-                                           kFullModel, kOperator));
+      check.error("mlf-style", fmt::format("'{}' is '{}'; styles are '{}' and '{}'", escape_for_display(path),
+                                           escape_for_display(text), kFullModel, kOperator));
       return std::nullopt;
     }
     bool in_module = path != "style";
     if (in_module && text != kFullModel) {
-      check.error("mlf-style", fmt::format("'{}' is '{}', but modules are '{}'",
-                                           escape_for_display(path), text, kFullModel));
+      check.error("mlf-style",
+                  fmt::format("'{}' is '{}', but modules are '{}'", escape_for_display(path), text, kFullModel));
       return std::nullopt;
     }
     if (!wanted.empty() && text != wanted) {
-      check
-          .error("mlf-style",
-                 fmt::format("the archive is of style '{}'; this needs '{}'", text, wanted))
+      check.error("mlf-style", fmt::format("the archive is of style '{}'; this needs '{}'", text, wanted))
           .help(wanted == kOperator ? "'aotc compile --style operator' makes one"
                                     : "'aotc compile --format mlf' makes one");
       return std::nullopt;
@@ -161,9 +151,8 @@ std::optional<std::string> style_of(const Json& m, std::string_view wanted, Chec
   }
   // Absent: full models of versions 1 to 3 have none; later ones are told of the missing key.
   if (styles.empty()) {
-    if (!wanted.empty() && wanted != kFullModel && !m.contains("modules") &&
-        m.contains("version") && m["version"].is_number_integer() &&
-        m["version"].get<int64_t>() < kFirstWithStyle) {
+    if (!wanted.empty() && wanted != kFullModel && !m.contains("modules") && m.contains("version") &&
+        m["version"].is_number_integer() && m["version"].get<int64_t>() < kFirstWithStyle) {
       check.error("mlf-style", fmt::format("the archive is of style '{}' (as all before version "
                                            "{}); this needs '{}'",
                                            kFullModel, kFirstWithStyle, wanted));
@@ -181,9 +170,7 @@ std::optional<int> version_of(const Json& m, Checker& check) {
   if (!check.is(*v, "version", "a number", v->is_number_integer())) return std::nullopt;
   bool known = v->is_number_unsigned() ? v->get<uint64_t>() <= kVersion : true;
   if (!known || v->get<int64_t>() < 1) {
-    check
-        .error("mlf-version",
-               fmt::format("version {} is not known; versions 1 to {} are", json_text(*v), kVersion))
+    check.error("mlf-version", fmt::format("version {} is not known; versions 1 to {} are", json_text(*v), kVersion))
         .help("a newer aotc may read it");
     return std::nullopt;
   }
@@ -199,8 +186,7 @@ void check_target(const Json& m, const std::string& path, Checker& check) {
   const Json* target = check.object(m, path, "target");
   if (target == nullptr) return;
   for (const auto& [key, value] : target->items())
-    check.is(value, Checker::join(Checker::join(path, "target"), key), "a string",
-             value.is_string());
+    check.is(value, Checker::join(Checker::join(path, "target"), key), "a string", value.is_string());
 }
 
 void check_ports(const Json& main, const std::string& path, const char* key, Checker& check) {
@@ -238,8 +224,7 @@ void check_functions(const Json& functions, const std::string& path, Checker& ch
       check_ports(m, where, "outputs", check);
     }
   }
-  const Json* list =
-      check.list(functions, path, "operator_functions", "an object", Checker::is_object);
+  const Json* list = check.list(functions, path, "operator_functions", "an object", Checker::is_object);
   for (size_t i = 0; list != nullptr && i < list->size(); ++i) {
     std::string where = Checker::element(Checker::join(path, "operator_functions"), i);
     check.string((*list)[i], where, "function_name");
@@ -293,8 +278,7 @@ void check_common(const Json& m, const std::string& path, Checker& check) {
   check.string(m, path, "export_datetime");
   if (check.version >= kFirstWithStyle) check.string(m, path, "style");
   check_target(m, path, check);
-  check.list(m, path, check.version >= kFirstWithExecutors ? "executors" : "runtimes", "a string",
-             Checker::is_string);
+  check.list(m, path, check.version >= kFirstWithExecutors ? "executors" : "runtimes", "a string", Checker::is_string);
   if (!m.contains("external_dependencies")) return;
   check.list(m, path, "external_dependencies", "an object", Checker::is_object);
 }
@@ -317,13 +301,11 @@ Result<Json> parse_metadata(std::string_view text, const std::string& name, Diag
     return kFailure;
   }
   if (metadata.is_object()) return metadata;
-  diags.error(where, "mlf-metadata",
-              fmt::format("the metadata must be an object, not {}", metadata.type_name()));
+  diags.error(where, "mlf-metadata", fmt::format("the metadata must be an object, not {}", metadata.type_name()));
   return kFailure;
 }
 
-Status check_metadata(Archive& archive, const std::string& name, std::string_view wanted_style,
-                      Diagnostics& diags) {
+Status check_metadata(Archive& archive, const std::string& name, std::string_view wanted_style, Diagnostics& diags) {
   Checker check(name, diags);
   const Json& m = archive.metadata;
   auto style = style_of(m, wanted_style, check);
@@ -373,15 +355,12 @@ void read_ports(const Json& main, const char* key, std::vector<PortInfo>& out) {
 }
 
 void read_model_memory(const Json& memory, ModuleInfo& out) {
-  const Json* sids = memory.is_array()            ? &memory
-                     : memory.contains("sids") ? &memory["sids"]
-                                               : nullptr;
+  const Json* sids = memory.is_array() ? &memory : memory.contains("sids") ? &memory["sids"] : nullptr;
   if (sids != nullptr) {
     out.storage_ids = static_cast<int64_t>(sids->size());
     for (const Json& s : *sids) {
       int64_t sum = 0;
-      if (__builtin_add_overflow(out.storage_bytes, s["size_bytes"].get<int64_t>(), &sum))
-        sum = INT64_MAX;
+      if (__builtin_add_overflow(out.storage_bytes, s["size_bytes"].get<int64_t>(), &sum)) sum = INT64_MAX;
       out.storage_bytes = sum;
     }
   }
@@ -389,8 +368,7 @@ void read_model_memory(const Json& memory, ModuleInfo& out) {
   const Json& functions = memory["functions"];
   for (const Json& m : functions["main"]) {
     MainMemory figures{m["device"].get<int64_t>(), m["workspace_size_bytes"].get<int64_t>(), {}, {}, {}};
-    if (m.contains("constants_size_bytes"))
-      figures.constants_bytes = m["constants_size_bytes"].get<int64_t>();
+    if (m.contains("constants_size_bytes")) figures.constants_bytes = m["constants_size_bytes"].get<int64_t>();
     if (m.contains("io_size_bytes")) figures.io_bytes = m["io_size_bytes"].get<int64_t>();
     if (m.contains("state_size_bytes")) figures.state_bytes = m["state_size_bytes"].get<int64_t>();
     out.main.push_back(figures);

@@ -13,13 +13,11 @@
 namespace aotc::mlf {
 
 // Parses with limits on nesting and size. Reports [mlf-metadata] and [mlf-limit].
-Result<nlohmann::ordered_json> parse_metadata(std::string_view text, const std::string& name,
-                                              Diagnostics& diags);
+Result<nlohmann::ordered_json> parse_metadata(std::string_view text, const std::string& name, Diagnostics& diags);
 
 // Fills version and style of `archive` from its metadata. Reports [mlf-style], [mlf-version],
 // [mlf-missing-key] and [mlf-key].
-Status check_metadata(Archive& archive, const std::string& name, std::string_view wanted_style,
-                      Diagnostics& diags);
+Status check_metadata(Archive& archive, const std::string& name, std::string_view wanted_style, Diagnostics& diags);
 
 // The parts of the metadata with the same meaning in every version.
 struct MainMemory {

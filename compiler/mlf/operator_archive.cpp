@@ -25,8 +25,7 @@ constexpr size_t kMostNameBytes = 65535;
 constexpr const char* kStaticPrefix = "aotc";
 
 // The function as its own text has it, so that its parameters are called as everybody reads them.
-Result<tir::FunctionPtr> as_printed(const tir::Function& lowered, const std::string& name,
-                                    Diagnostics& diags) {
+Result<tir::FunctionPtr> as_printed(const tir::Function& lowered, const std::string& name, Diagnostics& diags) {
   tir::Function named = lowered;
   named.name = name;
   auto parsed = tir::parse(tir::print(named), name, diags);
@@ -39,15 +38,14 @@ Result<tir::FunctionPtr> as_printed(const tir::Function& lowered, const std::str
 
 std::string plain(std::string_view name) {
   std::string out;
-  for (char c : name)
-    out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  for (char c : name) out += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   return out;
 }
 
 class Collector {
  public:
-  Collector(const graph::Graph& graph, const OperatorChoice& choice,
-            const std::vector<passes::Device>& devices, Diagnostics& diags)
+  Collector(const graph::Graph& graph, const OperatorChoice& choice, const std::vector<passes::Device>& devices,
+            Diagnostics& diags)
       : graph_(graph), choice_(choice), devices_(devices), diags_(diags) {}
 
   Result<std::vector<OperatorEntry>> run() {
@@ -56,9 +54,8 @@ class Collector {
       if (traits.view || traits.external || traits.device_copy) continue;
       if (!add(static_cast<int>(i))) return kFailure;
     }
-    std::stable_sort(
-        entries_.begin(), entries_.end(),
-        [](const OperatorEntry& a, const OperatorEntry& b) { return a.device < b.device; });
+    std::stable_sort(entries_.begin(), entries_.end(),
+                     [](const OperatorEntry& a, const OperatorEntry& b) { return a.device < b.device; });
     if (!choice_.wanted.empty() && !select()) return kFailure;
     if (!entries_.empty()) return std::move(entries_);
     diags_.error(where(), "op-none", "the model has no operator that is computed by code of aotc")
@@ -82,8 +79,7 @@ class Collector {
     std::string name = entry_name(*lowered.function);
     // Functions of one name on two devices are two.
     if (op.device > 0) name += "_" + devices_[static_cast<size_t>(op.device)].name;
-    auto known = std::find_if(entries_.begin(), entries_.end(),
-                              [&](const OperatorEntry& e) { return e.name == name; });
+    auto known = std::find_if(entries_.begin(), entries_.end(), [&](const OperatorEntry& e) { return e.name == name; });
     if (known != entries_.end()) {
       known->ops.push_back(index);
       return success();
@@ -134,12 +130,9 @@ class Collector {
       }
     }
     auto& d = diags_.error(where(), "op-unknown",
-                           fmt::format("there is no operator '{}' to export",
-                                       escape_for_display(wanted)));
-    d.note(fmt::format("those with code of their own have the indices {}",
-                       fmt::join(indices, ", ")));
-    for (const std::string& near : closest(wanted, names, 1))
-      d.help(fmt::format("did you mean '{}'?", near));
+                           fmt::format("there is no operator '{}' to export", escape_for_display(wanted)));
+    d.note(fmt::format("those with code of their own have the indices {}", fmt::join(indices, ", ")));
+    for (const std::string& near : closest(wanted, names, 1)) d.help(fmt::format("did you mean '{}'?", near));
     d.help("give an index in the model's file, a type like conv_2d, or the name of an entry");
   }
 
@@ -181,20 +174,17 @@ std::string one_line(const Json& value) {
 }  // namespace
 
 std::string entry_name(const tir::Function& lowered) {
-  return fmt::format("{}_{:016x}", c_identifier(lowered.name, "op"),
-                     tir::structural_hash(lowered));
+  return fmt::format("{}_{:016x}", c_identifier(lowered.name, "op"), tir::structural_hash(lowered));
 }
 
-Result<std::vector<OperatorEntry>> collect_operators(const graph::Graph& graph,
-                                                     const OperatorChoice& choice,
-                                                     const std::vector<passes::Device>& devices,
-                                                     Diagnostics& diags) {
+Result<std::vector<OperatorEntry>> collect_operators(const graph::Graph& graph, const OperatorChoice& choice,
+                                                     const std::vector<passes::Device>& devices, Diagnostics& diags) {
   return Collector(graph, choice, devices, diags).run();
 }
 
-Result<std::map<std::string, std::string>> operator_files(
-    const std::vector<OperatorEntry>& entries, const std::vector<passes::Device>& devices,
-    const OperatorArchive& archive, Diagnostics& diags) {
+Result<std::map<std::string, std::string>> operator_files(const std::vector<OperatorEntry>& entries,
+                                                          const std::vector<passes::Device>& devices,
+                                                          const OperatorArchive& archive, Diagnostics& diags) {
   std::map<std::string, std::string> out;
   std::vector<tir::FunctionPtr> functions;
   std::vector<std::string> names;
@@ -206,15 +196,12 @@ Result<std::map<std::string, std::string>> operator_files(
     name_bytes += e.name.size() + 1;
     memory[e.name] = memory_of(*e.function);
     int type = devices[static_cast<size_t>(e.device)].type;
-    out[fmt::format("src/tir-{}.txt", type)] +=
-        fmt::format("{}{}\n{}\n", kSeparator, e.name, tir::print(*e.function));
+    out[fmt::format("src/tir-{}.txt", type)] += fmt::format("{}{}\n{}\n", kSeparator, e.name, tir::print(*e.function));
   }
   if (name_bytes > kMostNameBytes) {
     Location where;
     where.file = archive.name;
-    diags.error(where, "mlf-too-many",
-                fmt::format("{} operators have more names than a registry holds",
-                            names.size()))
+    diags.error(where, "mlf-too-many", fmt::format("{} operators have more names than a registry holds", names.size()))
         .help("export some of them with --op");
     return kFailure;
   }
@@ -237,8 +224,8 @@ Result<std::map<std::string, std::string>> operator_files(
   return out;
 }
 
-Result<std::vector<tir::FunctionPtr>> parse_operators(const std::string& text,
-                                                      const std::string& file, Diagnostics& diags) {
+Result<std::vector<tir::FunctionPtr>> parse_operators(const std::string& text, const std::string& file,
+                                                      Diagnostics& diags) {
   std::vector<tir::FunctionPtr> out;
   std::string rest = "\n" + text;  // every separator is behind a line's end
   const std::string separator = std::string("\n") + kSeparator;

@@ -36,10 +36,8 @@ struct OperatorChoice {
 
 // The distinct operators of a graph after the passes: the host's first, else in the graph's order. Views and operators
 // given in C have no entry. Reports [op-unknown] and [op-none].
-Result<std::vector<OperatorEntry>> collect_operators(const graph::Graph& graph,
-                                                     const OperatorChoice& choice,
-                                                     const std::vector<passes::Device>& devices,
-                                                     Diagnostics& diags);
+Result<std::vector<OperatorEntry>> collect_operators(const graph::Graph& graph, const OperatorChoice& choice,
+                                                     const std::vector<passes::Device>& devices, Diagnostics& diags);
 
 struct OperatorArchive {
   std::string name;                  // model_name
@@ -50,12 +48,12 @@ struct OperatorArchive {
 };
 
 // Path in the archive -> content, metadata.json included. Reports [mlf-too-many].
-Result<std::map<std::string, std::string>> operator_files(
-    const std::vector<OperatorEntry>& entries, const std::vector<passes::Device>& devices,
-    const OperatorArchive& archive, Diagnostics& diags);
+Result<std::map<std::string, std::string>> operator_files(const std::vector<OperatorEntry>& entries,
+                                                          const std::vector<passes::Device>& devices,
+                                                          const OperatorArchive& archive, Diagnostics& diags);
 
 // Parses the functions of a src/tir-N.txt that aotc wrote, in order.
-Result<std::vector<tir::FunctionPtr>> parse_operators(const std::string& text,
-                                                      const std::string& file, Diagnostics& diags);
+Result<std::vector<tir::FunctionPtr>> parse_operators(const std::string& text, const std::string& file,
+                                                      Diagnostics& diags);
 
 }  // namespace aotc::mlf

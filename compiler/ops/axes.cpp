@@ -8,8 +8,7 @@ namespace aotc::ops {
 
 AxisFlow same_axes(size_t operands, size_t results, size_t axes) {
   Order all = identity_order(axes);
-  return {static_cast<int>(axes), std::vector<Order>(operands, all),
-          std::vector<Order>(results, all)};
+  return {static_cast<int>(axes), std::vector<Order>(operands, all), std::vector<Order>(results, all)};
 }
 
 AxisFlow broadcast_axes(const std::vector<graph::Shape>& operands, const graph::Shape& result) {
@@ -22,8 +21,7 @@ AxisFlow broadcast_axes(const std::vector<graph::Shape>& operands, const graph::
 }
 
 std::optional<AxisFlow> shared_axes(const graph::Shape& from, const graph::Shape& to) {
-  if (graph::element_count(from) < 1 || graph::element_count(from) != graph::element_count(to))
-    return std::nullopt;
+  if (graph::element_count(from) < 1 || graph::element_count(from) != graph::element_count(to)) return std::nullopt;
   AxisFlow flow;
   flow.operands.resize(1);
   flow.results.resize(1);
@@ -58,8 +56,7 @@ Order identity_order(size_t rank) {
 
 Order inverse_order(const Order& order) {
   Order out(order.size());
-  for (size_t i = 0; i < order.size(); ++i)
-    out[static_cast<size_t>(order[i])] = static_cast<int>(i);
+  for (size_t i = 0; i < order.size(); ++i) out[static_cast<size_t>(order[i])] = static_cast<int>(i);
   return out;
 }
 
@@ -91,8 +88,8 @@ Order dimension_order(const std::vector<int>& dims, const Order& axes) {
   return order;
 }
 
-std::optional<Order> axis_order(const AxisFlow& flow, const std::vector<int>& dims,
-                                const graph::Shape& shape, const Order& order) {
+std::optional<Order> axis_order(const AxisFlow& flow, const std::vector<int>& dims, const graph::Shape& shape,
+                                const Order& order) {
   // First those of dimensions that count, then the others where they stand.
   Order axes;
   auto has = [&](int axis) { return std::find(axes.begin(), axes.end(), axis) != axes.end(); };

@@ -46,7 +46,7 @@ Order order_without_ones(const Order& order, const graph::Shape& shape);
 Order dimension_order(const std::vector<int>& dims, const Order& axes);
 // An order of the axes that gives the tensor of `shape` that order; nothing if dimensions of one
 // axis are torn apart. Axes that the tensor lacks stay behind the one before them.
-std::optional<Order> axis_order(const AxisFlow& flow, const std::vector<int>& dims,
-                                const graph::Shape& shape, const Order& order);
+std::optional<Order> axis_order(const AxisFlow& flow, const std::vector<int>& dims, const graph::Shape& shape,
+                                const Order& order);
 
 }  // namespace aotc::ops

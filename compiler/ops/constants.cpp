@@ -46,8 +46,7 @@ int64_t steps_of(const OpView& op) {
   int64_t in = operand_bytes(op), out = result_bytes(op), macs = definition.macs(op);
   // Operators that count no multiplications may still read every operand byte for every result
   // (pooling, mean): small ones may, large ones are assumed to.
-  bool cheap =
-      traits.elementwise || traits.view || !definition.has_lowering(op) || in <= kSmallBytes;
+  bool cheap = traits.elementwise || traits.view || !definition.has_lowering(op) || in <= kSmallBytes;
   if (macs == 0 && !cheap) {
     if (out > INT64_MAX / 2 / std::max<int64_t>(in, 1)) return INT64_MAX;
     macs = out * in;
@@ -70,14 +69,12 @@ void evaluate_to_constants(graph::Graph& graph, const graph::Op& op) {
     std::span<const uint8_t> bytes = graph[id].constant->bytes;
     operands.back().assign(bytes.begin(), bytes.end());
   }
-  for (graph::TensorId id : op.results)
-    results.emplace_back(static_cast<size_t>(graph[id].type.bytes()));
+  for (graph::TensorId id : op.results) results.emplace_back(static_cast<size_t>(graph[id].type.bytes()));
   EvalData data;
   data.operands.assign(operands.begin(), operands.end());
   data.results.assign(results.begin(), results.end());
   evaluate_op(graph, op, data);
-  for (size_t i = 0; i < results.size(); ++i)
-    graph[op.results[i]].constant = graph::own_bytes(std::move(results[i]));
+  for (size_t i = 0; i < results.size(); ++i) graph[op.results[i]].constant = graph::own_bytes(std::move(results[i]));
 }
 
 }  // namespace aotc::ops

@@ -26,8 +26,7 @@ tir::BufferPtr LoweringBuilder::operand(size_t i) {
   const graph::TensorType& type = op.operand(i);
   std::string name = op.operand_count() == 1 ? "in" : fmt::format("in{}", i);
   if (const graph::ConstantView* c = op.constant(i)) {
-    tir::BufferPtr made = constant_bytes(name, type.dtype, {c->bytes.begin(), c->bytes.end()},
-                                         size_of(type.dtype));
+    tir::BufferPtr made = constant_bytes(name, type.dtype, {c->bytes.begin(), c->bytes.end()}, size_of(type.dtype));
     lowered_.args.back().operand = static_cast<int>(i);
     return made;
   }
@@ -48,16 +47,15 @@ tir::BufferPtr LoweringBuilder::result(size_t i) {
   return FunctionBuilder::output(name, type.dtype, type.elements());
 }
 
-tir::BufferPtr LoweringBuilder::constant_bytes(const std::string& name, DType type,
-                                               std::vector<uint8_t> bytes, int alignment) {
+tir::BufferPtr LoweringBuilder::constant_bytes(const std::string& name, DType type, std::vector<uint8_t> bytes,
+                                               int alignment) {
   lowered_.args.push_back({ArgKind::kConstant, static_cast<int>(lowered_.constants.size())});
   int64_t elements = static_cast<int64_t>(bytes.size()) / size_of(type);
   lowered_.constants.push_back({name, type, std::move(bytes), alignment});
   return FunctionBuilder::constant(name, type, elements, alignment);
 }
 
-tir::BufferPtr LoweringBuilder::scratch(const std::string& name, DType type, int64_t elements,
-                                        int alignment) {
+tir::BufferPtr LoweringBuilder::scratch(const std::string& name, DType type, int64_t elements, int alignment) {
   assert(lowered_.scratch_bytes == 0);
   lowered_.args.push_back({ArgKind::kScratch, 0});
   lowered_.scratch_bytes = elements * size_of(type);

@@ -52,27 +52,27 @@ struct TargetInfo {
   bool narrow_int = false;  // C's int has 16 bits
   // Tables are in a program memory that takes instructions of its own to read.
   bool harvard = false;
-  int64_t program_reach = 0;   // harvard: bytes that 16-bit addresses reach, less what others need
-  int64_t largest_object = 0;  // bytes of the largest array that C has there; 0: any
+  int64_t program_reach = 0;     // harvard: bytes that 16-bit addresses reach, less what others need
+  int64_t largest_object = 0;    // bytes of the largest array that C has there; 0: any
   bool unaligned_words = false;  // loads and stores of words at any address
-  int gemm_pixels = 2;      // block of output pixels x output channels in convolutions
+  int gemm_pixels = 2;           // block of output pixels x output channels in convolutions
   int gemm_channels = 2;
-  int gemm_unroll = 4;      // steps of the inner loop written out
-  int multiply_add = 1;     // instructions that add the product of two words to a third
+  int gemm_unroll = 4;   // steps of the inner loop written out
+  int multiply_add = 1;  // instructions that add the product of two words to a third
   // Products of three pixels in two words: channels at a time, 0 where that is not done.
   int triple_channels = 0;
   int triple_unroll = 4;
   TripleText triple_kernel;
-  bool fence_steps = false; // compilers move the loads of unrolled steps too far
-  bool quad_units = false;  // products of one row in words of four units' weights
+  bool fence_steps = false;      // compilers move the loads of unrolled steps too far
+  bool quad_units = false;       // products of one row in words of four units' weights
   std::string_view quad_kernel;  // the family of the core's text of it (ops/common/quad_kernel.h)
-  bool vector_bytes = false;  // vectors multiply bytes: weights of 4 bits are worth a byte each
+  bool vector_bytes = false;     // vectors multiply bytes: weights of 4 bits are worth a byte each
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;
-  Costs costs;              // in instructions: what the cost model goes by
-  Costs cycles;             // in cycles, for reports
+  Costs costs;                      // in instructions: what the cost model goes by
+  Costs cycles;                     // in cycles, for reports
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
-  int64_t slice = 0;        // instructions that a part of a call may take; 0: calls are not divided
+  int64_t slice = 0;                // instructions that a part of a call may take; 0: calls are not divided
 
   // Kernels are the target's text of them, where it has one.
   bool has_assembly() const { return lowerings || !triple_kernel.family.empty(); }
@@ -105,7 +105,7 @@ Lowered lower(const OpView& op, const TargetInfo& target);
 enum class ArgKind : uint8_t { kOperand, kResult, kConstant, kScratch };
 struct Arg {
   ArgKind kind;
-  int index;  // operand, result or constants index; 0 for scratch (a function has at most one)
+  int index;         // operand, result or constants index; 0 for scratch (a function has at most one)
   int operand = -1;  // of a constant that is an operand's bytes as they are: which
 };
 
@@ -176,14 +176,12 @@ class LoweringBuilder : public tir::FunctionBuilder {
   tir::BufferPtr piece(size_t i, int64_t pieces);
   tir::BufferPtr result(size_t i = 0);
   template <typename T>
-  tir::BufferPtr constant(const std::string& name, DType type, const std::vector<T>& values,
-                          int alignment = 4) {
+  tir::BufferPtr constant(const std::string& name, DType type, const std::vector<T>& values, int alignment = 4) {
     std::vector<uint8_t> bytes(values.size() * sizeof(T));
     if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
     return constant_bytes(name, type, std::move(bytes), alignment);
   }
-  tir::BufferPtr constant_bytes(const std::string& name, DType type, std::vector<uint8_t> bytes,
-                                int alignment = 4);
+  tir::BufferPtr constant_bytes(const std::string& name, DType type, std::vector<uint8_t> bytes, int alignment = 4);
   // At most one per function.
   tir::BufferPtr scratch(const std::string& name, DType type, int64_t elements, int alignment = 4);
   void publish(WriteOrder order) { lowered_.write_orders.push_back(std::move(order)); }

@@ -26,8 +26,7 @@ const Operator* OperatorSet::find(std::string_view name) const {
 std::vector<const Operator*> OperatorSet::all() const {
   std::vector<const Operator*> out;
   for (const auto& op : ops_) out.push_back(op.get());
-  std::sort(out.begin(), out.end(),
-            [](const Operator* a, const Operator* b) { return a->name() < b->name(); });
+  std::sort(out.begin(), out.end(), [](const Operator* a, const Operator* b) { return a->name() < b->name(); });
   return out;
 }
 
@@ -49,9 +48,9 @@ Status verify_op(const OpView& op, Diagnostics& diags) {
   auto shapes = definition.infer(op, diags);
   if (!shapes) return kFailure;
   if (shapes->size() != op.op.results.size()) {
-    diags.error(op.where(), "op-operands",
-                fmt::format("{} has {} results, the model lists {}", op.op.name(), shapes->size(),
-                            op.op.results.size()));
+    diags.error(
+        op.where(), "op-operands",
+        fmt::format("{} has {} results, the model lists {}", op.op.name(), shapes->size(), op.op.results.size()));
     return kFailure;
   }
   bool agrees = true;
@@ -100,10 +99,8 @@ Values run_region(const graph::Graph& region, const Values& inputs, Evaluation& 
   Values values = evaluate(region, inputs, evaluation, index), out;
   for (const graph::Port& port : region.outputs) {
     const auto& constant = region[port.tensor].constant;
-    if (constant)
-      out.emplace_back(constant->bytes.begin(), constant->bytes.end());
-    else
-      out.push_back(values[static_cast<size_t>(port.tensor.value)]);
+    if (constant) out.emplace_back(constant->bytes.begin(), constant->bytes.end());
+    else out.push_back(values[static_cast<size_t>(port.tensor.value)]);
   }
   return out;
 }
@@ -114,8 +111,7 @@ void evaluate_control(const graph::Op& op, Control control, const EvalData& data
   Values values;
   if (control == Control::kIf) {
     bool first = data.operands[0][0] != 0;
-    values = run_region(op.regions[first ? 0 : 1], copies_of(data.operands, 1), evaluation,
-                        first ? index + 1 : second);
+    values = run_region(op.regions[first ? 0 : 1], copies_of(data.operands, 1), evaluation, first ? index + 1 : second);
   } else {
     values = copies_of(data.operands, 0);
     while (run_region(op.regions[0], values, evaluation, index + 1)[0][0] != 0) {
@@ -124,18 +120,15 @@ void evaluate_control(const graph::Op& op, Control control, const EvalData& data
       values = run_region(op.regions[1], values, evaluation, second);
     }
   }
-  for (size_t i = 0; i < values.size(); ++i)
-    std::copy(values[i].begin(), values[i].end(), data.results[i].begin());
+  for (size_t i = 0; i < values.size(); ++i) std::copy(values[i].begin(), values[i].end(), data.results[i].begin());
 }
 
 Values evaluate(const graph::Graph& graph, const Values& inputs, Evaluation& evaluation, size_t index) {
   // Regions have no states.
-  const StateValues before = evaluation.states != nullptr && !graph.states.empty() ? *evaluation.states
-                                                                                   : initial_states(graph);
+  const StateValues before =
+      evaluation.states != nullptr && !graph.states.empty() ? *evaluation.states : initial_states(graph);
   Values values(graph.tensors.size());
-  auto slot = [&](graph::TensorId id) -> std::vector<uint8_t>& {
-    return values[static_cast<size_t>(id.value)];
-  };
+  auto slot = [&](graph::TensorId id) -> std::vector<uint8_t>& { return values[static_cast<size_t>(id.value)]; };
   std::vector<bool> is_constant(graph.tensors.size());
   for (size_t i = 0; i < graph.tensors.size(); ++i) {
     // A copy, because constants in a file may lie at any alignment.
@@ -148,11 +141,9 @@ Values evaluate(const graph::Graph& graph, const Values& inputs, Evaluation& eva
   for (size_t i = 0; i < before.size(); ++i) slot(graph.states[i].before) = before[i];
   for (const graph::Op& op : graph.ops) {
     EvalData data;
-    for (graph::TensorId id : op.results)
-      slot(id).resize(static_cast<size_t>(graph[id].type.bytes()));
+    for (graph::TensorId id : op.results) slot(id).resize(static_cast<size_t>(graph[id].type.bytes()));
     for (graph::TensorId id : op.operands)
-      data.operands.push_back(id.valid() ? std::span<const uint8_t>(slot(id))
-                                         : std::span<const uint8_t>());
+      data.operands.push_back(id.valid() ? std::span<const uint8_t>(slot(id)) : std::span<const uint8_t>());
     for (graph::TensorId id : op.results) data.results.push_back(slot(id));
     evaluate_op(graph, op, data, evaluation, index);
     if (evaluation.after) evaluation.after(index, graph, op, data.results);
@@ -168,8 +159,8 @@ Values evaluate(const graph::Graph& graph, const Values& inputs, Evaluation& eva
 
 }  // namespace
 
-void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data,
-                 Evaluation& evaluation, size_t index) {
+void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data, Evaluation& evaluation,
+                 size_t index) {
   OpView view{graph, op};
   const Operator& definition = definition_of(op);
   const Traits traits = definition.traits();
@@ -209,8 +200,7 @@ StateValues initial_states(const graph::Graph& graph) {
 }
 
 std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
-                                                 const std::vector<std::vector<uint8_t>>& inputs,
-                                                 StateValues* states) {
+                                                 const std::vector<std::vector<uint8_t>>& inputs, StateValues* states) {
   Evaluation evaluation;
   evaluation.states = states;
   return evaluate(graph, inputs, evaluation, 0);

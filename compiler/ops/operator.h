@@ -37,8 +37,7 @@ struct OpView {
   const graph::TensorType& operand(size_t i) const { return graph[op.operands[i]].type; }
   const graph::TensorType& result(size_t i = 0) const { return graph[op.results[i]].type; }
   const graph::ConstantView* constant(size_t i) const {
-    return has_operand(i) && graph[op.operands[i]].constant ? &*graph[op.operands[i]].constant
-                                                            : nullptr;
+    return has_operand(i) && graph[op.operands[i]].constant ? &*graph[op.operands[i]].constant : nullptr;
   }
   template <typename A>
   const A& attrs() const {
@@ -78,9 +77,9 @@ enum class Control : uint8_t {
 
 // What the reader of models makes of uint8 operands.
 enum class Uint8 : uint8_t {
-  kOwn,      // the operator takes them itself, or not at all
-  kEither,   // stored values mean the same as int8 with the top bit flipped and the zero point 128 lower
-  kShifted,  // the operator takes them in that form alone
+  kOwn,       // the operator takes them itself, or not at all
+  kEither,    // stored values mean the same as int8 with the top bit flipped and the zero point 128 lower
+  kShifted,   // the operator takes them in that form alone
   kWeighted,  // the same, but for operand 1 of the file: weights stay as they are
 };
 
@@ -168,9 +167,7 @@ class Operator : public graph::OpDefinition {
 
   // The same results as a more general operator that lowers them better, bit for bit in float as
   // well; constants it needs are added to the graph. Nothing if the operator is best as it is.
-  virtual std::optional<graph::Op> generalized(graph::Graph&, const graph::Op&) const {
-    return std::nullopt;
-  }
+  virtual std::optional<graph::Op> generalized(graph::Graph&, const graph::Op&) const { return std::nullopt; }
 
   // Is the result operand 0 with its dimensions in another order and nothing else (transpose)? Which?
   virtual std::optional<Order> as_transposition(const OpView&) const { return std::nullopt; }
@@ -206,12 +203,10 @@ class Operator : public graph::OpDefinition {
   virtual ChannelFlow channel_flow(const OpView&) const { return ChannelFlow::kOpaque; }
   // Unless opaque: the values that each channel of the result can have, given those of every
   // operand's channels (empty for operands that are absent or not int8).
-  virtual ChannelRanges channel_ranges(const OpView&, const std::vector<ChannelRanges>&) const {
-    return {};
-  }
+  virtual ChannelRanges channel_ranges(const OpView&, const std::vector<ChannelRanges>&) const { return {}; }
   // Unless opaque: the attributes of the same operator with another number of result channels.
-  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_channels(
-      const OpView& op, int64_t /*channels*/) const {
+  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_channels(const OpView& op,
+                                                                               int64_t /*channels*/) const {
     return op.op.attributes;
   }
 
@@ -221,16 +216,12 @@ class Operator : public graph::OpDefinition {
   // What the operator keeps from run to run. Frontends ask when operands, results and attributes are as a
   // model's file has them: each value before is then one more operand behind those of the file. Reports
   // what it cannot keep.
-  virtual Result<std::vector<KeptState>> kept(const OpView&, Diagnostics&) const {
-    return std::vector<KeptState>();
-  }
+  virtual Result<std::vector<KeptState>> kept(const OpView&, Diagnostics&) const { return std::vector<KeptState>(); }
   // May be asked of operators that are not verified.
   virtual Uint8 uint8_form(const OpView&) const { return Uint8::kOwn; }
 };
 
-inline const Operator& definition_of(const graph::Op& op) {
-  return static_cast<const Operator&>(*op.definition);
-}
+inline const Operator& definition_of(const graph::Op& op) { return static_cast<const Operator&>(*op.definition); }
 
 class OperatorSet {
  public:
@@ -270,9 +261,8 @@ std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
 // The same, watched: `after` sees the results of every operator, those of regions included, each time
 // it has run, and may change them. `index` counts operators as they stand in the text, an operator
 // before those of its regions; what has regions is seen behind them.
-using EvaluationObserver =
-    std::function<void(size_t index, const graph::Graph& graph, const graph::Op& op,
-                       const std::vector<std::span<uint8_t>>& results)>;
+using EvaluationObserver = std::function<void(size_t index, const graph::Graph& graph, const graph::Op& op,
+                                              const std::vector<std::span<uint8_t>>& results)>;
 struct Evaluation {
   StateValues* states = nullptr;
   EvaluationObserver after;
@@ -284,7 +274,7 @@ std::vector<std::vector<uint8_t>> evaluate_graph(const graph::Graph& graph,
                                                  const std::vector<std::vector<uint8_t>>& inputs,
                                                  Evaluation& evaluation);
 // One operator, as evaluate_graph runs it. `index` is its own.
-void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data,
-                 Evaluation& evaluation, size_t index);
+void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data, Evaluation& evaluation,
+                 size_t index);
 
 }  // namespace aotc::ops

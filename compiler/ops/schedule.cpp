@@ -43,8 +43,8 @@ Work operator*(Work a, double n) {
 }
 
 double Costs::of(const Work& w) const {
-  return w.load * load + w.store * store + w.alu * alu + w.multiply * multiply + w.dual * dual +
-         w.high * high + w.divide * divide + w.branch * branch + w.vector * vector;
+  return w.load * load + w.store * store + w.alu * alu + w.multiply * multiply + w.dual * dual + w.high * high +
+         w.divide * divide + w.branch * branch + w.vector * vector;
 }
 
 }  // namespace aotc::ops

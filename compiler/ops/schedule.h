@@ -16,9 +16,7 @@ struct Schedule {
   std::map<std::string, int64_t> numbers;  // "pixels": 4
   std::string note;                        // what follows from the choice, for people
   double instructions = 0, cycles = 0;     // what the cost model expects of a run; 0: it says nothing
-  bool operator==(const Schedule& o) const {
-    return algorithm == o.algorithm && numbers == o.numbers;
-  }
+  bool operator==(const Schedule& o) const { return algorithm == o.algorithm && numbers == o.numbers; }
   // "pairs: pixels 4, steps 32; shift 14"
   std::string text() const;
 };
@@ -31,8 +29,8 @@ struct Work {
   double dual = 0;             // two halfword products and an addend
   double high = 0;             // high word of a 64-bit product
   double divide = 0;
-  double branch = 0;           // taken
-  double vector = 0;           // on a vector, whichever
+  double branch = 0;  // taken
+  double vector = 0;  // on a vector, whichever
 
   Work& operator+=(const Work& o);
   friend Work operator+(Work a, const Work& b) { return a += b; }
@@ -42,8 +40,7 @@ struct Work {
 // What one instruction of each kind costs, in instructions (1 each, unless a kind takes several on
 // this CPU) or in cycles.
 struct Costs {
-  double load = 1, store = 1, alu = 1, multiply = 1, dual = 1, high = 1, divide = 1, branch = 1,
-         vector = 1;
+  double load = 1, store = 1, alu = 1, multiply = 1, dual = 1, high = 1, divide = 1, branch = 1, vector = 1;
   double of(const Work& w) const;
 };
 

@@ -31,8 +31,7 @@ std::vector<bool> inexact_tensors(const Graph& graph) {
   for (const Op& op : graph.ops) {
     bool here = calls_library(op);
     for (TensorId id : op.operands) here = here || (id.valid() && inexact[index(id)]);
-    for (TensorId id : op.results)
-      inexact[index(id)] = here && graph[id].type.dtype == DType::kF32;
+    for (TensorId id : op.results) inexact[index(id)] = here && graph[id].type.dtype == DType::kF32;
   }
   return inexact;
 }
@@ -65,8 +64,7 @@ void move_by_library(std::span<uint8_t> bytes, int evaluation, size_t tensor) {
 
 // The values of inexact tensors if library functions gave other last bits; others stay empty.
 std::vector<Bytes> evaluate_moved(const Graph& graph, const std::vector<Bytes>& inputs,
-                                  const std::vector<Bytes>& values, const std::vector<bool>& inexact,
-                                  int evaluation) {
+                                  const std::vector<Bytes>& values, const std::vector<bool>& inexact, int evaluation) {
   std::vector<Bytes> moved(values.size()), constants(values.size());
   auto given = [&](TensorId id) -> std::span<const uint8_t> {
     if (!id.valid()) return {};
@@ -81,8 +79,7 @@ std::vector<Bytes> evaluate_moved(const Graph& graph, const std::vector<Bytes>& 
     return values[index(id)];
   };
   for (const Op& op : graph.ops) {
-    bool any = std::any_of(op.results.begin(), op.results.end(),
-                           [&](TensorId id) { return inexact[index(id)]; });
+    bool any = std::any_of(op.results.begin(), op.results.end(), [&](TensorId id) { return inexact[index(id)]; });
     if (!any) continue;
     std::vector<Bytes> results;
     for (TensorId id : op.results) results.emplace_back(static_cast<size_t>(graph[id].type.bytes()));
@@ -127,8 +124,7 @@ double ulp_of_largest(std::span<const uint8_t> floats) {
 
 bool calls_library(const Op& op) {
   return definition_of(op).traits().uses_libm ||
-         std::any_of(op.regions.begin(), op.regions.end(),
-                     [](const Graph& region) { return calls_library(region); });
+         std::any_of(op.regions.begin(), op.regions.end(), [](const Graph& region) { return calls_library(region); });
 }
 
 bool calls_library(const Graph& graph) {

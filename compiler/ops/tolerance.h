@@ -34,8 +34,7 @@ bool calls_library(const graph::Op& op);
 bool calls_library(const graph::Graph& graph);
 
 // By tensor id, for the values that evaluate_graph gave for `inputs`.
-std::vector<Tolerance> tolerances(const graph::Graph& graph,
-                                  const std::vector<std::vector<uint8_t>>& inputs,
+std::vector<Tolerance> tolerances(const graph::Graph& graph, const std::vector<std::vector<uint8_t>>& inputs,
                                   const std::vector<std::vector<uint8_t>>& values);
 
 }  // namespace aotc::ops

@@ -48,10 +48,8 @@ class Liveness {
       for (TensorId id : graph_.ops[i].operands)
         if (id.valid()) cuttable_[static_cast<size_t>(id.value)] = false;
     }
-    for (const graph::Port& port : graph_.outputs)
-      cuttable_[static_cast<size_t>(port.tensor.value)] = false;
-    for (const graph::State& state : graph_.states)
-      cuttable_[static_cast<size_t>(state.after.value)] = false;
+    for (const graph::Port& port : graph_.outputs) cuttable_[static_cast<size_t>(port.tensor.value)] = false;
+    for (const graph::State& state : graph_.states) cuttable_[static_cast<size_t>(state.after.value)] = false;
   }
 
   void propagate() {
@@ -93,8 +91,7 @@ class Liveness {
     bool changed = false;
     for (size_t k = 0; k < in.size(); ++k) {
       if (in[k] != 0) continue;
-      if (ranges[k].constant() &&
-          folds_constant(analysis_.flows[i], graph_[op.operands[0]].type, ranges[k].low))
+      if (ranges[k].constant() && folds_constant(analysis_.flows[i], graph_[op.operands[0]].type, ranges[k].low))
         continue;
       for (size_t c = 0; c < out.size() && in[k] == 0; ++c)
         if (out[c] != 0 && reads(i)[c * in.size() + k] != 0) in[k] = 1;

@@ -17,13 +17,11 @@ using ops::ChannelRanges;
 using ops::ValueRange;
 
 bool has_channels(const graph::TensorType& type) {
-  return type.dtype == DType::kI8 && !type.shape.empty() && type.elements() > 0 &&
-         !type.quantization.per_channel();
+  return type.dtype == DType::kI8 && !type.shape.empty() && type.elements() > 0 && !type.quantization.per_channel();
 }
 
 bool folds_constant(ChannelFlow flow, const graph::TensorType& operand, int32_t value) {
-  return flow == ChannelFlow::kSum ||
-         (flow == ChannelFlow::kPaddedSum && value == operand.zero_point());
+  return flow == ChannelFlow::kSum || (flow == ChannelFlow::kPaddedSum && value == operand.zero_point());
 }
 
 namespace {
@@ -33,8 +31,7 @@ size_t channels_of(const graph::TensorType& type) { return static_cast<size_t>(t
 // A function of one stored value that is the same on every device.
 bool is_byte_function(const Graph& graph, const Op& op) {
   ops::Traits traits = ops::definition_of(op).traits();
-  return traits.elementwise && !traits.uses_libm && is_unary(op) &&
-         has_channels(graph[op.operands[0]].type);
+  return traits.elementwise && !traits.uses_libm && is_unary(op) && has_channels(graph[op.operands[0]].type);
 }
 
 // Constants are cut with the channels, or have one element for all of them.
@@ -61,15 +58,14 @@ bool sum_is_possible(const Graph& graph, const Op& op) {
 }
 
 ChannelFlow flow_of(const Graph& graph, const Op& op) {
-  if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid())
-    return ChannelFlow::kOpaque;
+  if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid()) return ChannelFlow::kOpaque;
   const Tensor& result = graph[op.results[0]];
   if (!has_channels(result.type)) return ChannelFlow::kOpaque;
   ChannelFlow flow = ops::definition_of(op).channel_flow({graph, op});
   if (flow == ChannelFlow::kOpaque && is_byte_function(graph, op)) flow = ChannelFlow::kEach;
   if (flow == ChannelFlow::kOpaque) return flow;
-  bool possible = flow == ChannelFlow::kEach ? each_is_possible(graph, op, channels_of(result.type))
-                                             : sum_is_possible(graph, op);
+  bool possible =
+      flow == ChannelFlow::kEach ? each_is_possible(graph, op, channels_of(result.type)) : sum_is_possible(graph, op);
   return possible ? flow : ChannelFlow::kOpaque;
 }
 
@@ -91,19 +87,15 @@ ChannelRanges ranges_of_byte_function(const Graph& graph, const Op& op, const Ch
   if (!table || table->size() != 256) return ChannelRanges(in.size());
   ChannelRanges out;
   for (const ValueRange& range : in) {
-    auto at = [&](int32_t value) -> int32_t {
-      return static_cast<int8_t>((*table)[static_cast<size_t>(value + 128)]);
-    };
+    auto at = [&](int32_t value) -> int32_t { return static_cast<int8_t>((*table)[static_cast<size_t>(value + 128)]); };
     ValueRange image{at(range.low), at(range.low)};
-    for (int32_t v = range.low; v <= range.high; ++v)
-      image = {std::min(image.low, at(v)), std::max(image.high, at(v))};
+    for (int32_t v = range.low; v <= range.high; ++v) image = {std::min(image.low, at(v)), std::max(image.high, at(v))};
     out.push_back(image);
   }
   return out;
 }
 
-ChannelRanges ranges_of_result(const Graph& graph, const Op& op, ChannelFlow flow,
-                               const ChannelAnalysis& known) {
+ChannelRanges ranges_of_result(const Graph& graph, const Op& op, ChannelFlow flow, const ChannelAnalysis& known) {
   size_t channels = channels_of(graph[op.results[0]].type);
   std::vector<ChannelRanges> operands;
   for (TensorId id : op.operands) {
@@ -126,8 +118,7 @@ ChannelRanges ranges_of_result(const Graph& graph, const Op& op, ChannelFlow flo
 ChannelAnalysis analyze_channels(const Graph& graph) {
   ChannelAnalysis out;
   for (const Tensor& tensor : graph.tensors)
-    out.ranges.emplace_back(!tensor.constant && has_channels(tensor.type) ? channels_of(tensor.type)
-                                                                          : 0);
+    out.ranges.emplace_back(!tensor.constant && has_channels(tensor.type) ? channels_of(tensor.type) : 0);
   for (const Op& op : graph.ops) {
     ChannelFlow flow = flow_of(graph, op);
     out.flows.push_back(flow);

@@ -22,11 +22,10 @@ constexpr int64_t kMaxSteps = int64_t{1} << 27;
 bool may_fold(const Graph& graph, const Op& op, int64_t& steps_left) {
   ops::OpView view{graph, op};
   // An output's bytes are the caller's, so somebody has to write them.
-  bool output = std::any_of(op.results.begin(), op.results.end(),
-                            [&](graph::TensorId id) { return graph.is_output(id); });
+  bool output =
+      std::any_of(op.results.begin(), op.results.end(), [&](graph::TensorId id) { return graph.is_output(id); });
   if (output || !ops::can_evaluate(view)) return false;
-  if (ops::definition_of(op).has_lowering(view) && ops::growth_of(view) > ops::kMostGrowth)
-    return false;
+  if (ops::definition_of(op).has_lowering(view) && ops::growth_of(view) > ops::kMostGrowth) return false;
   int64_t steps = ops::steps_of(view);
   if (steps > steps_left) return false;
   steps_left -= steps;
@@ -40,8 +39,7 @@ Status refuse_the_rest(const Graph& graph, Diagnostics& diags) {
     if (ops::definition_of(op).has_lowering({graph, op})) continue;
     diags
         .error(op.location, "op-unsupported",
-               fmt::format("{} is computed on constants only, and this one is left to the device",
-                           op.name()))
+               fmt::format("{} is computed on constants only, and this one is left to the device", op.name()))
         .help("'aotc ops' lists what it can be replaced by");
     good = false;
   }

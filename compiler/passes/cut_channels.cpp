@@ -53,8 +53,7 @@ TensorId cut_constant(Graph& graph, TensorId id, size_t axis, const Kept& kept) 
   const Tensor& from = graph[id];
   auto length = static_cast<size_t>(from.type.shape[axis]);
   auto inner = static_cast<size_t>(size_of(from.type.dtype));
-  for (size_t d = axis + 1; d < from.type.shape.size(); ++d)
-    inner *= static_cast<size_t>(from.type.shape[d]);
+  for (size_t d = axis + 1; d < from.type.shape.size(); ++d) inner *= static_cast<size_t>(from.type.shape[d]);
   std::span<const uint8_t> bytes = from.constant->bytes;
   std::vector<uint8_t> out;
   for (size_t start = 0; start < bytes.size(); start += length * inner)
@@ -101,8 +100,7 @@ class Cutter {
   void cut_each(Op& op) {
     const std::vector<uint8_t>& live = live_[static_cast<size_t>(op.results[0].value)];
     Kept kept = kept_of(live);
-    op.attributes = ops::definition_of(op).attributes_for_channels(
-        {graph_, op}, static_cast<int64_t>(kept.size()));
+    op.attributes = ops::definition_of(op).attributes_for_channels({graph_, op}, static_cast<int64_t>(kept.size()));
     for (TensorId& id : op.operands) {
       if (!graph_.is_constant(id)) continue;
       const graph::Shape& shape = graph_[id].type.shape;
@@ -117,8 +115,7 @@ class Cutter {
     Kept out = kept_of(live_[static_cast<size_t>(op.results[0].value)]);
     if (!fold_into_bias(op)) return false;
     if (loses(op.results[0])) {
-      op.attributes = ops::definition_of(op).attributes_for_channels(
-          {graph_, op}, static_cast<int64_t>(out.size()));
+      op.attributes = ops::definition_of(op).attributes_for_channels({graph_, op}, static_cast<int64_t>(out.size()));
       op.operands[1] = cut_constant(graph_, op.operands[1], 0, out);
       if (op.operands.size() > 2 && op.operands[2].valid()) cut_bias(op.operands[2], out);
     }
@@ -181,8 +178,7 @@ class Cutter {
     tensor.name = live_name(tensor.name);
     ++counts.tensors;
     for (size_t c = 0; c < live_[at].size(); ++c)
-      if (live_[at][c] == 0)
-        ++(analysis_.ranges[at][c].constant() ? counts.constant : counts.unread);
+      if (live_[at][c] == 0) ++(analysis_.ranges[at][c].constant() ? counts.constant : counts.unread);
   }
 
   Graph& graph_;

@@ -18,7 +18,6 @@ struct CutChannels {
 
 // `live`: the result of find_live_channels for this graph. All or nothing: if an operator does not accept its new
 // operands, the graph stays unchanged and nothing is counted.
-CutChannels cut_channels(graph::Graph& graph, const ChannelAnalysis& analysis,
-                         const LiveChannels& live);
+CutChannels cut_channels(graph::Graph& graph, const ChannelAnalysis& analysis, const LiveChannels& live);
 
 }  // namespace aotc::passes

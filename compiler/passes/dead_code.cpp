@@ -9,9 +9,7 @@ namespace aotc::passes {
 
 Status remove_dead_code(graph::Graph& graph, const PassOptions&, Diagnostics&) {
   std::vector<bool> live(graph.tensors.size(), false), dead(graph.ops.size(), false);
-  auto is_live = [&](graph::TensorId id) {
-    return id.valid() && live[static_cast<size_t>(id.value)];
-  };
+  auto is_live = [&](graph::TensorId id) { return id.valid() && live[static_cast<size_t>(id.value)]; };
   auto need = [&](graph::TensorId id) {
     if (id.valid()) live[static_cast<size_t>(id.value)] = true;
   };

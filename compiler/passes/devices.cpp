@@ -56,8 +56,7 @@ class Reader {
         root["devices"].size() > kMostDevices)
       return error("devices", fmt::format("is to be a list of 1 to {} devices", kMostDevices)), kFailure;
     out_.devices.clear();
-    for (size_t i = 0; i < root["devices"].size(); ++i)
-      read_device(root["devices"][i], fmt::format("devices[{}]", i));
+    for (size_t i = 0; i < root["devices"].size(); ++i) read_device(root["devices"][i], fmt::format("devices[{}]", i));
     if (good_) read_fallback(root);
     if (!good_) return kFailure;
     return out_;
@@ -103,10 +102,8 @@ class Reader {
       if (other.name == d.name || other.camel_name() == d.camel_name())
         error(path + ".name", fmt::format("'{}' gives the same names as an earlier device", d.name));
     if (j.contains("type")) {
-      if (j["type"].is_number_integer() && j["type"] >= 1 && j["type"] <= INT16_MAX)
-        d.type = j["type"].get<int>();
-      else
-        error(path + ".type", "is to be a DLDeviceType, 1 for a CPU");
+      if (j["type"].is_number_integer() && j["type"] >= 1 && j["type"] <= INT16_MAX) d.type = j["type"].get<int>();
+      else error(path + ".type", "is to be a DLDeviceType, 1 for a CPU");
     }
     d.pool = text_of(j, "pool", path);
     if (!d.pool.empty() && c_identifier(d.pool) != d.pool)
@@ -114,8 +111,7 @@ class Reader {
     std::string launch = text_of(j, "launch", path);
     if (launch == "sync") d.launch = Launch::kSync;
     else if (launch == "async") d.launch = Launch::kAsync;
-    else if (!launch.empty() && launch != "none")
-      error(path + ".launch", "is to be none, sync or async");
+    else if (!launch.empty() && launch != "none") error(path + ".launch", "is to be none, sync or async");
     read_hooks(j, d, path);
     read_operators(j, d, path);
     if (out_.devices.empty() && (d.has_context() || !d.operators.empty()))
@@ -127,20 +123,16 @@ class Reader {
     if (!j.contains("hooks")) return;
     if (!j["hooks"].is_array()) return error(path + ".hooks", "is to be a list of strings");
     for (const json& h : j["hooks"]) {
-      bool known = h.is_string() && std::any_of(std::begin(kHooks), std::end(kHooks), [&](const char* k) {
-                     return h.get<std::string>() == k;
-                   });
-      if (known)
-        d.hooks.insert(h.get<std::string>());
-      else
-        error(path + ".hooks", "knows Activate, Open, Close, Deactivate and Copy only");
+      bool known = h.is_string() && std::any_of(std::begin(kHooks), std::end(kHooks),
+                                                [&](const char* k) { return h.get<std::string>() == k; });
+      if (known) d.hooks.insert(h.get<std::string>());
+      else error(path + ".hooks", "knows Activate, Open, Close, Deactivate and Copy only");
     }
   }
 
   void read_operators(const json& j, Device& d, const std::string& path) {
     if (!j.contains("operators")) return;
-    if (!j["operators"].is_array())
-      return error(path + ".operators", "is to be a list of patterns");
+    if (!j["operators"].is_array()) return error(path + ".operators", "is to be a list of patterns");
     for (size_t i = 0; i < j["operators"].size(); ++i) {
       const json& p = j["operators"][i];
       std::string at = fmt::format("{}.operators[{}]", path, i);
@@ -150,8 +142,8 @@ class Reader {
       }
       if (!object(p, at)) continue;
       only(p, at, {"op", "type", "shape", "tensor"});
-      d.operators.push_back({text_of(p, "op", at), text_of(p, "type", at), text_of(p, "shape", at),
-                             text_of(p, "tensor", at)});
+      d.operators.push_back(
+          {text_of(p, "op", at), text_of(p, "type", at), text_of(p, "shape", at), text_of(p, "tensor", at)});
     }
   }
 
@@ -176,17 +168,13 @@ class Reader {
 
 std::string Device::camel_name() const { return camel_case(name); }
 
-Result<DeviceSet> parse_devices(const std::string& text, const std::string& file,
-                                Diagnostics& diags) {
+Result<DeviceSet> parse_devices(const std::string& text, const std::string& file, Diagnostics& diags) {
   return Reader(file, diags).read(text);
 }
 
 bool fits(const OperatorPattern& pattern, const graph::Graph& graph, const graph::Op& op) {
-  if (!pattern.op.empty() && !glob(pattern.op, op.name()) &&
-      !glob(pattern.op, op.location.op_type))
-    return false;
-  if (op.results.empty())
-    return pattern.type.empty() && pattern.shape.empty() && pattern.tensor.empty();
+  if (!pattern.op.empty() && !glob(pattern.op, op.name()) && !glob(pattern.op, op.location.op_type)) return false;
+  if (op.results.empty()) return pattern.type.empty() && pattern.shape.empty() && pattern.tensor.empty();
   const graph::TensorType& type = graph[op.results[0]].type;
   if (!pattern.tensor.empty() && !glob(pattern.tensor, graph[op.results[0]].name)) return false;
   if (!pattern.type.empty() && !glob(pattern.type, name_of(type.dtype))) return false;

@@ -13,9 +13,9 @@ namespace aotc::passes {
 
 // The operators that a device supports: globs ('*' and '?') that must all match; an empty one matches everything.
 struct OperatorPattern {
-  std::string op;     // "conv_*": the operator's name, or its type as the model file spells it
-  std::string type;   // "i8": element type of the first result
-  std::string shape;  // "1x*x*x64": shape of the first result
+  std::string op;      // "conv_*": the operator's name, or its type as the model file spells it
+  std::string type;    // "i8": element type of the first result
+  std::string shape;   // "1x*x*x64": shape of the first result
   std::string tensor;  // "*/conv2d_5/*": name of the first result
 };
 
@@ -48,8 +48,7 @@ struct DeviceSet {
 
 // Parses devices.json (docs/devices.md). Reports [devices-invalid], with line and column for invalid JSON and the
 // member's path for other errors; all errors at once.
-Result<DeviceSet> parse_devices(const std::string& text, const std::string& file,
-                                Diagnostics& diags);
+Result<DeviceSet> parse_devices(const std::string& text, const std::string& file, Diagnostics& diags);
 
 bool fits(const OperatorPattern& pattern, const graph::Graph& graph, const graph::Op& op);
 

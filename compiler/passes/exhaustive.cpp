@@ -16,19 +16,14 @@ std::vector<uint8_t> all_values(DType type) {
   if (!is_int(type) || width > 2) return bytes;
   IntRange range = int_range(type);
   for (int64_t value = range.min; value <= range.max; ++value)
-    for (int i = 0; i < width; ++i)
-      bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * i)));
+    for (int i = 0; i < width; ++i) bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * i)));
   return bytes;
 }
 
 namespace {
 
-const TensorType& operand_type(const Graph& graph, const Op& op) {
-  return graph[op.operands[0]].type;
-}
-const TensorType& result_type(const Graph& graph, const Op& op) {
-  return graph[op.results[0]].type;
-}
+const TensorType& operand_type(const Graph& graph, const Op& op) { return graph[op.operands[0]].type; }
+const TensorType& result_type(const Graph& graph, const Op& op) { return graph[op.results[0]].type; }
 
 // The op alone, over tensors of `count` elements in a row.
 struct RowOp {
@@ -49,12 +44,10 @@ struct RowOp {
 
 }  // namespace
 
-std::optional<std::vector<uint8_t>> evaluate_all_values(const Graph& graph,
-                                                        const std::vector<const Op*>& chain) {
+std::optional<std::vector<uint8_t>> evaluate_all_values(const Graph& graph, const std::vector<const Op*>& chain) {
   for (const Op* op : chain)
     if (!is_unary(*op) || !ops::definition_of(*op).traits().elementwise ||
-        operand_type(graph, *op).quantization.per_channel() ||
-        result_type(graph, *op).quantization.per_channel())
+        operand_type(graph, *op).quantization.per_channel() || result_type(graph, *op).quantization.per_channel())
       return std::nullopt;
   DType type = operand_type(graph, *chain.front()).dtype;
   std::vector<uint8_t> values = all_values(type);
@@ -63,8 +56,7 @@ std::optional<std::vector<uint8_t>> evaluate_all_values(const Graph& graph,
   for (const Op* op : chain) {
     RowOp row(*op, operand_type(graph, *op), result_type(graph, *op), count);
     if (!is_valid(row.graph, row.graph.ops[0])) return std::nullopt;
-    std::vector<uint8_t> results(
-        static_cast<size_t>(count * size_of(result_type(graph, *op).dtype)));
+    std::vector<uint8_t> results(static_cast<size_t>(count * size_of(result_type(graph, *op).dtype)));
     ops::evaluate_op(row.graph, row.graph.ops[0], {{values}, {results}});
     values = std::move(results);
   }

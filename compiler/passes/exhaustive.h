@@ -22,7 +22,6 @@ std::optional<std::vector<uint8_t>> evaluate_all_values(const graph::Graph& grap
                                                         const std::vector<const graph::Op*>& chain);
 
 // True if the chain returns every value of its operand unchanged, in the same type.
-bool is_identity_on_all_values(const graph::Graph& graph,
-                               const std::vector<const graph::Op*>& chain);
+bool is_identity_on_all_values(const graph::Graph& graph, const std::vector<const graph::Op*>& chain);
 
 }  // namespace aotc::passes

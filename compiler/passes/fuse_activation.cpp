@@ -22,8 +22,7 @@ std::optional<Activation> compose(Activation first, Activation second) {
   ops::ClampF32 b = ops::float_clamp(second);
   for (size_t i = 0; i < ops::enum_names(Activation{}).size(); ++i) {
     ops::ClampF32 c = ops::float_clamp(static_cast<Activation>(i));
-    if (c.min == std::max(a.min, b.min) && c.max == std::min(a.max, b.max))
-      return static_cast<Activation>(i);
+    if (c.min == std::max(a.min, b.min) && c.max == std::min(a.max, b.max)) return static_cast<Activation>(i);
   }
   return std::nullopt;
 }
@@ -55,8 +54,7 @@ bool fuse(Graph& graph, Op& producer, const Op& op, Activation activation) {
   if (!both) return false;
   if (type.dtype != DType::kF32 && !is_fused_clamp(graph, op, activation)) return false;
   Op fused = producer;
-  fused.attributes =
-      with_attribute(*producer.attributes, "activation", graph::attribute_text::print_any(*both));
+  fused.attributes = with_attribute(*producer.attributes, "activation", graph::attribute_text::print_any(*both));
   fused.results[0] = op.results[0];
   if (fused.attributes == nullptr || !is_valid(graph, fused)) return false;
   producer = std::move(fused);
@@ -73,8 +71,7 @@ Status fuse_activation(Graph& graph, const PassOptions&, Diagnostics&) {
     auto activation = ops::definition_of(op).as_activation({graph, op});
     if (!activation || !is_unary(op)) continue;
     int producer = sole_producer(graph, chains, op.operands[0], static_cast<int>(i));
-    if (producer < 0 || !fuse(graph, graph.ops[static_cast<size_t>(producer)], op, *activation))
-      continue;
+    if (producer < 0 || !fuse(graph, graph.ops[static_cast<size_t>(producer)], op, *activation)) continue;
     dead[i] = true;
     // A later activation of this result then meets the producer.
     chains.definer[static_cast<size_t>(op.results[0].value)] = producer;

@@ -30,8 +30,7 @@ bool fills_with_zero(const ops::Padding& padding, const graph::TensorType& type)
   // All bytes of a float +0 are 0; -0 is another value.
   int64_t zero = is_float(type.dtype) ? 0 : type.zero_point();
   for (size_t i = 0; i < padding.fill.size(); ++i)
-    if (padding.fill[i] != static_cast<uint8_t>(static_cast<uint64_t>(zero) >> (8 * i)))
-      return false;
+    if (padding.fill[i] != static_cast<uint8_t>(static_cast<uint64_t>(zero) >> (8 * i))) return false;
   return true;
 }
 
@@ -49,8 +48,7 @@ bool has_finite_weights(const Graph& graph, const Op& op) {
 }
 
 // The op's attributes with the padding added; null if it has no such attributes or they overflow.
-std::shared_ptr<const graph::AttributesBase> add_padding(const Op& op,
-                                                         const ops::Padding& padding) {
+std::shared_ptr<const graph::AttributesBase> add_padding(const Op& op, const ops::Padding& padding) {
   struct Side {
     const char* name;
     int64_t more;
@@ -65,8 +63,7 @@ std::shared_ptr<const graph::AttributesBase> add_padding(const Op& op,
     int64_t present = 0;
     if (!text || !graph::attribute_text::parse(*text, present)) return nullptr;
     // The field is 32 bits wide; parse refuses more.
-    if (side.more > INT32_MAX ||
-        !attributes->parse(side.name, graph::attribute_text::print(present + side.more)))
+    if (side.more > INT32_MAX || !attributes->parse(side.name, graph::attribute_text::print(present + side.more)))
       return nullptr;
   }
   return attributes;

@@ -20,9 +20,7 @@ std::optional<Order> transposition(const Graph& graph, const Op& op) {
   return ops::definition_of(op).as_transposition({graph, op});
 }
 
-bool has_quantized_axis(const Graph& graph, TensorId id) {
-  return graph[id].type.quantization.per_channel();
-}
+bool has_quantized_axis(const Graph& graph, TensorId id) { return graph[id].type.quantization.per_channel(); }
 
 }  // namespace
 
@@ -78,16 +76,14 @@ Layout::Layout(const Graph& graph) : graph_(graph), chains_(graph::compute_use_d
   // A view hands the freedom on if all of its readers have it.
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    if (!ops::definition_of(op).traits().view || op.device != 0 || !is_unary(op) ||
-        is_kept_[at(op.results[0])])
+    if (!ops::definition_of(op).traits().view || op.device != 0 || !is_unary(op) || is_kept_[at(op.results[0])])
       continue;
     const std::vector<int>& users = chains_.users[at(op.results[0])];
     int64_t row = users.empty() ? 0 : rows_[static_cast<size_t>(users[0])];
     for (int user : users) {
       const Op& reader = graph.ops[static_cast<size_t>(user)];
-      bool first_only =
-          std::count(reader.operands.begin(), reader.operands.end(), op.results[0]) == 1 &&
-          reader.operands[0] == op.results[0];
+      bool first_only = std::count(reader.operands.begin(), reader.operands.end(), op.results[0]) == 1 &&
+                        reader.operands[0] == op.results[0];
       bool direct = ops::definition_of(reader).free_row({graph, reader}) == row;
       if (!first_only || !direct || rows_[static_cast<size_t>(user)] != row) row = 0;
     }
@@ -145,13 +141,12 @@ void Layout::find_readers() {
 std::optional<ops::AxisFlow> Layout::checked_flow(const Op& op) const {
   if (op.device != 0 || !op.regions.empty() || op.operands.empty()) return std::nullopt;
   auto flow = ops::definition_of(op).axis_flow({graph_, op});
-  if (!flow || flow->operands.size() != op.operands.size() ||
-      flow->results.size() != op.results.size())
+  if (!flow || flow->operands.size() != op.operands.size() || flow->results.size() != op.results.size())
     return std::nullopt;
   auto fits = [&](TensorId id, const std::vector<int>& dims) {
     if (dims.empty()) return true;
-    return id.valid() && dims.size() == graph_[id].type.shape.size() &&
-           !has_quantized_axis(graph_, id) && graph_[id].device == 0;
+    return id.valid() && dims.size() == graph_[id].type.shape.size() && !has_quantized_axis(graph_, id) &&
+           graph_[id].device == 0;
   };
   for (size_t k = 0; k < op.operands.size(); ++k)
     if (!fits(op.operands[k], flow->operands[k])) return std::nullopt;
@@ -169,17 +164,15 @@ int64_t Layout::free_row(const Op& op) const {
   return weights.size() == 2 && weights[1] == row ? row : 0;
 }
 
-std::optional<WorkOrder> Layout::work_order(size_t index, const std::vector<int>& dims,
-                                            TensorId tensor, const Order& order) const {
+std::optional<WorkOrder> Layout::work_order(size_t index, const std::vector<int>& dims, TensorId tensor,
+                                            const Order& order) const {
   const Op& op = graph_.ops[index];
   const graph::Shape& shape = graph_[tensor].type.shape;
   if (!dims.empty()) {
     auto axes = ops::axis_order(*flows_[index], dims, shape, order);
-    if (axes && ops::definition_of(op).attributes_for_axes({graph_, op}, *axes) != nullptr)
-      return WorkOrder{*axes};
+    if (axes && ops::definition_of(op).attributes_for_axes({graph_, op}, *axes) != nullptr) return WorkOrder{*axes};
   }
-  if (rows_[index] == 0 || tensor != op.operands[0] || !row_order(shape, rows_[index], order))
-    return std::nullopt;
+  if (rows_[index] == 0 || tensor != op.operands[0] || !row_order(shape, rows_[index], order)) return std::nullopt;
   return WorkOrder{order, true};
 }
 

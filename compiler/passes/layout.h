@@ -41,9 +41,7 @@ class Layout {
   int definer(graph::TensorId id) const { return chains_.definer[at(id)]; }
   const std::vector<RootReader>& readers(graph::TensorId root) const { return readers_[at(root)]; }
   // Tensors that are the root in another order, as transposes of the graph define them.
-  const std::vector<graph::TensorId>& others(graph::TensorId root) const {
-    return others_[at(root)];
-  }
+  const std::vector<graph::TensorId>& others(graph::TensorId root) const { return others_[at(root)]; }
   bool is_kept(graph::TensorId id) const { return is_kept_[at(id)]; }
   bool has_orders() const { return has_orders_; }
 
@@ -51,8 +49,8 @@ class Layout {
   const std::optional<ops::AxisFlow>& flow(size_t op) const { return flows_[op]; }
   // How the operator works if its operand or result `tensor`, whose axes are `dims`, has that order; nullopt if it
   // cannot.
-  std::optional<WorkOrder> work_order(size_t op, const std::vector<int>& dims,
-                                      graph::TensorId tensor, const ops::Order& order) const;
+  std::optional<WorkOrder> work_order(size_t op, const std::vector<int>& dims, graph::TensorId tensor,
+                                      const ops::Order& order) const;
   // Number of elements of a row whose order is free, at a reader of operand 0; 0: none.
   int64_t row(size_t op) const { return rows_[op]; }
   // The order of its operand that an operator with this work order needs.
@@ -81,8 +79,7 @@ class Layout {
 };
 
 // The order of the last dimensions, of `row` elements, if those before them are not moved.
-std::optional<ops::Order> row_order(const graph::Shape& shape, int64_t row,
-                                    const ops::Order& order);
+std::optional<ops::Order> row_order(const graph::Shape& shape, int64_t row, const ops::Order& order);
 
 // The cost of the transposes of a graph: elements, bytes and number of transposes. Transposes that only move
 // dimensions of size 1 do not count.

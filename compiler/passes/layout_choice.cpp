@@ -57,8 +57,7 @@ class Choice {
       const Op& op = graph_.ops[static_cast<size_t>(definer)];
       for (size_t j = 0; j < op.results.size(); ++j)
         if (op.results[j] == root && layout_.flow(static_cast<size_t>(definer)))
-          reach(static_cast<size_t>(definer),
-                layout_.flow(static_cast<size_t>(definer))->results[j], root, order);
+          reach(static_cast<size_t>(definer), layout_.flow(static_cast<size_t>(definer))->results[j], root, order);
     }
     for (const RootReader& reader : layout_.readers(root)) {
       if (reader.op < 0) continue;
@@ -109,11 +108,9 @@ class Choice {
     }
     const ops::AxisFlow& flow = *layout_.flow(index);
     for (size_t k = 0; k < op.operands.size(); ++k)
-      if (!flow.operands[k].empty())
-        add(op.operands[k], ops::dimension_order(flow.operands[k], work.order));
+      if (!flow.operands[k].empty()) add(op.operands[k], ops::dimension_order(flow.operands[k], work.order));
     for (size_t j = 0; j < op.results.size(); ++j)
-      if (!flow.results[j].empty())
-        add(op.results[j], ops::dimension_order(flow.results[j], work.order));
+      if (!flow.results[j].empty()) add(op.results[j], ops::dimension_order(flow.results[j], work.order));
     return out;
   }
 
@@ -123,10 +120,8 @@ class Choice {
     const auto found = works_.find(static_cast<size_t>(reader.op));
     if (found == works_.end()) return MinCut::kZero;
     const WorkOrder& work = found->second;
-    bool moves =
-        work.moves_columns
-            ? reader.operand == 0
-            : !layout_.flow(static_cast<size_t>(reader.op))->operands[reader.operand].empty();
+    bool moves = work.moves_columns ? reader.operand == 0
+                                    : !layout_.flow(static_cast<size_t>(reader.op))->operands[reader.operand].empty();
     return moves ? variables_.at(found->first) : MinCut::kZero;
   }
 
@@ -134,13 +129,11 @@ class Choice {
   // it is read and not made.
   void add_costs(TensorId root, const Order& order) {
     const graph::TensorType& type = graph_[root].type;
-    const int64_t cost = std::min(type.elements(), kMostCounted) * 1024 +
-                         std::min(type.bytes(), kMostCounted) + 1;
+    const int64_t cost = std::min(type.elements(), kMostCounted) * 1024 + std::min(type.bytes(), kMostCounted) + 1;
     int definer = layout_.definer(root);
     const auto own = definer < 0 ? variables_.end() : variables_.find(static_cast<size_t>(definer));
     const int made = own == variables_.end() ? MinCut::kZero : own->second;
-    const Order old = counted(root, ops::identity_order(type.shape.size())),
-                wanted = counted(root, order);
+    const Order old = counted(root, ops::identity_order(type.shape.size())), wanted = counted(root, order);
     std::map<Order, std::vector<int>> as_before;  // by order: who reads it there with 0
     std::vector<int> readers;
     for (const RootReader& reader : layout_.readers(root)) {

@@ -59,8 +59,7 @@ class LayoutRewriter {
   const Shape& shape_of(TensorId id) const { return from_[id].type.shape; }
 
   void add_version(TensorId root, Order order, TensorId id) {
-    if (static_cast<size_t>(id.value) < defined_.size())
-      defined_[static_cast<size_t>(id.value)] = true;
+    if (static_cast<size_t>(id.value) < defined_.size()) defined_[static_cast<size_t>(id.value)] = true;
     versions_[root].push_back({std::move(order), graph_[id].type.shape, id});
   }
 
@@ -79,8 +78,7 @@ class LayoutRewriter {
     for (size_t k = 0; k < op.operands.size(); ++k)
       if (op.operands[k].valid()) op.operands[k] = operand(index, k);
     if (work && !work->moves_columns) {
-      op.attributes =
-          ops::definition_of(op).attributes_for_axes({from_, from_.ops[index]}, work->order);
+      op.attributes = ops::definition_of(op).attributes_for_axes({from_, from_.ops[index]}, work->order);
       for (size_t j = 0; j < op.results.size(); ++j) op.results[j] = result(index, j);
     } else {
       for (TensorId id : op.results) add_version(id, ops::identity_order(shape_of(id).size()), id);
@@ -143,8 +141,7 @@ class LayoutRewriter {
       if (!found || (layout_.is_kept(other) && !layout_.is_kept(*found))) found = other;
     }
     if (found) return *found;
-    if (std::is_sorted(order.begin(), order.end()) && !defined_[static_cast<size_t>(root.value)])
-      return root;
+    if (std::is_sorted(order.begin(), order.end()) && !defined_[static_cast<size_t>(root.value)]) return root;
     Tensor made = from_[root];
     made.constant.reset();
     made.type.shape = ops::ordered_shape(shape_of(root), order);
@@ -229,8 +226,7 @@ class LayoutRewriter {
     graph::TensorType type = from.type;
     type.shape = ops::ordered_shape(from.type.shape, wanted);
     std::vector<int64_t> strides = ops::strides_of(from.type.shape);
-    ops::Movement move{type.shape, ops::strides_of(type.shape),
-                       ops::ordered_shape(strides, wanted)};
+    ops::Movement move{type.shape, ops::strides_of(type.shape), ops::ordered_shape(strides, wanted)};
     std::vector<uint8_t> bytes(static_cast<size_t>(type.bytes()));
     ops::run_movement(move, from.constant->bytes, bytes, size_of(type.dtype));
     TensorId id = graph_.add_constant(from.name, std::move(type), std::move(bytes));
@@ -246,8 +242,7 @@ class LayoutRewriter {
     const Shape& shape = shape_of(from_.ops[index].operands[0]);
     int64_t row = layout_.row(index);
     Columns columns{{}, *row_order(shape, row, work_of(index)->order)};
-    columns.shape.assign(shape.end() - static_cast<std::ptrdiff_t>(columns.order.size()),
-                         shape.end());
+    columns.shape.assign(shape.end() - static_cast<std::ptrdiff_t>(columns.order.size()), shape.end());
     if (!ops::definition_of(op).traits().view) {
       op.operands[1] = permuted_columns(op.operands[1], columns);
       return;
@@ -266,8 +261,7 @@ class LayoutRewriter {
   TensorId permuted_columns(TensorId weights, const Columns& columns) {
     const Tensor& from = from_[weights];
     Shape to = ops::ordered_shape(columns.shape, columns.order);
-    ops::Movement move{to, ops::strides_of(to),
-                       ops::ordered_shape(ops::strides_of(columns.shape), columns.order)};
+    ops::Movement move{to, ops::strides_of(to), ops::ordered_shape(ops::strides_of(columns.shape), columns.order)};
     int64_t row = from.type.shape[1];
     move.extents.insert(move.extents.begin(), from.type.shape[0]);
     move.to_strides.insert(move.to_strides.begin(), row);
@@ -307,8 +301,8 @@ class LayoutRewriter {
   Graph graph_;
   std::vector<bool> defined_;                          // by tensor of the model
   std::map<TensorId, std::vector<Version>> versions_;  // by root; as it is made comes first
-  std::map<size_t, Columns> columns_;  // by operator, how the columns of its weights stand
-  std::map<TensorId, TensorId> transposed_;  // roots of transposes that were made
+  std::map<size_t, Columns> columns_;                  // by operator, how the columns of its weights stand
+  std::map<TensorId, TensorId> transposed_;            // roots of transposes that were made
   bool failed_ = false;
 };
 

@@ -32,8 +32,7 @@ std::string signature_of(const Graph& graph, const Op& op) {
         continue;
       }
       const graph::TensorType& type = graph[id].type;
-      out += graph::to_string(graph::TensorType{type.dtype, type.shape, {}}) +
-             (graph.is_constant(id) ? "c," : ",");
+      out += graph::to_string(graph::TensorType{type.dtype, type.shape, {}}) + (graph.is_constant(id) ? "c," : ",");
     }
   }
   return out;
@@ -41,12 +40,10 @@ std::string signature_of(const Graph& graph, const Op& op) {
 
 class OrderOfSteps {
  public:
-  explicit OrderOfSteps(const Graph& graph)
-      : graph_(graph), definer_(graph::compute_use_def(graph).definer) {
+  explicit OrderOfSteps(const Graph& graph) : graph_(graph), definer_(graph::compute_use_def(graph).definer) {
     std::map<std::string, int> known;
     for (const Op& op : graph.ops)
-      signatures_.push_back(
-          known.emplace(signature_of(graph, op), static_cast<int>(known.size())).first->second);
+      signatures_.push_back(known.emplace(signature_of(graph, op), static_cast<int>(known.size())).first->second);
   }
 
   // Do several operators of one kind read the same weights?
@@ -56,8 +53,7 @@ class OrderOfSteps {
       for (TensorId id : graph_.ops[i].operands)
         if (graph_.is_constant(id) && graph_[id].constant->bytes.size() >= kLeastWeights)
           ++readers[{signatures_[i], graph_[id].constant->bytes.data()}];
-    return std::any_of(readers.begin(), readers.end(),
-                       [](const auto& r) { return r.second >= kLeastSteps; });
+    return std::any_of(readers.begin(), readers.end(), [](const auto& r) { return r.second >= kLeastSteps; });
   }
 
   // Every operator right before the first that needs it, beginning with what the outputs need. Of
@@ -66,9 +62,7 @@ class OrderOfSteps {
   std::vector<int> on_demand() {
     done_.assign(graph_.ops.size(), false);
     std::vector<int> depth(graph_.ops.size(), 0);
-    auto depth_of = [&](TensorId id) {
-      return definer_of(id) < 0 ? -1 : depth[static_cast<size_t>(definer_of(id))];
-    };
+    auto depth_of = [&](TensorId id) { return definer_of(id) < 0 ? -1 : depth[static_cast<size_t>(definer_of(id))]; };
     for (size_t i = 0; i < depth.size(); ++i) {
       demands_.push_back(graph_.ops[i].operands);
       for (TensorId id : demands_[i]) depth[i] = std::max(depth[i], depth_of(id) + 1);
@@ -110,16 +104,13 @@ class OrderOfSteps {
       std::sort(read.begin(), read.end());
       read.erase(std::unique(read.begin(), read.end()), read.end());
       for (TensorId id : read)
-        if (definer_of(id) >= 0 && last[static_cast<size_t>(id.value)] == static_cast<int>(at))
-          alive -= bytes_of(id);
+        if (definer_of(id) >= 0 && last[static_cast<size_t>(id.value)] == static_cast<int>(at)) alive -= bytes_of(id);
     }
     return most;
   }
 
  private:
-  int definer_of(TensorId id) const {
-    return id.valid() ? definer_[static_cast<size_t>(id.value)] : -1;
-  }
+  int definer_of(TensorId id) const { return id.valid() ? definer_[static_cast<size_t>(id.value)] : -1; }
   int64_t bytes_of(TensorId id) const { return id.valid() ? graph_[id].type.bytes() : 0; }
 
   void demand(int first) {
@@ -148,8 +139,7 @@ class OrderOfSteps {
   const Graph& graph_;
   std::vector<int> definer_;
   std::vector<int> signatures_;
-  std::vector<std::vector<TensorId>>
-      demands_;  // by operator: its operands in the order of on_demand
+  std::vector<std::vector<TensorId>> demands_;  // by operator: its operands in the order of on_demand
   std::vector<bool> done_;
   std::vector<int> order_;
 };

@@ -37,10 +37,8 @@ class Partition {
       graph_.ops.push_back(std::move(op));
       remember_copy(graph_.ops.back());
     }
-    for (graph::Port& port : graph_.outputs)
-      port.tensor = on_device(port.tensor, 0, graph_.location_of(port.tensor));
-    for (graph::State& state : graph_.states)
-      state.after = on_device(state.after, 0, graph_.location_of(state.after));
+    for (graph::Port& port : graph_.outputs) port.tensor = on_device(port.tensor, 0, graph_.location_of(port.tensor));
+    for (graph::State& state : graph_.states) state.after = on_device(state.after, 0, graph_.location_of(state.after));
   }
 
  private:
@@ -91,8 +89,7 @@ class Schedule {
     std::vector<int> missing(graph_.ops.size(), 0);
     for (size_t i = 0; i < graph_.ops.size(); ++i) {
       std::set<TensorId> distinct(graph_.ops[i].operands.begin(), graph_.ops[i].operands.end());
-      for (TensorId id : distinct)
-        missing[i] += id.valid() && chains_.definer[static_cast<size_t>(id.value)] >= 0;
+      for (TensorId id : distinct) missing[i] += id.valid() && chains_.definer[static_cast<size_t>(id.value)] >= 0;
       if (missing[i] == 0) ready_.insert(i);
     }
     std::vector<size_t> out;
@@ -109,9 +106,7 @@ class Schedule {
   }
 
  private:
-  bool is_async(int device) const {
-    return set_.devices[static_cast<size_t>(device)].launch == Launch::kAsync;
-  }
+  bool is_async(int device) const { return set_.devices[static_cast<size_t>(device)].launch == Launch::kAsync; }
   bool is_launch(const Op& op) const { return !is_copy(op) && is_async(op.device); }
 
   // When the host can make the call: while a device works, nobody touches its tensors.
@@ -146,16 +141,13 @@ class Schedule {
       const Op& op = graph_.ops[i];
       return std::tuple(start_of(op), urgency_of(op), i);
     };
-    return *std::min_element(ready_.begin(), ready_.end(),
-                             [&](size_t a, size_t b) { return rank(a) < rank(b); });
+    return *std::min_element(ready_.begin(), ready_.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
   }
 
   void run(const Op& op) {
     now_ = start_of(op);
-    if (is_launch(op))
-      free_[static_cast<size_t>(op.device)] = now_ + cost_of(graph_, op);
-    else
-      now_ += cost_of(graph_, op);
+    if (is_launch(op)) free_[static_cast<size_t>(op.device)] = now_ + cost_of(graph_, op);
+    else now_ += cost_of(graph_, op);
   }
 
   const Graph& graph_;

@@ -49,9 +49,7 @@ constexpr Pass kPipeline[] = {
 
 Status verify_after(const graph::Graph& graph, std::string_view pass, Diagnostics& diags) {
   if (ops::verify_graph(graph, diags)) return success();
-  diags
-      .error(graph.location_of({}), "internal",
-             fmt::format("pass '{}' left a graph that does not verify", pass))
+  diags.error(graph.location_of({}), "internal", fmt::format("pass '{}' left a graph that does not verify", pass))
       .help("this is a bug in aotc; please report it with the model");
   return kFailure;
 }
@@ -81,12 +79,10 @@ Result<std::vector<Pass>> parse_pass_list(std::string_view names, Diagnostics& d
     Location where;
     where.file = "--pass";
     Diagnostic& error =
-        diags.error(where, "pass-unknown",
-                    fmt::format("there is no pass '{}'", escape_for_display(std::string(name))));
+        diags.error(where, "pass-unknown", fmt::format("there is no pass '{}'", escape_for_display(std::string(name))));
     std::vector<std::string> known;
     for (const Pass& pass : kPipeline) known.emplace_back(pass.name);
-    for (const std::string& near : closest(name, known, 1))
-      error.help(fmt::format("did you mean '{}'?", near));
+    for (const std::string& near : closest(name, known, 1)) error.help(fmt::format("did you mean '{}'?", near));
   }
   if (!good) return kFailure;
   return passes;
@@ -95,8 +91,7 @@ Result<std::vector<Pass>> parse_pass_list(std::string_view names, Diagnostics& d
 namespace {
 
 // Regions first: what becomes of them may be seen from outside.
-Status run_everywhere(const Pass& pass, graph::Graph& graph, const PassOptions& options,
-                      Diagnostics& diags) {
+Status run_everywhere(const Pass& pass, graph::Graph& graph, const PassOptions& options, Diagnostics& diags) {
   PassOptions inside = options;
   // A region's ports are not what the model's caller sees, and all of it is the host's.
   inside.strip_boundary_float = false;
@@ -111,8 +106,7 @@ Status run_everywhere(const Pass& pass, graph::Graph& graph, const PassOptions& 
 
 }  // namespace
 
-Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options,
-                  Diagnostics& diags) {
+Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options, Diagnostics& diags) {
   if (options.verify_each && !ops::verify_graph(graph, diags)) return kFailure;
   for (const Pass& pass : passes) {
     auto start = std::chrono::steady_clock::now();

@@ -36,8 +36,7 @@ struct RunOptions {
 // Runs the passes over the graph, which ops::verify_graph must accept, and removes operators that no output needs after
 // each: a pass may leave such operators, and finds none. Fails if a pass reports an error or, with verify_each, leaves
 // a graph that does not verify: a bug in aotc, reported as [internal] after the verifier's own messages.
-Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options,
-                  Diagnostics& diags);
+Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options, Diagnostics& diags);
 Status run_pipeline(graph::Graph& graph, const RunOptions& options, Diagnostics& diags);
 
 }  // namespace aotc::passes

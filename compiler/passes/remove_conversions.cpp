@@ -13,8 +13,7 @@ namespace {
 
 bool is_conversion(const Op& op) { return ops::definition_of(op).traits().conversion; }
 
-bool there_and_back(const Graph& graph, const Op& first, const Op& second,
-                    const PassOptions& options) {
+bool there_and_back(const Graph& graph, const Op& first, const Op& second, const PassOptions& options) {
   if (!is_unary(first) || !is_unary(second)) return false;
   if (graph[first.operands[0]].type != graph[second.results[0]].type) return false;
   if (options.remove_rounding && is_conversion(first) && is_conversion(second)) return true;
@@ -32,8 +31,8 @@ Status remove_conversions(Graph& graph, const PassOptions& options, Diagnostics&
     int before = definer[static_cast<size_t>(second.operands[0].value)];
     if (before < 0) continue;
     const Op& first = graph.ops[static_cast<size_t>(before)];
-    dead[i] = there_and_back(graph, first, second, options) &&
-              replace_uses(graph, second.results[0], first.operands[0]);
+    dead[i] =
+        there_and_back(graph, first, second, options) && replace_uses(graph, second.results[0], first.operands[0]);
   }
   remove_ops(graph, dead);
   return success();

@@ -23,8 +23,7 @@ bool is_valid(const Graph& graph, const Op& op) {
 
 bool is_unary(const Op& op) {
   if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid()) return false;
-  return std::none_of(op.operands.begin() + 1, op.operands.end(),
-                      [](TensorId id) { return id.valid(); });
+  return std::none_of(op.operands.begin() + 1, op.operands.end(), [](TensorId id) { return id.valid(); });
 }
 
 int sole_producer(const Graph& graph, const graph::UseDef& chains, TensorId id, int user) {
@@ -43,8 +42,7 @@ std::optional<std::string> attribute(const Op& op, std::string_view name) {
   return std::nullopt;
 }
 
-std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBase& attributes,
-                                                      std::string_view name,
+std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBase& attributes, std::string_view name,
                                                       const std::string& text) {
   std::shared_ptr<graph::AttributesBase> changed = attributes.clone();
   return changed->parse(name, text) ? changed : nullptr;
@@ -52,8 +50,7 @@ std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBas
 
 bool replace_uses(Graph& graph, TensorId from, TensorId to) {
   if (graph[from].device != graph[to].device && !graph.is_constant(to)) return false;
-  if (graph.is_output(from) && (graph.is_given(to) || graph.is_output(to) || graph.is_constant(to)))
-    return false;
+  if (graph.is_output(from) && (graph.is_given(to) || graph.is_output(to) || graph.is_constant(to))) return false;
   for (Op& op : graph.ops) std::replace(op.operands.begin(), op.operands.end(), from, to);
   for (Port& port : graph.outputs)
     if (port.tensor == from) port.tensor = to;

@@ -21,14 +21,12 @@ bool is_unary(const graph::Op& op);
 
 // The op that defines `id` if it has this one result, `user` is the only reader, both run on the same device, and no
 // output port or state refers to it; else -1.
-int sole_producer(const graph::Graph& graph, const graph::UseDef& chains, graph::TensorId id,
-                  int user);
+int sole_producer(const graph::Graph& graph, const graph::UseDef& chains, graph::TensorId id, int user);
 
 // An attribute's text; nullopt if the operator has no such attribute.
 std::optional<std::string> attribute(const graph::Op& op, std::string_view name);
 // A copy of the attributes with one changed; null if there is none of that name or the text does not fit.
-std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBase& attributes,
-                                                      std::string_view name,
+std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBase& attributes, std::string_view name,
                                                       const std::string& text);
 
 // Replaces `from` by `to` at every reader, output port and state. False, with nothing changed, if a port refers to

@@ -60,7 +60,8 @@ class ProductSplitter {
     const int64_t units = op.results.size() == 1 ? ops::units_of({graph_, op}) : 0;
     if (units < 2 * kLeastUnits) return {};
     const graph::TensorType& type = graph_[op.results[0]].type;
-    if (type.elements() > kMostSplitElements || type.elements() <= units) return {};  // of one row, parts are where they are
+    if (type.elements() > kMostSplitElements || type.elements() <= units)
+      return {};  // of one row, parts are where they are
     parts_.clear();
     if (!collect(op.results[0], type, units) || parts_.size() < 2 || parts_.size() > kMostParts) return {};
     std::vector<Part> sorted = parts_;

@@ -12,17 +12,14 @@ using graph::TensorId;
 
 namespace {
 
-bool is_quantized(const graph::TensorType& type) {
-  return is_int(type.dtype) && type.quantization.present();
-}
+bool is_quantized(const graph::TensorType& type) { return is_int(type.dtype) && type.quantization.present(); }
 
 // A conversion between float and a quantised type, whichever of the two it starts from.
 bool converts(const Graph& graph, const Op& op, bool from_float) {
   if (!ops::definition_of(op).traits().conversion || !is_unary(op)) return false;
   const graph::TensorType& from = graph[op.operands[0]].type;
   const graph::TensorType& to = graph[op.results[0]].type;
-  return from_float ? is_float(from.dtype) && is_quantized(to)
-                    : is_quantized(from) && is_float(to.dtype);
+  return from_float ? is_float(from.dtype) && is_quantized(to) : is_quantized(from) && is_float(to.dtype);
 }
 
 void strip_input(Graph& graph, Port& port, const std::vector<int>& users, std::vector<bool>& dead) {
@@ -59,8 +56,7 @@ Status strip_boundary_float(Graph& graph, const PassOptions& options, Diagnostic
   if (!options.strip_boundary_float) return success();
   graph::UseDef chains = graph::compute_use_def(graph);
   std::vector<bool> dead(graph.ops.size(), false);
-  for (Port& port : graph.inputs)
-    strip_input(graph, port, chains.users[static_cast<size_t>(port.tensor.value)], dead);
+  for (Port& port : graph.inputs) strip_input(graph, port, chains.users[static_cast<size_t>(port.tensor.value)], dead);
   for (Port& port : graph.outputs) strip_output(graph, port, chains.definer);
   // Dequantizing operators that lost their port go with the dead code; quantizing ones define what
   // is now an input, so they cannot stay.

@@ -85,8 +85,7 @@ std::vector<Around> nest_of(const Function& function, InstructionCounter counter
     if (!at) break;
     out.push_back(split_at(*block, *at));
     for (const StmtPtr& s : out.back().before) counter.run(*s);
-    if (const auto begin = counter.value(*out.back().loop->begin))
-      counter.set(out.back().loop->var.get(), *begin);
+    if (const auto begin = counter.value(*out.back().loop->begin)) counter.set(out.back().loop->var.get(), *begin);
     block = block_of(out.back().loop->body);
   }
   return out;
@@ -105,9 +104,7 @@ StmtPtr only_if(const ExprPtr& test, std::vector<StmtPtr> body) {
   return std::make_shared<If>(test, std::make_shared<Block>(std::move(body)), nullptr);
 }
 
-bool is_work(const StmtPtr& s) {
-  return s->kind != StmtKind::kDeclare && s->kind != StmtKind::kComment;
-}
+bool is_work(const StmtPtr& s) { return s->kind != StmtKind::kDeclare && s->kind != StmtKind::kComment; }
 
 VarPtr scalar(const std::string& name, std::vector<VarPtr>& scalars) {
   scalars.push_back(std::make_shared<const Variable>(Variable{name, DType::kI32}));
@@ -135,13 +132,11 @@ StmtPtr divided(const std::vector<Around>& nest, size_t level, std::vector<VarPt
       work.push_back(s);
       continue;
     }
-    if (!work.empty() && s->kind == StmtKind::kDeclare)
-      out.push_back(only_if(is_first, std::exchange(work, {})));
+    if (!work.empty() && s->kind == StmtKind::kDeclare) out.push_back(only_if(is_first, std::exchange(work, {})));
     out.push_back(s);
   }
   if (!work.empty()) out.push_back(only_if(is_first, std::move(work)));
-  out.push_back(
-      std::make_shared<For>(around.loop->var, ref(from), ref(to), around.loop->step, body));
+  out.push_back(std::make_shared<For>(around.loop->var, ref(from), ref(to), around.loop->step, body));
   if (!around.after.empty()) out.push_back(only_if(is_last, around.after));
   return std::make_shared<Block>(std::move(out));
 }
@@ -169,8 +164,7 @@ class BandPlanner {
 
   // The call in parts of at most `limit` instructions, or as short as can be, by the first `depth`
   // loops.
-  CallBands plan(const ProgramCall& call, const std::vector<Around>& nest, size_t depth,
-                 int64_t limit) const {
+  CallBands plan(const ProgramCall& call, const std::vector<Around>& nest, size_t depth, int64_t limit) const {
     const Function& function = *function_of(call).body;
     CallBands out;
     double fixed = costs_.call + static_cast<double>(kStepInstructions);  // of every part
@@ -192,13 +186,10 @@ class BandPlanner {
       if (enough) continue;
       Longest longest;
       measure(costs, nest, level, 0, longest);
-      const double aside =
-          fixed + longest.aside + kLevelInstructions * static_cast<double>(level + 1);
+      const double aside = fixed + longest.aside + kLevelInstructions * static_cast<double>(level + 1);
       const double fits = std::floor((static_cast<double>(limit) - aside) / longest.turn);
-      band.turns = std::max<int64_t>(
-          1, static_cast<int64_t>(std::min(fits, static_cast<double>(band.trips()))));
-      out.instructions =
-          static_cast<int64_t>(std::ceil(aside + longest.turn * static_cast<double>(band.turns)));
+      band.turns = std::max<int64_t>(1, static_cast<int64_t>(std::min(fits, static_cast<double>(band.trips()))));
+      out.instructions = static_cast<int64_t>(std::ceil(aside + longest.turn * static_cast<double>(band.turns)));
       enough = out.instructions <= limit;
     }
     return out;
@@ -209,8 +200,7 @@ class BandPlanner {
     InstructionCounter bounds = counter_of(call);
     for (size_t level = 0; level < nest.size(); ++level) {
       for (const StmtPtr& s : nest[level].before) bounds.run(*s);
-      if (!bounds.value(*nest[level].loop->begin) || !bounds.value(*nest[level].loop->end))
-        return level;
+      if (!bounds.value(*nest[level].loop->begin) || !bounds.value(*nest[level].loop->end)) return level;
       bounds.set(nest[level].loop->var.get(), std::nullopt);
     }
     return nest.size();
@@ -225,8 +215,8 @@ class BandPlanner {
     double aside = 0, turn = 1;
   };
 
-  void measure(InstructionCounter& counter, const std::vector<Around>& nest, size_t level,
-               size_t at, Longest& out, double around = 0) const {
+  void measure(InstructionCounter& counter, const std::vector<Around>& nest, size_t level, size_t at, Longest& out,
+               double around = 0) const {
     for (const StmtPtr& s : nest[at].before) around += counter.run(*s);
     const For& loop = *nest[at].loop;
     const BandLevel turns = level_of(loop, counter);
@@ -249,8 +239,8 @@ class BandPlanner {
   }
 
   static BandLevel level_of(const For& loop, InstructionCounter& bounds) {
-    return {static_cast<int64_t>(*bounds.value(*loop.begin)),
-            static_cast<int64_t>(*bounds.value(*loop.end)), loop.step, 1};
+    return {static_cast<int64_t>(*bounds.value(*loop.begin)), static_cast<int64_t>(*bounds.value(*loop.end)), loop.step,
+            1};
   }
 
   InstructionCounter counter_of(const ProgramCall& call) const {
@@ -258,9 +248,8 @@ class BandPlanner {
     const Function& function = *function_of(call).body;
     for (size_t a = 0; a < call.arguments.size() && a < function.params.size(); ++a)
       if (call.arguments[a].storage.kind == StorageKind::kConstant)
-        counter.bind(
-            function.params[a].get(),
-            &program_.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
+        counter.bind(function.params[a].get(),
+                     &program_.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
     return counter;
   }
 
@@ -271,8 +260,7 @@ class BandPlanner {
 
 const Location& place_of(const Program& program, const ProgramCall& call) {
   static const Location kNowhere;
-  return call.op_index < 0 ? kNowhere
-                           : program.graph.ops[static_cast<size_t>(call.op_index)].location;
+  return call.op_index < 0 ? kNowhere : program.graph.ops[static_cast<size_t>(call.op_index)].location;
 }
 
 // A device's hook starts such a function, whose packed arguments have no place for bounds.
@@ -284,8 +272,7 @@ bool is_launched(const Program& program, const ProgramFunction& function) {
 
 // All calls of one function, by as few loops as they need.
 std::vector<CallBands> plan_function(const Program& program, const BandPlanner& planner,
-                                     const ProgramFunction& function, int64_t limit,
-                                     std::vector<Around>& nest) {
+                                     const ProgramFunction& function, int64_t limit, std::vector<Around>& nest) {
   nest = planner.nest(program.calls[static_cast<size_t>(function.calls[0])]);
   size_t depth = nest.size();
   for (int c : function.calls)
@@ -315,8 +302,7 @@ int64_t CallBands::parts() const {
   return out;
 }
 
-Result<Bands> plan_bands(const Program& program, const ops::TargetInfo& target, int64_t limit,
-                         Diagnostics& diags) {
+Result<Bands> plan_bands(const Program& program, const ops::TargetInfo& target, int64_t limit, Diagnostics& diags) {
   const BandPlanner planner(program, target);
   Bands out;
   out.functions.resize(program.functions.size());
@@ -325,36 +311,31 @@ Result<Bands> plan_bands(const Program& program, const ops::TargetInfo& target, 
     const ProgramFunction& function = program.functions[f];
     if (function.external) {
       diags
-          .error(
-              place_of(program, program.calls[static_cast<size_t>(function.calls[0])]),
-              "slice-unknown",
-              fmt::format("how many instructions '{}' takes is not known, so none can be promised",
-                          function.external->symbol))
+          .error(place_of(program, program.calls[static_cast<size_t>(function.calls[0])]), "slice-unknown",
+                 fmt::format("how many instructions '{}' takes is not known, so none can be promised",
+                             function.external->symbol))
           .help("take --slice call, where every call is a slice of its own");
       return kFailure;
     }
     std::vector<Around> nest;
     std::vector<CallBands> calls = plan_function(program, planner, function, limit, nest);
-    for (size_t c = 0; c < calls.size(); ++c)
-      out.calls[static_cast<size_t>(function.calls[c])] = calls[c];
+    for (size_t c = 0; c < calls.size(); ++c) out.calls[static_cast<size_t>(function.calls[c])] = calls[c];
     if (!nest.empty()) out.functions[f] = with_bounds(*function.body, nest);
   }
   return out;
 }
 
 Status check_bands(const Program& program, const Bands& bands, int64_t limit, Diagnostics& diags) {
-  const auto longest = std::max_element(
-      bands.calls.begin(), bands.calls.end(),
-      [](const CallBands& a, const CallBands& b) { return a.instructions < b.instructions; });
+  const auto longest =
+      std::max_element(bands.calls.begin(), bands.calls.end(),
+                       [](const CallBands& a, const CallBands& b) { return a.instructions < b.instructions; });
   if (longest == bands.calls.end() || longest->instructions <= limit) return success();
   const auto call = longest - bands.calls.begin();
   diags
-      .error(
-          place_of(program, program.calls[static_cast<size_t>(call)]), "slice-too-short",
-          fmt::format("no part of call {} is shorter than {} instructions, and --slice asks for {}",
-                      call, longest->instructions, limit))
-      .help(fmt::format("the shortest that this model can have is --slice {}",
-                        longest->instructions));
+      .error(place_of(program, program.calls[static_cast<size_t>(call)]), "slice-too-short",
+             fmt::format("no part of call {} is shorter than {} instructions, and --slice asks for {}", call,
+                         longest->instructions, limit))
+      .help(fmt::format("the shortest that this model can have is --slice {}", longest->instructions));
   return kFailure;
 }
 

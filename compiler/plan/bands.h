@@ -21,9 +21,8 @@ struct BandLevel {
 };
 
 struct CallBands {
-  std::vector<BandLevel>
-      levels;                // outermost first, as many as the function has; whole: one part each
-  int64_t instructions = 0;  // of the longest part, at most
+  std::vector<BandLevel> levels;  // outermost first, as many as the function has; whole: one part each
+  int64_t instructions = 0;       // of the longest part, at most
   int64_t parts() const;
 };
 
@@ -39,12 +38,10 @@ struct Bands {
 
 // Parts of at most `limit` instructions each, or as short as can be. Reports [slice-unknown] for
 // functions given in C.
-Result<Bands> plan_bands(const Program& program, const ops::TargetInfo& target, int64_t limit,
-                         Diagnostics& diags);
+Result<Bands> plan_bands(const Program& program, const ops::TargetInfo& target, int64_t limit, Diagnostics& diags);
 
 // Reports [slice-too-short], with the smallest limit that can be had, if a part is longer than
 // that.
-Status check_bands(const Program& program, const Bands& bands, int64_t limit,
-                   Diagnostics& diags);
+Status check_bands(const Program& program, const Bands& bands, int64_t limit, Diagnostics& diags);
 
 }  // namespace aotc::plan

@@ -59,8 +59,8 @@ class Classes {
 
  private:
   std::vector<int> parent_;
-  std::vector<int64_t> offset_;    // of a tensor from its parent
-  std::vector<bool> has_pieces_;   // by class
+  std::vector<int64_t> offset_;   // of a tensor from its parent
+  std::vector<bool> has_pieces_;  // by class
   std::vector<Storage> storage_;  // by class
 };
 

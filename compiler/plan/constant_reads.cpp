@@ -32,10 +32,9 @@ int64_t element(const ops::Constant& table, int64_t index) {
   int64_t value = 0;
   std::memcpy(&value, table.bytes.data() + index * size, static_cast<size_t>(size));
   const int shift = 64 - static_cast<int>(size) * 8;
-  bool is_signed = table.dtype == DType::kI8 || table.dtype == DType::kI16 ||
-                   table.dtype == DType::kI32 || table.dtype == DType::kI64;
-  return is_signed && shift > 0 ? static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift
-                                : value;
+  bool is_signed = table.dtype == DType::kI8 || table.dtype == DType::kI16 || table.dtype == DType::kI32 ||
+                   table.dtype == DType::kI64;
+  return is_signed && shift > 0 ? static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift : value;
 }
 
 // Walks one call with mean values for loop variables: their range is what matters.
@@ -48,27 +47,27 @@ class Counter {
 
   void run(const Stmt& stmt, double times) {
     visit(stmt, Overloaded{
-        [&](const For& s) { loop(s, times); },
-        [&](const If& s) { branch(s, times); },
-        [&](const Declare& s) {
-          Number value = evaluate(*s.init, times);
-          values_[s.var.get()] = s.is_mutable ? std::nullopt : value;
-        },
-        [&](const Assign& s) { evaluate(*s.value, times); },
-        [&](const Store& s) {
-          evaluate(*s.index, times);
-          evaluate(*s.value, times);
-        },
-        [&](const Evaluate& s) { evaluate(*s.value, times); },
-        [&](const Block& s) {
-          for (const StmtPtr& child : s.body) run(*child, times);
-        },
-        [&](const CallKernel& s) { kernel(s, times); },
-        [](const Alloc&) {},
-        [](const Fail&) {},
-        [](const Trace&) {},
-        [](const Comment&) {},
-    });
+                    [&](const For& s) { loop(s, times); },
+                    [&](const If& s) { branch(s, times); },
+                    [&](const Declare& s) {
+                      Number value = evaluate(*s.init, times);
+                      values_[s.var.get()] = s.is_mutable ? std::nullopt : value;
+                    },
+                    [&](const Assign& s) { evaluate(*s.value, times); },
+                    [&](const Store& s) {
+                      evaluate(*s.index, times);
+                      evaluate(*s.value, times);
+                    },
+                    [&](const Evaluate& s) { evaluate(*s.value, times); },
+                    [&](const Block& s) {
+                      for (const StmtPtr& child : s.body) run(*child, times);
+                    },
+                    [&](const CallKernel& s) { kernel(s, times); },
+                    [](const Alloc&) {},
+                    [](const Fail&) {},
+                    [](const Trace&) {},
+                    [](const Comment&) {},
+                });
   }
 
  private:
@@ -135,30 +134,30 @@ class Counter {
 
   Number evaluate(const Expr& e, double times) {
     return visit(e, Overloaded{
-        [](const IntImm& s) { return Number(static_cast<double>(s.value)); },
-        [](const FloatImm&) { return Number(); },
-        [&](const VarRef& s) {
-          auto known = values_.find(s.var.get());
-          return known == values_.end() ? Number() : known->second;
-        },
-        [&](const Load& s) { return load(s, times); },
-        [&](const Unary& s) {
-          Number v = evaluate(*s.value, times);
-          return v && s.op == UnaryOp::kNeg ? Number(-*v) : Number();
-        },
-        [&](const Binary& s) { return binary(s, times); },
-        [&](const Cast& s) { return evaluate(*s.value, times); },
-        [&](const Select& s) {
-          evaluate(*s.condition, times);
-          Number a = evaluate(*s.if_true, times / 2), b = evaluate(*s.if_false, times / 2);
-          return a && b ? Number((*a + *b) / 2) : Number();
-        },
-        [&](const Call& s) { return call(s, times); },
-        [&](const Address& s) {
-          evaluate(*s.index, times);
-          return Number();
-        },
-    });
+                        [](const IntImm& s) { return Number(static_cast<double>(s.value)); },
+                        [](const FloatImm&) { return Number(); },
+                        [&](const VarRef& s) {
+                          auto known = values_.find(s.var.get());
+                          return known == values_.end() ? Number() : known->second;
+                        },
+                        [&](const Load& s) { return load(s, times); },
+                        [&](const Unary& s) {
+                          Number v = evaluate(*s.value, times);
+                          return v && s.op == UnaryOp::kNeg ? Number(-*v) : Number();
+                        },
+                        [&](const Binary& s) { return binary(s, times); },
+                        [&](const Cast& s) { return evaluate(*s.value, times); },
+                        [&](const Select& s) {
+                          evaluate(*s.condition, times);
+                          Number a = evaluate(*s.if_true, times / 2), b = evaluate(*s.if_false, times / 2);
+                          return a && b ? Number((*a + *b) / 2) : Number();
+                        },
+                        [&](const Call& s) { return call(s, times); },
+                        [&](const Address& s) {
+                          evaluate(*s.index, times);
+                          return Number();
+                        },
+                    });
   }
 
   Number load(const Load& e, double times) {
@@ -169,8 +168,7 @@ class Counter {
     const ops::Constant& table = *known->second.data;
     // Between two elements when a loop has an even number of turns: either says as much.
     auto at = static_cast<int64_t>(std::floor(known->second.begin + *index));
-    if (is_float(table.dtype) || at < 0 ||
-        (at + 1) * size_of(table.dtype) > static_cast<int64_t>(table.bytes.size()))
+    if (is_float(table.dtype) || at < 0 || (at + 1) * size_of(table.dtype) > static_cast<int64_t>(table.bytes.size()))
       return std::nullopt;
     return static_cast<double>(element(table, at));
   }

@@ -44,10 +44,8 @@ int64_t sum(const std::vector<ProgramStep>& steps, const std::vector<int64_t>& o
     }
     std::vector<int64_t> blocks;
     for (const auto& block : step.blocks) blocks.push_back(sum(block, once));
-    if (step.kind == ProgramStep::Kind::kBranch)
-      out = sum_of(out, std::max(blocks[0], blocks[1]));
-    else if (step.kind == ProgramStep::Kind::kLoop)
-      out = sum_of(out, of_loop(blocks[0], blocks[1], step.trip_count));
+    if (step.kind == ProgramStep::Kind::kBranch) out = sum_of(out, std::max(blocks[0], blocks[1]));
+    else if (step.kind == ProgramStep::Kind::kLoop) out = sum_of(out, of_loop(blocks[0], blocks[1], step.trip_count));
     else
       for (int64_t block : blocks) out = sum_of(out, block);
   }
@@ -81,7 +79,8 @@ int64_t multiplied(int64_t work, int64_t times) {
 }
 
 int64_t macs_of(const graph::Graph& graph) {
-  const bool plain = std::all_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) { return op.regions.empty(); });
+  const bool plain =
+      std::all_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) { return op.regions.empty(); });
   if (!plain) {
     const FlatGraph flat = flatten(graph);
     return sum(flat.graph, flat.body);

@@ -15,9 +15,9 @@ inline constexpr int64_t kMostWork = int64_t{1} << 53;
 int64_t multiplied(int64_t work, int64_t times);
 
 struct Executions {
-  std::vector<int64_t> times;      // by call; of a branch as if it was taken, of a loop of unknown length one iteration
+  std::vector<int64_t> times;  // by call; of a branch as if it was taken, of a loop of unknown length one iteration
   std::vector<bool> per_iteration;  // by call: some loop around it has an unknown length
-  bool known = true;               // no loop has: figures are of a run
+  bool known = true;                // no loop has: figures are of a run
 };
 
 Executions executions_of(const Program& program);

@@ -22,17 +22,17 @@ struct Block;
 struct Step {
   enum class Kind : uint8_t { kOp, kIf, kWhile };
   Kind kind = Kind::kOp;
-  int op = -1;                  // kOp: in the flat graph
-  graph::TensorId condition;    // kIf, kWhile: a bool
-  std::vector<Block> blocks;    // kIf: then, else; kWhile: condition, body
-  std::vector<Move> before;     // kWhile: what the loop begins with
-  int begin = 0, end = 0;       // the operators of all blocks: [begin, end)
+  int op = -1;                // kOp: in the flat graph
+  graph::TensorId condition;  // kIf, kWhile: a bool
+  std::vector<Block> blocks;  // kIf: then, else; kWhile: condition, body
+  std::vector<Move> before;   // kWhile: what the loop begins with
+  int begin = 0, end = 0;     // the operators of all blocks: [begin, end)
 };
 
 struct Block {
   std::vector<Step> steps;
-  std::vector<Move> moves;      // behind the steps
-  int begin = 0, end = 0;       // its operators: [begin, end)
+  std::vector<Move> moves;  // behind the steps
+  int begin = 0, end = 0;   // its operators: [begin, end)
 };
 
 struct FlatGraph {

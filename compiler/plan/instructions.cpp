@@ -13,8 +13,8 @@ using target::OperationCosts;
 
 namespace {
 
-InstructionCounter counter_of(const Program& program, const ProgramCall& call,
-                              const OperationCosts& costs, bool assembly, int64_t turns = InstructionCounter::kMostTurns) {
+InstructionCounter counter_of(const Program& program, const ProgramCall& call, const OperationCosts& costs,
+                              bool assembly, int64_t turns = InstructionCounter::kMostTurns) {
   const tir::Function& function = *program.functions[static_cast<size_t>(call.function)].body;
   InstructionCounter counter(costs, assembly, turns);
   for (size_t a = 0; a < call.arguments.size() && a < function.params.size(); ++a)
@@ -74,7 +74,8 @@ std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::Ta
 
 std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
   const OperationCosts costs = target::operation_costs(target);
-  return costs_of_calls(program, target, costs, costs.call + static_cast<double>(kStepInstructions), InstructionCounter::kMostTurns);
+  return costs_of_calls(program, target, costs, costs.call + static_cast<double>(kStepInstructions),
+                        InstructionCounter::kMostTurns);
 }
 
 std::vector<int64_t> estimated_instructions_of_calls(const Program& program, const ops::TargetInfo& target) {

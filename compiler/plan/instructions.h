@@ -18,8 +18,7 @@ inline constexpr int64_t kStepInstructions = 60;
 
 // By call of the program, with what NAME_step adds; 0 for a function that was given in C, of which
 // nothing is known.
-std::vector<int64_t> instructions_of_calls(const Program& program,
-                                           const ops::TargetInfo& target);
+std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target);
 
 // The same without what NAME_step adds and, of large models, in less time and less exactly.
 std::vector<int64_t> estimated_instructions_of_calls(const Program& program, const ops::TargetInfo& target);

@@ -26,8 +26,7 @@ constexpr int64_t kWord = 4;
 
 class SegmentLowering {
  public:
-  SegmentLowering(const Graph& graph, const SegmentRows& rows, const ops::TargetInfo& target,
-                  RowKernels& kernels)
+  SegmentLowering(const Graph& graph, const SegmentRows& rows, const ops::TargetInfo& target, RowKernels& kernels)
       : graph_(graph), rows_(rows), target_(target), kernels_(kernels), f_("rows") {}
 
   std::optional<LoweredSegment> run() {
@@ -147,7 +146,8 @@ class SegmentLowering {
   // Their numbers leave room for those of rows that are moved.
   bool slots_are_few() const {
     const auto& events = rows_.schedule.events;
-    return std::none_of(events.begin(), events.end(), [&](const RowEvent& e) { return e.slot >= kMoves && !whole(e.tensor); });
+    return std::none_of(events.begin(), events.end(),
+                        [&](const RowEvent& e) { return e.slot >= kMoves && !whole(e.tensor); });
   }
 
   // ---------------------------------------------------------------- what is in memory when
@@ -197,7 +197,8 @@ class SegmentLowering {
     };
     std::vector<int32_t> windows(rows_.ids.size(), -1), panels(stages_.size(), -1);
     for (size_t t = 0; t < rows_.ids.size(); ++t)
-      if (!whole(t)) windows[t] = add(rows_.schedule.slots[t] * row_bytes(t), size_of(type_of(t).dtype), tensor_alive_[t]);
+      if (!whole(t))
+        windows[t] = add(rows_.schedule.slots[t] * row_bytes(t), size_of(type_of(t).dtype), tensor_alive_[t]);
     for (size_t s = 0; s < stages_.size(); ++s)
       if (stages_[s].scratch_bytes() > 0)
         panels[s] = add(stages_[s].scratch_bytes(), stages_[s].scratch_alignment(), panel_alive_[s]);
@@ -232,8 +233,8 @@ class SegmentLowering {
     l.args.push_back({ops::ArgKind::kOperand, 0});
     for (size_t c = 0; c < l.constants.size(); ++c) {
       const ops::Constant& made = l.constants[c];
-      constants_.push_back(f_.constant(made.name, made.dtype, static_cast<int64_t>(made.bytes.size()) / size_of(made.dtype),
-                                       made.alignment));
+      constants_.push_back(f_.constant(made.name, made.dtype,
+                                       static_cast<int64_t>(made.bytes.size()) / size_of(made.dtype), made.alignment));
       l.args.push_back({ops::ArgKind::kConstant, static_cast<int>(c)});
     }
     const bool bytes = *std::max_element(actions_.table.begin(), actions_.table.end()) <= 255;
@@ -260,8 +261,8 @@ class SegmentLowering {
   const BufferPtr& scratch_of(DType type) {
     auto [found, fresh] = scratch_.emplace(type, nullptr);
     if (fresh) {
-      found->second = f_.scratch(size_of(type) == 1 ? "rows" : "words", type, out_.lowered.scratch_bytes / size_of(type),
-                                 out_.lowered.scratch_alignment);
+      found->second = f_.scratch(size_of(type) == 1 ? "rows" : "words", type,
+                                 out_.lowered.scratch_bytes / size_of(type), out_.lowered.scratch_alignment);
       out_.lowered.args.push_back({ops::ArgKind::kScratch, 0});
     }
     return found->second;
@@ -341,8 +342,7 @@ class SegmentLowering {
       case RowEvent::Kind::kFeed:
         return f_.copy(buffer_of(tensor), place_of(tensor, values[0]), in_, values[1] * row_elements(tensor),
                        a.first.count * row_elements(tensor));
-      case RowEvent::Kind::kPad:
-        return print_padding(a, values[0]);
+      case RowEvent::Kind::kPad: return print_padding(a, values[0]);
     }
   }
 
@@ -417,9 +417,7 @@ class SegmentLowering {
           args.push_back(is_sums(a.first.index) ? address(result_, 0)
                                                 : address(buffer_of(reads.result), place_of(reads.result, values[0])));
           break;
-        case ops::ArgKind::kConstant:
-          args.push_back(address(constants_[part.constants[index]], 0));
-          break;
+        case ops::ArgKind::kConstant: args.push_back(address(constants_[part.constants[index]], 0)); break;
         case ops::ArgKind::kScratch: {
           const DType type = part.lowered.function->params[p]->dtype;
           args.push_back(address(scratch_of(type), panel_at_[a.first.index] / size_of(type)));
@@ -475,8 +473,8 @@ class SegmentLowering {
         for (size_t r = 0; r < e.sources.size(); ++r) {
           const RowRead& read = rows_.stages[e.index].reads[r];
           if (read.tensor != 0 || !whole(0)) continue;
-          step.read_begin = step.read_end == 0 ? e.sources[r] * row_bytes(0)
-                                               : std::min(step.read_begin, e.sources[r] * row_bytes(0));
+          step.read_begin =
+              step.read_end == 0 ? e.sources[r] * row_bytes(0) : std::min(step.read_begin, e.sources[r] * row_bytes(0));
           step.read_end =
               std::max(step.read_end, (e.sources[r] + rows_.stages[e.index].rows_read(r, e.count)) * row_bytes(0));
         }
@@ -527,8 +525,8 @@ class SegmentLowering {
 
 }  // namespace
 
-std::optional<LoweredSegment> lower_segment(const Graph& graph, const SegmentRows& rows,
-                                            const ops::TargetInfo& target, RowKernels& kernels) {
+std::optional<LoweredSegment> lower_segment(const Graph& graph, const SegmentRows& rows, const ops::TargetInfo& target,
+                                            RowKernels& kernels) {
   return SegmentLowering(graph, rows, target, kernels).run();
 }
 

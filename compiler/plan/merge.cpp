@@ -179,8 +179,7 @@ Merged merge_functions(const std::vector<FunctionPtr>& functions) {
     if (fresh) {
       vars.push_back(std::make_shared<Variable>(Variable{fmt::format("n{}", vars.size()), DType::kI32}));
       base.push_back(values[0][i]);
-      for (size_t f = 0; f < functions.size(); ++f)
-        out.shapes[f].push_back(static_cast<int32_t>(values[f][i]));
+      for (size_t f = 0; f < functions.size(); ++f) out.shapes[f].push_back(static_cast<int32_t>(values[f][i]));
     }
     plan[i] = {vars[at->second], values[0][i] - base[at->second]};
   }
@@ -193,8 +192,8 @@ Merged merge_functions(const std::vector<FunctionPtr>& functions) {
     made->params.push_back(resized(functions[0]->params[p], most));
     buffers[functions[0]->params[p].get()] = made->params.back();
   }
-  auto shape = std::make_shared<Buffer>(
-      Buffer{"shape", DType::kI32, static_cast<int64_t>(vars.size()), Role::kConstant, 4});
+  auto shape =
+      std::make_shared<Buffer>(Buffer{"shape", DType::kI32, static_cast<int64_t>(vars.size()), Role::kConstant, 4});
   if (!vars.empty()) made->params.push_back(shape);
   std::vector<StmtPtr> body;
   for (size_t i = 0; i < vars.size(); ++i)
@@ -214,8 +213,7 @@ FunctionPtr with_parameters(const Function& function, std::vector<BufferPtr> par
   made->name = function.name;
   made->params = std::move(params);
   std::unordered_map<const Buffer*, BufferPtr> buffers;
-  for (size_t p = 0; p < function.params.size(); ++p)
-    buffers[function.params[p].get()] = made->params[p];
+  for (size_t p = 0; p < function.params.size(); ++p) buffers[function.params[p].get()] = made->params[p];
   made->body = BufferReplacer(buffers).stmt(function.body);
   return made;
 }
@@ -224,8 +222,7 @@ FunctionPtr with_parameters(const Function& function, std::vector<BufferPtr> par
 
 FunctionPtr with_parameter_sizes(const Function& function, const std::vector<int64_t>& elements) {
   std::vector<BufferPtr> params;
-  for (size_t p = 0; p < function.params.size(); ++p)
-    params.push_back(resized(function.params[p], elements[p]));
+  for (size_t p = 0; p < function.params.size(); ++p) params.push_back(resized(function.params[p], elements[p]));
   return with_parameters(function, std::move(params));
 }
 

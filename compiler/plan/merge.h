@@ -30,14 +30,12 @@ Merged merge_functions(const std::vector<tir::FunctionPtr>& functions);
 
 // The same function with other element counts of its parameters, for interpreting one call of a
 // merged function with exact bounds.
-tir::FunctionPtr with_parameter_sizes(const tir::Function& function,
-                                      const std::vector<int64_t>& elements);
+tir::FunctionPtr with_parameter_sizes(const tir::Function& function, const std::vector<int64_t>& elements);
 
 // The same function with outputs in the place of scratch: what a part of it leaves there is there for the next.
 tir::FunctionPtr with_kept_scratch(const tir::Function& function);
 
 // The same function with its parameters in other memories.
-tir::FunctionPtr with_parameter_spaces(const tir::Function& function,
-                                       const std::vector<tir::Space>& spaces);
+tir::FunctionPtr with_parameter_spaces(const tir::Function& function, const std::vector<tir::Space>& spaces);
 
 }  // namespace aotc::plan

@@ -19,8 +19,7 @@ class Settler {
       : flat_(flat), classes_(classes), lowered_(lowered) {
     definer_.assign(flat.graph.tensors.size(), -1);
     for (size_t i = 0; i < flat.graph.ops.size(); ++i)
-      for (TensorId id : flat.graph.ops[i].results)
-        definer_[static_cast<size_t>(id.value)] = static_cast<int>(i);
+      for (TensorId id : flat.graph.ops[i].results) definer_[static_cast<size_t>(id.value)] = static_cast<int>(i);
     collect(flat.body);
   }
 
@@ -84,9 +83,8 @@ class Settler {
   bool reads(int op, int wanted) const {
     if (!lowered_[static_cast<size_t>(op)]) return false;  // a view is what it views
     const auto& operands = flat_.graph.ops[static_cast<size_t>(op)].operands;
-    return std::any_of(operands.begin(), operands.end(), [&](TensorId id) {
-      return id.valid() && classes_.of(id) == wanted;
-    });
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](TensorId id) { return id.valid() && classes_.of(id) == wanted; });
   }
   bool read_by_moves(int wanted, int from, int to, const Move* but) const {
     return std::any_of(readers_.begin(), readers_.end(), [&](const Reader& r) {
@@ -94,8 +92,7 @@ class Settler {
     });
   }
   bool is_condition(int wanted) const {
-    return std::any_of(conditions_.begin(), conditions_.end(),
-                       [&](TensorId id) { return classes_.of(id) == wanted; });
+    return std::any_of(conditions_.begin(), conditions_.end(), [&](TensorId id) { return classes_.of(id) == wanted; });
   }
 
   // Free: it lies nowhere yet, and is not what something else becomes.
@@ -131,8 +128,7 @@ class Settler {
       const Op& op = flat_.graph.ops[static_cast<size_t>(i)];
       const ops::Lowered& lowered = *lowered_[static_cast<size_t>(i)];
       bool here = !op.results.empty() && classes_.of(op.results[0]) == value;
-      if (!here || !in_place(flat_.graph, op, lowered.args, lowered.write_orders, classes_, old, value))
-        return;
+      if (!here || !in_place(flat_.graph, op, lowered.args, lowered.write_orders, classes_, old, value)) return;
     }
     join(move);
   }
@@ -163,14 +159,12 @@ class Settler {
 
 }  // namespace
 
-void settle_moves(FlatGraph& flat, Classes& classes,
-                  const std::vector<std::optional<ops::Lowered>>& lowered) {
+void settle_moves(FlatGraph& flat, Classes& classes, const std::vector<std::optional<ops::Lowered>>& lowered) {
   Settler(flat, classes, lowered).run();
 }
 
 bool in_place(const graph::Graph& graph, const Op& op, const std::vector<ops::Arg>& args,
-              const std::vector<ops::WriteOrder>& orders, const Classes& classes, int old,
-              int next) {
+              const std::vector<ops::WriteOrder>& orders, const Classes& classes, int old, int next) {
   auto is_old = [&](TensorId id) { return id.valid() && classes.of(id) == old; };
   int readers = 0;
   for (const ops::Arg& arg : args)

@@ -14,14 +14,12 @@ namespace aotc::plan {
 
 // Joins classes and sets Move::nothing. `lowered` by operator of the flat graph, nothing for views that
 // are not copied; `classes` has views joined, and where inputs, constants, states and outputs lie.
-void settle_moves(FlatGraph& flat, Classes& classes,
-                  const std::vector<std::optional<ops::Lowered>>& lowered);
+void settle_moves(FlatGraph& flat, Classes& classes, const std::vector<std::optional<ops::Lowered>>& lowered);
 
 // May the operator's last result, of class `next`, lie exactly where its operands of class `old` do? They are
 // then one operand, which is read no later than its bytes are written over. Write orders of operators with
 // several results are about the last one: the next value of a state.
 bool in_place(const graph::Graph& graph, const graph::Op& op, const std::vector<ops::Arg>& args,
-              const std::vector<ops::WriteOrder>& orders, const Classes& classes, int old,
-              int next);
+              const std::vector<ops::WriteOrder>& orders, const Classes& classes, int old, int next);
 
 }  // namespace aotc::plan

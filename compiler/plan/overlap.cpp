@@ -5,8 +5,7 @@
 
 namespace aotc::plan {
 
-OverlapLimits overlap_limits(const ops::WriteOrder& order, int64_t operand_bytes,
-                             int64_t result_bytes) {
+OverlapLimits overlap_limits(const ops::WriteOrder& order, int64_t operand_bytes, int64_t result_bytes) {
   if (order.steps.empty()) return {-result_bytes, operand_bytes};
   // Backwards, with the hull of what this step and later ones read.
   int64_t low = operand_bytes, high = 0;

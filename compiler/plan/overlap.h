@@ -17,7 +17,6 @@ struct OverlapLimits {
 };
 
 // Sizes in bytes bound the limits: without overlap, forward = -result and backward = operand.
-OverlapLimits overlap_limits(const ops::WriteOrder& order, int64_t operand_bytes,
-                             int64_t result_bytes);
+OverlapLimits overlap_limits(const ops::WriteOrder& order, int64_t operand_bytes, int64_t result_bytes);
 
 }  // namespace aotc::plan

@@ -14,8 +14,7 @@ using packing::Model;
 using packing::Search;
 using Order = std::vector<int32_t>;
 
-constexpr int32_t kMaxSearchItems =
-    2048;  // larger parts get the greedy orders and local search only
+constexpr int32_t kMaxSearchItems = 2048;  // larger parts get the greedy orders and local search only
 
 // xorshift64*: the standard library's distributions differ between platforms.
 class Random {
@@ -54,21 +53,18 @@ std::string contradictory(const std::string& where, const std::string& what) {
 std::string validate_item(const Problem& problem, int32_t k) {
   const Item& item = problem.items[static_cast<size_t>(k)];
   if (item.size < 0 || item.size > kMaxBytes)
-    return malformed(label(problem, k), "size " + std::to_string(item.size) +
-                                            " is out of range; give 0 .. 2^40 bytes");
-  if (item.alignment < 1 || item.alignment > kMaxAlignment ||
-      (item.alignment & (item.alignment - 1)) != 0)
-    return malformed(label(problem, k), "alignment " + std::to_string(item.alignment) +
-                                            " is not a power of two up to 2^30; give one");
+    return malformed(label(problem, k), "size " + std::to_string(item.size) + " is out of range; give 0 .. 2^40 bytes");
+  if (item.alignment < 1 || item.alignment > kMaxAlignment || (item.alignment & (item.alignment - 1)) != 0)
+    return malformed(label(problem, k),
+                     "alignment " + std::to_string(item.alignment) + " is not a power of two up to 2^30; give one");
   if (!item.fixed) return {};
   if (*item.fixed < 0 || *item.fixed > kMaxBytes)
-    return malformed(label(problem, k), "fixed offset " + std::to_string(*item.fixed) +
-                                            " is out of range; give 0 .. 2^40 bytes");
+    return malformed(label(problem, k),
+                     "fixed offset " + std::to_string(*item.fixed) + " is out of range; give 0 .. 2^40 bytes");
   if (*item.fixed % item.alignment != 0)
     return contradictory(label(problem, k), "fixed offset " + std::to_string(*item.fixed) +
                                                 " is not a multiple of its alignment " +
-                                                std::to_string(item.alignment) +
-                                                "; move it or lower the alignment");
+                                                std::to_string(item.alignment) + "; move it or lower the alignment");
   return {};
 }
 
@@ -77,25 +73,22 @@ std::string validate_separation(const Problem& problem, size_t index) {
   const auto n = static_cast<int32_t>(problem.items.size());
   const std::string where = "separation " + std::to_string(index);
   if (s.i < 0 || s.j < 0 || s.i >= n || s.j >= n || s.i == s.j)
-    return malformed(where, "items " + std::to_string(s.i) + " and " + std::to_string(s.j) +
-                                " are not two of the " + std::to_string(n) +
-                                " items; give two different indices");
+    return malformed(where, "items " + std::to_string(s.i) + " and " + std::to_string(s.j) + " are not two of the " +
+                                std::to_string(n) + " items; give two different indices");
   if (std::max(s.d_ij, s.d_ji) > kMaxBytes || std::min(s.d_ij, s.d_ji) < -kMaxBytes)
     return malformed(where, "distance is out of range; give -2^40 .. 2^40 bytes");
   const auto& at_i = problem.items[static_cast<size_t>(s.i)].fixed;
   const auto& at_j = problem.items[static_cast<size_t>(s.j)].fixed;
   if (at_i && at_j && *at_j - *at_i < s.d_ij && *at_i - *at_j < s.d_ji)
     return contradictory(label(problem, s.i) + " and " + label(problem, s.j),
-                         "fixed offsets " + std::to_string(*at_i) + " and " +
-                             std::to_string(*at_j) +
+                         "fixed offsets " + std::to_string(*at_i) + " and " + std::to_string(*at_j) +
                              " are too close to each other; free or move one of them");
   return {};
 }
 
 std::string validate(const Problem& problem) {
   if (problem.items.size() > static_cast<size_t>(kMaxItems))
-    return malformed(
-        "problem", std::to_string(problem.items.size()) + " items are too many; give at most 2^17");
+    return malformed("problem", std::to_string(problem.items.size()) + " items are too many; give at most 2^17");
   for (size_t k = 0; k < problem.items.size(); ++k) {
     std::string error = validate_item(problem, static_cast<int32_t>(k));
     if (!error.empty()) return error;
@@ -138,8 +131,7 @@ std::vector<Model> split(const Problem& problem) {
   }
   for (const Separation& s : problem.separations) separations[part_of[s.i]].push_back(s);
   std::vector<Model> parts;
-  for (size_t p = 0; p < items.size(); ++p)
-    parts.push_back(packing::make_model(problem, separations[p], items[p]));
+  for (size_t p = 0; p < items.size(); ++p) parts.push_back(packing::make_model(problem, separations[p], items[p]));
   return parts;
 }
 
@@ -147,8 +139,7 @@ std::vector<Model> split(const Problem& problem) {
 
 class PartSolver {
  public:
-  PartSolver(const Model& model, const PackingOptions& options)
-      : model_(model), options_(options), placement_(model) {
+  PartSolver(const Model& model, const PackingOptions& options) : model_(model), options_(options), placement_(model) {
     searchable_ = model.count() <= kMaxSearchItems;
     positive_ = model.all_positive();
     cliques_ = packing::find_cliques(model, true);
@@ -196,8 +187,7 @@ class PartSolver {
   Order sorted_by(Key key) const {
     Order order(model_.size.size());
     std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int32_t a, int32_t b) { return key(a) > key(b); });
+    std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return key(a) > key(b); });
     return order;
   }
 
@@ -222,10 +212,8 @@ class PartSolver {
     const Order reversed(given.rbegin(), given.rend());
     try_order(Method::kGreedyBySize, by_size);
     try_order(Method::kGreedyByBreadth, sorted_by([&](int32_t k) { return around[k]; }));
-    try_order(Method::kGreedyByConflicts,
-              sorted_by([&](int32_t k) { return pair(conflicts(k), size(k)); }));
-    try_order(Method::kGreedyByHeight,
-              sorted_by([&](int32_t k) { return pair(heaviest[k], size(k)); }));
+    try_order(Method::kGreedyByConflicts, sorted_by([&](int32_t k) { return pair(conflicts(k), size(k)); }));
+    try_order(Method::kGreedyByHeight, sorted_by([&](int32_t k) { return pair(heaviest[k], size(k)); }));
     try_order(Method::kGreedyGivenOrder, given);
     try_order(Method::kGreedyReversed, reversed);
   }
@@ -238,15 +226,13 @@ class PartSolver {
     Random random(options_.seed);
     Order current = best_order_;
     int64_t current_height = height_;
-    const int64_t last_visit =
-        placement_.visits() + std::min(options_.max_local_visits, work_left());
+    const int64_t last_visit = placement_.visits() + std::min(options_.max_local_visits, work_left());
     int64_t idle = 0;
     while (height_ > enough_ && placement_.visits() < last_visit) {
       if (++idle > 40 * int64_t{n} + 400) {  // shake a copy of the best order
         idle = 0;
         current = best_order_;
-        for (int32_t i = 0; i < 3 + n / 10; ++i)
-          std::swap(current[random.below(n)], current[random.below(n)]);
+        for (int32_t i = 0; i < 3 + n / 10; ++i) std::swap(current[random.below(n)], current[random.below(n)]);
         current_height = INT64_MAX - 1;
       }
       Order next = current;
@@ -268,12 +254,8 @@ class PartSolver {
     const int32_t n = model_.count();
     const int32_t from = random.below(n), to = random.below(n);
     switch (random.below(3)) {
-      case 0:
-        std::swap(order[from], order[to]);
-        break;
-      case 1:
-        move(order, from, to);
-        break;
+      case 0: std::swap(order[from], order[to]); break;
+      case 1: move(order, from, to); break;
       default: {  // an item that reaches to the top of the best packing
         Order tops;
         for (int32_t p = 0; p < n; ++p) {
@@ -286,10 +268,8 @@ class PartSolver {
   }
 
   static void move(Order& order, int32_t from, int32_t to) {
-    if (from < to)
-      std::rotate(order.begin() + from, order.begin() + from + 1, order.begin() + to + 1);
-    else
-      std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
+    if (from < to) std::rotate(order.begin() + from, order.begin() + from + 1, order.begin() + to + 1);
+    else std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
   }
 
   // With distances below zero the clique sum does not apply to the pairs that matter, so small sets
@@ -324,10 +304,8 @@ class PartSolver {
     search.max_nodes = max_nodes;
     search.max_work = work_left();
     search.best_height = height_;
-    if (method == Method::kCanonicalSearch)
-      packing::search_canonical(model_, cliques_, search);
-    else
-      packing::search_disjunctive(model_, cliques_, search);
+    if (method == Method::kCanonicalSearch) packing::search_canonical(model_, cliques_, search);
+    else packing::search_disjunctive(model_, cliques_, search);
     nodes_ += search.nodes;
     searched_ += search.work;
     if (search.improved) {
@@ -363,32 +341,21 @@ int32_t Problem::add(int64_t size, int64_t alignment, std::string name) {
 }
 
 void Problem::separate(int32_t i, int32_t j) {
-  separations.push_back(
-      {i, j, items[static_cast<size_t>(i)].size, items[static_cast<size_t>(j)].size});
+  separations.push_back({i, j, items[static_cast<size_t>(i)].size, items[static_cast<size_t>(j)].size});
 }
 
 std::string_view method_name(Method method) {
   switch (method) {
-    case Method::kNone:
-      return "none";
-    case Method::kGreedyGivenOrder:
-      return "greedy in given order";
-    case Method::kGreedyReversed:
-      return "greedy in reversed order";
-    case Method::kGreedyBySize:
-      return "greedy by size";
-    case Method::kGreedyByBreadth:
-      return "greedy by breadth";
-    case Method::kGreedyByConflicts:
-      return "greedy by conflicts";
-    case Method::kGreedyByHeight:
-      return "greedy by height of neighbours";
-    case Method::kLocalSearch:
-      return "local search";
-    case Method::kCanonicalSearch:
-      return "canonical branch and bound";
-    case Method::kDisjunctiveSearch:
-      return "disjunctive branch and bound";
+    case Method::kNone: return "none";
+    case Method::kGreedyGivenOrder: return "greedy in given order";
+    case Method::kGreedyReversed: return "greedy in reversed order";
+    case Method::kGreedyBySize: return "greedy by size";
+    case Method::kGreedyByBreadth: return "greedy by breadth";
+    case Method::kGreedyByConflicts: return "greedy by conflicts";
+    case Method::kGreedyByHeight: return "greedy by height of neighbours";
+    case Method::kLocalSearch: return "local search";
+    case Method::kCanonicalSearch: return "canonical branch and bound";
+    case Method::kDisjunctiveSearch: return "disjunctive branch and bound";
   }
   return "none";
 }
@@ -411,8 +378,7 @@ Solution solve(const Problem& problem, const PackingOptions& options) {
     // A part need not be lower than what another part needs anyway.
     solver.run(lower_bound, std::max<int64_t>(options.max_work - solution.work, 0));
     lower_bound = std::max(lower_bound, solver.lower_bound());
-    for (size_t k = 0; k < parts[p].source.size(); ++k)
-      solution.offsets[parts[p].source[k]] = solver.offsets()[k];
+    for (size_t k = 0; k < parts[p].source.size(); ++k) solution.offsets[parts[p].source[k]] = solver.offsets()[k];
     solution.height = std::max(solution.height, solver.height());
     solution.method = std::max(solution.method, solver.method());
     solution.nodes += solver.nodes();
@@ -424,43 +390,36 @@ Solution solve(const Problem& problem, const PackingOptions& options) {
 }
 
 std::string check(const Problem& problem, const Solution& solution) {
-  const auto violation = [](const std::string& what) {
-    return "arena packing: " + what + " [packing-check]";
-  };
+  const auto violation = [](const std::string& what) { return "arena packing: " + what + " [packing-check]"; };
   if (!solution.ok()) return violation("there is no packing: " + solution.error);
   if (solution.offsets.size() != problem.items.size())
-    return violation(std::to_string(solution.offsets.size()) + " offsets for " +
-                     std::to_string(problem.items.size()) + " items");
+    return violation(std::to_string(solution.offsets.size()) + " offsets for " + std::to_string(problem.items.size()) +
+                     " items");
   int64_t height = 0;
   for (size_t k = 0; k < problem.items.size(); ++k) {
     const Item& item = problem.items[k];
     const int64_t offset = solution.offsets[k];
-    const std::string where =
-        label(problem, static_cast<int32_t>(k)) + " at " + std::to_string(offset);
+    const std::string where = label(problem, static_cast<int32_t>(k)) + " at " + std::to_string(offset);
     if (offset < 0) return violation(where + " lies below the arena");
-    if (offset % item.alignment != 0)
-      return violation(where + " is not aligned to " + std::to_string(item.alignment));
+    if (offset % item.alignment != 0) return violation(where + " is not aligned to " + std::to_string(item.alignment));
     if (item.fixed && offset != *item.fixed)
       return violation(where + " is not at its fixed offset " + std::to_string(*item.fixed));
     height = std::max(height, offset + item.size);
   }
   for (const Separation& s : problem.separations) {
-    const int64_t delta =
-        solution.offsets[static_cast<size_t>(s.j)] - solution.offsets[static_cast<size_t>(s.i)];
+    const int64_t delta = solution.offsets[static_cast<size_t>(s.j)] - solution.offsets[static_cast<size_t>(s.i)];
     if (delta >= s.d_ij || -delta >= s.d_ji) continue;
-    return violation(label(problem, s.i) + " and " + label(problem, s.j) + " are " +
-                     std::to_string(delta) + " bytes apart, allowed are >= " +
-                     std::to_string(s.d_ij) + " or <= " + std::to_string(-s.d_ji));
+    return violation(label(problem, s.i) + " and " + label(problem, s.j) + " are " + std::to_string(delta) +
+                     " bytes apart, allowed are >= " + std::to_string(s.d_ij) + " or <= " + std::to_string(-s.d_ji));
   }
   if (height != solution.height)
-    return violation("height is " + std::to_string(height) + ", not " +
-                     std::to_string(solution.height));
+    return violation("height is " + std::to_string(height) + ", not " + std::to_string(solution.height));
   if (solution.lower_bound > height)
-    return violation("lower bound " + std::to_string(solution.lower_bound) +
-                     " is above the height " + std::to_string(height));
+    return violation("lower bound " + std::to_string(solution.lower_bound) + " is above the height " +
+                     std::to_string(height));
   if (problem.lower_bound > height)
-    return violation("the given lower bound " + std::to_string(problem.lower_bound) +
-                     " is above the height " + std::to_string(height));
+    return violation("the given lower bound " + std::to_string(problem.lower_bound) + " is above the height " +
+                     std::to_string(height));
   if (solution.proven_optimal && solution.lower_bound != height)
     return violation("claims to be optimal at " + std::to_string(height) + " with a bound of " +
                      std::to_string(solution.lower_bound));

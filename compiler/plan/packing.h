@@ -54,7 +54,7 @@ struct PackingOptions {
   // Of all searches together: items and separations that are looked at. Large problems run out of it
   // and keep the best packing so far; the greedy orders are always tried.
   int64_t max_work = 100'000'000;
-  uint64_t seed = 1;                      // of the local search
+  uint64_t seed = 1;  // of the local search
 };
 
 // The stage that found the solution; the strongest one where parts were solved apart.

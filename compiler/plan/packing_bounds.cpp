@@ -34,8 +34,7 @@ struct Ranks {
 
   explicit Ranks(const Model& model) : item(model.size.size()), of(model.size.size()) {
     for (int32_t k = 0; k < model.count(); ++k) item[k] = k;
-    std::stable_sort(item.begin(), item.end(),
-                     [&](int32_t a, int32_t b) { return model.size[a] > model.size[b]; });
+    std::stable_sort(item.begin(), item.end(), [&](int32_t a, int32_t b) { return model.size[a] > model.size[b]; });
     for (int32_t r = 0; r < model.count(); ++r) of[item[r]] = r;
   }
 };
@@ -66,8 +65,7 @@ void for_each_bit(const Bits& bits, const Visit& visit) {
 
 // Maximum cardinality search (Tarjan and Yannakakis 1984): in a chordal graph the already visited
 // neighbours of each vertex form a clique with it, and every maximal clique appears that way.
-std::vector<Bits> chordal_candidates(const Model& model, const Ranks& ranks,
-                                     const std::vector<Bits>& adjacent) {
+std::vector<Bits> chordal_candidates(const Model& model, const Ranks& ranks, const std::vector<Bits>& adjacent) {
   const int32_t n = model.count();
   Bits visited((model.size.size() + 63) / 64, 0);
   std::vector<int32_t> degree(n, 0);
@@ -142,8 +140,7 @@ std::vector<Clique> maximal(const Model& model, const Ranks& ranks, const std::v
   for (size_t c = 0; c < found.size(); ++c) {
     const int32_t first = members[c].front();
     const bool covered = std::any_of(with[first].begin(), with[first].end(), [&](size_t o) {
-      return members[o].size() > members[c].size() &&
-             subset(found[c], found[o], static_cast<size_t>(first) / 64);
+      return members[o].size() > members[c].size() && subset(found[c], found[o], static_cast<size_t>(first) / 64);
     });
     if (covered) continue;
     Clique clique;

@@ -38,8 +38,7 @@ void add_item(Model& model, int32_t source, int64_t size, int64_t alignment, int
 }  // namespace
 
 bool Model::all_positive() const {
-  return std::all_of(edges.begin(), edges.end(),
-                     [](const Separation& e) { return e.d_ij > 0 && e.d_ji > 0; });
+  return std::all_of(edges.begin(), edges.end(), [](const Separation& e) { return e.d_ij > 0 && e.d_ji > 0; });
 }
 
 int64_t Model::height(const std::vector<int64_t>& offsets) const {

@@ -30,9 +30,7 @@ struct Model {
 
   int32_t count() const { return static_cast<int32_t>(size.size()); }
   bool is_fixed(int32_t k) const { return fixed[k] != kFree; }
-  int64_t align_up(int32_t k, int64_t v) const {
-    return (v + alignment[k] - 1) & ~(alignment[k] - 1);
-  }
+  int64_t align_up(int32_t k, int64_t v) const { return (v + alignment[k] - 1) & ~(alignment[k] - 1); }
   int64_t align_down(int32_t k, int64_t v) const { return v & ~(alignment[k] - 1); }
   // True if every d is positive: then of two neighbours one lies strictly above the other.
   bool all_positive() const;
@@ -40,8 +38,7 @@ struct Model {
 };
 
 // The part of a valid problem made of `items` and the separations among them.
-Model make_model(const Problem& problem, const std::vector<Separation>& separations,
-                 const std::vector<int32_t>& items);
+Model make_model(const Problem& problem, const std::vector<Separation>& separations, const std::vector<int32_t>& items);
 // The same, of a part of a part; `source` of the result indexes `model`.
 Model make_submodel(const Model& model, const std::vector<int32_t>& items);
 

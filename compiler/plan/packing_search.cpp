@@ -21,8 +21,7 @@ class CliqueBound {
     for (size_t c = 0; c < cliques.size(); ++c) {
       tail_[c] = cliques[c].tail;
       for (size_t m = 0; m < cliques[c].members.size(); ++m) {
-        member_of_[cliques[c].members[m]].push_back(
-            {static_cast<int32_t>(c), cliques[c].weight[m]});
+        member_of_[cliques[c].members[m]].push_back({static_cast<int32_t>(c), cliques[c].weight[m]});
       }
     }
   }
@@ -67,10 +66,8 @@ class CanonicalSearch {
       }
     }
     for (int32_t k = 0; k < n; ++k) {
-      if (model.is_fixed(k))
-        base_ = std::max(base_, model.fixed[k] + model.size[k]);
-      else
-        low_[k] = placement_.lowest(k, 0);
+      if (model.is_fixed(k)) base_ = std::max(base_, model.fixed[k] + model.size[k]);
+      else low_[k] = placement_.lowest(k, 0);
     }
   }
 
@@ -100,8 +97,7 @@ class CanonicalSearch {
     if (ceiling <= last) return false;
     std::sort(out.begin(), out.end(), [&](const auto& a, const auto& b) {
       if (a.first != b.first) return a.first < b.first;
-      if (model_.size[a.second] != model_.size[b.second])
-        return model_.size[a.second] > model_.size[b.second];
+      if (model_.size[a.second] != model_.size[b.second]) return model_.size[a.second] > model_.size[b.second];
       return a.second < b.second;
     });
     if (!bound_.fits(out, limit)) return false;
@@ -142,8 +138,7 @@ class CanonicalSearch {
     for (const Neighbor& nb : model_.near[k]) {
       const int32_t o = nb.item;
       // From o's side the distances of this pair change roles.
-      if (placement_.placed(o) || low_[o] <= offset - nb.above || low_[o] >= offset + nb.below)
-        continue;
+      if (placement_.placed(o) || low_[o] <= offset - nb.above || low_[o] >= offset + nb.below) continue;
       trail_.emplace_back(o, low_[o]);
       low_[o] = placement_.lowest(o, offset + nb.below);
     }
@@ -255,12 +250,10 @@ class DisjunctiveSearch {
     const bool below = side_[e] != Side::kAbove && can_be_below(s);
     if (above && below) return true;
     if (above) {
-      return decide(e, Side::kAbove) && raise(s.j, low_[s.i] + s.d_ij) &&
-             lower(s.i, high_[s.j] - s.d_ij);
+      return decide(e, Side::kAbove) && raise(s.j, low_[s.i] + s.d_ij) && lower(s.i, high_[s.j] - s.d_ij);
     }
     if (below) {
-      return decide(e, Side::kBelow) && raise(s.i, low_[s.j] + s.d_ji) &&
-             lower(s.j, high_[s.i] - s.d_ji);
+      return decide(e, Side::kBelow) && raise(s.i, low_[s.j] + s.d_ji) && lower(s.j, high_[s.i] - s.d_ji);
     }
     return false;
   }
@@ -331,8 +324,7 @@ class DisjunctiveSearch {
     const int64_t rise_i = low_[s.j] + s.d_ji - low_[s.i];
     const Side first = rise_j <= rise_i ? Side::kAbove : Side::kBelow;
     const Side second = first == Side::kAbove ? Side::kBelow : Side::kAbove;
-    return branch(e, first, depth) &&
-           (search_.best_height <= search_.enough || branch(e, second, depth));
+    return branch(e, first, depth) && (search_.best_height <= search_.enough || branch(e, second, depth));
   }
 
   bool branch(int32_t e, Side side, int depth) {
@@ -342,12 +334,9 @@ class DisjunctiveSearch {
     const bool all = descend(depth + 1);
     while (trail_.size() > mark) {
       const Change& c = trail_.back();
-      if (c.what == What::kLow)
-        low_[c.index] = c.old;
-      else if (c.what == What::kHigh)
-        high_[c.index] = c.old;
-      else
-        side_[c.index] = static_cast<Side>(c.old);
+      if (c.what == What::kLow) low_[c.index] = c.old;
+      else if (c.what == What::kHigh) high_[c.index] = c.old;
+      else side_[c.index] = static_cast<Side>(c.old);
       trail_.pop_back();
     }
     return all;

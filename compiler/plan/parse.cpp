@@ -256,7 +256,7 @@ class Parser : private MemoryReader {
     do {
       BandLevel& level = out.emplace_back();
       for (Bound n : {Bound{"from", &BandLevel::begin, 0}, Bound{"to", &BandLevel::end, 0},
-                       Bound{"step", &BandLevel::step, 1}, Bound{"turns", &BandLevel::turns, 1}}) {
+                      Bound{"step", &BandLevel::step, 1}, Bound{"turns", &BandLevel::turns, 1}}) {
         if (!expect_word(n.word) || !number_into("a bound", level.*n.field, n.least)) return kFailure;
       }
     } while (cursor_.accept(','));
@@ -328,11 +328,11 @@ class Parser : private MemoryReader {
     }
     if (call.arguments.size() == f.params.size() && in == written.in.size() && out == written.out.size())
       return success();
-    const auto outputs = std::count_if(f.params.begin(), f.params.end(),
-                                       [](const auto& p) { return p->role == tir::Role::kOutput; });
+    const auto outputs =
+        std::count_if(f.params.begin(), f.params.end(), [](const auto& p) { return p->role == tir::Role::kOutput; });
     return fail_at(written.at, fmt::format("'{}' takes {} arguments and gives {}, not {} and {}", shown(f.name),
-                                           f.params.size() - static_cast<size_t>(outputs), outputs,
-                                           written.in.size(), written.out.size()));
+                                           f.params.size() - static_cast<size_t>(outputs), outputs, written.in.size(),
+                                           written.out.size()));
   }
 
   Status add_results(WrittenCall& written, ProgramCall& call) {

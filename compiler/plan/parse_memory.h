@@ -54,7 +54,8 @@ class MemoryReader : protected graph::TextReader {
     const std::string_view word = cursor_.word();
     Storage s;
     if (word == "nothing") return s;
-    for (const auto& [kind, name] : {std::pair{StorageKind::kInput, "input"}, {StorageKind::kOutput, "output"},
+    for (const auto& [kind, name] : {std::pair{StorageKind::kInput, "input"},
+                                     {StorageKind::kOutput, "output"},
                                      {StorageKind::kConstant, "table"}}) {
       if (word != name) continue;
       s.kind = kind;
@@ -66,8 +67,8 @@ class MemoryReader : protected graph::TextReader {
     if (word == "pool") {
       if (!number_into("a pool", s.pool)) return kFailure;
     } else if (word != "state") {
-      const auto known = std::find_if(program().pools.begin(), program().pools.end(),
-                                      [&](const Pool& p) { return p.name == word; });
+      const auto known =
+          std::find_if(program().pools.begin(), program().pools.end(), [&](const Pool& p) { return p.name == word; });
       if (known == program().pools.end())
         return fail_at(at, fmt::format("expected a place such as 'arena + 8', found '{}'", shown(word)),
                        "places are pools with an offset, 'state + 8', 'input 0', 'output 0', 'table 0' and 'nothing'");

@@ -30,8 +30,8 @@ tir::FunctionPtr with_scalars(const tir::Function& function, const std::vector<i
   auto made = std::make_shared<tir::Function>(function);
   std::vector<tir::StmtPtr> body;
   for (size_t i = 0; i < function.scalars.size(); ++i)
-    body.push_back(std::make_shared<tir::Declare>(
-        function.scalars[i], std::make_shared<tir::IntImm>(DType::kI32, values[i]), false));
+    body.push_back(std::make_shared<tir::Declare>(function.scalars[i],
+                                                  std::make_shared<tir::IntImm>(DType::kI32, values[i]), false));
   made->scalars.clear();
   body.push_back(function.body);
   made->body = std::make_shared<tir::Block>(std::move(body));

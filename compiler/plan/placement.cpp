@@ -35,8 +35,7 @@ class Attempt {
 
   // `shrinking`: calls whose smaller result takes the place of a larger operand, with its size.
   // `max_work`: of the packer's searches.
-  void solve_with(bool overlap, bool in_place, int64_t max_work,
-                  const std::set<size_t>& shrinking = {}) {
+  void solve_with(bool overlap, bool in_place, int64_t max_work, const std::set<size_t>& shrinking = {}) {
     find_lifetimes();
     if (in_place) join_in_place(shrinking);
     make_items();
@@ -56,9 +55,7 @@ class Attempt {
     if (too_many_pairs_ > 0) return out;
     out.error = solution_.ok() ? check(problem_, solution_) : solution_.error;
     if (!out.error.empty()) return out;
-    auto offset = [&](int item) {
-      return item < 0 ? -1 : solution_.offsets[static_cast<size_t>(item)];
-    };
+    auto offset = [&](int item) { return item < 0 ? -1 : solution_.offsets[static_cast<size_t>(item)]; };
     for (size_t b = 0; b < buffers_.size(); ++b) {
       out.block.push_back(root_of(static_cast<int>(b)));
       out.offsets.push_back(offset(item_of_buffer_[static_cast<size_t>(out.block.back())]));
@@ -134,8 +131,8 @@ class Attempt {
     }
     for (size_t c = 0; c < calls_.size(); ++c) {
       if (calls_[c].scratch_bytes == 0) continue;
-      item_of_call_[c] = problem_.add(calls_[c].scratch_bytes, calls_[c].scratch_alignment,
-                                      fmt::format("scratch of call {}", c));
+      item_of_call_[c] =
+          problem_.add(calls_[c].scratch_bytes, calls_[c].scratch_alignment, fmt::format("scratch of call {}", c));
       item_life_.push_back({time_of(c), time_of(c)});
     }
   }
@@ -185,8 +182,7 @@ class Attempt {
       for (size_t next = n + 1; next < by_begin.size(); ++next) {
         size_t j = by_begin[next];
         if (live[j].begin > live[i].end) break;
-        pairs.emplace_back(static_cast<int32_t>(std::min(i, j)),
-                           static_cast<int32_t>(std::max(i, j)));
+        pairs.emplace_back(static_cast<int32_t>(std::min(i, j)), static_cast<int32_t>(std::max(i, j)));
       }
     }
     std::sort(pairs.begin(), pairs.end());
@@ -204,8 +200,7 @@ class Attempt {
 
   // Separations of pairs that may share bytes, by item numbers in increasing order; and per time
   // how many bytes sharing can save at the most.
-  void relax(std::map<std::pair<int, int>, Separation>& relaxed,
-             std::vector<int64_t>& shared) const {
+  void relax(std::map<std::pair<int, int>, Separation>& relaxed, std::vector<int64_t>& shared) const {
     for (size_t c = 0; c < calls_.size(); ++c)
       for (const BufferUse::Overlap& o : calls_[c].overlaps) {
         Pair p = dying_pair(c, o);
@@ -226,8 +221,8 @@ class Attempt {
     const BufferUse::Overlap& o = calls_[c].scratch_overlap;
     if (o.order == nullptr || item_of_call_[c] < 0) return;
     const int operand = root_of(o.operand);
-    const auto readers = std::count_if(calls_[c].buffers.begin(), calls_[c].buffers.end(),
-                                       [&](int b) { return root_of(b) == operand; });
+    const auto readers =
+        std::count_if(calls_[c].buffers.begin(), calls_[c].buffers.end(), [&](int b) { return root_of(b) == operand; });
     if (life_[at(operand)].end != time_of(c) || readers != 1) return;
     const int64_t in = buffers_[at(operand)].bytes, scratch = calls_[c].scratch_bytes;
     const OverlapLimits limits = overlap_limits(*o.order, in, scratch);
@@ -254,12 +249,12 @@ constexpr int kMostShrinking = 24;  // attempts
 // A smaller result in the place of its operand keeps the whole operand's bytes for as long as it
 // lives: worth it only where a call ties the arena's size, so these are tried one by one.
 template <typename Improve>
-void shrink_in_place(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls,
-                     const Placement& best, const Improve& improve) {
+void shrink_in_place(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls, const Placement& best,
+                     const Improve& improve) {
   std::set<size_t> chosen, tried;
   auto shrinks = [&](const BufferUse::Overlap& o) {
-    return o.order->in_place && buffers[static_cast<size_t>(o.operand)].bytes >
-                                    buffers[static_cast<size_t>(o.result)].bytes;
+    return o.order->in_place &&
+           buffers[static_cast<size_t>(o.operand)].bytes > buffers[static_cast<size_t>(o.result)].bytes;
   };
   for (int attempts = 0; attempts < kMostShrinking; ++attempts) {
     size_t call = calls.size();
@@ -276,8 +271,7 @@ void shrink_in_place(const std::vector<Buffer>& buffers, const std::vector<Buffe
 
 }  // namespace
 
-Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls,
-                        bool overlap) {
+Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls, bool overlap) {
   Attempt apart(buffers, calls);
   apart.solve_with(false, false, kMaxWork);
   Placement best = apart.placement();

@@ -15,8 +15,8 @@ namespace aotc::plan {
 
 struct Buffer {
   int64_t bytes = 0;
-  int64_t alignment = 1;  // bytes, a power of two
-  std::string name;       // for messages only
+  int64_t alignment = 1;    // bytes, a power of two
+  std::string name;         // for messages only
   bool from_start = false;  // filled before the first call, also if no call names it
   bool to_end = false;      // read after the last call
   int device = 0;
@@ -39,8 +39,8 @@ struct BufferUse {
 };
 
 struct Placement {
-  std::vector<int64_t> offsets;  // by buffer, bytes; -1: nobody needs it
-  std::vector<int> block;        // by buffer: those of equal number are the same bytes
+  std::vector<int64_t> offsets;          // by buffer, bytes; -1: nobody needs it
+  std::vector<int> block;                // by buffer: those of equal number are the same bytes
   std::vector<int64_t> scratch_offsets;  // by call; -1: none
   std::vector<int64_t> live_bytes;       // by call
   int64_t bytes = 0;                     // of the arena
@@ -65,7 +65,6 @@ inline constexpr int64_t kMaxWork = 200'000'000;
 // The smallest of: no sharing, results over dying operands, and that with results exactly in the
 // place of operands where the operator allows it, of smaller ones where that lowers the peak. Without
 // `overlap` only the first.
-Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls,
-                        bool overlap);
+Placement place_buffers(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls, bool overlap);
 
 }  // namespace aotc::plan

@@ -121,15 +121,16 @@ class OrderSearch {
     const std::vector<int>& users = users_[buffer];
     if (std::find(users.begin(), users.end(), call) != users.end()) return true;
     const bool begun = buffers_[buffer].from_start || !is_first(buffer, done);
-    const bool needed = buffers_[buffer].to_end || std::any_of(users.begin(), users.end(), [&](int c) { return !done[at(c)]; });
+    const bool needed =
+        buffers_[buffer].to_end || std::any_of(users.begin(), users.end(), [&](int c) { return !done[at(c)]; });
     return begun && needed;
   }
   bool is_first(size_t buffer, const std::vector<bool>& done) const {
     return std::none_of(users_[buffer].begin(), users_[buffer].end(), [&](int c) { return done[at(c)]; });
   }
   bool is_last(size_t buffer, int call, const std::vector<bool>& done) const {
-    return !buffers_[buffer].to_end && std::all_of(users_[buffer].begin(), users_[buffer].end(),
-                                                   [&](int c) { return c == call || done[at(c)]; });
+    return !buffers_[buffer].to_end &&
+           std::all_of(users_[buffer].begin(), users_[buffer].end(), [&](int c) { return c == call || done[at(c)]; });
   }
 
   const std::vector<Buffer>& buffers_;

@@ -23,7 +23,10 @@ class Planner {
  public:
   // `segments` are of operators that can be one (plan/segments.h).
   Planner(FlatGraph flat, const PlanOptions& options, std::vector<Segment> segments, Diagnostics& diags)
-      : options_(options), diags_(diags), flat_(std::move(flat)), classes_(flat_.graph.tensors.size()),
+      : options_(options),
+        diags_(diags),
+        flat_(std::move(flat)),
+        classes_(flat_.graph.tensors.size()),
         segments_(std::move(segments)) {
     program_.input_contract = options.inputs;
     program_.output_contract = options.outputs;
@@ -122,8 +125,7 @@ class Planner {
   void add_call(int op_index, const graph::Op& op, ops::Lowered lowered);
 
   // --- Functions and tables that are alike (planner_share.cpp)
-  int intern_function(const tir::FunctionPtr& function, int device,
-                      std::optional<ops::ExternalFunction> external);
+  int intern_function(const tir::FunctionPtr& function, int device, std::optional<ops::ExternalFunction> external);
 
   // A number that is read from a table can no longer be folded into the code around it. Measured on
   // networks for Cortex-M: what that costs is worth about this much of a skeleton's text.
@@ -192,7 +194,7 @@ class Planner {
   };
   std::map<int, LastOfSegment> last_of_segment_;  // by operator
   RowKernels row_kernels_;
-  std::vector<graph::TensorId> conditions_;                  // of branches and loops
+  std::vector<graph::TensorId> conditions_;  // of branches and loops
   // What is alive when: calls in their order, and tensors that have to be there between them.
   struct Use {
     int call = -1;
@@ -203,12 +205,12 @@ class Planner {
     size_t begin, end;  // into uses_, both inclusive
   };
   std::vector<LoopSpan> loops_;
-  std::vector<int> buffer_of_;     // by class root; -1: not in the arena
+  std::vector<int> buffer_of_;  // by class root; -1: not in the arena
   // By output: a copy writes it; the number is its own buffer, if it lies in the arena.
   std::vector<std::optional<int>> copied_outputs_;
   int windows_ = -1;  // the buffer of what is kept from frame to frame
   std::vector<bool> view_copied_;
-  std::vector<bool> pieces_;  // by operator: its results are pieces of its operand
+  std::vector<bool> pieces_;                         // by operator: its results are pieces of its operand
   std::map<size_t, const Window*> pushes_, slides_;  // by operator
   std::optional<std::vector<int>> emptier_order_;
   std::map<const uint8_t*, int> readers_of_constants_;

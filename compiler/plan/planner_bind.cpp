@@ -14,8 +14,7 @@ using graph::Graph;
 using graph::TensorId;
 
 void Planner::bind_externals() {
-  StorageKind input =
-      options_.inputs == Contract::kPreserve ? StorageKind::kInput : StorageKind::kArena;
+  StorageKind input = options_.inputs == Contract::kPreserve ? StorageKind::kInput : StorageKind::kArena;
   for (size_t i = 0; i < graph().inputs.size(); ++i)
     external_of(graph().inputs[i].tensor) = {input, static_cast<int>(i), 0};
   for (size_t i = 0; i < graph().tensors.size(); ++i)
@@ -85,8 +84,7 @@ void Planner::bind_pieces(size_t op_index) {
         std::any_of(graph().outputs.begin(), graph().outputs.end(), is_it))
       return;
   }
-  for (size_t r = 0; r < op.results.size(); ++r)
-    classes_.take_piece(whole, op.results[r], (*begins)[r] * element);
+  for (size_t r = 0; r < op.results.size(); ++r) classes_.take_piece(whole, op.results[r], (*begins)[r] * element);
   pieces_[op_index] = true;
 }
 
@@ -113,17 +111,15 @@ void Planner::bind_arguments() {
     const auto& params = program_.functions[static_cast<size_t>(call.function)].body->params;
     if (pending.copy) {
       const graph::Shape& shape = type_of(pending.copy->from).shape;
-      call.arguments = {
-          {storage_of(pending.copy->from, call), params[0]->dtype, params[0]->elements, shape},
-          {storage_of(pending.copy->to, call), params[1]->dtype, params[1]->elements, shape}};
+      call.arguments = {{storage_of(pending.copy->from, call), params[0]->dtype, params[0]->elements, shape},
+                        {storage_of(pending.copy->to, call), params[1]->dtype, params[1]->elements, shape}};
       // A merged copy: its shape.
       for (const ops::Arg& arg : pending.args) {
         const int table = pending.constants[static_cast<size_t>(arg.index)];
         const ops::Constant& shape_table = program_.constants[static_cast<size_t>(table)].data;
         int64_t elements = static_cast<int64_t>(shape_table.bytes.size()) / size_of(DType::kI32);
         call.arguments[0].elements = call.arguments[1].elements = type_of(pending.copy->from).elements();
-        call.arguments.push_back(
-            {{StorageKind::kConstant, table, 0, -1}, DType::kI32, elements, {elements}});
+        call.arguments.push_back({{StorageKind::kConstant, table, 0, -1}, DType::kI32, elements, {elements}});
       }
       continue;
     }
@@ -152,8 +148,7 @@ Storage Planner::storage_of(ProgramCall& call, const PendingCall& pending, const
     case ops::ArgKind::kOperand: return storage_of_operand(operand_of(call, arg.index), call);
     case ops::ArgKind::kResult: return program_.tensors[at(op.results[index])];
     case ops::ArgKind::kConstant: return {StorageKind::kConstant, pending.constants[index], 0, -1};
-    case ops::ArgKind::kScratch:
-      return {StorageKind::kArena, -1, call.scratch_offset, call.scratch_pool};
+    case ops::ArgKind::kScratch: return {StorageKind::kArena, -1, call.scratch_offset, call.scratch_pool};
   }
   return {};
 }
@@ -165,8 +160,7 @@ int64_t Planner::elements_of(const ProgramCall& call, const PendingCall& pending
     case ops::ArgKind::kOperand: return graph()[operand_of(call, arg.index)].type.elements();
     case ops::ArgKind::kResult: return graph()[op.results[index]].type.elements();
     case ops::ArgKind::kConstant: {
-      const ops::Constant& c =
-          program_.constants[static_cast<size_t>(pending.constants[index])].data;
+      const ops::Constant& c = program_.constants[static_cast<size_t>(pending.constants[index])].data;
       return static_cast<int64_t>(c.bytes.size()) / size_of(c.dtype);
     }
     case ops::ArgKind::kScratch: return call.scratch_bytes / size_of(type);
@@ -178,8 +172,7 @@ graph::Shape Planner::shape_of(const ProgramCall& call, const PendingCall& pendi
   const graph::Op& op = graph().ops[static_cast<size_t>(call.op_index)];
   int operand = arg.kind == ops::ArgKind::kOperand ? arg.index : arg.operand;
   if (operand >= 0) return graph()[operand_of(call, operand)].type.shape;
-  if (arg.kind == ops::ArgKind::kResult)
-    return graph()[op.results[static_cast<size_t>(arg.index)]].type.shape;
+  if (arg.kind == ops::ArgKind::kResult) return graph()[op.results[static_cast<size_t>(arg.index)]].type.shape;
   return {elements_of(call, pending, arg, type)};
 }
 
@@ -226,8 +219,7 @@ void Planner::bring_to_pool(std::vector<ProgramStep>& steps) const {
 int Planner::constant_root(TensorId id) {
   int c = class_of(id);
   for (size_t i = 0; i < graph().tensors.size(); ++i)
-    if (graph().tensors[i].constant && classes_.of(static_cast<int>(i)) == c)
-      return static_cast<int>(i);
+    if (graph().tensors[i].constant && classes_.of(static_cast<int>(i)) == c) return static_cast<int>(i);
   return id.value;
 }
 

@@ -37,8 +37,7 @@ Status Planner::lower_all() {
     lowered_[i] = view ? lower_copy(op_view) : lower_op(i, target);
     if (!lowered_[i]) continue;
     if (target.asked && !honoured(*target.asked, lowered_[i]->schedule, op.location)) return kFailure;
-    for (const ops::Constant& c : lowered_[i]->constants)
-      constant_bytes_ += static_cast<int64_t>(c.bytes.size());
+    for (const ops::Constant& c : lowered_[i]->constants) constant_bytes_ += static_cast<int64_t>(c.bytes.size());
     if (constant_bytes_ > graph::kMostConstantBytes) return too_many_constants(op.location);
   }
   return all_schedules_used() ? success() : Status(kFailure);
@@ -145,14 +144,13 @@ ProgramStep Planner::emit_loop(Step& step) {
 }
 
 void Planner::emit_moves(const std::vector<Move>& moves, const std::vector<TensorId>& written,
-                std::vector<ProgramStep>& out) {
+                         std::vector<ProgramStep>& out) {
   std::map<const Move*, CopyEnd> from;
   for (const Move& move : moves) {
     if (move.nothing) continue;
     CopyEnd source{CopyEnd::kTensor, move.from.value};
-    bool written_over = std::any_of(written.begin(), written.end(), [&](TensorId id) {
-      return class_of(id) == class_of(move.from);
-    });
+    bool written_over =
+        std::any_of(written.begin(), written.end(), [&](TensorId id) { return class_of(id) == class_of(move.from); });
     if (written_over) {
       CopyEnd aside{CopyEnd::kAside, static_cast<int>(set_aside_.size())};
       set_aside_.push_back({graph()[move.from].type});
@@ -184,9 +182,8 @@ void Planner::copy_outputs() {
 
 bool Planner::all_schedules_used() {
   for (const auto& [index, schedule] : options_.schedules) {
-    bool there = std::any_of(
-        graph().ops.begin(), graph().ops.end(),
-        [&, wanted = index](const graph::Op& op) { return op.location.op_index == wanted; });
+    bool there = std::any_of(graph().ops.begin(), graph().ops.end(),
+                             [&, wanted = index](const graph::Op& op) { return op.location.op_index == wanted; });
     if (there) continue;
     Location where;
     where.file = graph().name;
@@ -206,9 +203,7 @@ bool Planner::honoured(const ops::Schedule& asked, const ops::Schedule& got, con
     fine = fine && found != got.numbers.end() && found->second == value;
   }
   if (fine) return true;
-  diags_
-      .error(where, "schedule-impossible",
-             fmt::format("the schedule asked for, '{}', cannot be had", asked.text()))
+  diags_.error(where, "schedule-impossible", fmt::format("the schedule asked for, '{}', cannot be had", asked.text()))
       .note(fmt::format("nearest is '{}'", got.text()))
       .help("'aotc report' prints the schedules that were chosen");
   return false;
@@ -265,8 +260,7 @@ void Planner::add_call(int op_index, const graph::Op& op, ops::Lowered lowered) 
       program_.feeding->call = static_cast<int>(program_.calls.size());
     }
   }
-  for (ops::Constant& c : lowered.constants)
-    pending.constants.push_back(intern_constant(op_index, std::move(c)));
+  for (ops::Constant& c : lowered.constants) pending.constants.push_back(intern_constant(op_index, std::move(c)));
   uses_.push_back({static_cast<int>(program_.calls.size()), {}});
   program_.calls.push_back(std::move(call));
   pending_.push_back(std::move(pending));

@@ -13,9 +13,7 @@ namespace aotc::plan {
 using graph::Graph;
 using graph::TensorId;
 
-bool Planner::in_arena(const Storage& s) {
-  return s.kind == StorageKind::kNone || s.kind == StorageKind::kArena;
-}
+bool Planner::in_arena(const Storage& s) { return s.kind == StorageKind::kNone || s.kind == StorageKind::kArena; }
 
 std::vector<Buffer> Planner::make_buffers() {
   buffer_of_.assign(graph().tensors.size(), -1);
@@ -30,8 +28,7 @@ std::vector<Buffer> Planner::make_buffers() {
     if (classes_.of(static_cast<int>(c)) != static_cast<int>(c)) continue;
     if (!in_arena(classes_.storage_of_class(static_cast<int>(c)))) continue;
     buffer_of_[c] = static_cast<int>(buffers.size());
-    buffers.push_back(
-        {bytes[c], alignment_of(t.type.dtype, bytes[c]), t.name, false, false, t.device});
+    buffers.push_back({bytes[c], alignment_of(t.type.dtype, bytes[c]), t.name, false, false, t.device});
   }
   auto of_port = [&](const graph::Port& port) -> Buffer& {
     return buffers[static_cast<size_t>(buffer_of(port.tensor))];
@@ -45,8 +42,7 @@ std::vector<Buffer> Planner::make_buffers() {
     }
     const graph::TensorType& type = graph()[graph().outputs[o].tensor].type;
     copied_outputs_[o] = static_cast<int>(buffers.size());
-    buffers.push_back({type.bytes(), alignment_of(type.dtype, type.bytes()),
-                       graph().outputs[o].name, false, true});
+    buffers.push_back({type.bytes(), alignment_of(type.dtype, type.bytes()), graph().outputs[o].name, false, true});
   }
   for (Aside& aside : set_aside_) {
     aside.buffer = static_cast<int>(buffers.size());
@@ -60,18 +56,14 @@ std::vector<Buffer> Planner::make_buffers() {
   return buffers;
 }
 
-int Planner::buffer_of(TensorId id) {
-  return id.valid() ? buffer_of_[static_cast<size_t>(class_of(id))] : -1;
-}
+int Planner::buffer_of(TensorId id) { return id.valid() ? buffer_of_[static_cast<size_t>(class_of(id))] : -1; }
 
 int Planner::buffer_of(const CopyEnd& end) {
   switch (end.kind) {
     case CopyEnd::kTensor:
     case CopyEnd::kResult: return buffer_of(TensorId{end.index});
     case CopyEnd::kOutput:
-      return options_.outputs == Contract::kOverwrite
-                 ? *copied_outputs_[static_cast<size_t>(end.index)]
-                 : -1;
+      return options_.outputs == Contract::kOverwrite ? *copied_outputs_[static_cast<size_t>(end.index)] : -1;
     case CopyEnd::kAside: return set_aside_[static_cast<size_t>(end.index)].buffer;
     case CopyEnd::kState: break;
   }
@@ -183,8 +175,7 @@ std::vector<BufferUse> Planner::all_uses(const std::vector<Buffer>& buffers) {
 Status Planner::place() {
   std::vector<Buffer> buffers = make_buffers();
   std::vector<BufferUse> uses = all_uses(buffers);
-  PooledPlacement pooled = place_in_pools(buffers, uses, options_.overlap, options_.pools,
-                                          options_.devices.devices);
+  PooledPlacement pooled = place_in_pools(buffers, uses, options_.overlap, options_.pools, options_.devices.devices);
   const Placement& placement = pooled.placement;
   Location where;
   where.file = graph().source_file;
@@ -195,8 +186,7 @@ Status Planner::place() {
   }
   if (placement.bytes > INT32_MAX) {
     diags_.error(where, "arena-too-large",
-                 fmt::format("the model needs an arena of {} bytes, more than 2 GiB",
-                             placement.bytes));
+                 fmt::format("the model needs an arena of {} bytes, more than 2 GiB", placement.bytes));
     return kFailure;
   }
   if (!check_limits(pooled.sizes, where)) return kFailure;
@@ -241,8 +231,7 @@ bool Planner::check_limits(const std::vector<Pool>& pools, const Location& where
     fits = false;
     diags_
         .error(where, "pool-too-small",
-               fmt::format("pool '{}' has {} bytes, and the model needs {} of it", pool.name,
-                           pool.limit, pool.bytes))
+               fmt::format("pool '{}' has {} bytes, and the model needs {} of it", pool.name, pool.limit, pool.bytes))
         .help("give it more bytes, or another pool that takes what is left");
   }
   return fits;
@@ -293,10 +282,9 @@ void Planner::accept(const PooledPlacement& pooled) {
                                         : program_.tensors[at(graph().inputs[i].tensor)]);
   bool out_caller = options_.outputs == Contract::kPreserve;
   for (size_t i = 0; i < graph().outputs.size(); ++i)
-    program_.outputs.push_back(out_caller ? Storage{StorageKind::kOutput, static_cast<int>(i), 0}
-                               : copied_outputs_[i]
-                                   ? storage(*copied_outputs_[i])
-                                   : program_.tensors[at(graph().outputs[i].tensor)]);
+    program_.outputs.push_back(out_caller           ? Storage{StorageKind::kOutput, static_cast<int>(i), 0}
+                               : copied_outputs_[i] ? storage(*copied_outputs_[i])
+                                                    : program_.tensors[at(graph().outputs[i].tensor)]);
 }
 
 }  // namespace aotc::plan

@@ -16,13 +16,12 @@ using graph::Graph;
 using graph::TensorId;
 
 int Planner::intern_function(const tir::FunctionPtr& function, int device,
-                    std::optional<ops::ExternalFunction> external) {
+                             std::optional<ops::ExternalFunction> external) {
   uint64_t hash = tir::structural_hash(*function);
   int call = static_cast<int>(program_.calls.size());
   for (int index : functions_by_hash_[hash]) {
     ProgramFunction& known = program_.functions[static_cast<size_t>(index)];
-    if (known.device == device && known.external == external &&
-        tir::structurally_equal(*known.body, *function)) {
+    if (known.device == device && known.external == external && tir::structurally_equal(*known.body, *function)) {
       known.calls.push_back(call);
       return index;
     }
@@ -75,8 +74,7 @@ void Planner::add_shape(int call, const std::vector<int32_t>& shape) {
   c.bytes.resize(shape.size() * sizeof(int32_t));
   std::memcpy(c.bytes.data(), shape.data(), c.bytes.size());
   pending.args.push_back({ops::ArgKind::kConstant, static_cast<int>(pending.constants.size())});
-  pending.constants.push_back(
-      intern_constant(program_.calls[static_cast<size_t>(call)].op_index, std::move(c)));
+  pending.constants.push_back(intern_constant(program_.calls[static_cast<size_t>(call)].op_index, std::move(c)));
 }
 
 void Planner::drop_functions(const std::vector<bool>& gone) {
@@ -88,13 +86,11 @@ void Planner::drop_functions(const std::vector<bool>& gone) {
     kept.push_back(std::move(program_.functions[i]));
   }
   program_.functions = std::move(kept);
-  for (ProgramCall& call : program_.calls)
-    call.function = renumbered[static_cast<size_t>(call.function)];
+  for (ProgramCall& call : program_.calls) call.function = renumbered[static_cast<size_t>(call.function)];
 }
 
 int Planner::intern_constant(int op_index, ops::Constant constant) {
-  std::string_view view(reinterpret_cast<const char*>(constant.bytes.data()),
-                        constant.bytes.size());
+  std::string_view view(reinterpret_cast<const char*>(constant.bytes.data()), constant.bytes.size());
   uint64_t hash = stable_hash(view) ^ static_cast<uint64_t>(constant.dtype);
   // Small tables of a file of weights are equal by chance, and other weights would need other code; large ones are of
   // one tensor that is read twice.

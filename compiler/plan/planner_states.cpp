@@ -58,10 +58,8 @@ void Planner::bind_states() {
   for (size_t i = 0; i < states.size(); ++i) {
     intern_initial_value(i);
     if (class_of(states[i].before) == class_of(states[i].after)) continue;
-    if (may_replace(i))
-      external_of(states[i].after) = program_.states[i];
-    else
-      copied.push_back(i);
+    if (may_replace(i)) external_of(states[i].after) = program_.states[i];
+    else copied.push_back(i);
   }
   // What one state holds now and another is to hold next is set aside before either changes.
   std::map<size_t, int> aside;
@@ -85,8 +83,7 @@ void Planner::intern_initial_value(size_t state) {
   std::span<const uint8_t> bytes = graph().states[state].initial.bytes;
   if (std::adjacent_find(bytes.begin(), bytes.end(), std::not_equal_to<>()) == bytes.end()) return;
   const graph::Tensor& tensor = graph()[graph().states[state].before];
-  program_.initial_values[state] = intern_constant(
-      -1, {"initial", tensor.type.dtype, {bytes.begin(), bytes.end()}, 4});
+  program_.initial_values[state] = intern_constant(-1, {"initial", tensor.type.dtype, {bytes.begin(), bytes.end()}, 4});
 }
 
 bool Planner::may_replace(size_t state) {
@@ -96,8 +93,7 @@ bool Planner::may_replace(size_t state) {
   for (const graph::Port& port : graph().outputs)
     if (class_of(port.tensor) == next) return false;
   for (size_t i = 0; i < graph().states.size(); ++i)
-    if (i != state && (class_of(graph().states[i].after) == old ||
-                       class_of(graph().states[i].after) == next))
+    if (i != state && (class_of(graph().states[i].after) == old || class_of(graph().states[i].after) == next))
       return false;
   if (!conditions_.empty() && !plain_around(old, next)) return false;
   for (size_t c = 0, written = SIZE_MAX; c < program_.calls.size(); ++c) {
@@ -120,8 +116,7 @@ bool Planner::plain_around(int old, int next) {
   for (TensorId id : conditions_)
     if (class_of(id) == old || class_of(id) == next) return false;
   for (size_t c = 0; c < program_.calls.size(); ++c) {
-    if (!reads_class(c, old) && !reads_class(c, next) && !writes_class(c, old) && !writes_class(c, next))
-      continue;
+    if (!reads_class(c, old) && !reads_class(c, next) && !writes_class(c, old) && !writes_class(c, next)) continue;
     int op = program_.calls[c].op_index;
     bool output = pending_[c].copy && pending_[c].copy->to.kind == CopyEnd::kOutput;
     if (!output && (op < 0 || !flat_.outermost[static_cast<size_t>(op)])) return false;

@@ -67,9 +67,9 @@ class PoolPlacer {
     if (!device.pool.empty()) return {pool_named(device.pool)};
     std::vector<int> fast, slow;
     for (size_t i = 0; i < out_.sizes.size(); ++i) {
-      bool taken = out_.sizes[i].constants || std::any_of(devices_.begin(), devices_.end(), [&](const passes::Device& d) {
-        return d.pool == out_.sizes[i].name;
-      });
+      bool taken =
+          out_.sizes[i].constants || std::any_of(devices_.begin(), devices_.end(),
+                                                 [&](const passes::Device& d) { return d.pool == out_.sizes[i].name; });
       if (!taken) (out_.sizes[i].fast ? fast : slow).push_back(static_cast<int>(i));
     }
     fast.insert(fast.end(), slow.begin(), slow.end());
@@ -82,8 +82,7 @@ class PoolPlacer {
     for (size_t b = 0; b < buffers_.size(); ++b)
       if (buffers_[b].device == device) region.buffers.push_back(static_cast<int>(b));
     for (size_t c = 0; c < calls_.size(); ++c)
-      if (calls_[c].device == device && calls_[c].scratch_bytes > 0)
-        region.scratch.insert(static_cast<int>(c));
+      if (calls_[c].device == device && calls_[c].scratch_bytes > 0) region.scratch.insert(static_cast<int>(c));
     return region;
   }
 
@@ -107,8 +106,7 @@ class PoolPlacer {
         use.scratch_bytes = all.scratch_bytes;
         use.scratch_alignment = all.scratch_alignment;
         const BufferUse::Overlap& o = all.scratch_overlap;
-        if (o.order != nullptr && local[at(o.operand)] >= 0)
-          use.scratch_overlap = {local[at(o.operand)], -1, o.order};
+        if (o.order != nullptr && local[at(o.operand)] >= 0) use.scratch_overlap = {local[at(o.operand)], -1, o.order};
       }
       uses.push_back(std::move(use));
     }
@@ -215,8 +213,7 @@ class PoolPlacer {
 
 }  // namespace
 
-PooledPlacement place_in_pools(const std::vector<Buffer>& buffers,
-                               const std::vector<BufferUse>& calls, bool overlap,
+PooledPlacement place_in_pools(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls, bool overlap,
                                std::vector<Pool> pools, const std::vector<passes::Device>& devices) {
   return PoolPlacer(buffers, calls, overlap, std::move(pools), devices).run();
 }

@@ -13,16 +13,15 @@
 namespace aotc::plan {
 
 struct PooledPlacement {
-  Placement placement;           // offsets from the start of the pool
-  std::vector<int> pools;        // by buffer
+  Placement placement;             // offsets from the start of the pool
+  std::vector<int> pools;          // by buffer
   std::vector<int> scratch_pools;  // by call
-  std::vector<Pool> sizes;       // the pools with the bytes they need
+  std::vector<Pool> sizes;         // the pools with the bytes they need
 };
 
 // `devices` by index of Buffer::device and BufferUse::device; a pool that one of them names is only
 // for those that name it, and is added if it is not among `pools`. `pools` may be empty: one arena.
-PooledPlacement place_in_pools(const std::vector<Buffer>& buffers,
-                               const std::vector<BufferUse>& calls, bool overlap,
+PooledPlacement place_in_pools(const std::vector<Buffer>& buffers, const std::vector<BufferUse>& calls, bool overlap,
                                std::vector<Pool> pools, const std::vector<passes::Device>& devices);
 
 }  // namespace aotc::plan

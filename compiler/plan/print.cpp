@@ -13,7 +13,6 @@ namespace aotc::plan {
 
 namespace {
 
-
 std::string quoted(const std::string& name) { return graph::attribute_text::print(name); }
 
 // Functions are called by names that no other has.
@@ -120,8 +119,8 @@ class Printer {
   }
 
   std::string function_text(size_t f) const {
-    const bool divided = options_.bands != nullptr && !options_.bands->functions.empty() &&
-                         options_.bands->functions[f] != nullptr;
+    const bool divided =
+        options_.bands != nullptr && !options_.bands->functions.empty() && options_.bands->functions[f] != nullptr;
     tir::Function named = divided ? *options_.bands->functions[f] : *program_.functions[f].body;
     named.name = names_[f];
     if (program_.functions[f].external) named.body = std::make_shared<tir::Block>(std::vector<tir::StmtPtr>());
@@ -230,9 +229,7 @@ class Printer {
 
 }  // namespace
 
-std::string print(const Program& program, const PrintOptions& options) {
-  return Printer(program, options).run();
-}
+std::string print(const Program& program, const PrintOptions& options) { return Printer(program, options).run(); }
 
 std::string print_functions(const Program& program) {
   std::string out;

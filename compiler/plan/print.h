@@ -24,9 +24,9 @@ std::string print(const Program& program, const PrintOptions& options);
 std::string print_functions(const Program& program);
 
 struct ReadProgram {
-  Program program;                // its graph has the ports, the states and what calls compute, and no operators
-  Bands bands;                    // none, if the program is not one in slices
-  std::vector<Location> calls;    // where each stands in the text
+  Program program;              // its graph has the ports, the states and what calls compute, and no operators
+  Bands bands;                  // none, if the program is not one in slices
+  std::vector<Location> calls;  // where each stands in the text
 };
 
 // Any bytes give a program or one located [program-parse] or [tir-parse] error. What comes out has the right syntax

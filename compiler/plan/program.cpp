@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "plan/instructions.h"
 #include "plan/program.h"
+#include "plan/instructions.h"
 
 #include <algorithm>
 
@@ -119,8 +119,7 @@ Result<Program> plan_streamed(const Graph& graph, const PlanOptions& options, Di
 // Of segments at the input the one with the smallest arena; behind it others as without rows that
 // are fed.
 Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnostics& diags) {
-  if (options.segments)
-    return Planner(flatten(Graph(graph)), options, *options.segments, diags).run();
+  if (options.segments) return Planner(flatten(Graph(graph)), options, *options.segments, diags).run();
   std::optional<Program> best;
   std::vector<Segment> chosen;
   double instructions = 0;
@@ -129,14 +128,11 @@ Result<Program> plan_fed(const Graph& graph, const PlanOptions& options, Diagnos
     auto program = Planner(flatten(Graph(graph)), options, segments, unsaid).run();
     if (!program || !program->feeding || program->feeding->rows() == 0) return;
     // Rows come first.
-    if (program->body[0].kind != ProgramStep::Kind::kCall ||
-        program->body[0].call != program->feeding->call)
-      return;
+    if (program->body[0].kind != ProgramStep::Kind::kCall || program->body[0].call != program->feeding->call) return;
     // Counting takes longest.
     if (best && program->arena_bytes > best->arena_bytes) return;
     const double now = instructions_of(*program, options.target);
-    if (best && std::pair(program->arena_bytes, now) >= std::pair(best->arena_bytes, instructions))
-      return;
+    if (best && std::pair(program->arena_bytes, now) >= std::pair(best->arena_bytes, instructions)) return;
     if (best && !at_any_price && percent_more(now, instructions) > options.stream_most) return;
     best = std::move(*program);
     chosen = segments;
@@ -205,8 +201,7 @@ Status check_fed(const Graph& graph, const PlanOptions& options, bool plain, Dia
     what = "kernels of rows cannot read tables in program memory";
     help = "leave --input rows out, or keep the tables in RAM with --constants ram";
   }
-  diags.error(where, "rows-impossible", std::string("the input cannot be fed by rows: ") + what)
-      .help(help);
+  diags.error(where, "rows-impossible", std::string("the input cannot be fed by rows: ") + what).help(help);
   return kFailure;
 }
 

@@ -20,10 +20,11 @@
 namespace aotc::plan {
 
 enum class StorageKind : uint8_t {
-  kNone,      // nobody needs it
-  kArena,     // at `offset` in a pool (the arena, unless pools were asked for); tensors of equal `index` are one buffer, -1 is scratch
-  kInput,     // the caller's buffer of graph input `index`
-  kOutput,    // the caller's buffer of graph output `index`
+  kNone,    // nobody needs it
+  kArena,   // at `offset` in a pool (the arena, unless pools were asked for); tensors of equal `index` are one buffer,
+            // -1 is scratch
+  kInput,   // the caller's buffer of graph input `index`
+  kOutput,  // the caller's buffer of graph output `index`
   kConstant,  // constant `index` of the program
   kState,     // at `offset` in the memory that lives from run to run: state `index` of the graph
 };
@@ -38,10 +39,10 @@ struct Storage {
 
 // A table in flash. Equal tables are stored once.
 struct ProgramConstant {
-  std::string name;     // hint for the C name
-  int op_index = -1;    // first operator that uses it, in the graph's order; -1: graph output
+  std::string name;   // hint for the C name
+  int op_index = -1;  // first operator that uses it, in the graph's order; -1: graph output
   ops::Constant data;
-  int64_t offset = 0;   // in the pool of constants, if there is one
+  int64_t offset = 0;  // in the pool of constants, if there is one
 };
 
 struct CallArgument {
@@ -54,10 +55,10 @@ struct CallArgument {
 // One call of the run function.
 struct ProgramCall {
   int device = 0;
-  int op_index = -1;  // into graph.ops; -1: a copy the plan added
-  int function = -1;  // into functions
+  int op_index = -1;                    // into graph.ops; -1: a copy the plan added
+  int function = -1;                    // into functions
   std::vector<CallArgument> arguments;  // one per parameter
-  int64_t scratch_offset = -1;  // in scratch_pool
+  int64_t scratch_offset = -1;          // in scratch_pool
   int scratch_pool = 0;
   int64_t scratch_bytes = 0;
   ops::Schedule schedule;
@@ -123,7 +124,7 @@ struct ProgramStep {
 };
 
 struct ProgramFunction {
-  tir::FunctionPtr body;  // of an external function: only its parameters
+  tir::FunctionPtr body;   // of an external function: only its parameters
   std::vector<int> calls;  // indices of the calls that share it
   bool merged = false;     // made of functions of several sizes; what numbers differ is the last parameter
   int device = 0;          // functions of two devices are never shared
@@ -132,11 +133,11 @@ struct ProgramFunction {
 
 // Memory that the caller gives to the run function.
 struct Pool {
-  std::string name;     // a C identifier; "arena" if no pools were asked for
-  int64_t limit = -1;   // bytes there are; -1: as many as needed
-  bool fast = false;    // what is used most goes here
+  std::string name;        // a C identifier; "arena" if no pools were asked for
+  int64_t limit = -1;      // bytes there are; -1: as many as needed
+  bool fast = false;       // what is used most goes here
   bool constants = false;  // holds the tables and nothing else: the caller fills it once
-  int64_t bytes = 0;    // bytes needed: by the plan
+  int64_t bytes = 0;       // bytes needed: by the plan
 };
 
 // Who has the memory of the model's inputs (or outputs).
@@ -150,7 +151,7 @@ struct Program {
   // Without regions: the operators of branches and loops are among the others.
   graph::Graph graph;
   std::shared_ptr<const graph::Graph> source;  // with regions, if it had any
-  std::vector<int> flat_ops;  // by the index that evaluate_graph counts with: that in `graph`, or -1
+  std::vector<int> flat_ops;                   // by the index that evaluate_graph counts with: that in `graph`, or -1
   // What computes the same as the program.
   const graph::Graph& reference() const { return source ? *source : graph; }
   std::vector<Storage> tensors;  // by tensor id
@@ -167,11 +168,11 @@ struct Program {
   std::optional<Feeding> feeding;
   std::vector<passes::Device> devices;  // the host first
   const passes::Device& device_of(int index) const { return devices[static_cast<size_t>(index)]; }
-  std::vector<Pool> pools;              // at least one
-  int constant_pool = -1;               // -1: tables are data of the program
-  bool constants_apart = false;         // that pool is no memory of the caller: the program finds it by itself
-  bool program_tables = false;          // tables are in program memory (tir::Space::kProgram)
-  int64_t arena_bytes = 0;  // of all pools
+  std::vector<Pool> pools;       // at least one
+  int constant_pool = -1;        // -1: tables are data of the program
+  bool constants_apart = false;  // that pool is no memory of the caller: the program finds it by itself
+  bool program_tables = false;   // tables are in program memory (tir::Space::kProgram)
+  int64_t arena_bytes = 0;       // of all pools
   int64_t arena_lower_bound = 0;
   bool arena_proven_optimal = false;
   // Of plans with other segments that were tried: their arenas, and the percent of instructions that they take more
@@ -179,7 +180,7 @@ struct Program {
   std::vector<StreamTried> stream_tried;
   std::string arena_method;
   int64_t arena_without_overlap = 0;  // what the same program needs with no shared bytes
-  std::vector<int64_t> live_bytes;  // per call: arena bytes in use
+  std::vector<int64_t> live_bytes;    // per call: arena bytes in use
   static constexpr int64_t kArenaAlignment = 16;
   static constexpr int64_t aligned(int64_t bytes) {
     return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
@@ -202,10 +203,10 @@ struct PlanOptions {
                       // (Program::feeding)
   Contract inputs = Contract::kPreserve;
   Contract outputs = Contract::kPreserve;
-  bool program_tables = false;  // tables in program memory, for targets that are `harvard`
-  bool overlap = true;     // results may be written over operands that die, where it is safe
-  int merge_at_least = 3;  // how many functions that differ only in numbers become one; 0: never
-  bool repeats = true;     // calls that come again and again become repeats, where that is smaller
+  bool program_tables = false;   // tables in program memory, for targets that are `harvard`
+  bool overlap = true;           // results may be written over operands that die, where it is safe
+  int merge_at_least = 3;        // how many functions that differ only in numbers become one; 0: never
+  bool repeats = true;           // calls that come again and again become repeats, where that is smaller
   std::vector<Pool> pools = {};  // empty: one arena without limit
   bool constants_apart = false;  // the pool of constants is none of the caller's
   passes::DeviceSet devices = {};

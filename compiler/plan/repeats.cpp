@@ -49,8 +49,7 @@ std::vector<int64_t> numbers_of(const ops::Constant& c) {
 
 class RepeatColumns {
  public:
-  RepeatColumns(const Program& program, size_t first, size_t period, size_t turns)
-      : program_(program), first_(first) {
+  RepeatColumns(const Program& program, size_t first, size_t period, size_t turns) : program_(program), first_(first) {
     out_.period = period;
     out_.turns = turns;
   }
@@ -66,9 +65,7 @@ class RepeatColumns {
   }
 
  private:
-  const ProgramCall& call(size_t j, size_t turn) const {
-    return program_.calls[first_ + turn * out_.period + j];
-  }
+  const ProgramCall& call(size_t j, size_t turn) const { return program_.calls[first_ + turn * out_.period + j]; }
 
   Value value_of(size_t j, size_t a) {
     std::vector<int64_t> list;
@@ -96,9 +93,7 @@ class RepeatColumns {
     return value;
   }
 
-  const ops::Constant& constant(int64_t index) const {
-    return program_.constants[static_cast<size_t>(index)].data;
-  }
+  const ops::Constant& constant(int64_t index) const { return program_.constants[static_cast<size_t>(index)].data; }
 
   // Few whole numbers, as many in all turns, in memory that is read like other memory.
   bool packable(const std::vector<int64_t>& list) const {
@@ -109,8 +104,7 @@ class RepeatColumns {
     return whole && bytes > 0 && bytes <= kMostPacked * size_of(first.dtype) &&
            std::all_of(list.begin(), list.end(), [&](int64_t index) {
              const ops::Constant& c = constant(index);
-             return c.dtype == first.dtype && c.bytes.size() == first.bytes.size() &&
-                    c.alignment <= size_of(c.dtype);
+             return c.dtype == first.dtype && c.bytes.size() == first.bytes.size() && c.alignment <= size_of(c.dtype);
            });
   }
 
@@ -160,8 +154,7 @@ class RepeatColumns {
     std::vector<RepeatLayout::Variant> out;
     for (size_t turn = 0; turn < out_.turns; ++turn) {
       const int function = call(j, turn).function;
-      auto known = std::find_if(out.begin(), out.end(),
-                                [&](const auto& v) { return v.function == function; });
+      auto known = std::find_if(out.begin(), out.end(), [&](const auto& v) { return v.function == function; });
       if (known == out.end()) known = out.insert(out.end(), {function, {}});
       known->turns.push_back(turn);
     }
@@ -176,9 +169,7 @@ class RepeatColumns {
   std::map<std::vector<int64_t>, size_t> place_columns_, table_columns_, packed_columns_, row_columns_;
 };
 
-int64_t argument_bytes(const Storage& s) {
-  return s.kind == StorageKind::kConstant ? kTableBytes : kPlaceBytes;
-}
+int64_t argument_bytes(const Storage& s) { return s.kind == StorageKind::kConstant ? kTableBytes : kPlaceBytes; }
 
 int64_t call_bytes(const ProgramCall& call) {
   int64_t bytes = kCallBytes;
@@ -190,8 +181,7 @@ int64_t call_bytes(const ProgramCall& call) {
 int64_t saved_bytes(const Program& program, size_t first, const Repeat& r) {
   const RepeatLayout layout = lay_out_repeat(program, first + r.begin, r.period, r.count);
   int64_t saved = -kLoopBytes - layout.table_bytes();
-  for (size_t c = r.period; c < r.period * r.count; ++c)
-    saved += call_bytes(program.calls[first + r.begin + c]);
+  for (size_t c = r.period; c < r.period * r.count; ++c) saved += call_bytes(program.calls[first + r.begin + c]);
   for (const RepeatLayout::Packed& packed : layout.packed) {
     saved -= kEntryBytes * static_cast<int64_t>(packed.entries.size());
     const std::set<int> tables(packed.constants.begin(), packed.constants.end());
@@ -211,11 +201,9 @@ int64_t saved_bytes(const Program& program, size_t first, const Repeat& r) {
 // same operator, places in one pool, and tables.
 std::string kind_of(const Program& program, size_t index) {
   const ProgramCall& call = program.calls[index];
-  if (program.functions[static_cast<size_t>(call.function)].external)
-    return fmt::format("alone {}", index);
-  std::string out = call.op_index < 0
-                        ? "copy"
-                        : std::string(program.graph.ops[static_cast<size_t>(call.op_index)].name());
+  if (program.functions[static_cast<size_t>(call.function)].external) return fmt::format("alone {}", index);
+  std::string out =
+      call.op_index < 0 ? "copy" : std::string(program.graph.ops[static_cast<size_t>(call.op_index)].name());
   for (const CallArgument& a : call.arguments) {
     const Storage& s = a.storage;
     out += fmt::format(";{}.{}", static_cast<int>(s.kind), static_cast<int>(a.dtype));
@@ -224,16 +212,14 @@ std::string kind_of(const Program& program, size_t index) {
       out += fmt::format(".{}.{}", s.index, s.offset);
   }
   for (size_t r = 0; r < call.results.size(); ++r) {
-    const bool unused =
-        program.tensors[static_cast<size_t>(call.results[r].value)].kind == StorageKind::kNone;
+    const bool unused = program.tensors[static_cast<size_t>(call.results[r].value)].kind == StorageKind::kNone;
     const int argument = argument_of_result(program, index, r);
     // A result that lies somewhere and is no argument is told by its own place.
     if (argument < 0 && !unused) return fmt::format("alone {}", index);
     out += fmt::format("|{}.{}", argument, program.graph[call.results[r]].type.bytes());
   }
   if (call.results.empty())
-    out +=
-        fmt::format("|{}", call.arguments.back().elements * size_of(call.arguments.back().dtype));
+    out += fmt::format("|{}", call.arguments.back().elements * size_of(call.arguments.back().dtype));
   return out;
 }
 
@@ -244,9 +230,7 @@ void roll(Program& program, size_t begin, size_t end, std::vector<ProgramStep>& 
   std::map<std::string, int> known;
   std::vector<int> kinds;
   for (size_t s = begin; s < end; ++s)
-    kinds.push_back(known
-                        .emplace(kind_of(program, static_cast<size_t>(body[s].call)),
-                                 static_cast<int>(known.size()))
+    kinds.push_back(known.emplace(kind_of(program, static_cast<size_t>(body[s].call)), static_cast<int>(known.size()))
                         .first->second);
   auto gain = [&](const Repeat& r) { return saved_bytes(program, first, r) - kLeastGain; };
   size_t next = begin;
@@ -279,9 +263,8 @@ int RepeatLayout::place_bytes() const {
 }
 
 int64_t RepeatLayout::table_bytes() const {
-  return static_cast<int64_t>(
-      turns * (places.size() * static_cast<size_t>(place_bytes()) + tables.size() * 4 +
-               (rows.empty() ? 0 : rows[0].size())));
+  return static_cast<int64_t>(turns * (places.size() * static_cast<size_t>(place_bytes()) + tables.size() * 4 +
+                                       (rows.empty() ? 0 : rows[0].size())));
 }
 
 RepeatLayout lay_out_repeat(const Program& program, size_t first, size_t period, size_t turns) {
@@ -289,8 +272,8 @@ RepeatLayout lay_out_repeat(const Program& program, size_t first, size_t period,
 }
 
 RepeatLayout lay_out_repeat(const Program& program, const ProgramStep& repeat) {
-  return lay_out_repeat(program, static_cast<size_t>(repeat.blocks[0][0].call),
-                        repeat.blocks[0].size(), repeat.blocks.size());
+  return lay_out_repeat(program, static_cast<size_t>(repeat.blocks[0][0].call), repeat.blocks[0].size(),
+                        repeat.blocks.size());
 }
 
 int argument_of_result(const Program& program, size_t call, size_t result) {
@@ -325,9 +308,7 @@ int64_t printed_calls(const Program& program) {
 
 int64_t repeat_table_bytes(const Program& program) {
   int64_t bytes = 0;
-  each_repeat(program, [&](const ProgramStep& step) {
-    bytes += lay_out_repeat(program, step).table_bytes();
-  });
+  each_repeat(program, [&](const ProgramStep& step) { bytes += lay_out_repeat(program, step).table_bytes(); });
   return bytes;
 }
 

@@ -13,8 +13,7 @@ class RowScheduler {
   RowScheduler(const std::vector<RowTensor>& tensors, const std::vector<RowStage>& stages)
       : tensors_(tensors), stages_(stages), next_(stages.size(), 0), state_(tensors.size()) {
     for (const RowStage& s : stages)
-      for (const RowRead& r : s.reads)
-        state_[r.tensor].before = std::max(state_[r.tensor].before, r.flow.before);
+      for (const RowRead& r : s.reads) state_[r.tensor].before = std::max(state_[r.tensor].before, r.flow.before);
     for (size_t t = 0; t < tensors.size(); ++t) {
       state_[t].newest = -state_[t].before - 1;
       if (tensors[t].fed && tensors[t].place == RowPlace::kWhole) state_[t].newest = tensors[t].rows - 1;

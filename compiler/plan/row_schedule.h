@@ -53,11 +53,11 @@ struct RowEvent {
   };
   Kind kind = Kind::kStage;
   size_t index = 0;
-  size_t tensor = 0;      // that gets rows
-  int64_t row = 0;        // the first, of the tensor: negative or behind the last for rows of padding
-  int64_t shift = 0;      // rows that the window loses first
-  int64_t kept = 0;       // rows that are moved for it
-  int64_t slot = 0;       // where the row goes: of the window, or of the whole
+  size_t tensor = 0;             // that gets rows
+  int64_t row = 0;               // the first, of the tensor: negative or behind the last for rows of padding
+  int64_t shift = 0;             // rows that the window loses first
+  int64_t kept = 0;              // rows that are moved for it
+  int64_t slot = 0;              // where the row goes: of the window, or of the whole
   std::vector<int64_t> sources;  // kStage: by read, the slot of the first row; kFeed: the input's row
   int64_t count = 1;             // rows that come
 };

@@ -83,8 +83,7 @@ class Runner {
     std::vector<int64_t> elements;
     for (size_t a = 0; a < call.arguments.size(); ++a) {
       elements.push_back(call.arguments[a].elements);
-      memory.push_back({memory_of(call.arguments[a].storage),
-                        elements.back() * size_of(f.params[a]->dtype)});
+      memory.push_back({memory_of(call.arguments[a].storage), elements.back() * size_of(f.params[a]->dtype)});
     }
     if (!interpret(index, call, memory, elements)) return kFailure;
     if (!on_result_) return success();
@@ -134,14 +133,12 @@ class Runner {
 };
 
 Result<std::vector<std::vector<uint8_t>>> run_with(const Program& program, const Bands* bands,
-                                                   const std::vector<std::vector<uint8_t>>& inputs,
-                                                   Diagnostics& diags, const OnResult& on_result,
-                                                   std::vector<uint8_t>* state) {
+                                                   const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
+                                                   const OnResult& on_result, std::vector<uint8_t>* state) {
   for (const ProgramFunction& f : program.functions) {
     if (!f.external) continue;
     diags.error(program.graph.location_of({}), "external-not-run",
-                fmt::format("'{}' is a function of the user's: it runs where it is compiled",
-                            f.external->symbol));
+                fmt::format("'{}' is a function of the user's: it runs where it is compiled", f.external->symbol));
     return kFailure;
   }
   std::vector<uint8_t> first_state = state == nullptr ? initial_state(program) : std::vector<uint8_t>();
@@ -150,15 +147,17 @@ Result<std::vector<std::vector<uint8_t>>> run_with(const Program& program, const
 
 }  // namespace
 
-Result<std::vector<std::vector<uint8_t>>> run_program(
-    const Program& program, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
-    const OnResult& on_result, std::vector<uint8_t>* state) {
+Result<std::vector<std::vector<uint8_t>>> run_program(const Program& program,
+                                                      const std::vector<std::vector<uint8_t>>& inputs,
+                                                      Diagnostics& diags, const OnResult& on_result,
+                                                      std::vector<uint8_t>* state) {
   return run_with(program, nullptr, inputs, diags, on_result, state);
 }
 
-Result<std::vector<std::vector<uint8_t>>> run_in_parts(
-    const Program& program, const Bands& bands, const std::vector<std::vector<uint8_t>>& inputs, Diagnostics& diags,
-    const OnResult& on_result, std::vector<uint8_t>* state) {
+Result<std::vector<std::vector<uint8_t>>> run_in_parts(const Program& program, const Bands& bands,
+                                                       const std::vector<std::vector<uint8_t>>& inputs,
+                                                       Diagnostics& diags, const OnResult& on_result,
+                                                       std::vector<uint8_t>* state) {
   return run_with(program, &bands, inputs, diags, on_result, state);
 }
 

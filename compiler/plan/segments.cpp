@@ -501,7 +501,8 @@ std::vector<RatedSegment> all_segments(const Graph& graph, const std::vector<boo
       if (!goes_on && !definition.sums_pieces(view, 1)) break;
       const Segment segment{first, last};
       const auto rows = SegmentReader(graph, segment, false, false, &uses).run();
-      if (rows && rows_begin_at_words(graph, *rows)) out.push_back({{first, last}, peak_of_rows(graph, *rows, callers), rows->sums});
+      if (rows && rows_begin_at_words(graph, *rows))
+        out.push_back({{first, last}, peak_of_rows(graph, *rows, callers), rows->sums});
       if (!goes_on || (rows && rows->sums)) break;
     }
   return out;
@@ -598,9 +599,7 @@ bool reads_alone(const Graph& graph, const Segment& segment) {
 
 }  // namespace
 
-bool is_fed_input(const Graph& graph, TensorId id) {
-  return seen_as_input(graph)[static_cast<size_t>(id.value)];
-}
+bool is_fed_input(const Graph& graph, TensorId id) { return seen_as_input(graph)[static_cast<size_t>(id.value)]; }
 
 std::vector<Segment> fed_candidates(const Graph& graph, Contract outputs) {
   const auto first = first_operator(graph);
@@ -648,8 +647,7 @@ void say_why_no_frames(const Graph& graph, Diagnostics& diags) {
                             : graph.states.empty() ? "it has " + std::to_string(graph.inputs.size()) + " inputs"
                                                    : "it has states of its own";
     auto& error = diags.error(where, "time-impossible", what + why);
-    if (graph.states.empty())
-      error.help(help);
+    if (graph.states.empty()) error.help(help);
     else
       error.help(
           "leave --stream time out: each run takes the next frames, and the states keep what it needs of those before; "
@@ -683,16 +681,14 @@ void say_why_not_fed(const Graph& graph, Diagnostics& diags) {
   where.file = graph.source_file;
   if (graph.inputs.size() != 1) {
     diags
-        .error(
-            where, "rows-impossible",
-            std::string(what) + "the model has " + std::to_string(graph.inputs.size()) + " inputs")
+        .error(where, "rows-impossible",
+               std::string(what) + "the model has " + std::to_string(graph.inputs.size()) + " inputs")
         .help(help);
     return;
   }
   const auto first = first_operator(graph);
   if (!first) {
-    diags.error(where, "rows-impossible", std::string(what) + "no operator computes anything of it")
-        .help(help);
+    diags.error(where, "rows-impossible", std::string(what) + "no operator computes anything of it").help(help);
     return;
   }
   const graph::Op& op = graph.ops[*first];

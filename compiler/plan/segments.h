@@ -31,10 +31,9 @@ struct SegmentRows {
   std::vector<graph::TensorId> ids;  // of the tensors
   std::vector<RowTensor> tensors;
   std::vector<RowStage> stages;
-  std::vector<std::vector<uint8_t>>
-      fills;         // by tensor: an element of its rows of padding; empty: there are none
-  std::vector<size_t> ops;  // by stage
-  bool fed = false;         // rows of the input come one at a time, into its window
+  std::vector<std::vector<uint8_t>> fills;  // by tensor: an element of its rows of padding; empty: there are none
+  std::vector<size_t> ops;                  // by stage
+  bool fed = false;                         // rows of the input come one at a time, into its window
   std::vector<int64_t> units;  // by tensor: how many of its rows are one of the image; 1, or all of its pixels
   bool banded = false;         // some stage makes more than a row at a time, or less
   // The last stage takes the rows of what it reads as pieces (ops/row_sums.h): a row of its result stands for each.
@@ -47,8 +46,7 @@ struct SegmentRows {
 // The operators as rows, or nothing if they cannot be: one of them has no rows, a tensor of theirs
 // but the last is needed elsewhere, or they read more than one tensor from outside. `fed`: their
 // input is given a row at a time.
-std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segment& segment,
-                                           bool fed = false);
+std::optional<SegmentRows> rows_of_segment(const graph::Graph& graph, const Segment& segment, bool fed = false);
 
 // The same, fed, of an input whose rows are frames that go on for ever: the result is one row, that of the window of
 // frames which the input holds. Where that is none, `why` says so of operator `blamed`.
@@ -73,7 +71,8 @@ struct LoweredSegment {
 std::optional<LoweredSegment> lower_segment(const graph::Graph& graph, const SegmentRows& rows,
                                             const ops::TargetInfo& target, RowKernels& kernels);
 
-// Lists of segments that may make the arena smaller, the most promising first. What the caller preserves is no part of it.
+// Lists of segments that may make the arena smaller, the most promising first. What the caller preserves is no part of
+// it.
 std::vector<std::vector<Segment>> segment_candidates(const graph::Graph& graph, Contract inputs, Contract outputs);
 
 // Is a tensor the model's one input, perhaps seen in another shape?

@@ -75,8 +75,9 @@ Status check_reach(const Program& program, const ops::TargetInfo& target, Diagno
              fmt::format("the model's tables take {} bytes, and 16-bit pointers into program memory "
                          "reach {} of them",
                          total, target.program_reach))
-      .help("a smaller model, or one with int8 weights, or a board with a 32-bit CPU; more flash on "
-            "the same CPU does not help");
+      .help(
+          "a smaller model, or one with int8 weights, or a board with a 32-bit CPU; more flash on "
+          "the same CPU does not help");
   return kFailure;
 }
 

@@ -103,11 +103,11 @@ class TripCounter {
 
   const graph::Graph& graph_;
   const Step& loop_;
-  std::map<int32_t, int> maker_;                  // by tensor: the operator in the loop whose result it is
-  std::map<int32_t, TensorId> first_, next_;      // by tensor that is carried from iteration to iteration
+  std::map<int32_t, int> maker_;              // by tensor: the operator in the loop whose result it is
+  std::map<int32_t, TensorId> first_, next_;  // by tensor that is carried from iteration to iteration
   std::set<int32_t> needed_;
   std::set<int> ops_;
-  std::map<int32_t, Bytes> values_, made_;        // what is carried; what this iteration computes
+  std::map<int32_t, Bytes> values_, made_;  // what is carried; what this iteration computes
 };
 
 }  // namespace

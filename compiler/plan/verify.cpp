@@ -65,12 +65,10 @@ class Verifier {
              StorageKind own) {
     for (size_t i = 0; i < ports.size(); ++i) {
       const std::string what = fmt::format("{} '{}'", word, escape_for_display(ports[i].name));
-      const bool fine = places[i].kind == StorageKind::kArena ||
-                        (places[i].kind == own && places[i].index == static_cast<int>(i));
-      if (!fine)
-        error(what + " is neither in a pool nor the caller's");
-      else
-        within(places[i], program_.graph[ports[i].tensor].type.bytes(), what);
+      const bool fine =
+          places[i].kind == StorageKind::kArena || (places[i].kind == own && places[i].index == static_cast<int>(i));
+      if (!fine) error(what + " is neither in a pool nor the caller's");
+      else within(places[i], program_.graph[ports[i].tensor].type.bytes(), what);
     }
   }
 
@@ -79,13 +77,11 @@ class Verifier {
       const graph::State& state = program_.graph.states[i];
       const graph::Tensor& tensor = program_.graph[state.before];
       const std::string what = fmt::format("state '{}'", escape_for_display(tensor.name));
-      if (program_.states[i].kind != StorageKind::kState)
-        error(what + " is not in the memory of states");
-      else
-        within(program_.states[i], tensor.type.bytes(), what);
+      if (program_.states[i].kind != StorageKind::kState) error(what + " is not in the memory of states");
+      else within(program_.states[i], tensor.type.bytes(), what);
       if (static_cast<int64_t>(state.initial.bytes.size()) != tensor.type.bytes())
-        error(fmt::format("{} begins with {} bytes, and has {}", what, state.initial.bytes.size(),
-                          tensor.type.bytes()));
+        error(
+            fmt::format("{} begins with {} bytes, and has {}", what, state.initial.bytes.size(), tensor.type.bytes()));
     }
   }
 
@@ -141,9 +137,8 @@ class Verifier {
   // Every turn does the same calls, in other places.
   void repeat(const ProgramStep& step) {
     for (const std::vector<ProgramStep>& turn : step.blocks) {
-      const bool calls = std::all_of(turn.begin(), turn.end(), [](const ProgramStep& inner) {
-        return inner.kind == ProgramStep::Kind::kCall;
-      });
+      const bool calls = std::all_of(turn.begin(), turn.end(),
+                                     [](const ProgramStep& inner) { return inner.kind == ProgramStep::Kind::kCall; });
       if (!calls || turn.size() != step.blocks[0].size())
         return error("the turns of a repeat are not as many calls each");
     }
@@ -186,8 +181,8 @@ class Verifier {
     const Storage& s = argument.storage;
     // A merged function has the sizes of its largest call.
     if (argument.elements > param.elements || (argument.elements < param.elements && !f.merged && !f.external))
-      return error(fmt::format("{} has {} elements, and the function takes {}", what, argument.elements,
-                               param.elements));
+      return error(
+          fmt::format("{} has {} elements, and the function takes {}", what, argument.elements, param.elements));
     within(s, argument.elements * size_of(param.dtype), what);
     if (param.role == tir::Role::kOutput && (s.kind == StorageKind::kInput || s.kind == StorageKind::kConstant))
       error(what + " is written, and it is only to be read");
@@ -209,7 +204,8 @@ class Verifier {
         // Rows and panels of a segment are in one memory, which may lie over what is read.
         const bool rows = params[a]->role == tir::Role::kScratch && c.by_rows;
         const bool ordered = (params[a]->role == tir::Role::kOutput || rows) && !written(b);
-        if (both && !ordered && !(rows && params[b]->role == tir::Role::kScratch) && overlap(c.arguments[a], c.arguments[b]))
+        if (both && !ordered && !(rows && params[b]->role == tir::Role::kScratch) &&
+            overlap(c.arguments[a], c.arguments[b]))
           error(fmt::format("arguments {} and {} of {} lie over each other", std::min(a, b) + 1, std::max(a, b) + 1,
                             what));
       }

@@ -30,9 +30,7 @@ std::string Memory::lower_name() const {
   return out;
 }
 
-const char* name_of(Speed speed) {
-  return speed == Speed::kFast ? "fast" : speed == Speed::kSlow ? "slow" : "normal";
-}
+const char* name_of(Speed speed) { return speed == Speed::kFast ? "fast" : speed == Speed::kSlow ? "slow" : "normal"; }
 
 bool Board::has(std::string_view feature) const {
   return std::find(features.begin(), features.end(), feature) != features.end();

@@ -52,9 +52,9 @@ struct Board {
   int64_t stack_bytes = 0;
   std::string emulator_program;
   std::vector<std::string> emulator_argv, emulator_packages;
-  std::string argument_style;  // "argv", "semihosting" or empty
-  bool stand_in = false;  // the emulator's machine is another one: its results count, not its times
-  std::string note;       // for people
+  std::string argument_style;        // "argv", "semihosting" or empty
+  bool stand_in = false;             // the emulator's machine is another one: its results count, not its times
+  std::string note;                  // for people
   std::vector<std::string> aliases;  // other names that people look for
   std::string project;               // the kind of project to make if nobody says one; empty: bare_metal
   bool own = false;                  // described by a file of the user's

@@ -199,8 +199,10 @@ class BoardReader {
       if (!j.is_object()) return void(error("memories", "a memory is no object"));
       b.memories.push_back(memory_of(j));
       if (const Memory& m = b.memories.back(); good_ && b.is_device(m) && m.setup.empty())
-        error(m.name, fmt::format("{} at {} is Device memory by the default map of Arm's architecture: unaligned accesses fault there", m.name,
-                                  m.origin))
+        error(m.name,
+              fmt::format(
+                  "{} at {} is Device memory by the default map of Arm's architecture: unaligned accesses fault there",
+                  m.name, m.origin))
             .help("say in \"setup\" what sets it up; the MPU must make it Normal memory");
       if (good_ && !names.insert(b.memories.back().lower_name()).second)
         error(b.memories.back().name, fmt::format("there are two memories '{}'", b.memories.back().name));
@@ -211,7 +213,8 @@ class BoardReader {
     Memory m;
     m.name = string(j, "name", "memories");
     if (m.name.empty() || m.name.size() > 63 ||
-        m.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != std::string::npos)
+        m.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
+            std::string::npos)
       error(m.name, fmt::format("'{}' is no name of a memory: letters, digits and _", escape_for_display(m.name)));
     const std::string kind = string(j, "kind", "memories");
     if (good_ && kind != "flash" && kind != "ram")
@@ -220,7 +223,8 @@ class BoardReader {
     m.origin = string(j, "origin", "memories");
     if (good_ && (!m.origin.starts_with("0x") || m.origin.size() < 3 || m.origin.size() > 10 ||
                   m.origin.find_first_not_of("0123456789abcdefABCDEF", 2) != std::string::npos))
-      error(place(m.origin, m.name), fmt::format("origin '{}' is no address as \"0x20000000\"", escape_for_display(m.origin)));
+      error(place(m.origin, m.name),
+            fmt::format("origin '{}' is no address as \"0x20000000\"", escape_for_display(m.origin)));
     m.size = number(j, "size", "memories", 1, int64_t{1} << 32, true);
     const std::string speed = string(j, "speed", "memories", false);
     if (!speed.empty() && speed != "fast" && speed != "normal" && speed != "slow")
@@ -243,9 +247,13 @@ class BoardReader {
       if (!good_) return;
       const Memory* m = b.memory(name);
       const Location where = place(name, "placement");
-      if (m == nullptr) error(where, fmt::format("'{}' is placed in '{}', which is no memory of the board", use, escape_for_display(name)));
-      else if (!m->setup.empty()) error(where, fmt::format("'{}' is placed in {}, which does not work after reset", use, name));
-      else if (m->flash && (use[0] == 'd' || use[0] == 'a')) error(where, fmt::format("'{}' is placed in {}, which is flash", use, name));
+      if (m == nullptr)
+        error(where,
+              fmt::format("'{}' is placed in '{}', which is no memory of the board", use, escape_for_display(name)));
+      else if (!m->setup.empty())
+        error(where, fmt::format("'{}' is placed in {}, which does not work after reset", use, name));
+      else if (m->flash && (use[0] == 'd' || use[0] == 'a'))
+        error(where, fmt::format("'{}' is placed in {}, which is flash", use, name));
     }
   }
 
@@ -285,7 +293,8 @@ class BoardReader {
 
 }  // namespace
 
-Result<Board> read_board(const std::string& text, const std::string& file, const std::string& name, Diagnostics& diags) {
+Result<Board> read_board(const std::string& text, const std::string& file, const std::string& name,
+                         Diagnostics& diags) {
   return BoardReader(text, file, diags).read(name, find_board);
 }
 

@@ -36,8 +36,8 @@ class Reader {
   // An empty text, or what is wrong.
   std::string read() {
     known(json_, "template.json",
-          {"title", "takes", "framework", "board", "model_file", "verify", "models", "platforms", "parts",
-           "files", "keys", "options", "model_folder", "runtime_folder", "build", "tool", "proof"});
+          {"title", "takes", "framework", "board", "model_file", "verify", "models", "platforms", "parts", "files",
+           "keys", "options", "model_folder", "runtime_folder", "build", "tool", "proof"});
     out_.title = text(json_, "title");
     out_.takes = text(json_, "takes", "model");
     out_.framework = text(json_, "framework", "");
@@ -102,10 +102,8 @@ class Reader {
     if (!object.is_object() || !object.contains(field)) return out;
     if (!object[field].is_array()) wrong(fmt::format("the field '{}' is not a list", field));
     for (const auto& word : object[field])
-      if (word.is_string())
-        out.push_back(word.get<std::string>());
-      else
-        wrong(fmt::format("the field '{}' holds something that is not a text", field));
+      if (word.is_string()) out.push_back(word.get<std::string>());
+      else wrong(fmt::format("the field '{}' holds something that is not a text", field));
     return out;
   }
 
@@ -127,8 +125,7 @@ class Reader {
   }
 
   void files() {
-    if (!json_.contains("files") || !json_["files"].is_array())
-      return wrong("it lists no files");
+    if (!json_.contains("files") || !json_["files"].is_array()) return wrong("it lists no files");
     for (const auto& entry : json_["files"]) {
       known(entry, "a file", {"path", "from", "template", "platforms", "part"});
       TemplateFile file;
@@ -144,15 +141,14 @@ class Reader {
   void keys() {
     for (const auto& [name, entry] : object("keys").items()) {
       known(entry, "key " + name, {"from", "field", "option", "help"});
-      out_.keys.push_back({name, text(entry, "from"), text(entry, "field", ""),
-                           text(entry, "option", ""), text(entry, "help", "")});
+      out_.keys.push_back(
+          {name, text(entry, "from"), text(entry, "field", ""), text(entry, "option", ""), text(entry, "help", "")});
     }
   }
 
   static bool good_preset(const Json& preset) {
     if (!preset.is_object()) return preset.is_primitive() && !preset.is_null();
-    return preset.size() == 1 && (preset.contains("board") || preset.contains("model")) &&
-           preset.begin()->is_string();
+    return preset.size() == 1 && (preset.contains("board") || preset.contains("model")) && preset.begin()->is_string();
   }
 
   void options() {
@@ -167,24 +163,22 @@ class Reader {
                             text(entry, "off", ""),
                             text(entry, "on", "")};
       if (!kTypes.contains(option.type)) wrong(fmt::format("option '{}' has no known type", name));
-      if (!entry.is_object() || !entry.contains("default"))
-        wrong(fmt::format("option '{}' has no default", name));
+      if (!entry.is_object() || !entry.contains("default")) wrong(fmt::format("option '{}' has no default", name));
       else if (!good_preset(entry["default"]))
         wrong(fmt::format("the default of option '{}' is neither a value nor from a board or a model", name));
-      else
-        option.preset = entry["default"];
+      else option.preset = entry["default"];
       out_.options.push_back(std::move(option));
     }
     for (const TemplateKey& key : out_.keys)
-      if (key.from == "option" &&
-          std::none_of(out_.options.begin(), out_.options.end(),
-                       [&](const TemplateOption& o) { return o.name == key.option; }))
+      if (key.from == "option" && std::none_of(out_.options.begin(), out_.options.end(),
+                                               [&](const TemplateOption& o) { return o.name == key.option; }))
         wrong(fmt::format("key '{}' is of an option that does not exist", key.name));
   }
 
   void build() {
     const Json& build = object("build");
-    known(build, "build", {"program", "install", "configure", "build", "image", "image_platforms", "flash", "flash_port", "stand_in"});
+    known(build, "build",
+          {"program", "install", "configure", "build", "image", "image_platforms", "flash", "flash_port", "stand_in"});
     out_.configure = words(build, "configure");
     out_.build = words(build, "build");
     out_.stand_in = build.is_object() && build.value("stand_in", Json(false)) == true;
@@ -237,21 +231,19 @@ std::vector<std::string> template_kinds(const std::string& override_dir) {
   if (override_dir.empty()) {
     for (const EmbeddedFile* f : embedded_below(std::string(kFolder)))
       if (f->path.ends_with(kFile))
-        out.emplace_back(
-            f->path.substr(kFolder.size(), f->path.size() - kFolder.size() - kFile.size()));
+        out.emplace_back(f->path.substr(kFolder.size(), f->path.size() - kFolder.size() - kFile.size()));
     return out;
   }
   std::error_code ec;
-  for (std::filesystem::directory_iterator it(override_dir, ec), end; !ec && it != end;
-       it.increment(ec))
+  for (std::filesystem::directory_iterator it(override_dir, ec), end; !ec && it != end; it.increment(ec))
     if (std::filesystem::is_regular_file(it->path() / "template.json", ec))
       out.push_back(it->path().filename().string());
   std::sort(out.begin(), out.end());
   return out;
 }
 
-Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind,
-                                       const std::string& path, Diagnostics& diags) {
+Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind, const std::string& path,
+                                       Diagnostics& diags) {
   // The runtime is no template: it is not exported, and always the one that the host speaks to.
   if (!source.override_dir.empty() && kind != "crt") {
     auto bytes = read_file(source.override_dir + "/" + kind + "/" + path, diags);
@@ -302,8 +294,7 @@ Result<TemplateDescription> parse_description(const std::string& text, const std
   Reader reader(json, kind);
   if (wrong.empty()) wrong = reader.read();
   if (wrong.empty()) return reader.take();
-  diags.error(where, "template-invalid", wrong)
-      .help("'aotc templates export' writes the ones that aotc has");
+  diags.error(where, "template-invalid", wrong).help("'aotc templates export' writes the ones that aotc has");
   return kFailure;
 }
 
@@ -312,10 +303,9 @@ std::string help_text(const TemplateDescription& t) {
   auto row = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("  {:<10} {}\n", name, wrapped(value, 13));
   };
-  row("board", t.board_optional          ? "optional"
-               : !t.framework.empty()    ? fmt::format("one with {}: aotc boards --framework {}",
-                                                       t.framework, t.framework)
-                                         : "");
+  row("board", t.board_optional       ? "optional"
+               : !t.framework.empty() ? fmt::format("one with {}: aotc boards --framework {}", t.framework, t.framework)
+                                      : "");
   row("built by", t.tool);
   row("proven", t.proof);
   if (!t.options.empty()) out += "options, with --project-option NAME=VALUE:\n";
@@ -323,8 +313,7 @@ std::string help_text(const TemplateDescription& t) {
     std::string values;
     for (const std::string& v : o.values) values += (values.empty() ? ": " : ", ") + v;
     out += fmt::format("  {:<14} {}\n", o.name,
-                       wrapped(fmt::format("{} ({}{}; default: {})", o.help, o.type, values,
-                                           preset_text(o)), 17));
+                       wrapped(fmt::format("{} ({}{}; default: {})", o.help, o.type, values, preset_text(o)), 17));
   }
   return out;
 }

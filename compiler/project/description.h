@@ -27,8 +27,8 @@ struct TemplateFile {
 
 struct TemplateKey {
   std::string name;
-  std::string from;    // "project", "template", "model", "samples", "board", "option"
-  std::string field;   // of board.json
+  std::string from;   // "project", "template", "model", "samples", "board", "option"
+  std::string field;  // of board.json
   std::string option;
   std::string help;
 };
@@ -51,12 +51,12 @@ struct TemplateSources {
 
 struct TemplateDescription {
   std::string kind;
-  std::string title;          // one line
-  std::string takes;          // "model", or "operators": an archive of operators
-  std::string framework;      // the framework that the board must support; empty: none
+  std::string title;      // one line
+  std::string takes;      // "model", or "operators": an archive of operators
+  std::string framework;  // the framework that the board must support; empty: none
   bool board_optional = false;
-  bool verify = false;        // its firmware has the verify mode of templates/README.md
-  bool model_file = true;     // the project contains the model's file, which `verify` reads
+  bool verify = false;              // its firmware has the verify mode of templates/README.md
+  bool model_file = true;           // the project contains the model's file, which `verify` reads
   std::vector<std::string> models;  // the entries of kModelNeeds that it supports
   std::vector<TemplateSources> platforms, parts;
   std::vector<TemplateFile> files;
@@ -64,7 +64,7 @@ struct TemplateDescription {
   std::vector<TemplateOption> options;
   std::string model_folder, runtime_folder;
   std::vector<std::string> configure, build;  // command lines; no `build`: aotc does not build it
-  bool stand_in = false;      // -DAOTC_STAND_IN=ON builds it for the machine that stands in for a board
+  bool stand_in = false;                      // -DAOTC_STAND_IN=ON builds it for the machine that stands in for a board
   std::vector<std::string> flash, flash_port;  // write it to a board; arguments added for a port; may be empty
   std::string image;
   std::vector<std::string> image_platforms;  // the platforms with an image; empty: all
@@ -79,8 +79,8 @@ struct TemplateDescription {
 };
 
 // Features that a model may need of a project beyond plain C and one arena.
-inline constexpr const char* kModelNeeds[] = {"packed", "registry", "workspace", "devices", "pools", "interface",
-                                               "state",  "rows",     "operators"};
+inline constexpr const char* kModelNeeds[] = {"packed",    "registry", "workspace", "devices",  "pools",
+                                              "interface", "state",    "rows",      "operators"};
 
 // In alphabetical order: built-in kinds or, if specified, those of the folder.
 std::vector<std::string> template_kinds(const std::string& override_dir = "");
@@ -93,8 +93,8 @@ Result<TemplateDescription> parse_description(const std::string& text, const std
 // Reports [template-unknown] with the closest kinds, [template-invalid].
 Result<TemplateDescription> read_description(const TemplateSource& source, Diagnostics& diags);
 // Reads a file of a template. Reports [template-invalid].
-Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind,
-                                       const std::string& path, Diagnostics& diags);
+Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind, const std::string& path,
+                                       Diagnostics& diags);
 
 // For --help-project: the kind's title, its options, its build tool, its proof.
 std::string help_text(const TemplateDescription& description);

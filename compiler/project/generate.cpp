@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "project/arduino.h"
 #include "codegen/c_function.h"
+#include "project/arduino.h"
 #include "project/embedded.h"
 #include "project/licence.h"
 #include "project/mlperf.h"
@@ -29,7 +29,8 @@ std::string run_command(const Board& board) {
 void add_runtime(const std::string& folder, const std::string& licence, OutputDirectory& out) {
   const std::vector<std::string> there = out.names();  // a template may have some of it
   for (const EmbeddedFile* f : embedded_below("crt/"))
-    if (std::string name = fmt::format("{}{}", folder, f->path.substr(4)); std::find(there.begin(), there.end(), name) == there.end())
+    if (std::string name = fmt::format("{}{}", folder, f->path.substr(4));
+        std::find(there.begin(), there.end(), name) == there.end())
       out.add(name, with_licence(std::string(f->content), licence));
 }
 
@@ -73,16 +74,15 @@ void choose_example(const ProjectModel& model, Values& values) {
 std::string sample_text(const std::vector<std::vector<uint8_t>>& samples) {
   std::string out;
   for (const auto& sample : samples)
-    for (uint8_t b : sample)
-      out += fmt::format("{}{}", out.empty() ? "" : out.size() % 96 < 4 ? ",\n    " : ",", b);
+    for (uint8_t b : sample) out += fmt::format("{}{}", out.empty() ? "" : out.size() % 96 < 4 ? ",\n    " : ",", b);
   return out.empty() ? "0" : out;
 }
 
 std::string check_text(const std::vector<LayerCheck>& checks) {
   std::string out;
   for (const LayerCheck& c : checks)
-    out += fmt::format("{}    {{{}, {}, {}u, 0x{:08X}u, {}, {}}},", out.empty() ? "" : "\n", c.call,
-                       c.result, c.bytes, c.checksum, codegen::c_float(c.sum, DType::kF32),
+    out += fmt::format("{}    {{{}, {}, {}u, 0x{:08X}u, {}, {}}},", out.empty() ? "" : "\n", c.call, c.result, c.bytes,
+                       c.checksum, codegen::c_float(c.sum, DType::kF32),
                        c.floating ? codegen::c_float(c.tolerance, DType::kF32) : "-1.0f");
   return out;
 }
@@ -102,11 +102,9 @@ std::string places_text(const Board& board, const std::string& framework, const 
   for (const std::string& pool : model.pools) {
     std::string place;
     for (const Memory& m : board.memories)
-      if (auto it = m.arena_sections.find(framework);
-          it != m.arena_sections.end() && m.lower_name() == pool)
+      if (auto it = m.arena_sections.find(framework); it != m.arena_sections.end() && m.lower_name() == pool)
         place = fmt::format(" __attribute__((section(\"{}\")))", it->second);
-    out += fmt::format("#ifndef {0}_PLACE_{1}\n#define {0}_PLACE_{1}{2}\n#endif\n",
-                       upper(model.prefix), pool, place);
+    out += fmt::format("#ifndef {0}_PLACE_{1}\n#define {0}_PLACE_{1}{2}\n#endif\n", upper(model.prefix), pool, place);
   }
   return out;
 }
@@ -153,9 +151,8 @@ void add_sizes(const ProjectModel& model, Values& values) {
 
 // A C library that leaves mathematics out, as small ones do, is not enough.
 bool needs_math(const codegen::ModelFiles& files) {
-  return std::any_of(files.files.begin(), files.files.end(), [](const auto& file) {
-    return file.second.find("#include <math.h>") != std::string::npos;
-  });
+  return std::any_of(files.files.begin(), files.files.end(),
+                     [](const auto& file) { return file.second.find("#include <math.h>") != std::string::npos; });
 }
 
 // What firmware says that it is, so that a host knows whether a board has that of a project.
@@ -181,8 +178,8 @@ std::string zephyr_names(const Board& board) {
   return fmt::format("Zephyr 3.7 and later calls this board `{}`.", name("board_v2"));
 }
 
-Values values_of(const TemplateDescription& description, const Board& board,
-                 const ProjectModel& model, const ProjectOptions& options) {
+Values values_of(const TemplateDescription& description, const Board& board, const ProjectModel& model,
+                 const ProjectOptions& options) {
   Values values;
   values.options = options.options;
   std::string labels;
@@ -216,8 +213,7 @@ Values values_of(const TemplateDescription& description, const Board& board,
                  {"label_count", std::to_string(options.labels.size())},
                  {"needs_math", needs_math(*model.files) ? "y" : "n"}};
   values.keys["firmware_id"] = fmt::format("0x{:08X}u", firmware_id(board, model));
-  values.model["arena_memory"] =
-      model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
+  values.model["arena_memory"] = model.arena_memory.empty() ? board.field("placement.arena") : model.arena_memory;
   bind_devices(board, model, values);
   choose_example(model, values);
   add_licence_values(options.licence, values);
@@ -260,7 +256,9 @@ static Status add_emitted(const ProjectModel& model, const std::string& kind, co
     }
     Location where;
     where.file = "template " + kind;
-    diags.error(where, "template-key", fmt::format("two files become '{}': one of the model's and one of the project's", folder + name))
+    diags
+        .error(where, "template-key",
+               fmt::format("two files become '{}': one of the model's and one of the project's", folder + name))
         .help("choose another prefix with --prefix, or another name with --project-option");
     return kFailure;
   }
@@ -309,9 +307,8 @@ nlohmann::ordered_json project_manifest(const TemplateDescription& description, 
   return manifest;
 }
 
-Status generate_project(const TemplateDescription& description, const Board& board,
-                        const ProjectModel& model, const ProjectOptions& options,
-                        OutputDirectory& out, Diagnostics& diags) {
+Status generate_project(const TemplateDescription& description, const Board& board, const ProjectModel& model,
+                        const ProjectOptions& options, OutputDirectory& out, Diagnostics& diags) {
   if (!check_licence(options.licence, diags) || !check_needs(description, model, diags)) return kFailure;
   Values values = values_of(description, board, model, options);
   if (!place_arduino_arena(description, board, upper(model.prefix), values, diags)) return kFailure;
@@ -333,7 +330,8 @@ Status generate_project(const TemplateDescription& description, const Board& boa
     if (model.workspace)
       out.add(rendered->runtime_folder + "workspace.cmake",
               with_licence(fmt::format("# SPDX-License-Identifier: 0BSD\n"
-                                       "add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n", model.workspace_bytes),
+                                       "add_compile_definitions(TVM_WORKSPACE_SIZE_BYTES={})\n",
+                                       model.workspace_bytes),
                            options.licence));
   }
   if (!options.licence.empty()) manifest["license"] = options.licence;

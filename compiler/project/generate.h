@@ -36,7 +36,7 @@ struct LayerCheck {
   int result = 0;
   int64_t bytes = 0;
   bool floating = false;
-  uint32_t checksum = 0;  // FNV-1a, 32 bits, over the bytes
+  uint32_t checksum = 0;         // FNV-1a, 32 bits, over the bytes
   float sum = 0, tolerance = 0;  // of floats; tolerance 0: only the checksum counts
 };
 
@@ -54,16 +54,16 @@ struct ProjectModel {
   // Devices whose hooks the emitted code calls, as in hook names ("Acc"), in order. The first one is the board's second
   // core if it has one; the others run on the processor itself.
   std::vector<std::string> devices;
-  nlohmann::ordered_json summary;      // "summary": the output of 'compile --json'
-  nlohmann::ordered_json description;  // "compile": options for compiling it again
-  std::string rust_interface = {};     // only for a model of the plain form
-  std::vector<std::string> needs;      // entries of kModelNeeds
-  std::vector<std::string> pools;      // C identifiers
-  std::string tables_section;          // the last section of --constants-section; empty without
-  std::vector<LayerCheck> checks;      // in execution order; empty: nothing to compare
+  nlohmann::ordered_json summary;        // "summary": the output of 'compile --json'
+  nlohmann::ordered_json description;    // "compile": options for compiling it again
+  std::string rust_interface = {};       // only for a model of the plain form
+  std::vector<std::string> needs;        // entries of kModelNeeds
+  std::vector<std::string> pools;        // C identifiers
+  std::string tables_section;            // the last section of --constants-section; empty without
+  std::vector<LayerCheck> checks;        // in execution order; empty: nothing to compare
   std::vector<std::string> layer_names;  // of each call
-  std::string title;                   // name of the model's file, safe in a C comment
-  std::string version;                 // of aotc
+  std::string title;                     // name of the model's file, safe in a C comment
+  std::string version;                   // of aotc
   int64_t arena_bytes = 0;
   std::string arena_memory;  // name of a memory of the board; empty: the board's default for arenas
   int64_t stack_bytes = 0;   // upper bound for one run
@@ -79,7 +79,7 @@ void add_runtime(const std::string& folder, const std::string& licence, OutputDi
 
 // Reports [license-form], [template-model] if the kind does not support such a model, and the errors of
 // render_template.
-Status generate_project(const TemplateDescription& description, const Board& board, const ProjectModel& model, const ProjectOptions& options,
-                        OutputDirectory& out, Diagnostics& diags);
+Status generate_project(const TemplateDescription& description, const Board& board, const ProjectModel& model,
+                        const ProjectOptions& options, OutputDirectory& out, Diagnostics& diags);
 
 }  // namespace aotc::project

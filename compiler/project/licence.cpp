@@ -96,12 +96,13 @@ void add_licence_values(const std::string& licence, Values& values) {
             "without conditions. The tables of the network in it belong to whoever has the rights to the\n"
             "network, and with them the whole.\n\n"
             "Before you publish it, put the licence here under which you do."
-          : fmt::format("SPDX-License-Identifier: {}\n\n"
-                        "This project is under the licence that the SPDX list calls so. Put the text of that licence\n"
-                        "here, and who grants it, before you publish the project.\n\n"
-                        "What aotc wrote is yours without conditions (0BSD), so you may license it as you like. The\n"
-                        "tables of the network belong to whoever has the rights to the network.",
-                        licence);
+          : fmt::format(
+                "SPDX-License-Identifier: {}\n\n"
+                "This project is under the licence that the SPDX list calls so. Put the text of that licence\n"
+                "here, and who grants it, before you publish the project.\n\n"
+                "What aotc wrote is yours without conditions (0BSD), so you may license it as you like. The\n"
+                "tables of the network belong to whoever has the rights to the network.",
+                licence);
 }
 
 std::string with_licence(std::string text, const std::string& licence) {

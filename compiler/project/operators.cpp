@@ -23,9 +23,7 @@ constexpr int64_t kWorkspaceBytes = 64 * 1024;
 constexpr int64_t kWorkspaceSlack = 1024;
 constexpr int64_t kSmallestPool = 4096;
 
-int64_t rounded(int64_t bytes) {
-  return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment;
-}
+int64_t rounded(int64_t bytes) { return (bytes + kTensorAlignment - 1) / kTensorAlignment * kTensorAlignment; }
 
 // What the sizes of the firmware follow from.
 struct Needs {
@@ -63,8 +61,7 @@ nlohmann::ordered_json json_of(const std::vector<mlf::OperatorInfo>& operators) 
   for (const mlf::OperatorInfo& op : operators) {
     auto parameters = nlohmann::ordered_json::array();
     for (const mlf::OperatorParameter& p : op.parameters)
-      parameters.push_back(
-          {{"name", p.binding}, {"dtype", p.dtype}, {"shape", p.shape}, {"bytes", p.bytes}});
+      parameters.push_back({{"name", p.binding}, {"dtype", p.dtype}, {"shape", p.shape}, {"bytes", p.bytes}});
     out.push_back({{"name", op.name}, {"parameters", parameters}});
   }
   return out;
@@ -91,17 +88,14 @@ Status check(const OperatorProject& project, Diagnostics& diags) {
 }  // namespace
 
 Status generate_operator_project(const TemplateDescription& description, const Board& board,
-                                 const OperatorProject& project, OutputDirectory& out,
-                                 Diagnostics& diags) {
+                                 const OperatorProject& project, OutputDirectory& out, Diagnostics& diags) {
   const std::vector<mlf::OperatorInfo>& operators = project.operators;
   if (!check_licence(project.licence, diags) || !check(project, diags)) return kFailure;
   const Needs needs = needs_of(operators, *project.archive);
-  const std::string name =
-      c_identifier(project.archive->metadata.value("model_name", ""), "operators");
+  const std::string name = c_identifier(project.archive->metadata.value("model_name", ""), "operators");
   Values values;
   values.options = project.options;
-  values.model = {{"pool", std::to_string(needs.pool)},
-                  {"workspace", std::to_string(needs.workspace)}};
+  values.model = {{"pool", std::to_string(needs.pool)}, {"workspace", std::to_string(needs.workspace)}};
   values.keys = {{"project_name", fmt::format("{}_{}", name, board.name)},
                  {"run_command", run_command(board)},
                  {"board", board.name},
@@ -114,8 +108,7 @@ Status generate_operator_project(const TemplateDescription& description, const B
   for (auto& [path, text] : rendered->files) out.add(path, with_licence(std::move(text), project.licence));
   for (const auto& [path, bytes] : project.archive->files)
     out.add(rendered->model_folder + path, std::string(bytes.begin(), bytes.end()));
-  if (project.bytes)
-    out.add(kOperatorsFile, std::string(project.bytes->begin(), project.bytes->end()));
+  if (project.bytes) out.add(kOperatorsFile, std::string(project.bytes->begin(), project.bytes->end()));
   add_runtime(rendered->runtime_folder, project.licence, out);
   nlohmann::ordered_json manifest = project_manifest(description, board, name, *rendered);
   manifest["model"] = kOperatorsFile;

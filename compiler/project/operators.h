@@ -29,8 +29,8 @@ struct OperatorProject {
 };
 
 // Reports [license-form], [operators-none], [operators-registry] and the errors of templates.
-Status generate_operator_project(const TemplateDescription& description, const Board& board, const OperatorProject& project,
-                                 OutputDirectory& out, Diagnostics& diags);
+Status generate_operator_project(const TemplateDescription& description, const Board& board,
+                                 const OperatorProject& project, OutputDirectory& out, Diagnostics& diags);
 
 // The operators that aotc.json lists; empty if it lists none.
 std::vector<mlf::OperatorInfo> operators_of_manifest(const nlohmann::json& manifest);

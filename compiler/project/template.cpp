@@ -47,7 +47,8 @@ std::string chip_definitions(const Board& board) {
   out = "#define BOARD_CHIP 1";
   for (const auto& [name, value] : (*board.description)["chip"].items())
     if (name != "kind")
-      out += fmt::format("\n#define CHIP_{} {}u", upper(name), value.is_string() ? value.get<std::string>() : value.dump());
+      out += fmt::format("\n#define CHIP_{} {}u", upper(name),
+                         value.is_string() ? value.get<std::string>() : value.dump());
   return out;
 }
 
@@ -78,12 +79,10 @@ class Renderer {
   }
 
   Result<Rendered> run() {
-    if (!choose_platform() || !evaluate_options() || !choose_parts() || !evaluate_keys())
-      return kFailure;
+    if (!choose_platform() || !evaluate_options() || !choose_parts() || !evaluate_keys()) return kFailure;
     if (!add_files() || !add_folders_and_commands()) return kFailure;
     for (const auto& [key, value] : keys_)
-      if (!used_.contains(key))
-        return fail("template-key", fmt::format("key '{}' is used in no file", key));
+      if (!used_.contains(key)) return fail("template-key", fmt::format("key '{}' is used in no file", key));
     return std::move(out_);
   }
 
@@ -94,11 +93,8 @@ class Renderer {
   }
 
   bool choose_platform() {
-    if (!t_.framework.empty() && !board_.has_framework(t_.framework) &&
-        !(t_.board_optional && board_.is_generic())) {
-      diags_
-          .error(where_, "template-board",
-                 fmt::format("board '{}' is not known to {}", board_.name, t_.framework))
+    if (!t_.framework.empty() && !board_.has_framework(t_.framework) && !(t_.board_optional && board_.is_generic())) {
+      diags_.error(where_, "template-board", fmt::format("board '{}' is not known to {}", board_.name, t_.framework))
           .help(fmt::format("'aotc boards --framework {}' lists the boards that are", t_.framework));
       return false;
     }
@@ -150,8 +146,7 @@ class Renderer {
       auto given = values_.options.find(option.name);
       std::string value = given != values_.options.end() ? given->second : preset_of(option);
       // What is given, and what follows from something that is given, such as the project's path.
-      bool from_user = given != values_.options.end() ||
-                       (option.preset.is_object() && option.preset.contains("model"));
+      bool from_user = given != values_.options.end() || (option.preset.is_object() && option.preset.contains("model"));
       if (from_user && !valid(option, value)) return false;
       if (option.type == "bool") value = value == "true" || value == "1" ? "1" : "0";
       options_[option.name] = value;
@@ -174,16 +169,14 @@ class Renderer {
   bool valid(const TemplateOption& option, const std::string& value) {
     auto bad = [&](const std::string& wanted) {
       diags_.error(where_, "template-option",
-                   fmt::format("option '{}' is '{}', expected {}", option.name,
-                               escape_for_display(value), wanted));
+                   fmt::format("option '{}' is '{}', expected {}", option.name, escape_for_display(value), wanted));
       return false;
     };
-    if (option.type == "enum" && !contains(option.values, value))
-      return bad("one of " + joined(option.values));
+    if (option.type == "enum" && !contains(option.values, value)) return bad("one of " + joined(option.values));
     if (option.type == "bool" && value != "true" && value != "false" && value != "1" && value != "0")
       return bad("true or false");
-    if (option.type == "bytes" && (value.empty() || value.size() > 12 ||
-                                   value.find_first_not_of("0123456789") != std::string::npos))
+    if (option.type == "bytes" &&
+        (value.empty() || value.size() > 12 || value.find_first_not_of("0123456789") != std::string::npos))
       return bad("a number of bytes");
     if (option.type == "name" &&
         (value.empty() || value.size() > 63 ||
@@ -229,14 +222,13 @@ class Renderer {
         value = given->second;
       } else if (key.name == "memory_map") {
         for (const Memory& m : board_.memories)
-          value += fmt::format("{}    {} (rwx) : ORIGIN = {}, LENGTH = {}", value.empty() ? "" : "\n",
-                               m.name, m.origin, m.size);
+          value += fmt::format("{}    {} (rwx) : ORIGIN = {}, LENGTH = {}", value.empty() ? "" : "\n", m.name, m.origin,
+                               m.size);
       } else if (key.name == "memory_sections") {
         for (const Memory& m : board_.memories) value += (value.empty() ? "" : "\n") + output_sections(m);
       } else if (key.name == "memory_copies") {
         for (const Memory& m : board_.memories)
-          if (!m.flash)
-            value += fmt::format(" LONG(LOADADDR(.{0})) LONG(__{0}_start) LONG(__{0}_end)", m.lower_name());
+          if (!m.flash) value += fmt::format(" LONG(LOADADDR(.{0})) LONG(__{0}_start) LONG(__{0}_end)", m.lower_name());
       } else if (key.name == "clock_is_instructions") {
         value = board_.field("clock.unit") == "instructions" ? "1" : "0";
       } else if (key.name == "memory_setups") {
@@ -342,10 +334,10 @@ class Renderer {
   bool substitute(const std::string& what, std::string& text) {
     std::string out;
     for (size_t i = 0; i < text.size();) {
-      size_t end = text[i] == '@' ? text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", i + 1)
-                                  : std::string::npos;
-      bool is_key = end != std::string::npos && text[end] == '@' && end > i + 1 &&
-                    text[i + 1] >= 'a' && text[i + 1] <= 'z';
+      size_t end =
+          text[i] == '@' ? text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", i + 1) : std::string::npos;
+      bool is_key =
+          end != std::string::npos && text[end] == '@' && end > i + 1 && text[i + 1] >= 'a' && text[i + 1] <= 'z';
       if (!is_key) {
         out += text[i++];
         continue;
@@ -363,7 +355,8 @@ class Renderer {
       if (alone_on_line(text, i, end)) {
         // Lines of its own, as they are; nothing leaves no line behind.
         out += value->second;
-        if (value->second.empty()) while (!out.empty() && out.back() == ' ') out.pop_back();
+        if (value->second.empty())
+          while (!out.empty() && out.back() == ' ') out.pop_back();
         i = end + (value->second.empty() && end + 1 < text.size() ? 2 : 1);
         continue;
       }
@@ -388,9 +381,8 @@ class Renderer {
 
 }  // namespace
 
-Result<Rendered> render_template(const TemplateSource& source,
-                                 const TemplateDescription& description, const Board& board,
-                                 const Values& values, Diagnostics& diags) {
+Result<Rendered> render_template(const TemplateSource& source, const TemplateDescription& description,
+                                 const Board& board, const Values& values, Diagnostics& diags) {
   return Renderer(source, description, board, values, diags).run();
 }
 

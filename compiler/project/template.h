@@ -27,7 +27,7 @@ struct Rendered {
   std::string model_folder, runtime_folder;
   // Command lines that still contain {generator} and {project}; both empty: aotc does not build it.
   std::vector<std::string> configure, build, flash, flash_port;
-  std::string image;  // relative to the project
+  std::string image;         // relative to the project
   bool semihosting = false;  // its firmware needs a debugger or emulator
   bool model_file = true;
 };
@@ -37,8 +37,7 @@ void report_memory_setup(const Location& where, const Board& board, const Memory
                          const TemplateDescription& description, Diagnostics& diags);
 
 // Reports [template-board], [template-option], [template-key], [memory-setup], and the errors of read_template_file.
-Result<Rendered> render_template(const TemplateSource& source,
-                                 const TemplateDescription& description, const Board& board,
-                                 const Values& values, Diagnostics& diags);
+Result<Rendered> render_template(const TemplateSource& source, const TemplateDescription& description,
+                                 const Board& board, const Values& values, Diagnostics& diags);
 
 }  // namespace aotc::project

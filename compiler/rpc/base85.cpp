@@ -43,8 +43,7 @@ std::optional<std::vector<uint8_t>> base85_decode(std::string_view text) {
       group = group * 85 + digit;
     }
     if (group > UINT32_MAX) return std::nullopt;
-    for (size_t i = 0; i + 1 < count; ++i)
-      out.push_back(static_cast<uint8_t>(group >> (24 - 8 * i)));
+    for (size_t i = 0; i + 1 < count; ++i) out.push_back(static_cast<uint8_t>(group >> (24 - 8 * i)));
   }
   return out;
 }

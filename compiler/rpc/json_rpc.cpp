@@ -18,14 +18,10 @@ constexpr size_t kLongestLine = size_t{64} << 20;
 
 bool fits(const Json& value, ParameterType type) {
   switch (type) {
-    case ParameterType::kString:
-      return value.is_string();
-    case ParameterType::kInteger:
-      return value.is_number_integer();
-    case ParameterType::kNumberOrNull:
-      return value.is_number() || value.is_null();
-    case ParameterType::kObject:
-      return value.is_object();
+    case ParameterType::kString: return value.is_string();
+    case ParameterType::kInteger: return value.is_number_integer();
+    case ParameterType::kNumberOrNull: return value.is_number() || value.is_null();
+    case ParameterType::kObject: return value.is_object();
   }
   return false;
 }
@@ -33,8 +29,7 @@ bool fits(const Json& value, ParameterType type) {
 bool is_method_name(const Json& value) {
   if (!value.is_string() || value.get_ref<const std::string&>().empty()) return false;
   for (char c : value.get_ref<const std::string&>())
-    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_')
-      return false;
+    if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') && c != '_') return false;
   return true;
 }
 
@@ -116,8 +111,7 @@ std::string JsonRpcServer::answer(const std::string& line) const {
     error = {kParseError, "the line is no JSON", ""};
   } else {
     Json result = result_of(request, error);
-    const bool has_id =
-        request.is_object() && request.contains("id") && !request["id"].is_structured();
+    const bool has_id = request.is_object() && request.contains("id") && !request["id"].is_structured();
     if (has_id) out["id"] = request["id"];
     if (!error) out["result"] = std::move(result);
   }

@@ -36,8 +36,7 @@ std::optional<Packet> parse(std::span<const uint8_t> bytes) {
   out.sequence = static_cast<uint16_t>(header.number(2));
   out.session = static_cast<uint32_t>(header.number(4));
   if (header.number(2) != checked - AOTC_RPC_HEADER_BYTES) return std::nullopt;
-  out.payload.assign(bytes.begin() + AOTC_RPC_HEADER_BYTES,
-                     bytes.begin() + static_cast<ptrdiff_t>(checked));
+  out.payload.assign(bytes.begin() + AOTC_RPC_HEADER_BYTES, bytes.begin() + static_cast<ptrdiff_t>(checked));
   return out;
 }
 
@@ -74,18 +73,14 @@ void Decoder::finish_frame() {
   std::vector<uint8_t> bytes;
   if (frame_.size() < kLongestFrame) bytes = cobs_decode(frame_);
   frame_.clear();
-  if (auto packet = parse(bytes))
-    found_.push_back(std::move(*packet));
-  else
-    ++damaged_;
+  if (auto packet = parse(bytes)) found_.push_back(std::move(*packet));
+  else ++damaged_;
 }
 
 void Decoder::feed(std::span<const uint8_t> bytes) {
   for (uint8_t b : bytes) {
-    if (b == 0)
-      finish_frame();
-    else if (frame_.size() < kLongestFrame)
-      frame_.push_back(b);
+    if (b == 0) finish_frame();
+    else if (frame_.size() < kLongestFrame) frame_.push_back(b);
   }
 }
 

@@ -29,8 +29,7 @@ namespace {
 
 constexpr off_t kMostMessages = off_t{1} << 20;  // bytes that a program may say
 
-Failure refuse(const std::string& port, const std::string& why, const std::string& help,
-               Diagnostics& diags) {
+Failure refuse(const std::string& port, const std::string& why, const std::string& help, Diagnostics& diags) {
   Location where;
   where.file = port;
   auto& d = diags.error(where, "rpc-port", why);
@@ -46,10 +45,8 @@ int connect_socket(int family, const sockaddr* address, socklen_t size, Millisec
   if (error == EINPROGRESS || error == EAGAIN) {
     pollfd p{fd, POLLOUT, 0};
     socklen_t length = sizeof error;
-    if (poll(&p, 1, static_cast<int>(timeout.count())) <= 0)
-      error = ETIMEDOUT;
-    else
-      getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    if (poll(&p, 1, static_cast<int>(timeout.count())) <= 0) error = ETIMEDOUT;
+    else getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
   }
   if (error == 0) return fd;
   close(fd);
@@ -65,8 +62,7 @@ int connect_unix(const std::string& path, Milliseconds timeout) {
     return -1;
   }
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  return connect_socket(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address,
-                        timeout);
+  return connect_socket(AF_UNIX, reinterpret_cast<const sockaddr*>(&address), sizeof address, timeout);
 }
 
 int connect_tcp(const std::string& host, const std::string& port, Milliseconds timeout) {
@@ -93,18 +89,17 @@ int connect_tcp(const std::string& host, const std::string& port, Milliseconds t
 }
 
 const std::map<int, speed_t>& speeds() {
-  static const std::map<int, speed_t> known = {
-      {9600, B9600},     {19200, B19200},   {38400, B38400},   {57600, B57600},
-      {115200, B115200}, {230400, B230400}, {460800, B460800}, {921600, B921600}};
+  static const std::map<int, speed_t> known = {{9600, B9600},     {19200, B19200},   {38400, B38400},
+                                               {57600, B57600},   {115200, B115200}, {230400, B230400},
+                                               {460800, B460800}, {921600, B921600}};
   return known;
 }
 
-Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud,
-                                               Diagnostics& diags) {
+Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud, Diagnostics& diags) {
   auto speed = speeds().find(baud);
   if (speed == speeds().end())
-    return refuse(path, fmt::format("{} baud is no rate of serial ports", baud),
-                  "usual rates: 9600, 115200, 921600", diags);
+    return refuse(path, fmt::format("{} baud is no rate of serial ports", baud), "usual rates: 9600, 115200, 921600",
+                  diags);
   int fd = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return refuse(path, fmt::format("cannot open the port: {}", std::strerror(errno)),
@@ -112,8 +107,7 @@ Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud
   termios settings{};
   if (tcgetattr(fd, &settings) != 0) {
     close(fd);
-    return refuse(path, "is no serial device",
-                  "a port is a serial device, unix:PATH or tcp:HOST:PORT", diags);
+    return refuse(path, "is no serial device", "a port is a serial device, unix:PATH or tcp:HOST:PORT", diags);
   }
   cfmakeraw(&settings);
   settings.c_cflag |= CLOCAL | CREAD;
@@ -131,8 +125,7 @@ Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud
 
 }  // namespace
 
-Result<std::unique_ptr<Transport>> open_port(const std::string& port, const PortOptions& options,
-                                             Diagnostics& diags) {
+Result<std::unique_ptr<Transport>> open_port(const std::string& port, const PortOptions& options, Diagnostics& diags) {
   int fd = -1;
   if (port.starts_with("unix:")) {
     fd = connect_unix(port.substr(5), options.connect_timeout);
@@ -149,8 +142,8 @@ Result<std::unique_ptr<Transport>> open_port(const std::string& port, const Port
   return std::unique_ptr<Transport>(new Stream(fd, port));
 }
 
-Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>& argv,
-                                                 const std::string& directory, Diagnostics& diags) {
+Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>& argv, const std::string& directory,
+                                                 Diagnostics& diags) {
   Location where;
   where.file = argv[0];
   std::string program = find_program(argv[0]);

@@ -39,18 +39,10 @@ void put_call(Writer& writer, const std::string& name, const std::vector<Argumen
   writer.number(AOTC_RPC_BY_NAME, 2).text(name).number(arguments.size(), 1);
   for (const Argument& a : arguments) {
     switch (a.kind) {
-      case Argument::Kind::kTensor:
-        writer.number(kTensor, 1).number(a.slot, 1);
-        break;
-      case Argument::Kind::kInt:
-        writer.number(kInt, 1).number(static_cast<uint64_t>(a.integer), 8);
-        break;
-      case Argument::Kind::kFloat:
-        writer.number(kFloat, 1).number(std::bit_cast<uint64_t>(a.real), 8);
-        break;
-      case Argument::Kind::kNull:
-        writer.number(kNull, 1);
-        break;
+      case Argument::Kind::kTensor: writer.number(kTensor, 1).number(a.slot, 1); break;
+      case Argument::Kind::kInt: writer.number(kInt, 1).number(static_cast<uint64_t>(a.integer), 8); break;
+      case Argument::Kind::kFloat: writer.number(kFloat, 1).number(std::bit_cast<uint64_t>(a.real), 8); break;
+      case Argument::Kind::kNull: writer.number(kNull, 1); break;
     }
   }
 }
@@ -88,8 +80,8 @@ Session::Session(std::unique_ptr<Transport> transport, const SessionOptions& opt
       options_(options),
       nonce_(options.nonce != 0 ? options.nonce : random_nonce()) {}
 
-Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<Transport> transport,
-                                               const SessionOptions& options, Diagnostics& diags) {
+Result<std::unique_ptr<Session>> Session::open(std::unique_ptr<Transport> transport, const SessionOptions& options,
+                                               Diagnostics& diags) {
   std::unique_ptr<Session> session(new Session(std::move(transport), options));
   if (!session->greet(diags)) return kFailure;
   return session;
@@ -116,21 +108,19 @@ Status Session::greet(Diagnostics& diags) {
     device_.model = reader.text();
     device_.firmware_id = static_cast<uint32_t>(reader.number(4));
   }
-  if (reader.failed() || device_.max_payload < 2 * kSmallestPiece)
-    return malformed("greeting", diags);
+  if (reader.failed() || device_.max_payload < 2 * kSmallestPiece) return malformed("greeting", diags);
   piece_ = device_.max_payload - kWriteHeader;
   return success();
 }
 
-Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Milliseconds until,
-                                        bool& working, Milliseconds& deadline, int64_t& heard) {
+Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Milliseconds until, bool& working,
+                                        Milliseconds& deadline, int64_t& heard) {
   std::vector<uint8_t> bytes;
   while (true) {
     while (auto packet = decoder_.next()) {
       statistics_.damaged = decoder_.damaged();
       if (packet->sequence != sequence) continue;  // the answer to an attempt before this request
-      if (packet->version != AOTC_RPC_VERSION)
-        return {Outcome::kError, {}, AOTC_RPC_ERROR_VERSION, packet->version};
+      if (packet->version != AOTC_RPC_VERSION) return {Outcome::kError, {}, AOTC_RPC_ERROR_VERSION, packet->version};
       if (packet->type == AOTC_RPC_ERROR) {
         Reader reader(packet->payload);
         auto error = static_cast<uint16_t>(reader.number(2));
@@ -140,8 +130,7 @@ Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Millise
       // The first one says when the function began; others, of TIME, do not buy more time.
       if (packet->type == AOTC_RPC_WORKING && !std::exchange(working, true))
         deadline = transport_->now() + options_.call_timeout;
-      if (packet->type == (type | AOTC_RPC_ANSWER))
-        return {Outcome::kAnswered, std::move(packet->payload), 0, 0};
+      if (packet->type == (type | AOTC_RPC_ANSWER)) return {Outcome::kAnswered, std::move(packet->payload), 0, 0};
     }
     const Milliseconds left = until - transport_->now();
     if (left.count() <= 0) return ended(Outcome::kSilent);
@@ -155,8 +144,7 @@ Session::Exchange Session::await_answer(uint8_t type, uint16_t sequence, Millise
   }
 }
 
-Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& payload,
-                                    Limits limits) {
+Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& payload, Limits limits) {
   const uint16_t sequence = ++sequence_;
   const std::vector<uint8_t> frame = encode({AOTC_RPC_VERSION, type, sequence, nonce_, payload});
   Milliseconds wait = options_.wait;
@@ -169,16 +157,13 @@ Session::Exchange Session::exchange(uint8_t type, const std::vector<uint8_t>& pa
       // A device that executes says nothing; one that never said anything is not there.
       const bool may_work = limits.executes && (working || heard > 0);
       if (!may_work) return ended(heard > 0 ? Outcome::kCorrupted : Outcome::kSilent);
-      if (transport_->now() >= deadline)
-        return ended(working ? Outcome::kTimeout : Outcome::kCorrupted);
+      if (transport_->now() >= deadline) return ended(working ? Outcome::kTimeout : Outcome::kCorrupted);
     }
     ++statistics_.attempts;
     // What was not taken shows as no answer; what is closed, as the end of what can be read.
     (void)transport_->write(frame, options_.longest_wait + transport_->duration_of(frame.size()));
-    const Milliseconds line =
-        transport_->duration_of(frame.size() + std::max<size_t>(device_.max_payload, 256));
-    Exchange result =
-        await_answer(type, sequence, transport_->now() + wait + line, working, deadline, heard);
+    const Milliseconds line = transport_->duration_of(frame.size() + std::max<size_t>(device_.max_payload, 256));
+    Exchange result = await_answer(type, sequence, transport_->now() + wait + line, working, deadline, heard);
     if (result.outcome != Outcome::kSilent) return result;
     if (heard > kMostNoise) return ended(Outcome::kCorrupted);
     wait = std::min(wait + wait / 2, options_.longest_wait);
@@ -191,14 +176,12 @@ std::string Session::crash_text() const {
   return heard_.substr(at, heard_.find_first_of("\r\n", at) - at);
 }
 
-Failure Session::report(const Exchange& failed, uint8_t type, const std::string& what,
-                        Diagnostics& diags) const {
+Failure Session::report(const Exchange& failed, uint8_t type, const std::string& what, Diagnostics& diags) const {
   Location where;
   where.file = transport_->name();
   auto say = [&](const char* slug, const std::string& message) -> Diagnostic& {
     Diagnostic& d = diags.error(where, slug, fmt::format("{}: {}", what, message));
-    if (std::string crash = crash_text(); !crash.empty())
-      d.note("the device said: " + escape_for_display(crash));
+    if (std::string crash = crash_text(); !crash.empty()) d.note("the device said: " + escape_for_display(crash));
     return d;
   };
   switch (failed.outcome) {
@@ -212,8 +195,8 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
           .help("check cable and baud rate; something else may be writing to the line");
       return kFailure;
     case Outcome::kTimeout:
-      say("rpc-timeout", fmt::format("the result of the function did not come within {} ms",
-                                     options_.call_timeout.count()))
+      say("rpc-timeout",
+          fmt::format("the result of the function did not come within {} ms", options_.call_timeout.count()))
           .help("give it more time with --timeout SECONDS");
       return kFailure;
     case Outcome::kClosed: {
@@ -223,13 +206,12 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
       d.help("the emulator ended, or the port was unplugged");
       return kFailure;
     }
-    default:
-      break;
+    default: break;
   }
   switch (failed.error) {
     case AOTC_RPC_ERROR_VERSION:
-      say("rpc-version", fmt::format("the device speaks version {} of the protocol, aotc {}",
-                                     failed.detail, AOTC_RPC_VERSION))
+      say("rpc-version",
+          fmt::format("the device speaks version {} of the protocol, aotc {}", failed.detail, AOTC_RPC_VERSION))
           .help("create the firmware again with this aotc");
       break;
     case AOTC_RPC_ERROR_SESSION:
@@ -243,19 +225,17 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
           .help(fmt::format("it has {}; 'aotc rpc list' shows them", failed.detail));
       break;
     case AOTC_RPC_ERROR_MEMORY:
-      say("rpc-memory",
-          fmt::format("a tensor of {} bytes does not fit the device's pool of {} bytes as it is",
-                      with_commas(failed.detail), with_commas(device_.pool_bytes)))
+      say("rpc-memory", fmt::format("a tensor of {} bytes does not fit the device's pool of {} bytes as it is",
+                                    with_commas(failed.detail), with_commas(device_.pool_bytes)))
           .help("free other tensors, or create the project with --project-option pool=BYTES");
       break;
     case AOTC_RPC_ERROR_TOO_LARGE:
-      say("rpc-too-large",
-          fmt::format("the result does not fit a packet of {} bytes", failed.detail))
+      say("rpc-too-large", fmt::format("the result does not fit a packet of {} bytes", failed.detail))
           .help("create the project with --project-option packet=BYTES");
       break;
     default:
-      say("rpc-refused", fmt::format("the device refuses request {:#04x}: error {} ({})", type,
-                                     failed.error, failed.detail))
+      say("rpc-refused",
+          fmt::format("the device refuses request {:#04x}: error {} ({})", type, failed.error, failed.detail))
           .help("docs/rpc.md lists the errors of the protocol");
   }
   return kFailure;
@@ -285,20 +265,17 @@ Result<std::vector<std::string>> Session::functions(Diagnostics& diags) {
     Writer writer;
     writer.number(names.size(), 2).number(limit, 2);
     const bool can_shrink = limit > 4 * kSmallestPiece;
-    Exchange page = exchange(AOTC_RPC_LIST, writer.take(),
-                             {can_shrink ? kPieceAttempts : options_.attempts, false});
+    Exchange page = exchange(AOTC_RPC_LIST, writer.take(), {can_shrink ? kPieceAttempts : options_.attempts, false});
     const bool lost = page.outcome == Outcome::kSilent || page.outcome == Outcome::kCorrupted;
     if (lost && can_shrink) {
       limit /= 2;
       continue;
     }
-    if (page.outcome == Outcome::kError && page.error == AOTC_RPC_ERROR_TOO_LARGE &&
-        limit < device_.max_payload) {
+    if (page.outcome == Outcome::kError && page.error == AOTC_RPC_ERROR_TOO_LARGE && limit < device_.max_payload) {
       limit = std::min<size_t>(device_.max_payload, 2 * limit);  // one long name
       continue;
     }
-    if (page.outcome != Outcome::kAnswered)
-      return report(page, AOTC_RPC_LIST, "listing the functions", diags);
+    if (page.outcome != Outcome::kAnswered) return report(page, AOTC_RPC_LIST, "listing the functions", diags);
     Reader reader(page.payload);
     reader.number(2);
     const uint64_t count = reader.number(2);
@@ -313,24 +290,22 @@ Status Session::allocate(uint8_t slot, const TensorType& type, Diagnostics& diag
   writer.number(slot, 1).number(type.code, 1).number(type.bits, 1).number(type.lanes, 2);
   writer.number(type.shape.size(), 1);
   for (uint32_t d : type.shape) writer.number(d, 4);
-  auto answer = request(AOTC_RPC_ALLOCATE, writer.take(),
-                        fmt::format("making tensor {} of {} bytes", slot, type.bytes()), diags);
+  auto answer =
+      request(AOTC_RPC_ALLOCATE, writer.take(), fmt::format("making tensor {} of {} bytes", slot, type.bytes()), diags);
   if (!answer) return kFailure;
   Reader reader(*answer);
-  if (reader.number(4) != type.bytes() || reader.failed())
-    return malformed("making a tensor", diags);
+  if (reader.number(4) != type.bytes() || reader.failed()) return malformed("making a tensor", diags);
   return success();
 }
 
 template <typename MakeRequest, typename TakeAnswer>
-Status Session::transfer(uint8_t type, size_t total, const std::string& what, MakeRequest make,
-                         TakeAnswer take, Diagnostics& diags) {
+Status Session::transfer(uint8_t type, size_t total, const std::string& what, MakeRequest make, TakeAnswer take,
+                         Diagnostics& diags) {
   for (size_t at = 0; at < total;) {
     const size_t count = std::min(piece_, total - at);
     const bool can_shrink = count > kSmallestPiece;
     const int64_t attempts_before = statistics_.attempts;
-    Exchange done =
-        exchange(type, make(at, count), {can_shrink ? kPieceAttempts : options_.attempts, false});
+    Exchange done = exchange(type, make(at, count), {can_shrink ? kPieceAttempts : options_.attempts, false});
     const bool lost = done.outcome == Outcome::kSilent || done.outcome == Outcome::kCorrupted;
     if (lost && can_shrink) {
       piece_ = std::max(kSmallestPiece, std::min(piece_, count) / 4);
@@ -357,8 +332,7 @@ Status Session::upload(uint8_t slot, std::span<const uint8_t> bytes, Diagnostics
     return writer.take();
   };
   auto take = [](const std::vector<uint8_t>& answer, size_t, size_t) { return answer.empty(); };
-  return transfer(AOTC_RPC_WRITE, bytes.size(), fmt::format("writing tensor {}", slot), make, take,
-                  diags);
+  return transfer(AOTC_RPC_WRITE, bytes.size(), fmt::format("writing tensor {}", slot), make, take, diags);
 }
 
 Result<std::vector<uint8_t>> Session::download(uint8_t slot, size_t bytes, Diagnostics& diags) {
@@ -373,28 +347,24 @@ Result<std::vector<uint8_t>> Session::download(uint8_t slot, size_t bytes, Diagn
     std::copy(answer.begin(), answer.end(), out.begin() + static_cast<ptrdiff_t>(at));
     return true;
   };
-  if (!transfer(AOTC_RPC_READ, bytes, fmt::format("reading tensor {}", slot), make, take, diags))
-    return kFailure;
+  if (!transfer(AOTC_RPC_READ, bytes, fmt::format("reading tensor {}", slot), make, take, diags)) return kFailure;
   return out;
 }
 
-Status Session::check_status(Reader& answer, size_t fixed, const std::string& name,
-                             Diagnostics& diags) const {
+Status Session::check_status(Reader& answer, size_t fixed, const std::string& name, Diagnostics& diags) const {
   const auto status = static_cast<int32_t>(answer.number(4));
   if (status == 0) return success();
   for (size_t i = 0; i < fixed; ++i) answer.number(1);
   Location where;
   where.file = transport_->name();
-  auto& d = diags.error(
-      where, "rpc-failed",
-      fmt::format("function '{}' returned status {}", escape_for_display(name), status));
+  auto& d = diags.error(where, "rpc-failed",
+                        fmt::format("function '{}' returned status {}", escape_for_display(name), status));
   std::string text = answer.rest_text();
   if (!text.empty()) d.note("the device says: " + escape_for_display(text));
   return kFailure;
 }
 
-Result<CallResult> Session::call(const std::string& name, const std::vector<Argument>& arguments,
-                                 Diagnostics& diags) {
+Result<CallResult> Session::call(const std::string& name, const std::vector<Argument>& arguments, Diagnostics& diags) {
   Writer writer;
   put_call(writer, name, arguments);
   const std::string what = fmt::format("calling '{}'", escape_for_display(name));
@@ -438,8 +408,8 @@ Failure Session::impossible(const Timing& t, const std::string& what, Diagnostic
   return kFailure;
 }
 
-Result<Timing> Session::time(const std::string& name, const std::vector<Argument>& arguments,
-                             uint32_t repeats, uint32_t warm_up, Diagnostics& diags) {
+Result<Timing> Session::time(const std::string& name, const std::vector<Argument>& arguments, uint32_t repeats,
+                             uint32_t warm_up, Diagnostics& diags) {
   Writer writer;
   writer.number(repeats, 4).number(warm_up, 4);
   put_call(writer, name, arguments);
@@ -470,8 +440,7 @@ Result<std::vector<uint8_t>> Session::event(uint8_t type, const std::vector<uint
 Status Session::free_slot(uint8_t slot, Diagnostics& diags) {
   Writer writer;
   writer.number(slot, 1);
-  return request(AOTC_RPC_FREE, writer.take(), "freeing a tensor", diags) ? success()
-                                                                          : Status(kFailure);
+  return request(AOTC_RPC_FREE, writer.take(), "freeing a tensor", diags) ? success() : Status(kFailure);
 }
 
 Status Session::reset(bool reboot, Diagnostics& diags) {
@@ -479,8 +448,7 @@ Status Session::reset(bool reboot, Diagnostics& diags) {
   writer.number(reboot ? AOTC_RPC_RESET_REBOOT : AOTC_RPC_RESET_STATE, 1);
   Exchange done = exchange(AOTC_RPC_RESET, writer.take(), {options_.attempts, false});
   // The answer was lost, and the device that is asked again has restarted.
-  const bool restarted =
-      reboot && done.outcome == Outcome::kError && done.error == AOTC_RPC_ERROR_SESSION;
+  const bool restarted = reboot && done.outcome == Outcome::kError && done.error == AOTC_RPC_ERROR_SESSION;
   if (done.outcome == Outcome::kAnswered || restarted) return success();
   return report(done, AOTC_RPC_RESET, "resetting", diags);
 }

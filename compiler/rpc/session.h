@@ -80,8 +80,8 @@ class Session {
  public:
   // Sends HELLO. Every method reports [rpc-silent], [rpc-corrupted], [rpc-closed], [rpc-rebooted], [rpc-version],
   // [rpc-refused], and the errors named at it.
-  static Result<std::unique_ptr<Session>> open(std::unique_ptr<Transport> transport,
-                                               const SessionOptions& options, Diagnostics& diags);
+  static Result<std::unique_ptr<Session>> open(std::unique_ptr<Transport> transport, const SessionOptions& options,
+                                               Diagnostics& diags);
 
   const DeviceInfo& device() const { return device_; }
   Transport& transport() { return *transport_; }
@@ -95,11 +95,10 @@ class Session {
   Status upload(uint8_t slot, std::span<const uint8_t> bytes, Diagnostics& diags);
   Result<std::vector<uint8_t>> download(uint8_t slot, size_t bytes, Diagnostics& diags);
   // Also reports [rpc-function], [rpc-failed] if its status is not 0, [rpc-timeout].
-  Result<CallResult> call(const std::string& name, const std::vector<Argument>& arguments,
-                          Diagnostics& diags);
+  Result<CallResult> call(const std::string& name, const std::vector<Argument>& arguments, Diagnostics& diags);
   // The time limit of a call applies to all runs together. Also reports [rpc-times] for impossible figures.
-  Result<Timing> time(const std::string& name, const std::vector<Argument>& arguments,
-                      uint32_t repeats, uint32_t warm_up, Diagnostics& diags);
+  Result<Timing> time(const std::string& name, const std::vector<Argument>& arguments, uint32_t repeats,
+                      uint32_t warm_up, Diagnostics& diags);
   Status free_slot(uint8_t slot, Diagnostics& diags);  // 0xFF: all
   // Only for firmware around a model: sends RUN or CONTINUE and returns the event. Also reports [rpc-timeout].
   Result<std::vector<uint8_t>> event(uint8_t type, const std::vector<uint8_t>& payload, Diagnostics& diags);
@@ -125,23 +124,21 @@ class Session {
   // Sends a request with a new number until it is answered.
   Exchange exchange(uint8_t type, const std::vector<uint8_t>& payload, Limits limits);
   // Waits once for the answer to the last request; kSilent if none arrived.
-  Exchange await_answer(uint8_t type, uint16_t sequence, Milliseconds until, bool& working,
-                        Milliseconds& deadline, int64_t& heard);
+  Exchange await_answer(uint8_t type, uint16_t sequence, Milliseconds until, bool& working, Milliseconds& deadline,
+                        int64_t& heard);
   // Like `exchange`, but reports errors.
-  Result<std::vector<uint8_t>> request(uint8_t type, const std::vector<uint8_t>& payload,
-                                       const std::string& what, Diagnostics& diags);
-  Failure report(const Exchange& failed, uint8_t type, const std::string& what,
-                 Diagnostics& diags) const;
+  Result<std::vector<uint8_t>> request(uint8_t type, const std::vector<uint8_t>& payload, const std::string& what,
+                                       Diagnostics& diags);
+  Failure report(const Exchange& failed, uint8_t type, const std::string& what, Diagnostics& diags) const;
   // The text that crashed firmware printed; empty if it did not crash.
   std::string crash_text() const;
   Failure impossible(const Timing& timing, const std::string& what, Diagnostics& diags) const;
   Failure malformed(const std::string& what, Diagnostics& diags) const;
   // Transfers `total` bytes in the largest pieces that the line permits.
   template <typename MakeRequest, typename TakeAnswer>
-  Status transfer(uint8_t type, size_t total, const std::string& what, MakeRequest make,
-                  TakeAnswer take, Diagnostics& diags);
-  Status check_status(Reader& answer, size_t fixed, const std::string& name,
-                      Diagnostics& diags) const;
+  Status transfer(uint8_t type, size_t total, const std::string& what, MakeRequest make, TakeAnswer take,
+                  Diagnostics& diags);
+  Status check_status(Reader& answer, size_t fixed, const std::string& name, Diagnostics& diags) const;
 
   std::unique_ptr<Transport> transport_;
   SessionOptions options_;

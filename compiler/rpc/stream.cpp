@@ -19,9 +19,7 @@ constexpr size_t kLastWords = 400;
 // Of what has come and nobody has read; more than any answer, however often it is repeated.
 constexpr size_t kMostPending = size_t{256} << 10;
 
-int poll_timeout(Milliseconds left) {
-  return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30));
-}
+int poll_timeout(Milliseconds left) { return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30)); }
 
 }  // namespace
 
@@ -45,8 +43,7 @@ void Stream::own_program(pid_t pid, int messages_fd) {
 }
 
 Milliseconds Stream::now() {
-  return std::chrono::duration_cast<Milliseconds>(
-      std::chrono::steady_clock::now().time_since_epoch());
+  return std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
 }
 
 Milliseconds Stream::duration_of(size_t bytes) const {

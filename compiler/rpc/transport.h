@@ -41,12 +41,11 @@ struct PortOptions {
 };
 
 // `port`: "unix:PATH", "tcp:HOST:PORT" or the path of a serial device or pseudo terminal. Reports [rpc-port].
-Result<std::unique_ptr<Transport>> open_port(const std::string& port, const PortOptions& options,
-                                             Diagnostics& diags);
+Result<std::unique_ptr<Transport>> open_port(const std::string& port, const PortOptions& options, Diagnostics& diags);
 
 // Starts a program whose standard input and output are the device's line; `directory`: its working directory, or empty.
 // The program is killed with the transport. Reports [tool-missing].
-Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>& argv,
-                                                 const std::string& directory, Diagnostics& diags);
+Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>& argv, const std::string& directory,
+                                                 Diagnostics& diags);
 
 }  // namespace aotc::rpc

@@ -12,9 +12,7 @@ constexpr std::array<std::string_view, 4> kSpellings = {"plain", "unpacked", "pa
 
 }  // namespace
 
-std::string_view name_of(CallingConvention convention) {
-  return kSpellings[static_cast<size_t>(convention)];
-}
+std::string_view name_of(CallingConvention convention) { return kSpellings[static_cast<size_t>(convention)]; }
 
 std::span<const std::string_view> enum_names(CallingConvention) { return kSpellings; }
 

@@ -69,9 +69,7 @@ Diagnostic& Diagnostic::help(std::string text) {
 }
 
 std::string Diagnostic::str() const {
-  const char* kind = severity == Severity::kError     ? "error"
-                     : severity == Severity::kWarning ? "warning"
-                                                      : "note";
+  const char* kind = severity == Severity::kError ? "error" : severity == Severity::kWarning ? "warning" : "note";
   std::string out = fmt::format("{}: {}: {} [{}]\n", location.str(), kind, message, slug);
   for (const std::string& text : notes) out += "  note: " + text + "\n";
   for (const std::string& text : helps) out += "  help: " + text + "\n";

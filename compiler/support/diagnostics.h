@@ -13,13 +13,13 @@ namespace aotc {
 
 // A place in the user's files. Fields that do not apply keep their defaults.
 struct Location {
-  std::string file;       // model or text file as the user named it
-  int subgraph = -1;      // index in the model
-  int op_index = -1;      // operator index within the subgraph, as in the file
-  std::string op_type;    // as the file's format spells it, e.g. "CONV_2D"
-  std::string tensor;     // name of the tensor concerned
-  int line = 0;           // 1-based, for text inputs
-  int column = 0;         // 1-based
+  std::string file;     // model or text file as the user named it
+  int subgraph = -1;    // index in the model
+  int op_index = -1;    // operator index within the subgraph, as in the file
+  std::string op_type;  // as the file's format spells it, e.g. "CONV_2D"
+  std::string tensor;   // name of the tensor concerned
+  int line = 0;         // 1-based, for text inputs
+  int column = 0;       // 1-based
 
   // "kws.tflite: op 3 CONV_2D 'conv/BiasAdd'" or "t.air:4:7"; untrusted names are escaped.
   std::string str() const;

@@ -44,9 +44,7 @@ std::error_code close_after(int fd, std::error_code before) {
   return before ? before : closed == 0 || errno == EINTR ? std::error_code() : last_error();
 }
 
-bool unsupported(int error) {
-  return error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP;
-}
+bool unsupported(int error) { return error == EINVAL || error == ENOSYS || error == ENOTSUP || error == EOPNOTSUPP; }
 
 }  // namespace
 
@@ -71,8 +69,7 @@ std::error_code read_regular_file(const fs::path& path, uint64_t limit, std::str
   struct stat status;
   if (::lstat(path.c_str(), &status) != 0) return last_error();
   if (!S_ISREG(status.st_mode)) return std::make_error_code(std::errc::not_supported);
-  if (static_cast<uint64_t>(status.st_size) > limit)
-    return std::make_error_code(std::errc::file_too_large);
+  if (static_cast<uint64_t>(status.st_size) > limit) return std::make_error_code(std::errc::file_too_large);
   int fd = open_again(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   if (fd < 0) return last_error();
   std::error_code ec;
@@ -95,8 +92,7 @@ std::error_code read_regular_file(const fs::path& path, uint64_t limit, std::str
   return ec;
 }
 
-std::error_code write_new_file(const fs::path& path, std::string_view content, mode_t mode,
-                               bool lasting) {
+std::error_code write_new_file(const fs::path& path, std::string_view content, mode_t mode, bool lasting) {
   int fd = open_again(path.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
   if (fd < 0) return last_error();
   std::error_code ec = write_all(fd, content);
@@ -112,16 +108,13 @@ std::error_code write_into(const fs::path& path, std::string_view content) {
 
 std::error_code sync_to_disk(const fs::path& path) {
   int fd = open_again(path.c_str(), O_RDONLY);
-  if (fd < 0)
-    return errno == EACCES ? std::error_code() : last_error();  // may be written, not read
+  if (fd < 0) return errno == EACCES ? std::error_code() : last_error();  // may be written, not read
   std::error_code ec;
   if (::fsync(fd) != 0 && !unsupported(errno)) ec = last_error();
   return close_after(fd, ec);
 }
 
-std::error_code make_directory(const fs::path& path) {
-  return done_or(::mkdir(path.c_str(), 0777));
-}
+std::error_code make_directory(const fs::path& path) { return done_or(::mkdir(path.c_str(), 0777)); }
 
 std::error_code rename_fresh(const fs::path& from, const fs::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return {};
@@ -158,8 +151,7 @@ std::error_code link_or_copy(const fs::path& from, const fs::path& to) {
 
 std::error_code remove_tree(const fs::path& path) {
   struct stat status;
-  if (::lstat(path.c_str(), &status) != 0)
-    return errno == ENOENT ? std::error_code() : last_error();
+  if (::lstat(path.c_str(), &status) != 0) return errno == ENOENT ? std::error_code() : last_error();
   if (!S_ISDIR(status.st_mode)) return done_or(::unlink(path.c_str()));
   std::vector<std::string> names;
   std::error_code first = list_directory(path, names);

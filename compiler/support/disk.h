@@ -15,13 +15,11 @@
 namespace aotc {
 
 // Fails if the file exists. `lasting`: start writing it to the disk now; see `sync_to_disk`.
-std::error_code write_new_file(const std::filesystem::path& path, std::string_view content,
-                               mode_t mode, bool lasting);
+std::error_code write_new_file(const std::filesystem::path& path, std::string_view content, mode_t mode, bool lasting);
 // The names in a directory, sorted.
 std::error_code list_directory(const std::filesystem::path& path, std::vector<std::string>& out);
 // The content of a regular file of at most `limit` bytes; links are not followed.
-std::error_code read_regular_file(const std::filesystem::path& path, uint64_t limit,
-                                  std::string& out);
+std::error_code read_regular_file(const std::filesystem::path& path, uint64_t limit, std::string& out);
 
 // Writes into an existing device or pipe.
 std::error_code write_into(const std::filesystem::path& path, std::string_view content);

@@ -14,12 +14,10 @@ struct Names {
 };
 
 constexpr Names kNames[] = {
-    {DType::kBool, "bool", "uint8_t"}, {DType::kI8, "i8", "int8_t"},
-    {DType::kU8, "u8", "uint8_t"},     {DType::kI16, "i16", "int16_t"},
-    {DType::kU16, "u16", "uint16_t"},  {DType::kI32, "i32", "int32_t"},
-    {DType::kU32, "u32", "uint32_t"},  {DType::kI64, "i64", "int64_t"},
-    {DType::kF32, "f32", "float"},     {DType::kF64, "f64", "double"},
-    {DType::kI4, "i4", "int8_t"},
+    {DType::kBool, "bool", "uint8_t"}, {DType::kI8, "i8", "int8_t"},     {DType::kU8, "u8", "uint8_t"},
+    {DType::kI16, "i16", "int16_t"},   {DType::kU16, "u16", "uint16_t"}, {DType::kI32, "i32", "int32_t"},
+    {DType::kU32, "u32", "uint32_t"},  {DType::kI64, "i64", "int64_t"},  {DType::kF32, "f32", "float"},
+    {DType::kF64, "f64", "double"},    {DType::kI4, "i4", "int8_t"},
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ struct Mapping {
   std::atomic<uintptr_t> start{0};
   size_t size = 0;
   int fd = -1;
-  struct stat before {};
+  struct stat before{};
   char path[512] = {};
 };
 
@@ -58,7 +58,7 @@ void page_is_gone(int signal, siginfo_t* info, void*) {
 }
 
 void watch_pages() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = page_is_gone;
   action.sa_flags = SA_SIGINFO;
   ::sigaction(SIGBUS, &action, nullptr);
@@ -75,8 +75,9 @@ bool same_file(const struct stat& a, const struct stat& b) {
   return a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec && a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
 }
 
-// A page that is looked at brings the whole of its large folio along, megabytes of it. Folios that reach out of an area of
-// memory come page by page, so the mapping is made of small areas: neighbours differ in a flag that says nothing here.
+// A page that is looked at brings the whole of its large folio along, megabytes of it. Folios that reach out of an area
+// of memory come page by page, so the mapping is made of small areas: neighbours differ in a flag that says nothing
+// here.
 void keep_small(uint8_t* start, size_t size) {
   constexpr size_t kArea = size_t{256} << 10;
   for (size_t at = 0; at < size; at += 2 * kArea) (void)::madvise(start + at, std::min(kArea, size - at), MADV_RANDOM);
@@ -84,7 +85,7 @@ void keep_small(uint8_t* start, size_t size) {
 
 // Null: it cannot be mapped, and has to be read.
 Mapping* map_descriptor(int fd, const std::string& path, uint64_t limit) {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) return nullptr;
   const auto size = static_cast<uint64_t>(status.st_size);
   if (size < kSmallestMapped || size > limit) return nullptr;
@@ -115,7 +116,7 @@ FileBytes::FileBytes(std::vector<uint8_t> bytes) {
 }
 
 Result<FileBytes> map_file(const std::string& path, Diagnostics& diags, uint64_t limit) {
-  struct stat status {};
+  struct stat status{};
   // Opening alone may wait for somebody, or do something to a device.
   const bool large = ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
                      static_cast<uint64_t>(status.st_size) >= kSmallestMapped;
@@ -136,7 +137,7 @@ Status check_mapped_files(Diagnostics& diags) {
   std::lock_guard lock(mappings_change);
   bool same = true;
   for (const Mapping& m : mappings) {
-    struct stat now {};
+    struct stat now{};
     if (m.start == 0 || (::fstat(m.fd, &now) == 0 && same_file(now, m.before))) continue;
     Location where;
     where.file = m.path;

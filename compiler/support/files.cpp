@@ -75,8 +75,8 @@ const char* other_kind(mode_t mode) {
   return "it is a device, not a file";
 }
 
-Result<std::vector<uint8_t>> read_to_end(int fd, uint64_t expected, const Location& where,
-                                         uint64_t limit, Diagnostics& diags) {
+Result<std::vector<uint8_t>> read_to_end(int fd, uint64_t expected, const Location& where, uint64_t limit,
+                                         Diagnostics& diags) {
   std::vector<uint8_t> bytes;
   size_t filled = 0;
   while (true) {
@@ -96,15 +96,13 @@ Result<std::vector<uint8_t>> read_to_end(int fd, uint64_t expected, const Locati
 
 }  // namespace
 
-Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags,
-                                       uint64_t limit) {
+Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags, uint64_t limit) {
   Location where;
   where.file = path;
   struct stat status;
   // Before it is opened: that alone may wait for somebody, or do something to a device.
   if (::stat(path.c_str(), &status) != 0) return unreadable(where, reason_of(errno), diags);
-  if (const char* kind = other_kind(status.st_mode); *kind != '\0')
-    return unreadable(where, kind, diags);
+  if (const char* kind = other_kind(status.st_mode); *kind != '\0') return unreadable(where, kind, diags);
   if (static_cast<uint64_t>(status.st_size) > limit) return too_large(where, limit, diags);
   const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return unreadable(where, reason_of(errno), diags);
@@ -135,8 +133,7 @@ Status unwritten(const std::string& path, const std::error_code& ec, Diagnostics
 Status write_file(const std::string& path, const std::string& content, Diagnostics& diags) {
   struct stat status{};
   const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode))
-    return unwritten(path, std::make_error_code(std::errc::is_a_directory), diags);
+  if (exists && S_ISDIR(status.st_mode)) return unwritten(path, std::make_error_code(std::errc::is_a_directory), diags);
   if (exists && !S_ISREG(status.st_mode)) return unwritten(path, write_into(path, content), diags);
   WorkArea area(resolve_output(path), path);
   if (!area.open(false, diags)) return kFailure;

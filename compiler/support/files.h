@@ -15,12 +15,10 @@ namespace aotc {
 
 // The bytes of `path`, a regular file whose size is checked before it is read. Reports [file-read] if it cannot be
 // read, [file-too-large] over `limit`.
-Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags,
-                                       uint64_t limit = uint64_t{1} << 30);
+Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags, uint64_t limit = uint64_t{1} << 30);
 
 // Standard input up to its end, with the same errors.
-Result<std::vector<uint8_t>> read_standard_input(Diagnostics& diags,
-                                                 uint64_t limit = uint64_t{1} << 30);
+Result<std::vector<uint8_t>> read_standard_input(Diagnostics& diags, uint64_t limit = uint64_t{1} << 30);
 
 // Writes one file, all or nothing, as OutputDirectory does; streams into a device or pipe. Reports [file-write],
 // [output-busy].

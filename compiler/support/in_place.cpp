@@ -77,8 +77,7 @@ std::error_code write_journal(const fs::path& area, const InPlaceChange& change)
 
 }  // namespace
 
-std::error_code change_in_place(const fs::path& area, const fs::path& target,
-                                const InPlaceChange& change) {
+std::error_code change_in_place(const fs::path& area, const fs::path& target, const InPlaceChange& change) {
   if (std::error_code ec = write_journal(area, change)) return ec;
   Change steps(area, target);
   std::error_code ec;

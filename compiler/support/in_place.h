@@ -22,10 +22,9 @@ struct InPlaceChange {
 };
 
 // Applies the whole change, or nothing if an error occurs.
-std::error_code change_in_place(const std::filesystem::path& area,
-                                const std::filesystem::path& target, const InPlaceChange& change);
+std::error_code change_in_place(const std::filesystem::path& area, const std::filesystem::path& target,
+                                const InPlaceChange& change);
 // Completes the change of a killed run, if the area has one. Files that were changed since are not touched.
-std::error_code finish_in_place(const std::filesystem::path& area,
-                                const std::filesystem::path& target);
+std::error_code finish_in_place(const std::filesystem::path& area, const std::filesystem::path& target);
 
 }  // namespace aotc

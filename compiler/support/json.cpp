@@ -15,11 +15,9 @@ namespace {
 template <typename J>
 class Builder : public nlohmann::detail::json_sax_dom_parser<J> {
  public:
-  Builder(std::string_view text, J& out)
-      : nlohmann::detail::json_sax_dom_parser<J>(out, false), text_(text) {}
+  Builder(std::string_view text, J& out) : nlohmann::detail::json_sax_dom_parser<J>(out, false), text_(text) {}
 
-  bool parse_error(size_t behind, const std::string& token,
-                   const nlohmann::detail::out_of_range& /*error*/) {
+  bool parse_error(size_t behind, const std::string& token, const nlohmann::detail::out_of_range& /*error*/) {
     problem_ = JsonProblem{"a number is out of range: " + token.substr(0, 40),
                            place_of(text_, behind - std::min(behind, token.size())), true};
     return false;
@@ -94,13 +92,9 @@ std::string json_reason(std::string_view what) {
   return std::string(what);
 }
 
-std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::json& out) {
-  return parse(text, out);
-}
+std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::json& out) { return parse(text, out); }
 
-std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::ordered_json& out) {
-  return parse(text, out);
-}
+std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::ordered_json& out) { return parse(text, out); }
 
 std::string json_text(const nlohmann::json& value, int indent, JsonCharacters characters) {
   return print(value, indent, characters);

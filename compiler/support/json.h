@@ -32,8 +32,7 @@ std::string json_reason(std::string_view what);
 enum class JsonCharacters { kUtf8, kAscii };  // kAscii: others are written as \uXXXX
 
 // `indent`: blanks per level; -1: everything on one line. Strings that are not UTF-8 are repaired with U+FFFD.
-std::string json_text(const nlohmann::json& value, int indent = -1,
-                      JsonCharacters characters = JsonCharacters::kUtf8);
+std::string json_text(const nlohmann::json& value, int indent = -1, JsonCharacters characters = JsonCharacters::kUtf8);
 std::string json_text(const nlohmann::ordered_json& value, int indent = -1,
                       JsonCharacters characters = JsonCharacters::kUtf8);
 

@@ -17,10 +17,9 @@ struct Code {
   const char* text;
   DType dtype;
 };
-constexpr Code kCodes[] = {{"|b1", DType::kBool}, {"|i1", DType::kI8},  {"|u1", DType::kU8},
-                           {"<i2", DType::kI16},  {"<u2", DType::kU16}, {"<i4", DType::kI32},
-                           {"<u4", DType::kU32},  {"<i8", DType::kI64}, {"<f4", DType::kF32},
-                           {"<f8", DType::kF64}};
+constexpr Code kCodes[] = {{"|b1", DType::kBool}, {"|i1", DType::kI8},  {"|u1", DType::kU8},  {"<i2", DType::kI16},
+                           {"<u2", DType::kU16},  {"<i4", DType::kI32}, {"<u4", DType::kU32}, {"<i8", DType::kI64},
+                           {"<f4", DType::kF32},  {"<f8", DType::kF64}};
 
 // Text behind "'key':" in the header's dictionary.
 std::string value_of(const std::string& header, const std::string& key) {
@@ -83,8 +82,8 @@ Result<NpyArray> read_npy(const std::string& path, Diagnostics& diags) {
   }
   size_t data = start + length;
   if (static_cast<int64_t>(bytes->size() - data) != elements * size_of(out.dtype))
-    return fail(fmt::format("{} bytes of data, the shape needs {}", bytes->size() - data,
-                            elements * size_of(out.dtype)));
+    return fail(
+        fmt::format("{} bytes of data, the shape needs {}", bytes->size() - data, elements * size_of(out.dtype)));
   out.bytes.assign(bytes->begin() + static_cast<long>(data), bytes->end());
   return out;
 }

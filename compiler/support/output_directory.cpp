@@ -26,11 +26,7 @@ using Files = std::map<std::string, OutputDirectory::File>;
 class Commit {
  public:
   Commit(const Files& files, std::string shown, bool force, bool lasting, Diagnostics& diags)
-      : files_(files),
-        force_(force),
-        lasting_(lasting),
-        diags_(diags),
-        area_(resolve_output(shown), shown) {
+      : files_(files), force_(force), lasting_(lasting), diags_(diags), area_(resolve_output(shown), shown) {
     where_.file = std::move(shown);
   }
 
@@ -54,8 +50,7 @@ class Commit {
   }
   Failure failed(const std::error_code& ec, const std::string& name = "") {
     const std::string file = name.empty() ? "" : fmt::format(" '{}'", escape_for_display(name));
-    return error("file-write",
-                 fmt::format("cannot write output directory{}: {}", file, ec.message()), kNeedsRoom);
+    return error("file-write", fmt::format("cannot write output directory{}: {}", file, ec.message()), kNeedsRoom);
   }
 
   Status check_target() {
@@ -63,8 +58,7 @@ class Commit {
     std::error_code ec;
     there_ = is_there(target);
     if (!there_ || fs::is_directory(fs::symlink_status(target, ec))) return success();
-    return error("output-exists", "output path exists and is not a directory",
-                 "choose another -o DIRECTORY");
+    return error("output-exists", "output path exists and is not a directory", "choose another -o DIRECTORY");
   }
 
   // Whose is what is there?
@@ -78,16 +72,14 @@ class Commit {
     if (text) list = read_list(*text, list_file);
     if (!ec) ec = judge_present(target, list, files_, present_);
     if (ec)
-      return error("file-read",
-                   fmt::format("cannot look through the output directory: {}", ec.message()),
+      return error("file-read", fmt::format("cannot look through the output directory: {}", ec.message()),
                    "choose another -o DIRECTORY");
     auto lines = describe_not_ours(present_, kMostListed);
     if (lines.empty()) return success();
     if (force_) return check_conflicts();
-    auto& d = diags_.error(
-        where_, "output-exists",
-        list ? "output directory holds files that were changed or added since aotc wrote it"
-             : "output directory exists and was not made by aotc");
+    auto& d = diags_.error(where_, "output-exists",
+                           list ? "output directory holds files that were changed or added since aotc wrote it"
+                                : "output directory exists and was not made by aotc");
     for (std::string& line : lines) d.note(std::move(line));
     d.help(
         "choose another -o DIRECTORY, or pass --force: files of the names that are written are "
@@ -95,9 +87,7 @@ class Commit {
     return kFailure;
   }
 
-  static bool is_foreign(const Present& p) {
-    return p.owner == Owner::kChanged || p.owner == Owner::kAdded;
-  }
+  static bool is_foreign(const Present& p) { return p.owner == Owner::kChanged || p.owner == Owner::kAdded; }
   bool survives(const Present& p) const { return is_foreign(p) && !files_.contains(p.name); }
 
   // A file where a directory must be, or the other way round.
@@ -116,8 +106,7 @@ class Commit {
         if (kept.contains(name.substr(0, i))) in_the_way = name.substr(0, i);
       if (in_the_way.empty()) continue;
       return error("output-exists",
-                   fmt::format("'{}' is in the way of '{}'", escape_for_display(in_the_way),
-                               escape_for_display(name)),
+                   fmt::format("'{}' is in the way of '{}'", escape_for_display(in_the_way), escape_for_display(name)),
                    "move or rename it, or choose another -o DIRECTORY");
     }
     return success();
@@ -130,8 +119,7 @@ class Commit {
     for (const auto& [name, file] : files_) {
       const fs::path path = fresh / name;
       if (std::error_code ec = make_folders(path.parent_path())) return failed(ec, name);
-      if (std::error_code ec =
-              write_new_file(path, file.content, file.executable ? 0777 : 0666, lasting_))
+      if (std::error_code ec = write_new_file(path, file.content, file.executable ? 0777 : 0666, lasting_))
         return failed(ec, name);
     }
     for (const auto& [name, file] : files_)
@@ -158,8 +146,7 @@ class Commit {
       if (!survives(p)) continue;
       const fs::path path = area_.fresh() / p.name;
       // Directories without files stay in what is somebody else's: a repository needs them.
-      if (p.directory && !folders_.contains(path.parent_path().string()) && !beside_kept(p))
-        continue;
+      if (p.directory && !folders_.contains(path.parent_path().string()) && !beside_kept(p)) continue;
       std::error_code ec = make_folders(p.directory ? path : path.parent_path());
       if (!ec && !p.directory) ec = link_or_copy(area_.target() / p.name, path);
       if (ec) return failed(ec, p.name);
@@ -196,15 +183,11 @@ class Commit {
     for (const Present& p : present_) {
       std::string sum;
       if (!p.directory)
-        if (std::error_code ec = checksum_of_file(area_.target() / p.name, sum))
-          return failed(ec, p.name);
-      if (files_.contains(p.name))
-        change.put[p.name] = sum;
-      else if (!survives(p))
-        change.drop[p.name] = sum;
+        if (std::error_code ec = checksum_of_file(area_.target() / p.name, sum)) return failed(ec, p.name);
+      if (files_.contains(p.name)) change.put[p.name] = sum;
+      else if (!survives(p)) change.drop[p.name] = sum;
     }
-    if (std::error_code ec = change_in_place(area_.area(), area_.target(), change))
-      return failed(ec);
+    if (std::error_code ec = change_in_place(area_.area(), area_.target(), change)) return failed(ec);
     if (lasting_)
       if (std::error_code ec = sync_to_disk(area_.target())) return failed(ec);
     warn();
@@ -228,11 +211,9 @@ class Commit {
     std::vector<std::string> lines;
     for (const Present& p : present_)
       if (!p.directory && is_foreign(p) && files_.contains(p.name))
-        lines.push_back((p.owner == Owner::kChanged ? "changed: " : "added: ") +
-                        escape_for_display(p.name));
+        lines.push_back((p.owner == Owner::kChanged ? "changed: " : "added: ") + escape_for_display(p.name));
     if (lines.empty()) return;
-    auto& d =
-        diags_.warning(where_, "output-replaced", "files that aotc did not write so were replaced");
+    auto& d = diags_.warning(where_, "output-replaced", "files that aotc did not write so were replaced");
     for (size_t i = 0; i < std::min(lines.size(), kMostListed); ++i) d.note(lines[i]);
     if (lines.size() > kMostListed) d.note(fmt::format("and {} more", lines.size() - kMostListed));
   }

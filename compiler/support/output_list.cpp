@@ -33,9 +33,8 @@ std::error_code content_of(const fs::path& path, uint64_t limit, std::optional<s
   const std::error_code ec = read_regular_file(path, limit, content);
   out.reset();
   if (!ec) out = std::move(content);
-  for (std::errc expected :
-       {std::errc::not_supported, std::errc::permission_denied, std::errc::file_too_large,
-        std::errc::no_such_file_or_directory, std::errc::not_a_directory})
+  for (std::errc expected : {std::errc::not_supported, std::errc::permission_denied, std::errc::file_too_large,
+                             std::errc::no_such_file_or_directory, std::errc::not_a_directory})
     if (ec == expected) return {};
   return ec;
 }
@@ -77,9 +76,7 @@ std::string shown_folder(const std::string& name, const std::set<std::string>& o
 
 }  // namespace
 
-std::string checksum_of(std::string_view content) {
-  return fmt::format("{:016x}", stable_hash(content));
-}
+std::string checksum_of(std::string_view content) { return fmt::format("{:016x}", stable_hash(content)); }
 
 std::error_code checksum_of_file(const fs::path& path, std::string& out) {
   std::optional<std::string> content;
@@ -121,9 +118,8 @@ std::optional<Checksums> read_list(const std::string& json, const std::string& n
   for (const auto& [file, sum] : written["files"].items())
     if (sum.is_string()) out[file] = sum.get<std::string>();
   // Of the text with zeros where it stands.
-  const std::string own = written.contains("checksum") && written["checksum"].is_string()
-                              ? written["checksum"].get<std::string>()
-                              : "";
+  const std::string own =
+      written.contains("checksum") && written["checksum"].is_string() ? written["checksum"].get<std::string>() : "";
   const size_t at = own.empty() ? std::string::npos : json.rfind("\"" + own + "\"");
   std::string plain = json;
   if (at != std::string::npos) plain.replace(at + 1, own.size(), kNoChecksum);
@@ -133,14 +129,11 @@ std::optional<Checksums> read_list(const std::string& json, const std::string& n
 
 bool Present::same_as(const Present& other) const {
   return name == other.name && directory == other.directory &&
-         (directory ||
-          (inode == other.inode && size == other.size && changed.tv_sec == other.changed.tv_sec &&
-           changed.tv_nsec == other.changed.tv_nsec));
+         (directory || (inode == other.inode && size == other.size && changed.tv_sec == other.changed.tv_sec &&
+                        changed.tv_nsec == other.changed.tv_nsec));
 }
 
-std::error_code list_present(const fs::path& root, std::vector<Present>& out) {
-  return walk(root, "", out);
-}
+std::error_code list_present(const fs::path& root, std::vector<Present>& out) { return walk(root, "", out); }
 
 std::error_code judge_present(const fs::path& root, const std::optional<Checksums>& list,
                               const std::map<std::string, OutputDirectory::File>& to_write,
@@ -150,8 +143,7 @@ std::error_code judge_present(const fs::path& root, const std::optional<Checksum
     const auto known = list ? list->find(p.name) : Checksums::const_iterator();
     const bool listed = list && known != list->end();
     const auto planned = to_write.find(p.name);
-    const bool compare = planned != to_write.end() &&
-                         static_cast<uint64_t>(p.size) == planned->second.content.size();
+    const bool compare = planned != to_write.end() && static_cast<uint64_t>(p.size) == planned->second.content.size();
     std::optional<std::string> content;
     if (listed || compare)
       if (std::error_code ec = content_of(root / p.name, kMostOfFile, content)) return ec;
@@ -165,8 +157,7 @@ std::error_code judge_present(const fs::path& root, const std::optional<Checksum
 std::vector<std::string> describe_not_ours(const std::vector<Present>& present, size_t limit) {
   std::set<std::string> ours;  // folders that hold something of aotc's
   for (const Present& p : present)
-    for (size_t i = p.name.find('/'); p.owner != Owner::kAdded && i != std::string::npos;
-         i = p.name.find('/', i + 1))
+    for (size_t i = p.name.find('/'); p.owner != Owner::kAdded && i != std::string::npos; i = p.name.find('/', i + 1))
       ours.insert(p.name.substr(0, i));
   std::vector<std::string> out;
   std::map<std::string, int> folders;
@@ -176,16 +167,13 @@ std::vector<std::string> describe_not_ours(const std::vector<Present>& present, 
     const std::string folder = p.owner == Owner::kAdded ? shown_folder(p.name, ours) : "";
     if (!folder.empty() && folders[folder]++ > 0) continue;
     if (out.size() < limit)
-      out.push_back((p.owner == Owner::kAdded ? "added: " : "changed: ") +
-                    (folder.empty() ? p.name : folder));
-    else
-      ++more;
+      out.push_back((p.owner == Owner::kAdded ? "added: " : "changed: ") + (folder.empty() ? p.name : folder));
+    else ++more;
   }
   for (std::string& line : out) {
     const auto found = folders.find(line.substr(line.find(' ') + 1));
     line = escape_for_display(line);
-    if (found != folders.end())
-      line += fmt::format(" ({} file{})", found->second, found->second == 1 ? "" : "s");
+    if (found != folders.end()) line += fmt::format(" ({} file{})", found->second, found->second == 1 ? "" : "s");
   }
   if (more > 0) out.push_back(fmt::format("and {} more", more));
   return out;

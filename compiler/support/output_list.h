@@ -53,8 +53,7 @@ struct Present {
 // Everything below `root` sorted by name, without non-empty directories. Links are not followed.
 std::error_code list_present(const std::filesystem::path& root, std::vector<Present>& out);
 // Sets the owner of each entry.
-std::error_code judge_present(const std::filesystem::path& root,
-                              const std::optional<Checksums>& list,
+std::error_code judge_present(const std::filesystem::path& root, const std::optional<Checksums>& list,
                               const std::map<std::string, OutputDirectory::File>& to_write,
                               std::vector<Present>& present);
 

@@ -27,8 +27,8 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
-void become_program(const std::vector<std::string>& argv, const std::string& program,
-                    const std::string& directory, int in, int out, int error) {
+void become_program(const std::vector<std::string>& argv, const std::string& program, const std::string& directory,
+                    int in, int out, int error) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // What aotc ignores, programs are not used to ignore.
@@ -44,17 +44,14 @@ void become_program(const std::vector<std::string>& argv, const std::string& pro
   _exit(127);
 }
 
-ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory,
-                          int timeout_seconds,
+ProcessResult run_process(const std::vector<std::string>& argv, const std::string& directory, int timeout_seconds,
                           const std::function<bool(const std::string&)>& on_output) {
   ProcessResult result;
   std::string program = find_program(argv[0]);
   int pipe_ends[2];
   if (program.empty() || pipe2(pipe_ends, O_CLOEXEC) != 0) return result;
   pid_t pid = fork();
-  if (pid == 0)
-    become_program(argv, program, directory, open("/dev/null", O_RDONLY), pipe_ends[1],
-                   pipe_ends[1]);
+  if (pid == 0) become_program(argv, program, directory, open("/dev/null", O_RDONLY), pipe_ends[1], pipe_ends[1]);
   close(pipe_ends[1]);
   if (pid < 0) {
     close(pipe_ends[0]);
@@ -65,8 +62,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
   auto deadline = Clock::now() + std::chrono::seconds(timeout_seconds);
   char chunk[4096];
   while (true) {
-    auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd p{pipe_ends[0], POLLIN, 0};
     int ready = left > 0 ? poll(&p, 1, static_cast<int>(std::min<long long>(left, 1 << 30))) : 0;
     if (ready < 0 && errno == EINTR) continue;
@@ -87,8 +83,7 @@ ProcessResult run_process(const std::vector<std::string>& argv, const std::strin
       break;
     }
   }
-  if (result.output.size() > kMostProcessOutput)
-    result.output.erase(0, result.output.size() - kMostProcessOutput);
+  if (result.output.size() > kMostProcessOutput) result.output.erase(0, result.output.size() - kMostProcessOutput);
   close(pipe_ends[0]);
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {

@@ -17,10 +17,7 @@ constexpr size_t kMostAsked = 64, kAlwaysAsked = 20000;
 class RepeatSearch {
  public:
   RepeatSearch(const std::vector<int>& list, size_t least, const RepeatGain& gain)
-      : list_(list),
-        least_(std::max<size_t>(least, 2)),
-        gain_(gain),
-        left_(kMostAsked * list.size() + kAlwaysAsked) {}
+      : list_(list), least_(std::max<size_t>(least, 2)), gain_(gain), left_(kMostAsked * list.size() + kAlwaysAsked) {}
 
   std::vector<Repeat> run() {
     std::vector<std::pair<size_t, size_t>> open = {{0, list_.size()}};
@@ -33,8 +30,7 @@ class RepeatSearch {
       open.push_back({begin, best.begin});
       open.push_back({best.end(), end});
     }
-    std::sort(found_.begin(), found_.end(),
-              [](const Repeat& a, const Repeat& b) { return a.begin < b.begin; });
+    std::sort(found_.begin(), found_.end(), [](const Repeat& a, const Repeat& b) { return a.begin < b.begin; });
     return std::move(found_);
   }
 
@@ -75,8 +71,7 @@ class RepeatSearch {
 
 }  // namespace
 
-std::vector<Repeat> find_repeats(const std::vector<int>& list, size_t least,
-                                 const RepeatGain& gain) {
+std::vector<Repeat> find_repeats(const std::vector<int>& list, size_t least, const RepeatGain& gain) {
   return RepeatSearch(list, least, gain).run();
 }
 

@@ -23,7 +23,6 @@ using RepeatGain = std::function<int64_t(const Repeat&)>;
 
 // Disjoint repeats in the order of the list, of at least `least` iterations and a period of at most kMostPeriod items.
 inline constexpr size_t kMostPeriod = 512;
-std::vector<Repeat> find_repeats(const std::vector<int>& list, size_t least,
-                                 const RepeatGain& gain);
+std::vector<Repeat> find_repeats(const std::vector<int>& list, size_t least, const RepeatGain& gain);
 
 }  // namespace aotc

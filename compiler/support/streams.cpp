@@ -39,12 +39,10 @@ void flush_out() {
 void write_err(std::string_view text) { (void)std::fwrite(text.data(), 1, text.size(), stderr); }
 
 int finish_streams(int code) {
-  if (first_error == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
-    first_error = errno;
+  if (first_error == 0 && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)) first_error = errno;
   if (first_error == 0) return code;
   if (first_error != EPIPE)
-    print_err("standard output: error: cannot write: {} [file-write]\n",
-              std::strerror(first_error));
+    print_err("standard output: error: cannot write: {} [file-write]\n", std::strerror(first_error));
   return code == 0 ? 1 : code;
 }
 

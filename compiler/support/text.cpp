@@ -12,15 +12,14 @@ namespace {
 
 // C99 keywords and names that <stdint.h>, <string.h> and C++ make awkward as parameters.
 constexpr std::string_view kReserved[] = {
-    "alignas",  "and",      "asm",      "auto",     "bool",    "break",    "case",     "catch",
-    "char",     "class",    "compl",    "const",    "continue", "default", "delete",   "do",
-    "double",   "else",     "enum",     "errno",    "explicit", "export",  "extern",   "false",
-    "float",    "for",      "friend",   "goto",     "if",      "inline",   "int",      "linux",
-    "long",     "main",     "mutable",  "namespace", "new",    "not",      "operator", "or",
-    "private",  "protected", "public",  "register", "restrict", "return",  "short",    "signed",
-    "sizeof",   "static",   "struct",   "switch",   "template", "this",    "throw",    "true",
-    "try",      "typedef",  "typeid",   "typename", "union",   "unix",     "unsigned", "using",
-    "virtual",  "void",     "volatile", "while",    "xor"};
+    "alignas", "and",     "asm",      "auto",     "bool",    "break",     "case",   "catch",    "char",
+    "class",   "compl",   "const",    "continue", "default", "delete",    "do",     "double",   "else",
+    "enum",    "errno",   "explicit", "export",   "extern",  "false",     "float",  "for",      "friend",
+    "goto",    "if",      "inline",   "int",      "linux",   "long",      "main",   "mutable",  "namespace",
+    "new",     "not",     "operator", "or",       "private", "protected", "public", "register", "restrict",
+    "return",  "short",   "signed",   "sizeof",   "static",  "struct",    "switch", "template", "this",
+    "throw",   "true",    "try",      "typedef",  "typeid",  "typename",  "union",  "unix",     "unsigned",
+    "using",   "virtual", "void",     "volatile", "while",   "xor"};
 
 char ascii_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
@@ -94,8 +93,7 @@ std::string c_comment_text(std::string_view text, size_t limit) {
   return out;
 }
 
-std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates,
-                                 size_t count) {
+std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates, size_t count) {
   std::vector<std::pair<size_t, std::string>> ranked;
   for (const std::string& c : candidates) {
     size_t d = edit_distance(name, c);
@@ -114,7 +112,8 @@ TextPlace place_of(std::string_view text, size_t offset) {
   return place;
 }
 
-std::string filled_in(std::string_view word, std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
+std::string filled_in(std::string_view word,
+                      std::initializer_list<std::pair<std::string_view, std::string_view>> values) {
   std::string out;
   while (!word.empty()) {
     auto place = std::find_if(values.begin(), values.end(), [&](const auto& v) { return word.starts_with(v.first); });
@@ -127,8 +126,7 @@ std::string filled_in(std::string_view word, std::initializer_list<std::pair<std
 std::string with_commas(int64_t value) {
   const auto bits = static_cast<uint64_t>(value);
   std::string digits = std::to_string(value < 0 ? 0 - bits : bits);  // INT64_MIN has no negative
-  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3)
-    digits.insert(static_cast<size_t>(i), ",");
+  for (int i = static_cast<int>(digits.size()) - 3; i > 0; i -= 3) digits.insert(static_cast<size_t>(i), ",");
   return value < 0 ? "-" + digits : digits;
 }
 

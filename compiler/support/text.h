@@ -48,8 +48,7 @@ std::string c_comment_text(std::string_view text, size_t limit = 100);
 
 // At most `count` candidates closest to `name` by edit distance, best first; none that differs in more than a third of
 // its letters.
-std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates,
-                                 size_t count = 3);
+std::vector<std::string> closest(std::string_view name, const std::vector<std::string>& candidates, size_t count = 3);
 
 // Line and column, both from 1, of the byte at `offset`; columns count bytes.
 struct TextPlace {
@@ -59,7 +58,8 @@ struct TextPlace {
 TextPlace place_of(std::string_view text, size_t offset);
 
 // Replaces each placeholder (such as "{image}") in a word by its value; placeholders inside values are not replaced.
-std::string filled_in(std::string_view word, std::initializer_list<std::pair<std::string_view, std::string_view>> values);
+std::string filled_in(std::string_view word,
+                      std::initializer_list<std::pair<std::string_view, std::string_view>> values);
 
 // 1234567 -> "1,234,567".
 std::string with_commas(int64_t value);

@@ -43,8 +43,7 @@ class ParamsReader {
       if (!read_array(param)) return kFailure;
     }
     where_.tensor.clear();
-    if (at_ != bytes_.size())
-      return fail(at_, fmt::format("{} bytes follow the last array", bytes_.size() - at_));
+    if (at_ != bytes_.size()) return fail(at_, fmt::format("{} bytes follow the last array", bytes_.size() - at_));
     return params;
   }
 
@@ -99,8 +98,7 @@ class ParamsReader {
       uint64_t length = 0;
       if (!number(length, "the length of a name")) return false;
       if (length > left()) {
-        (void)fail(at, fmt::format("a name of {} bytes does not fit the {} bytes that follow",
-                                   length, left()));
+        (void)fail(at, fmt::format("a name of {} bytes does not fit the {} bytes that follow", length, left()));
         return false;
       }
       Param& param = params.emplace_back();
@@ -120,22 +118,18 @@ class ParamsReader {
     if (!magic(kArrayMagic, "an array")) return false;
     size_t at = at_;
     int32_t device_type = 0, device_id = 0, rank = 0;
-    if (!number(device_type, "an array's device") || !number(device_id, "an array's device"))
-      return false;
+    if (!number(device_type, "an array's device") || !number(device_id, "an array's device")) return false;
     if (device_type != kCpu || device_id != 0) {
-      (void)fail(at, fmt::format("an array is of device {}:{}, files have them of 1:0 (CPU)",
-                                 device_type, device_id));
+      (void)fail(at, fmt::format("an array is of device {}:{}, files have them of 1:0 (CPU)", device_type, device_id));
       return false;
     }
     at = at_;
     if (!number(rank, "an array's number of dimensions")) return false;
-    if (!number(param.type.code, "an array's element type") ||
-        !number(param.type.bits, "an array's element type") ||
+    if (!number(param.type.code, "an array's element type") || !number(param.type.bits, "an array's element type") ||
         !number(param.type.lanes, "an array's element type"))
       return false;
     if (rank < 0 || static_cast<uint64_t>(rank) > left() / 8) {
-      (void)fail(at, fmt::format("an array of {} dimensions does not fit the {} bytes that follow",
-                                 rank, left()));
+      (void)fail(at, fmt::format("an array of {} dimensions does not fit the {} bytes that follow", rank, left()));
       return false;
     }
     return read_data(param, static_cast<size_t>(rank));
@@ -159,13 +153,11 @@ class ParamsReader {
     int64_t size = 0;
     if (!number(size, "an array's size")) return false;
     if (size < 0 || static_cast<uint64_t>(size) != expected) {
-      (void)fail(at, fmt::format("an array of {} bytes, its shape and {} take {}", size,
-                                 param.type.str(), expected));
+      (void)fail(at, fmt::format("an array of {} bytes, its shape and {} take {}", size, param.type.str(), expected));
       return false;
     }
     if (expected > left()) {
-      (void)fail(at,
-                 fmt::format("the file ends within an array: {} of {} bytes", left(), expected));
+      (void)fail(at, fmt::format("the file ends within an array: {} of {} bytes", left(), expected));
       return false;
     }
     auto data = bytes_.subspan(at_, expected);
@@ -182,8 +174,7 @@ class ParamsReader {
 
 template <typename T>
 void append(std::vector<uint8_t>& out, T value) {
-  for (size_t i = 0; i < sizeof(T); ++i)
-    out.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * i)));
+  for (size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * i)));
 }
 
 }  // namespace
@@ -191,8 +182,8 @@ void append(std::vector<uint8_t>& out, T value) {
 std::optional<DType> DataType::dtype() const {
   if (lanes != 1) return std::nullopt;
   if ((code == kUInt && bits == 1) || (code == kBool && bits == 8)) return DType::kBool;
-  for (DType t : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32,
-                  DType::kI64, DType::kF32, DType::kF64})
+  for (DType t : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32, DType::kI64, DType::kF32,
+                  DType::kF64})
     if (of(t) == *this) return t;
   return std::nullopt;
 }
@@ -231,8 +222,7 @@ std::optional<DataType> data_type_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-Result<std::vector<Param>> read_params(std::span<const uint8_t> bytes, const std::string& file,
-                                       Diagnostics& diags) {
+Result<std::vector<Param>> read_params(std::span<const uint8_t> bytes, const std::string& file, Diagnostics& diags) {
   return ParamsReader(bytes, file, diags).read();
 }
 

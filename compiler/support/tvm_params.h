@@ -44,8 +44,7 @@ struct Param {
 
 // All arrays of a parameters file in file order. Reports [graph-params] with the byte offset of the first damage.
 // Allocates at most a small multiple of `bytes`, even for malicious files.
-Result<std::vector<Param>> read_params(std::span<const uint8_t> bytes, const std::string& file,
-                                       Diagnostics& diags);
+Result<std::vector<Param>> read_params(std::span<const uint8_t> bytes, const std::string& file, Diagnostics& diags);
 
 // The bytes that TVM writes for these arrays in this order.
 std::vector<uint8_t> write_params(std::span<const Param> params);

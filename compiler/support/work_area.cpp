@@ -35,8 +35,7 @@ bool is_area(const fs::path& path, const std::string& prefix) {
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return false;
   if (name.find_first_not_of("0123456789-", prefix.size()) != std::string::npos) return false;
   struct stat status;
-  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) &&
-         status.st_uid == ::geteuid();
+  return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
 }  // namespace
@@ -49,8 +48,7 @@ fs::path resolve_output(const std::string& path) {
   return out;
 }
 
-Failure WorkArea::fail(const char* slug, const std::string& what, const char* help,
-                       Diagnostics& diags) const {
+Failure WorkArea::fail(const char* slug, const std::string& what, const char* help, Diagnostics& diags) const {
   Location where;
   where.file = shown_;
   diags.error(where, slug, what).help(help);
@@ -64,8 +62,7 @@ bool WorkArea::holds_the_only_one() const {
 
 WorkArea::~WorkArea() {
   try {
-    if (!area_.empty() && !holds_the_only_one())
-      (void)remove_tree(area_);  // or the next run does it
+    if (!area_.empty() && !holds_the_only_one()) (void)remove_tree(area_);  // or the next run does it
     if (!put_)
       for (auto it = made_.rbegin(); it != made_.rend(); ++it) ::rmdir(it->c_str());
   } catch (...) {  // no memory for a name: as if it was killed
@@ -76,15 +73,13 @@ WorkArea::~WorkArea() {
 Status WorkArea::make_folders(Diagnostics& diags) {
   std::vector<fs::path> missing;
   std::error_code ec;
-  for (fs::path p = target_.parent_path(); !fs::exists(p, ec) && p.has_relative_path();
-       p = p.parent_path())
+  for (fs::path p = target_.parent_path(); !fs::exists(p, ec) && p.has_relative_path(); p = p.parent_path())
     missing.push_back(p);
   for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
     made_.reserve(made_.size() + 1);
     ec = make_directory(*it);
     if (ec && ec != std::errc::file_exists)
-      return fail("file-write",
-                  fmt::format("cannot make directory '{}': {}", it->string(), ec.message()), kNeedsRoom,
+      return fail("file-write", fmt::format("cannot make directory '{}': {}", it->string(), ec.message()), kNeedsRoom,
                   diags);
     if (!ec) made_.push_back(*it);
   }
@@ -96,10 +91,8 @@ Status WorkArea::lock(Diagnostics& diags) {
   // A folder that may be written but not listed has no lock; nor do some network file systems.
   if (lock_ < 0 && errno == EACCES) return success();
   if (lock_ < 0)
-    return fail(
-        "file-write",
-        fmt::format("cannot open its directory: {}", std::generic_category().message(errno)), kNeedsRoom,
-        diags);
+    return fail("file-write", fmt::format("cannot open its directory: {}", std::generic_category().message(errno)),
+                kNeedsRoom, diags);
   for (int i = 0; i < kTries; ++i) {
     if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return success();
     if (errno != EWOULDBLOCK && errno != EINTR) break;
@@ -116,18 +109,15 @@ Status WorkArea::lock(Diagnostics& diags) {
 
 Status WorkArea::finish(const fs::path& left, Diagnostics& diags) {
   if (std::error_code ec = finish_in_place(left, target_))
-    return fail("file-write", fmt::format("cannot end what a killed run began: {}", ec.message()),
-                kNeedsRoom, diags);
+    return fail("file-write", fmt::format("cannot end what a killed run began: {}", ec.message()), kNeedsRoom, diags);
   const bool old = is_there(left / kTwoSteps) && is_there(left / "old");
   if (old && is_there(left / "new")) {
     if (is_there(target_))
-      return fail(
-          "output-exists",
-          fmt::format("what was here before is in '{}', where a killed run left it", left.string()),
-          "move what you need from there, delete it, and try again", diags);
+      return fail("output-exists",
+                  fmt::format("what was here before is in '{}', where a killed run left it", left.string()),
+                  "move what you need from there, delete it, and try again", diags);
     if (std::error_code ec = rename_fresh(left / "old", target_))
-      return fail("file-write",
-                  fmt::format("cannot bring back what a killed run took away: {}", ec.message()),
+      return fail("file-write", fmt::format("cannot bring back what a killed run took away: {}", ec.message()),
                   kNeedsRoom, diags);
   }
   (void)remove_tree(left);
@@ -139,8 +129,7 @@ Status WorkArea::clear_left_over(Diagnostics& diags) {
   const std::string prefix = area_prefix(target_);
   std::vector<std::string> names;
   if (std::error_code ec = list_directory(target_.parent_path(), names))
-    return fail("file-write", fmt::format("cannot look into its directory: {}", ec.message()),
-                kNeedsRoom, diags);
+    return fail("file-write", fmt::format("cannot look into its directory: {}", ec.message()), kNeedsRoom, diags);
   for (const std::string& name : names)
     if (const fs::path left = target_.parent_path() / name; is_area(left, prefix))
       if (!finish(left, diags)) return kFailure;
@@ -159,8 +148,7 @@ Status WorkArea::open(bool folders, Diagnostics& diags) {
     if (ec != std::errc::file_exists) break;
   }
   if (!ec) return success();
-  return fail("file-write", fmt::format("cannot write in its directory: {}", ec.message()), kNeedsRoom,
-              diags);
+  return fail("file-write", fmt::format("cannot write in its directory: {}", ec.message()), kNeedsRoom, diags);
 }
 
 std::error_code WorkArea::put_in_two_steps() {
@@ -182,8 +170,7 @@ std::error_code WorkArea::put(bool lasting) {
   there_was_one_ = is_there(target_);
   exchanged_ = false;
   can_go_back_ = true;
-  std::error_code ec =
-      there_was_one_ ? exchange(fresh_one, target_) : rename_fresh(fresh_one, target_);
+  std::error_code ec = there_was_one_ ? exchange(fresh_one, target_) : rename_fresh(fresh_one, target_);
   exchanged_ = there_was_one_ && !ec;
   if (there_was_one_ && ec == std::errc::function_not_supported) ec = put_in_two_steps();
   if (ec) return ec;

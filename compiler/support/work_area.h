@@ -22,8 +22,7 @@ std::filesystem::path resolve_output(const std::string& path);
 class WorkArea {
  public:
   // `target`: a result of `resolve_output`. `shown`: the name in messages.
-  WorkArea(std::filesystem::path target, std::string shown)
-      : target_(std::move(target)), shown_(std::move(shown)) {}
+  WorkArea(std::filesystem::path target, std::string shown) : target_(std::move(target)), shown_(std::move(shown)) {}
   // Deletes the area, and the folders created for it if the target did not appear.
   ~WorkArea();
   WorkArea(const WorkArea&) = delete;
@@ -52,8 +51,7 @@ class WorkArea {
   Status finish(const std::filesystem::path& left, Diagnostics& diags);
   std::error_code put_in_two_steps();
   bool holds_the_only_one() const;
-  Failure fail(const char* slug, const std::string& what, const char* help,
-               Diagnostics& diags) const;
+  Failure fail(const char* slug, const std::string& what, const char* help, Diagnostics& diags) const;
 
   std::filesystem::path target_, area_;
   std::string shown_;

@@ -188,9 +188,8 @@ void extend(ops::TargetInfo& t, std::string_view name, const std::function<bool(
   }
   if (all.empty()) return;
   if (t.lowerings) all.insert(all.end(), t.lowerings->begin(), t.lowerings->end());
-  std::stable_sort(all.begin(), all.end(), [](const ops::TargetLowering& a, const ops::TargetLowering& b) {
-    return a.priority > b.priority;
-  });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ops::TargetLowering& a, const ops::TargetLowering& b) { return a.priority > b.priority; });
   t.lowerings = std::make_shared<const std::vector<ops::TargetLowering>>(std::move(all));
 }
 

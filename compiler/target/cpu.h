@@ -16,8 +16,8 @@
 namespace aotc::target {
 
 struct CpuQuery {
-  std::string cpu;  // "cortex-m4": chooses the cycle costs
-  std::string isa;  // "armv7e-m", "rv32imac", "native"
+  std::string cpu;                            // "cortex-m4": chooses the cycle costs
+  std::string isa;                            // "armv7e-m", "rv32imac", "native"
   std::function<bool(std::string_view)> has;  // features: "dsp", "mve", "fpu"
   bool assembly = true;                       // false: portable C only
 };

@@ -57,7 +57,7 @@ struct Family {
   // And of single operations, where it is not what they make of them for Thumb-2.
   void (*operations)(const ops::TargetInfo& target, OperationCosts& costs) = nullptr;
   std::vector<Extension> extensions;  // for cores of this family only
-  std::vector<KernelText> kernels;  // of cores that need no feature for them
+  std::vector<KernelText> kernels;    // of cores that need no feature for them
 };
 
 // nullptr if no family has it.

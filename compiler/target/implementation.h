@@ -24,14 +24,15 @@ struct CountArgument {
 };
 
 struct Implementation {
-  std::string condition;               // of the C preprocessor: when the text assembles and runs
-  std::string family = {};             // the same: whether this is a core of the kernel's family; empty: no such question
-  std::vector<std::string> lines;      // instructions and labels, each one line; notes and unwinding
+  std::string condition;           // of the C preprocessor: when the text assembles and runs
+  std::string family = {};         // the same: whether this is a core of the kernel's family; empty: no such question
+  std::vector<std::string> lines;  // instructions and labels, each one line; notes and unwinding
   std::vector<std::string> arguments;  // registers that take the kernel's arguments, and may be changed
   std::vector<std::string> clobbers;   // besides those, the flags and memory
   int stack_bytes = 0;                 // most that the text pushes
   // Bytes that the function's address must be a multiple of, where that is more than every compiler gives: ADR counts
-  // from a multiple of 4, and the assembler only knows the place within a section, which may start at any multiple of 2.
+  // from a multiple of 4, and the assembler only knows the place within a section, which may start at any multiple
+  // of 2.
   int function_alignment = 0;
   // Instructions of one call, nothing where unknown data decides.
   std::optional<int64_t> (*count)(const Implementation& made, const std::vector<CountArgument>& arguments) = nullptr;

@@ -29,9 +29,7 @@ int64_t element(const ops::Constant& table, int64_t index) {
 
 // The value that is brought into the range of int8; null for any other expression.
 const Expr* saturated(const Binary& e) {
-  if (e.op != BinaryOp::kMin || e.rhs->kind != ExprKind::kIntImm ||
-      e.lhs->kind != ExprKind::kBinary)
-    return nullptr;
+  if (e.op != BinaryOp::kMin || e.rhs->kind != ExprKind::kIntImm || e.lhs->kind != ExprKind::kBinary) return nullptr;
   const auto& inner = static_cast<const Binary&>(*e.lhs);
   const bool range = inner.op == BinaryOp::kMax && inner.rhs->kind == ExprKind::kIntImm &&
                      static_cast<const IntImm&>(*e.rhs).value == 127 &&
@@ -43,32 +41,32 @@ const Expr* saturated(const Binary& e) {
 
 double InstructionCounter::run(const Stmt& stmt) {
   return visit(stmt, Overloaded{
-      [&](const For& s) { return loop(s); },
-      [&](const If& s) {
-        const double test = cost(*s.condition) + c_.branch;
-        const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
-        const double then = !holds || *holds != 0 ? run(*s.then) : 0;
-        const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
-        return test + std::max(then, otherwise);
-      },
-      [&](const Declare& s) {
-        values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
-        return cost(*s.init);
-      },
-      [&](const Assign& s) { return cost(*s.value); },
-      [&](const Store& s) { return c_.store + address(*s.index) + cost(*s.value); },
-      [&](const Evaluate& s) { return cost(*s.value); },
-      [&](const Block& s) {
-        double out = 0;
-        for (const StmtPtr& child : s.body) out += run(*child);
-        return out;
-      },
-      [&](const CallKernel& s) { return kernel(s); },
-      [](const Alloc&) { return 0.0; },
-      [](const Fail&) { return 0.0; },
-      [](const Trace&) { return 0.0; },
-      [](const Comment&) { return 0.0; },
-  });
+                         [&](const For& s) { return loop(s); },
+                         [&](const If& s) {
+                           const double test = cost(*s.condition) + c_.branch;
+                           const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
+                           const double then = !holds || *holds != 0 ? run(*s.then) : 0;
+                           const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
+                           return test + std::max(then, otherwise);
+                         },
+                         [&](const Declare& s) {
+                           values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
+                           return cost(*s.init);
+                         },
+                         [&](const Assign& s) { return cost(*s.value); },
+                         [&](const Store& s) { return c_.store + address(*s.index) + cost(*s.value); },
+                         [&](const Evaluate& s) { return cost(*s.value); },
+                         [&](const Block& s) {
+                           double out = 0;
+                           for (const StmtPtr& child : s.body) out += run(*child);
+                           return out;
+                         },
+                         [&](const CallKernel& s) { return kernel(s); },
+                         [](const Alloc&) { return 0.0; },
+                         [](const Fail&) { return 0.0; },
+                         [](const Trace&) { return 0.0; },
+                         [](const Comment&) { return 0.0; },
+                     });
 }
 
 // Does a turn take what every other takes? Then the values of loop variables decide nothing in it.
@@ -83,28 +81,22 @@ bool InstructionCounter::is_uniform(const For& s) {
 bool InstructionCounter::all_alike(const Stmt& stmt, std::unordered_set<const Variable*>& own) {
   switch (stmt.kind) {
     case StmtKind::kIf:
-    case StmtKind::kCallKernel:
-      return false;
-    case StmtKind::kDeclare:
-      own.insert(static_cast<const Declare&>(stmt).var.get());
-      return true;
+    case StmtKind::kCallKernel: return false;
+    case StmtKind::kDeclare: own.insert(static_cast<const Declare&>(stmt).var.get()); return true;
     case StmtKind::kFor: {
       const auto& inner = static_cast<const For&>(stmt);
       for (const ExprPtr& bound : {inner.begin, inner.end})
         if (bound->kind != ExprKind::kIntImm &&
-            (bound->kind != ExprKind::kVarRef ||
-             own.contains(static_cast<const VarRef&>(*bound).var.get())))
+            (bound->kind != ExprKind::kVarRef || own.contains(static_cast<const VarRef&>(*bound).var.get())))
           return false;
       own.insert(inner.var.get());
       return all_alike(*inner.body, own);
     }
     case StmtKind::kBlock: {
       const auto& body = static_cast<const Block&>(stmt).body;
-      return std::all_of(body.begin(), body.end(),
-                         [&](const StmtPtr& s) { return all_alike(*s, own); });
+      return std::all_of(body.begin(), body.end(), [&](const StmtPtr& s) { return all_alike(*s, own); });
     }
-    default:
-      return true;
+    default: return true;
   }
 }
 
@@ -117,8 +109,7 @@ double InstructionCounter::loop(const For& s) {
     for (double i = 0; i < trips; ++i) out += turn(s, *begin + i * static_cast<double>(s.step));
     return out;
   }
-  values_[s.var.get()] =
-      begin ? Number(*begin + std::floor((trips - 1) / 2) * static_cast<double>(s.step)) : begin;
+  values_[s.var.get()] = begin ? Number(*begin + std::floor((trips - 1) / 2) * static_cast<double>(s.step)) : begin;
   const bool exactly = std::exchange(exactly_, exactly_ && (alike || trips <= 1));
   if (trips > 0) out += trips * (c_.turn + run(*s.body));
   exactly_ = exactly;
@@ -148,8 +139,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
     table.begin += begin.value_or(0);
     CountArgument argument{.pointer = true};
     if (table.data) {
-      const auto from =
-          static_cast<size_t>(table.begin) * static_cast<size_t>(size_of(table.data->dtype));
+      const auto from = static_cast<size_t>(table.begin) * static_cast<size_t>(size_of(table.data->dtype));
       argument.table = std::span<const uint8_t>(table.data->bytes);
       argument.table = argument.table.subspan(std::min(from, argument.table.size()));
       // What a long table says decides nothing but in bits that are the same everywhere.
@@ -167,12 +157,10 @@ double InstructionCounter::kernel(const CallKernel& s) {
     arguments.push_back({.pointer = false, .value = static_cast<int64_t>(n.value_or(0))});
     key += " " + std::to_string(n.value_or(0));
   }
-  if (auto seen = counted_.find(key); known && assembly_ && seen != counted_.end())
-    return out + seen->second;
+  if (auto seen = counted_.find(key); known && assembly_ && seen != counted_.end()) return out + seen->second;
   Number counted;
   if (auto text = assembly_ && known ? implementation_of(*s.kernel) : std::nullopt) {
-    if (c_.timing != nullptr && text->cycles != nullptr)
-      counted = text->cycles(*text, arguments, *c_.timing);
+    if (c_.timing != nullptr && text->cycles != nullptr) counted = text->cycles(*text, arguments, *c_.timing);
     else if (const auto n = text->count != nullptr ? text->count(*text, arguments) : std::nullopt)
       counted = static_cast<double>(*n);
   }
@@ -195,22 +183,22 @@ double InstructionCounter::address(const Expr& e) {
 
 double InstructionCounter::cost(const Expr& e) {
   return visit(e, Overloaded{
-      [](const IntImm&) { return 0.0; },
-      [](const FloatImm&) { return 0.0; },
-      [](const VarRef&) { return 0.0; },
-      [&](const Load& s) { return c_.memory + address(*s.index); },
-      [&](const Unary& s) { return cost(*s.value) + c_.alu; },
-      [&](const Binary& s) { return binary(s); },
-      [&](const Cast& s) {
-        const bool converts = is_float(s.type) != is_float(s.value->type);
-        return cost(*s.value) + (converts ? c_.float_add : 0);
-      },
-      [&](const Select& s) {
-        return cost(*s.condition) + std::max(cost(*s.if_true), cost(*s.if_false)) + c_.choose;
-      },
-      [&](const Call& s) { return call(s); },
-      [&](const Address& s) { return cost(*s.index); },
-  });
+                      [](const IntImm&) { return 0.0; },
+                      [](const FloatImm&) { return 0.0; },
+                      [](const VarRef&) { return 0.0; },
+                      [&](const Load& s) { return c_.memory + address(*s.index); },
+                      [&](const Unary& s) { return cost(*s.value) + c_.alu; },
+                      [&](const Binary& s) { return binary(s); },
+                      [&](const Cast& s) {
+                        const bool converts = is_float(s.type) != is_float(s.value->type);
+                        return cost(*s.value) + (converts ? c_.float_add : 0);
+                      },
+                      [&](const Select& s) {
+                        return cost(*s.condition) + std::max(cost(*s.if_true), cost(*s.if_false)) + c_.choose;
+                      },
+                      [&](const Call& s) { return call(s); },
+                      [&](const Address& s) { return cost(*s.index); },
+                  });
 }
 
 double InstructionCounter::binary(const Binary& e) {
@@ -224,8 +212,7 @@ double InstructionCounter::binary(const Binary& e) {
                                                      : c_.float_add);
   }
   switch (e.op) {
-    case BinaryOp::kMul:
-      return sides + (wide ? c_.high : c_.multiply);
+    case BinaryOp::kMul: return sides + (wide ? c_.high : c_.multiply);
     case BinaryOp::kAdd:
       // One instruction with the product.
       for (const ExprPtr& side : {e.lhs, e.rhs})
@@ -234,23 +221,16 @@ double InstructionCounter::binary(const Binary& e) {
           return sides;
       return sides + (wide ? 2 : 1) * c_.alu;
     case BinaryOp::kAnd:
-    case BinaryOp::kOr:
-      return sides;
+    case BinaryOp::kOr: return sides;
     case BinaryOp::kDiv:
-    case BinaryOp::kMod:
-      return sides +
-             (e.rhs->kind == ExprKind::kIntImm ? c_.divide : c_.divide_any) * (wide ? 4 : 1);
+    case BinaryOp::kMod: return sides + (e.rhs->kind == ExprKind::kIntImm ? c_.divide : c_.divide_any) * (wide ? 4 : 1);
     case BinaryOp::kMin:
-    case BinaryOp::kMax:
-      return sides + c_.choose;
+    case BinaryOp::kMax: return sides + c_.choose;
     case BinaryOp::kShr:
       // The high word of a product is there already.
-      if (wide && e.rhs->kind == ExprKind::kIntImm &&
-          static_cast<const IntImm&>(*e.rhs).value >= 32)
-        return sides;
+      if (wide && e.rhs->kind == ExprKind::kIntImm && static_cast<const IntImm&>(*e.rhs).value >= 32) return sides;
       [[fallthrough]];
-    default:
-      return sides + (wide ? 2 : 1) * c_.alu;
+    default: return sides + (wide ? 2 : 1) * c_.alu;
   }
 }
 
@@ -261,28 +241,22 @@ double InstructionCounter::call(const Call& e) {
     case Intrinsic::kKeep:
     case Intrinsic::kFence:
     case Intrinsic::kFloatBits:
-    case Intrinsic::kFloatFromBits:
-      return out + 1;
-    case Intrinsic::kAbs:
-      return out + 2;
+    case Intrinsic::kFloatFromBits: return out + 1;
+    case Intrinsic::kAbs: return out + 2;
     case Intrinsic::kMemcpy:
     case Intrinsic::kMemset:
       if (const Number bytes = value(*e.args[2]); bytes && *bytes <= 4 * c_.short_block)
         return out + std::ceil(*bytes / c_.short_block) * ((e.callee == Intrinsic::kMemcpy ? c_.memory : 0) + c_.store);
       return out + c_.block + c_.block_byte * value(*e.args[2]).value_or(0);
-    case Intrinsic::kSqrt:
-      return out + c_.float_divide;
-    case Intrinsic::kExp:
-      return out + c_.exponential;
-    default:
-      return out + c_.function;
+    case Intrinsic::kSqrt: return out + c_.float_divide;
+    case Intrinsic::kExp: return out + c_.exponential;
+    default: return out + c_.function;
   }
 }
 
 InstructionCounter::Number InstructionCounter::value(const Expr& e) {
   switch (e.kind) {
-    case ExprKind::kIntImm:
-      return static_cast<double>(static_cast<const IntImm&>(e).value);
+    case ExprKind::kIntImm: return static_cast<double>(static_cast<const IntImm&>(e).value);
     case ExprKind::kVarRef: {
       auto known = values_.find(static_cast<const VarRef&>(e).var.get());
       return known == values_.end() ? std::nullopt : known->second;
@@ -294,13 +268,11 @@ InstructionCounter::Number InstructionCounter::value(const Expr& e) {
       if (!index || table == tables_.end() || !table->second.data) return std::nullopt;
       const ops::Constant& data = *table->second.data;
       const auto at = static_cast<int64_t>(table->second.begin + *index);
-      if (is_float(data.dtype) || at < 0 ||
-          (at + 1) * size_of(data.dtype) > static_cast<int64_t>(data.bytes.size()))
+      if (is_float(data.dtype) || at < 0 || (at + 1) * size_of(data.dtype) > static_cast<int64_t>(data.bytes.size()))
         return std::nullopt;
       return static_cast<double>(element(data, at));
     }
-    case ExprKind::kCast:
-      return value(*static_cast<const Cast&>(e).value);
+    case ExprKind::kCast: return value(*static_cast<const Cast&>(e).value);
     case ExprKind::kUnary: {
       const auto& u = static_cast<const Unary&>(e);
       const Number v = value(*u.value);
@@ -311,10 +283,8 @@ InstructionCounter::Number InstructionCounter::value(const Expr& e) {
       const Number holds = value(*s.condition);
       return holds ? value(*holds != 0 ? *s.if_true : *s.if_false) : std::nullopt;
     }
-    case ExprKind::kBinary:
-      return value_of(static_cast<const Binary&>(e));
-    default:
-      return std::nullopt;
+    case ExprKind::kBinary: return value_of(static_cast<const Binary&>(e));
+    default: return std::nullopt;
   }
 }
 
@@ -322,42 +292,24 @@ InstructionCounter::Number InstructionCounter::value_of(const Binary& e) {
   const Number l = value(*e.lhs), r = value(*e.rhs);
   if (!l || !r) return std::nullopt;
   switch (e.op) {
-    case BinaryOp::kAdd:
-      return *l + *r;
-    case BinaryOp::kSub:
-      return *l - *r;
-    case BinaryOp::kMul:
-      return *l * *r;
-    case BinaryOp::kDiv:
-      return *r == 0 ? std::nullopt : Number(std::trunc(*l / *r));
-    case BinaryOp::kMod:
-      return *r == 0 ? std::nullopt : Number(std::fmod(*l, *r));
-    case BinaryOp::kMin:
-      return std::min(*l, *r);
-    case BinaryOp::kMax:
-      return std::max(*l, *r);
-    case BinaryOp::kShl:
-      return *l * std::exp2(*r);
-    case BinaryOp::kShr:
-      return std::floor(*l / std::exp2(*r));
-    case BinaryOp::kEq:
-      return *l == *r;
-    case BinaryOp::kNe:
-      return *l != *r;
-    case BinaryOp::kLt:
-      return *l < *r;
-    case BinaryOp::kLe:
-      return *l <= *r;
-    case BinaryOp::kGt:
-      return *l > *r;
-    case BinaryOp::kGe:
-      return *l >= *r;
-    case BinaryOp::kAnd:
-      return *l != 0 && *r != 0;
-    case BinaryOp::kOr:
-      return *l != 0 || *r != 0;
-    default:
-      return std::nullopt;
+    case BinaryOp::kAdd: return *l + *r;
+    case BinaryOp::kSub: return *l - *r;
+    case BinaryOp::kMul: return *l * *r;
+    case BinaryOp::kDiv: return *r == 0 ? std::nullopt : Number(std::trunc(*l / *r));
+    case BinaryOp::kMod: return *r == 0 ? std::nullopt : Number(std::fmod(*l, *r));
+    case BinaryOp::kMin: return std::min(*l, *r);
+    case BinaryOp::kMax: return std::max(*l, *r);
+    case BinaryOp::kShl: return *l * std::exp2(*r);
+    case BinaryOp::kShr: return std::floor(*l / std::exp2(*r));
+    case BinaryOp::kEq: return *l == *r;
+    case BinaryOp::kNe: return *l != *r;
+    case BinaryOp::kLt: return *l < *r;
+    case BinaryOp::kLe: return *l <= *r;
+    case BinaryOp::kGt: return *l > *r;
+    case BinaryOp::kGe: return *l >= *r;
+    case BinaryOp::kAnd: return *l != 0 && *r != 0;
+    case BinaryOp::kOr: return *l != 0 || *r != 0;
+    default: return std::nullopt;
   }
 }
 

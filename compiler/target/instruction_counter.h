@@ -59,8 +59,8 @@ class InstructionCounter {
 
   const OperationCosts& c_;
   bool assembly_;
-  int64_t turns_left_;  // to be made one by one
-  bool exactly_ = true;              // every loop variable around has a value that it has
+  int64_t turns_left_;   // to be made one by one
+  bool exactly_ = true;  // every loop variable around has a value that it has
   std::unordered_map<const tir::Buffer*, Table> tables_;
   std::unordered_map<const tir::Variable*, Number> values_;
   std::unordered_map<const tir::For*, bool> uniform_;

@@ -14,7 +14,8 @@ constexpr double kCyclesOfFunction = 1.5;  // of an instruction in the C library
 }  // namespace
 
 void OperationCosts::scale(double by) {
-  for (double* cost : {&memory, &store, &alu, &multiply, &high, &divide, &divide_any, &choose, &saturate, &turn, &branch, &call})
+  for (double* cost :
+       {&memory, &store, &alu, &multiply, &high, &divide, &divide_any, &choose, &saturate, &turn, &branch, &call})
     *cost *= by;
 }
 

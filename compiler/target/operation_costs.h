@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What compilers make of operations, in instructions and in cycles: the defaults are Thumb-2's, families of CPUs state others.
+// What compilers make of operations, in instructions and in cycles: the defaults are Thumb-2's, families of CPUs state
+// others.
 #pragma once
 
 #include "machine/timing.h"
@@ -22,12 +23,12 @@ struct OperationCosts {
   double branch = 2;
   double float_add = 1.35, float_multiply = 1.1, float_divide = 1;
   double exponential = 60, function = 105;  // exp; tanh, log ...
-  double call = 14;       // of a function, with its frame
-  double kernel_call = 4, argument = 1;    // of a kernel, and each of its arguments
-  double block = 24, block_byte = 1.25;    // memcpy, memset
+  double call = 14;                         // of a function, with its frame
+  double kernel_call = 4, argument = 1;     // of a kernel, and each of its arguments
+  double block = 24, block_byte = 1.25;     // memcpy, memset
   // Bytes that one instruction moves in blocks so short that they are no call; 0: every block counts as a call.
   int short_block = 0;
-  bool fused = true;      // a product and a sum are one
+  bool fused = true;  // a product and a sum are one
   // Kernels in assembly are counted in cycles; nullptr: in instructions.
   const machine::Timing* timing = nullptr;
 

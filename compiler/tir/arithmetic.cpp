@@ -103,14 +103,11 @@ bool fold_int(BinaryOp op, DType type, int64_t a, int64_t b, bool wrapping, int6
 }
 
 bool fold_float(BinaryOp op, DType type, double a, double b, double* result) {
-  if (type == DType::kF32)
-    return fold_float_as(op, static_cast<float>(a), static_cast<float>(b), result);
+  if (type == DType::kF32) return fold_float_as(op, static_cast<float>(a), static_cast<float>(b), result);
   return fold_float_as(op, a, b, result);
 }
 
-bool fold_int_cast(DType type, int64_t v, bool wrapping, int64_t* result) {
-  return finish(type, v, wrapping, result);
-}
+bool fold_int_cast(DType type, int64_t v, bool wrapping, int64_t* result) { return finish(type, v, wrapping, result); }
 
 bool float_to_int(DType type, double v, int64_t* result) {
   if (std::isnan(v)) return false;
@@ -155,9 +152,8 @@ constexpr IntrinsicInfo kIntrinsics[] = {
     {Intrinsic::kAtan2, "atan2", 2, true},
 };
 
-constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", "max",
-                                            "&",  "|",  "^",  "<<", ">>", "==", "!=",
-                                            "<",  "<=", ">",  ">=", "&&", "||"};
+constexpr std::string_view kBinaryText[] = {"+",  "-",  "*",  "/",  "%", "min", "max", "&",  "|",  "^",
+                                            "<<", ">>", "==", "!=", "<", "<=",  ">",   ">=", "&&", "||"};
 
 }  // namespace
 
@@ -176,9 +172,7 @@ const IntrinsicInfo* intrinsic_from_name(std::string_view name) {
 
 std::string_view spelling_of(BinaryOp op) { return kBinaryText[static_cast<size_t>(op)]; }
 
-std::string_view spelling_of(UnaryOp op) {
-  return op == UnaryOp::kNeg ? "-" : op == UnaryOp::kLogicalNot ? "!" : "~";
-}
+std::string_view spelling_of(UnaryOp op) { return op == UnaryOp::kNeg ? "-" : op == UnaryOp::kLogicalNot ? "!" : "~"; }
 
 std::string_view spelling_of(Role role) {
   switch (role) {

@@ -205,8 +205,8 @@ int32_t Assembler::mul_add(const Binary& sum, Op op, int32_t into) {
 int32_t Assembler::value(const Binary& b, int32_t into) {
   if (!b.lhs || !b.rhs) return fail("an operand is missing");
   if (b.lhs->type != b.rhs->type)
-    return fail(fmt::format("operands of '{}' are {} and {}", spelling_of(b.op),
-                            name_of(b.lhs->type), name_of(b.rhs->type)));
+    return fail(
+        fmt::format("operands of '{}' are {} and {}", spelling_of(b.op), name_of(b.lhs->type), name_of(b.rhs->type)));
   bool has_product = as_binary(b.lhs, BinaryOp::kMul) || as_binary(b.rhs, BinaryOp::kMul);
   if (b.op == BinaryOp::kAdd && !b.wrapping && has_product) {
     if (b.type == DType::kI32) return mul_add(b, Op::kMulAddI32, into);
@@ -360,8 +360,7 @@ void Assembler::run(const Store& s) {
     fail(fmt::format("'{}' is read only", s.buffer->name));
   DType type = s.buffer->dtype;
   if (!s.value || (s.value->type != type && s.value->type != promoted(type)))
-    fail(
-        fmt::format("the value stored to '{}' is not {}", s.buffer->name, name_of(promoted(type))));
+    fail(fmt::format("the value stored to '{}' is not {}", s.buffer->name, name_of(promoted(type))));
   index(s.index, &access);
   access.dst = expr(s.value);
   bool slow = observed_ && s.buffer->role != Role::kLocal;
@@ -386,14 +385,9 @@ void Assembler::run(const For& s) {
   int32_t first = here();
   statement(s.body);
   current_ = &s;
-  emit({.op = Op::kLoopNext,
-        .dst = variable,
-        .a = end,
-        .b = first,
-        .c = static_cast<int32_t>(s.step)});
+  emit({.op = Op::kLoopNext, .dst = variable, .a = end, .b = first, .c = static_cast<int32_t>(s.step)});
   program_.code[enter].b = here();
-  program_.loops.push_back(
-      {static_cast<size_t>(first), program_.code.size(), variable, s.var->name});
+  program_.loops.push_back({static_cast<size_t>(first), program_.code.size(), variable, s.var->name});
 }
 
 void Assembler::run(const If& s) {

@@ -24,8 +24,7 @@ Ex node(BinaryOp op, const Ex& a, const Ex& b, bool wrapping = false) {
 }
 
 bool is_truth(const Ex& e) {
-  return e.ptr()->kind == ExprKind::kBinary &&
-         gives_truth(static_cast<const Binary&>(*e.ptr()).op);
+  return e.ptr()->kind == ExprKind::kBinary && gives_truth(static_cast<const Binary&>(*e.ptr()).op);
 }
 
 // Matches `inner OP immediate` of a non-wrapping node.
@@ -182,8 +181,7 @@ Ex operator-(const Ex& a) {
   int64_t v = 0;
   double f = 0;
   int64_t negated = 0;
-  if (a.is_imm(&v) && fold_int(BinaryOp::kSub, a.type(), 0, v, false, &negated))
-    return make_int(a.type(), negated);
+  if (a.is_imm(&v) && fold_int(BinaryOp::kSub, a.type(), 0, v, false, &negated)) return make_int(a.type(), negated);
   if (float_imm(a, &f)) return make_float(a.type(), -f);
   return Ex(std::make_shared<Unary>(UnaryOp::kNeg, a.ptr()));
 }
@@ -237,12 +235,9 @@ Ex address(const BufferPtr& buffer, const Ex& index) {
 
 // ---------------------------------------------------------------- functions
 
-FunctionBuilder::FunctionBuilder(std::string name) : name_(std::move(name)) {
-  blocks_.emplace_back();
-}
+FunctionBuilder::FunctionBuilder(std::string name) : name_(std::move(name)) { blocks_.emplace_back(); }
 
-BufferPtr FunctionBuilder::param(std::string name, DType type, int64_t elements, Role role,
-                                 int alignment) {
+BufferPtr FunctionBuilder::param(std::string name, DType type, int64_t elements, Role role, int alignment) {
   auto buffer = std::make_shared<Buffer>();
   buffer->name = std::move(name);
   buffer->dtype = type;
@@ -259,8 +254,7 @@ BufferPtr FunctionBuilder::input(std::string name, DType type, int64_t elements)
 BufferPtr FunctionBuilder::output(std::string name, DType type, int64_t elements) {
   return param(std::move(name), type, elements, Role::kOutput, 1);
 }
-BufferPtr FunctionBuilder::constant(std::string name, DType type, int64_t elements,
-                                    int alignment) {
+BufferPtr FunctionBuilder::constant(std::string name, DType type, int64_t elements, int alignment) {
   return param(std::move(name), type, elements, Role::kConstant, alignment);
 }
 BufferPtr FunctionBuilder::scratch(std::string name, DType type, int64_t elements, int alignment) {
@@ -286,10 +280,8 @@ namespace {
 bool alike(const ExprPtr& a, const ExprPtr& b) {
   if (a == b) return true;
   if (a->kind != b->kind || a->type != b->type) return false;
-  if (a->kind == ExprKind::kIntImm)
-    return static_cast<const IntImm&>(*a).value == static_cast<const IntImm&>(*b).value;
-  if (a->kind == ExprKind::kVarRef)
-    return static_cast<const VarRef&>(*a).var == static_cast<const VarRef&>(*b).var;
+  if (a->kind == ExprKind::kIntImm) return static_cast<const IntImm&>(*a).value == static_cast<const IntImm&>(*b).value;
+  if (a->kind == ExprKind::kVarRef) return static_cast<const VarRef&>(*a).var == static_cast<const VarRef&>(*b).var;
   if (a->kind != ExprKind::kBinary) return false;
   const Binary& x = static_cast<const Binary&>(*a);
   const Binary& y = static_cast<const Binary&>(*b);
@@ -318,14 +310,12 @@ bool known_extent(const Ex& begin, const Ex& end, int64_t* extent) {
   return alike(x.ptr(), y.ptr());
 }
 
-bool is_empty(const StmtPtr& block) {
-  return !block || static_cast<const Block&>(*block).body.empty();
-}
+bool is_empty(const StmtPtr& block) { return !block || static_cast<const Block&>(*block).body.empty(); }
 
 }  // namespace
 
-void FunctionBuilder::loop(const std::string& name, const Ex& begin, const Ex& end,
-                           const std::function<void(Ex)>& body, int64_t step) {
+void FunctionBuilder::loop(const std::string& name, const Ex& begin, const Ex& end, const std::function<void(Ex)>& body,
+                           int64_t step) {
   assert(step > 0);
   assert(begin.type() == DType::kI32 && end.type() == DType::kI32);
   int64_t extent = 0;
@@ -364,9 +354,7 @@ void FunctionBuilder::if_(const Ex& condition, const Body& then, const Body& oth
 Ex FunctionBuilder::let(const std::string& name, const Ex& value) {
   ExprKind kind = value.ptr()->kind;
   if (kind == ExprKind::kIntImm || kind == ExprKind::kFloatImm) return value;
-  if (kind == ExprKind::kVarRef &&
-      !mutable_.contains(static_cast<const VarRef&>(*value.ptr()).var.get()))
-    return value;
+  if (kind == ExprKind::kVarRef && !mutable_.contains(static_cast<const VarRef&>(*value.ptr()).var.get())) return value;
   auto variable = std::make_shared<Variable>(Variable{name, value.type()});
   emit(std::make_shared<Declare>(variable, value.ptr(), false));
   return var_ref(variable);
@@ -391,19 +379,16 @@ void FunctionBuilder::store(const BufferPtr& buffer, const Ex& index, const Ex& 
   emit(std::make_shared<Store>(buffer, index.ptr(), value.ptr()));
 }
 
-void FunctionBuilder::copy(const BufferPtr& to, const Ex& to_index, const BufferPtr& from,
-                           const Ex& from_index, int64_t elements) {
+void FunctionBuilder::copy(const BufferPtr& to, const Ex& to_index, const BufferPtr& from, const Ex& from_index,
+                           int64_t elements) {
   assert(to->dtype == from->dtype);
   if (elements <= 0) return;
   Ex bytes(elements * size_of(to->dtype));
   emit(std::make_shared<Evaluate>(
-      call(Intrinsic::kMemcpy, DType::kI32,
-           {address(to, to_index), address(from, from_index), bytes})
-          .ptr()));
+      call(Intrinsic::kMemcpy, DType::kI32, {address(to, to_index), address(from, from_index), bytes}).ptr()));
 }
 
-void FunctionBuilder::fill_bytes(const BufferPtr& to, const Ex& index, int byte,
-                                 int64_t elements) {
+void FunctionBuilder::fill_bytes(const BufferPtr& to, const Ex& index, int byte, int64_t elements) {
   if (elements <= 0) return;
   Ex bytes(elements * size_of(to->dtype));
   emit(std::make_shared<Evaluate>(
@@ -416,9 +401,7 @@ void FunctionBuilder::trace(int64_t result, const BufferPtr& from, const Ex& ind
   emit(std::make_shared<Trace>(result, address(from, index).ptr(), elements * size_of(from->dtype)));
 }
 
-void FunctionBuilder::comment(std::string text) {
-  emit(std::make_shared<Comment>(std::move(text)));
-}
+void FunctionBuilder::comment(std::string text) { emit(std::make_shared<Comment>(std::move(text))); }
 
 void FunctionBuilder::run(const KernelPtr& kernel, const std::vector<Ex>& args) {
   std::vector<ExprPtr> list;
@@ -442,8 +425,7 @@ FunctionPtr FunctionBuilder::finish() {
   return function;
 }
 
-KernelPtr FunctionBuilder::finish_kernel(
-    std::string family, std::vector<std::pair<std::string, int64_t>> parameters) {
+KernelPtr FunctionBuilder::finish_kernel(std::string family, std::vector<std::pair<std::string, int64_t>> parameters) {
   auto made = std::make_shared<Kernel>();
   made->family = std::move(family);
   made->parameters = std::move(parameters);

@@ -20,8 +20,8 @@ namespace aotc::tir {
 class Ex {
  public:
   Ex() = default;
-  Ex(ExprPtr e) : e_(std::move(e)) {}  // NOLINT(google-explicit-constructor)
-  Ex(int64_t v);                       // NOLINT(google-explicit-constructor): an i32 immediate
+  Ex(ExprPtr e) : e_(std::move(e)) {}         // NOLINT(google-explicit-constructor)
+  Ex(int64_t v);                              // NOLINT(google-explicit-constructor): an i32 immediate
   Ex(int v) : Ex(static_cast<int64_t>(v)) {}  // NOLINT(google-explicit-constructor)
 
   const ExprPtr& ptr() const { return e_; }
@@ -85,8 +85,8 @@ class FunctionBuilder {
   using Body = std::function<void()>;
   // Loops from begin to end (exclusive). A loop that runs once becomes its body with the value substituted; a loop that
   // never runs becomes nothing.
-  void loop(const std::string& name, const Ex& begin, const Ex& end,
-            const std::function<void(Ex)>& body, int64_t step = 1);
+  void loop(const std::string& name, const Ex& begin, const Ex& end, const std::function<void(Ex)>& body,
+            int64_t step = 1);
   void if_(const Ex& condition, const Body& then, const Body& otherwise = nullptr);
   // An immutable value; immediates and immutable variables are returned unchanged, a mutable variable is copied.
   Ex let(const std::string& name, const Ex& value);
@@ -95,7 +95,7 @@ class FunctionBuilder {
   void assign(const Ex& variable, const Ex& value);
   void store(const BufferPtr& buffer, const Ex& index, const Ex& value);
   void copy(const BufferPtr& to, const Ex& to_index, const BufferPtr& from, const Ex& from_index,
-            int64_t elements);  // memcpy; element types agree
+            int64_t elements);                                                        // memcpy; element types agree
   void fill_bytes(const BufferPtr& to, const Ex& index, int byte, int64_t elements);  // memset
   void comment(std::string text);
   void fail();
@@ -106,8 +106,7 @@ class FunctionBuilder {
   Ex scalar(const std::string& name);
   FunctionPtr finish();
   // Turns the function into the meaning of a kernel.
-  KernelPtr finish_kernel(std::string family,
-                          std::vector<std::pair<std::string, int64_t>> parameters);
+  KernelPtr finish_kernel(std::string family, std::vector<std::pair<std::string, int64_t>> parameters);
 
  private:
   BufferPtr param(std::string name, DType type, int64_t elements, Role role, int alignment);

@@ -19,9 +19,9 @@ struct Form {
 };
 
 inline constexpr Form<StmtKind> kStatementForms[] = {
-    {"for", StmtKind::kFor},       {"if", StmtKind::kIf},          {"let", StmtKind::kDeclare},
-    {"var", StmtKind::kDeclare},   {"eval", StmtKind::kEvaluate},  {"{", StmtKind::kBlock},
-    {"alloc", StmtKind::kAlloc},   {"run", StmtKind::kCallKernel}, {"fail", StmtKind::kFail},
+    {"for", StmtKind::kFor},     {"if", StmtKind::kIf},          {"let", StmtKind::kDeclare},
+    {"var", StmtKind::kDeclare}, {"eval", StmtKind::kEvaluate},  {"{", StmtKind::kBlock},
+    {"alloc", StmtKind::kAlloc}, {"run", StmtKind::kCallKernel}, {"fail", StmtKind::kFail},
     {"trace", StmtKind::kTrace},
 };
 

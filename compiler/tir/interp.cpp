@@ -57,16 +57,10 @@ bool Machine::run() {
   }
   for (;; ++pc) {
     switch (pc->op) {
-      case Op::kHalt:
-        return true;
-      case Op::kFail:
-        TRAP(TrapCode::kFail);
-      case Op::kMove:
-        r[pc->dst] = r[pc->a];
-        break;
-      case Op::kJump:
-        pc = code + pc->a - 1;
-        break;
+      case Op::kHalt: return true;
+      case Op::kFail: TRAP(TrapCode::kFail);
+      case Op::kMove: r[pc->dst] = r[pc->a]; break;
+      case Op::kJump: pc = code + pc->a - 1; break;
       case Op::kJumpIfZero:
         if (r[pc->a].i == 0) pc = code + pc->b - 1;
         break;
@@ -80,18 +74,15 @@ bool Machine::run() {
         if (v < r[pc->a].i) pc = code + pc->b - 1;
         break;
       }
-      case Op::kAllocate:
-        std::fill_n(live[pc->a].defined, live[pc->a].elements, uint8_t{0});
-        break;
-#define LOAD(N, T, F, undefined_check)                                       \
-  int64_t at = r[pc->b].i + r[pc->c].i;                                      \
-  const Live& b = live[pc->a];                                               \
-  if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(b.elements))        \
-    TRAP(TrapCode::kIndex, at, 0, 0, pc->a);                                 \
-  undefined_check;                                                           \
-  T v;                                                                       \
-  std::memcpy(&v, b.data + at * static_cast<int64_t>(sizeof(T)), sizeof(T)); \
-  r[pc->dst].F = v;                                                          \
+      case Op::kAllocate: std::fill_n(live[pc->a].defined, live[pc->a].elements, uint8_t{0}); break;
+#define LOAD(N, T, F, undefined_check)                                                                         \
+  int64_t at = r[pc->b].i + r[pc->c].i;                                                                        \
+  const Live& b = live[pc->a];                                                                                 \
+  if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(b.elements)) TRAP(TrapCode::kIndex, at, 0, 0, pc->a); \
+  undefined_check;                                                                                             \
+  T v;                                                                                                         \
+  std::memcpy(&v, b.data + at * static_cast<int64_t>(sizeof(T)), sizeof(T));                                   \
+  r[pc->dst].F = v;                                                                                            \
   break;
 #define X(N, T, F)     \
   case Op::kLoad##N: { \
@@ -105,18 +96,17 @@ bool Machine::run() {
   }
         AOTC_TIR_ELEMENTS(X)
 #undef X
-#define X(N, T, F)                                                                              \
-  case Op::kStore##N: {                                                                         \
-    int64_t at = r[pc->b].i + r[pc->c].i;                                                       \
-    const Live& b = live[pc->a];                                                                \
-    if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(b.elements))                         \
-      TRAP(TrapCode::kIndex, at, 0, 0, pc->a);                                                  \
-    T v = static_cast<T>(r[pc->dst].F);                                                         \
-    if (std::is_integral_v<T> && (v != r[pc->dst].F || (DType::k##N == DType::kBool && v > 1))) \
-      TRAP(TrapCode::kFit, r[pc->dst].i, static_cast<int64_t>(DType::k##N));                    \
-    std::memcpy(b.data + at * static_cast<int64_t>(sizeof(T)), &v, sizeof(T));                  \
-    if (b.defined) b.defined[at] = 1;                                                           \
-    break;                                                                                      \
+#define X(N, T, F)                                                                                               \
+  case Op::kStore##N: {                                                                                          \
+    int64_t at = r[pc->b].i + r[pc->c].i;                                                                        \
+    const Live& b = live[pc->a];                                                                                 \
+    if (static_cast<uint64_t>(at) >= static_cast<uint64_t>(b.elements)) TRAP(TrapCode::kIndex, at, 0, 0, pc->a); \
+    T v = static_cast<T>(r[pc->dst].F);                                                                          \
+    if (std::is_integral_v<T> && (v != r[pc->dst].F || (DType::k##N == DType::kBool && v > 1)))                  \
+      TRAP(TrapCode::kFit, r[pc->dst].i, static_cast<int64_t>(DType::k##N));                                     \
+    std::memcpy(b.data + at * static_cast<int64_t>(sizeof(T)), &v, sizeof(T));                                   \
+    if (b.defined) b.defined[at] = 1;                                                                            \
+    break;                                                                                                       \
   }
         AOTC_TIR_ELEMENTS(X)
 #undef X
@@ -134,10 +124,8 @@ bool Machine::run() {
         if (!done) return false;
         break;
       }
-      case Op::kAddI32:
-        I32_RESULT(r[pc->a].i + r[pc->b].i)
-      case Op::kSubI32:
-        I32_RESULT(r[pc->a].i - r[pc->b].i)
+      case Op::kAddI32: I32_RESULT(r[pc->a].i + r[pc->b].i)
+      case Op::kSubI32: I32_RESULT(r[pc->a].i - r[pc->b].i)
       case Op::kMulI32:
         I32_RESULT(r[pc->a].i * r[pc->b].i)
         BINARY(kAddI32Wrap, i, static_cast<int32_t>(x + y))
@@ -151,10 +139,8 @@ bool Machine::run() {
         r[pc->dst].i = sum;
         break;
       }
-      case Op::kAddI64:
-        I64_RESULT(__builtin_add_overflow)
-      case Op::kSubI64:
-        I64_RESULT(__builtin_sub_overflow)
+      case Op::kAddI64: I64_RESULT(__builtin_add_overflow)
+      case Op::kSubI64: I64_RESULT(__builtin_sub_overflow)
       case Op::kMulI64:
         I64_RESULT(__builtin_mul_overflow)
         BINARY(kMinInt, i, x < y ? x : y)
@@ -197,53 +183,32 @@ bool Machine::run() {
         BINARY(kDivF64, d, x / y)
         BINARY(kMinF64, d, x < y ? x : y)
         BINARY(kMaxF64, d, x > y ? x : y)
-      case Op::kCompareF32:
-        r[pc->dst].i = compare_floats(pc->flag, r[pc->a].f, r[pc->b].f);
-        break;
-      case Op::kCompareF64:
-        r[pc->dst].i = compare_floats(pc->flag, r[pc->a].d, r[pc->b].d);
-        break;
+      case Op::kCompareF32: r[pc->dst].i = compare_floats(pc->flag, r[pc->a].f, r[pc->b].f); break;
+      case Op::kCompareF64: r[pc->dst].i = compare_floats(pc->flag, r[pc->a].d, r[pc->b].d); break;
       case Op::kNegInt: {
         int64_t x = r[pc->a].i;
         if (!fold_int(BinaryOp::kSub, static_cast<DType>(pc->flag), 0, x, false, &r[pc->dst].i))
           TRAP(TrapCode::kArithmetic, x, 0);
         break;
       }
-      case Op::kNegF32:
-        r[pc->dst].f = -r[pc->a].f;
-        break;
-      case Op::kNegF64:
-        r[pc->dst].d = -r[pc->a].d;
-        break;
-      case Op::kLogicalNot:
-        r[pc->dst].i = r[pc->a].i == 0;
-        break;
-      case Op::kBitNot:
-        r[pc->dst].i = wrap_to(static_cast<DType>(pc->flag), ~r[pc->a].i);
-        break;
+      case Op::kNegF32: r[pc->dst].f = -r[pc->a].f; break;
+      case Op::kNegF64: r[pc->dst].d = -r[pc->a].d; break;
+      case Op::kLogicalNot: r[pc->dst].i = r[pc->a].i == 0; break;
+      case Op::kBitNot: r[pc->dst].i = wrap_to(static_cast<DType>(pc->flag), ~r[pc->a].i); break;
       case Op::kCastInt: {
         int64_t x = r[pc->a].i;
         if (!fold_int_cast(type_of(pc->flag), x, wraps(pc->flag), &r[pc->dst].i))
           TRAP(TrapCode::kFit, x, static_cast<int64_t>(type_of(pc->flag)));
         break;
       }
-      case Op::kIntToF32:
-        r[pc->dst].f = static_cast<float>(r[pc->a].i);
-        break;
-      case Op::kIntToF64:
-        r[pc->dst].d = static_cast<double>(r[pc->a].i);
-        break;
-      case Op::kF32ToF64:
-        r[pc->dst].d = r[pc->a].f;
-        break;
-      case Op::kF64ToF32:
-        r[pc->dst].f = static_cast<float>(r[pc->a].d);
-        break;
+      case Op::kIntToF32: r[pc->dst].f = static_cast<float>(r[pc->a].i); break;
+      case Op::kIntToF64: r[pc->dst].d = static_cast<double>(r[pc->a].i); break;
+      case Op::kF32ToF64: r[pc->dst].d = r[pc->a].f; break;
+      case Op::kF64ToF32: r[pc->dst].f = static_cast<float>(r[pc->a].d); break;
       case Op::kF32ToInt:
       case Op::kF64ToInt: {
         double x = pc->op == Op::kF32ToInt ? r[pc->a].f : r[pc->a].d;
-        if (!float_to_int(static_cast<DType>(pc->flag), x, &r[pc->dst].i))
-          TRAP(TrapCode::kFloatFit, 0, pc->flag, x);
+        if (!float_to_int(static_cast<DType>(pc->flag), x, &r[pc->dst].i)) TRAP(TrapCode::kFloatFit, 0, pc->flag, x);
         break;
       }
     }
@@ -264,12 +229,10 @@ Diagnostic& report(Diagnostics& diags, const Function& function, std::string mes
 }
 
 // Whether the memory has the parameters' sizes and everything fits this machine.
-bool check_memory(const Function& function, const Program& program,
-                  const std::vector<Memory>& memory, Diagnostics& diags) {
+bool check_memory(const Function& function, const Program& program, const std::vector<Memory>& memory,
+                  Diagnostics& diags) {
   if (memory.size() != function.params.size()) {
-    report(
-        diags, function,
-        fmt::format("called with {} parameters, takes {}", memory.size(), function.params.size()));
+    report(diags, function, fmt::format("called with {} parameters, takes {}", memory.size(), function.params.size()));
     return false;
   }
   int64_t local = 0;
@@ -288,8 +251,7 @@ bool check_memory(const Function& function, const Program& program,
     }
     const Memory& m = memory[static_cast<size_t>(s.param)];
     if (m.bytes == bytes && (m.data || bytes == 0)) continue;
-    report(diags, function,
-           fmt::format("parameter '{}' is given {} bytes, takes {}", b.name, m.bytes, bytes));
+    report(diags, function, fmt::format("parameter '{}' is given {} bytes, takes {}", b.name, m.bytes, bytes));
     return false;
   }
   return true;

@@ -40,8 +40,7 @@ std::pair<BufferPtr, ExprPtr> Inliner::place(const BufferPtr& b, const ExprPtr& 
   auto found = bindings_.find(b.get());
   ExprPtr at = expr(index);
   if (found == bindings_.end()) return {b, at};
-  return {found->second.buffer, std::make_shared<Binary>(BinaryOp::kAdd, DType::kI32,
-                                                         found->second.base, at, false)};
+  return {found->second.buffer, std::make_shared<Binary>(BinaryOp::kAdd, DType::kI32, found->second.base, at, false)};
 }
 
 ExprPtr Inliner::place(const ExprPtr& e) {
@@ -78,8 +77,7 @@ StmtPtr Inliner::call(const CallKernel& c) {
     bindings[meaning.params[i].get()] = {buffer, std::make_shared<VarRef>(base)};
   }
   for (size_t i = 0; i < meaning.scalars.size(); ++i)
-    if (meaning.params.size() + i < c.args.size())
-      declare(meaning.scalars[i], expr(c.args[meaning.params.size() + i]));
+    if (meaning.params.size() + i < c.args.size()) declare(meaning.scalars[i], expr(c.args[meaning.params.size() + i]));
   std::swap(bindings_, bindings);
   body.push_back(stmt(meaning.body));
   std::swap(bindings_, bindings);

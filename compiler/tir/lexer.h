@@ -23,9 +23,7 @@ class Lexer {
   Token next();
 
  private:
-  char peek(size_t ahead = 0) const {
-    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
-  }
+  char peek(size_t ahead = 0) const { return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0'; }
   void skip_space();
   size_t number_length() const;
   size_t punctuation_length() const;

@@ -13,8 +13,7 @@
 
 namespace aotc::tir {
 
-Machine::Machine(const Program& program, const std::vector<Memory>& memory,
-                 AccessObserver* observer)
+Machine::Machine(const Program& program, const std::vector<Memory>& memory, AccessObserver* observer)
     : program_(program), registers_(program.registers), observer_(observer) {
   size_t words = 0;
   size_t shadows = 0;
@@ -94,59 +93,24 @@ namespace {
 template <typename T>
 bool call_float(Intrinsic id, T x, T y, T* out) {
   switch (id) {
-    case Intrinsic::kExp:
-      *out = std::exp(x);
-      return true;
-    case Intrinsic::kLog:
-      *out = std::log(x);
-      return true;
-    case Intrinsic::kTanh:
-      *out = std::tanh(x);
-      return true;
-    case Intrinsic::kSqrt:
-      *out = std::sqrt(x);
-      return true;
-    case Intrinsic::kFloor:
-      *out = std::floor(x);
-      return true;
-    case Intrinsic::kCeil:
-      *out = std::ceil(x);
-      return true;
-    case Intrinsic::kRound:
-      *out = std::round(x);
-      return true;
-    case Intrinsic::kAbs:
-      *out = std::fabs(x);
-      return true;
-    case Intrinsic::kErf:
-      *out = std::erf(x);
-      return true;
-    case Intrinsic::kSin:
-      *out = std::sin(x);
-      return true;
-    case Intrinsic::kCos:
-      *out = std::cos(x);
-      return true;
-    case Intrinsic::kPow:
-      *out = std::pow(x, y);
-      return true;
-    case Intrinsic::kRoundToEven:
-      *out = std::nearbyint(x);
-      return true;
-    case Intrinsic::kFmod:
-      *out = std::fmod(x, y);
-      return true;
-    case Intrinsic::kErfc:
-      *out = std::erfc(x);
-      return true;
-    case Intrinsic::kExpm1:
-      *out = std::expm1(x);
-      return true;
-    case Intrinsic::kAtan2:
-      *out = std::atan2(x, y);
-      return true;
-    default:
-      return false;
+    case Intrinsic::kExp: *out = std::exp(x); return true;
+    case Intrinsic::kLog: *out = std::log(x); return true;
+    case Intrinsic::kTanh: *out = std::tanh(x); return true;
+    case Intrinsic::kSqrt: *out = std::sqrt(x); return true;
+    case Intrinsic::kFloor: *out = std::floor(x); return true;
+    case Intrinsic::kCeil: *out = std::ceil(x); return true;
+    case Intrinsic::kRound: *out = std::round(x); return true;
+    case Intrinsic::kAbs: *out = std::fabs(x); return true;
+    case Intrinsic::kErf: *out = std::erf(x); return true;
+    case Intrinsic::kSin: *out = std::sin(x); return true;
+    case Intrinsic::kCos: *out = std::cos(x); return true;
+    case Intrinsic::kPow: *out = std::pow(x, y); return true;
+    case Intrinsic::kRoundToEven: *out = std::nearbyint(x); return true;
+    case Intrinsic::kFmod: *out = std::fmod(x, y); return true;
+    case Intrinsic::kErfc: *out = std::erfc(x); return true;
+    case Intrinsic::kExpm1: *out = std::expm1(x); return true;
+    case Intrinsic::kAtan2: *out = std::atan2(x, y); return true;
+    default: return false;
   }
 }
 
@@ -176,8 +140,7 @@ bool Machine::call(const Instr& in) {
     r[in.dst].i = v;
     return true;
   }
-  return fold_int(BinaryOp::kSub, type, 0, v, false, &r[in.dst].i) ||
-         trap(TrapCode::kArithmetic, v, 0);
+  return fold_int(BinaryOp::kSub, type, 0, v, false, &r[in.dst].i) || trap(TrapCode::kArithmetic, v, 0);
 }
 
 bool Machine::check_span(int buffer, int64_t index, int64_t bytes, bool reads) {
@@ -200,8 +163,7 @@ void Machine::mark_written(Live& b, int64_t index, int64_t bytes) {
 bool Machine::copy_bytes(const Instr& in) {
   const Register* r = registers_.data();
   int64_t bytes = r[in.d].i;
-  if (!check_span(in.dst, r[in.a].i, bytes, false) || !check_span(in.b, r[in.c].i, bytes, true))
-    return false;
+  if (!check_span(in.dst, r[in.a].i, bytes, false) || !check_span(in.b, r[in.c].i, bytes, true)) return false;
   Live& to = live_[static_cast<size_t>(in.dst)];
   Live& from = live_[static_cast<size_t>(in.b)];
   uint8_t* out = to.data + r[in.a].i * to.size;
@@ -209,8 +171,7 @@ bool Machine::copy_bytes(const Instr& in) {
   if (bytes == 0) return true;
   auto address = [](const uint8_t* p) { return reinterpret_cast<uintptr_t>(p); };
   uintptr_t count = static_cast<uintptr_t>(bytes);
-  if (address(out) < address(source) + count && address(source) < address(out) + count)
-    return trap(TrapCode::kOverlap);
+  if (address(out) < address(source) + count && address(source) < address(out) + count) return trap(TrapCode::kOverlap);
   if (observer_ && from.param >= 0) observer_->on_read(from.param, r[in.c].i * from.size, bytes);
   std::memcpy(out, source, count);
   mark_written(to, r[in.a].i, bytes);
@@ -222,8 +183,7 @@ bool Machine::set_bytes(const Instr& in) {
   int64_t bytes = r[in.d].i;
   if (!check_span(in.dst, r[in.a].i, bytes, false)) return false;
   int64_t value = r[in.b].i;
-  if (value < -128 || value > 255)
-    return trap(TrapCode::kFit, value, static_cast<int64_t>(DType::kU8));
+  if (value < -128 || value > 255) return trap(TrapCode::kFit, value, static_cast<int64_t>(DType::kU8));
   Live& to = live_[static_cast<size_t>(in.dst)];
   if (bytes == 0) return true;
   std::memset(to.data + r[in.a].i * to.size, static_cast<int>(value), static_cast<size_t>(bytes));
@@ -238,18 +198,10 @@ std::string describe_arithmetic(const Instr& in, int64_t x, int64_t y) {
   BinaryOp op = BinaryOp::kAdd;
   DType type = DType::kI32;
   switch (in.op) {
-    case Op::kSubI32:
-      op = BinaryOp::kSub;
-      break;
-    case Op::kMulI32:
-      op = BinaryOp::kMul;
-      break;
-    case Op::kMulAddI32:
-      op = BinaryOp::kMul;
-      break;
-    case Op::kAddI64:
-      type = DType::kI64;
-      break;
+    case Op::kSubI32: op = BinaryOp::kSub; break;
+    case Op::kMulI32: op = BinaryOp::kMul; break;
+    case Op::kMulAddI32: op = BinaryOp::kMul; break;
+    case Op::kAddI64: type = DType::kI64; break;
     case Op::kSubI64:
       op = BinaryOp::kSub;
       type = DType::kI64;
@@ -263,12 +215,9 @@ std::string describe_arithmetic(const Instr& in, int64_t x, int64_t y) {
       op = op_of(in.flag);
       type = type_of(in.flag);
       break;
-    case Op::kNegInt:
-      return fmt::format("-({}) overflows {}", x, name_of(static_cast<DType>(in.flag)));
-    case Op::kCall:
-      return fmt::format("abs({}) overflows", x);
-    default:
-      break;
+    case Op::kNegInt: return fmt::format("-({}) overflows {}", x, name_of(static_cast<DType>(in.flag)));
+    case Op::kCall: return fmt::format("abs({}) overflows", x);
+    default: break;
   }
   bool divides = op == BinaryOp::kDiv || op == BinaryOp::kMod;
   if (divides && y == 0) return fmt::format("{} {} 0 divides by zero", x, spelling_of(op));
@@ -286,31 +235,22 @@ std::string Machine::describe() const {
   const Buffer& b = any ? *program_.buffers[static_cast<size_t>(trap_.buffer)].buffer : kNone;
   switch (trap_.code) {
     case TrapCode::kIndex:
-      return fmt::format("index {} is outside of '{}' with {} elements", trap_.value, b.name,
-                         b.elements);
+      return fmt::format("index {} is outside of '{}' with {} elements", trap_.value, b.name, b.elements);
     case TrapCode::kUndefined:
       return fmt::format("element {} of '{}' is read before it is written", trap_.value, b.name);
-    case TrapCode::kArithmetic:
-      return describe_arithmetic(program_.code[trap_.at], trap_.value, trap_.other);
-    case TrapCode::kSum:
-      return fmt::format("{} + {} overflows i32", trap_.value, trap_.other);
+    case TrapCode::kArithmetic: return describe_arithmetic(program_.code[trap_.at], trap_.value, trap_.other);
+    case TrapCode::kSum: return fmt::format("{} + {} overflows i32", trap_.value, trap_.other);
     case TrapCode::kFit:
-      return fmt::format("value {} does not fit {}", trap_.value,
-                         name_of(static_cast<DType>(trap_.other)));
+      return fmt::format("value {} does not fit {}", trap_.value, name_of(static_cast<DType>(trap_.other)));
     case TrapCode::kFloatFit:
-      return fmt::format("value {} does not fit {}", trap_.real,
-                         name_of(static_cast<DType>(trap_.other)));
-    case TrapCode::kLoop:
-      return fmt::format("the loop variable overflows i32 after {}", trap_.value);
+      return fmt::format("value {} does not fit {}", trap_.real, name_of(static_cast<DType>(trap_.other)));
+    case TrapCode::kLoop: return fmt::format("the loop variable overflows i32 after {}", trap_.value);
     case TrapCode::kRange:
-      return fmt::format("{} bytes at index {} are outside of '{}' with {} elements", trap_.value,
-                         trap_.other, b.name, b.elements);
-    case TrapCode::kOverlap:
-      return "memcpy between ranges that overlap";
-    case TrapCode::kFail:
-      return "the operator is not defined for this data";
-    case TrapCode::kNone:
-      break;
+      return fmt::format("{} bytes at index {} are outside of '{}' with {} elements", trap_.value, trap_.other, b.name,
+                         b.elements);
+    case TrapCode::kOverlap: return "memcpy between ranges that overlap";
+    case TrapCode::kFail: return "the operator is not defined for this data";
+    case TrapCode::kNone: break;
   }
   return "";
 }

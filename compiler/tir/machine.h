@@ -11,19 +11,7 @@
 
 namespace aotc::tir {
 
-enum class TrapCode {
-  kNone,
-  kIndex,
-  kUndefined,
-  kArithmetic,
-  kSum,
-  kFit,
-  kFloatFit,
-  kLoop,
-  kRange,
-  kOverlap,
-  kFail
-};
+enum class TrapCode { kNone, kIndex, kUndefined, kArithmetic, kSum, kFit, kFloatFit, kLoop, kRange, kOverlap, kFail };
 
 // True for a buffer whose elements are tracked as written or not.
 inline bool tracked(const Buffer& b) { return b.role == Role::kLocal || b.role == Role::kScratch; }

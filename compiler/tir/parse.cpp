@@ -51,9 +51,7 @@ bool Parser::accept(std::string_view text) {
   return true;
 }
 
-bool Parser::expect(std::string_view text) {
-  return accept(text) || expected(fmt::format("'{}'", text));
-}
+bool Parser::expect(std::string_view text) { return accept(text) || expected(fmt::format("'{}'", text)); }
 
 bool Parser::new_name(std::string* name) {
   if (token_.kind != TokenKind::kName || is_text_keyword(token_.text)) return expected("a name");
@@ -110,8 +108,7 @@ bool Parser::buffer(Role role) {
     int64_t alignment = 1;
     Token number = token_;
     if (!count(1, 1 << 20, &alignment)) return false;
-    if ((alignment & (alignment - 1)) != 0)
-      return error(number, "an alignment is a power of two");
+    if ((alignment & (alignment - 1)) != 0) return error(number, "an alignment is a power of two");
     made->alignment = static_cast<int>(alignment);
   }
   if (accept("program")) made->space = Space::kProgram;
@@ -138,7 +135,7 @@ bool Parser::rest_of_function(Function* made, bool with_scalars) {
       if (is(spelling_of(r))) role = r;
     if (!role || !made->scalars.empty())
       return expected(with_scalars ? "'in', 'const', 'out', 'scratch' or 'scalar'"
-                                : "'in', 'const', 'out' or 'scratch'");
+                                   : "'in', 'const', 'out' or 'scratch'");
     advance();
     if (!buffer(*role)) return false;
     made->params.push_back(last_buffer_);
@@ -222,7 +219,7 @@ std::optional<StmtKind> Parser::statement_kind() {
 
 StmtPtr Parser::statement() {
 #define AOTC_TIR_READER(Name) &Parser::read_##Name,
-  static constexpr StmtPtr (Parser::*kReaders[])() = {AOTC_TIR_STATEMENTS(AOTC_TIR_READER)};
+  static constexpr StmtPtr (Parser::* kReaders[])() = {AOTC_TIR_STATEMENTS(AOTC_TIR_READER)};
 #undef AOTC_TIR_READER
   const auto kind = statement_kind();
   return kind ? (this->*kReaders[static_cast<size_t>(*kind)])() : nullptr;
@@ -256,13 +253,11 @@ StmtPtr Parser::read_Block() {
 
 StmtPtr Parser::read_Comment() {
   std::string text;
-  auto hex = [](char c) {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-  };
+  auto hex = [](char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
   std::string_view raw = token_.text;
   for (size_t i = 0; i < raw.size(); ++i) {
-    bool escape = raw[i] == '\\' && i + 3 < raw.size() && raw[i + 1] == 'x' &&
-                  hex(raw[i + 2]) >= 0 && hex(raw[i + 3]) >= 0;
+    bool escape =
+        raw[i] == '\\' && i + 3 < raw.size() && raw[i + 1] == 'x' && hex(raw[i + 2]) >= 0 && hex(raw[i + 3]) >= 0;
     if (escape) {
       text += static_cast<char>(hex(raw[i + 2]) * 16 + hex(raw[i + 3]));
       i += 3;
@@ -310,8 +305,7 @@ StmtPtr Parser::read_Declare() {
   advance();
   Token where = token_;
   Variable variable;
-  if (!new_name(&variable.name) || !expect(":") || !dtype(&variable.dtype) || !expect("="))
-    return nullptr;
+  if (!new_name(&variable.name) || !expect(":") || !dtype(&variable.dtype) || !expect("=")) return nullptr;
   Parsed init = expr();
   if (!init.expr) return nullptr;
   auto made = std::make_shared<const Variable>(variable);

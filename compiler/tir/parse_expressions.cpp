@@ -44,8 +44,8 @@ Parsed Parser::binary(int least) {
     Parsed right = binary(strength_of(*op) + 1);
     if (!right.expr) return {};
     DType type = gives_truth(*op) ? DType::kI32 : left.expr->type;
-    left = deeper(std::make_shared<Binary>(*op, type, left.expr, right.expr, wrapping),
-                  std::max(left.depth, right.depth));
+    left =
+        deeper(std::make_shared<Binary>(*op, type, left.expr, right.expr, wrapping), std::max(left.depth, right.depth));
   }
   return left;
 }
@@ -71,7 +71,7 @@ std::optional<ExprKind> Parser::expression_kind() {
 // What operators stand between.
 Parsed Parser::operand() {
 #define AOTC_TIR_READER(Name) &Parser::read_##Name,
-  static constexpr Parsed (Parser::*kReaders[])() = {AOTC_TIR_EXPRESSIONS(AOTC_TIR_READER)};
+  static constexpr Parsed (Parser::* kReaders[])() = {AOTC_TIR_EXPRESSIONS(AOTC_TIR_READER)};
 #undef AOTC_TIR_READER
   if (nesting_ >= kMaxDepth) {
     error(token_, fmt::format("the expression is nested deeper than {}", kMaxDepth));
@@ -124,15 +124,14 @@ Parsed Parser::number(bool negative) {
   advance();
   const char* end = text.data() + text.size();
   auto bad = [&](const char* why) {
-    error(token, fmt::format("'{}{}' {}", negative ? "-" : "",
-                             escape_for_display(std::string(token.text), 40), why));
+    error(token, fmt::format("'{}{}' {}", negative ? "-" : "", escape_for_display(std::string(token.text), 40), why));
     return Parsed{};
   };
   if (is_float(type)) {
     double value = 0;
     float single = 0;
-    auto [rest, status] = type == DType::kF32 ? std::from_chars(text.data(), end, single)
-                                              : std::from_chars(text.data(), end, value);
+    auto [rest, status] =
+        type == DType::kF32 ? std::from_chars(text.data(), end, single) : std::from_chars(text.data(), end, value);
     if (type == DType::kF32) value = single;
     if (status != std::errc() || rest != end) return bad("is no number of its type");
     return {std::make_shared<FloatImm>(type, negative ? -value : value), 1};

@@ -42,8 +42,7 @@ class Parser {
   // "expected X, not Y" at the current token.
   bool expected(std::string_view what);
   bool is(std::string_view text) const {
-    return (token_.kind == TokenKind::kPunctuation || token_.kind == TokenKind::kName) &&
-           token_.text == text;
+    return (token_.kind == TokenKind::kPunctuation || token_.kind == TokenKind::kName) && token_.text == text;
   }
   bool accept(std::string_view text);
   bool expect(std::string_view text);

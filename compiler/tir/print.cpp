@@ -102,8 +102,7 @@ std::string Printer::binary(const Binary& b, int outer) const {
   if (b.op == BinaryOp::kMin || b.op == BinaryOp::kMax)
     return fmt::format("{}({}, {})", spelling_of(b.op), expr(b.lhs), expr(b.rhs));
   int strength = strength_of(b.op);
-  bool may_wrap = b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub || b.op == BinaryOp::kMul ||
-                  b.op == BinaryOp::kShl;
+  bool may_wrap = b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub || b.op == BinaryOp::kMul || b.op == BinaryOp::kShl;
   std::string text = fmt::format("{} {}{} {}", expr(b.lhs, strength), spelling_of(b.op),
                                  b.wrapping && may_wrap ? "%" : "", expr(b.rhs, strength + 1));
   return strength < outer ? fmt::format("({})", text) : text;
@@ -229,8 +228,7 @@ void Printer::parameters(const Function& f) {
   out_ += "(";
   for (size_t i = 0; i < f.params.size(); ++i) {
     const Buffer& b = *f.params[i];
-    out_ += fmt::format("{}{} {}", i > 0 ? ", " : "", spelling_of(b.role),
-                        buffer_text(b, declare(&b, b.name)));
+    out_ += fmt::format("{}{} {}", i > 0 ? ", " : "", spelling_of(b.role), buffer_text(b, declare(&b, b.name)));
   }
   for (size_t i = 0; i < f.scalars.size(); ++i)
     out_ += fmt::format("{}scalar {}", i + f.params.size() > 0 ? ", " : "",
@@ -261,37 +259,26 @@ std::string Printer::function(const Function& f) {
 
 int strength_of(BinaryOp op) {
   switch (op) {
-    case BinaryOp::kOr:
-      return 1;
-    case BinaryOp::kAnd:
-      return 2;
-    case BinaryOp::kBitOr:
-      return 3;
-    case BinaryOp::kBitXor:
-      return 4;
-    case BinaryOp::kBitAnd:
-      return 5;
+    case BinaryOp::kOr: return 1;
+    case BinaryOp::kAnd: return 2;
+    case BinaryOp::kBitOr: return 3;
+    case BinaryOp::kBitXor: return 4;
+    case BinaryOp::kBitAnd: return 5;
     case BinaryOp::kEq:
-    case BinaryOp::kNe:
-      return 6;
+    case BinaryOp::kNe: return 6;
     case BinaryOp::kLt:
     case BinaryOp::kLe:
     case BinaryOp::kGt:
-    case BinaryOp::kGe:
-      return 7;
+    case BinaryOp::kGe: return 7;
     case BinaryOp::kShl:
-    case BinaryOp::kShr:
-      return 8;
+    case BinaryOp::kShr: return 8;
     case BinaryOp::kAdd:
-    case BinaryOp::kSub:
-      return 9;
+    case BinaryOp::kSub: return 9;
     case BinaryOp::kMul:
     case BinaryOp::kDiv:
-    case BinaryOp::kMod:
-      return 10;
+    case BinaryOp::kMod: return 10;
     case BinaryOp::kMin:
-    case BinaryOp::kMax:
-      return 12;
+    case BinaryOp::kMax: return 12;
   }
   return 12;
 }
@@ -299,8 +286,7 @@ int strength_of(BinaryOp op) {
 std::string text_identifier(std::string_view name) {
   std::string base;
   for (char c : name) {
-    bool word =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     base += word ? c : '_';
     if (base.size() >= 64) break;
   }

@@ -14,10 +14,11 @@
 namespace aotc::tir {
 
 // Element types in the order of DType: name, memory type, register member.
-#define AOTC_TIR_ELEMENTS(X)                                                                   \
-  X(Bool, uint8_t, i)                                                                          \
-  X(I8, int8_t, i) X(U8, uint8_t, i) X(I16, int16_t, i) X(U16, uint16_t, i) X(I32, int32_t, i) \
-      X(U32, uint32_t, i) X(I64, int64_t, i) X(F32, float, f) X(F64, double, d)
+#define AOTC_TIR_ELEMENTS(X)                                                                                         \
+  X(Bool, uint8_t, i)                                                                                                \
+  X(I8, int8_t, i)                                                                                                   \
+  X(U8, uint8_t, i) X(I16, int16_t, i) X(U16, uint16_t, i) X(I32, int32_t, i) X(U32, uint32_t, i) X(I64, int64_t, i) \
+      X(F32, float, f) X(F64, double, d)
 
 // Registers are r; "dst = " writes r[dst].
 enum class Op : uint16_t {
@@ -112,8 +113,7 @@ struct Instr {
 };
 
 constexpr uint16_t pack(BinaryOp op, DType type, bool wrapping) {
-  return static_cast<uint16_t>(static_cast<int>(op) | static_cast<int>(type) << 8 |
-                               (wrapping ? 1 << 15 : 0));
+  return static_cast<uint16_t>(static_cast<int>(op) | static_cast<int>(type) << 8 | (wrapping ? 1 << 15 : 0));
 }
 constexpr BinaryOp op_of(uint16_t flag) { return static_cast<BinaryOp>(flag & 0xFF); }
 constexpr DType type_of(uint16_t flag) { return static_cast<DType>((flag >> 8) & 0x7F); }

@@ -87,8 +87,7 @@ void Ranges::enter_loop(const For& loop) {
   if (known.exact) {
     known.base = begin.lo;
     known.step = loop.step;
-    if (!known.interval.empty())
-      known.interval.hi = begin.lo + (known.interval.hi - begin.lo) / loop.step * loop.step;
+    if (!known.interval.empty()) known.interval.hi = begin.lo + (known.interval.hi - begin.lo) / loop.step * loop.step;
   } else {
     exact_path_ = false;  // the body may not run at all
   }
@@ -327,8 +326,8 @@ void Ranges::limit(const ExprPtr& e, Interval limit, bool whole) {
     int64_t k = l.terms[0].coefficient;
     int64_t lo = limit.lo - l.constant;
     int64_t hi = limit.hi - l.constant;
-    Interval of_variable = k > 0 ? Interval{ceil_div(lo, k), floor_div(hi, k)}
-                                 : Interval{ceil_div(hi, k), floor_div(lo, k)};
+    Interval of_variable =
+        k > 0 ? Interval{ceil_div(lo, k), floor_div(hi, k)} : Interval{ceil_div(hi, k), floor_div(lo, k)};
     exact = narrow(l.terms[0].variable, of_variable);
   } else if (l.known && l.terms.empty()) {
     exact = true;

@@ -54,9 +54,9 @@ class Ranges {
  private:
   struct Known {
     Interval interval;
-    bool exact = false;    // a loop variable with constant bounds
-    bool fixed = false;    // immutable
-    int64_t base = 0;      // values are base + n * step
+    bool exact = false;  // a loop variable with constant bounds
+    bool fixed = false;  // immutable
+    int64_t base = 0;    // values are base + n * step
     int64_t step = 1;
     Linear linear;  // value of a let, over loop variables and other lets
   };

@@ -109,9 +109,7 @@ void Words::statement(const StmtPtr& s) {
 
 }  // namespace
 
-bool structurally_equal(const Function& a, const Function& b) {
-  return Words(a).words == Words(b).words;
-}
+bool structurally_equal(const Function& a, const Function& b) { return Words(a).words == Words(b).words; }
 
 uint64_t structural_hash(const Function& function) {
   std::string bytes;
@@ -122,9 +120,7 @@ uint64_t structural_hash(const Function& function) {
 
 int64_t count_nodes(const Function& function) { return Words(function).nodes; }
 
-bool uses_type(const Function& function, DType type) {
-  return Words(function).types.contains(type);
-}
+bool uses_type(const Function& function, DType type) { return Words(function).types.contains(type); }
 
 std::unordered_set<const void*> used_in(const Function& function) {
   std::unordered_set<const void*> used;

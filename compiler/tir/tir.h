@@ -37,7 +37,7 @@ struct Buffer {
   DType dtype = DType::kI8;
   int64_t elements = 0;
   Role role = Role::kLocal;
-  int alignment = 1;  // bytes, guaranteed for the first element
+  int alignment = 1;           // bytes, guaranteed for the first element
   Space space = Space::kData;  // kProgram: of parameters that are only read
 };
 using BufferPtr = std::shared_ptr<const Buffer>;
@@ -82,8 +82,26 @@ enum class UnaryOp : uint8_t { kNeg, kLogicalNot, kBitNot };
 // arithmetic on signed types; shifts take amounts in [0, width). kMin/kMax of floats follow
 // (a < b ? a : b) and (a > b ? a : b). Logical and/or evaluate both sides.
 enum class BinaryOp : uint8_t {
-  kAdd, kSub, kMul, kDiv, kMod, kMin, kMax, kBitAnd, kBitOr, kBitXor, kShl, kShr,
-  kEq, kNe, kLt, kLe, kGt, kGe, kAnd, kOr
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod,
+  kMin,
+  kMax,
+  kBitAnd,
+  kBitOr,
+  kBitXor,
+  kShl,
+  kShr,
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  kAnd,
+  kOr
 };
 
 // Functions that a Call may name. Scalar ones are pure; kMemcpy and kMemset are for Evaluate only.
@@ -162,8 +180,7 @@ struct VarRef final : Expr {
 struct Load final : Expr {
   BufferPtr buffer;
   ExprPtr index;
-  Load(BufferPtr b, ExprPtr i)
-      : Expr(ExprKind::kLoad, promoted(b->dtype)), buffer(std::move(b)), index(std::move(i)) {}
+  Load(BufferPtr b, ExprPtr i) : Expr(ExprKind::kLoad, promoted(b->dtype)), buffer(std::move(b)), index(std::move(i)) {}
 
   template <typename Node, typename F>
   static void fields(Node& n, F&& f) {
@@ -219,8 +236,7 @@ struct Select final : Expr {
   ExprPtr if_true;
   ExprPtr if_false;
   Select(ExprPtr c, ExprPtr a, ExprPtr b)
-      : Expr(ExprKind::kSelect, a->type), condition(std::move(c)), if_true(std::move(a)),
-        if_false(std::move(b)) {}
+      : Expr(ExprKind::kSelect, a->type), condition(std::move(c)), if_true(std::move(a)), if_false(std::move(b)) {}
 
   template <typename Node, typename F>
   static void fields(Node& n, F&& f) {
@@ -232,8 +248,7 @@ struct Select final : Expr {
 struct Call final : Expr {
   Intrinsic callee;
   std::vector<ExprPtr> args;
-  Call(Intrinsic c, DType t, std::vector<ExprPtr> a)
-      : Expr(ExprKind::kCall, t), callee(c), args(std::move(a)) {}
+  Call(Intrinsic c, DType t, std::vector<ExprPtr> a) : Expr(ExprKind::kCall, t), callee(c), args(std::move(a)) {}
 
   template <typename Node, typename F>
   static void fields(Node& n, F&& f) {
@@ -245,8 +260,7 @@ struct Call final : Expr {
 struct Address final : Expr {
   BufferPtr buffer;
   ExprPtr index;
-  Address(BufferPtr b, ExprPtr i)
-      : Expr(ExprKind::kAddress, DType::kI32), buffer(std::move(b)), index(std::move(i)) {}
+  Address(BufferPtr b, ExprPtr i) : Expr(ExprKind::kAddress, DType::kI32), buffer(std::move(b)), index(std::move(i)) {}
 
   template <typename Node, typename F>
   static void fields(Node& n, F&& f) {
@@ -280,7 +294,11 @@ struct For final : Stmt {
   int64_t step;
   StmtPtr body;
   For(VarPtr v, ExprPtr b, ExprPtr e, int64_t s, StmtPtr body_)
-      : Stmt(StmtKind::kFor), var(std::move(v)), begin(std::move(b)), end(std::move(e)), step(s),
+      : Stmt(StmtKind::kFor),
+        var(std::move(v)),
+        begin(std::move(b)),
+        end(std::move(e)),
+        step(s),
         body(std::move(body_)) {}
 
   template <typename Node, typename F>
@@ -443,7 +461,7 @@ struct Trace final : Stmt {
 struct Function {
   std::string name;
   std::vector<BufferPtr> params;
-  StmtPtr body;  // a Block
+  StmtPtr body;                      // a Block
   std::vector<VarPtr> scalars = {};  // i32 parameters after the buffers; only a kernel's meaning has any
 };
 using FunctionPtr = std::shared_ptr<const Function>;

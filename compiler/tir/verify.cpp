@@ -21,12 +21,9 @@ namespace {
 constexpr int kMaxErrors = 20;
 
 bool is_pot(int64_t v) { return v > 0 && (v & (v - 1)) == 0; }
-bool writable(const Buffer& b) {
-  return b.role == Role::kOutput || b.role == Role::kScratch || b.role == Role::kLocal;
-}
+bool writable(const Buffer& b) { return b.role == Role::kOutput || b.role == Role::kScratch || b.role == Role::kLocal; }
 bool may_wrap(BinaryOp op) {
-  return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul ||
-         op == BinaryOp::kShl;
+  return op == BinaryOp::kAdd || op == BinaryOp::kSub || op == BinaryOp::kMul || op == BinaryOp::kShl;
 }
 
 class Verifier {
@@ -104,28 +101,24 @@ bool Verifier::buffer_is_sound(const BufferPtr& b) {
   if (!b) return error("a buffer is missing");
   if (b->elements < 0 || b->elements > int_range(DType::kI32).max)
     return error(fmt::format("buffer '{}' has {} elements", b->name, b->elements));
-  if (!is_pot(b->alignment))
-    return error(fmt::format("buffer '{}' has the alignment {}", b->name, b->alignment));
+  if (!is_pot(b->alignment)) return error(fmt::format("buffer '{}' has the alignment {}", b->name, b->alignment));
   if (b->space == Space::kProgram && writable(*b))
     return error(fmt::format("buffer '{}' is in program memory and not read only", b->name));
-  if (!buffers_.insert(b.get()).second)
-    return error(fmt::format("buffer '{}' is declared twice", b->name));
+  if (!buffers_.insert(b.get()).second) return error(fmt::format("buffer '{}' is declared twice", b->name));
   buffer_order_.push_back(b.get());
   return true;
 }
 
 bool Verifier::visible(const BufferPtr& b) {
   if (!b) return error("a buffer is missing");
-  return buffers_.contains(b.get()) ||
-         error(fmt::format("buffer '{}' is not declared here", b->name));
+  return buffers_.contains(b.get()) || error(fmt::format("buffer '{}' is not declared here", b->name));
 }
 
 // ---------------------------------------------------------------- expressions
 
 bool Verifier::typed(const ExprPtr& e, DType type, std::string_view what) {
   if (!expr(e)) return false;
-  return e->type == type ||
-         error(fmt::format("{} is {}, not {}", what, name_of(e->type), name_of(type)));
+  return e->type == type || error(fmt::format("{} is {}, not {}", what, name_of(e->type), name_of(type)));
 }
 
 bool Verifier::immediate(const Expr& e) {
@@ -136,8 +129,7 @@ bool Verifier::immediate(const Expr& e) {
     return fits(e.type, v) || error(fmt::format("immediate {} does not fit {}", v, name_of(e.type)));
   }
   double v = static_cast<const FloatImm&>(e).value;
-  if (!is_float(e.type))
-    return error(fmt::format("float immediate {} has the type {}", v, name_of(e.type)));
+  if (!is_float(e.type)) return error(fmt::format("float immediate {} has the type {}", v, name_of(e.type)));
   bool exact = e.type == DType::kF64 || v != v || static_cast<double>(static_cast<float>(v)) == v;
   return exact || error(fmt::format("immediate {} is not exact in f32", v));
 }
@@ -145,29 +137,29 @@ bool Verifier::immediate(const Expr& e) {
 bool Verifier::expr(const ExprPtr& e) {
   if (!e) return error("an expression is missing");
   return visit(*e, Overloaded{
-      [&](const IntImm& i) { return immediate(i); },
-      [&](const FloatImm& f) { return immediate(f); },
-      [&](const VarRef& v) {
-        return variables_.contains(v.var.get()) ||
-               error(fmt::format("variable '{}' is not declared here", v.var->name));
-      },
-      [&](const Load& l) {
-        return visible(l.buffer) && typed(l.index, DType::kI32, "an index") && access(l.buffer, l.index);
-      },
-      [&](const Unary& u) { return unary(u); },
-      [&](const Binary& b) { return binary(b); },
-      [&](const Cast& c) { return cast(c, false); },
-      [&](const Select& s) { return select(s); },
-      [&](const Call& c) { return call(c); },
-      [&](const Address&) { return error("an address stands where a value is needed"); },
-  });
+                       [&](const IntImm& i) { return immediate(i); },
+                       [&](const FloatImm& f) { return immediate(f); },
+                       [&](const VarRef& v) {
+                         return variables_.contains(v.var.get()) ||
+                                error(fmt::format("variable '{}' is not declared here", v.var->name));
+                       },
+                       [&](const Load& l) {
+                         return visible(l.buffer) && typed(l.index, DType::kI32, "an index") &&
+                                access(l.buffer, l.index);
+                       },
+                       [&](const Unary& u) { return unary(u); },
+                       [&](const Binary& b) { return binary(b); },
+                       [&](const Cast& c) { return cast(c, false); },
+                       [&](const Select& s) { return select(s); },
+                       [&](const Call& c) { return call(c); },
+                       [&](const Address&) { return error("an address stands where a value is needed"); },
+                   });
 }
 
 bool Verifier::unary(const Unary& u) {
   if (!expr(u.value)) return false;
   DType type = u.value->type;
-  bool fine = u.op == UnaryOp::kNeg || (u.op == UnaryOp::kBitNot && !is_float(type)) ||
-              type == DType::kI32;
+  bool fine = u.op == UnaryOp::kNeg || (u.op == UnaryOp::kBitNot && !is_float(type)) || type == DType::kI32;
   return fine || error(fmt::format("'{}' is not for {}", spelling_of(u.op), name_of(type)));
 }
 
@@ -176,11 +168,9 @@ bool Verifier::binary(const Binary& b) {
   DType type = b.lhs->type;
   std::string_view op = spelling_of(b.op);
   if (type != b.rhs->type)
-    return error(fmt::format("operands of '{}' are {} and {}", op, name_of(type),
-                             name_of(b.rhs->type)));
+    return error(fmt::format("operands of '{}' are {} and {}", op, name_of(type), name_of(b.rhs->type)));
   DType result = gives_truth(b.op) ? DType::kI32 : type;
-  if (b.type != result)
-    return error(fmt::format("'{}' is typed {}, not {}", op, name_of(b.type), name_of(result)));
+  if (b.type != result) return error(fmt::format("'{}' is typed {}, not {}", op, name_of(b.type), name_of(result)));
   double ignored = 0;
   if (is_float(type) && !is_comparison(b.op) && !fold_float(b.op, type, 1, 1, &ignored))
     return error(fmt::format("'{}' is not for {}", op, name_of(type)));
@@ -194,8 +184,7 @@ bool Verifier::binary(const Binary& b) {
   if (divides && v == 0) return error("division by zero");
   bool shifts = b.op == BinaryOp::kShl || b.op == BinaryOp::kShr;
   int width = size_of(type) * 8;
-  if (shifts && (v < 0 || v >= width))
-    return error(fmt::format("shift by {} is outside of [0, {})", v, width));
+  if (shifts && (v < 0 || v >= width)) return error(fmt::format("shift by {} is outside of [0, {})", v, width));
   return true;
 }
 
@@ -205,12 +194,10 @@ bool Verifier::cast(const Cast& c, bool small_allowed) {
   bool fine = inner_small ? cast(static_cast<const Cast&>(*c.value), true) : expr(c.value);
   if (!fine) return false;
   if (promoted(c.type) != c.type && !small_allowed)
-    return error(fmt::format("a cast to {} stands neither in a store nor in a cast to i32",
-                             name_of(c.type)));
+    return error(fmt::format("a cast to {} stands neither in a store nor in a cast to i32", name_of(c.type)));
   bool both_ints = !is_float(c.type) && !is_float(c.value->type);
   return !c.wrapping || both_ints ||
-         error(fmt::format("a cast from {} to {} cannot wrap", name_of(c.value->type),
-                           name_of(c.type)));
+         error(fmt::format("a cast from {} to {} cannot wrap", name_of(c.value->type), name_of(c.type)));
 }
 
 bool Verifier::select(const Select& s) {
@@ -223,39 +210,34 @@ bool Verifier::select(const Select& s) {
   fine = expr(s.if_false) && fine;
   ranges_.restore(mark);
   if (!fine || s.if_true->type == s.if_false->type) return fine;
-  return error(fmt::format("the sides of a select are {} and {}", name_of(s.if_true->type),
-                           name_of(s.if_false->type)));
+  return error(fmt::format("the sides of a select are {} and {}", name_of(s.if_true->type), name_of(s.if_false->type)));
 }
 
 bool Verifier::call(const Call& c) {
   const IntrinsicInfo& info = info_of(c.callee);
   if (!info.is_scalar) return error(fmt::format("'{}' gives no value", info.name));
   if (c.args.size() != static_cast<size_t>(info.args))
-    return error(fmt::format("'{}' takes {} arguments, not {}", info.name, info.args,
-                             c.args.size()));
+    return error(fmt::format("'{}' takes {} arguments, not {}", info.name, info.args, c.args.size()));
   for (const ExprPtr& a : c.args)
     if (!expr(a)) return false;
   DType type = c.args[0]->type;
   for (const ExprPtr& a : c.args)
     if (a->type != type)
-      return error(fmt::format("arguments of '{}' are {} and {}", info.name, name_of(type),
-                               name_of(a->type)));
-  bool fine = c.callee == Intrinsic::kFloatBits       ? type == DType::kF32
-              : c.callee == Intrinsic::kFloatFromBits || c.callee == Intrinsic::kKeep ||
-                                c.callee == Intrinsic::kFence
-                                                      ? type == DType::kI32
-              : c.callee == Intrinsic::kAbs           ? true
-                                                      : is_float(type);
+      return error(fmt::format("arguments of '{}' are {} and {}", info.name, name_of(type), name_of(a->type)));
+  bool fine = c.callee == Intrinsic::kFloatBits ? type == DType::kF32
+              : c.callee == Intrinsic::kFloatFromBits || c.callee == Intrinsic::kKeep || c.callee == Intrinsic::kFence
+                  ? type == DType::kI32
+              : c.callee == Intrinsic::kAbs ? true
+                                            : is_float(type);
   if (!fine) return error(fmt::format("'{}' is not for {}", info.name, name_of(type)));
   DType result = result_type(c.callee, type);
-  return c.type == result || error(fmt::format("'{}' is typed {}, not {}", info.name,
-                                               name_of(c.type), name_of(result)));
+  return c.type == result ||
+         error(fmt::format("'{}' is typed {}, not {}", info.name, name_of(c.type), name_of(result)));
 }
 
 bool Verifier::memory_call(const Call& c) {
   const IntrinsicInfo& info = info_of(c.callee);
-  if (c.args.size() != 3)
-    return error(fmt::format("'{}' takes 3 arguments, not {}", info.name, c.args.size()));
+  if (c.args.size() != 3) return error(fmt::format("'{}' takes 3 arguments, not {}", info.name, c.args.size()));
   size_t addresses = c.callee == Intrinsic::kMemcpy ? 2 : 1;
   for (size_t i = addresses; i < 3; ++i)
     if (!typed(c.args[i], DType::kI32, "an argument")) return false;
@@ -266,8 +248,7 @@ bool Verifier::memory_call(const Call& c) {
       return error(fmt::format("argument {} of '{}' is no address", i + 1, info.name));
     const Address& a = static_cast<const Address&>(*c.args[i]);
     if (!visible(a.buffer) || !typed(a.index, DType::kI32, "an index")) return false;
-    if (i == 0 && !writable(*a.buffer))
-      return error(fmt::format("'{}' is read only", a.buffer->name));
+    if (i == 0 && !writable(*a.buffer)) return error(fmt::format("'{}' is read only", a.buffer->name));
     int64_t size = size_of(a.buffer->dtype);
     int64_t least = bytes.lo > 0 ? (bytes.lo + size - 1) / size : 0;
     if (!access(a.buffer, a.index, least)) return false;
@@ -282,11 +263,9 @@ bool Verifier::access(const BufferPtr& b, const ExprPtr& index, int64_t elements
   if (at.empty() || (at.lo >= 0 && at.hi <= last)) return true;
   bool all_outside = at.hi < 0 || at.lo > last;
   if (!all_outside && !ranges_.is_exact(index)) return true;
-  std::string text = at.lo == at.hi ? fmt::format("index {}", at.lo)
-                                    : fmt::format("index in [{}, {}]", at.lo, at.hi);
+  std::string text = at.lo == at.hi ? fmt::format("index {}", at.lo) : fmt::format("index in [{}, {}]", at.lo, at.hi);
   std::string count = elements == 1 ? "" : fmt::format(" for {} elements", elements);
-  return error(fmt::format("{}{} is outside of '{}' with {} elements", text, count, b->name,
-                           b->elements));
+  return error(fmt::format("{}{} is outside of '{}' with {} elements", text, count, b->name, b->elements));
 }
 
 // ---------------------------------------------------------------- statements
@@ -301,10 +280,8 @@ void Verifier::body(const StmtPtr& s) {
     statement(s);
   }
   ranges_.restore(mark);
-  for (; variable_order_.size() > variables; variable_order_.pop_back())
-    variables_.erase(variable_order_.back());
-  for (; buffer_order_.size() > buffers; buffer_order_.pop_back())
-    buffers_.erase(buffer_order_.back());
+  for (; variable_order_.size() > variables; variable_order_.pop_back()) variables_.erase(variable_order_.back());
+  for (; buffer_order_.size() > buffers; buffer_order_.pop_back()) buffers_.erase(buffer_order_.back());
 }
 
 bool Verifier::reads(const Expr& e, const Writes& writes) const {
@@ -314,12 +291,10 @@ bool Verifier::reads(const Expr& e, const Writes& writes) const {
 }
 
 void Verifier::loop(const For& s) {
-  bool bounds = typed(s.begin, DType::kI32, "the begin of a loop") &&
-                typed(s.end, DType::kI32, "the end of a loop");
+  bool bounds = typed(s.begin, DType::kI32, "the begin of a loop") && typed(s.end, DType::kI32, "the end of a loop");
   if (s.step <= 0 || s.step > int_range(DType::kI32).max)
     bounds = error(fmt::format("the step of a loop is {}", s.step));
-  if (s.var->dtype != DType::kI32)
-    bounds = error(fmt::format("loop variable '{}' is not i32", s.var->name));
+  if (s.var->dtype != DType::kI32) bounds = error(fmt::format("loop variable '{}' is not i32", s.var->name));
   if (bounds && s.end->kind != ExprKind::kIntImm) {
     // Printed C evaluates the end before every turn, the interpreter once.
     Writes writes;
@@ -332,8 +307,7 @@ void Verifier::loop(const For& s) {
   declare(s.var, false, true);
   body(s.body);
   ranges_.restore(mark);
-  for (; variable_order_.size() > variables; variable_order_.pop_back())
-    variables_.erase(variable_order_.back());
+  for (; variable_order_.size() > variables; variable_order_.pop_back()) variables_.erase(variable_order_.back());
 }
 
 void Verifier::branch(const If& s) {
@@ -370,42 +344,43 @@ void Verifier::statement(const StmtPtr& s) {
     error("a statement is missing");
     return;
   }
-  visit(*s, Overloaded{
-      [&](const For& f) { loop(f); },
-      [&](const If& i) { branch(i); },
-      [&](const Declare& d) {
-        bool fine = typed(d.init, d.var->dtype, "the value declared");
-        if (fine && promoted(d.var->dtype) == d.var->dtype) ranges_.declare(d);
-        declare(d.var, d.is_mutable, false);
-      },
-      [&](const Assign& a) { assign(a); },
-      [&](const Store& t) { store(t); },
-      [&](const Evaluate& e) {
-        bool memory = e.value && e.value->kind == ExprKind::kCall &&
-                      !info_of(static_cast<const Call&>(*e.value).callee).is_scalar;
-        if (memory) {
-          memory_call(static_cast<const Call&>(*e.value));
-        } else {
-          expr(e.value);
-        }
-      },
-      [&](const Block&) { body(s); },
-      [&](const Alloc& a) {
-        if (buffer_is_sound(a.buffer) && a.buffer->role != Role::kLocal)
-          error(fmt::format("buffer '{}' is allocated but is '{}'", a.buffer->name, spelling_of(a.buffer->role)));
-      },
-      [&](const CallKernel& c) { kernel_call(c); },
-      [](const Fail&) {},
-      [&](const Trace& t) {
-        if (!t.from || t.from->kind != ExprKind::kAddress) {
-          error("what is traced is no address");
-          return;
-        }
-        const Address& a = static_cast<const Address&>(*t.from);
-        if (visible(a.buffer)) typed(a.index, DType::kI32, "an index");
-      },
-      [](const Comment&) {},
-  });
+  visit(*s,
+        Overloaded{
+            [&](const For& f) { loop(f); },
+            [&](const If& i) { branch(i); },
+            [&](const Declare& d) {
+              bool fine = typed(d.init, d.var->dtype, "the value declared");
+              if (fine && promoted(d.var->dtype) == d.var->dtype) ranges_.declare(d);
+              declare(d.var, d.is_mutable, false);
+            },
+            [&](const Assign& a) { assign(a); },
+            [&](const Store& t) { store(t); },
+            [&](const Evaluate& e) {
+              bool memory = e.value && e.value->kind == ExprKind::kCall &&
+                            !info_of(static_cast<const Call&>(*e.value).callee).is_scalar;
+              if (memory) {
+                memory_call(static_cast<const Call&>(*e.value));
+              } else {
+                expr(e.value);
+              }
+            },
+            [&](const Block&) { body(s); },
+            [&](const Alloc& a) {
+              if (buffer_is_sound(a.buffer) && a.buffer->role != Role::kLocal)
+                error(fmt::format("buffer '{}' is allocated but is '{}'", a.buffer->name, spelling_of(a.buffer->role)));
+            },
+            [&](const CallKernel& c) { kernel_call(c); },
+            [](const Fail&) {},
+            [&](const Trace& t) {
+              if (!t.from || t.from->kind != ExprKind::kAddress) {
+                error("what is traced is no address");
+                return;
+              }
+              const Address& a = static_cast<const Address&>(*t.from);
+              if (visible(a.buffer)) typed(a.index, DType::kI32, "an index");
+            },
+            [](const Comment&) {},
+        });
 }
 
 void Verifier::assign(const Assign& a) {
@@ -432,8 +407,7 @@ void Verifier::kernel_call(const CallKernel& c) {
   }
   size_t buffers = meaning->params.size();
   if (c.args.size() != buffers + meaning->scalars.size()) {
-    error(fmt::format("'{}' takes {} arguments, not {}", name, buffers + meaning->scalars.size(),
-                      c.args.size()));
+    error(fmt::format("'{}' takes {} arguments, not {}", name, buffers + meaning->scalars.size(), c.args.size()));
     return;
   }
   for (size_t i = 0; i < c.args.size(); ++i) {
@@ -451,18 +425,15 @@ void Verifier::kernel_call(const CallKernel& c) {
     if (a.buffer->dtype != wanted.dtype)
       error(fmt::format("argument {} of '{}' is {}, not {}", i + 1, name, name_of(a.buffer->dtype),
                         name_of(wanted.dtype)));
-    if (writable(wanted) && !writable(*a.buffer))
-      error(fmt::format("'{}' is read only", a.buffer->name));
+    if (writable(wanted) && !writable(*a.buffer)) error(fmt::format("'{}' is read only", a.buffer->name));
     if (wanted.space != a.buffer->space)
-      error(fmt::format("'{}' is in another memory than argument {} of '{}'", a.buffer->name, i + 1,
-                        name));
+      error(fmt::format("'{}' is in another memory than argument {} of '{}'", a.buffer->name, i + 1, name));
   }
 }
 
 bool Verifier::run() {
   for (const BufferPtr& b : function_.params)
-    if (buffer_is_sound(b) && b->role == Role::kLocal)
-      error(fmt::format("parameter '{}' is local", b->name));
+    if (buffer_is_sound(b) && b->role == Role::kLocal) error(fmt::format("parameter '{}' is local", b->name));
   if (!function_.body || function_.body->kind != StmtKind::kBlock) {
     error("the body is no block");
   } else {

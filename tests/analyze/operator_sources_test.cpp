@@ -25,9 +25,7 @@ class Sources : public ::testing::Test {
   void SetUp() override { fs::current_path(directory_.path()); }
   void TearDown() override { fs::current_path("/"); }
 
-  void write(const std::string& name, const std::string& text) {
-    std::ofstream(name) << kHead << text;
-  }
+  void write(const std::string& name, const std::string& text) { std::ofstream(name) << kHead << text; }
 
   // Reads a.c with `text`; failing if that does not work.
   OperatorSources read(const std::string& text) {
@@ -53,8 +51,7 @@ class Sources : public ::testing::Test {
   }
 
   // The messages of checking 'add' in `text`.
-  std::string refusal(const std::string& text,
-                      const std::vector<OperatorTensor>& wanted = tensors(),
+  std::string refusal(const std::string& text, const std::vector<OperatorTensor>& wanted = tensors(),
                       const std::string& symbol = "add") {
     OperatorSources sources = read(text);
     Diagnostics diags;
@@ -84,8 +81,7 @@ const std::string kWanted =
     "function\n";
 
 TEST_F(Sources, GiveConventionAndContext) {
-  CheckedOperator plain =
-      accepted("int add(const int8_t *a, const int8_t *b, float *c) { return a == b || !c; }\n");
+  CheckedOperator plain = accepted("int add(const int8_t *a, const int8_t *b, float *c) { return a == b || !c; }\n");
   EXPECT_EQ(plain.convention, CallingConvention::kPlain);
   EXPECT_FALSE(plain.takes_context);
   EXPECT_EQ(plain.function->where.str(), "a.c:3:5");
@@ -97,8 +93,7 @@ TEST_F(Sources, GiveConventionAndContext) {
   EXPECT_TRUE(context.takes_context);
 
   // An operand that is not const is TVM's unpacked form.
-  CheckedOperator unpacked =
-      accepted("int32_t add(const int8_t *a, int8_t *b, float *c) { return a == b || !c; }\n");
+  CheckedOperator unpacked = accepted("int32_t add(const int8_t *a, int8_t *b, float *c) { return a == b || !c; }\n");
   EXPECT_EQ(unpacked.convention, CallingConvention::kUnpacked);
   unpacked = accepted("int32_t add(int8_t *a, int8_t *b, float *c) { return a == b || !c; }\n");
   EXPECT_EQ(unpacked.convention, CallingConvention::kUnpacked);
@@ -116,8 +111,7 @@ TEST_F(Sources, GiveConventionAndContext) {
 TEST_F(Sources, TakeTruthsAsBytes) {
   std::vector<OperatorTensor> truths = {{DType::kBool, false, ""}, {DType::kBool, true, ""}};
   for (const char* type : {"uint8_t", "_Bool"}) {
-    OperatorSources sources =
-        read(fmt::format("int add(const {} *a, {} *b) {{ return a == b; }}\n", type, type));
+    OperatorSources sources = read(fmt::format("int add(const {} *a, {} *b) {{ return a == b; }}\n", type, type));
     Diagnostics diags;
     EXPECT_TRUE(check_operator(sources, "add", truths, node(), diags).ok()) << diags.str();
   }
@@ -135,11 +129,10 @@ TEST_F(Sources, TakeTruthsAsBytes) {
 }
 
 TEST_F(Sources, LackTheSymbol) {
-  EXPECT_EQ(
-      refusal("int add_i8(const int8_t *a, int8_t *b) { return a == b; }\n", tensors(), "add_8"),
-      "g.json:7:3: op 4 tvm_op: error: the operator sources define no function 'add_8' "
-      "[operator-missing]\n"
-      "  help: did you mean 'add_i8'?\n");
+  EXPECT_EQ(refusal("int add_i8(const int8_t *a, int8_t *b) { return a == b; }\n", tensors(), "add_8"),
+            "g.json:7:3: op 4 tvm_op: error: the operator sources define no function 'add_8' "
+            "[operator-missing]\n"
+            "  help: did you mean 'add_i8'?\n");
   EXPECT_EQ(refusal("int other(const int8_t *a, int8_t *b) { return a == b; }\n"),
             "g.json:7:3: op 4 tvm_op: error: the operator sources define no function 'add' "
             "[operator-missing]\n"
@@ -160,11 +153,9 @@ TEST_F(Sources, DefineItTwice) {
   ASSERT_TRUE(sources.ok()) << diags_.str();
   Diagnostics diags;
   EXPECT_FALSE(check_operator(*sources, "add", tensors(), node(), diags).ok());
-  EXPECT_EQ(diags.str(),
-            "b.c:4:5: error: operator 'add' is defined more than once [operator-ambiguous]\n" +
-                kCalled +
-                "  note: a.c:3:5: defined here, too\n"
-                "  help: give one of the sources only, or make one of the functions static\n");
+  EXPECT_EQ(diags.str(), "b.c:4:5: error: operator 'add' is defined more than once [operator-ambiguous]\n" + kCalled +
+                             "  note: a.c:3:5: defined here, too\n"
+                             "  help: give one of the sources only, or make one of the functions static\n");
 }
 
 TEST_F(Sources, HideIt) {
@@ -185,8 +176,7 @@ TEST_F(Sources, HideIt) {
 
 TEST_F(Sources, HaveAnotherSignature) {
   EXPECT_EQ(refusal("void add(const int8_t *a, const int8_t *b, float *c) { *c = *a + *b; }\n"),
-            "a.c:3:6: error: operator 'add' returns 'void', not int32_t [operator-signature]\n" +
-                kCalled + kWanted);
+            "a.c:3:6: error: operator 'add' returns 'void', not int32_t [operator-signature]\n" + kCalled + kWanted);
   EXPECT_EQ(refusal("int add(const int8_t *a, int b, float *c) { return a && b && c; }\n"),
             "a.c:3:5: error: operator 'add': parameter 2 'b' is not a pointer "
             "[operator-signature]\n" +
@@ -196,12 +186,11 @@ TEST_F(Sources, HaveAnotherSignature) {
             "[operator-signature]\n" +
                 kCalled + kWanted);
   // One more is a context only if it is a void pointer.
-  EXPECT_EQ(
-      refusal("int add(const int8_t *a, const int8_t *b, float *c, float *d) { return a == b || c "
-              "== d; }\n"),
-      "a.c:3:5: error: operator 'add' has 4 parameters, but 3 tensors are passed "
-      "[operator-signature]\n" +
-          kCalled + kWanted);
+  EXPECT_EQ(refusal("int add(const int8_t *a, const int8_t *b, float *c, float *d) { return a == b || c "
+                    "== d; }\n"),
+            "a.c:3:5: error: operator 'add' has 4 parameters, but 3 tensors are passed "
+            "[operator-signature]\n" +
+                kCalled + kWanted);
   EXPECT_EQ(refusal("int add(const int8_t *a, const float *b, float *c) { return a && b && c; }\n"),
             "a.c:3:5: error: operator 'add': parameter 2 'b' is 'const float *', but tensor 2 "
             "'right' (an operand of int8_t) is passed [operator-signature]\n" +
@@ -225,8 +214,7 @@ TEST_F(Sources, DoNotCompile) {
 TEST_F(Sources, AreFoundThroughDirectories) {
   fs::create_directory("include");
   std::ofstream("include/mine.h") << "typedef short element;\n";
-  write("-odd name.c",
-        "#include <mine.h>\nint f(const element *a, element *b) { return a == b; }\n");
+  write("-odd name.c", "#include <mine.h>\nint f(const element *a, element *b) { return a == b; }\n");
   auto sources = read_operator_sources({"-odd name.c"}, {"include"}, diags_);
   ASSERT_TRUE(sources.ok()) << diags_.str();
   ASSERT_EQ(sources->find("f").size(), 1u);

@@ -15,9 +15,11 @@
 #define NRF 0
 #endif
 
-static struct { uint32_t address, value; } cells[256];
+static struct {
+    uint32_t address, value;
+} cells[256];
 static uint32_t count;
-static int stuck; /* the thing that never comes, from 1 */
+static int stuck;       /* the thing that never comes, from 1 */
 static unsigned things; /* asked for so far, a bit each */
 static uint64_t looks;
 static const char *broken;
@@ -54,7 +56,10 @@ static uint32_t ready(int thing, uint32_t when)
 
 #define CLOCK (CHIP_CLOCK_BASE)
 
-static uint32_t hz(void) { return CHIP_HAS_DIVIDER && stuck != 2 ? 128000000u >> field(CLOCK + 0x558u, 0, 2) : 64000000u; }
+static uint32_t hz(void)
+{
+    return CHIP_HAS_DIVIDER && stuck != 2 ? 128000000u >> field(CLOCK + 0x558u, 0, 2) : 64000000u;
+}
 static uint32_t uart_hz(void) { return 16000000u; }
 static void after_reset(void) { *cell(CLOCK + 0x558u) = 1u; }
 static int on_reset_clock(void) { return hz() == BOARD_CLOCK_HZ; }
@@ -92,15 +97,32 @@ static uint32_t running(void) { return field(CFGR, 0, 3) == PLL_SW ? pll() : 640
 static uint32_t ahb(void) { return field(RCC + 0x18u, 0, 4) < 8u ? running() : running() / 2u; }
 static uint32_t hz(void) { return running(); }
 static uint32_t uart_hz(void) { return ahb() / part(field(RCC + 0x1Cu, 4, 3)); }
-static int can_wait(void) { return ahb() <= 200000000u && (ahb() <= 70000000u || field(ACR, 0, 4) >= 2u) && field(ACR, 4, 2) >= (ahb() > 185000000u ? 2u : 0u); }
-static void after_reset(void) { *cell(ACR) = 0x37u; *cell(0x5802480Cu) = 6u; *cell(RCC + 0x28u) = 0x02020200u; *cell(RCC + 0x30u) = 0x01010280u; }
-static void check_voltage(void) { require(field(0x58024818u, 14, 2) == 3u, "voltage scale 1"); require(ahb() / part(field(RCC + 0x18u, 4, 3)) <= 100000000u && uart_hz() <= 100000000u, "APB"); }
+static int can_wait(void)
+{
+    return ahb() <= 200000000u && (ahb() <= 70000000u || field(ACR, 0, 4) >= 2u) &&
+           field(ACR, 4, 2) >= (ahb() > 185000000u ? 2u : 0u);
+}
+static void after_reset(void)
+{
+    *cell(ACR) = 0x37u;
+    *cell(0x5802480Cu) = 6u;
+    *cell(RCC + 0x28u) = 0x02020200u;
+    *cell(RCC + 0x30u) = 0x01010280u;
+}
+static void check_voltage(void)
+{
+    require(field(0x58024818u, 14, 2) == 3u, "voltage scale 1");
+    require(ahb() / part(field(RCC + 0x18u, 4, 3)) <= 100000000u && uart_hz() <= 100000000u, "APB");
+}
 static uint32_t answer(uint32_t address, uint32_t value)
 {
     if (address == 0x58024804u) { return ready(1, 1u << 13); }
     if (address == 0x58024818u) { return value | ready(2, 1u << 13); }
     if (address == ACR && stuck == 3) { return 0x37u; }
-    if (address == RCC) { (void)ready(3, 0); return value | ready(4, (value >> 24 & 1u) << 25); }
+    if (address == RCC) {
+        (void)ready(3, 0);
+        return value | ready(4, (value >> 24 & 1u) << 25);
+    }
     return value;
 }
 #elif CHIP_GPIO_BASE == 0x48000000
@@ -126,7 +148,12 @@ static uint32_t hz(void)
 static uint32_t uart_hz(void) { return field(CFGR, 8, 6) == 0u ? hz() : 0u; }
 /* 34 MHz a wait state in boost mode (G4); 20 MHz (L4+) */
 static int can_wait(void) { return hz() <= (field(ACR, 0, 4) + 1u) * (CHIP_RESET_SOURCE ? 34000000u : 20000000u); }
-static void after_reset(void) { *cell(CFGR) = RESET_SW | RESET_SW << 2; *cell(ACR) = 0x600u; *cell(0x40007080u) = 0x100u; }
+static void after_reset(void)
+{
+    *cell(CFGR) = RESET_SW | RESET_SW << 2;
+    *cell(ACR) = 0x600u;
+    *cell(0x40007080u) = 0x100u;
+}
 static void check_voltage(void)
 {
     require(field(0x40007080u, 8, 1) == 0u || hz() <= 80000000u, "boost");
@@ -135,7 +162,10 @@ static void check_voltage(void)
 static uint32_t answer(uint32_t address, uint32_t value)
 {
     if (address == ACR && stuck == 1) { return 0x600u; }
-    if (address == RCC) { (void)ready(1, 0); return value | ready(2, (value >> 24 & 1u) << 25); }
+    if (address == RCC) {
+        (void)ready(1, 0);
+        return value | ready(2, (value >> 24 & 1u) << 25);
+    }
     return value;
 }
 #else
@@ -157,7 +187,12 @@ static uint32_t part(uint32_t code) { return code < 4u ? 1u : 2u << (code - 4u);
 static uint32_t hz(void) { return field(CFGR, 0, 2) == PLL_SW ? pll() : 16000000u; }
 static uint32_t uart_hz(void) { return hz() / part(field(CFGR, CHIP_UART_ENABLE == 0x40023840u ? 10 : 13, 3)); }
 static int can_wait(void) { return hz() <= (field(ACR, 0, 4) + 1u) * 30000000u; }
-static void after_reset(void) { *cell(RCC) = 3u; *cell(RCC + 4u) = 0x24003010u; *cell(0x40007000u) = 0xC000u; }
+static void after_reset(void)
+{
+    *cell(RCC) = 3u;
+    *cell(RCC + 4u) = 0x24003010u;
+    *cell(0x40007000u) = 0xC000u;
+}
 static void check_voltage(void)
 {
     require(hz() <= 168000000u || (field(0x40007000u, 16, 2) == 3u && field(0x40007000u, 14, 2) == 3u), "over-drive");
@@ -167,7 +202,9 @@ static void check_voltage(void)
 static uint32_t answer(uint32_t address, uint32_t value)
 {
     if (address == RCC) { return (value & ~2u) | ready(1, 2u) | ready(5, (value >> 24 & 1u) << 25); }
-    if (address == 0x40007004u) { return ready(2, *cell(0x40007000u) & 1u << 16) | ready(3, *cell(0x40007000u) & 1u << 17); }
+    if (address == 0x40007004u) {
+        return ready(2, *cell(0x40007000u) & 1u << 16) | ready(3, *cell(0x40007000u) & 1u << 17);
+    }
     if (address == ACR && stuck == 4) { return value & ~15u; }
     if (address == ACR) { (void)ready(4, 0); }
     return value;
@@ -197,7 +234,9 @@ uint32_t get(uint32_t address)
 void set(uint32_t address, uint32_t value)
 {
 #if !NRF
-    if (address == CFGR) { value = (value & ~(((1u << SW_BITS) - 1u) << SWS_AT)) | (*cell(CFGR) & ((1u << SW_BITS) - 1u) << SWS_AT); }
+    if (address == CFGR) {
+        value = (value & ~(((1u << SW_BITS) - 1u) << SWS_AT)) | (*cell(CFGR) & ((1u << SW_BITS) - 1u) << SWS_AT);
+    }
 #endif
     *cell(address) = value;
 #if !NRF
@@ -207,7 +246,9 @@ void set(uint32_t address, uint32_t value)
 #if !NRF
     if (field(CFGR, SWS_AT, SW_BITS) == field(CFGR, 0, SW_BITS))
 #endif
-    { require(can_wait(), "fewer wait states than the clock needs"); }
+    {
+        require(can_wait(), "fewer wait states than the clock needs");
+    }
 }
 
 static int start(int what)
@@ -223,11 +264,14 @@ static int start(int what)
     clock = chip_start();
     divider = (uint32_t)((clock.uart_hz + BOARD_BAUD / 2u) / BOARD_BAUD);
     failed = broken != 0 || clock.hz != hz() || clock.uart_hz != uart_hz() || looks > 2000000u ||
-             (what == 0 ? clock.trouble != 0 || clock.hz != CHIP_HZ : clock.trouble == 0 || !on_reset_clock() || clock.hz != BOARD_CLOCK_HZ);
+             (what == 0 ? clock.trouble != 0 || clock.hz != CHIP_HZ
+                        : clock.trouble == 0 || !on_reset_clock() || clock.hz != BOARD_CLOCK_HZ);
     /* Within 2 %: what a receiver allows. */
-    failed = failed || (uint64_t)clock.uart_hz * 100u > (uint64_t)divider * BOARD_BAUD * 102u || (uint64_t)clock.uart_hz * 102u < (uint64_t)divider * BOARD_BAUD * 100u;
-    printf("%s %d: %u Hz, UART of %u Hz, waits for %s, %llu looks%s%s\n", failed ? "FAILED" : "good", what, (unsigned)clock.hz, (unsigned)clock.uart_hz,
-           clock.trouble ? clock.trouble : "nothing", (unsigned long long)looks, broken ? ", broken: " : "", broken ? broken : "");
+    failed = failed || (uint64_t)clock.uart_hz * 100u > (uint64_t)divider * BOARD_BAUD * 102u ||
+             (uint64_t)clock.uart_hz * 102u < (uint64_t)divider * BOARD_BAUD * 100u;
+    printf("%s %d: %u Hz, UART of %u Hz, waits for %s, %llu looks%s%s\n", failed ? "FAILED" : "good", what,
+           (unsigned)clock.hz, (unsigned)clock.uart_hz, clock.trouble ? clock.trouble : "nothing",
+           (unsigned long long)looks, broken ? ", broken: " : "", broken ? broken : "");
     return failed;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A plugin for QEMU 7 and 8: addresses of instructions that read or wrote memory at an address which is no multiple of
- * the access's size. Argument: out=FILE, a line "ADDRESS COUNT" (the first in hexadecimal) for each. QEMU's header is not
- * there everywhere, so what is used of it is declared here. */
+ * the access's size. Argument: out=FILE, a line "ADDRESS COUNT" (the first in hexadecimal) for each. QEMU's header is
+ * not there everywhere, so what is used of it is declared here. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

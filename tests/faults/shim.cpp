@@ -64,8 +64,7 @@ bool below_root(int fd, const char* path) {
 void log_line(const char* text) {
   const char* path = setting("AOTC_FAULT_LOG");
   if (path == nullptr) return;
-  const int fd =
-      static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666));
+  const int fd = static_cast<int>(syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND, 0666));
   char line[200];
   const int n = snprintf(line, sizeof line, "%s\n", text);
   syscall(SYS_write, fd, line, n);

@@ -17,8 +17,7 @@ std::string bad_errors(const Diagnostics& diags) {
   if (!diags.has_errors()) return "refused without an error";
   if (diags.error_count() > 60) return "more than 60 errors";
   for (const Diagnostic& d : diags.all())
-    if (d.slug.empty() || d.message.empty() || d.location.file.empty())
-      return "an error is not located";
+    if (d.slug.empty() || d.message.empty() || d.location.file.empty()) return "an error is not located";
   return "";
 }
 
@@ -57,8 +56,7 @@ std::string check_graph(const std::string& text, std::vector<Param> params, bool
   if (!written) return "a graph that was read cannot be written: " + diags.str();
   // Arguments that nothing reads are not written, nor are their parameters bound again.
   auto unread = [&](const Param& p) {
-    return std::none_of(written->nodes.begin(), written->nodes.end(),
-                        [&](const Node& n) { return n.name == p.name; });
+    return std::none_of(written->nodes.begin(), written->nodes.end(), [&](const Node& n) { return n.name == p.name; });
   };
   std::erase_if(params, unread);
   GraphJsonInfo info_again;
@@ -66,8 +64,7 @@ std::string check_graph(const std::string& text, std::vector<Param> params, bool
   if (!again) return "a written graph is refused: " + diags.str();
   if (again->ops.size() != graph->ops.size()) return "operators are lost";
   auto twice = write_graph_json(*again, &info_again, diags);
-  if (!twice || print_document(*twice) != print_document(*written))
-    return "a graph does not survive";
+  if (!twice || print_document(*twice) != print_document(*written)) return "a graph does not survive";
   Diagnostics parse;
   auto text_form = graph::parse(graph::print(*graph), "g", ops::definition_lookup(), parse);
   if (!text_form) return "the text form does not parse: " + parse.str();

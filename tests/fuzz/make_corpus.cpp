@@ -53,8 +53,7 @@ TestModel conv_int8() {
             .out = {3},
             .options_type = schema::BuiltinOptions_Conv2DOptions,
             .options = [](FlatBufferBuilder& fbb) {
-              return schema::CreateConv2DOptions(fbb, schema::Padding_VALID, 2, 2,
-                                                 schema::ActivationFunctionType_RELU)
+              return schema::CreateConv2DOptions(fbb, schema::Padding_VALID, 2, 2, schema::ActivationFunctionType_RELU)
                   .Union();
             }}};
   m.inputs = {0};
@@ -110,27 +109,21 @@ TestModel add_reshape_softmax() {
   m.tensors = {{.name = "a", .shape = {1, 6}},
                {.name = "b", .shape = {1, 1}},
                {.name = "sum", .shape = {1, 6}},
-               {.name = "shape",
-                .shape = {2},
-                .type = schema::TensorType_INT32,
-                .data = raw_bytes<int32_t>({2, 3})},
+               {.name = "shape", .shape = {2}, .type = schema::TensorType_INT32, .data = raw_bytes<int32_t>({2, 3})},
                {.name = "rows", .shape = {2, 3}},
                {.name = "out", .shape = {2, 3}}};
   m.codes = {{0}, {22}, {25}};
-  m.ops = {
-      {.code = 0,
-       .in = {0, 1},
-       .out = {2},
-       .options_type = schema::BuiltinOptions_AddOptions,
-       .options = [](FlatBufferBuilder& fbb) { return schema::CreateAddOptions(fbb).Union(); }},
-      {.code = 1, .in = {2, 3}, .out = {4}},
-      {.code = 2,
-       .in = {4},
-       .out = {5},
-       .options_type = schema::BuiltinOptions_SoftmaxOptions,
-       .options = [](FlatBufferBuilder& fbb) {
-         return schema::CreateSoftmaxOptions(fbb, 1.0f).Union();
-       }}};
+  m.ops = {{.code = 0,
+            .in = {0, 1},
+            .out = {2},
+            .options_type = schema::BuiltinOptions_AddOptions,
+            .options = [](FlatBufferBuilder& fbb) { return schema::CreateAddOptions(fbb).Union(); }},
+           {.code = 1, .in = {2, 3}, .out = {4}},
+           {.code = 2,
+            .in = {4},
+            .out = {5},
+            .options_type = schema::BuiltinOptions_SoftmaxOptions,
+            .options = [](FlatBufferBuilder& fbb) { return schema::CreateSoftmaxOptions(fbb, 1.0f).Union(); }}};
   m.inputs = {0, 1};
   m.outputs = {5, 2};
   return m;
@@ -139,10 +132,8 @@ TestModel add_reshape_softmax() {
 // A strided slice and a pad, whose meaning lies in constant operands.
 TestModel slice_pad() {
   auto constant = [](const char* name, std::vector<int32_t> shape, std::vector<int32_t> values) {
-    return TestTensor{.name = name,
-                      .shape = std::move(shape),
-                      .type = schema::TensorType_INT32,
-                      .data = raw_bytes(values)};
+    return TestTensor{
+        .name = name, .shape = std::move(shape), .type = schema::TensorType_INT32, .data = raw_bytes(values)};
   };
   TestModel m;
   m.tensors = {int8_tensor("in", {1, 5, 2}, 0.5f, 0),
@@ -153,14 +144,12 @@ TestModel slice_pad() {
                constant("pads", {3, 2}, {0, 0, 1, 1, 0, 2}),
                int8_tensor("*/ evil \x01", {1, 4, 4}, 0.5f, 0)};
   m.codes = {{45}, {34}};
-  m.ops = {
-      {.code = 0,
-       .in = {0, 1, 2, 3},
-       .out = {4},
-       .options_type = schema::BuiltinOptions_StridedSliceOptions,
-       .options =
-           [](FlatBufferBuilder& fbb) { return schema::CreateStridedSliceOptions(fbb).Union(); }},
-      {.code = 1, .in = {4, 5}, .out = {6}}};
+  m.ops = {{.code = 0,
+            .in = {0, 1, 2, 3},
+            .out = {4},
+            .options_type = schema::BuiltinOptions_StridedSliceOptions,
+            .options = [](FlatBufferBuilder& fbb) { return schema::CreateStridedSliceOptions(fbb).Union(); }},
+           {.code = 1, .in = {4, 5}, .out = {6}}};
   m.inputs = {0};
   m.outputs = {6};
   return m;
@@ -169,8 +158,7 @@ TestModel slice_pad() {
 // A custom operator and one that there is not: refused, with everything the messages need.
 TestModel unsupported() {
   TestModel m;
-  m.tensors = {
-      {.name = "in", .shape = {1}}, {.name = "t", .shape = {1}}, {.name = "", .shape = {1}}};
+  m.tensors = {{.name = "in", .shape = {1}}, {.name = "t", .shape = {1}}, {.name = "", .shape = {1}}};
   m.codes = {{32, "Blend"}, {15}};
   m.ops = {{.code = 0, .in = {0, -1}, .out = {1}}, {.code = 1, .in = {1}, .out = {2}}};
   m.inputs = {0};
@@ -294,17 +282,15 @@ std::vector<uint8_t> hostile_names() {
   int32_t total = 0;
   for (size_t i = 0; i < names.size(); ++i) {
     m.inputs.push_back(static_cast<int32_t>(i));
-    if (i % 3 == 1)
-      signature.inputs.push_back({names[(i + 7) % names.size()], static_cast<uint32_t>(i)});
+    if (i % 3 == 1) signature.inputs.push_back({names[(i + 7) % names.size()], static_cast<uint32_t>(i)});
     if (i == 0) continue;
     auto sum = static_cast<int32_t>(m.tensors.size());
     m.tensors.push_back({.name = names[(i * 5) % names.size()], .shape = {1, 4}});
-    m.ops.push_back(
-        {.code = 0,
-         .in = {total, static_cast<int32_t>(i)},
-         .out = {sum},
-         .options_type = schema::BuiltinOptions_AddOptions,
-         .options = [](FlatBufferBuilder& fbb) { return schema::CreateAddOptions(fbb).Union(); }});
+    m.ops.push_back({.code = 0,
+                     .in = {total, static_cast<int32_t>(i)},
+                     .out = {sum},
+                     .options_type = schema::BuiltinOptions_AddOptions,
+                     .options = [](FlatBufferBuilder& fbb) { return schema::CreateAddOptions(fbb).Union(); }});
     m.outputs.push_back(sum);
     if (i % 3 == 2) signature.outputs.push_back({names[i], static_cast<uint32_t>(sum)});
     total = sum;
@@ -322,8 +308,7 @@ std::vector<uint8_t> hostile_names() {
 bool write(const std::string& path, const std::vector<uint8_t>& bytes) {
   if (bytes.empty()) return false;
   std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()),
-            static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   return out.good();
 }
 

@@ -108,10 +108,8 @@ std::vector<uint8_t> random_input(const graph::TensorType& type, Random& random)
 }
 
 // Bit for bit, but for what a NaN looks like.
-std::string difference(const std::vector<uint8_t>& have, const std::vector<uint8_t>& want,
-                       DType type) {
-  if (have.size() != want.size())
-    return fmt::format("{} bytes instead of {}", have.size(), want.size());
+std::string difference(const std::vector<uint8_t>& have, const std::vector<uint8_t>& want, DType type) {
+  if (have.size() != want.size()) return fmt::format("{} bytes instead of {}", have.size(), want.size());
   auto step = static_cast<size_t>(size_of(type));
   for (size_t i = 0; i < have.size(); i += step) {
     if (std::memcmp(&have[i], &want[i], step) == 0) continue;
@@ -136,13 +134,11 @@ std::string wrong_outputs(const graph::Graph& original, const std::vector<std::v
     // The evaluation returns what operators define; an output may also be an input.
     auto given = std::find_if(original.inputs.begin(), original.inputs.end(),
                               [&](const graph::Port& p) { return p.tensor == id; });
-    const std::vector<uint8_t>& expected =
-        given != original.inputs.end()
-            ? inputs[static_cast<size_t>(given - original.inputs.begin())]
-            : want[static_cast<size_t>(id.value)];
+    const std::vector<uint8_t>& expected = given != original.inputs.end()
+                                               ? inputs[static_cast<size_t>(given - original.inputs.begin())]
+                                               : want[static_cast<size_t>(id.value)];
     std::string text = difference(have[i], expected, original[id].type.dtype);
-    if (!text.empty())
-      return fmt::format("output {} differs from the reference evaluation, {}", i, text);
+    if (!text.empty()) return fmt::format("output {} differs from the reference evaluation, {}", i, text);
   }
   return "";
 }
@@ -164,8 +160,7 @@ std::string wrong_result(const graph::Graph& original, const plan::Program& prog
   // One run says nothing of what the next one begins with.
   for (int run = 0; run < (states.empty() ? 1 : 3); ++run) {
     std::vector<std::vector<uint8_t>> inputs;
-    for (const graph::Port& port : original.inputs)
-      inputs.push_back(random_input(original[port.tensor].type, random));
+    for (const graph::Port& port : original.inputs) inputs.push_back(random_input(original[port.tensor].type, random));
     ops::Evaluation evaluation;
     evaluation.states = &states;
     evaluation.iterations = 500;
@@ -182,9 +177,7 @@ std::string wrong_result(const graph::Graph& original, const plan::Program& prog
 
 // The rest of the way, for a graph that was read and verified.
 CaseResult compile(const graph::Graph& original, const CaseOptions& options, Diagnostics& diags) {
-  auto broken = [&](const std::string& what) {
-    return CaseResult{Verdict::kBroken, false, what + "\n" + diags.str()};
-  };
+  auto broken = [&](const std::string& what) { return CaseResult{Verdict::kBroken, false, what + "\n" + diags.str()}; };
   auto refused_or_broken = [&] {
     std::string text = broken_promise(diags, false);
     return text.empty() ? CaseResult{Verdict::kRefused, false, diags.str()} : broken(text);
@@ -220,12 +213,10 @@ CaseResult run_tflite_case(std::vector<uint8_t> bytes, const CaseOptions& case_o
     frontends::ReadOptions options;
     options.operators = any ? &any_operators() : &ops::operators();
     Diagnostics diags;
-    auto graph = frontends::read_tflite(bytes, "case.tflite", diags, options,
-                                        any ? any_rules() : frontends::tflite::rules());
+    auto graph =
+        frontends::read_tflite(bytes, "case.tflite", diags, options, any ? any_rules() : frontends::tflite::rules());
     bool ok = graph.ok();
-    if (ok)
-      ok =
-          any ? graph::verify_structure(*graph, diags).ok() : ops::verify_graph(*graph, diags).ok();
+    if (ok) ok = any ? graph::verify_structure(*graph, diags).ok() : ops::verify_graph(*graph, diags).ok();
     std::string broken = broken_promise(diags, ok);
     if (!broken.empty()) return {Verdict::kBroken, false, broken + "\n" + diags.str()};
     if (any) continue;

@@ -9,19 +9,18 @@
 #include <string>
 #include <vector>
 
-#include "support/tvm_params.h"
 #include "damage.h"
 #include "graph_case.h"
+#include "support/tvm_params.h"
 
 namespace {
 
 using Bytes = std::vector<uint8_t>;
 
 // What a number, a string or a bracket may be replaced by.
-const char* const kTexts[] = {
-    "0",   "-1", "1",         "2",         "4294967296", "9223372036854775807",
-    "1e9", "[]", "{}",        "null",      "\"\"",       "\"null\"",
-    "[",   "}",  "\"__nop\"", "\"int16\"", ",",          "\"__copy\""};
+const char* const kTexts[] = {"0",   "-1", "1",         "2",         "4294967296", "9223372036854775807",
+                              "1e9", "[]", "{}",        "null",      "\"\"",       "\"null\"",
+                              "[",   "}",  "\"__nop\"", "\"int16\"", ",",          "\"__copy\""};
 
 struct Mutator {
   std::mt19937_64 random;
@@ -65,18 +64,15 @@ int main(int argc, char** argv) {
     Bytes seed{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     for (const Bytes& start : {seed, with_params(seed)})
       for (int i = 0; i < count; ++i) {
-        Mutator mutator{
-            std::mt19937_64(static_cast<uint64_t>(i) * 1000 + static_cast<uint64_t>(f))};
+        Mutator mutator{std::mt19937_64(static_cast<uint64_t>(i) * 1000 + static_cast<uint64_t>(f))};
         Bytes bytes = start;
-        for (size_t n = i == 0 ? 0 : 1 + mutator.below(4) * mutator.below(2); n > 0; --n)
-          mutator.mutate(bytes);
+        for (size_t n = i == 0 ? 0 : 1 + mutator.below(4) * mutator.below(2); n > 0; --n) mutator.mutate(bytes);
         bool taken = false;
         std::string bad = aotc::fuzz::check_graph_case(bytes, &taken);
         (taken ? accepted : refused) += 1;
         if (bad.empty()) continue;
         std::ofstream("broken_graph", std::ios::binary)
-            .write(reinterpret_cast<const char*>(bytes.data()),
-                   static_cast<std::streamsize>(bytes.size()));
+            .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
         std::printf("FAILED %s, mutation %d: %s\n", argv[f], i, bad.c_str());
         return 1;
       }

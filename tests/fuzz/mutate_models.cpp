@@ -110,8 +110,7 @@ CaseOptions case_options(const Options& options, uint64_t number) {
 extern "C" void out_of_time(int) { _exit(kExitTime); }
 
 // Processor time, not time on the clock: other work on the machine must not fail a case.
-[[noreturn]] void run_child(const Model& model, const Options& options, Progress& progress,
-                            uint64_t first) {
+[[noreturn]] void run_child(const Model& model, const Options& options, Progress& progress, uint64_t first) {
   std::signal(SIGPROF, out_of_time);
 #ifndef AOTC_ASAN
   rlimit limit{};
@@ -143,28 +142,22 @@ std::string reason_of(int status) {
     return fmt::format("killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   }
   switch (WEXITSTATUS(status)) {
-    case kExitTime:
-      return "over the time limit";
-    case kExitBroken:
-      return "broke a promise";
-    case kExitMemory:
-      return "over the memory limit";
-    default:
-      return fmt::format("ended with exit code {}", WEXITSTATUS(status));
+    case kExitTime: return "over the time limit";
+    case kExitBroken: return "broke a promise";
+    case kExitMemory: return "over the memory limit";
+    default: return fmt::format("ended with exit code {}", WEXITSTATUS(status));
   }
 }
 
-void report(const Model& model, const Options& options, uint64_t number,
-            const std::string& reason) {
+void report(const Model& model, const Options& options, uint64_t number, const std::string& reason) {
   Mutation mutation = mutate(model.bytes, model.sites, model.seed, number);
-  std::printf("%s: case %llu %s: %s\n", model.path.c_str(), static_cast<unsigned long long>(number),
-              reason.c_str(), mutation.what.c_str());
+  std::printf("%s: case %llu %s: %s\n", model.path.c_str(), static_cast<unsigned long long>(number), reason.c_str(),
+              mutation.what.c_str());
   std::fflush(stdout);
   if (options.save.empty()) return;
   std::string file = fmt::format("{}/{:016x}-{}.tflite", options.save, model.seed, number);
   std::ofstream out(file, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(mutation.bytes.data()),
-            static_cast<std::streamsize>(mutation.bytes.size()));
+  out.write(reinterpret_cast<const char*>(mutation.bytes.data()), static_cast<std::streamsize>(mutation.bytes.size()));
 }
 
 // Number of failed cases.
@@ -194,22 +187,19 @@ uint64_t run_model(const Model& model, const Options& options) {
     first = progress->current + 1;
   }
   std::printf("%s: %llu accepted (%llu run), %llu refused, %llu failed\n", model.path.c_str(),
-              static_cast<unsigned long long>(progress->accepted),
-              static_cast<unsigned long long>(progress->ran),
-              static_cast<unsigned long long>(progress->refused),
-              static_cast<unsigned long long>(failed));
+              static_cast<unsigned long long>(progress->accepted), static_cast<unsigned long long>(progress->ran),
+              static_cast<unsigned long long>(progress->refused), static_cast<unsigned long long>(failed));
   munmap(progress, sizeof(Progress));
   return failed;
 }
 
 // Runs one case here, for a debugger.
 int run_only(const Model& model, const Options& options) {
-  Mutation mutation =
-      mutate(model.bytes, model.sites, model.seed, static_cast<uint64_t>(options.only));
+  Mutation mutation = mutate(model.bytes, model.sites, model.seed, static_cast<uint64_t>(options.only));
   std::printf("%s\n", mutation.what.c_str());
   std::fflush(stdout);
-  CaseResult result = run_tflite_case(std::move(mutation.bytes),
-                                      case_options(options, static_cast<uint64_t>(options.only)));
+  CaseResult result =
+      run_tflite_case(std::move(mutation.bytes), case_options(options, static_cast<uint64_t>(options.only)));
   std::printf("%s%s\n", result.text.c_str(),
               result.verdict == Verdict::kAccepted  ? "accepted"
               : result.verdict == Verdict::kRefused ? "refused"
@@ -226,22 +216,14 @@ bool parse(int argc, char** argv, Options& options) {
     }
     if (i + 1 == argc) return false;
     const char* value = argv[++i];
-    if (arg == "--count")
-      options.count = std::strtoull(value, nullptr, 10);
-    else if (arg == "--seed")
-      options.seed = std::strtoull(value, nullptr, 10);
-    else if (arg == "--seconds")
-      options.seconds = std::atoi(value);
-    else if (arg == "--megabytes")
-      options.megabytes = std::atol(value);
-    else if (arg == "--only")
-      options.only = std::atoll(value);
-    else if (arg == "--run-every")
-      options.run_every = std::strtoull(value, nullptr, 10);
-    else if (arg == "--save")
-      options.save = value;
-    else
-      return false;
+    if (arg == "--count") options.count = std::strtoull(value, nullptr, 10);
+    else if (arg == "--seed") options.seed = std::strtoull(value, nullptr, 10);
+    else if (arg == "--seconds") options.seconds = std::atoi(value);
+    else if (arg == "--megabytes") options.megabytes = std::atol(value);
+    else if (arg == "--only") options.only = std::atoll(value);
+    else if (arg == "--run-every") options.run_every = std::strtoull(value, nullptr, 10);
+    else if (arg == "--save") options.save = value;
+    else return false;
   }
   return !options.models.empty();
 }

@@ -39,8 +39,7 @@ int main(int argc, char** argv) {
       accepted += good ? 1 : 0;
       if (bad.empty()) continue;
       std::ofstream("broken.onnx", std::ios::binary)
-          .write(reinterpret_cast<const char*>(bytes.data()),
-                 static_cast<std::streamsize>(bytes.size()));
+          .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
       std::fprintf(stderr, "%s, mutation %ld: %s\n", argv[i], n, bad.c_str());
       return 1;
     }

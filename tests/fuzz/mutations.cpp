@@ -144,18 +144,12 @@ uint64_t interesting_value(Random& random, uint64_t old) {
                                         0x7FFFFFFFFFFFFFFF,
                                         0x8000000000000000};
   switch (random.below(6)) {
-    case 0:
-      return kEdges[random.below(std::size(kEdges))];
-    case 1:
-      return old + 1;
-    case 2:
-      return old - 1;
-    case 3:
-      return random.below(200);
-    case 4:
-      return random.below(2) == 0 ? old * 2 : old / 2;
-    default:
-      return random.next();
+    case 0: return kEdges[random.below(std::size(kEdges))];
+    case 1: return old + 1;
+    case 2: return old - 1;
+    case 3: return random.below(200);
+    case 4: return random.below(2) == 0 ? old * 2 : old / 2;
+    default: return random.next();
   }
 }
 
@@ -180,8 +174,7 @@ uint64_t Random::next() {
 
 std::vector<Site> find_sites(const std::vector<uint8_t>& bytes) { return SiteFinder(bytes).run(); }
 
-Mutation mutate(const std::vector<uint8_t>& original, const std::vector<Site>& sites, uint64_t seed,
-                uint64_t number) {
+Mutation mutate(const std::vector<uint8_t>& original, const std::vector<Site>& sites, uint64_t seed, uint64_t number) {
   Random random(seed * 0x100000001B3u + number);
   Mutation out{original, ""};
   // Of ten cases: one truncation, three of bit flips, six of fields.

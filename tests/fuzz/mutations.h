@@ -35,7 +35,6 @@ struct Mutation {
   std::vector<uint8_t> bytes;
   std::string what;  // for messages: "truncated to 17 bytes"
 };
-Mutation mutate(const std::vector<uint8_t>& original, const std::vector<Site>& sites, uint64_t seed,
-                uint64_t number);
+Mutation mutate(const std::vector<uint8_t>& original, const std::vector<Site>& sites, uint64_t seed, uint64_t number);
 
 }  // namespace aotc::fuzz

@@ -13,8 +13,7 @@ std::string check_onnx_case(const std::vector<uint8_t>& bytes, bool* accepted) {
   if (graph.ok() == diags.has_errors()) return "errors and result contradict each other";
   if (diags.error_count() > 200) return "more than 200 errors";
   for (const Diagnostic& d : diags.all()) {
-    if (d.slug.empty() || d.message.empty() || d.location.file.empty())
-      return "an error is not located";
+    if (d.slug.empty() || d.message.empty() || d.location.file.empty()) return "an error is not located";
     for (const char* bug : {"internal", "ir-invalid", "plan-invalid", "tir-invalid", "tir-trap"})
       if (d.slug == bug) return "a bug in aotc was reported: " + diags.str();
   }

@@ -11,14 +11,12 @@
 #include "tflite_schema_generated.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
-                                          unsigned int seed);
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed);
 
 namespace {
 
 // A small number becomes another one: a tensor, an operator or a subgraph refers to another.
-bool set_index(std::vector<uint8_t>& bytes, const std::vector<aotc::fuzz::Site>& sites,
-               aotc::fuzz::Random& random) {
+bool set_index(std::vector<uint8_t>& bytes, const std::vector<aotc::fuzz::Site>& sites, aotc::fuzz::Random& random) {
   constexpr uint32_t kMost = 64, kNew = 12;
   for (int tries = 0; tries < 20; ++tries) {
     const aotc::fuzz::Site& site = sites[random.below(sites.size())];
@@ -35,8 +33,7 @@ bool set_index(std::vector<uint8_t>& bytes, const std::vector<aotc::fuzz::Site>&
 
 }  // namespace
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
-                                          unsigned int seed) {
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned int seed) {
   using namespace aotc;
   fuzz::Random random(seed);
   if (random.below(2) == 0 || size < 12) return LLVMFuzzerMutate(data, size, max_size);
@@ -49,8 +46,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max
     return size;
   }
   fuzz::Mutation changed = fuzz::mutate(bytes, sites, seed, random.next());
-  if (changed.bytes.empty() || changed.bytes.size() > max_size)
-    return LLVMFuzzerMutate(data, size, max_size);
+  if (changed.bytes.empty() || changed.bytes.size() > max_size) return LLVMFuzzerMutate(data, size, max_size);
   std::copy(changed.bytes.begin(), changed.bytes.end(), data);
   return changed.bytes.size();
 }

@@ -18,8 +18,7 @@ namespace aotc::tests {
 namespace arm = target::arm;  // whose kernels these are
 
 enum class Pattern { kRandom, kLeast, kMost, kExtremes };
-inline constexpr Pattern kPatterns[] = {Pattern::kRandom, Pattern::kLeast, Pattern::kMost,
-                                        Pattern::kExtremes};
+inline constexpr Pattern kPatterns[] = {Pattern::kRandom, Pattern::kLeast, Pattern::kMost, Pattern::kExtremes};
 
 struct Buffer {
   std::vector<uint8_t> bytes;

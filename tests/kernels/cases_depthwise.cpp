@@ -21,19 +21,22 @@ void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, in
   }
 }
 
-void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, int64_t rows,
-                int64_t columns, int64_t unroll, bool sign, int shift, bool nibbles) {
+void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, int64_t rows, int64_t columns,
+                int64_t unroll, bool sign, int shift, bool nibbles) {
   constexpr int64_t kPitch = 14;
   Data data(pattern, static_cast<uint32_t>(rows * 10 + columns));
   std::vector<int32_t> stream;
   data.add_words(stream, nibbles ? 2 : 3);
   data.add_line(stream, sign, shift);
-  arm::DepthwiseShape shape{.rows = rows, .columns = columns, .out_row = 3 * columns + 2,
-                            .out_column = 3, .plane_row = 2 * kPitch,
+  arm::DepthwiseShape shape{.rows = rows,
+                            .columns = columns,
+                            .out_row = 3 * columns + 2,
+                            .out_column = 3,
+                            .plane_row = 2 * kPitch,
                             .plane_column = 2 * stride};
   to.push_back({arm::dw_column_kernel(kPitch, stride, unroll, shift, sign, nibbles),
-                {table(stream), data.words(((rows - 1) * stride + 3) * kPitch / 2),
-                 data.bytes(rows * shape.out_row, 1), table(arm::dw_shape(stride, unroll, shape))},
+                {table(stream), data.words(((rows - 1) * stride + 3) * kPitch / 2), data.bytes(rows * shape.out_row, 1),
+                 table(arm::dw_shape(stride, unroll, shape))},
                 {}});
 }
 

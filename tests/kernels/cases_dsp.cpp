@@ -25,10 +25,8 @@ void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
           data.add_words(stream, size + steps * (words ? size : size / 2));
           for (int64_t c = 0; c < size; ++c) data.add_line(stream, sign, shift);
         }
-        auto shape = words ? arm::gemv_words_shape(steps, groups, sign)
-                           : arm::gemv_shape(steps, groups, sign);
-        to.push_back({words ? arm::gemv_words_kernel(shift, sign)
-                            : arm::gemv_pairs_kernel(shift, sign),
+        auto shape = words ? arm::gemv_words_shape(steps, groups, sign) : arm::gemv_shape(steps, groups, sign);
+        to.push_back({words ? arm::gemv_words_kernel(shift, sign) : arm::gemv_pairs_kernel(shift, sign),
                       {table(stream), data.words(steps), data.bytes(groups * size), table(shape)},
                       {}});
       }
@@ -58,10 +56,10 @@ void add_sums_cases(std::vector<KernelCase>& to) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
         std::vector<int32_t> stream;
         data.add_words(stream, groups * steps * 4 + arm::PairGemm::kGemvAhead);
-        to.push_back({arm::gemv_sums_kernel(),
-                      {table(stream), data.words(steps), data.words(groups * 8),
-                       table(arm::gemv_sums_shape(steps, groups))},
-                      {}});
+        to.push_back(
+            {arm::gemv_sums_kernel(),
+             {table(stream), data.words(steps), data.words(groups * 8), table(arm::gemv_sums_shape(steps, groups))},
+             {}});
       }
   for (Pattern pattern : kPatterns)
     for (int64_t pixels = 1; pixels <= 4; ++pixels)
@@ -79,8 +77,8 @@ void add_sums_cases(std::vector<KernelCase>& to) {
 }
 
 // `unroll`: of words.
-void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int shift,
-                      int64_t pixels, int unroll = arm::PairGemm::kWordsUnroll) {
+void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int shift, int64_t pixels,
+                      int unroll = arm::PairGemm::kWordsUnroll) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : words ? std::vector<int64_t>{1, 2, unroll, unroll + 1, unroll + 2, 2 * unroll + 3}
                                : std::vector<int64_t>{1, 2, 4, 6, 8, 9, 10, 12, 14, 27})
@@ -97,8 +95,7 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
                            : arm::gemm_shape(steps, pairs, stride, pixels, sign, false, even);
         to.push_back({words ? arm::gemm_words_kernel(pixels, shift, sign, unroll)
                             : arm::gemm_pairs_kernel(pixels, shift, sign, false, even),
-                      {table(stream), data.words(steps * pixels),
-                       data.bytes(pixels * stride, 1), table(shape)},
+                      {table(stream), data.words(steps * pixels), data.bytes(pixels * stride, 1), table(shape)},
                       {}});
       }
 }
@@ -106,7 +103,9 @@ void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
 // For any number of steps, and for those that a form writes out.
 void add_fours_cases(std::vector<KernelCase>& to, bool sign, int shift, const arm::FoursForm& form) {
   const int64_t n = form.written;
-  const auto counts = n == 0 ? std::vector<int64_t>{1, 2, 16, 17, 18, 35} : form.loop ? std::vector<int64_t>{1 + 2 * n, 1 + 3 * n} : std::vector<int64_t>{1 + n};
+  const auto counts = n == 0      ? std::vector<int64_t>{1, 2, 16, 17, 18, 35}
+                      : form.loop ? std::vector<int64_t>{1 + 2 * n, 1 + 3 * n}
+                                  : std::vector<int64_t>{1 + n};
   for (Pattern pattern : kPatterns)
     for (int64_t steps : counts)
       for (int64_t groups : {1, 3}) {
@@ -117,10 +116,11 @@ void add_fours_cases(std::vector<KernelCase>& to, bool sign, int shift, const ar
           for (int c = 0; c < arm::FourGemm::kChannels; ++c) data.add_line(stream, sign, shift);
         }
         const int64_t stride = arm::FourGemm::kChannels * groups + 1;
-        to.push_back({arm::gemm_fours_kernel(shift, sign, form),
-                      {table(stream), data.words(steps * arm::FourGemm::kPixels), data.bytes(arm::FourGemm::kPixels * stride, 1),
-                       table(arm::fours_shape(steps, groups, stride, sign))},
-                      {}});
+        to.push_back(
+            {arm::gemm_fours_kernel(shift, sign, form),
+             {table(stream), data.words(steps * arm::FourGemm::kPixels), data.bytes(arm::FourGemm::kPixels * stride, 1),
+              table(arm::fours_shape(steps, groups, stride, sign))},
+             {}});
       }
 }
 
@@ -140,7 +140,8 @@ void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels, bool words) {
         const int64_t stride = 2 * pairs + 1;
         const bool even = arm::takes_even(pixels, steps);
         constexpr int kLess = arm::PairGemm::kWordsUnrollLess;
-        to.push_back({words ? arm::gemm_words_kernel(pixels, kShift, false, kLess, true) : arm::gemm_pairs_kernel(pixels, kShift, false, true, even),
+        to.push_back({words ? arm::gemm_words_kernel(pixels, kShift, false, kLess, true)
+                            : arm::gemm_pairs_kernel(pixels, kShift, false, true, even),
                       {table(stream), data.words(steps * pixels), data.bytes(pixels * stride, 1),
                        table(words ? arm::gemm_words_shape(steps, pairs, stride, pixels, false, kLess, true)
                                    : arm::gemm_shape(steps, pairs, stride, pixels, false, true, even))},
@@ -160,8 +161,7 @@ void add_nibble_cases(std::vector<KernelCase>& to, const arm::NibbleTile& tile, 
         }
         int64_t stride = tile.channels * groups + 1;
         to.push_back({arm::gemm_nibbles_kernel(tile, kShift, sign),
-                      {table(stream), data.words(steps * tile.pixels),
-                       data.bytes(tile.pixels * stride, 1),
+                      {table(stream), data.words(steps * tile.pixels), data.bytes(tile.pixels * stride, 1),
                        table(arm::nibble_shape(steps, groups, stride, tile, sign))},
                       {}});
       }
@@ -256,8 +256,7 @@ void add_pack_cases(std::vector<KernelCase>& to) {
           shape[PairGemm::kPackRowSkip] = static_cast<int32_t>(skip);
           int64_t bytes = 1 + rows * (words * 4 + skip) + pixels * stride;
           to.push_back({arm::pack_pixels_kernel(pixels),
-                        {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels),
-                         table(shape)},
+                        {data.bytes(bytes, 1), data.words(rows * words * 2 * pixels), table(shape)},
                         {}});
           for (int64_t written : {1, 2, 4})
             if (pixels == 2 && words % written == 0)
@@ -270,8 +269,7 @@ void add_pack_cases(std::vector<KernelCase>& to) {
           shape[PairGemm::kPackPixelStride] = static_cast<int32_t>(stride + 3);
           shape[PairGemm::kPackRowSkip] = static_cast<int32_t>(skip + 1);
           to.push_back({arm::pack_halves_kernel(pixels),
-                        {data.bytes(bytes + 3 * pixels + rows + 1, 2),
-                         data.words(rows * words * pixels), table(shape)},
+                        {data.bytes(bytes + 3 * pixels + rows + 1, 2), data.words(rows * words * pixels), table(shape)},
                         {}});
         }
       }
@@ -316,9 +314,7 @@ void add_winograd_cases(std::vector<KernelCase>& to) {
                         {row, words}});
         }
       int32_t column = words * 8 + 8;
-      to.push_back({arm::winograd_tile_kernel(),
-                    {data.words(4 * column), data.words(words * 128)},
-                    {column, words}});
+      to.push_back({arm::winograd_tile_kernel(), {data.words(4 * column), data.words(words * 128)}, {column, words}});
     }
     for (int64_t steps : {2, 6, 16, 18, 36})
       for (bool sign : {false, true}) add_product_cases(to, pattern, steps, sign);

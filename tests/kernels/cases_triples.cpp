@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of ops/common/triple_kernel.h and quad_kernel.h. Cortex-M4 has all instructions of the cores that they are for.
+// Kernels of ops/common/triple_kernel.h and quad_kernel.h. Cortex-M4 has all instructions of the cores that they are
+// for.
 #include "cases.h"
 #include "ops/common/quad_kernel.h"
 #include "ops/common/triple_kernel.h"
@@ -40,17 +41,16 @@ void add_calls(std::vector<KernelCase>& to, TripleKernel kernel, int64_t turns, 
         }
       }
       Buffer pixels = data.bytes(3 * plan.padded_k);
-      auto x = [&](int64_t p, int64_t k) {
-        return static_cast<int8_t>(pixels.bytes[static_cast<size_t>(3 * k + p)]);
-      };
+      auto x = [&](int64_t p, int64_t k) { return static_cast<int8_t>(pixels.bytes[static_cast<size_t>(3 * k + p)]); };
       for (int64_t k = 0; k < plan.padded_k; ++k) {
         panel.push_back(x(0, k) + x(1, k) * (1 << ops::TripleGemm::kLane));
         panel.push_back(x(2, k) + x(1, k) * (1 << (ops::TripleGemm::kLane - ops::TripleGemm::kRest)));
       }
       const int64_t stride = groups * kernel.channels + 1;
-      to.push_back({kernel.kernel(),
-                    {table(stream), table(panel), data.bytes(3 * stride + 1, 1), table(kernel.shape(plan, groups, stride))},
-                    {}});
+      to.push_back(
+          {kernel.kernel(),
+           {table(stream), table(panel), data.bytes(3 * stride + 1, 1), table(kernel.shape(plan, groups, stride))},
+           {}});
     }
 }
 
@@ -69,7 +69,9 @@ void add_pack_calls(std::vector<KernelCase>& to, int64_t unroll) {
           for (size_t p = 0; p < 3; ++p)
             if ((outside >> p) % 2 == 1) shape[p] = -1;
           const int64_t words = rows * (count * ops::TripleGemm::kWords + kSkipWords) + 1;
-          to.push_back({pack.kernel(), {data.bytes(rows * pitch, 1), data.bytes(count, 1), data.words(words), table(shape)}, {}});
+          to.push_back({pack.kernel(),
+                        {data.bytes(rows * pitch, 1), data.bytes(count, 1), data.words(words), table(shape)},
+                        {}});
         }
 }
 
@@ -86,15 +88,17 @@ void add_quad_calls(std::vector<KernelCase>& to, const ops::QuadKernel& kernel, 
         const int64_t rests = 2 * t % 3;
         stream.push_back(static_cast<int32_t>(4 * rests));
         for (int64_t r = 0; r < rests; ++r)
-          stream.push_back(static_cast<int32_t>((depth - 1 - r) << 16 | (kernel.units() - 1 - 2 * r) << 10 | (t == 1 ? 0x85 : 0x13)));
+          stream.push_back(static_cast<int32_t>((depth - 1 - r) << 16 | (kernel.units() - 1 - 2 * r) << 10 |
+                                                (t == 1 ? 0x85 : 0x13)));
         for (int64_t u = 0; u < kernel.units(); ++u) {
           data.add_words(stream, 1);
           if (!kernel.same) data.add_line(stream, kernel.sign);
         }
       }
-      to.push_back({kernel.kernel(),
-                    {table(stream), data.bytes(depth + 1, 1), data.bytes(tiles * kernel.units() + 1, 1), data.words(2 * groups)},
-                    {}});
+      to.push_back(
+          {kernel.kernel(),
+           {table(stream), data.bytes(depth + 1, 1), data.bytes(tiles * kernel.units() + 1, 1), data.words(2 * groups)},
+           {}});
     }
 }
 

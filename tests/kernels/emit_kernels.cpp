@@ -82,10 +82,23 @@ namespace {
 
 // Kernels of vectors and of RISC-V need another core than this program runs on: the models' layers on the boards
 // qemu_mps3_an547 and qemu_riscv32 run them (tests `layers.*`).
-const std::set<std::string> kElsewhere = {"mve_average", "mve_columns", "mve_fill",   "mve_gemm",    "mve_gemv",
-                                          "mve_held",    "mve_planes",  "mve_quads",  "mve_rows",    "mve_sum",
-                                          "mve_weave",   "mve_windows", "quads_rv32", "triple_pack_rv32", "triples_rv32",
-                                          "winograd_columns_rv32", "winograd_triples_rv32"};
+const std::set<std::string> kElsewhere = {"mve_average",
+                                          "mve_columns",
+                                          "mve_fill",
+                                          "mve_gemm",
+                                          "mve_gemv",
+                                          "mve_held",
+                                          "mve_planes",
+                                          "mve_quads",
+                                          "mve_rows",
+                                          "mve_sum",
+                                          "mve_weave",
+                                          "mve_windows",
+                                          "quads_rv32",
+                                          "triple_pack_rv32",
+                                          "triples_rv32",
+                                          "winograd_columns_rv32",
+                                          "winograd_triples_rv32"};
 
 class Emitter {
  public:
@@ -97,20 +110,20 @@ class Emitter {
     for (size_t i = 0; i < c.buffers.size(); ++i) {
       std::string data = fmt::format("data_{}_{}", cases_, i);
       tables_ += constant(data, c.buffers[i].bytes);
-      buffers += fmt::format("{{{}, {}u, {}u}}, ", data, c.buffers[i].bytes.size(),
-                             c.buffers[i].from);
+      buffers += fmt::format("{{{}, {}u, {}u}}, ", data, c.buffers[i].bytes.size(), c.buffers[i].from);
     }
     std::string scalars = "0";
     for (size_t i = 0; i < c.scalars.size(); ++i)
       scalars = fmt::format("{}{}", i == 0 ? "" : scalars + ", ", c.scalars[i]);
-    rows_ += fmt::format("    {{\"{0} case {1}\", call_a_{0}, call_c_{0}, {{{2}}}, {{{3}}}}},\n", name,
-                         cases_++, buffers, scalars);
+    rows_ += fmt::format("    {{\"{0} case {1}\", call_a_{0}, call_c_{0}, {{{2}}}, {{{3}}}}},\n", name, cases_++,
+                         buffers, scalars);
   }
 
   std::string text() const {
-    return fmt::format("#include \"kernel_case.h\"\n\n{}\n{}{}const struct kernel_case "
-                       "kernel_cases[] = {{\n{}}};\nconst int32_t kernel_case_count = {};\n",
-                       support_, functions_, tables_, rows_, cases_);
+    return fmt::format(
+        "#include \"kernel_case.h\"\n\n{}\n{}{}const struct kernel_case "
+        "kernel_cases[] = {{\n{}}};\nconst int32_t kernel_case_count = {};\n",
+        support_, functions_, tables_, rows_, cases_);
   }
   int cases() const { return cases_; }
   int errors() const { return errors_; }
@@ -121,23 +134,26 @@ class Emitter {
     auto made = target::implementation_of(kernel);
     if (made) check_length(*made, name);
     if (made)
-      functions_ += fmt::format("#if !({})\n#error this compiler or core does not take the assembly "
-                                "of {}\n#endif\n", made->condition, name);
+      functions_ += fmt::format(
+          "#if !({})\n#error this compiler or core does not take the assembly "
+          "of {}\n#endif\n",
+          made->condition, name);
     for (const char* prefix : {"a", "c"}) {
       auto printed = codegen::print_c_kernel(kernel, prefix);
       for (const std::string& f : printed.use.functions)
         if ((*prefix == 'c' || !made) && used_.insert(prefix + f).second)
           support_ += codegen::support_definition(f, prefix);
-      functions_ += *prefix == 'a' ? codegen::kernel_definition(kernel, printed)
-                                   : "static " + printed.text;
+      functions_ += *prefix == 'a' ? codegen::kernel_definition(kernel, printed) : "static " + printed.text;
       std::string args;
       size_t buffers = kernel.meaning->params.size();
       for (size_t i = 0; i < printed.parameters.size(); ++i)
         args += fmt::format("{}{}", i == 0 ? "" : ", ",
                             i < buffers ? fmt::format("({})(void *)b[{}]", printed.parameters[i].type, i)
                                         : fmt::format("s[{}]", i - buffers));
-      functions_ += fmt::format("static void call_{0}_{1}(uint8_t *const *b, const int32_t *s) {{\n"
-                                "    (void)s;\n    {0}_{1}({2});\n}}\n", prefix, name, args);
+      functions_ += fmt::format(
+          "static void call_{0}_{1}(uint8_t *const *b, const int32_t *s) {{\n"
+          "    (void)s;\n    {0}_{1}({2});\n}}\n",
+          prefix, name, args);
     }
   }
 
@@ -147,8 +163,7 @@ class Emitter {
     for (const std::string& line : made.lines)
       if (!target::is_comment(line)) length += line.size() + 1;
     if (length <= 4095) return;
-    std::fprintf(stderr, "emit_kernels: the assembly of %s is a string of %zu characters\n",
-                 name.c_str(), length);
+    std::fprintf(stderr, "emit_kernels: the assembly of %s is a string of %zu characters\n", name.c_str(), length);
     ++errors_;
   }
 

@@ -7,20 +7,20 @@
 #include <stdint.h>
 
 /* Not every compiler for the core comes with a C library. */
-void *memcpy(void *to, const void *from, __SIZE_TYPE__ count);
+void* memcpy(void* to, const void* from, __SIZE_TYPE__ count);
 
 struct kernel_buffer {
-    const uint32_t *data; /* null: not one of the arguments */
-    uint32_t bytes;
-    uint32_t from; /* the argument points there */
+  const uint32_t* data; /* null: not one of the arguments */
+  uint32_t bytes;
+  uint32_t from; /* the argument points there */
 };
 
 struct kernel_case {
-    const char *name;
-    void (*assembly)(uint8_t *const *buffers, const int32_t *scalars);
-    void (*portable)(uint8_t *const *buffers, const int32_t *scalars);
-    struct kernel_buffer buffers[4];
-    int32_t scalars[4];
+  const char* name;
+  void (*assembly)(uint8_t* const* buffers, const int32_t* scalars);
+  void (*portable)(uint8_t* const* buffers, const int32_t* scalars);
+  struct kernel_buffer buffers[4];
+  int32_t scalars[4];
 };
 
 extern const struct kernel_case kernel_cases[];

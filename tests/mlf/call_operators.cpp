@@ -50,8 +50,7 @@ Model run_model(const std::string& path, const std::string& board_name, Diagnost
   auto bytes = read_file(path, diags);
   if (!board || !bytes) fail(diags.str());
   auto graph = frontends::read_tflite(std::move(*bytes), path, diags);
-  if (!graph || !ops::verify_graph(*graph, diags) || !passes::run_pipeline(*graph, {}, diags))
-    fail(diags.str());
+  if (!graph || !ops::verify_graph(*graph, diags) || !passes::run_pipeline(*graph, {}, diags)) fail(diags.str());
   plan::PlanOptions options;
   options.target = target::for_level(project::target_of(*board), ops::Level::kBalanced);
   options.merge_at_least = 0;
@@ -84,8 +83,7 @@ Model run_model(const std::string& path, const std::string& board_name, Diagnost
 
 DLDataType dl_type(DType t) {
   bool is_unsigned = t == DType::kU8 || t == DType::kU16 || t == DType::kU32 || t == DType::kBool;
-  return {static_cast<uint8_t>(is_float(t) ? 2 : is_unsigned ? 1 : 0),
-          static_cast<uint8_t>(size_of(t) * 8), 1};
+  return {static_cast<uint8_t>(is_float(t) ? 2 : is_unsigned ? 1 : 0), static_cast<uint8_t>(size_of(t) * 8), 1};
 }
 
 TVMBackendPackedCFunc find(const TVMFuncRegistry& registry, const std::string& name) {
@@ -101,8 +99,7 @@ TVMBackendPackedCFunc find(const TVMFuncRegistry& registry, const std::string& n
 
 class Caller {
  public:
-  Caller(const Model& model, const mlf::Archive& archive, const TVMFuncRegistry& registry,
-         Diagnostics& diags)
+  Caller(const Model& model, const mlf::Archive& archive, const TVMFuncRegistry& registry, Diagnostics& diags)
       : model_(model), registry_(registry) {
     for (const mlf::OperatorInfo& info : mlf::operators_of(archive)) infos_[info.name] = info;
     const Bytes* text = archive.find("src/tir-1.txt");
@@ -129,8 +126,7 @@ class Caller {
  private:
   void check_text(const std::string& name, const tir::Function& lowered) {
     const tir::Function& text = *functions_[name];
-    if (!tir::structurally_equal(text, lowered))
-      fail(fmt::format("the text of '{}' is another function", name));
+    if (!tir::structurally_equal(text, lowered)) fail(fmt::format("the text of '{}' is another function", name));
     const mlf::OperatorInfo& info = infos_[name];
     if (info.parameters.size() != text.params.size()) fail(name + ": number of parameters");
     for (size_t i = 0; i < text.params.size(); ++i) {
@@ -169,8 +165,7 @@ class Caller {
     if (!known.empty()) return known;
     for (const graph::Op& op : model_.program.graph.ops)
       for (graph::TensorId result : op.results)
-        if (result.value == id.value && ops::definition_of(op).traits().view)
-          return value_of(op.operands[0]);
+        if (result.value == id.value && ops::definition_of(op).traits().view) return value_of(op.operands[0]);
     fail(fmt::format("tensor {} was not computed", id.value));
   }
 
@@ -181,8 +176,7 @@ class Caller {
     std::vector<int> codes(data.size(), kTVMDLTensorHandle);
     for (const tir::BufferPtr& b : f.params) shapes.push_back(b->elements);
     for (size_t i = 0; i < data.size(); ++i) {
-      tensors[i] = {data[i].data(), {kDLCPU, 0}, 1, dl_type(f.params[i]->dtype), &shapes[i],
-                    nullptr, 0};
+      tensors[i] = {data[i].data(), {kDLCPU, 0}, 1, dl_type(f.params[i]->dtype), &shapes[i], nullptr, 0};
       values[i].v_handle = &tensors[i];
     }
     TVMValue value{};
@@ -216,8 +210,7 @@ int main(int argc, char** argv) {
   if (!archive) fail(diags.str());
   void* library = dlopen(argv[4], RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) fail(dlerror());
-  auto entry_point =
-      reinterpret_cast<const TVMModule* (*)()>(dlsym(library, "TVMSystemLibEntryPoint"));
+  auto entry_point = reinterpret_cast<const TVMModule* (*)()>(dlsym(library, "TVMSystemLibEntryPoint"));
   if (entry_point == nullptr) fail("there is no TVMSystemLibEntryPoint");
   mlf::OperatorChoice choice;
   choice.target = model.target;
@@ -225,7 +218,6 @@ int main(int argc, char** argv) {
   if (!entries) fail(diags.str());
   Caller caller(model, *archive, *entry_point()->registry, diags);
   for (const mlf::OperatorEntry& e : *entries) caller.check(e);
-  fmt::print("{} operators of the model, {} functions, equal results\n", caller.calls(),
-             caller.entries());
+  fmt::print("{} operators of the model, {} functions, equal results\n", caller.calls(), caller.entries());
   return caller.calls() > 0 ? 0 : 1;
 }

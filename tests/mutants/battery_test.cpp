@@ -56,11 +56,9 @@ TEST_P(OperatorCases, AreThoseOfLiteRT) {
   EXPECT_EQ(call(run_cases_main, arguments), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Battery, OperatorCases,
-                         testing::Combine(testing::ValuesIn(operators()), testing::Range(0, 4)),
+INSTANTIATE_TEST_SUITE_P(Battery, OperatorCases, testing::Combine(testing::ValuesIn(operators()), testing::Range(0, 4)),
                          [](const auto& of) {
-                           return std::get<0>(of.param) + "_" +
-                                  std::to_string(std::get<1>(of.param));
+                           return std::get<0>(of.param) + "_" + std::to_string(std::get<1>(of.param));
                          });
 
 // Seeds; `control`: graphs with states, branches and loops.
@@ -109,8 +107,14 @@ std::string contents(const fs::path& path) {
 TEST_P(EmittedC, IsWrittenToTheLetter) {
   Folder work;
   const WholeModel& model = GetParam();
-  std::vector<std::string> arguments = {"aotc", "compile", AOTC_SOURCE_DIR "/tests/models/" + model.model,
-                                        "--prefix", model.name, "-o", work / model.name, "--quiet"};
+  std::vector<std::string> arguments = {"aotc",
+                                        "compile",
+                                        AOTC_SOURCE_DIR "/tests/models/" + model.model,
+                                        "--prefix",
+                                        model.name,
+                                        "-o",
+                                        work / model.name,
+                                        "--quiet"};
   arguments.insert(arguments.end(), model.options.begin(), model.options.end());
   ASSERT_EQ(call(aotc_main, arguments), 0);
   size_t files = 0;

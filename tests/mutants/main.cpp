@@ -80,8 +80,8 @@ int reach(const char* path, size_t first, size_t every, int64_t seconds, const s
   std::vector<std::string> names;
   for (size_t i = 0; const std::string& name : all_tests(suites))
     if (i++ % every == first) names.push_back(name);
-  auto* shared = static_cast<Shared*>(
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* shared =
+      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   if (shared == MAP_FAILED) return 2;
   std::ofstream out(path);
   int failed = 0;
@@ -137,8 +137,8 @@ int main(int argc, char** argv) {
   testing::GTEST_FLAG(death_test_style) = "fast";
   if (const char* chosen = std::getenv("AOTC_MUTANT")) mutants::state.chosen = std::atoi(chosen);
   if (argc >= 6 && std::strcmp(argv[1], "--reach") == 0)
-    return reach(argv[2], static_cast<size_t>(std::atoi(argv[3])),
-                 static_cast<size_t>(std::atoi(argv[4])), std::atoi(argv[5]), {argv + 6, argv + argc});
+    return reach(argv[2], static_cast<size_t>(std::atoi(argv[3])), static_cast<size_t>(std::atoi(argv[4])),
+                 std::atoi(argv[5]), {argv + 6, argv + argc});
   if (argc == 3 && std::strcmp(argv[1], "--tests") == 0) return run(argv[2]);
   return RUN_ALL_TESTS();
 }

@@ -28,63 +28,27 @@ inline bool on(int id) {
   return id == state.chosen;
 }
 
-enum Op {
-  kNone,
-  kAdd,
-  kSub,
-  kMul,
-  kDiv,
-  kMod,
-  kShl,
-  kShr,
-  kAnd,
-  kOr,
-  kLt,
-  kLe,
-  kGt,
-  kGe,
-  kEq,
-  kNe,
-  kLeft,
-  kRight
-};
+enum Op { kNone, kAdd, kSub, kMul, kDiv, kMod, kShl, kShr, kAnd, kOr, kLt, kLe, kGt, kGe, kEq, kNe, kLeft, kRight };
 
 template <Op op, class A, class B>
 constexpr auto compute(const A& a, const B& b) {
-  if constexpr (op == kAdd)
-    return a + b;
-  else if constexpr (op == kSub)
-    return a - b;
-  else if constexpr (op == kMul)
-    return a * b;
-  else if constexpr (op == kDiv)
-    return a / b;
-  else if constexpr (op == kMod)
-    return a % b;
-  else if constexpr (op == kShl)
-    return a << b;
-  else if constexpr (op == kShr)
-    return a >> b;
-  else if constexpr (op == kAnd)
-    return a & b;
-  else if constexpr (op == kOr)
-    return a | b;
-  else if constexpr (op == kLt)
-    return a < b;
-  else if constexpr (op == kLe)
-    return a <= b;
-  else if constexpr (op == kGt)
-    return a > b;
-  else if constexpr (op == kGe)
-    return a >= b;
-  else if constexpr (op == kEq)
-    return a == b;
-  else if constexpr (op == kNe)
-    return a != b;
-  else if constexpr (op == kLeft)
-    return a;
-  else
-    return b;
+  if constexpr (op == kAdd) return a + b;
+  else if constexpr (op == kSub) return a - b;
+  else if constexpr (op == kMul) return a * b;
+  else if constexpr (op == kDiv) return a / b;
+  else if constexpr (op == kMod) return a % b;
+  else if constexpr (op == kShl) return a << b;
+  else if constexpr (op == kShr) return a >> b;
+  else if constexpr (op == kAnd) return a & b;
+  else if constexpr (op == kOr) return a | b;
+  else if constexpr (op == kLt) return a < b;
+  else if constexpr (op == kLe) return a <= b;
+  else if constexpr (op == kGt) return a > b;
+  else if constexpr (op == kGe) return a >= b;
+  else if constexpr (op == kEq) return a == b;
+  else if constexpr (op == kNe) return a != b;
+  else if constexpr (op == kLeft) return a;
+  else return b;
 }
 
 // a `was` b, or with another operator.

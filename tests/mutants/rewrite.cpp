@@ -70,41 +70,25 @@ struct Operator {
 std::optional<Operator> operator_of(BinaryOperatorKind kind) {
   switch (kind) {
     case BO_Add:
-    case BO_AddAssign:
-      return Operator{"kAdd", "+"};
+    case BO_AddAssign: return Operator{"kAdd", "+"};
     case BO_Sub:
-    case BO_SubAssign:
-      return Operator{"kSub", "-"};
+    case BO_SubAssign: return Operator{"kSub", "-"};
     case BO_Mul:
-    case BO_MulAssign:
-      return Operator{"kMul", "*"};
+    case BO_MulAssign: return Operator{"kMul", "*"};
     case BO_Div:
-    case BO_DivAssign:
-      return Operator{"kDiv", "/"};
-    case BO_Rem:
-      return Operator{"kMod", "%"};
-    case BO_Shl:
-      return Operator{"kShl", "<<"};
-    case BO_Shr:
-      return Operator{"kShr", ">>"};
-    case BO_And:
-      return Operator{"kAnd", "&"};
-    case BO_Or:
-      return Operator{"kOr", "|"};
-    case BO_LT:
-      return Operator{"kLt", "<"};
-    case BO_LE:
-      return Operator{"kLe", "<="};
-    case BO_GT:
-      return Operator{"kGt", ">"};
-    case BO_GE:
-      return Operator{"kGe", ">="};
-    case BO_EQ:
-      return Operator{"kEq", "=="};
-    case BO_NE:
-      return Operator{"kNe", "!="};
-    default:
-      return std::nullopt;
+    case BO_DivAssign: return Operator{"kDiv", "/"};
+    case BO_Rem: return Operator{"kMod", "%"};
+    case BO_Shl: return Operator{"kShl", "<<"};
+    case BO_Shr: return Operator{"kShr", ">>"};
+    case BO_And: return Operator{"kAnd", "&"};
+    case BO_Or: return Operator{"kOr", "|"};
+    case BO_LT: return Operator{"kLt", "<"};
+    case BO_LE: return Operator{"kLe", "<="};
+    case BO_GT: return Operator{"kGt", ">"};
+    case BO_GE: return Operator{"kGe", ">="};
+    case BO_EQ: return Operator{"kEq", "=="};
+    case BO_NE: return Operator{"kNe", "!="};
+    default: return std::nullopt;
   }
 }
 
@@ -135,10 +119,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
 
  public:
   Visitor(ASTContext& context, const Options& options)
-      : context_(context),
-        sources_(context.getSourceManager()),
-        options_(options),
-        next_(options.first) {
+      : context_(context), sources_(context.getSourceManager()), options_(options), next_(options.first) {
     llvm::StringRef path = options.source;
     size_t compiler = path.rfind("compiler/");
     file_ = (compiler == llvm::StringRef::npos ? path : path.substr(compiler + 9)).str();
@@ -149,19 +130,13 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
   bool TraverseTypeLoc(TypeLoc) { return true; }
   bool TraverseTemplateArgumentLoc(const TemplateArgumentLoc&) { return true; }
   bool TraverseStaticAssertDecl(StaticAssertDecl*) { return true; }
-  bool TraverseCaseStmt(CaseStmt* s, DataRecursionQueue* = nullptr) {
-    return TraverseStmt(s->getSubStmt());
-  }
+  bool TraverseCaseStmt(CaseStmt* s, DataRecursionQueue* = nullptr) { return TraverseStmt(s->getSubStmt()); }
   bool TraverseVarDecl(VarDecl* d) {
-    return d->isConstexpr() || d->isStaticLocal() || !d->isLocalVarDeclOrParm()
-               ? true
-               : Base::TraverseVarDecl(d);
+    return d->isConstexpr() || d->isStaticLocal() || !d->isLocalVarDeclOrParm() ? true : Base::TraverseVarDecl(d);
   }
   bool TraverseFunctionDecl(FunctionDecl* d) { return function(d, &Base::TraverseFunctionDecl); }
   bool TraverseCXXMethodDecl(CXXMethodDecl* d) { return function(d, &Base::TraverseCXXMethodDecl); }
-  bool TraverseCXXConstructorDecl(CXXConstructorDecl* d) {
-    return function(d, &Base::TraverseCXXConstructorDecl);
-  }
+  bool TraverseCXXConstructorDecl(CXXConstructorDecl* d) { return function(d, &Base::TraverseCXXConstructorDecl); }
   bool TraverseDecl(Decl* d) {
     if (d != nullptr && !isa<TranslationUnitDecl>(d) && !isa<NamespaceDecl>(d) &&
         !sources_.isInMainFile(sources_.getExpansionLoc(d->getLocation())))
@@ -174,8 +149,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     if (form == nullptr) form = list;
     for (Expr* e : form->inits()) {
       const Expr* bare = e->IgnoreImpCasts();
-      if (isa<IntegerLiteral>(bare) || isa<FloatingLiteral>(bare) || isa<UnaryOperator>(bare))
-        continue;
+      if (isa<IntegerLiteral>(bare) || isa<FloatingLiteral>(bare) || isa<UnaryOperator>(bare)) continue;
       if (!TraverseStmt(e)) return false;
     }
     return true;
@@ -207,12 +181,11 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     if (!inside(e) || !was || !plain(e->getLHS()) || !plain(e->getRHS())) return true;
     if (e->getLHS()->getType()->isBooleanType()) return true;
     for (const Operator& to : changed(*was)) {
-      int id =
-          take(e, text_of(e), text_of(e->getLHS()) + " " + to.text + "= " + text_of(e->getRHS()));
+      int id = take(e, text_of(e), text_of(e->getLHS()) + " " + to.text + "= " + text_of(e->getRHS()));
       if (id == 0) continue;
       surround(e,
-               std::string("mutants::assign<mutants::") + was->name + ", mutants::" + to.name +
-                   ", " + std::to_string(id) + ">(",
+               std::string("mutants::assign<mutants::") + was->name + ", mutants::" + to.name + ", " +
+                   std::to_string(id) + ">(",
                ")");
       replace(e->getOperatorLoc(), ",");
       break;
@@ -225,9 +198,8 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     if (!inside(e) || e->getNumArgs() != 2 || e->isAssignmentOp()) return true;
     if (e->getType().getAsString().find("Ex") == std::string::npos) return true;
     static const std::map<OverloadedOperatorKind, BinaryOperatorKind> kinds = {
-        {OO_Plus, BO_Add},    {OO_Minus, BO_Sub},          {OO_Star, BO_Mul},
-        {OO_LessLess, BO_Shl}, {OO_GreaterGreater, BO_Shr}, {OO_Amp, BO_And},
-        {OO_Less, BO_LT},     {OO_Greater, BO_GT}};
+        {OO_Plus, BO_Add},           {OO_Minus, BO_Sub}, {OO_Star, BO_Mul}, {OO_LessLess, BO_Shl},
+        {OO_GreaterGreater, BO_Shr}, {OO_Amp, BO_And},   {OO_Less, BO_LT},  {OO_Greater, BO_GT}};
     auto kind = kinds.find(e->getOperator());
     if (kind == kinds.end()) return true;
     replace_operator(e, e->getArg(0), e->getArg(1), e->getOperatorLoc(), *operator_of(kind->second));
@@ -249,17 +221,14 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     if (!inside(e) || e->getValue().getActiveBits() > 31) return true;
     return literal(e, std::to_string(e->getValue().getZExtValue() + 1));
   }
-  bool VisitFloatingLiteral(FloatingLiteral* e) {
-    return inside(e) ? literal(e, "1 + " + text_of(e)) : true;
-  }
+  bool VisitFloatingLiteral(FloatingLiteral* e) { return inside(e) ? literal(e, "1 + " + text_of(e)) : true; }
 
   bool VisitCallExpr(CallExpr* e) {
     const FunctionDecl* callee = e->getDirectCallee();
-    if (!inside(e) || callee == nullptr || !callee->isInStdNamespace() || e->getNumArgs() != 2)
-      return true;
+    if (!inside(e) || callee == nullptr || !callee->isInStdNamespace() || e->getNumArgs() != 2) return true;
     std::string text = text_of(e->getCallee());
-    for (auto [name, ours, other] : {std::tuple{"std::min", "mutants::least", "std::max"},
-                                     std::tuple{"std::max", "mutants::most", "std::min"}}) {
+    for (auto [name, ours, other] :
+         {std::tuple{"std::min", "mutants::least", "std::max"}, std::tuple{"std::max", "mutants::most", "std::min"}}) {
       std::string head = name;
       if (text != head && text.rfind(head + "<", 0) != 0) continue;
       int id = take(e, text_of(e), other + text_of(e).substr(head.size()));
@@ -267,9 +236,8 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
       std::string rest = text.substr(head.size());
       std::string number = std::to_string(id);
       unsigned begin = offset(e->getCallee()->getBeginLoc());
-      edits_.push_back(
-          {begin, static_cast<unsigned>(text.size()), false, 0, order_++,
-           ours + (rest.empty() ? "<" + number + ">" : "<" + number + ", " + rest.substr(1))});
+      edits_.push_back({begin, static_cast<unsigned>(text.size()), false, 0, order_++,
+                        ours + (rest.empty() ? "<" + number + ">" : "<" + number + ", " + rest.substr(1))});
     }
     return true;
   }
@@ -281,9 +249,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
       const Expr* bare = e->IgnoreImplicit();
       if (!isa<CallExpr>(bare) && !isa<BinaryOperator>(bare)) continue;
       int id = take(e, text_of(e) + ";", "");
-      if (id != 0)
-        put(offset(e->getBeginLoc()), false, UINT_MAX,
-            "if (!mutants::on(" + std::to_string(id) + ")) ");
+      if (id != 0) put(offset(e->getBeginLoc()), false, UINT_MAX, "if (!mutants::on(" + std::to_string(id) + ")) ");
     }
     return true;
   }
@@ -336,8 +302,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
   }
   std::string text_of(const Expr* e) const {
     unsigned begin = offset(e->getBeginLoc());
-    return squeezed(
-        sources_.getBufferData(sources_.getMainFileID()).substr(begin, end_of(e) - begin));
+    return squeezed(sources_.getBufferData(sources_.getMainFileID()).substr(begin, end_of(e) - begin));
   }
 
   void put(unsigned at, bool closes, unsigned extent, std::string text) {
@@ -353,8 +318,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
     edits_.push_back({offset(at), length, false, 0, order_++, text});
   }
 
-  void replace_operator(const Expr* e, const Expr* left, const Expr* right, SourceLocation at,
-                        const Operator& was) {
+  void replace_operator(const Expr* e, const Expr* left, const Expr* right, SourceLocation at, const Operator& was) {
     std::string head;
     for (const Operator& to : changed(was)) {
       int id = take(e, text_of(e), text_of(left) + " " + to.text + " " + text_of(right));
@@ -383,8 +347,7 @@ class Visitor : public RecursiveASTVisitor<Visitor> {
 
   // The number of a change, or 0 if it is not among those that are taken. `in_line`: the code says
   // too little without its line.
-  int take(const Expr* e, const std::string& before, const std::string& after,
-           bool in_line = false) {
+  int take(const Expr* e, const std::string& before, const std::string& after, bool in_line = false) {
     unsigned line = sources_.getSpellingLineNumber(e->getBeginLoc());
     std::string what = before + " => " + after;
     if (in_line) what += " in " + line_text(e);
@@ -453,16 +416,11 @@ int main(int argc, char** argv) {
     }
     if (i + 1 == argc) return 2;
     std::string value = argv[++i];
-    if (a == "--out")
-      options.out = value;
-    else if (a == "--list")
-      options.list = value;
-    else if (a == "--first")
-      options.first = std::atoi(value.c_str());
-    else if (a == "--every")
-      options.every = static_cast<unsigned>(std::atoi(value.c_str()));
-    else
-      return 2;
+    if (a == "--out") options.out = value;
+    else if (a == "--list") options.list = value;
+    else if (a == "--first") options.first = std::atoi(value.c_str());
+    else if (a == "--every") options.every = static_cast<unsigned>(std::atoi(value.c_str()));
+    else return 2;
   }
   if (options.source.empty() || options.out.empty() || options.list.empty()) return 2;
   flags.push_back("-w");
@@ -472,9 +430,7 @@ int main(int argc, char** argv) {
   int next = 0;
   struct Factory : clang::tooling::FrontendActionFactory {
     Factory(const Options& options, int& next) : options(options), next(next) {}
-    std::unique_ptr<clang::FrontendAction> create() override {
-      return std::make_unique<Action>(options, next);
-    }
+    std::unique_ptr<clang::FrontendAction> create() override { return std::make_unique<Action>(options, next); }
     const Options& options;
     int& next;
   } factory(options, next);

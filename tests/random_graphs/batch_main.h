@@ -89,14 +89,12 @@ static int report(const char* name, const char* why, long detail) {
 }
 
 /* Every allocation and every release fails once: an error, nothing left, nothing out of order. */
-static int inject(const char* name, int32_t (*run)(void), int32_t workspace_error,
-                  size_t promised) {
+static int inject(const char* name, int32_t (*run)(void), int32_t workspace_error, size_t promised) {
   long n, allocs, frees;
   memset(&space, 0, sizeof space);
   if (run() != 0) return report(name, "a plain run fails", 0);
   if (space.live != 0 || space.disorder) return report(name, "a plain run leaks", (long)space.live);
-  if (space.most != promised)
-    return report(name, "WORKSPACE_SIZE is not the high water", (long)space.most);
+  if (space.most != promised) return report(name, "WORKSPACE_SIZE is not the high water", (long)space.most);
   allocs = space.calls;
   frees = space.frees;
   if (allocs != frees) return report(name, "allocations without release", allocs - frees);

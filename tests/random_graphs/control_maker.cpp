@@ -20,9 +20,7 @@ std::string list(const Shape& values) { return graph::attribute_text::print(valu
 
 bool is_flag(const TensorType& type) { return type.dtype == DType::kBool && type.elements() == 1; }
 
-void give(GraphMaker& g, TensorId id) {
-  g.made.outputs.push_back({id, fmt::format("out{}", g.made.outputs.size())});
-}
+void give(GraphMaker& g, TensorId id) { g.made.outputs.push_back({id, fmt::format("out{}", g.made.outputs.size())}); }
 
 TensorId flag(GraphMaker& g, const TensorType& type, bool value) {
   return g.made.add_constant(fmt::format("c{}", g.made.tensors.size()), type, {value ? uint8_t{1} : uint8_t{0}});
@@ -30,7 +28,8 @@ TensorId flag(GraphMaker& g, const TensorType& type, bool value) {
 
 TensorId number(GraphMaker& g, const TensorType& type, int64_t value) {
   std::vector<uint8_t> bytes(4);
-  for (int i = 0; i < 4; ++i) bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(static_cast<uint64_t>(value) >> 8 * i);
+  for (int i = 0; i < 4; ++i)
+    bytes[static_cast<size_t>(i)] = static_cast<uint8_t>(static_cast<uint64_t>(value) >> 8 * i);
   return g.made.add_constant(fmt::format("c{}", g.made.tensors.size()), type, std::move(bytes));
 }
 
@@ -44,8 +43,8 @@ void ControlMaker::steps(GraphMaker& g, int depth, int64_t count) {
   }
 }
 
-Graph ControlMaker::region(const char* name, GraphMaker& outer, const std::vector<TensorId>& operands,
-                           int depth, int64_t most_steps, const Finish& finish) {
+Graph ControlMaker::region(const char* name, GraphMaker& outer, const std::vector<TensorId>& operands, int depth,
+                           int64_t most_steps, const Finish& finish) {
   std::unique_ptr<GraphMaker> inner = graph_maker(random_, outer.main_type, name);
   for (TensorId id : operands) inner->add_input(outer.of(id));
   steps(*inner, depth, random_.pick(0, most_steps));
@@ -89,10 +88,9 @@ TensorId ControlMaker::reversed(GraphMaker& g, TensorId id) {
     counts.push_back(d);
   }
   const TensorType type = g.of(id);
-  bool done = g.add("slice", {id},
-                    {{"begin", list(begin)}, {"strides", list(strides)}, {"counts", list(counts)},
-                     {"shape", list(counts)}},
-                    {type});
+  bool done = g.add(
+      "slice", {id},
+      {{"begin", list(begin)}, {"strides", list(strides)}, {"counts", list(counts)}, {"shape", list(counts)}}, {type});
   return done ? g.last() : id;
 }
 
@@ -145,8 +143,7 @@ TensorId ControlMaker::computed_condition(GraphMaker& g) {
     }
   }
   if (!g.add("slice", {id},
-             {{"begin", list(begin)}, {"strides", list(ones)}, {"counts", list(ones)}, {"shape", list({1})}},
-             {one}))
+             {{"begin", list(begin)}, {"strides", list(ones)}, {"counts", list(ones)}, {"shape", list({1})}}, {one}))
     return {};
   if (random_.chance(60)) g.add("relu", {g.last()}, {}, {g.of(g.last())});
   TensorType type;
@@ -213,7 +210,8 @@ bool ControlMaker::branch(GraphMaker& g, int depth, std::vector<TensorType> resu
   if (results.empty() && !random_.chance(5))
     for (int64_t i = random_.pick(1, 3); i > 0; --i) {
       const bool again = !results.empty() && random_.chance(35);
-      results.push_back(again ? results.back() : g.of(operands.empty() || random_.chance(40) ? something(g) : operands.back()));
+      results.push_back(again ? results.back()
+                              : g.of(operands.empty() || random_.chance(40) ? something(g) : operands.back()));
     }
   for (const TensorType& t : results)
     if (random_.chance(60)) operands.push_back(there(g, t));
@@ -253,7 +251,8 @@ void ControlMaker::add_counter(GraphMaker& g, int depth, std::vector<Carried>& a
   TensorType flag_type = type;
   flag_type.dtype = DType::kBool;
   TensorId more = g.any_of(flag_type);
-  if (more.valid() && random_.chance(70) && g.add("cast", {more}, {}, {type}) && g.add("add", {limit, g.last()}, {}, {type}))
+  if (more.valid() && random_.chance(70) && g.add("cast", {more}, {}, {type}) &&
+      g.add("add", {limit, g.last()}, {}, {type}))
     limit = g.last();
   const size_t first = all.size();
   all.push_back({Role::kCounter, type, number(g, type, from), first + 1});
@@ -262,10 +261,8 @@ void ControlMaker::add_counter(GraphMaker& g, int depth, std::vector<Carried>& a
 
 std::vector<ControlMaker::Carried> ControlMaker::carried(GraphMaker& g, int depth) {
   std::vector<Carried> all;
-  if (random_.chance(50))
-    add_chain(g, depth, all);
-  else
-    add_counter(g, depth, all);
+  if (random_.chance(50)) add_chain(g, depth, all);
+  else add_counter(g, depth, all);
   for (int64_t i = random_.pick(0, 4); i > 0; --i) {
     const TensorType type = g.of(something(g));
     TensorId initial = random_.chance(75) ? g.any_of(type) : TensorId{};
@@ -296,8 +293,10 @@ void ControlMaker::finish_condition(GraphMaker& region, const std::vector<Carrie
   TensorType type = region.of(flag_of);
   type.dtype = DType::kBool;
   if (all[counted].role == Role::kCounter)
-    flag_of = region.add("less", {flag_of, input(all[counted].other)}, {}, {type}) ? region.last() : flag(region, type, false);
-  if (random_.chance(15) && region.add("reshape", {flag_of}, {{"shape", list({1, 1})}}, {type})) flag_of = region.last();
+    flag_of = region.add("less", {flag_of, input(all[counted].other)}, {}, {type}) ? region.last()
+                                                                                   : flag(region, type, false);
+  if (random_.chance(15) && region.add("reshape", {flag_of}, {{"shape", list({1, 1})}}, {type}))
+    flag_of = region.last();
   const bool tested = depth < kMostDepth && left_ > 0 && random_.chance(20);
   if (tested) {
     --left_;
@@ -361,8 +360,8 @@ bool ControlMaker::loop(GraphMaker& g, int depth) {
   }
   Graph condition = region("condition", g, operands, depth + 1, 1,
                            [&](GraphMaker& inner) { finish_condition(inner, all, depth + 1); });
-  Graph body = region("body", g, operands, depth + 1, 3,
-                      [&](GraphMaker& inner) { finish_body(inner, all, depth + 1); });
+  Graph body =
+      region("body", g, operands, depth + 1, 3, [&](GraphMaker& inner) { finish_body(inner, all, depth + 1); });
   if (!g.add("while", operands, {}, types, {std::move(condition), std::move(body)})) return false;
   if (random_.chance(50)) read_again(g);
   return true;

@@ -40,8 +40,8 @@ class ControlMaker {
   void add_counter(GraphMaker& g, int depth, std::vector<Carried>& all);
   void finish_condition(GraphMaker& region, const std::vector<Carried>& all, int depth);
   void finish_body(GraphMaker& region, const std::vector<Carried>& all, int depth);
-  graph::Graph region(const char* name, GraphMaker& outer, const std::vector<graph::TensorId>& operands,
-                      int depth, int64_t most_steps, const Finish& finish);
+  graph::Graph region(const char* name, GraphMaker& outer, const std::vector<graph::TensorId>& operands, int depth,
+                      int64_t most_steps, const Finish& finish);
 
   graph::TensorId condition(GraphMaker& g);
   graph::TensorId computed_condition(GraphMaker& g);

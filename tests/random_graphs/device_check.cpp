@@ -71,8 +71,8 @@ std::string check_regions(const plan::Program& program) {
   }
   for (const plan::ProgramCall& call : program.calls)
     if (call.scratch_bytes > 0)
-      ranges.push_back({{StorageKind::kArena, -1, call.scratch_offset, call.scratch_pool},
-                        call.scratch_bytes, call.device});
+      ranges.push_back(
+          {{StorageKind::kArena, -1, call.scratch_offset, call.scratch_pool}, call.scratch_bytes, call.device});
   for (const Range& a : ranges) {
     const plan::Pool& pool = program.pools[static_cast<size_t>(a.storage.pool)];
     if (a.storage.offset < 0 || a.storage.offset + a.bytes > pool.bytes)
@@ -98,12 +98,11 @@ std::string check_devices(graph::Graph graph, const plan::PlanOptions& given, ui
   Diagnostics diags;
   passes::PassOptions pass_options;
   pass_options.devices = &options.devices;
-  if (!passes::partition_devices(graph, pass_options, diags) ||
-      !passes::order_devices(graph, pass_options, diags) || !ops::verify_graph(graph, diags))
+  if (!passes::partition_devices(graph, pass_options, diags) || !passes::order_devices(graph, pass_options, diags) ||
+      !ops::verify_graph(graph, diags))
     return "does not verify: " + diags.str();
   if (std::string bad = check_partition(graph); !bad.empty()) return bad;
-  if (random() % 2 == 0)
-    options.pools = {{"slow", INT32_MAX}, {"fast", static_cast<int64_t>(random() % 2000), true}};
+  if (random() % 2 == 0) options.pools = {{"slow", INT32_MAX}, {"fast", static_cast<int64_t>(random() % 2000), true}};
   if (random() % 3 == 0) options.pools.push_back({"tables", INT32_MAX, false, true});
   auto program = plan::plan_program(std::move(graph), options, diags);
   if (!program) return "cannot be planned: " + diags.str();
@@ -116,8 +115,7 @@ std::string check_devices(graph::Graph graph, const plan::PlanOptions& given, ui
     for (size_t o = 0; o < out->size(); ++o) {
       DType type = program->graph[program->graph.outputs[o].tensor].type.dtype;
       std::string d = difference((*out)[o], runs.expected[s][o], type, 0);
-      if (!d.empty() && d.find("(0 ulp)") == std::string::npos)
-        return fmt::format("run {}, output {}: {}", s, o, d);
+      if (!d.empty() && d.find("(0 ulp)") == std::string::npos) return fmt::format("run {}, output {}: {}", s, o, d);
     }
   }
   return "";

@@ -44,10 +44,8 @@ class Generator {
       return std::move(maker_->made);
     }
     if (windows ? random_.chance(30) : !control || random_.chance(60)) add_states();
-    if (windows)
-      add_windows();
-    else if (control)
-      control_.steps(*maker_, 0, random_.pick(1, 8));
+    if (windows) add_windows();
+    else if (control) control_.steps(*maker_, 0, random_.pick(1, 8));
     else
       for (int64_t i = random_.pick(0, 10); i > 0; --i) maker_->add_op();
     choose_outputs();
@@ -117,16 +115,14 @@ class Generator {
       auto i = static_cast<size_t>(id.value);
       bool computed = uses.definer[i] >= 0;
       if (is_next(id) && random_.chance(85)) continue;
-      if (computed && (uses.users[i].empty() ? random_.chance(85) : random_.chance(12)))
-        chosen.push_back(id);
+      if (computed && (uses.users[i].empty() ? random_.chance(85) : random_.chance(12))) chosen.push_back(id);
     }
     if (chosen.empty()) chosen.push_back(is_next(maker_->last()) ? maker_->known[0] : maker_->last());
     if (random_.chance(8)) chosen.push_back(chosen[0]);
     if (random_.chance(5)) chosen.push_back(maker_->known[0]);
     for (const graph::State& state : made.states)
       if (random_.chance(state.after.valid() ? 5 : 25)) chosen.push_back(state.before);
-    for (TensorId id : chosen)
-      made.outputs.push_back({id, fmt::format("out{}", made.outputs.size())});
+    for (TensorId id : chosen) made.outputs.push_back({id, fmt::format("out{}", made.outputs.size())});
   }
 
   // What a window holds next is rarely an output as well: it would be none.
@@ -149,8 +145,7 @@ Graph random_graph(uint64_t seed, Kind kind) { return Generator(seed, kind).run(
 std::vector<std::vector<uint8_t>> random_inputs(const Graph& graph, uint64_t seed) {
   Random random(seed ^ 0xA5A5A5A5u);
   std::vector<std::vector<uint8_t>> out;
-  for (const graph::Port& port : graph.inputs)
-    out.push_back(random_bytes(random, graph[port.tensor].type));
+  for (const graph::Port& port : graph.inputs) out.push_back(random_bytes(random, graph[port.tensor].type));
   return out;
 }
 

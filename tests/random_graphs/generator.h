@@ -25,8 +25,8 @@ class Random {
 };
 
 enum class Kind {
-  kPlain,    // operators only
-  kControl,  // states, branches and loops as well; at least one of them
+  kPlain,     // operators only
+  kControl,   // states, branches and loops as well; at least one of them
   kUnrolled,  // a body of operators again and again
   kRows,      // a chain over images
 };

@@ -39,12 +39,10 @@ bool cut_or_pad(GraphMaker& g, TensorId in) {
   }
   if (g.random.chance(60))
     return g.add("pad", {in}, {{"before", text_of(before)}, {"after", text_of(after)}}, {g.of(in)});
-  return g.add("slice", {in},
-               {{"begin", text_of(begin)},
-                {"strides", text_of(ones)},
-                {"counts", text_of(counts)},
-                {"shape", text_of(counts)}},
-               {g.of(in)});
+  return g.add(
+      "slice", {in},
+      {{"begin", text_of(begin)}, {"strides", text_of(ones)}, {"counts", text_of(counts)}, {"shape", text_of(counts)}},
+      {g.of(in)});
 }
 
 bool step(GraphMaker& g, TensorId in, TensorId other) {
@@ -53,33 +51,24 @@ bool step(GraphMaker& g, TensorId in, TensorId other) {
   bool planes = type.shape.size() == 4;
   switch (g.random.pick(0, 7)) {
     case 0:
-      return g.add(g.random.chance(50) ? "maximum" : "minimum",
-                   {in, g.random.chance(50) ? in : factor(g, type)}, {}, {type});
+      return g.add(g.random.chance(50) ? "maximum" : "minimum", {in, g.random.chance(50) ? in : factor(g, type)}, {},
+                   {type});
     case 1:
       // A sum of what grows would leave the range that others rely on: of two that are bounded,
       // clamped.
       return g.add("add", {in, g.of(other).shape == type.shape ? other : factor(g, type)},
-                   type.dtype == DType::kI32 ? Attributes{} : Attributes{{"activation", "relu6"}},
-                   {type});
-    case 2:
-      return g.add("concatenation", {in, g.of(other) == type ? other : in}, {{"axis", axis}},
-                   {type});
-    case 3:
-      return cut_or_pad(g, in);
+                   type.dtype == DType::kI32 ? Attributes{} : Attributes{{"activation", "relu6"}}, {type});
+    case 2: return g.add("concatenation", {in, g.of(other) == type ? other : in}, {{"axis", axis}}, {type});
+    case 3: return cut_or_pad(g, in);
     case 4:
       return planes &&
-             g.add("mean", {in},
-                   {{"axes", "[2, 3]"}, {"keep_dims", g.random.chance(50) ? "true" : "false"}},
-                   {type});
-    case 5:
-      return g.add("arg_max", {in}, {{"axis", axis}}, {g.type(DType::kI32, {})});
+             g.add("mean", {in}, {{"axes", "[2, 3]"}, {"keep_dims", g.random.chance(50) ? "true" : "false"}}, {type});
+    case 5: return g.add("arg_max", {in}, {{"axis", axis}}, {g.type(DType::kI32, {})});
     case 6:
-      return planes && g.add("reshape", {in},
-                             {{"shape", text_of({type.shape[0], type.shape[1],
-                                                 type.shape[2] * type.shape[3]})}},
-                             {type});
-    default:
-      return g.add("relu", {in}, {}, {type});
+      return planes &&
+             g.add("reshape", {in}, {{"shape", text_of({type.shape[0], type.shape[1], type.shape[2] * type.shape[3]})}},
+                   {type});
+    default: return g.add("relu", {in}, {}, {type});
   }
 }
 

@@ -56,8 +56,7 @@ std::vector<uint8_t> random_bytes(Random& random, const TensorType& type) {
   return out;
 }
 
-GraphMaker::GraphMaker(Random& draws, DType type, const std::string& name)
-    : random(draws), main_type(type) {
+GraphMaker::GraphMaker(Random& draws, DType type, const std::string& name) : random(draws), main_type(type) {
   made.name = name;
   made.source_file = name;
 }
@@ -112,8 +111,7 @@ bool GraphMaker::settle(const graph::Op& op) {
 }
 
 Shape GraphMaker::random_shape() {
-  static const Shape kImages[] = {
-      {1, 5, 6, 3}, {1, 8, 8, 4}, {1, 1, 1, 7}, {2, 4, 3, 2}, {1, 7, 1, 8}};
+  static const Shape kImages[] = {{1, 5, 6, 3}, {1, 8, 8, 4}, {1, 1, 1, 7}, {2, 4, 3, 2}, {1, 7, 1, 8}};
   if (random.chance(70)) return kImages[random.pick(0, 4)];
   Shape out;
   for (int64_t i = random.pick(0, 4); i > 0; --i) out.push_back(random.pick(1, 6));
@@ -161,17 +159,55 @@ TensorId GraphMaker::any_of(const TensorType& wanted) {
 }
 
 bool GraphMaker::bounded(TensorId id) const {
-  static const std::set<std::string_view> kKeeps = {
-      "maximum",    "minimum", "relu",      "reshape", "slice",          "transpose",
-      "split",      "pack",    "unpack",    "pad",     "max_pool_2d",    "concatenation",
-      "dequantize", "cast",    "quantize",  "if",      "while",          "resize_nearest_neighbor",
-      "reverse_v2", "tile",    "broadcast_to", "mirror_pad", "depth_to_space", "space_to_depth",
-      "gather",     "gather_nd", "fill",     "embedding_lookup", "dynamic_update_slice", "resize_bilinear",
-      "space_to_batch_nd", "batch_to_space_nd", "matrix_diag", "matrix_set_diag", "one_hot", "topk_v2",
-      "reverse_sequence", "unique", "unique_rows"};
-  static const std::set<std::string_view> kBounds = {"relu6",   "relu_n1_to_1", "tanh",
-                                                     "softmax", "logistic",     "arg_max", "arg_min", "where",
-                                                     "non_max_suppression", "class_suppression"};
+  static const std::set<std::string_view> kKeeps = {"maximum",
+                                                    "minimum",
+                                                    "relu",
+                                                    "reshape",
+                                                    "slice",
+                                                    "transpose",
+                                                    "split",
+                                                    "pack",
+                                                    "unpack",
+                                                    "pad",
+                                                    "max_pool_2d",
+                                                    "concatenation",
+                                                    "dequantize",
+                                                    "cast",
+                                                    "quantize",
+                                                    "if",
+                                                    "while",
+                                                    "resize_nearest_neighbor",
+                                                    "reverse_v2",
+                                                    "tile",
+                                                    "broadcast_to",
+                                                    "mirror_pad",
+                                                    "depth_to_space",
+                                                    "space_to_depth",
+                                                    "gather",
+                                                    "gather_nd",
+                                                    "fill",
+                                                    "embedding_lookup",
+                                                    "dynamic_update_slice",
+                                                    "resize_bilinear",
+                                                    "space_to_batch_nd",
+                                                    "batch_to_space_nd",
+                                                    "matrix_diag",
+                                                    "matrix_set_diag",
+                                                    "one_hot",
+                                                    "topk_v2",
+                                                    "reverse_sequence",
+                                                    "unique",
+                                                    "unique_rows"};
+  static const std::set<std::string_view> kBounds = {"relu6",
+                                                     "relu_n1_to_1",
+                                                     "tanh",
+                                                     "softmax",
+                                                     "logistic",
+                                                     "arg_max",
+                                                     "arg_min",
+                                                     "where",
+                                                     "non_max_suppression",
+                                                     "class_suppression"};
   DType dtype = of(id).dtype;
   if (dtype != DType::kF32 && dtype != DType::kI32 && dtype != DType::kI64) return true;
   for (const graph::Op& op : made.ops) {

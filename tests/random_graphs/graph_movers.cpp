@@ -28,9 +28,7 @@ TensorId any_with_rank(GraphMaker& g, size_t rank) {
   return in;
 }
 
-int64_t any_axis(GraphMaker& g, const Shape& shape) {
-  return g.random.pick(0, static_cast<int64_t>(shape.size()) - 1);
-}
+int64_t any_axis(GraphMaker& g, const Shape& shape) { return g.random.pick(0, static_cast<int64_t>(shape.size()) - 1); }
 
 bool reverse(GraphMaker& g) {
   TensorId in = g.any();
@@ -120,8 +118,7 @@ bool fill(GraphMaker& g) {
     // One element of it, as a scalar.
     Shape zeros(g.of(in).shape.size(), 0), ones(g.of(in).shape.size(), 1);
     if (!g.add("slice", {in},
-               {{"begin", list(zeros)}, {"strides", list(ones)}, {"counts", list(ones)}, {"shape", "[]"}},
-               {g.of(in)}))
+               {{"begin", list(zeros)}, {"strides", list(ones)}, {"counts", list(ones)}, {"shape", "[]"}}, {g.of(in)}))
       return false;
     in = g.last();
   }
@@ -135,8 +132,7 @@ TensorId indices(GraphMaker& g, TensorId in, int64_t axis) {
   TensorType result = g.type(DType::kI32, {});
   if (g.random.chance(50) && g.add("arg_max", {in}, {{"axis", std::to_string(axis)}}, {result})) return g.last();
   std::vector<int32_t> values;
-  for (int64_t i = g.random.pick(1, 5); i > 0; --i)
-    values.push_back(static_cast<int32_t>(g.random.pick(0, size - 1)));
+  for (int64_t i = g.random.pick(1, 5); i > 0; --i) values.push_back(static_cast<int32_t>(g.random.pick(0, size - 1)));
   return ints(g, {static_cast<int64_t>(values.size())}, values);
 }
 
@@ -273,7 +269,8 @@ bool layer_normalized(GraphMaker& g) {
   list.shape = {list.shape.back()};
   for (size_t i : {1u, 2u})
     if (g.random.chance(60)) operands[i] = g.constant(list);
-  return g.add("layer_normalization", operands, {{"centred", g.random.chance(50) ? "true" : "false"}}, {g.type(DType::kF32, {})});
+  return g.add("layer_normalization", operands, {{"centred", g.random.chance(50) ? "true" : "false"}},
+               {g.type(DType::kF32, {})});
 }
 
 // What has as many rows as the data says, and its count.
@@ -283,7 +280,8 @@ bool counted(GraphMaker& g) {
   const TensorType count = g.type(DType::kI32, {});
   if (g.random.chance(50)) return g.add("where", {in}, {}, {g.type(DType::kI64, {}), count});
   if (g.of(in).shape.size() == 2 && g.of(in).dtype != DType::kBool && g.of(in).dtype != DType::kI4)
-    return g.add("unique_rows", {in}, {{"sorted", g.random.chance(50) ? "true" : "false"}}, {g.of(in), count, count, count, count});
+    return g.add("unique_rows", {in}, {{"sorted", g.random.chance(50) ? "true" : "false"}},
+                 {g.of(in), count, count, count, count});
   if (g.of(in).shape.size() > 1) {
     if (!g.add("reshape", {in}, {{"shape", list({g.of(in).elements()})}}, {g.of(in)})) return false;
     in = g.known.back();
@@ -295,9 +293,13 @@ bool suppression(GraphMaker& g) {
   if (g.random.chance(30)) {
     TensorId each = any_with_rank(g, 3);
     if (g.of(each).dtype != DType::kF32 || g.of(each).shape.size() != 3) return false;
-    return g.add("class_suppression", {g.constant(g.type(DType::kF32, {g.of(each).shape[0], g.of(each).shape[2], 4})), each},
-                 {{"most", std::to_string(g.random.pick(1, 4))}, {"overlap", "0.3"}, {"score", "-0.5"},
-                  {"has_score", g.random.chance(50) ? "true" : "false"}, {"centre", g.random.chance(50) ? "true" : "false"}},
+    return g.add("class_suppression",
+                 {g.constant(g.type(DType::kF32, {g.of(each).shape[0], g.of(each).shape[2], 4})), each},
+                 {{"most", std::to_string(g.random.pick(1, 4))},
+                  {"overlap", "0.3"},
+                  {"score", "-0.5"},
+                  {"has_score", g.random.chance(50) ? "true" : "false"},
+                  {"centre", g.random.chance(50) ? "true" : "false"}},
                  {g.type(DType::kI64, {}), g.type(DType::kI32, {})});
   }
   TensorId scores = any_with_rank(g, 1);
@@ -307,18 +309,42 @@ bool suppression(GraphMaker& g) {
   const bool soft = g.random.chance(50);
   if (soft) results.insert(results.begin() + 1, g.type(DType::kF32, {}));
   return g.add("non_max_suppression", {g.constant(g.type(DType::kF32, {n, 4})), scores},
-               {{"most", std::to_string(g.random.pick(1, 2 * n))}, {"overlap", "0.3"}, {"score", "-0.5"},
-                {"sigma", soft ? "0.5" : "0"}}, results);
+               {{"most", std::to_string(g.random.pick(1, 2 * n))},
+                {"overlap", "0.3"},
+                {"score", "-0.5"},
+                {"sigma", soft ? "0.5" : "0"}},
+               results);
 }
 
 }  // namespace
 
 bool make_mover(GraphMaker& graph) {
   using Make = bool (*)(GraphMaker&);
-  static constexpr Make kMakers[] = {reverse, tile,   broadcast, mirror_pad, depth_and_space, batch_and_space, batch_and_space,
-                                     fill,    gather, lookup,    gather_nd,  scatter_nd,      dynamic_update_slice,
-                                     cumsum,  normalized, diagonal, one_hot, topk, reverse_sequence,
-                                     local_response, segments, counted, suppression, stored, layer_normalized};
+  static constexpr Make kMakers[] = {reverse,
+                                     tile,
+                                     broadcast,
+                                     mirror_pad,
+                                     depth_and_space,
+                                     batch_and_space,
+                                     batch_and_space,
+                                     fill,
+                                     gather,
+                                     lookup,
+                                     gather_nd,
+                                     scatter_nd,
+                                     dynamic_update_slice,
+                                     cumsum,
+                                     normalized,
+                                     diagonal,
+                                     one_hot,
+                                     topk,
+                                     reverse_sequence,
+                                     local_response,
+                                     segments,
+                                     counted,
+                                     suppression,
+                                     stored,
+                                     layer_normalized};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph);
 }
 

@@ -34,23 +34,23 @@ class OperatorMaker final : public GraphMaker {
   void add_op() override {
     using Make = bool (OperatorMaker::*)();
     static constexpr Make kMakers[] = {
-        &OperatorMaker::convolution, &OperatorMaker::convolution, &OperatorMaker::depthwise,
-        &OperatorMaker::dense,       &OperatorMaker::dense,       &OperatorMaker::pool,
-        &OperatorMaker::binary,      &OperatorMaker::binary,      &OperatorMaker::binary,
-        &OperatorMaker::unary,       &OperatorMaker::unary,       &OperatorMaker::softmax,
-        &OperatorMaker::reshape,     &OperatorMaker::reshape,     &OperatorMaker::concatenation,
-        &OperatorMaker::split,       &OperatorMaker::slice,       &OperatorMaker::transpose,
-        &OperatorMaker::pad,         &OperatorMaker::mean,        &OperatorMaker::pack,
-        &OperatorMaker::unpack,      &OperatorMaker::resize,      &OperatorMaker::arg_max,
-        &OperatorMaker::cast,        &OperatorMaker::requantize,  &OperatorMaker::simple,
-        &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
+        &OperatorMaker::convolution, &OperatorMaker::convolution,  &OperatorMaker::depthwise,
+        &OperatorMaker::dense,       &OperatorMaker::dense,        &OperatorMaker::pool,
+        &OperatorMaker::binary,      &OperatorMaker::binary,       &OperatorMaker::binary,
+        &OperatorMaker::unary,       &OperatorMaker::unary,        &OperatorMaker::softmax,
+        &OperatorMaker::reshape,     &OperatorMaker::reshape,      &OperatorMaker::concatenation,
+        &OperatorMaker::split,       &OperatorMaker::slice,        &OperatorMaker::transpose,
+        &OperatorMaker::pad,         &OperatorMaker::mean,         &OperatorMaker::pack,
+        &OperatorMaker::unpack,      &OperatorMaker::resize,       &OperatorMaker::arg_max,
+        &OperatorMaker::cast,        &OperatorMaker::requantize,   &OperatorMaker::simple,
+        &OperatorMaker::simple,      &OperatorMaker::simple,       &OperatorMaker::simple,
         &OperatorMaker::mean,        &OperatorMaker::batch_matmul, &OperatorMaker::transpose_conv,
-        &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
-        &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
-        &OperatorMaker::simple,      &OperatorMaker::simple,      &OperatorMaker::simple,
-        &OperatorMaker::mover,       &OperatorMaker::mover,       &OperatorMaker::mover,
-        &OperatorMaker::recurrent,   &OperatorMaker::stateful,    &OperatorMaker::signal,
-        &OperatorMaker::signal,      &OperatorMaker::planes,      &OperatorMaker::planes,
+        &OperatorMaker::mover,       &OperatorMaker::mover,        &OperatorMaker::mover,
+        &OperatorMaker::simple,      &OperatorMaker::simple,       &OperatorMaker::simple,
+        &OperatorMaker::simple,      &OperatorMaker::simple,       &OperatorMaker::simple,
+        &OperatorMaker::mover,       &OperatorMaker::mover,        &OperatorMaker::mover,
+        &OperatorMaker::recurrent,   &OperatorMaker::stateful,     &OperatorMaker::signal,
+        &OperatorMaker::signal,      &OperatorMaker::planes,       &OperatorMaker::planes,
         &OperatorMaker::product,     &OperatorMaker::bits};
     for (int tries = 0; tries < 20; ++tries)
       if ((this->*kMakers[random.pick(0, std::size(kMakers) - 1)])()) return;
@@ -221,7 +221,7 @@ class OperatorMaker final : public GraphMaker {
     static const char* kNames[] = {"add", "sub", "mul", "maximum", "minimum"};
     std::string name = kNames[random.pick(0, 4)];
     TensorId a = any(), b = partner(a);
-    if (of(b).dtype == DType::kI32 && name == "mul") return false;  // would overflow
+    if (of(b).dtype == DType::kI32 && name == "mul") return false;                           // would overflow
     if (of(b).dtype == DType::kI64 && name != "maximum" && name != "minimum") return false;  // on constants only
     if (random.chance(50)) std::swap(a, b);
     if (name == "maximum" || name == "minimum") {
@@ -229,8 +229,7 @@ class OperatorMaker final : public GraphMaker {
       if (made.is_constant(b)) made[b].type.quantization = of(a).quantization;
       return add(name.c_str(), {a, b}, {}, {of(a)});
     }
-    return add(name.c_str(), {a, b},
-               {{"activation", of(a).dtype == DType::kI32 ? "none" : activation()}},
+    return add(name.c_str(), {a, b}, {{"activation", of(a).dtype == DType::kI32 ? "none" : activation()}},
                {type(of(a).dtype, {})});
   }
 
@@ -246,8 +245,8 @@ class OperatorMaker final : public GraphMaker {
       std::vector<const ops::Operator*> out = ops::operators().all();
       std::erase_if(out, [](const ops::Operator* op) {
         const ops::Traits traits = op->traits();
-        return traits.external || traits.device_copy || traits.view || traits.conversion ||
-               traits.may_fail || traits.control != ops::Control::kNone || !op->default_attributes()->print().empty() ||
+        return traits.external || traits.device_copy || traits.view || traits.conversion || traits.may_fail ||
+               traits.control != ops::Control::kNone || !op->default_attributes()->print().empty() ||
                dynamic_cast<const ops::ConstantsOnly*>(op) != nullptr;
       });
       return out;
@@ -282,8 +281,7 @@ class OperatorMaker final : public GraphMaker {
     TensorType out = type(of(in).dtype, {});
     if (out.dtype == DType::kI8 && name == "logistic") out.quantization = {{1.0f / 256}, {-128}, 0};
     if (out.dtype == DType::kI8 && name == "tanh") out.quantization = {{1.0f / 128}, {0}, 0};
-    if (out.dtype == DType::kI16 && (name == "logistic" || name == "tanh"))
-      out.quantization = {{1.0f / 32768}, {0}, 0};
+    if (out.dtype == DType::kI16 && (name == "logistic" || name == "tanh")) out.quantization = {{1.0f / 32768}, {0}, 0};
     if (name.starts_with("relu") && random.chance(50)) out = of(in);
     Attributes attrs;
     if (name == "gelu") attrs["approximate"] = random.chance(50) ? "true" : "false";
@@ -319,15 +317,13 @@ class OperatorMaker final : public GraphMaker {
   bool concatenation() {
     TensorId first = any();
     if (of(first).shape.empty()) return false;
-    auto axis =
-        static_cast<size_t>(random.pick(0, static_cast<int64_t>(of(first).shape.size()) - 1));
+    auto axis = static_cast<size_t>(random.pick(0, static_cast<int64_t>(of(first).shape.size()) - 1));
     std::vector<TensorId> operands = {first};
     for (int64_t i = random.pick(0, 2); i > 0; --i) {
       TensorId other = any();
       Shape a = of(first).shape, b = of(other).shape;
       if (a.size() == b.size()) a[axis] = b[axis] = 0;
-      bool fits = a == b && of(other).dtype == of(first).dtype &&
-                  of(other).quantization == of(first).quantization;
+      bool fits = a == b && of(other).dtype == of(first).dtype && of(other).quantization == of(first).quantization;
       TensorType t = of(first);
       t.shape[axis] = random.pick(1, 3);
       operands.push_back(fits ? other : random.chance(50) ? first : constant(t));
@@ -363,10 +359,7 @@ class OperatorMaker final : public GraphMaker {
     Shape shape = counts;
     if (random.chance(30)) shape.insert(shape.begin(), 1);
     return add("slice", {in},
-               {{"begin", list(begin)},
-                {"strides", list(strides)},
-                {"counts", list(counts)},
-                {"shape", list(shape)}},
+               {{"begin", list(begin)}, {"strides", list(strides)}, {"counts", list(counts)}, {"shape", list(shape)}},
                {of(in)});
   }
 
@@ -375,8 +368,7 @@ class OperatorMaker final : public GraphMaker {
     Shape order;
     for (size_t i = 0; i < of(in).shape.size(); ++i) order.push_back(static_cast<int64_t>(i));
     for (size_t i = order.size(); i > 1; --i)
-      std::swap(order[i - 1],
-                order[static_cast<size_t>(random.pick(0, static_cast<int64_t>(i) - 1))]);
+      std::swap(order[i - 1], order[static_cast<size_t>(random.pick(0, static_cast<int64_t>(i) - 1))]);
     return add("transpose", {in}, {{"order", list(order)}}, {of(in)});
   }
 
@@ -402,8 +394,8 @@ class OperatorMaker final : public GraphMaker {
     Shape axes;
     for (size_t i = 0; i < of(in).shape.size(); ++i)
       if (random.chance(50)) axes.push_back(static_cast<int64_t>(i));
-    static const char* kNames[] = {"mean", "sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_any", "reduce_all",
-                                   "reduce_max_nan", "reduce_min_nan"};
+    static const char* kNames[] = {"mean",       "sum",        "reduce_max",     "reduce_min",    "reduce_prod",
+                                   "reduce_any", "reduce_all", "reduce_max_nan", "reduce_min_nan"};
     std::string name = kNames[random.pick(0, 8)];
     if (name.ends_with("_nan") && of(in).dtype != DType::kF32) return false;
     const bool whole = of(in).dtype == DType::kI32 || of(in).dtype == DType::kI64;
@@ -414,8 +406,7 @@ class OperatorMaker final : public GraphMaker {
     axes.resize(std::min(axes.size(), of(in).shape.size()));
     for (size_t i = 0; i < axes.size(); ++i) axes[i] = std::min(axes[i], static_cast<int64_t>(of(in).shape.size()) - 1);
     TensorType out = random.chance(50) ? of(in) : type(of(in).dtype, {});
-    return add(name.c_str(), {in},
-               {{"axes", list(axes)}, {"keep_dims", random.chance(50) ? "true" : "false"}}, {out});
+    return add(name.c_str(), {in}, {{"axes", list(axes)}, {"keep_dims", random.chance(50) ? "true" : "false"}}, {out});
   }
 
   bool batch_matmul() {
@@ -440,8 +431,7 @@ class OperatorMaker final : public GraphMaker {
     TensorId first = any();
     auto axis = random.pick(0, static_cast<int64_t>(of(first).shape.size()));
     std::vector<TensorId> operands = {first};
-    for (int64_t i = random.pick(0, 2); i > 0; --i)
-      operands.push_back(random.chance(60) ? first : constant(of(first)));
+    for (int64_t i = random.pick(0, 2); i > 0; --i) operands.push_back(random.chance(60) ? first : constant(of(first)));
     return add("pack", operands, {{"axis", std::to_string(axis)}}, {of(first)});
   }
 
@@ -470,20 +460,16 @@ class OperatorMaker final : public GraphMaker {
     if (of(in).shape.empty()) return false;
     TensorType out;
     out.dtype = random.chance(70) ? DType::kI32 : DType::kI64;
-    return add(
-        random.chance(50) ? "arg_max" : "arg_min", {in},
-        {{"axis", std::to_string(random.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1))}},
-        {out});
+    return add(random.chance(50) ? "arg_max" : "arg_min", {in},
+               {{"axis", std::to_string(random.pick(0, static_cast<int64_t>(of(in).shape.size()) - 1))}}, {out});
   }
 
   bool cast() {
-    static constexpr DType kTo[] = {DType::kI32,  DType::kF32, DType::kI8,
-                                    DType::kBool, DType::kU8,  DType::kI64};
+    static constexpr DType kTo[] = {DType::kI32, DType::kF32, DType::kI8, DType::kBool, DType::kU8, DType::kI64};
     TensorId in = any();
     DType to = kTo[random.pick(0, 5)];
     // Out of range of the integer is undefined in C: only what surely fits.
-    if (of(in).dtype == DType::kF32 && to != DType::kI32 && to != DType::kBool && to != DType::kI64)
-      return false;
+    if (of(in).dtype == DType::kF32 && to != DType::kI32 && to != DType::kBool && to != DType::kI64) return false;
     return add("cast", {in}, {}, {type(to, {})});
   }
 
@@ -491,8 +477,7 @@ class OperatorMaker final : public GraphMaker {
     TensorId in = any();
     static constexpr DType kTo[] = {DType::kI8, DType::kI8, DType::kI8, DType::kU8, DType::kI16};
     DType from = of(in).dtype;
-    if (from != DType::kF32 && random.chance(60))
-      return add("dequantize", {in}, {}, {type(DType::kF32, {})});
+    if (from != DType::kF32 && random.chance(60)) return add("dequantize", {in}, {}, {type(DType::kF32, {})});
     return add("quantize", {in}, {}, {type(kTo[random.pick(0, 4)], {})});
   }
 };

@@ -64,7 +64,8 @@ bool image(GraphMaker& g, const std::string& activation) {
   if (!is_main(g, in) || g.of(in).shape.size() != 4) return false;
   const Shape shape = {g.random.pick(1, 3), g.random.pick(1, 2), g.random.pick(1, 2), g.of(in).shape[3]};
   return g.add("conv_2d_computed", {in, weights(g, g.main_type, shape)},
-               {{"pad_top", std::to_string(g.random.pick(0, 1))}, {"activation", activation}}, {g.type(g.main_type, {})});
+               {{"pad_top", std::to_string(g.random.pick(0, 1))}, {"activation", activation}},
+               {g.type(g.main_type, {})});
 }
 
 bool volume(GraphMaker& g, const std::string& activation) {

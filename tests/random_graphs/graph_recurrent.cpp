@@ -31,9 +31,7 @@ class RecurrentMaker {
     const int64_t batch = shape[time_major_ ? 1 : 0];
     if (integer_ || g_.random.chance(40)) return lstm(batch);
     const int64_t which = g_.random.pick(0, 2);
-    return which == 0   ? both_lstms(batch)
-           : which == 1 ? rnn("unidirectional_sequence_rnn", batch)
-                        : both_rnns(batch);
+    return which == 0 ? both_lstms(batch) : which == 1 ? rnn("unidirectional_sequence_rnn", batch) : both_rnns(batch);
   }
 
  private:
@@ -66,8 +64,7 @@ class RecurrentMaker {
   // Weights of all gates, of inputs and recurrent; peepholes, biases and projection.
   void weights_of_lstm(std::vector<TensorId>& operands, bool coupled) {
     auto gates = [&](bool there, const std::function<TensorId()>& make) {
-      for (int gate = 0; gate < 4; ++gate)
-        operands.push_back(there && (gate > 0 || !coupled) ? make() : TensorId{});
+      for (int gate = 0; gate < 4; ++gate) operands.push_back(there && (gate > 0 || !coupled) ? make() : TensorId{});
     };
     gates(true, [&] { return matrix(cells_, inputs()); });
     gates(true, [&] { return matrix(cells_, outputs_); });
@@ -103,10 +100,9 @@ class RecurrentMaker {
     std::vector<TensorId> operands = {in_};
     weights_of_lstm(operands, coupled);
     const DType type = g_.of(in_).dtype;
-    const TensorType state =
-        typed(type, {batch, outputs_}, g_.random.real(0.005f, 0.01f), g_.random.pick(-20, 20));
-    const TensorType cell = typed(integer_ ? DType::kI16 : type, {batch, cells_},
-                                  1.0f / static_cast<float>(1 << g_.random.pick(9, 15)));
+    const TensorType state = typed(type, {batch, outputs_}, g_.random.real(0.005f, 0.01f), g_.random.pick(-20, 20));
+    const TensorType cell =
+        typed(integer_ ? DType::kI16 : type, {batch, cells_}, 1.0f / static_cast<float>(1 << g_.random.pick(9, 15)));
     operands.insert(operands.end(), {value_of(state), value_of(cell)});
     const bool normalised = g_.random.chance(30);
     for (int gate = 0; gate < 4; ++gate)
@@ -147,8 +143,7 @@ class RecurrentMaker {
     for (bool c : coupled)
       for (int gate = 0; gate < 4; ++gate)
         operands.push_back(aux && weights && (gate > 0 || !c) ? matrix(cells_, inputs()) : TensorId{});
-    return g_.add("bidirectional_sequence_lstm", operands, attributes_,
-                  results_of(draw_merged() ? 1 : 2, states));
+    return g_.add("bidirectional_sequence_lstm", operands, attributes_, results_of(draw_merged() ? 1 : 2, states));
   }
 
   void direction_of_rnn(std::vector<TensorId>& operands, std::vector<TensorType>& states, int64_t units,
@@ -176,8 +171,7 @@ class RecurrentMaker {
     const bool aux = g_.random.chance(40), weights = aux && g_.random.chance(60);
     operands.insert(operands.end(), {aux ? in_ : TensorId{}, weights ? matrix(there, inputs()) : TensorId{},
                                      weights ? matrix(back, inputs()) : TensorId{}});
-    return g_.add("bidirectional_sequence_rnn", operands, attributes_,
-                  results_of(draw_merged() ? 1 : 2, states));
+    return g_.add("bidirectional_sequence_rnn", operands, attributes_, results_of(draw_merged() ? 1 : 2, states));
   }
 
   GraphMaker& g_;

@@ -25,8 +25,7 @@ TensorId row_of(GraphMaker& g, DType dtype) {
   TensorId in = g.any();
   for (int tries = 0; tries < 6 && g.of(in).elements() > 200; ++tries) in = g.any();
   const int64_t count = g.of(in).elements();
-  if (count > 200 || !g.add("reshape", {in}, {{"shape", "[" + digits(count) + "]"}}, {g.of(in)}))
-    return {};
+  if (count > 200 || !g.add("reshape", {in}, {{"shape", "[" + digits(count) + "]"}}, {g.of(in)})) return {};
   if (g.of(g.last()).dtype == dtype) return g.last();
   return g.add("cast", {g.last()}, {}, {plain_type(dtype, {})}) ? g.last() : TensorId{};
 }
@@ -44,8 +43,7 @@ TensorId table(GraphMaker& g, const std::vector<int16_t>& values) {
 
 std::vector<int16_t> random_table(GraphMaker& g, int64_t count, int64_t least, int64_t most) {
   std::vector<int16_t> out;
-  for (int64_t i = 0; i < count; ++i)
-    out.push_back(static_cast<int16_t>(g.random.pick(least, most)));
+  for (int64_t i = 0; i < count; ++i) out.push_back(static_cast<int16_t>(g.random.pick(least, most)));
   return out;
 }
 
@@ -60,13 +58,11 @@ bool samples(GraphMaker& g) {
     case 0:
       return g.add("signal_window", {in, table(g, random_table(g, width, -32768, 32767))},
                    {{"shift", digits(g.random.pick(0, 31))}}, {same});
-    case 1:
-      return g.add("signal_fft_auto_scale", {in}, {}, {same, plain_type(DType::kI32, {})});
+    case 1: return g.add("signal_fft_auto_scale", {in}, {}, {same, plain_type(DType::kI32, {})});
     default:
-      return g.add(
-          "signal_energy", {in},
-          {{"start_index", digits(g.random.pick(0, count / 4))}, {"end_index", digits(count / 2)}},
-          {plain_type(DType::kU32, {})});
+      return g.add("signal_energy", {in},
+                   {{"start_index", digits(g.random.pick(0, count / 4))}, {"end_index", digits(count / 2)}},
+                   {plain_type(DType::kU32, {})});
   }
 }
 
@@ -82,10 +78,9 @@ bool spectrum(GraphMaker& g) {
       return g.add("signal_irfft", {in}, {{"fft_length", digits(length)}}, {plain_type(type, {})});
   for (int64_t length : kLengths)
     if (length >= count && g.random.chance(60)) {
-      if (!g.add("signal_rfft", {in}, {{"fft_length", digits(length)}}, {plain_type(type, {})}))
-        return false;
-      return g.random.chance(50) || g.add("signal_irfft", {g.last()},
-                                          {{"fft_length", digits(length)}}, {plain_type(type, {})});
+      if (!g.add("signal_rfft", {in}, {{"fft_length", digits(length)}}, {plain_type(type, {})})) return false;
+      return g.random.chance(50) ||
+             g.add("signal_irfft", {g.last()}, {{"fft_length", digits(length)}}, {plain_type(type, {})});
     }
   return false;
 }
@@ -108,8 +103,7 @@ bool filters(GraphMaker& g, TensorId in) {
                                     table(g, first),
                                     table(g, start),
                                     table(g, width)};
-  if (!g.add("signal_filter_bank", operands, {{"num_channels", digits(channels)}},
-             {plain_type(DType::kI64, {})}))
+  if (!g.add("signal_filter_bank", operands, {{"num_channels", digits(channels)}}, {plain_type(DType::kI64, {})}))
     return false;
   TensorId sums = g.last();
   TensorId shift = g.any_of(plain_type(DType::kI32, {}));
@@ -123,8 +117,7 @@ bool channels(GraphMaker& g) {
   const TensorType type = g.of(in);
   auto number = [&](int64_t most) { return digits(g.random.pick(0, most)); };
   switch (g.random.pick(0, 3)) {
-    case 0:
-      return filters(g, in);
+    case 0: return filters(g, in);
     case 1: {
       TensorId noise = g.constant(type);
       return g.add("signal_filter_bank_spectral_subtraction", {in, noise},
@@ -141,8 +134,7 @@ bool channels(GraphMaker& g) {
     }
     case 2:
       return g.add("signal_pcan",
-                   {in, g.random.chance(50) ? in : g.constant(type),
-                    table(g, random_table(g, 125, -32768, 32767))},
+                   {in, g.random.chance(50) ? in : g.constant(type), table(g, random_table(g, 125, -32768, 32767))},
                    {{"snr_shift", number(32)}}, {type});
     default:
       return g.add("signal_filter_bank_log", {in},
@@ -164,8 +156,8 @@ bool streams(GraphMaker& g) {
     tensor.name = "runs" + digits(static_cast<int64_t>(g.made.tensors.size()));
     tensor.type = runs;
     const auto value = static_cast<uint8_t>(g.random.pick(0, 2));
-    tensor.constant = graph::own_bytes(g.random.chance(30) ? std::vector<uint8_t>(4, 255)
-                                                           : std::vector<uint8_t>{value, 0, 0, 0});
+    tensor.constant =
+        graph::own_bytes(g.random.chance(30) ? std::vector<uint8_t>(4, 255) : std::vector<uint8_t>{value, 0, 0, 0});
     return g.made.add_tensor(std::move(tensor));
   };
   switch (g.random.pick(0, 2)) {
@@ -180,11 +172,9 @@ bool streams(GraphMaker& g) {
       const bool prefill = g.random.chance(50);
       const int64_t size = step + g.random.pick(1, 2 * step);
       const TensorType held = kept(prefill ? size - step : (size - 1) / step * step);
-      const Attributes attributes = {{"frame_size", digits(size)},
-                                                 {"frame_step", digits(step)},
-                                                 {"prefill", prefill ? "true" : "false"}};
-      if (prefill)
-        return g.add("signal_framer", {in, g.constant(held)}, attributes, {same, flag, held});
+      const Attributes attributes = {
+          {"frame_size", digits(size)}, {"frame_step", digits(step)}, {"prefill", prefill ? "true" : "false"}};
+      if (prefill) return g.add("signal_framer", {in, g.constant(held)}, attributes, {same, flag, held});
       return g.add("signal_framer", {in, counter(), g.constant(held)}, attributes, {same, flag, runs, held});
     }
     default: {
@@ -252,13 +242,12 @@ bool detections(GraphMaker& g) {
   anchors.name = "anchors" + digits(static_cast<int64_t>(g.made.tensors.size()));
   anchors.type = plain_type(DType::kF32, {boxes, 4});
   std::vector<float> numbers;
-  for (int64_t i = 0; i < boxes * 4; ++i)
-    numbers.push_back(static_cast<float>(g.random.pick(1, 64)) / 64.0f);
+  for (int64_t i = 0; i < boxes * 4; ++i) numbers.push_back(static_cast<float>(g.random.pick(1, 64)) / 64.0f);
   std::vector<uint8_t> bytes(numbers.size() * sizeof(float));
   std::memcpy(bytes.data(), numbers.data(), bytes.size());
   anchors.constant = graph::own_bytes(std::move(bytes));
-  const TensorId scores = g.constant(
-      g.random.chance(50) ? g.type(DType::kU8, {1, boxes, classes}) : plain_type(DType::kF32, {1, boxes, classes}));
+  const TensorId scores = g.constant(g.random.chance(50) ? g.type(DType::kU8, {1, boxes, classes})
+                                                         : plain_type(DType::kF32, {1, boxes, classes}));
   return g.add("detection_postprocess", {in, scores, g.made.add_tensor(anchors)},
                {{"max_detections", digits(most)},
                 {"max_classes_per_detection", digits(g.random.pick(1, 3))},
@@ -278,20 +267,13 @@ bool detections(GraphMaker& g) {
 
 bool make_signal(GraphMaker& graph) {
   switch (graph.random.pick(0, 6)) {
-    case 5:
-      return rows_kept(graph);
-    case 6:
-      return detections(graph);
-    case 3:
-      return streams(graph);
-    case 4:
-      return overlaps(graph);
-    case 0:
-      return samples(graph);
-    case 1:
-      return spectrum(graph);
-    default:
-      return channels(graph);
+    case 5: return rows_kept(graph);
+    case 6: return detections(graph);
+    case 3: return streams(graph);
+    case 4: return overlaps(graph);
+    case 0: return samples(graph);
+    case 1: return spectrum(graph);
+    default: return channels(graph);
   }
 }
 

@@ -46,7 +46,8 @@ bool svdf(GraphMaker& g) {
   if (kept == DType::kI8) state.quantization.zero_point = {g.random.pick(-40, 40)};
   const bool hybrid = !integer && g.random.chance(50);
   std::vector<TensorId> operands = {
-      in, g.constant(scaled_type(hybrid ? DType::kI8 : type.dtype, {filters, type.shape[1]}, g.random.real(0.002f, 0.02f))),
+      in,
+      g.constant(scaled_type(hybrid ? DType::kI8 : type.dtype, {filters, type.shape[1]}, g.random.real(0.002f, 0.02f))),
       g.constant(scaled_type(hybrid ? DType::kI8 : kept, {filters, memory}, kept == DType::kI16 ? 0.00003f : 0.008f))};
   operands.push_back(g.random.chance(30) ? TensorId{}
                                          : g.constant(scaled_type(integer ? DType::kI32 : DType::kF32, {units}, 0)));

@@ -18,8 +18,7 @@ TensorId table(GraphMaker& g, DType dtype, const Shape& shape, const std::vector
   type.shape = shape;
   std::vector<uint8_t> bytes(values.size() * sizeof(T));
   if (!values.empty()) std::memcpy(bytes.data(), values.data(), bytes.size());
-  return g.made.add_constant("trees" + std::to_string(g.made.tensors.size()), type,
-                             std::move(bytes));
+  return g.made.add_constant("trees" + std::to_string(g.made.tensors.size()), type, std::move(bytes));
 }
 
 struct Tables {
@@ -34,8 +33,7 @@ void grow(GraphMaker& g, Tables& t, int64_t levels, int64_t leaves) {
     t.nodes.insert(t.nodes.end(), {0, 0, static_cast<int32_t>(g.random.pick(0, leaves - 1))});
     return;
   }
-  const auto column =
-      static_cast<int32_t>(g.random.pick(0, static_cast<int64_t>(t.columns.size()) / 2 - 1));
+  const auto column = static_cast<int32_t>(g.random.pick(0, static_cast<int64_t>(t.columns.size()) / 2 - 1));
   t.nodes.insert(t.nodes.end(), {column, 0, static_cast<int32_t>(t.thresholds.size())});
   t.thresholds.push_back(g.random.chance(10) ? 0.0f : g.random.real(-3.0f, 3.0f));
   grow(g, t, levels - 1, leaves);
@@ -51,8 +49,7 @@ TensorId any_matrix(GraphMaker& g) {
     if (type.shape.size() == 2) return id;
     const int64_t features = type.shape.back();
     const Shape rows = {type.elements() / features, features};
-    if (g.add("reshape", {id}, {{"shape", graph::attribute_text::print(rows)}}, {type}))
-      return g.last();
+    if (g.add("reshape", {id}, {{"shape", graph::attribute_text::print(rows)}}, {type})) return g.last();
   }
   return {};
 }
@@ -83,25 +80,20 @@ bool make_trees(GraphMaker& g) {
   if (!in.valid()) return false;
   Tables t;
   for (int64_t c = g.random.pick(1, 5), way = g.random.pick(0, 2); c > 0; --c)
-    t.columns.insert(t.columns.end(),
-                     {static_cast<int32_t>(g.random.pick(0, g.of(in).shape[1] - 1)),
-                      static_cast<int32_t>(way == 2 ? g.random.pick(0, 1) : way)});
-  const int64_t values = g.random.pick(1, 3), targets = values + g.random.pick(0, 1),
-                leaves = g.random.pick(1, 6);
+    t.columns.insert(t.columns.end(), {static_cast<int32_t>(g.random.pick(0, g.of(in).shape[1] - 1)),
+                                       static_cast<int32_t>(way == 2 ? g.random.pick(0, 1) : way)});
+  const int64_t values = g.random.pick(1, 3), targets = values + g.random.pick(0, 1), leaves = g.random.pick(1, 6);
   for (int64_t tree = g.random.pick(1, 5); tree > 0; --tree) {
     t.trees.insert(t.trees.end(), {static_cast<int32_t>(t.nodes.size() / 3),
                                    static_cast<int32_t>(g.random.pick(0, targets - values))});
     grow(g, t, g.random.pick(0, 6), leaves);
   }
-  auto rows = [](const auto& list, int64_t width) {
-    return Shape{static_cast<int64_t>(list.size()) / width, width};
-  };
+  auto rows = [](const auto& list, int64_t width) { return Shape{static_cast<int64_t>(list.size()) / width, width}; };
   TensorType held;
   held.dtype = DType::kF32;
   held.shape = {leaves, values};
   TensorId columns = table(g, DType::kI32, rows(t.columns, 2), t.columns);
-  TensorId thresholds =
-      table(g, DType::kF32, {static_cast<int64_t>(t.thresholds.size())}, t.thresholds);
+  TensorId thresholds = table(g, DType::kF32, {static_cast<int64_t>(t.thresholds.size())}, t.thresholds);
   TensorId nodes = table(g, DType::kI32, rows(t.nodes, 3), t.nodes),
            trees = table(g, DType::kI32, rows(t.trees, 2), t.trees);
   TensorType out;

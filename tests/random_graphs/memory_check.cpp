@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "ops/operator.h"
 #include "ops/common/pieces.h"
+#include "ops/operator.h"
 #include "plan/merge.h"
 
 namespace aotc::tests {
@@ -78,8 +78,7 @@ class ShadowRun final : public tir::AccessObserver {
       int value = values[at(g.states[i].before)] = next_value_++;
       state_.rename(p_.states[i].offset, g[g.states[i].before].type.bytes(), value);
     }
-    for (const graph::Port& port : g.outputs)
-      outputs_.emplace_back(static_cast<size_t>(g[port.tensor].type.bytes()));
+    for (const graph::Port& port : g.outputs) outputs_.emplace_back(static_cast<size_t>(g[port.tensor].type.bytes()));
     block(without_repeats(p_.body), g, values, 0);
     if (problem_.empty()) check_end(g, values);
     return problem_;
@@ -92,9 +91,10 @@ class ShadowRun final : public tir::AccessObserver {
       const Tag tag = p.memory->tags[static_cast<size_t>(p.offset + b)];
       if (copied_ && param == 0) read_[b] = tag;
       if (!copied_ && p.checked && tag != tag_of(p.value, b))
-        return fail(fmt::format("argument {} reads byte {} of its memory as byte {} of value {}, but it is byte {} "
-                                "of value {}",
-                                param, p.offset + b, b, p.value, tag.at, tag.value));
+        return fail(
+            fmt::format("argument {} reads byte {} of its memory as byte {} of value {}, but it is byte {} "
+                        "of value {}",
+                        param, p.offset + b, b, p.value, tag.at, tag.value));
     }
   }
 
@@ -177,8 +177,7 @@ class ShadowRun final : public tir::AccessObserver {
   }
 
   bool runs(const ProgramStep& step, int flat_op) const {
-    return step.kind == ProgramStep::Kind::kCall &&
-           p_.calls[static_cast<size_t>(step.call)].op_index == flat_op;
+    return step.kind == ProgramStep::Kind::kCall && p_.calls[static_cast<size_t>(step.call)].op_index == flat_op;
   }
   bool in_rows(TensorId id) const {
     return std::any_of(p_.calls.begin(), p_.calls.end(), [&](const plan::ProgramCall& c) {
@@ -368,8 +367,7 @@ class ShadowRun final : public tir::AccessObserver {
 
 }  // namespace
 
-std::string check_memory(const plan::Program& program,
-                         const std::vector<std::vector<std::vector<uint8_t>>>& runs) {
+std::string check_memory(const plan::Program& program, const std::vector<std::vector<std::vector<uint8_t>>>& runs) {
   ShadowRun shadow(program);
   for (size_t i = 0; i < runs.size(); ++i)
     if (std::string bad = shadow.run(runs[i]); !bad.empty()) return fmt::format("run {}: {}", i, bad);

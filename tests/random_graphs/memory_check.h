@@ -14,8 +14,7 @@ namespace aotc::tests {
 
 // Empty if every byte that is read is that of the value that the reader means, in every one of the runs,
 // else what is wrong. States keep what the run before left in them.
-std::string check_memory(const plan::Program& program,
-                         const std::vector<std::vector<std::vector<uint8_t>>>& runs);
+std::string check_memory(const plan::Program& program, const std::vector<std::vector<std::vector<uint8_t>>>& runs);
 
 // The steps with all turns of repeats one after the other.
 std::vector<plan::ProgramStep> without_repeats(const std::vector<plan::ProgramStep>& steps);

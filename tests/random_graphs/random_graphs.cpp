@@ -60,14 +60,12 @@ bool sees_a_clash(const plan::Program& program, const Values& inputs) {
   for (const plan::ProgramStep& step : without_repeats(program.body)) {
     if (step.kind != plan::ProgramStep::Kind::kCall) continue;
     const plan::ProgramCall& call = program.calls[static_cast<size_t>(step.call)];
-    if (call.op_index < 0 || !reads_all(program.graph, program.graph.ops[static_cast<size_t>(call.op_index)]))
-      continue;
+    if (call.op_index < 0 || !reads_all(program.graph, program.graph.ops[static_cast<size_t>(call.op_index)])) continue;
     std::vector<plan::Storage> read;
     for (TensorId id : program.graph.ops[static_cast<size_t>(call.op_index)].operands) {
       if (!id.valid() || !is_defined(program.graph, id)) continue;
       plan::Storage s = program.tensors[static_cast<size_t>(id.value)];
-      bool known =
-          std::any_of(read.begin(), read.end(), [&](auto& r) { return r.index == s.index; });
+      bool known = std::any_of(read.begin(), read.end(), [&](auto& r) { return r.index == s.index; });
       if (s.kind == plan::StorageKind::kArena && !known) read.push_back(s);
     }
     if (read.size() < 2) continue;
@@ -139,18 +137,15 @@ std::vector<std::string> compiler_of(const Options& options) {
   std::istringstream words(options.cc);
   for (std::string word; words >> word;) compiler.push_back(word);
   for (const char* flag :
-       {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror",
-        "-ffp-contract=off"})
+       {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-ffp-contract=off"})
     compiler.push_back(flag);
-  for (const char* folder : {"/tests/random_graphs", "/crt/include"})
-    compiler.push_back("-I" + source_dir() + folder);
+  for (const char* folder : {"/tests/random_graphs", "/crt/include"}) compiler.push_back("-I" + source_dir() + folder);
   return compiler;
 }
 
 class Lane {
  public:
-  explicit Lane(const Options& options)
-      : options_(options), batches_(options.work, compiler_of(options), 15) {}
+  explicit Lane(const Options& options) : options_(options), batches_(options.work, compiler_of(options), 15) {}
 
   int run() {
     const uint64_t end = options_.first + static_cast<uint64_t>(options_.count);
@@ -175,8 +170,7 @@ class Lane {
     if (options_.rows)
       std::printf("%d passed, %d failed; %d have operators that are computed row by row, %d of them in bands\n", ran_,
                   failed_, streamed_, banded_);
-    else
-      std::printf("%d passed, %d failed\n", ran_, failed_);
+    else std::printf("%d passed, %d failed\n", ran_, failed_);
     return failed_ == 0 && ran_ > 0 ? 0 : 1;
   }
 
@@ -234,8 +228,7 @@ class Lane {
     see_windows(trial.program());
     banded_ += trial.has_bands_of_rows();
     repeats_ += plan::printed_calls(trial.program()) < static_cast<int64_t>(trial.program().calls.size());
-    if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0]))
-      bad = "a clash in memory goes unseen";
+    if (bad.empty() && !sees_a_clash(trial.program(), trial.runs().inputs[0])) bad = "a clash in memory goes unseen";
     if (bad.empty() && options_.interpret) {
       ++ran_;
       return;
@@ -273,23 +266,20 @@ int main(int argc, char** argv) {
   const aotc::options::Command program = {
       .name = "random_graphs",
       .summary = "Differential test over random graphs",
-      .options = {{.names = "--count", .value = "N", .target = &o.count, .help = "Graphs"},
-                  {.names = "--first", .value = "SEED", .target = &o.first, .help = "First seed"},
-                  {.names = "--work",
-                   .value = "DIR",
-                   .target = &o.work,
-                   .help = "Directory for emitted C",
-                   .required = true},
-                  {.names = "--cc", .value = "COMMAND", .target = &o.cc, .help = "C compiler and flags"},
-                  {.names = "--interpret", .target = &o.interpret, .help = "Do not emit C"},
-                {.names = "--control",
-                 .target = &o.control,
-                 .help = "Only graphs with states, branches and loops"},
-                {.names = "--rows",
-                 .target = &o.rows,
-                 .help = "Chains over images, of which some operators are computed row by row"},
-                {.names = "--graph", .value = "FILE", .target = &o.graph, .help = "The text of a graph to run"},
-                {.names = "--print", .target = &o.print, .help = "Print the graphs, and nothing else"}},
-      .run = [&o] { return o.print ? print(o) : o.graph.empty() ? run(o) : run_file(o); }};
+      .options =
+          {{.names = "--count", .value = "N", .target = &o.count, .help = "Graphs"},
+           {.names = "--first", .value = "SEED", .target = &o.first, .help = "First seed"},
+           {.names = "--work", .value = "DIR", .target = &o.work, .help = "Directory for emitted C", .required = true},
+           {.names = "--cc", .value = "COMMAND", .target = &o.cc, .help = "C compiler and flags"},
+           {.names = "--interpret", .target = &o.interpret, .help = "Do not emit C"},
+           {.names = "--control", .target = &o.control, .help = "Only graphs with states, branches and loops"},
+           {.names = "--rows",
+            .target = &o.rows,
+            .help = "Chains over images, of which some operators are computed row by row"},
+           {.names = "--graph", .value = "FILE", .target = &o.graph, .help = "The text of a graph to run"},
+           {.names = "--print", .target = &o.print, .help = "Print the graphs, and nothing else"}},
+      .run = [&o] { return o.print           ? print(o)
+                           : o.graph.empty() ? run(o)
+                                             : run_file(o); }};
   return aotc::options::run(program, {argv + 1, argv + argc});
 }

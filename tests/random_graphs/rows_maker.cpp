@@ -146,16 +146,17 @@ class RowsMaker {
     graph::Shape other = shape();
     other[1] = 1;
     if (random_.chance(50)) other = {other[3]};
-    return maker_->add(random_.chance(60) ? "add" : "mul", {maker_->last(), maker_->constant(maker_->type(type_, other))},
-                       {{"activation", activation()}}, {maker_->type(type_, {})});
+    return maker_->add(random_.chance(60) ? "add" : "mul",
+                       {maker_->last(), maker_->constant(maker_->type(type_, other))}, {{"activation", activation()}},
+                       {maker_->type(type_, {})});
   }
 
   bool residual() {
     const TensorId from = maker_->last();
     const graph::Shape before = shape();
     if (!convolution(true, before[3]) || (random_.chance(60) && !depthwise(true))) return false;
-    return shape() == before && maker_->add("add", {from, maker_->last()}, {{"activation", activation()}},
-                                            {maker_->type(type_, {})});
+    return shape() == before &&
+           maker_->add("add", {from, maker_->last()}, {{"activation", activation()}}, {maker_->type(type_, {})});
   }
 
   // Half as many rows and columns, on both ways: the shorter one has rows to wait with.

@@ -11,9 +11,9 @@
 #include "memory_check.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
-#include "plan/segments.h"
 #include "plan/parts.h"
 #include "plan/print.h"
+#include "plan/segments.h"
 #include "plan/verify.h"
 #include "targets.h"
 #include "tir/tir.h"
@@ -37,8 +37,7 @@ Values outputs_of(const Graph& g, const Values& in, ops::StateValues& states) {
     auto id = static_cast<size_t>(port.tensor.value);
     if (g.is_constant(port.tensor))
       out.emplace_back(g.tensors[id].constant->bytes.begin(), g.tensors[id].constant->bytes.end());
-    else
-      out.push_back(values[id]);
+    else out.push_back(values[id]);
   }
   return out;
 }
@@ -122,7 +121,8 @@ std::string Trial::run() {
   for (const plan::ProgramFunction& f : program_.functions)
     if (!tir::verify(*f.body, diags_)) return "TIR does not verify: " + diags_.str();
   const bool many = !graph_.states.empty() || has_regions(graph_);
-  if (std::string bad = check_memory(program_, many ? runs_.inputs : std::vector<Values>{runs_.inputs[0]}); !bad.empty())
+  if (std::string bad = check_memory(program_, many ? runs_.inputs : std::vector<Values>{runs_.inputs[0]});
+      !bad.empty())
     return "memory plan: " + bad;
   if (std::string bad = divide(); !bad.empty()) return bad;
   if (std::string bad = read_back(); !bad.empty()) return bad;
@@ -177,8 +177,7 @@ bool Trial::plan_rows() {
     const plan::Segment chosen = fed[static_cast<size_t>(random.pick(0, static_cast<int64_t>(fed.size()) - 1))];
     by_rows.segments = std::vector<plan::Segment>{with_random_bands(optimised_, chosen, true, random)};
     Diagnostics refused;
-    if (auto program = plan::plan_program(optimised_, by_rows, refused);
-        program && program->feeding) {
+    if (auto program = plan::plan_program(optimised_, by_rows, refused); program && program->feeding) {
       program_ = std::move(*program);
       bands_of_rows_ = !by_rows.segments->front().bands.empty();
       return true;
@@ -232,7 +231,8 @@ std::string Trial::round_trip() {
   auto again = graph::parse(text, "text", ops::definition_lookup(), diags_);
   if (!again) return "printed text does not parse: " + diags_.str();
   if (graph::print(*again) != text) return "printed text reads back to something else";
-  if (!ops::verify_graph(*again, diags_)) return "printed text reads back to a graph that does not verify: " + diags_.str();
+  if (!ops::verify_graph(*again, diags_))
+    return "printed text reads back to a graph that does not verify: " + diags_.str();
   return "";
 }
 

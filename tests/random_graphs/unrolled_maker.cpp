@@ -31,17 +31,14 @@ class UnrolledMaker {
       for (TensorId& id : read) {
         id = maker_->add_input(maker_->type(type_, {1, reads}));
         // All first, as the converter does.
-        if (maker_->add("fully_connected", {id, weights}, {},
-                        {fixed ? *fixed : maker_->type(type_, {})}))
+        if (maker_->add("fully_connected", {id, weights}, {}, {fixed ? *fixed : maker_->type(type_, {})}))
           id = maker_->last();
       }
     }
-    for (int64_t turn = 0; turn < turns; ++turn)
-      value = body(value, read[static_cast<size_t>(turn)]);
+    for (int64_t turn = 0; turn < turns; ++turn) value = body(value, read[static_cast<size_t>(turn)]);
     give(value);
     if (random_.chance(30))
-      give(maker_->known[static_cast<size_t>(
-          random_.pick(0, static_cast<int64_t>(maker_->known.size()) - 1))]);
+      give(maker_->known[static_cast<size_t>(random_.pick(0, static_cast<int64_t>(maker_->known.size()) - 1))]);
     return std::move(maker_->made);
   }
 
@@ -66,23 +63,13 @@ class UnrolledMaker {
   }
 
   Part draw() {
-    static const char* kNames[] = {"fully_connected",
-                                   "fully_connected",
-                                   "add",
-                                   "add",
-                                   "mul",
-                                   "sub",
-                                   "maximum",
-                                   "tanh",
-                                   "logistic",
-                                   "relu"};
+    static const char* kNames[] = {
+        "fully_connected", "fully_connected", "add", "add", "mul", "sub", "maximum", "tanh", "logistic", "relu"};
     Part part;
     part.name = kNames[random_.pick(0, 9)];
     part.own = random_.chance(40);
-    if (part.name == kNames[0])
-      part.shared = weights_of(width_);
-    else if (!part.own)
-      part.shared = maker_->constant(maker_->type(type_, {1, width_}));
+    if (part.name == kNames[0]) part.shared = weights_of(width_);
+    else if (!part.own) part.shared = maker_->constant(maker_->type(type_, {1, width_}));
     if (random_.chance(50)) part.fixed = maker_->type(type_, {1, width_});
     return part;
   }
@@ -92,8 +79,7 @@ class UnrolledMaker {
     const std::string_view name = part.name;
     if (type_ == DType::kI8 && name == "tanh") t.quantization = {{1.0f / 128}, {0}, 0};
     if (type_ == DType::kI8 && name == "logistic") t.quantization = {{1.0f / 256}, {-128}, 0};
-    if (type_ == DType::kI16 && (name == "tanh" || name == "logistic"))
-      t.quantization = {{1.0f / 32768}, {0}, 0};
+    if (type_ == DType::kI16 && (name == "tanh" || name == "logistic")) t.quantization = {{1.0f / 32768}, {0}, 0};
     return t;
   }
 
@@ -106,10 +92,9 @@ class UnrolledMaker {
       const bool unary = name == "tanh" || name == "logistic" || name == "relu";
       if (name == "maximum") type = maker_->of(value);
       if (!unary) {
-        TensorId other =
-            part.shared.valid()
-                ? part.shared
-                : maker_->constant(name == "maximum" ? type : maker_->type(type_, {1, width_}));
+        TensorId other = part.shared.valid()
+                             ? part.shared
+                             : maker_->constant(name == "maximum" ? type : maker_->type(type_, {1, width_}));
         if (reads && name == "add") {
           other = read;
           reads = false;
@@ -122,9 +107,7 @@ class UnrolledMaker {
     return value;
   }
 
-  void give(TensorId id) {
-    maker_->made.outputs.push_back({id, fmt::format("out{}", maker_->made.outputs.size())});
-  }
+  void give(TensorId id) { maker_->made.outputs.push_back({id, fmt::format("out{}", maker_->made.outputs.size())}); }
 
   Random& random_;
   std::unique_ptr<GraphMaker> maker_;

@@ -213,9 +213,8 @@ std::vector<std::string> command_of(const Options& options) {
   std::istringstream words(options.cc);
   for (std::string word; words >> word;) command.push_back(word);
   for (const char* flag :
-       {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror",
-        "-ffp-contract=off", "-I" AOTC_SOURCE_DIR "/tests/random_graphs",
-        "-I" AOTC_SOURCE_DIR "/crt/include"})
+       {"-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-ffp-contract=off",
+        "-I" AOTC_SOURCE_DIR "/tests/random_graphs", "-I" AOTC_SOURCE_DIR "/crt/include"})
     command.push_back(flag);
   return command;
 }
@@ -262,8 +261,7 @@ int main(int argc, char** argv) {
   app.add_option("results", options.results, "File to write")->required();
   app.add_option("--work", options.work, "Directory for emitted C")->required();
   app.add_option("--cc", options.cc, "C compiler and flags; empty: no C is emitted");
-  app.add_option("--damage", options.damage,
-                 "Spoil the results of an operator, or what emitted C is compared with");
+  app.add_option("--damage", options.damage, "Spoil the results of an operator, or what emitted C is compared with");
   CLI11_PARSE(app, argc, argv);
   return run(options);
 }

@@ -16,8 +16,7 @@ std::vector<uint8_t> framed_by_device(const Packet& packet) {
   std::vector<uint8_t> buffer(packet.payload.size() + AOTC_RPC_OVERHEAD_BYTES), out;
   std::copy(packet.payload.begin(), packet.payload.end(), buffer.begin() + AOTC_RPC_HEADER_BYTES);
   AotcRpcSend(
-      buffer.data(), packet.type, packet.sequence, packet.session,
-      static_cast<uint32_t>(packet.payload.size()),
+      buffer.data(), packet.type, packet.sequence, packet.session, static_cast<uint32_t>(packet.payload.size()),
       [](void* to, const uint8_t* bytes, uint32_t count) {
         auto* out_bytes = static_cast<std::vector<uint8_t>*>(to);
         out_bytes->insert(out_bytes->end(), bytes, bytes + count);
@@ -118,14 +117,10 @@ Packet random_request(Random& random) {
   p.sequence = static_cast<uint16_t>(random() % 4);
   p.session = random() % 16 == 0 ? random() : kSession;
   if (random() % 64 == 0) p.version = static_cast<uint8_t>(random());
-  const auto small = [&](uint32_t limit) {
-    return random() % 32 == 0 ? random() : random() % limit;
-  };
+  const auto small = [&](uint32_t limit) { return random() % 32 == 0 ? random() : random() % limit; };
   Writer w;
   switch (p.type) {
-    case AOTC_RPC_LIST:
-      w.number(small(9), 2).number(small(300), 2);
-      break;
+    case AOTC_RPC_LIST: w.number(small(9), 2).number(small(300), 2); break;
     case AOTC_RPC_ALLOCATE: {
       w.number(small(4), 1).number(small(3), 1).number(8 << random() % 3, 1).number(small(3), 2);
       const uint32_t dims = random() % 8;
@@ -139,9 +134,7 @@ Packet random_request(Random& random) {
       for (uint32_t i = 0; i < n; ++i) w.number(random(), 1);
       break;
     }
-    case AOTC_RPC_READ:
-      w.number(small(4), 1).number(small(60), 4).number(small(60), 2);
-      break;
+    case AOTC_RPC_READ: w.number(small(4), 1).number(small(60), 4).number(small(60), 2); break;
     case AOTC_RPC_TIME:
     case AOTC_RPC_CALL: {
       if (p.type == AOTC_RPC_TIME) w.number(random() % 4, 4).number(random() % 4, 4);
@@ -156,9 +149,7 @@ Packet random_request(Random& random) {
       }
       break;
     }
-    default:
-      w.number(small(4), 1);
-      break;
+    default: w.number(small(4), 1); break;
   }
   p.payload = w.take();
   // An index would reach functions that trust their arguments.
@@ -180,8 +171,7 @@ std::vector<uint8_t> random_frame(Random& random) {
       return out;
     case 1: {
       out = encode(random_request(random));
-      for (uint32_t n = 1 + random() % 4; n > 0; --n)
-        out[random() % out.size()] = static_cast<uint8_t>(random());
+      for (uint32_t n = 1 + random() % 4; n > 0; --n) out[random() % out.size()] = static_cast<uint8_t>(random());
       return out;
     }
     case 2:
@@ -198,8 +188,7 @@ std::vector<uint8_t> random_frame(Random& random) {
     case 4:
       if (random() % 8 == 0) out.resize(1 + random() % 5000, static_cast<uint8_t>(random() % 2));
       return out;
-    default:
-      return encode(random_request(random));
+    default: return encode(random_request(random));
   }
 }
 
@@ -286,8 +275,7 @@ TEST(Server, LongTimingsShowThatTheyGoOn) {
   Writer w;
   w.number(10, 4).number(0, 4).number(0xFFFF, 2).text("spin").number(1, 1).number(0, 1);
   w.number(250, 8);  // a quarter of a second
-  auto answers =
-      answers_to(device, encode({AOTC_RPC_VERSION, AOTC_RPC_TIME, 6, kSession, w.take()}));
+  auto answers = answers_to(device, encode({AOTC_RPC_VERSION, AOTC_RPC_TIME, 6, kSession, w.take()}));
   ASSERT_GE(answers.size(), 6u);
   EXPECT_EQ(answers.back().type, AOTC_RPC_TIME | AOTC_RPC_ANSWER);
 }

@@ -51,8 +51,7 @@ struct Connected {
     return session->download(2, a.size(), d);
   }
   bool make_tensors(uint32_t n) {
-    return session && session->allocate(0, {0, 8, 1, {n}}, diags) &&
-           session->allocate(1, {0, 8, 1, {1}}, diags) &&
+    return session && session->allocate(0, {0, 8, 1, {n}}, diags) && session->allocate(1, {0, 8, 1, {1}}, diags) &&
            session->allocate(2, {0, 8, 1, {n}}, diags);
   }
 };
@@ -74,8 +73,7 @@ TEST(Session, ListsFunctionsInPages) {
   Connected c;
   auto names = c.session->functions(c.diags);
   ASSERT_TRUE(names) << c.diags.str();
-  EXPECT_EQ(*names, (std::vector<std::string>{"add", "count", "mixed", "fail", "spin", "creep",
-                                              kLongName}));
+  EXPECT_EQ(*names, (std::vector<std::string>{"add", "count", "mixed", "fail", "spin", "creep", kLongName}));
   // So much noise that only small pages come through, and a name that is larger than those.
   Connected noisy(changes(1, 0.02), changes(2, 0.02));
   ASSERT_TRUE(noisy.session) << noisy.diags.str();
@@ -100,8 +98,7 @@ TEST(Session, CallsFunctions) {
   EXPECT_EQ(*sum, bytes_of({2, 3, 127, -127}));
   Argument null;
   null.kind = Argument::Kind::kNull;
-  auto mixed =
-      c.session->call("mixed", {Argument::of_int(-5), Argument::of_float(0.25), null}, c.diags);
+  auto mixed = c.session->call("mixed", {Argument::of_int(-5), Argument::of_float(0.25), null}, c.diags);
   ASSERT_TRUE(mixed) << c.diags.str();
   EXPECT_EQ(mixed->code, 2);
   EXPECT_EQ(std::bit_cast<double>(mixed->value), -4.75);
@@ -165,8 +162,7 @@ void run_on_a_bad_line(Noise to_device, Noise to_host, int calls, int least_comp
     ASSERT_EQ(sum.ok(), !d.has_errors());
     if (!sum) {
       ++reported;
-      EXPECT_THAT(d.all()[0].slug, testing::AnyOf("rpc-corrupted", "rpc-silent", "rpc-timeout"))
-          << d.str();
+      EXPECT_THAT(d.all()[0].slug, testing::AnyOf("rpc-corrupted", "rpc-silent", "rpc-timeout")) << d.str();
       continue;
     }
     ++complete;
@@ -182,27 +178,22 @@ void run_on_a_bad_line(Noise to_device, Noise to_host, int calls, int least_comp
   std::printf(
       "%d calls: %d complete, %d reported; %lld requests, %lld attempts, %lld damaged "
       "frames here, %u there\n",
-      calls, complete, reported, static_cast<long long>(s.requests),
-      static_cast<long long>(s.attempts), static_cast<long long>(s.damaged),
-      c.device.server().damaged);
+      calls, complete, reported, static_cast<long long>(s.requests), static_cast<long long>(s.attempts),
+      static_cast<long long>(s.damaged), c.device.server().damaged);
   EXPECT_EQ(complete + reported, calls);
   // The line was bad, and yet most calls came through.
   EXPECT_GT(s.attempts, s.requests + s.requests / 4);
   EXPECT_GE(complete, least_complete);
 }
 
-TEST(BadLine, ChangedBytes) {
-  run_on_a_bad_line(changes(5), changes(6), call_count(), call_count() / 100 * 99);
-}
+TEST(BadLine, ChangedBytes) { run_on_a_bad_line(changes(5), changes(6), call_count(), call_count() / 100 * 99); }
 
 TEST(BadLine, ChangedLostAndDoubledBytes) {
   run_on_a_bad_line(slips(5), slips(6), call_count() / 10, call_count() / 1000 * 99);
 }
 
 // So bad that some calls are given up.
-TEST(BadLine, OneByteInTwenty) {
-  run_on_a_bad_line(changes(5, 0.05), changes(6, 0.05), call_count() / 50, 1);
-}
+TEST(BadLine, OneByteInTwenty) { run_on_a_bad_line(changes(5, 0.05), changes(6, 0.05), call_count() / 50, 1); }
 
 TEST(BadLine, NoiseFromTheStart) {
   // Before HELLO the device heard half a frame, and the host hears a banner.
@@ -255,8 +246,7 @@ TEST(Errors, DeviceDiesMidway) {
     if (sum) {
       EXPECT_EQ(*sum, bytes_of({4, 5}));
     } else {
-      EXPECT_THAT(slug_of(d), testing::AnyOf("rpc-silent", "rpc-corrupted", "rpc-timeout"))
-          << death;
+      EXPECT_THAT(slug_of(d), testing::AnyOf("rpc-silent", "rpc-corrupted", "rpc-timeout")) << death;
     }
     EXPECT_LT(c.line->now(), Milliseconds(200000));
   }
@@ -403,8 +393,7 @@ TEST(Errors, FunctionTakesTooLong) {
       const ReadState state = Line::read(all, timeout);
       decoder_.feed(all);
       while (auto packet = decoder_.next()) {
-        if (packet->type != AOTC_RPC_WORKING && packet->type != (AOTC_RPC_HELLO | AOTC_RPC_ANSWER))
-          continue;
+        if (packet->type != AOTC_RPC_WORKING && packet->type != (AOTC_RPC_HELLO | AOTC_RPC_ANSWER)) continue;
         auto frame = encode(*packet);
         to.insert(to.end(), frame.begin(), frame.end());
       }

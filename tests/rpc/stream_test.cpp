@@ -49,8 +49,7 @@ TEST(Errors, FloodIsCorrupted) {
 }
 
 TEST(Errors, MessagesAreBounded) {
-  auto line =
-      started({"sh", "-c", "yes last words | head -c 3000000 >&2 && echo taken || echo refused"});
+  auto line = started({"sh", "-c", "yes last words | head -c 3000000 >&2 && echo taken || echo refused"});
   ASSERT_NE(line, nullptr);
   std::vector<uint8_t> bytes;
   while (line->read(bytes, Milliseconds(10000)) == ReadState::kData) {

@@ -28,14 +28,11 @@ struct Record {
 
 class CaseEmitter {
  public:
-  explicit CaseEmitter(std::string dir) : dir_(std::move(dir)) {
-    std::filesystem::create_directories(dir_);
-  }
+  explicit CaseEmitter(std::string dir) : dir_(std::move(dir)) { std::filesystem::create_directories(dir_); }
 
   // Results and floats are compared as check.h does; `ulp` is how far floats may be off.
-  void add(const std::string& title, const plan::Program& program,
-           const std::vector<std::vector<Bytes>>& samples, const std::vector<Record>& expected,
-           int64_t ulp) {
+  void add(const std::string& title, const plan::Program& program, const std::vector<std::vector<Bytes>>& samples,
+           const std::vector<Record>& expected, int64_t ulp) {
     std::string p = fmt::format("m{}", count_++);
     codegen::CodegenOptions options;
     options.prefix = p;
@@ -114,8 +111,7 @@ class CaseEmitter {
     return sizes;
   }
 
-  static std::vector<Bytes> wanted(const graph::Graph& g, const std::vector<Record>& expected,
-                                   size_t sample) {
+  static std::vector<Bytes> wanted(const graph::Graph& g, const std::vector<Record>& expected, size_t sample) {
     std::vector<Bytes> out(g.outputs.size());
     for (const Record& r : expected)
       if (r.sample == sample && r.result < out.size()) out[r.result] = r.data;
@@ -124,17 +120,15 @@ class CaseEmitter {
 
   // The function that runs one sample. `in` and `want` are of the last one; all have the same
   // sizes.
-  std::string once(const std::string& p, const plan::Program& program,
-                   const codegen::ModelFiles& files, const Sizes& in, const Sizes& want,
-                   int64_t ulp) {
+  std::string once(const std::string& p, const plan::Program& program, const codegen::ModelFiles& files,
+                   const Sizes& in, const Sizes& want, int64_t ulp) {
     const size_t first = in.empty() ? (want.empty() ? 0 : want[0].at) : in[0].at;
     std::string ins, outs, fills, checks;
     for (size_t i = 0; i < in.size(); ++i) {
       if (program.inputs[i].kind == plan::StorageKind::kArena)
-        fills += fmt::format("    memcpy({}_input_{}(arena), d + {}, {});\n", p,
-                             files.input_fields[i], in[i].at - first, in[i].bytes);
-      else
-        ins += fmt::format("(const void *)(d + {}), ", in[i].at - first);
+        fills += fmt::format("    memcpy({}_input_{}(arena), d + {}, {});\n", p, files.input_fields[i],
+                             in[i].at - first, in[i].bytes);
+      else ins += fmt::format("(const void *)(d + {}), ", in[i].at - first);
     }
     size_t results = 0;
     for (size_t o = 0; o < want.size(); ++o) {
@@ -145,11 +139,9 @@ class CaseEmitter {
         outs += fmt::format("(void *)({}), ", have);
         results += std::max<size_t>(aligned(want[o].bytes), 16);
       }
-      const bool is_float =
-          program.graph[program.graph.outputs[o].tensor].type.dtype == DType::kF32;
-      checks +=
-          fmt::format("    bad |= check_{}({}, d + {}, {}, {});\n", is_float ? "float" : "bytes",
-                      have, want[o].at - first, want[o].bytes, ulp);
+      const bool is_float = program.graph[program.graph.outputs[o].tensor].type.dtype == DType::kF32;
+      checks += fmt::format("    bad |= check_{}({}, d + {}, {}, {});\n", is_float ? "float" : "bytes", have,
+                            want[o].at - first, want[o].bytes, ulp);
     }
     const auto arena = static_cast<size_t>(program.arena_bytes);
     largest_ = std::max({largest_, aligned(arena), results});

@@ -19,10 +19,8 @@ namespace aotc::tests {
 
 // Empty if equal within `ulp` (0: bit for bit), else the first difference. Any NaN equals any other: no
 // processor promises its sign.
-inline std::string difference(std::span<const uint8_t> have, std::span<const uint8_t> want,
-                              DType dtype, int64_t ulp) {
-  if (have.size() != want.size())
-    return fmt::format("{} bytes, expected {}", have.size(), want.size());
+inline std::string difference(std::span<const uint8_t> have, std::span<const uint8_t> want, DType dtype, int64_t ulp) {
+  if (have.size() != want.size()) return fmt::format("{} bytes, expected {}", have.size(), want.size());
   size_t step = static_cast<size_t>(size_of(dtype));
   for (size_t i = 0; i < have.size(); i += step) {
     if (std::memcmp(&have[i], &want[i], step) == 0) continue;

@@ -48,8 +48,7 @@ std::vector<Record> read_records(const Bytes& b) {
   for (size_t at = 4; at + 16 <= b.size();) {
     Record r{u32_at(b, at), u32_at(b, at + 4), u32_at(b, at + 8), {}};
     size_t n = u32_at(b, at + 12);
-    r.data.assign(b.begin() + static_cast<long>(at + 16),
-                  b.begin() + static_cast<long>(at + 16 + n));
+    r.data.assign(b.begin() + static_cast<long>(at + 16), b.begin() + static_cast<long>(at + 16 + n));
     at += 16 + n;
     out.push_back(std::move(r));
   }
@@ -82,7 +81,7 @@ struct Target {
   std::string_view name;
   std::vector<std::string_view> features;
   bool speed = false;
-  int triple_channels = 0;                 // > 0: with quad_units
+  int triple_channels = 0;                  // > 0: with quad_units
   std::vector<std::string_view> only = {};  // operators; none: all
   std::string_view isa = {};                // not one of no family: its kernels, wherever they apply
   std::string_view cpu = {};                // whose cycles are known: what takes the fewest is chosen
@@ -109,7 +108,8 @@ bool has(const std::vector<std::string_view>& list, std::string_view name) {
 ops::TargetInfo info_of(const Target& target) {
   ops::TargetInfo info;
   if (!target.isa.empty())
-    info = target::target_info({std::string(target.cpu), std::string(target.isa), [](std::string_view) { return false; }});
+    info =
+        target::target_info({std::string(target.cpu), std::string(target.isa), [](std::string_view) { return false; }});
   target::extend(info, "arm", [&](std::string_view feature) { return has(target.features, feature); });
   if (target.speed) info.level = ops::Level::kSpeed;
   if (target.triple_channels > 0) {
@@ -257,8 +257,7 @@ class Runner {
   }
 
   bool compare_all(const std::string& title, const graph::Graph& graph, const ops::TargetInfo& target,
-                   const std::vector<std::vector<Bytes>>& samples,
-                   const std::vector<Record>& records, int64_t ulp) {
+                   const std::vector<std::vector<Bytes>>& samples, const std::vector<Record>& records, int64_t ulp) {
     bool fresh = false;
     if (!lower_all(title, graph, target, fresh)) return false;
     if (!fresh) return true;
@@ -271,8 +270,7 @@ class Runner {
     auto shared = plan::plan_program(graph, in_arena, diags);
     if (!program || !shared) return fail(title, "plan: " + diags.str()), false;
     for (const auto& f : program->functions)
-      if (!tir::verify(*f.body, diags))
-        return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
+      if (!tir::verify(*f.body, diags)) return fail(title, "TIR verifier: " + diags.str() + tir::print(*f.body)), false;
     if (evaluated_.empty())
       for (const auto& sample : samples) evaluated_.push_back(ops::evaluate_graph(graph, sample));
     for (size_t s = 0; s < samples.size(); ++s) {
@@ -281,19 +279,15 @@ class Runner {
       auto overwritten = plan::run_program(*shared, samples[s], diags);
       if (!outputs || !overwritten) return fail(title, "TIR: " + diags.str()), false;
       if (*overwritten != *outputs)
-        return fail(title, fmt::format("TIR, sample {}: in the arena the outputs are others", s)),
-               false;
+        return fail(title, fmt::format("TIR, sample {}: in the arena the outputs are others", s)), false;
       for (const Record& r : records) {
         if (r.sample != s) continue;
         graph::TensorId id = graph.outputs[r.result].tensor;
         DType type = graph[id].type.dtype;
         std::string d = difference(values[static_cast<size_t>(id.value)], r.data, type, ulp);
-        if (!d.empty())
-          return fail(title, fmt::format("evaluation, sample {} result {}: {}", s, r.result, d)),
-                 false;
+        if (!d.empty()) return fail(title, fmt::format("evaluation, sample {} result {}: {}", s, r.result, d)), false;
         d = difference((*outputs)[r.result], r.data, type, ulp);
-        if (!d.empty())
-          return fail(title, fmt::format("TIR, sample {} result {}: {}", s, r.result, d)), false;
+        if (!d.empty()) return fail(title, fmt::format("TIR, sample {} result {}: {}", s, r.result, d)), false;
       }
     }
     return true;
@@ -301,8 +295,7 @@ class Runner {
 
   // Every Nth case, each second one with inputs and outputs in the arena.
   bool emit(const std::string& title, const graph::Graph& graph, const ops::TargetInfo& target,
-            const std::vector<std::vector<Bytes>>& samples, const std::vector<Record>& records,
-            int64_t ulp) {
+            const std::vector<std::vector<Bytes>>& samples, const std::vector<Record>& records, int64_t ulp) {
     if (passed_ % options_.every != 0) return true;
     Diagnostics diags;
     plan::PlanOptions plan;
@@ -317,7 +310,7 @@ class Runner {
   Options options_;
   std::optional<CaseEmitter> emitter_;
   std::vector<std::pair<const Target*, ops::TargetInfo>> targets_;
-  std::set<std::string> programs_;  // of the case at hand
+  std::set<std::string> programs_;                            // of the case at hand
   std::vector<std::vector<std::vector<uint8_t>>> evaluated_;  // of the case at hand, by sample
   int passed_ = 0, failed_ = 0, refused_ = 0, overlaps_ = 0, same_ = 0, seen_ = 0;
 };
@@ -354,21 +347,20 @@ int main(int argc, char** argv) {
   const aotc::options::Command program = {
       .name = "run_cases",
       .summary = "Runs operator cases against LiteRT's results",
-      .options =
-          {{.names = "DIR", .target = &options.dir, .help = "What make_cases.py wrote", .required = true},
-           {.names = "--op", .value = "NAME", .target = &ops, .help = "Only these operators"},
-           {.names = "--case", .value = "NAME", .target = &options.only_case, .help = "Only this case"},
-           {.names = "--emit",
-            .value = "DIR",
-            .target = &options.emit,
-            .help = "Write the cases as C here; none is computed"},
-           {.names = "--every", .value = "N", .target = &options.every, .help = "Emit only every Nth case"},
-           {.names = "--targets",
-            .value = "NAME,...",
-            .target = &targets,
-            .help = "What is lowered for: plain (default), dsp, dsp_speed, mve, triples1, triples4, thumb1, "
-                     "thumb2, rv32"},
-           {.names = "--part", .value = "I/N", .target = &part, .help = "Only every Nth case, from the Ith on"}},
+      .options = {{.names = "DIR", .target = &options.dir, .help = "What make_cases.py wrote", .required = true},
+                  {.names = "--op", .value = "NAME", .target = &ops, .help = "Only these operators"},
+                  {.names = "--case", .value = "NAME", .target = &options.only_case, .help = "Only this case"},
+                  {.names = "--emit",
+                   .value = "DIR",
+                   .target = &options.emit,
+                   .help = "Write the cases as C here; none is computed"},
+                  {.names = "--every", .value = "N", .target = &options.every, .help = "Emit only every Nth case"},
+                  {.names = "--targets",
+                   .value = "NAME,...",
+                   .target = &targets,
+                   .help = "What is lowered for: plain (default), dsp, dsp_speed, mve, triples1, triples4, thumb1, "
+                           "thumb2, rv32"},
+                  {.names = "--part", .value = "I/N", .target = &part, .help = "Only every Nth case, from the Ith on"}},
       .run = work};
   return aotc::options::run(program, {argv + 1, argv + argc});
 }

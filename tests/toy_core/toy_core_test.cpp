@@ -11,11 +11,11 @@
 
 #include "codegen/c_model.h"
 #include "graph/graph.h"
+#include "in_directory.h"
 #include "ops/operator.h"
 #include "plan/program.h"
 #include "target/cpu.h"
 #include "target/family.h"
-#include "in_directory.h"
 
 namespace aotc::target {
 

@@ -10,10 +10,10 @@
 #include "codegen/c_model.h"
 #include "frontends/foreign.h"
 #include "frontends/frontend.h"
+#include "in_directory.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
 #include "plan/program.h"
-#include "in_directory.h"
 
 namespace aotc::frontends {
 
@@ -40,8 +40,7 @@ output e
 
 std::vector<uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
 
-Result<graph::Graph> read(const std::string& text, Diagnostics& diags,
-                          const std::string& file = "m.toy") {
+Result<graph::Graph> read(const std::string& text, Diagnostics& diags, const std::string& file = "m.toy") {
   return read_model(bytes_of(text), file, diags);
 }
 
@@ -73,14 +72,11 @@ TEST(ToyFrontend, StandsBesideTheOthers) {
 }
 
 TEST(ToyFrontend, RefusesWithPlaces) {
-  EXPECT_NE(refusal("toy 1\ninput a 3\nb = larger a c\n").find("m.toy:3: error: there is no 'c'"),
-            std::string::npos)
+  EXPECT_NE(refusal("toy 1\ninput a 3\nb = larger a c\n").find("m.toy:3: error: there is no 'c'"), std::string::npos)
       << refusal("toy 1\ninput a 3\nb = larger a c\n");
-  EXPECT_NE(refusal("toy 1\n\nb = twice a\n").find("m.toy:3: error: no operator 'twice'"),
-            std::string::npos);
+  EXPECT_NE(refusal("toy 1\n\nb = twice a\n").find("m.toy:3: error: no operator 'twice'"), std::string::npos);
   // What the operator itself refuses.
-  EXPECT_NE(refusal("toy 1\ninput a 3\ninput b 2\nc = larger a b\n").find("do not broadcast"),
-            std::string::npos);
+  EXPECT_NE(refusal("toy 1\ninput a 3\ninput b 2\nc = larger a b\n").find("do not broadcast"), std::string::npos);
 }
 
 TEST(ToyFrontend, WhatNobodyRecognisesIsTold) {
@@ -89,8 +85,7 @@ TEST(ToyFrontend, WhatNobodyRecognisesIsTold) {
   EXPECT_NE(said.find("TensorFlow Lite (.tflite)"), std::string::npos) << said;
   EXPECT_NE(said.find("toys (.toy)"), std::string::npos) << said;
   // By the extension of a file that is none after all, the format is asked what is wrong with it.
-  EXPECT_NE(refusal("a letter", "letter.tflite").find("without the identifier TFL3"),
-            std::string::npos);
+  EXPECT_NE(refusal("a letter", "letter.tflite").find("without the identifier TFL3"), std::string::npos);
 }
 
 codegen::ModelFiles compiled() {

@@ -15,20 +15,14 @@ using Kind = Json::Kind;
 constexpr char kForm[] = "graph-form";
 
 // Spellings of columns; the first is the one of today.
-constexpr std::string_view kKeySpellings[][2] = {{"dltype", "dtype"},
-                                              {"shape", "shape"},
-                                              {"storage_id", "storage_id"},
-                                              {"device_index", "device_type"}};
+constexpr std::string_view kKeySpellings[][2] = {
+    {"dltype", "dtype"}, {"shape", "shape"}, {"storage_id", "storage_id"}, {"device_index", "device_type"}};
 
-bool is_list_type(std::string_view type) {
-  return type == "list_str" || type == "list_int" || type == "list_shape";
-}
+bool is_list_type(std::string_view type) { return type == "list_str" || type == "list_int" || type == "list_shape"; }
 
 class DocumentReader {
  public:
-  DocumentReader(const std::string& file, Diagnostics& diags) : problems_(file, diags) {
-    document_.file = file;
-  }
+  DocumentReader(const std::string& file, Diagnostics& diags) : problems_(file, diags) { document_.file = file; }
 
   Result<Document> read(const Json& root) {
     document_.at = root.at;
@@ -42,16 +36,13 @@ class DocumentReader {
     if (value.is(kind)) return true;
     Json wanted;
     wanted.kind = kind;
-    problems_.error(
-        value.at, kForm,
-        fmt::format("{} is {}, expected {}", what, value.kind_name(), wanted.kind_name()));
+    problems_.error(value.at, kForm, fmt::format("{} is {}, expected {}", what, value.kind_name(), wanted.kind_name()));
     return false;
   }
 
   void read_members(const Json& root) {
     for (const char* key : {"nodes", "arg_nodes", "heads", "attrs"})
-      if (!root.find(key))
-        problems_.error(root.at, kForm, fmt::format("the graph has no \"{}\"", key));
+      if (!root.find(key)) problems_.error(root.at, kForm, fmt::format("the graph has no \"{}\"", key));
     for (size_t i = 0; i < root.keys.size(); ++i) {
       const std::string& key = root.keys[i];
       const Json& value = root.items[i];
@@ -79,8 +70,7 @@ class DocumentReader {
     node.at = json.at;
     if (!expect(json, Kind::kObject, what)) return;
     for (const char* key : {"op", "name", "inputs"})
-      if (!json.find(key))
-        problems_.error(json.at, kForm, fmt::format("{} has no \"{}\"", what, key));
+      if (!json.find(key)) problems_.error(json.at, kForm, fmt::format("{} has no \"{}\"", what, key));
     for (size_t i = 0; i < json.keys.size(); ++i) {
       const std::string& key = json.keys[i];
       const Json& value = json.items[i];
@@ -105,16 +95,13 @@ class DocumentReader {
   void read_attributes(const Json& json, const std::string& what, Node& node) {
     if (!expect(json, Kind::kObject, what)) return;
     for (size_t i = 0; i < json.keys.size(); ++i)
-      if (expect(json.items[i], Kind::kString,
-                 fmt::format("attribute '{}'", escape_for_display(json.keys[i]))))
+      if (expect(json.items[i], Kind::kString, fmt::format("attribute '{}'", escape_for_display(json.keys[i]))))
         node.attributes.push_back({json.keys[i], json.items[i].text, json.items[i].at});
   }
 
   std::optional<int64_t> integer(const Json& json, const std::string& what) {
     auto value = json.integer();
-    if (!value)
-      problems_.error(json.at, kForm,
-                      fmt::format("{} holds {} that is no integer", what, json.kind_name()));
+    if (!value) problems_.error(json.at, kForm, fmt::format("{} holds {} that is no integer", what, json.kind_name()));
     return value;
   }
 
@@ -131,8 +118,7 @@ class DocumentReader {
     if (!expect(json, Kind::kArray, what)) return out;
     for (const Json& item : json.items) {
       if (!item.is(Kind::kArray) || item.items.size() < 2 || item.items.size() > 3) {
-        problems_.error(item.at, kForm,
-                        fmt::format("{} holds something else than [node, index, version]", what));
+        problems_.error(item.at, kForm, fmt::format("{} holds something else than [node, index, version]", what));
         continue;
       }
       auto node = integer(item.items[0], what), index = integer(item.items[1], what);
@@ -236,8 +222,7 @@ const Column* Document::column(std::string_view name) const {
   return nullptr;
 }
 
-Result<Document> read_document(const std::string& text, const std::string& file,
-                               Diagnostics& diags) {
+Result<Document> read_document(const std::string& text, const std::string& file, Diagnostics& diags) {
   auto root = parse_json(text, file, diags);
   if (!root) return kFailure;
   return DocumentReader(file, diags).read(*root);
@@ -257,8 +242,7 @@ std::string print_document(const Document& document) {
   add("heads", to_json(document.heads));
   members.emplace_back("attrs", print_columns(document.columns));
   if (document.node_row_ptr) add("node_row_ptr", to_json(*document.node_row_ptr));
-  for (size_t i = 0; i < document.others.keys.size(); ++i)
-    add(document.others.keys[i], document.others.items[i]);
+  for (size_t i = 0; i < document.others.keys.size(); ++i) add(document.others.keys[i], document.others.items[i]);
   std::string out = "{\n";
   for (size_t i = 0; i < members.size(); ++i)
     out += "  " + print_json_compact(Json::string(members[i].first)) + ": " + members[i].second +

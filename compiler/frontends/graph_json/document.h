@@ -69,8 +69,7 @@ struct Document {
 };
 
 // Reports [graph-syntax], [graph-form] (every such problem up to a limit) and [graph-limit].
-Result<Document> read_document(const std::string& text, const std::string& file,
-                               Diagnostics& diags);
+Result<Document> read_document(const std::string& text, const std::string& file, Diagnostics& diags);
 
 // Prints as TVM does: a file of TVM that was read is reproduced byte for byte.
 std::string print_document(const Document& document);

@@ -40,23 +40,18 @@ class Tokens {
     } else if (c == '{' || c == '}' || c == '[' || c == ']') {
       step();
     } else {
-      while (at_ < text_.size() && !is_between(text_[at_]) && text_[at_] != '}' &&
-             text_[at_] != ']')
-        step();
+      while (at_ < text_.size() && !is_between(text_[at_]) && text_[at_] != '}' && text_[at_] != ']') step();
     }
     token = std::string_view(text_).substr(from, std::min(at_, text_.size()) - from);
     return begin;
   }
 
  private:
-  static bool is_between(char c) {
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ',' || c == ':';
-  }
+  static bool is_between(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t' || c == ',' || c == ':'; }
   void step() {
     if (at_ >= text_.size()) return;
     bool newline = text_[at_++] == '\n';
-    position_ =
-        newline ? Position{position_.line + 1, 1} : Position{position_.line, position_.column + 1};
+    position_ = newline ? Position{position_.line + 1, 1} : Position{position_.line, position_.column + 1};
   }
 
   const std::string& text_;
@@ -96,14 +91,12 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     Position at = tokens_.take(token);
     Json& object = *open_.back();
     if (!seen_.back().insert(value).second)
-      return fail(at, "graph-syntax",
-                  fmt::format("key '{}' occurs twice", escape_for_display(value)));
+      return fail(at, "graph-syntax", fmt::format("key '{}' occurs twice", escape_for_display(value)));
     object.keys.push_back(std::move(value));
     return true;
   }
 
-  bool parse_error(size_t offset, const std::string&,
-                   const nlohmann::detail::exception& error) override {
+  bool parse_error(size_t offset, const std::string&, const nlohmann::detail::exception& error) override {
     std::string what = error.what();
     size_t from = what.find(": syntax error ");
     what = from == std::string::npos ? "a number is out of range" : what.substr(from + 2);
@@ -166,19 +159,14 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
   size_t count_ = 0;
 };
 
-void print_string(const std::string& text, std::string& out) {
-  out += json_text(nlohmann::json(text));
-}
+void print_string(const std::string& text, std::string& out) { out += json_text(nlohmann::json(text)); }
 
 void print_scalar(const Json& value, std::string& out) {
-  if (value.is(Json::Kind::kString))
-    print_string(value.text, out);
-  else
-    out += value.is(Json::Kind::kNull) ? "null" : value.text;
+  if (value.is(Json::Kind::kString)) print_string(value.text, out);
+  else out += value.is(Json::Kind::kNull) ? "null" : value.text;
 }
 
-void print_compact(const Json& value, std::string_view comma, std::string_view colon,
-                   std::string& out) {
+void print_compact(const Json& value, std::string_view comma, std::string_view colon, std::string& out) {
   bool object = value.is(Json::Kind::kObject);
   if (!object && !value.is(Json::Kind::kArray)) return print_scalar(value, out);
   out += object ? '{' : '[';
@@ -243,18 +231,12 @@ void Json::add(std::string key, Json value) {
 
 const char* Json::kind_name() const {
   switch (kind) {
-    case Kind::kNull:
-      return "null";
-    case Kind::kBool:
-      return "a bool";
-    case Kind::kNumber:
-      return "a number";
-    case Kind::kString:
-      return "a string";
-    case Kind::kArray:
-      return "a list";
-    case Kind::kObject:
-      return "an object";
+    case Kind::kNull: return "null";
+    case Kind::kBool: return "a bool";
+    case Kind::kNumber: return "a number";
+    case Kind::kString: return "a string";
+    case Kind::kArray: return "a list";
+    case Kind::kObject: return "an object";
   }
   return "";
 }
@@ -263,9 +245,8 @@ Result<Json> parse_json(const std::string& text, const std::string& file, Diagno
   if (text.size() > kMostJsonBytes) {
     Location where;
     where.file = file;
-    diags.error(
-        where, "graph-limit",
-        fmt::format("the graph has {} bytes, at most {} are read", text.size(), kMostJsonBytes));
+    diags.error(where, "graph-limit",
+                fmt::format("the graph has {} bytes, at most {} are read", text.size(), kMostJsonBytes));
     return kFailure;
   }
   Builder builder(text, file, diags);

@@ -47,8 +47,7 @@ int64_t live_bytes(const Graph& graph) {
   for (int i = 0; i < count; ++i) {
     const graph::Op& op = graph.ops[static_cast<size_t>(i)];
     if (ops::definition_of(op).traits().view && !graph.is_constant(op.operands[0]))
-      root[static_cast<size_t>(op.results[0].value)] =
-          root[static_cast<size_t>(op.operands[0].value)];
+      root[static_cast<size_t>(op.results[0].value)] = root[static_cast<size_t>(op.operands[0].value)];
     for (TensorId id : op.operands) touch(id, i);
     for (TensorId id : op.results) touch(id, i);
   }

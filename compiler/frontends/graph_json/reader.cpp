@@ -78,9 +78,8 @@ class Reader {
   std::optional<int64_t> number(const Column& column, size_t r) {
     auto value = cell(column, r).integer();
     if (!value || *value < 0)
-      problems_.error(
-          cell(column, r).at, "graph-column",
-          fmt::format("column '{}' holds something else than a number from 0 up", column.name));
+      problems_.error(cell(column, r).at, "graph-column",
+                      fmt::format("column '{}' holds something else than a number from 0 up", column.name));
     return value;
   }
 
@@ -142,8 +141,7 @@ class Reader {
     devices_.assign(numbers.begin(), numbers.end());
     std::map<int64_t, int> device;
     for (size_t i = 0; i < devices_.size(); ++i) device[devices_[i]] = static_cast<int>(i);
-    for (size_t r = 0; r < entries_.size(); ++r)
-      graph_[entries_[r].tensor].device = device[given[r]];
+    for (size_t r = 0; r < entries_.size(); ++r) graph_[entries_[r].tensor].device = device[given[r]];
   }
 
   // --- Parameters --------------------------------------------------------------------------------
@@ -166,8 +164,7 @@ class Reader {
       Location at;
       at.file = doc_.file;
       at.tensor = param.name;
-      Diagnostic& d =
-          problems_.error(at, "graph-params", "a parameter has no argument of its name");
+      Diagnostic& d = problems_.error(at, "graph-params", "a parameter has no argument of its name");
       if (param.name.size() >= kMostShown || ++strangers > 20) continue;
       for (const std::string& near : closest(param.name, names, 1))
         d.help(fmt::format("did you mean '{}'?", escape_for_display(near)));
@@ -180,9 +177,8 @@ class Reader {
       if (entry.is_param) continue;
       total += graph_[entry.tensor].type.bytes();
       if (total <= kMostTotalBytes) continue;
-      problems_.error(
-          where(node), "graph-limit",
-          fmt::format("the tensors up to here take more than {} bytes", kMostTotalBytes));
+      problems_.error(where(node), "graph-limit",
+                      fmt::format("the tensors up to here take more than {} bytes", kMostTotalBytes));
       return;
     }
   }
@@ -192,9 +188,8 @@ class Reader {
     if (param.type.dtype() != tensor.type.dtype || param.shape != tensor.type.shape) {
       problems_.error(
           where(node), "graph-params",
-          fmt::format("the parameter is {} {}, the graph has {} {}", param.type.str(),
-                      graph::to_string(param.shape), DataType::of(tensor.type.dtype).str(),
-                      graph::to_string(tensor.type.shape)));
+          fmt::format("the parameter is {} {}, the graph has {} {}", param.type.str(), graph::to_string(param.shape),
+                      DataType::of(tensor.type.dtype).str(), graph::to_string(tensor.type.shape)));
       return;
     }
     tensor.constant = graph::own_bytes(std::move(param.bytes));
@@ -207,20 +202,16 @@ class Reader {
       if (is_argument(doc_.nodes[i])) continue;
       graph::Op op;
       op.location = where(i);
-      for (const Entry& e : doc_.nodes[i].inputs)
-        op.operands.push_back(entries_[at_.row(e.node, e.index)].tensor);
+      for (const Entry& e : doc_.nodes[i].inputs) op.operands.push_back(entries_[at_.row(e.node, e.index)].tensor);
       for (int64_t k = 0; k < at_.results[i]; ++k)
         op.results.push_back(entries_[at_.row(static_cast<int64_t>(i), k)].tensor);
       op.device = graph_[op.results[0]].device;
       for (size_t k = 1; k < op.results.size(); ++k)
         if (graph_[op.results[k]].device != op.device)
-          problems_.error(op.location, "graph-column",
-                          "the results of one operator are on different devices");
+          problems_.error(op.location, "graph-column", "the results of one operator are on different devices");
       const std::string& symbol = doc_.nodes[i].find("func_name")->value;
-      if (is_transfer(symbol))
-        make_transfer(i, symbol, op);
-      else
-        make_external(i, symbol, op);
+      if (is_transfer(symbol)) make_transfer(i, symbol, op);
+      else make_external(i, symbol, op);
       graph_.ops.push_back(std::move(op));
     }
   }
@@ -230,8 +221,7 @@ class Reader {
     attributes->symbol = symbol;
     Json extra = Json::object();
     for (const Attribute& a : doc_.nodes[i].attributes) {
-      if (a.name == "flatten_data")
-        attributes->flatten = a.value == "1";
+      if (a.name == "flatten_data") attributes->flatten = a.value == "1";
       else if (a.name != "func_name" && a.name != "num_inputs" && a.name != "num_outputs")
         extra.add(a.name, Json::string(a.value));
     }
@@ -246,11 +236,9 @@ class Reader {
     const graph::TensorType& from = graph_[op.operands[0]].type;
     const graph::TensorType& to = graph_[op.results[0]].type;
     bool copy = symbol == "__copy";
-    if (from.dtype != to.dtype || from.elements() != to.elements() ||
-        (copy && from.shape != to.shape)) {
-      problems_.error(
-          where(i), "graph-op",
-          fmt::format("{} makes {} of {}", symbol, graph::to_string(to), graph::to_string(from)));
+    if (from.dtype != to.dtype || from.elements() != to.elements() || (copy && from.shape != to.shape)) {
+      problems_.error(where(i), "graph-op",
+                      fmt::format("{} makes {} of {}", symbol, graph::to_string(to), graph::to_string(from)));
       return;
     }
     bool crosses = graph_[op.operands[0]].device != op.device;
@@ -289,8 +277,8 @@ class Reader {
 
 }  // namespace
 
-Result<Graph> read_graph_json(const std::string& text, const std::string& file,
-                              std::vector<Param> params, GraphJsonInfo* info, Diagnostics& diags) {
+Result<Graph> read_graph_json(const std::string& text, const std::string& file, std::vector<Param> params,
+                              GraphJsonInfo* info, Diagnostics& diags) {
   auto document = read_document(text, file, diags);
   if (!document) return kFailure;
   return Reader(std::move(*document), std::move(params), diags).read(info);

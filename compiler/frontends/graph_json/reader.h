@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "frontends/graph_json/document.h"
-#include "support/tvm_params.h"
 #include "graph/graph.h"
+#include "support/tvm_params.h"
 
 namespace aotc::graph_json {
 
@@ -55,8 +55,7 @@ int64_t live_bytes(const graph::Graph& graph);
 // entries), [graph-index] (nodes, results and rows that do not exist), [graph-cycle], [graph-order] (a node reads a
 // later one), [graph-op] (unknown, or a required attribute is missing), [graph-name] (occurs twice), [graph-argument]
 // (not an argument, or not listed), [graph-type] (element types and shapes that aotc does not have), [graph-params].
-Result<graph::Graph> read_graph_json(const std::string& text, const std::string& file,
-                                     std::vector<Param> params, GraphJsonInfo* info,
-                                     Diagnostics& diags);
+Result<graph::Graph> read_graph_json(const std::string& text, const std::string& file, std::vector<Param> params,
+                                     GraphJsonInfo* info, Diagnostics& diags);
 
 }  // namespace aotc::graph_json

@@ -22,8 +22,7 @@ constexpr size_t kMostAttributes = 1000;
 std::optional<int64_t> number_of(std::string_view text) {
   int64_t value = 0;
   auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || stop != text.data() + text.size() || text.empty())
-    return std::nullopt;
+  if (error != std::errc() || stop != text.data() + text.size() || text.empty()) return std::nullopt;
   return value;
 }
 
@@ -60,8 +59,7 @@ class Checker {
       out_.results.push_back(1);
       if (node.attributes.size() > kMostAttributes) {
         problems_.error(node.at, "graph-limit",
-                        fmt::format("{} attributes, at most {} are read", node.attributes.size(),
-                                    kMostAttributes));
+                        fmt::format("{} attributes, at most {} are read", node.attributes.size(), kMostAttributes));
         return false;
       }
       if (node.op == "tvm_op") {
@@ -83,13 +81,11 @@ class Checker {
   }
 
   // An attribute that is a number within [least, most]; `otherwise` where it is missing, if given.
-  int64_t attribute(size_t i, const char* name, int64_t least, int64_t most,
-                    std::optional<int64_t> otherwise) {
+  int64_t attribute(size_t i, const char* name, int64_t least, int64_t most, std::optional<int64_t> otherwise) {
     const Node& node = doc_.nodes[i];
     const Attribute* found = node.find(name);
     if (!found) {
-      if (!otherwise)
-        problems_.error(where(i), "graph-op", fmt::format("attribute '{}' is missing", name));
+      if (!otherwise) problems_.error(where(i), "graph-op", fmt::format("attribute '{}' is missing", name));
       return otherwise.value_or(least);
     }
     auto value = number_of(found->value);
@@ -115,12 +111,11 @@ class Checker {
     } else if (is_transfer(symbol->value)) {
       if (inputs != 1 || out_.results[i] != 1)
         problems_.error(where(i), "graph-op",
-                        fmt::format("{} has {} inputs and {} results, expected one of each",
-                                    symbol->value, inputs, out_.results[i]));
+                        fmt::format("{} has {} inputs and {} results, expected one of each", symbol->value, inputs,
+                                    out_.results[i]));
     } else if (!ops::is_c_symbol(symbol->value)) {
       problems_.error(where(i, symbol->at), "graph-op",
-                      fmt::format("'{}' cannot be the name of a C function",
-                                  escape_for_display(symbol->value)));
+                      fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol->value)));
     }
   }
 
@@ -133,29 +128,26 @@ class Checker {
     const std::vector<Number>& given = *doc_.node_row_ptr;
     if (given.size() != out_.rows.size()) {
       problems_.error(given.empty() ? doc_.at : given.back().at, "graph-index",
-                      fmt::format("node_row_ptr has {} numbers for {} nodes, expected {}",
-                                  given.size(), doc_.nodes.size(), out_.rows.size()));
+                      fmt::format("node_row_ptr has {} numbers for {} nodes, expected {}", given.size(),
+                                  doc_.nodes.size(), out_.rows.size()));
       return false;
     }
     for (size_t i = 0; i < out_.rows.size(); ++i) {
       if (given[i].value == out_.rows[i]) continue;
-      problems_.error(given[i].at, "graph-index",
-                      fmt::format("node_row_ptr[{}] is {}, the nodes' results give {}", i,
-                                  given[i].value, out_.rows[i]));
+      problems_.error(
+          given[i].at, "graph-index",
+          fmt::format("node_row_ptr[{}] is {}, the nodes' results give {}", i, given[i].value, out_.rows[i]));
       return false;  // all that follow are wrong as well
     }
     return true;
   }
 
-  bool node_exists(int64_t node) const {
-    return node >= 0 && static_cast<uint64_t>(node) < doc_.nodes.size();
-  }
+  bool node_exists(int64_t node) const { return node >= 0 && static_cast<uint64_t>(node) < doc_.nodes.size(); }
 
   // What is wrong with a reference to a result; empty if nothing is.
   std::string bad_entry(int64_t node, int64_t index) const {
     if (!node_exists(node))
-      return fmt::format("there is no node {}, they end at {}", node,
-                         static_cast<int64_t>(doc_.nodes.size()) - 1);
+      return fmt::format("there is no node {}, they end at {}", node, static_cast<int64_t>(doc_.nodes.size()) - 1);
     int64_t results = out_.results[static_cast<size_t>(node)];
     if (index >= 0 && index < results) return "";
     return fmt::format("node {} has {} results, there is no result {}", node, results, index);
@@ -185,10 +177,8 @@ class Checker {
       if (!check_entry(n.value, 0, n.at, std::nullopt)) continue;
       size_t node = static_cast<size_t>(n.value);
       if (!is_argument(doc_.nodes[node]))
-        problems_.error(where(node, n.at), "graph-argument",
-                        "arg_nodes lists a node that computes something");
-      else if (listed[node])
-        problems_.error(where(node, n.at), "graph-argument", "arg_nodes lists a node twice");
+        problems_.error(where(node, n.at), "graph-argument", "arg_nodes lists a node that computes something");
+      else if (listed[node]) problems_.error(where(node, n.at), "graph-argument", "arg_nodes lists a node twice");
       listed[node] = true;
     }
     for (size_t i = 0; i < doc_.nodes.size(); ++i)
@@ -208,19 +198,17 @@ class Checker {
   const Column* check_column(const char* name, const char* type, bool needed) {
     const Column* column = doc_.column(name);
     if (!column) {
-      if (needed)
-        problems_.error(doc_.at, "graph-column", fmt::format("column '{}' is missing", name));
+      if (needed) problems_.error(doc_.at, "graph-column", fmt::format("column '{}' is missing", name));
       return nullptr;
     }
     int64_t count = static_cast<int64_t>(column->data.items.size());
     if (column->type != type)
       problems_.error(column->at, "graph-column",
-                      fmt::format("column '{}' is of type '{}', expected '{}'", column->name,
-                                  column->type, type));
+                      fmt::format("column '{}' is of type '{}', expected '{}'", column->name, column->type, type));
     else if (count != out_.rows.back())
-      problems_.error(column->data.at, "graph-column",
-                      fmt::format("column '{}' has {} entries, the nodes have {} results",
-                                  column->name, count, out_.rows.back()));
+      problems_.error(
+          column->data.at, "graph-column",
+          fmt::format("column '{}' has {} entries, the nodes have {} results", column->name, count, out_.rows.back()));
     return column;
   }
 
@@ -239,22 +227,19 @@ class Checker {
     std::vector<size_t> early;  // nodes that read one that is not yet computed
     for (size_t i = 0; i < doc_.nodes.size(); ++i)
       for (int64_t from : before(i))
-        if (from >= static_cast<int64_t>(i) && (early.empty() || early.back() != i))
-          early.push_back(i);
+        if (from >= static_cast<int64_t>(i) && (early.empty() || early.back() != i)) early.push_back(i);
     if (early.empty()) return;
     std::vector<size_t> cycle = find_cycle();
     if (cycle.empty()) {
-      for (size_t i : early)
-        problems_.error(where(i), "graph-order", "a node reads one that is listed after it");
+      for (size_t i : early) problems_.error(where(i), "graph-order", "a node reads one that is listed after it");
       return;
     }
-    Diagnostic& d = problems_.error(
-        where(cycle[0]), "graph-cycle",
-        cycle.size() == 1 ? "the node reads its own result" : "the node needs its own result");
+    Diagnostic& d =
+        problems_.error(where(cycle[0]), "graph-cycle",
+                        cycle.size() == 1 ? "the node reads its own result" : "the node needs its own result");
     constexpr size_t kShown = 8;
     for (size_t i = 1; i < std::min(cycle.size(), kShown); ++i)
-      d.note(fmt::format("through node {} '{}'", cycle[i],
-                         escape_for_display(doc_.nodes[cycle[i]].name)));
+      d.note(fmt::format("through node {} '{}'", cycle[i], escape_for_display(doc_.nodes[cycle[i]].name)));
     if (cycle.size() > kShown) d.note(fmt::format("and {} more", cycle.size() - kShown));
   }
 

@@ -31,8 +31,7 @@ class Writer {
     if (!good_) return kFailure;
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       auto head = entry(graph_.outputs[i].tensor);
-      if (info_ && i < info_->document.heads.size())
-        head.version = info_->document.heads[i].version;
+      if (info_ && i < info_->document.heads.size()) head.version = info_->document.heads[i].version;
       out_.heads.push_back(head);
     }
     remap_control_deps();
@@ -48,8 +47,7 @@ class Writer {
 
  private:
   void remember() {
-    for (size_t i = 0; i < info_->document.nodes.size(); ++i)
-      before_.emplace(info_->document.nodes[i].name, i);
+    for (size_t i = 0; i < info_->document.nodes.size(); ++i) before_.emplace(info_->document.nodes[i].name, i);
     for (size_t r = 0; r < info_->entries.size(); ++r) {
       const auto& e = info_->entries[r];
       if (e.index == 0) first_row_.emplace(e.node, r);
@@ -59,8 +57,7 @@ class Writer {
     auto use = [&](TensorId id) {
       if (id.valid()) used[static_cast<size_t>(id.value)] = true;
     };
-    for (const graph::Op& op : graph_.ops)
-      std::for_each(op.operands.begin(), op.operands.end(), use);
+    for (const graph::Op& op : graph_.ops) std::for_each(op.operands.begin(), op.operands.end(), use);
     for (const graph::Port& port : graph_.inputs) use(port.tensor);
     for (size_t i = 0; i < used.size(); ++i) {
       auto found = before_.find(graph_.tensors[i].name);
@@ -95,8 +92,8 @@ class Writer {
     node.name = names_.make(name);
     rows_.push_back({static_cast<int64_t>(tensors_.size()), {}});
     for (size_t i = 0; i < results.size(); ++i) {
-      entry_of_[static_cast<size_t>(results[i].value)] = {
-          static_cast<int64_t>(out_.nodes.size()) - 1, static_cast<int64_t>(i)};
+      entry_of_[static_cast<size_t>(results[i].value)] = {static_cast<int64_t>(out_.nodes.size()) - 1,
+                                                          static_cast<int64_t>(i)};
       tensors_.push_back({results[i], static_cast<int>(i), out_.nodes.size() - 1});
     }
     return node;
@@ -120,9 +117,8 @@ class Writer {
     bool copy = one && traits.device_copy;
     if (!traits.external && !(one && traits.view) && !copy) {
       diags_
-          .error(
-              op.location, "graph-write",
-              fmt::format("{} is no function in C, which is all that a graph can call", op.name()))
+          .error(op.location, "graph-write",
+                 fmt::format("{} is no function in C, which is all that a graph can call", op.name()))
           .help("a .tflite model has no graph of functions; compile it to C");
       good_ = false;
       return;
@@ -140,8 +136,8 @@ class Writer {
     node.attributes_key = b && !b->attributes_key.empty() ? b->attributes_key : "attrs";
     // A copy within a device is a view here; it keeps its name.
     const Attribute* symbol = b ? b->find("func_name") : nullptr;
-    bool was_copy = symbol && symbol->value == "__copy" && one &&
-                    graph_[op.operands[0]].type == graph_[op.results[0]].type;
+    bool was_copy =
+        symbol && symbol->value == "__copy" && one && graph_[op.operands[0]].type == graph_[op.results[0]].type;
     set_attributes(op, copy || was_copy ? "__copy" : "__nop", node);
     if (!b) return;
     node.others = b->others;
@@ -151,9 +147,7 @@ class Writer {
 
   void set_attributes(const graph::Op& op, const char* transfer, Node& node) {
     bool external = ops::definition_of(op).traits().external;
-    auto set = [&](const char* name, std::string value) {
-      node.attributes.push_back({name, std::move(value), {}});
-    };
+    auto set = [&](const char* name, std::string value) { node.attributes.push_back({name, std::move(value), {}}); };
     set("num_outputs", std::to_string(op.results.size()));
     set("num_inputs", std::to_string(op.operands.size()));
     set("flatten_data", external && op.attrs<ops::ExternalAttrs>().flatten ? "1" : "0");
@@ -163,18 +157,15 @@ class Writer {
     auto extra = parse_json(op.attrs<ops::ExternalAttrs>().extra, "", quiet);
     if (!extra) return;
     for (size_t i = 0; i < extra->keys.size(); ++i)
-      if (extra->items[i].is(Json::Kind::kString))
-        set(extra->keys[i].c_str(), extra->items[i].text);
+      if (extra->items[i].is(Json::Kind::kString)) set(extra->keys[i].c_str(), extra->items[i].text);
   }
 
   // Attributes in the order they had, without those that were not there.
   static void keep_order(const Node& before, Node& node) {
     std::vector<Attribute> out;
     for (const Attribute& a : before.attributes)
-      if (const Attribute* now = node.find(a.name))
-        out.push_back(*now);
-      else if (a.name != "func_name")
-        out.push_back(a);
+      if (const Attribute* now = node.find(a.name)) out.push_back(*now);
+      else if (a.name != "func_name") out.push_back(a);
     for (const Attribute& a : node.attributes) {
       bool had = before.find(a.name) != nullptr;
       bool optional = a.name == "flatten_data" || a.name == "num_inputs";
@@ -185,8 +176,7 @@ class Writer {
 
   void remap_control_deps() {
     std::unordered_map<std::string, int64_t> now;
-    for (size_t i = 0; i < out_.nodes.size(); ++i)
-      now.emplace(out_.nodes[i].name, static_cast<int64_t>(i));
+    for (size_t i = 0; i < out_.nodes.size(); ++i) now.emplace(out_.nodes[i].name, static_cast<int64_t>(i));
     for (Node& node : out_.nodes) {
       if (!node.control_deps) continue;
       std::vector<Number> mapped;
@@ -219,14 +209,13 @@ class Writer {
     if (!info_) return device;
     const auto& numbers = info_->device_numbers;
     if (static_cast<size_t>(device) < numbers.size()) return numbers[static_cast<size_t>(device)];
-    return *std::max_element(numbers.begin(), numbers.end()) + device -
-           static_cast<int>(numbers.size()) + 1;
+    return *std::max_element(numbers.begin(), numbers.end()) + device - static_cast<int>(numbers.size()) + 1;
   }
 
   void add_columns() {
     std::vector<std::string> names = {"dltype", "device_index", "storage_id", "shape"};
-    bool devices = std::any_of(graph_.tensors.begin(), graph_.tensors.end(),
-                               [](const graph::Tensor& t) { return t.device != 0; });
+    bool devices =
+        std::any_of(graph_.tensors.begin(), graph_.tensors.end(), [](const graph::Tensor& t) { return t.device != 0; });
     bool storage = true;
     if (info_) {
       const Document& d = info_->document;
@@ -237,18 +226,14 @@ class Writer {
         const Column* c = d.column(name);
         return c ? c - d.columns.data() : static_cast<std::ptrdiff_t>(d.columns.size());
       };
-      std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
-        return place(a) < place(b);
-      });
+      std::stable_sort(names.begin(), names.end(),
+                       [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
     }
     for (const std::string& name : names) {
       if ((name == "device_index" && !devices) || (name == "storage_id" && !storage)) continue;
       const Column* b = info_ ? info_->document.column(name) : nullptr;
-      const char* type = name == "dltype"  ? "list_str"
-                         : name == "shape" ? "list_shape"
-                                           : "list_int";
-      Column& column =
-          out_.columns.emplace_back(Column{b ? b->name : name, type, Json::array(), {}});
+      const char* type = name == "dltype" ? "list_str" : name == "shape" ? "list_shape" : "list_int";
+      Column& column = out_.columns.emplace_back(Column{b ? b->name : name, type, Json::array(), {}});
       for (const Row& row : tensors_) column.data.items.push_back(cell(name, row));
     }
   }
@@ -258,8 +243,7 @@ class Writer {
     const auto* b = entry_before(row);
     if (column == "dltype") return Json::string(DataType::of(tensor.type.dtype).str());
     if (column == "device_index") return Json::number(device_number(tensor.device));
-    if (column == "storage_id")
-      return Json::number(b && b->storage_id ? *b->storage_id : next_storage_++);
+    if (column == "storage_id") return Json::number(b && b->storage_id ? *b->storage_id : next_storage_++);
     Json shape = Json::array();
     for (int64_t d : tensor.type.shape) shape.items.push_back(Json::number(d));
     return shape;
@@ -283,8 +267,7 @@ class Writer {
 
 }  // namespace
 
-Result<Document> write_graph_json(const Graph& graph, const GraphJsonInfo* info,
-                                  Diagnostics& diags) {
+Result<Document> write_graph_json(const Graph& graph, const GraphJsonInfo* info, Diagnostics& diags) {
   return Writer(graph, info, diags).write();
 }
 
@@ -296,10 +279,8 @@ std::vector<Param> params_of(const Graph& graph) {
       if (!graph.is_constant(id) || done[static_cast<size_t>(id.value)]) continue;
       done[static_cast<size_t>(id.value)] = true;
       const graph::Tensor& t = graph[id];
-      out.push_back({t.name,
-                     DataType::of(t.type.dtype),
-                     t.type.shape,
-                     {t.constant->bytes.begin(), t.constant->bytes.end()}});
+      out.push_back(
+          {t.name, DataType::of(t.type.dtype), t.type.shape, {t.constant->bytes.begin(), t.constant->bytes.end()}});
     }
   return out;
 }

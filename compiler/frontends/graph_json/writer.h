@@ -13,8 +13,7 @@ namespace aotc::graph_json {
 // result) keep their storage id, others get new ids. The column device_index is written if the document had it or an
 // operator is not on device 0. Control dependencies on removed nodes are dropped. `info` may be null. Reports
 // [graph-write] for operators that are neither external, nor views, nor copies between devices.
-Result<Document> write_graph_json(const graph::Graph& graph, const GraphJsonInfo* info,
-                                  Diagnostics& diags);
+Result<Document> write_graph_json(const graph::Graph& graph, const GraphJsonInfo* info, Diagnostics& diags);
 
 // The constants that operators read, in the order of their arguments.
 std::vector<Param> params_of(const graph::Graph& graph);

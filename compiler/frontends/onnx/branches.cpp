@@ -32,17 +32,19 @@ void find_outer_names(const Graph& graph, std::set<std::string_view> defined, st
 
 const Graph* Importer::branch_of(const Node& node, bool condition) {
   const Attribute* branch = node.find(condition ? "then_branch" : "else_branch");
-  if (branch != nullptr && branch->graph && !node.outputs.empty() && branch->graph->outputs.size() == node.outputs.size())
+  if (branch != nullptr && branch->graph && !node.outputs.empty() &&
+      branch->graph->outputs.size() == node.outputs.size())
     return branch->graph.get();
   error(where_node(node), "onnx-invalid", "its branches do not have its outputs",
         "the file is damaged; export the model again");
   return nullptr;
 }
 
-bool Importer::add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
-                      Scope& scope, int depth) {
+bool Importer::add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope,
+                      int depth) {
   if (inputs.empty() || !inputs[0].valid())
-    return error(where_node(node), "onnx-invalid", "it has no condition", "the file is damaged; export the model again");
+    return error(where_node(node), "onnx-invalid", "it has no condition",
+                 "the file is damaged; export the model again");
   std::optional<double> condition;
   if (!build_at(where_node(node), [&] { condition = builder_.number(inputs[0]); })) return false;
   if (!condition) return add_branches(node, versions, inputs[0], scope, depth);
@@ -140,7 +142,8 @@ bool Importer::add_region(const Graph& branch, const std::vector<std::string_vie
     Id id = outputs[i];
     good = inner.build(name, [&] {
       if (region[id].type.elements() == 0)
-        inner.builder_.stop("onnx-empty", "a branch gives a tensor without elements", "export the model with fixed shapes");
+        inner.builder_.stop("onnx-empty", "a branch gives a tensor without elements",
+                            "export the model with fixed shapes");
       if (region.is_constant(id) || region.is_input(id) || region.is_output(id)) id = inner.builder_.copy(id);
     });
     region.outputs.push_back({id, std::string(name)});
@@ -202,7 +205,8 @@ bool Importer::add_branches(const Node& node, const Versions& versions, Id condi
   if (!good) return false;
   for (size_t i = 0; i < elements[0].size(); ++i) {
     auto type = [&](size_t r) {
-      return element_type_name(elements[r][i]) + " " + graph::to_string(regions[r][regions[r].outputs[i].tensor].type.shape);
+      return element_type_name(elements[r][i]) + " " +
+             graph::to_string(regions[r][regions[r].outputs[i].tensor].type.shape);
     };
     if (type(0) != type(1))
       return error(

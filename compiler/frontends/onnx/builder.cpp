@@ -22,39 +22,28 @@ std::optional<Ints> integers_of(const graph::Tensor& tensor) {
     return Ints(values.begin(), values.end());
   };
   switch (tensor.type.dtype) {
-    case DType::kI64:
-      return all(int64_t{});
-    case DType::kI32:
-      return all(int32_t{});
-    case DType::kU32:
-      return all(uint32_t{});
-    case DType::kI16:
-      return all(int16_t{});
-    case DType::kU16:
-      return all(uint16_t{});
-    case DType::kI8:
-      return all(int8_t{});
+    case DType::kI64: return all(int64_t{});
+    case DType::kI32: return all(int32_t{});
+    case DType::kU32: return all(uint32_t{});
+    case DType::kI16: return all(int16_t{});
+    case DType::kU16: return all(uint16_t{});
+    case DType::kI8: return all(int8_t{});
     case DType::kU8:
-    case DType::kBool:
-      return all(uint8_t{});
-    default:
-      return std::nullopt;
+    case DType::kBool: return all(uint8_t{});
+    default: return std::nullopt;
   }
 }
 
 bool is_small_int(DType t) {
-  return t == DType::kBool || t == DType::kI8 || t == DType::kU8 || t == DType::kI16 ||
-         t == DType::kU16;
+  return t == DType::kBool || t == DType::kI8 || t == DType::kU8 || t == DType::kI16 || t == DType::kU16;
 }
 
 }  // namespace
 
 Setting::Setting(std::string n, int64_t value) : name(std::move(n)), text(std::to_string(value)) {}
 Setting::Setting(std::string n, bool value) : name(std::move(n)), text(value ? "true" : "false") {}
-Setting::Setting(std::string n, float value)
-    : name(std::move(n)), text(graph::attribute_text::print(value)) {}
-Setting::Setting(std::string n, const Ints& value)
-    : name(std::move(n)), text(graph::attribute_text::print(value)) {}
+Setting::Setting(std::string n, float value) : name(std::move(n)), text(graph::attribute_text::print(value)) {}
+Setting::Setting(std::string n, const Ints& value) : name(std::move(n)), text(graph::attribute_text::print(value)) {}
 
 void Builder::stop(std::string_view slug, std::string message, std::string help) {
   told_->error(at_, std::string(slug), std::move(message)).help(std::move(help));
@@ -63,15 +52,13 @@ void Builder::stop(std::string_view slug, std::string message, std::string help)
 
 void Builder::check_size(const graph::TensorType& type) {
   int64_t bytes = bounded_bytes(type.shape, type.dtype);
-  if (bytes >= 0 && type.shape.size() <= limits::kMaxRank &&
-      bytes <= limits::kMaxActivationBytes - activation_bytes_) {
+  if (bytes >= 0 && type.shape.size() <= limits::kMaxRank && bytes <= limits::kMaxActivationBytes - activation_bytes_) {
     activation_bytes_ += bytes;
     return;
   }
-  stop("onnx-limit",
-       fmt::format("a tensor of shape {} is more than aotc takes", graph::to_string(type.shape)),
-       fmt::format("all tensors together may have {} bytes, each {} dimensions",
-                   limits::kMaxActivationBytes, limits::kMaxRank));
+  stop("onnx-limit", fmt::format("a tensor of shape {} is more than aotc takes", graph::to_string(type.shape)),
+       fmt::format("all tensors together may have {} bytes, each {} dimensions", limits::kMaxActivationBytes,
+                   limits::kMaxRank));
 }
 
 Id Builder::add(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings,
@@ -80,8 +67,7 @@ Id Builder::add(std::string_view op, std::vector<Id> operands, const std::vector
   return add_several(op, std::move(operands), settings, {result})[0];
 }
 
-Id Builder::add_typed(std::string_view op, std::vector<Id> operands,
-                      const std::vector<Setting>& settings, DType type,
+Id Builder::add_typed(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings, DType type,
                       graph::Quantization quantization) {
   quantization_ = std::move(quantization);
   Id id = add_several(op, std::move(operands), settings, {type})[0];
@@ -127,8 +113,7 @@ std::string Builder::how_to_know(Id id) const {
 }
 
 std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> operands,
-                                     const std::vector<Setting>& settings,
-                                     const std::vector<DType>& types) {
+                                     const std::vector<Setting>& settings, const std::vector<DType>& types) {
   // Taken at once: what follows may stop.
   graph::Quantization quantization = std::exchange(quantization_, {});
   const bool moves = name == "reshape" || name == "transpose" || name == "slice";
@@ -177,8 +162,7 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   touched.insert(touched.end(), op.operands.begin(), op.operands.end());
   for (Id id : touched)
     if (id.valid() && type(id).elements() == 0)
-      stop("onnx-empty",
-           fmt::format("a tensor of shape {} has no elements", graph::to_string(shape(id))),
+      stop("onnx-empty", fmt::format("a tensor of shape {} has no elements", graph::to_string(shape(id))),
            "export the model with fixed shapes whose dimensions are at least 1");
   auto computed_operand = [&](const graph::Op& of) {
     for (Id operand : of.operands)
@@ -242,13 +226,10 @@ void Builder::evaluate(const graph::Op& op) {
 bool Builder::fold(const graph::Op& op) {
   ops::OpView view{graph_, op};
   if (copying_ || !ops::can_evaluate(view) || steps(op) > steps_left_) return false;
-  bool empty = std::any_of(op.results.begin(), op.results.end(),
-                           [&](Id id) { return type(id).elements() == 0; });
+  bool empty = std::any_of(op.results.begin(), op.results.end(), [&](Id id) { return type(id).elements() == 0; });
   bool may_fail = ops::definition_of(op).traits().may_fail;
   if (may_fail && empty) return false;
-  if (!empty && ops::definition_of(op).has_lowering(view) &&
-      ops::growth_of(view) > ops::kMostGrowth)
-    return false;
+  if (!empty && ops::definition_of(op).has_lowering(view) && ops::growth_of(view) > ops::kMostGrowth) return false;
   evaluate(op);
   return true;
 }
@@ -329,8 +310,7 @@ Id Builder::constant(DType dtype, graph::Shape shape, std::vector<uint8_t> bytes
   type.dtype = dtype;
   type.shape = std::move(shape);
   check_size(type);  // rules make tables of numbers in the file
-  Id id = graph_.add_constant(fmt::format("{}/constant", at_.tensor), std::move(type),
-                              std::move(bytes));
+  Id id = graph_.add_constant(fmt::format("{}/constant", at_.tensor), std::move(type), std::move(bytes));
   pending_.resize(graph_.tensors.size(), -1);
   return id;
 }
@@ -338,8 +318,7 @@ Id Builder::constant(DType dtype, graph::Shape shape, std::vector<uint8_t> bytes
 Id Builder::int_list(const Ints& values, DType type) {
   std::vector<uint8_t> bytes;
   for (int64_t v : values)
-    for (int i = 0; i < size_of(type); ++i)
-      bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(v) >> (8 * i)));
+    for (int i = 0; i < size_of(type); ++i) bytes.push_back(static_cast<uint8_t>(static_cast<uint64_t>(v) >> (8 * i)));
   return constant(type, {static_cast<int64_t>(values.size())}, std::move(bytes));
 }
 
@@ -358,8 +337,7 @@ Id Builder::filled_int(DType type, int64_t value, const graph::Shape& shape) {
       one.push_back(static_cast<uint8_t>(static_cast<uint64_t>(value) >> (8 * i)));
   }
   std::vector<uint8_t> bytes;
-  for (int64_t i = 0; i < graph::element_count(shape); ++i)
-    bytes.insert(bytes.end(), one.begin(), one.end());
+  for (int64_t i = 0; i < graph::element_count(shape); ++i) bytes.insert(bytes.end(), one.begin(), one.end());
   return constant(type, shape, std::move(bytes));
 }
 
@@ -399,11 +377,9 @@ Id Builder::cast(Id x, DType to) { return dtype(x) == to ? x : add("cast", {x}, 
 
 Id Builder::slice(Id x, const Ints& begin, const Ints& counts, const Ints& strides) {
   Ints steps = strides.empty() ? Ints(begin.size(), 1) : strides;
-  bool whole = counts == shape(x) &&
-               std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s == 1; });
+  bool whole = counts == shape(x) && std::all_of(steps.begin(), steps.end(), [](int64_t s) { return s == 1; });
   if (whole) return x;
-  return add("slice", {x},
-             {{"begin", begin}, {"strides", steps}, {"counts", counts}, {"shape", counts}});
+  return add("slice", {x}, {{"begin", begin}, {"strides", steps}, {"counts", counts}, {"shape", counts}});
 }
 
 Id Builder::broadcast(Id x, const graph::Shape& to) {
@@ -418,8 +394,7 @@ Id Builder::copy(Id x) {
   return set_element(id, element(x));
 }
 
-Id Builder::widened(std::string_view op, std::vector<Id> operands, bool truth,
-                    const std::vector<Setting>& settings) {
+Id Builder::widened(std::string_view op, std::vector<Id> operands, bool truth, const std::vector<Setting>& settings) {
   const ops::Operator* definition = set_.find(op);
   DType from = dtype(operands[0]);
   auto has = [&](DType t) {

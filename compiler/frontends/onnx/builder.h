@@ -67,13 +67,12 @@ class Builder {
   // stated. Throws Stop with the operator's own error if its operands are invalid.
   Id add(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings = {},
          std::optional<DType> type = std::nullopt);
-  std::vector<Id> add_several(std::string_view op, std::vector<Id> operands,
-                              const std::vector<Setting>& settings,
+  std::vector<Id> add_several(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings,
                               const std::vector<DType>& types);
 
   // Appends an operator whose results have this type, quantisation included.
-  Id add_typed(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings,
-               DType type, graph::Quantization quantization);
+  Id add_typed(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings, DType type,
+               graph::Quantization quantization);
   // Appends "if" or "while" with these operands; the results are those of the last region.
   std::vector<Id> add_control(std::string_view op, std::vector<Id> operands, std::vector<graph::Graph> regions);
   // Hands the remaining budget of the model's limits to the builder of a region, and back.
@@ -119,7 +118,7 @@ class Builder {
 
   // Small constants that are expensive to fold are evaluated on demand.
   bool is_constant(Id id);
-  std::optional<Ints> ints(Id id);      // elements of an integer constant
+  std::optional<Ints> ints(Id id);                  // elements of an integer constant
   std::optional<std::vector<float>> floats(Id id);  // of an f32 constant
   std::optional<double> number(Id id);              // of a constant with one element
 
@@ -177,7 +176,7 @@ class Builder {
   graph::Quantization quantization_;  // of the results of the current append
   std::vector<int> producers_;        // by tensor: the index of its operator, or -1
   std::vector<int> pending_;          // by tensor: the operator whose folding would make it constant, or -1
-  std::vector<bool> folded_;  // by operator
+  std::vector<bool> folded_;          // by operator
 };
 
 }  // namespace aotc::frontends::onnx

@@ -12,9 +12,7 @@ namespace {
 
 bool is_nibble(int32_t element) { return element == kInt4 || element == kUint4; }
 
-std::string_view format_name(ops::FloatFormat format) {
-  return ops::enum_names(format)[static_cast<size_t>(format)];
-}
+std::string_view format_name(ops::FloatFormat format) { return ops::enum_names(format)[static_cast<size_t>(format)]; }
 
 // Unsigned 64 bits to the nearest float, or near it: of the upper half without the last bit.
 Id float_of_uint64(Builder& b, Id x) {
@@ -28,8 +26,7 @@ Id float_of_uint64(Builder& b, Id x) {
 Id uint64_of_float(Builder& b, Id x) {
   constexpr double kHalf = 9223372036854775808.0;
   Id large = b.add("greater_equal", {x, b.filled(DType::kF32, kHalf)}, {}, DType::kBool);
-  Id upper = b.add("add", {b.cast(b.binary("sub", x, kHalf), DType::kI64),
-                           b.filled_int(DType::kI64, INT64_MIN)});
+  Id upper = b.add("add", {b.cast(b.binary("sub", x, kHalf), DType::kI64), b.filled_int(DType::kI64, INT64_MIN)});
   return b.add("select_v2", {large, upper, b.cast(x, DType::kI64)}, {}, DType::kI64);
 }
 
@@ -59,8 +56,7 @@ Id Builder::rounded(Id x, int32_t element) {
 Id Builder::from_stored(Id x, int32_t element) {
   auto form = form_of(element);
   if (!form->format) return set_element(x, element);
-  return set_element(
-      add("float_decode", {x}, {{"format", format_name(*form->format)}}, DType::kF32), element);
+  return set_element(add("float_decode", {x}, {{"format", format_name(*form->format)}}, DType::kF32), element);
 }
 
 Id Builder::to_stored(Id x) {
@@ -75,22 +71,17 @@ Id Builder::as_element(Id x, int32_t to, const Narrowing& narrowing) {
   if (from == to) return x;
   auto form = form_of(to);
   if (!form)
-    stop("onnx-type", fmt::format("a cast to {}", element_type_name(to)),
-         "export the model with types of numbers");
+    stop("onnx-type", fmt::format("a cast to {}", element_type_name(to)), "export the model with types of numbers");
   bool real = form->carrier == DType::kF32;
   Id y = x;
-  if (from == kUint64 && real)
-    y = float_of_uint64(*this, x);
+  if (from == kUint64 && real) y = float_of_uint64(*this, x);
   else if (is_nibble(to)) {
     // The low four bits.
-    Id bits = add("floor_mod",
-                  {add("add", {cast(x, DType::kI32), filled_int(DType::kI32, to == kInt4 ? 8 : 0)}),
-                   filled_int(DType::kI32, 16)});
+    Id bits = add("floor_mod", {add("add", {cast(x, DType::kI32), filled_int(DType::kI32, to == kInt4 ? 8 : 0)}),
+                                filled_int(DType::kI32, 16)});
     y = cast(to == kInt4 ? add("sub", {bits, filled_int(DType::kI32, 8)}) : bits, form->carrier);
-  } else if (to == kUint64 && dtype(x) == DType::kF32)
-    y = uint64_of_float(*this, x);
-  else
-    y = cast(x, form->carrier);
+  } else if (to == kUint64 && dtype(x) == DType::kF32) y = uint64_of_float(*this, x);
+  else y = cast(x, form->carrier);
   if (form->format && *form->format != ops::FloatFormat::kF64)
     y = add("float_round", {y},
             {{"format", format_name(*form->format)},

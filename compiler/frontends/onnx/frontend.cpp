@@ -11,8 +11,8 @@ namespace {
 Result<graph::Graph> read_this(FileBytes bytes, const std::string& file, Diagnostics& diags,
                                const ReadOptions& options) {
   return read_onnx(std::move(bytes), file, diags,
-                   {options.shapes, options.dimensions, options.values, options.literal_rounding,
-                    options.images_last, options.files});
+                   {options.shapes, options.dimensions, options.values, options.literal_rounding, options.images_last,
+                    options.files});
 }
 
 // A rule makes several operators of ours: docs/onnx.md lists what is read.

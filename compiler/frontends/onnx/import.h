@@ -58,17 +58,17 @@ struct WhileBody {
   graph::Graph region;
   // By operand of the `while`: initial value, region input, region output.
   std::vector<Id> first, before, after;
-  std::vector<Id> outputs;     // outputs of the body, in the region
-  std::optional<size_t> limit; // operands: the most turns, if they are computed,
-  std::optional<size_t> going; // and whether to go on, unless it always does
+  std::vector<Id> outputs;      // outputs of the body, in the region
+  std::optional<size_t> limit;  // operands: the most turns, if they are computed,
+  std::optional<size_t> going;  // and whether to go on, unless it always does
   std::vector<int32_t> elements;
   size_t given = 0;  // index of the first operand that collects scan outputs
 };
 
 class Importer {
  public:
-  Importer(const Model& model, TensorReader& tensors, const std::string& file,
-           const OnnxOptions& options, graph::Graph& graph, Diagnostics& diags);
+  Importer(const Model& model, TensorReader& tensors, const std::string& file, const OnnxOptions& options,
+           graph::Graph& graph, Diagnostics& diags);
   bool run();
 
  private:
@@ -100,12 +100,10 @@ class Importer {
   // nodes.cpp. False if an error or an unsupported operator was reported.
   bool add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope, int depth);
   bool add_node(const Node& node, const Versions& versions, Scope& scope, int depth);
-  bool apply_rule(const Rule& rule, const Node& node, int64_t version, std::vector<Id> inputs,
-                  Scope& scope);
+  bool apply_rule(const Rule& rule, const Node& node, int64_t version, std::vector<Id> inputs, Scope& scope);
   // branches.cpp
   const Graph* branch_of(const Node& node, bool condition);
-  bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
-              Scope& scope, int depth);
+  bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope, int depth);
   bool captures_of(const Node& node, const Graph& graph, const Scope& scope, std::vector<std::string_view>& names);
   Importer open_region(const Graph& from, graph::Graph& region,
                        Diagnostics* told = nullptr);  // told: in place of diags_
@@ -118,17 +116,14 @@ class Importer {
   bool tell_deciding_input(const Node& node, Id condition, const Diagnostics& told);
   bool add_branches(const Node& node, const Versions& versions, Id condition, Scope& scope, int depth);
   // loops.cpp
-  std::optional<std::vector<Id>> add_body(const Node& node, const Graph& body,
-                                          const std::vector<Id>& inputs, const Versions& versions,
-                                          Scope& scope, int depth);
-  bool add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
-                Scope& scope, int depth);
+  std::optional<std::vector<Id>> add_body(const Node& node, const Graph& body, const std::vector<Id>& inputs,
+                                          const Versions& versions, Scope& scope, int depth);
+  bool add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope, int depth);
   bool turns_are_known(const Graph& body, const std::vector<Id>& inputs, const std::optional<double>& most,
                        const std::optional<double>& go_on, const Scope& scope);
   bool add_long_scan(const Node& node, const Graph& body, const std::vector<Id>& inputs, const Ints& axes,
                      const Versions& versions, Scope& scope, int depth);
-  bool add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
-                Scope& scope, int depth);
+  bool add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope, int depth);
   // run_time_loops.cpp
   bool depends(const Graph& body, std::set<std::string_view> seeds, size_t carried, const Scope& scope);
   bool add_while(const Node& node, const Graph& body, LoopForm form, const Versions& versions, Scope& scope, int depth);
@@ -144,8 +139,8 @@ class Importer {
   bool error_counted(const Location& at, Id id);
   bool keeps_counts(const Node& node, const std::vector<Id>& parts);
   bool pass_counts(const Rule& rule, Call& call, size_t output, Id id);
-  bool call_function(const Function& function, const Node& node, const std::vector<Id>& inputs,
-                     Scope& scope, int depth);
+  bool call_function(const Function& function, const Node& node, const std::vector<Id>& inputs, Scope& scope,
+                     int depth);
   bool is_known(const Node& node, const Versions& versions);
   const Function* find_function(const Node& node) const;
   bool define(const Node& node, size_t output, Id id, Scope& scope);

@@ -55,15 +55,12 @@ bool Importer::keeps_counts(const Node& node, const std::vector<Id>& parts) {
 }
 
 // What the outputs of one turn of a node's body are, or nothing if something was told.
-std::optional<std::vector<Id>> Importer::add_body(const Node& node, const Graph& body,
-                                                  const std::vector<Id>& inputs,
-                                                  const Versions& versions, Scope& scope,
-                                                  int depth) {
+std::optional<std::vector<Id>> Importer::add_body(const Node& node, const Graph& body, const std::vector<Id>& inputs,
+                                                  const Versions& versions, Scope& scope, int depth) {
   Scope inner;
   inner.outer = &scope;
   for (size_t i = 0; i < inputs.size(); ++i) inner.values[body.inputs[i].name] = inputs[i];
-  if (!add_initializers(body, inner) || !add_nodes(body.nodes, versions, inner, depth + 1))
-    return std::nullopt;
+  if (!add_initializers(body, inner) || !add_nodes(body.nodes, versions, inner, depth + 1)) return std::nullopt;
   std::vector<Id> out;
   for (const ValueInfo& info : body.outputs) {
     out.push_back(find(inner, info.name));
@@ -95,8 +92,8 @@ bool Importer::turns_are_known(const Graph& body, const std::vector<Id>& inputs,
 }
 
 // Inputs: how often at most, whether at all, and what goes from turn to turn.
-bool Importer::add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
-                        Scope& scope, int depth) {
+bool Importer::add_loop(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope,
+                        int depth) {
   const Attribute* a = node.find("body");
   size_t carried = inputs.size() < 2 ? 0 : inputs.size() - 2;
   const Graph* body = a == nullptr ? nullptr : a->graph.get();
@@ -126,8 +123,7 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
   std::vector<std::vector<Id>> scanned(node.outputs.size() - carried);
   for (int64_t turn = 0; good && go_on.value_or(0) != 0 && static_cast<double>(turn) < *most; ++turn) {
     if (turn >= kMostTurns)
-      return error(where_node(node), "onnx-limit",
-                   fmt::format("it makes more than {} turns", kMostTurns),
+      return error(where_node(node), "onnx-limit", fmt::format("it makes more than {} turns", kMostTurns),
                    "aotc writes every turn out; export a shorter loop");
     std::vector<Id> given(2);
     good = build_at(where_node(node), [&] {
@@ -150,8 +146,7 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
     if (i >= carried) {
       if (node.outputs[i].empty()) continue;
       if (scanned[i - carried].empty())
-        return error(where_node(node), "onnx-empty",
-                     "it makes no turn, and gives what every turn adds to",
+        return error(where_node(node), "onnx-empty", "it makes no turn, and gives what every turn adds to",
                      "export the model without the loop");
       if (!keeps_counts(node, scanned[i - carried]) ||
           !build_at(where_node(node), [&] { id = stacked(builder_, scanned[i - carried], 0); }))
@@ -192,8 +187,8 @@ bool Importer::add_long_scan(const Node& node, const Graph& body, const std::vec
 
 // Inputs: what goes from turn to turn, and tensors of which every turn sees one element of a
 // dimension.
-bool Importer::add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs,
-                        Scope& scope, int depth) {
+bool Importer::add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope,
+                        int depth) {
   const Attribute *a = node.find("body"), *count = node.find("num_scan_inputs");
   const Graph* body = a == nullptr ? nullptr : a->graph.get();
   int64_t seen = count == nullptr ? 0 : count->i;
@@ -204,8 +199,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
   if (!fits)
     return error(where_node(node), "onnx-invalid", "its body does not fit its inputs and outputs",
                  "the file is damaged; export the model again");
-  size_t carried = inputs.size() - static_cast<size_t>(seen),
-         given_out = node.outputs.size() - carried;
+  size_t carried = inputs.size() - static_cast<size_t>(seen), given_out = node.outputs.size() - carried;
   auto list = [&](std::string_view name, size_t i) -> int64_t {
     const Attribute* l = node.find(name);
     return l != nullptr && i < l->ints.size() ? l->ints[i] : 0;
@@ -217,8 +211,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
       axes.push_back(builder_.axis(list("scan_input_axes", i - carried), builder_.rank(inputs[i])));
       int64_t n = builder_.shape(inputs[i])[static_cast<size_t>(axes.back())];
       if (turns >= 0 && n != turns)
-        builder_.stop("onnx-invalid", "its inputs are of different lengths",
-                      "export the model again");
+        builder_.stop("onnx-invalid", "its inputs are of different lengths", "export the model again");
       turns = n;
     }
     if (turns < 1)
@@ -232,8 +225,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
     good = build_at(where_node(node), [&] {
       for (size_t i = 0; i < axes.size(); ++i) {
         bool backwards = list("scan_input_directions", i) != 0;
-        given.push_back(element_at(builder_, inputs[carried + i], axes[i],
-                                   backwards ? turns - 1 - turn : turn));
+        given.push_back(element_at(builder_, inputs[carried + i], axes[i], backwards ? turns - 1 - turn : turn));
       }
     });
     if (!good) return false;
@@ -245,15 +237,15 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
   if (!good) return false;
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Id id = i < carried ? state[i] : Id{};
-    bool made =
-        i < carried || (keeps_counts(node, scanned[i - carried]) && build_at(
-                           where_node(node),
-                           [&] {
-                             std::vector<Id>& parts = scanned[i - carried];
-                             if (list("scan_output_directions", i - carried) != 0)
-                               std::reverse(parts.begin(), parts.end());
-                             id = stacked(builder_, parts, list("scan_output_axes", i - carried));
-                           }));
+    bool made = i < carried || (keeps_counts(node, scanned[i - carried]) &&
+                                build_at(
+                                    where_node(node),
+                                    [&] {
+                                      std::vector<Id>& parts = scanned[i - carried];
+                                      if (list("scan_output_directions", i - carried) != 0)
+                                        std::reverse(parts.begin(), parts.end());
+                                      id = stacked(builder_, parts, list("scan_output_axes", i - carried));
+                                    }));
     if (!made || !define(node, i, id, scope)) return false;
   }
   return true;

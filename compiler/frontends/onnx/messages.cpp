@@ -104,21 +104,12 @@ bool MessageReader::reals(const Field& field, std::vector<float>& to) {
 bool MessageReader::model(Bytes bytes, Model& out) {
   return fields(bytes, "the model", [&](const Field& f) {
     switch (f.number) {
-      case 1:
-        out.ir_version = f.integer();
-        return true;
-      case 2:
-        out.producer = f.text();
-        return true;
-      case 7:
-        out.has_graph = true;
-        return f.wire == Wire::kBytes && graph(f.bytes, out.graph);
-      case 8:
-        return append(out.opsets, f, &MessageReader::opset);
-      case 25:
-        return append(out.functions, f, &MessageReader::function);
-      default:
-        return true;
+      case 1: out.ir_version = f.integer(); return true;
+      case 2: out.producer = f.text(); return true;
+      case 7: out.has_graph = true; return f.wire == Wire::kBytes && graph(f.bytes, out.graph);
+      case 8: return append(out.opsets, f, &MessageReader::opset);
+      case 25: return append(out.functions, f, &MessageReader::function);
+      default: return true;
     }
   });
 }
@@ -134,29 +125,15 @@ bool MessageReader::opset(Bytes bytes, Opset& out) {
 bool MessageReader::function(Bytes bytes, Function& out) {
   return fields(bytes, "a function", [&](const Field& f) {
     switch (f.number) {
-      case 1:
-        out.name = f.text();
-        return true;
-      case 4:
-        out.inputs.push_back(f.text());
-        return true;
-      case 5:
-        out.outputs.push_back(f.text());
-        return true;
-      case 7:
-        return append(out.nodes, f, &MessageReader::node);
-      case 9:
-        return append(out.opsets, f, &MessageReader::opset);
-      case 10:
-        out.domain = f.text();
-        return true;
-      case 11:
-        return append(out.defaults, f, &MessageReader::attribute);
-      case 13:
-        out.overload = f.text();
-        return true;
-      default:
-        return true;
+      case 1: out.name = f.text(); return true;
+      case 4: out.inputs.push_back(f.text()); return true;
+      case 5: out.outputs.push_back(f.text()); return true;
+      case 7: return append(out.nodes, f, &MessageReader::node);
+      case 9: return append(out.opsets, f, &MessageReader::opset);
+      case 10: out.domain = f.text(); return true;
+      case 11: return append(out.defaults, f, &MessageReader::attribute);
+      case 13: out.overload = f.text(); return true;
+      default: return true;
     }
   });
 }
@@ -165,24 +142,14 @@ bool MessageReader::graph(Bytes bytes, Graph& out) {
   if (++depth_ > limits::kMaxDepth) return exhausted();
   bool good = fields(bytes, "a graph", [&](const Field& f) {
     switch (f.number) {
-      case 1:
-        return append(out.nodes, f, &MessageReader::node);
-      case 2:
-        out.name = f.text();
-        return true;
-      case 5:
-        return append(out.initializers, f, &MessageReader::tensor);
-      case 11:
-        return append(out.inputs, f, &MessageReader::value_info);
-      case 12:
-        return append(out.outputs, f, &MessageReader::value_info);
-      case 13:
-        return append(out.values, f, &MessageReader::value_info);
-      case 15:
-        out.sparse = true;
-        return true;
-      default:
-        return true;
+      case 1: return append(out.nodes, f, &MessageReader::node);
+      case 2: out.name = f.text(); return true;
+      case 5: return append(out.initializers, f, &MessageReader::tensor);
+      case 11: return append(out.inputs, f, &MessageReader::value_info);
+      case 12: return append(out.outputs, f, &MessageReader::value_info);
+      case 13: return append(out.values, f, &MessageReader::value_info);
+      case 15: out.sparse = true; return true;
+      default: return true;
     }
   });
   --depth_;
@@ -192,28 +159,14 @@ bool MessageReader::graph(Bytes bytes, Graph& out) {
 bool MessageReader::node(Bytes bytes, Node& out) {
   return fields(bytes, "an operator", [&](const Field& f) {
     switch (f.number) {
-      case 1:
-        out.inputs.push_back(f.text());
-        return ++messages_ <= limits::kMaxMessages || exhausted();
-      case 2:
-        out.outputs.push_back(f.text());
-        return ++messages_ <= limits::kMaxMessages || exhausted();
-      case 3:
-        out.name = f.text();
-        return true;
-      case 4:
-        out.type = f.text();
-        return true;
-      case 5:
-        return append(out.attributes, f, &MessageReader::attribute);
-      case 7:
-        out.domain = f.text();
-        return true;
-      case 8:
-        out.overload = f.text();
-        return true;
-      default:
-        return true;
+      case 1: out.inputs.push_back(f.text()); return ++messages_ <= limits::kMaxMessages || exhausted();
+      case 2: out.outputs.push_back(f.text()); return ++messages_ <= limits::kMaxMessages || exhausted();
+      case 3: out.name = f.text(); return true;
+      case 4: out.type = f.text(); return true;
+      case 5: return append(out.attributes, f, &MessageReader::attribute);
+      case 7: out.domain = f.text(); return true;
+      case 8: out.overload = f.text(); return true;
+      default: return true;
     }
   });
 }
@@ -221,47 +174,28 @@ bool MessageReader::node(Bytes bytes, Node& out) {
 bool MessageReader::attribute(Bytes bytes, Attribute& out) {
   return fields(bytes, "an attribute", [&](const Field& f) {
     switch (f.number) {
-      case 1:
-        out.name = f.text();
-        return true;
-      case 2:
-        out.f = f.real();
-        return true;
-      case 3:
-        out.i = f.integer();
-        return true;
-      case 4:
-        out.s = f.text();
-        return true;
+      case 1: out.name = f.text(); return true;
+      case 2: out.f = f.real(); return true;
+      case 3: out.i = f.integer(); return true;
+      case 4: out.s = f.text(); return true;
       case 5:
         if (!out.tensor) out.tensor = std::make_shared<Tensor>();
         return f.wire == Wire::kBytes && tensor(f.bytes, *out.tensor);
       case 6:
         if (!out.graph) out.graph = std::make_shared<Graph>();
         return f.wire == Wire::kBytes && graph(f.bytes, *out.graph);
-      case 7:
-        return reals(f, out.floats);
-      case 8:
-        return integers(f, out.ints);
-      case 9:
-        out.strings.push_back(f.text());
-        return ++messages_ <= limits::kMaxMessages || exhausted();
-      case 20:
-        out.kind = static_cast<int32_t>(f.integer());
-        return true;
-      case 21:
-        out.reference = f.text();
-        return true;
+      case 7: return reals(f, out.floats);
+      case 8: return integers(f, out.ints);
+      case 9: out.strings.push_back(f.text()); return ++messages_ <= limits::kMaxMessages || exhausted();
+      case 20: out.kind = static_cast<int32_t>(f.integer()); return true;
+      case 21: out.reference = f.text(); return true;
       case 10:
       case 11:
       case 14:
       case 15:
       case 22:
-      case 23:
-        out.other = true;
-        return true;
-      default:
-        return true;
+      case 23: out.other = true; return true;
+      default: return true;
     }
   });
 }
@@ -275,31 +209,19 @@ bool MessageReader::tensor(Bytes bytes, Tensor& out) {
   };
   return fields(bytes, "a tensor", [&](const Field& f) {
     switch (f.number) {
-      case 1:
-        return integers(f, out.dims);
-      case 2:
-        out.type = static_cast<int32_t>(std::clamp<int64_t>(f.integer(), 0, 1 << 20));
-        return true;
-      case 3:
-        out.segmented = true;
-        return true;
-      case 4:
-        return append_run(out.floats, f);
-      case 5:
-        return append_run(out.ints, f);
-      case 7:
-        return append_run(out.longs, f);
-      case 8:
-        out.name = f.text();
-        return true;
+      case 1: return integers(f, out.dims);
+      case 2: out.type = static_cast<int32_t>(std::clamp<int64_t>(f.integer(), 0, 1 << 20)); return true;
+      case 3: out.segmented = true; return true;
+      case 4: return append_run(out.floats, f);
+      case 5: return append_run(out.ints, f);
+      case 7: return append_run(out.longs, f);
+      case 8: out.name = f.text(); return true;
       case 9:
         out.has_raw = true;
         out.raw = f.bytes;
         return f.wire == Wire::kBytes;
-      case 10:
-        return append_run(out.doubles, f);
-      case 11:
-        return append_run(out.unsigned_longs, f);
+      case 10: return append_run(out.doubles, f);
+      case 11: return append_run(out.unsigned_longs, f);
       case 13: {
         std::pair<std::string_view, std::string_view> entry;
         bool good = fields(f.bytes, "an entry of external data", [&](const Field& e) {
@@ -310,11 +232,8 @@ bool MessageReader::tensor(Bytes bytes, Tensor& out) {
         out.external_keys.push_back(entry);
         return f.wire == Wire::kBytes && good;
       }
-      case 14:
-        out.external = f.value == 1;
-        return true;
-      default:
-        return true;
+      case 14: out.external = f.value == 1; return true;
+      default: return true;
     }
   });
 }
@@ -339,8 +258,7 @@ bool MessageReader::type(Bytes bytes, ValueInfo& out) {
 
 bool MessageReader::tensor_type(Bytes bytes, ValueInfo& out) {
   return fields(bytes, "the type of a tensor", [&](const Field& f) {
-    if (f.number == 1)
-      out.type = static_cast<int32_t>(std::clamp<int64_t>(f.integer(), 0, 1 << 20));
+    if (f.number == 1) out.type = static_cast<int32_t>(std::clamp<int64_t>(f.integer(), 0, 1 << 20));
     if (f.number != 2) return true;
     out.has_shape = true;
     return f.wire == Wire::kBytes && fields(f.bytes, "a shape", [&](const Field& d) {
@@ -361,13 +279,11 @@ bool MessageReader::dimension(Bytes bytes, Dimension& out) {
 
 std::string element_type_name(int32_t type) {
   static constexpr std::string_view kNames[] = {
-      "UNDEFINED",      "FLOAT",    "UINT8",        "INT8",           "UINT16",
-      "INT16",          "INT32",    "INT64",        "STRING",         "BOOL",
-      "FLOAT16",        "DOUBLE",   "UINT32",       "UINT64",         "COMPLEX64",
-      "COMPLEX128",     "BFLOAT16", "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2",
-      "FLOAT8E5M2FNUZ", "UINT4",    "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0"};
-  if (type >= 0 && static_cast<size_t>(type) < std::size(kNames))
-    return std::string(kNames[static_cast<size_t>(type)]);
+      "UNDEFINED", "FLOAT",      "UINT8",      "INT8",         "UINT16",         "INT16",      "INT32",
+      "INT64",     "STRING",     "BOOL",       "FLOAT16",      "DOUBLE",         "UINT32",     "UINT64",
+      "COMPLEX64", "COMPLEX128", "BFLOAT16",   "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ",
+      "UINT4",     "INT4",       "FLOAT4E2M1", "FLOAT8E8M0"};
+  if (type >= 0 && static_cast<size_t>(type) < std::size(kNames)) return std::string(kNames[static_cast<size_t>(type)]);
   return fmt::format("element type {}", type);
 }
 

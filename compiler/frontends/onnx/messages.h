@@ -62,7 +62,7 @@ struct Tensor {
 
 struct Dimension {
   std::optional<int64_t> value;  // nullopt if it is open, which some exporters write as -1
-  std::string_view name;  // "" if it has none
+  std::string_view name;         // "" if it has none
 };
 
 struct ValueInfo {

@@ -64,15 +64,13 @@ void Importer::poison(const Node& node, Scope& scope) {
     if (!name.empty()) scope.values.emplace(name, kPoison);
 }
 
-bool Importer::add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope,
-                         int depth) {
+bool Importer::add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope, int depth) {
   bool good = true;
   for (const Node& node : nodes) {
     if (depth == 0) ++index_;
     if (node.type.empty() && node.outputs.empty()) continue;  // part of a group (qdq.h)
     if (++nodes_ > kMostNodes)
-      return error(where_node(node), "onnx-limit",
-                   fmt::format("the model has more than {} operators", kMostNodes),
+      return error(where_node(node), "onnx-limit", fmt::format("the model has more than {} operators", kMostNodes),
                    "export a smaller model");
     if (!add_node(node, versions, scope, depth)) {
       good = false;
@@ -94,15 +92,14 @@ bool Importer::is_known(const Node& node, const Versions& versions) {
   const std::string_view domain = node.domain == "ai.onnx" ? "" : node.domain;
   auto version = versions.find(domain);
   if (find_function(node) != nullptr) return true;
-  if (version != versions.end() && (branches(node, domain, version->second) ||
-                                    find_rule(domain, node.type, version->second) != nullptr))
+  if (version != versions.end() &&
+      (branches(node, domain, version->second) || find_rule(domain, node.type, version->second) != nullptr))
     return true;
   const std::string from = domain.empty() ? "ai.onnx" : std::string(domain);
   unknown_.push_back(
       {where_node(node),
        fmt::format("{} ({}{})", escape_for_display(std::string(node.type)), escape_for_display(from),
-                   version == versions.end() ? std::string(", not imported")
-                                             : fmt::format(" {}", version->second))});
+                   version == versions.end() ? std::string(", not imported") : fmt::format(" {}", version->second))});
   return false;
 }
 
@@ -118,8 +115,7 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
     if (id == kPoison) return false;
     if (!name.empty() && !id.valid())
       return error(where_node(node), "onnx-invalid",
-                   fmt::format("its input '{}' is not defined before it",
-                               escape_for_display(std::string(name))),
+                   fmt::format("its input '{}' is not defined before it", escape_for_display(std::string(name))),
                    "the file is damaged; export the model again");
     inputs.push_back(id);
   }
@@ -158,8 +154,7 @@ void Importer::take_type(const Rule& rule, const std::vector<Id>& inputs, size_t
   }
 }
 
-bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version,
-                          std::vector<Id> inputs, Scope& scope) {
+bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version, std::vector<Id> inputs, Scope& scope) {
   Diagnostics told;
   builder_.begin(where_node(node), told);
   Call call(builder_, node, version, std::move(inputs), tensors_);
@@ -213,15 +208,13 @@ static void settle(std::vector<Node>& nodes, const Function& function, const Nod
   }
 }
 
-bool Importer::call_function(const Function& function, const Node& node,
-                             const std::vector<Id>& inputs, Scope& scope, int depth) {
+bool Importer::call_function(const Function& function, const Node& node, const std::vector<Id>& inputs, Scope& scope,
+                             int depth) {
   if (depth >= limits::kMaxDepth)
-    return error(where_node(node), "onnx-limit",
-                 "functions call each other too deep, or themselves",
+    return error(where_node(node), "onnx-limit", "functions call each other too deep, or themselves",
                  "export the model with its functions inlined");
   if (inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
-    return error(where_node(node), "onnx-invalid",
-                 "it has more inputs or outputs than the function of its name",
+    return error(where_node(node), "onnx-invalid", "it has more inputs or outputs than the function of its name",
                  "the file is damaged; export the model again");
   Versions versions;
   if (!read_opsets(function.opsets, versions)) return false;
@@ -237,8 +230,7 @@ bool Importer::call_function(const Function& function, const Node& node,
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     Id id = find(inner, function.outputs[i]);
     if (id.value < 0)
-      return error(where_node(node), "onnx-invalid",
-                   fmt::format("output {} of the function is not defined", i),
+      return error(where_node(node), "onnx-invalid", fmt::format("output {} of the function is not defined", i),
                    "the file is damaged; export the model again");
     if (!define(node, i, id, scope)) return false;
   }
@@ -252,12 +244,11 @@ void Importer::report_unknown() {
   std::vector<std::string> kinds;
   for (const Unknown& u : unknown_)
     if (std::find(kinds.begin(), kinds.end(), u.text) == kinds.end()) kinds.push_back(u.text);
-  std::string all = fmt::format(
-      "{}", fmt::join(kinds.begin(), kinds.begin() + std::min<size_t>(kinds.size(), 20), ", "));
-  Diagnostic& d = diags_.error(
-      at, "op-unsupported",
-      fmt::format("{} of the model's operators {} not supported: {}{}", unknown_.size(),
-                  unknown_.size() == 1 ? "is" : "are", all, kinds.size() > 20 ? ", ..." : ""));
+  std::string all =
+      fmt::format("{}", fmt::join(kinds.begin(), kinds.begin() + std::min<size_t>(kinds.size(), 20), ", "));
+  Diagnostic& d = diags_.error(at, "op-unsupported",
+                               fmt::format("{} of the model's operators {} not supported: {}{}", unknown_.size(),
+                                           unknown_.size() == 1 ? "is" : "are", all, kinds.size() > 20 ? ", ..." : ""));
   for (size_t i = 0; unknown_.size() > 1 && i < unknown_.size() && i < kMostListed; ++i)
     d.note(fmt::format("{}", unknown_[i].at.str()));
   if (std::any_of(kinds.begin(), kinds.end(),

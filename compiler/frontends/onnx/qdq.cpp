@@ -27,8 +27,7 @@ class Groups {
       read(nodes_[i], 1);
       if (is(i, "Constant"))
         if (const Attribute* value = nodes_[i].find("value"); value != nullptr && value->tensor)
-          if (!nodes_[i].outputs.empty())
-            constants_.emplace(nodes_[i].outputs[0], value->tensor.get());
+          if (!nodes_[i].outputs.empty()) constants_.emplace(nodes_[i].outputs[0], value->tensor.get());
     }
     for (const ValueInfo& out : graph.outputs) ++readers_[out.name];
     for (const ValueInfo& in : graph.inputs) inputs_.emplace(in.name, &in);
@@ -39,9 +38,7 @@ class Groups {
       if (is_quantize(i)) fold(i);
     // What nobody reads any more; a tensor's readers come behind it.
     for (size_t i = nodes_.size(); i-- > 0;)
-      if (is(i, "DequantizeLinear") && nodes_[i].outputs.size() == 1 &&
-          readers_[nodes_[i].outputs[0]] == 0)
-        remove(i);
+      if (is(i, "DequantizeLinear") && nodes_[i].outputs.size() == 1 && readers_[nodes_[i].outputs[0]] == 0) remove(i);
     return std::move(nodes_);
   }
 
@@ -114,18 +111,14 @@ class Groups {
   // One scale of float32 and no or one zero point, of bytes.
   bool is_plain(std::string_view scale, std::string_view zero) const {
     const Tensor* s = constant(scale);
-    return s != nullptr && s->type == kFloat && is_one(scale) &&
-           (zero.empty() || (is_bytes(zero) && is_one(zero)));
+    return s != nullptr && s->type == kFloat && is_one(scale) && (zero.empty() || (is_bytes(zero) && is_one(zero)));
   }
-  static std::string_view zero_of(const Node& n) {
-    return n.inputs.size() > 2 ? n.inputs[2] : std::string_view();
-  }
+  static std::string_view zero_of(const Node& n) { return n.inputs.size() > 2 ? n.inputs[2] : std::string_view(); }
   // A zero point says of what type its tensor is.
   bool holds_bytes(const Node& n) const {
     if (std::string_view zero = zero_of(n); !zero.empty()) return is_bytes(zero);
     if (constant(n.inputs[0]) != nullptr) return is_bytes(n.inputs[0]);
-    if (auto in = inputs_.find(n.inputs[0]); in != inputs_.end())
-      return is_byte_type(in->second->type);
+    if (auto in = inputs_.find(n.inputs[0]); in != inputs_.end()) return is_byte_type(in->second->type);
     auto from = producer(n.inputs[0]);
     return from && is_quantize(*from) && makes_bytes(nodes_[*from]);
   }
@@ -143,18 +136,15 @@ class Groups {
     const Node& n = nodes_[*at];
     std::string_view zero = zero_of(n);
     const Tensor* scale = constant(n.inputs[1]);
-    if (scale == nullptr || scale->type != kFloat || (!zero.empty() && constant(zero) == nullptr))
-      return nullptr;
-    if (const Attribute* asked = n.find("output_dtype"); asked != nullptr && asked->i > kFloat)
-      return nullptr;
+    if (scale == nullptr || scale->type != kFloat || (!zero.empty() && constant(zero) == nullptr)) return nullptr;
+    if (const Attribute* asked = n.find("output_dtype"); asked != nullptr && asked->i > kFloat) return nullptr;
     if (per_tensor && (!is_plain(n.inputs[1], zero) || !holds_bytes(n))) return nullptr;
     return &n;
   }
 
   // Tensor, scale and zero point.
   static void put(Node& to, const Node& from, size_t first = 0) {
-    for (size_t i = first; i < 3; ++i)
-      to.inputs.push_back(i < from.inputs.size() ? from.inputs[i] : "");
+    for (size_t i = first; i < 3; ++i) to.inputs.push_back(i < from.inputs.size() ? from.inputs[i] : "");
   }
 
   // The one element of a constant, raw or in a field of its type.
@@ -199,15 +189,12 @@ class Groups {
     if (!zero || !scale || !(*scale > 0)) return false;
     if (n.type == "Relu") return *zero == least;
     auto bound = [&](size_t i) { return n.inputs.size() > i ? scalar(n.inputs[i]) : std::nullopt; };
-    auto reaches = [&](float real) {
-      return std::nearbyint(real / *scale) + static_cast<float>(*zero);
-    };
-    bool low = n.inputs.size() < 2 || n.inputs[1].empty() ||
-               (bound(1) && reaches(*bound(1)) <= static_cast<float>(least));
+    auto reaches = [&](float real) { return std::nearbyint(real / *scale) + static_cast<float>(*zero); };
+    bool low =
+        n.inputs.size() < 2 || n.inputs[1].empty() || (bound(1) && reaches(*bound(1)) <= static_cast<float>(least));
     bool high = n.inputs.size() < 3 || n.inputs[2].empty() ||
                 (bound(2) && reaches(*bound(2)) >= static_cast<float>(least + 255));
-    return low && high && n.find("min") == nullptr && n.find("max") == nullptr &&
-           n.inputs.size() > 1;
+    return low && high && n.find("min") == nullptr && n.find("max") == nullptr && n.inputs.size() > 1;
   }
 
   // Quantisation `q` of what one operator makes of dequantised tensors.
@@ -216,15 +203,12 @@ class Groups {
     std::vector<size_t> bounds;
     std::string_view from = nodes_[q].inputs[0];
     auto at = producer(from);
-    while (at && bounds.size() < nodes_.size() && only_reader(*at) &&
-           is_bound_of(nodes_[*at], nodes_[q])) {
+    while (at && bounds.size() < nodes_.size() && only_reader(*at) && is_bound_of(nodes_[*at], nodes_[q])) {
       bounds.push_back(*at);
       from = nodes_[*at].inputs[0];
       at = producer(from);
     }
-    if (!at || !only_reader(*at) ||
-        (!nodes_[*at].domain.empty() && nodes_[*at].domain != "ai.onnx"))
-      return;
+    if (!at || !only_reader(*at) || (!nodes_[*at].domain.empty() && nodes_[*at].domain != "ai.onnx")) return;
     auto made = replaced(nodes_[*at], nodes_[q]);
     if (!made) return;
     made->name = nodes_[*at].name;
@@ -257,9 +241,7 @@ class Groups {
       if (a == nullptr || b == nullptr) return std::nullopt;
       if (n.type == "MatMul" && !is_one(b->inputs[1]) && (!is_bytes(b->inputs[0]) || !has_scales_along(*b, 1)))
         return std::nullopt;
-      out.type = n.type == "MatMul" ? "QLinearMatMul"
-                 : n.type == "Add"  ? "QLinearAdd"
-                                    : "QLinearMul";
+      out.type = n.type == "MatMul" ? "QLinearMatMul" : n.type == "Add" ? "QLinearAdd" : "QLinearMul";
       put(out, *a);
       put(out, *b);
       put(out, q, 1);
@@ -292,8 +274,8 @@ class Groups {
     put(out, *w);
     const bool biased = n.inputs.size() > 2 && !n.inputs[2].empty();
     const Node* bias = biased ? dequantized(n.inputs[2], false) : nullptr;
-    if (biased && (bias == nullptr || constant(bias->inputs[0]) == nullptr ||
-                   constant(bias->inputs[0])->type != kInt32))
+    if (biased &&
+        (bias == nullptr || constant(bias->inputs[0]) == nullptr || constant(bias->inputs[0])->type != kInt32))
       return std::nullopt;
     const Attribute* turned = n.find("transB");
     const bool columns = n.type == "Gemm" && (turned == nullptr || turned->i == 0);
@@ -307,8 +289,7 @@ class Groups {
       return out;
     }
     // Over one or two dimensions.
-    if (constant(w->inputs[0])->dims.size() < 3 || constant(w->inputs[0])->dims.size() > 4)
-      return std::nullopt;
+    if (constant(w->inputs[0])->dims.size() < 3 || constant(w->inputs[0])->dims.size() > 4) return std::nullopt;
     out.type = "QLinearConv";
     put(out, q, 1);
     if (biased) out.inputs.push_back(bias->inputs[0]);
@@ -338,8 +319,7 @@ class Groups {
   // The operator itself on stored values, where both sides have one quantisation.
   std::optional<Node> moved(const Node& n, const Node& x, const Node& q) const {
     if (std::find(kMoving.begin(), kMoving.end(), n.type) == kMoving.end()) return std::nullopt;
-    if (!same_scale(x.inputs[1], q.inputs[1]) || !same_zero(zero_of(x), zero_of(q)))
-      return std::nullopt;
+    if (!same_scale(x.inputs[1], q.inputs[1]) || !same_zero(zero_of(x), zero_of(q))) return std::nullopt;
     Node out = n;
     out.inputs[0] = x.inputs[0];
     return out;
@@ -347,8 +327,7 @@ class Groups {
 
   // Whose operator rounds otherwise than the group.
   static bool is_rounded(std::string_view type) {
-    constexpr std::array<std::string_view, 5> kRounded = {
-        "Add", "Mul", "Softmax", "GlobalAveragePool", "AveragePool"};
+    constexpr std::array<std::string_view, 5> kRounded = {"Add", "Mul", "Softmax", "GlobalAveragePool", "AveragePool"};
     return std::find(kRounded.begin(), kRounded.end(), type) != kRounded.end();
   }
 

@@ -22,11 +22,9 @@ graph::Quantization shifted(graph::Quantization q, int64_t by) {
 
 // Results hold elements of the operands and nothing else, whatever these mean.
 bool only_moves(const graph::Op& op) {
-  constexpr std::array<std::string_view, 9> kMoves = {
-      "reshape", "transpose", "slice",        "concatenation", "pad",
-      "split",   "gather",    "broadcast_to", "max_pool_2d"};
-  return op.results.size() == 1 &&
-         std::find(kMoves.begin(), kMoves.end(), op.name()) != kMoves.end();
+  constexpr std::array<std::string_view, 9> kMoves = {"reshape", "transpose", "slice",        "concatenation", "pad",
+                                                      "split",   "gather",    "broadcast_to", "max_pool_2d"};
+  return op.results.size() == 1 && std::find(kMoves.begin(), kMoves.end(), op.name()) != kMoves.end();
 }
 
 std::vector<Setting> settings_of(const graph::Op& op) {
@@ -87,8 +85,7 @@ Affine operand_affine(Call& c, size_t i) {
 Affine known_affine(Call& c, size_t scale, size_t zero, DType otherwise) {
   auto out = affine_of(c, scale, zero, otherwise);
   if (out && out->per_tensor()) return *out;
-  c.b.stop("onnx-constant",
-           "its scales and zero points must be one each, known while compiling, for int8 or uint8",
+  c.b.stop("onnx-constant", "its scales and zero points must be one each, known while compiling, for int8 or uint8",
            "quantise the model with onnxruntime's quantize_static");
 }
 
@@ -114,14 +111,12 @@ Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth) {
   if (found != nullptr) {
     const graph::Op op = *found;  // adding operators moves them
     // stored_of, backwards
-    const bool flips =
-        op.name() == "quantize" && type == DType::kU8 && b.dtype(op.operands[0]) == DType::kI8;
+    const bool flips = op.name() == "quantize" && type == DType::kU8 && b.dtype(op.operands[0]) == DType::kI8;
     if (op.name() == "as_stored" || flips) return int8_form(b, op.operands[0], q, depth + 1);
     if (only_moves(op)) {
       std::vector<Id> operands = op.operands;
       for (size_t i = 0; i < operands.size(); ++i)
-        if (operands[i].valid() && b.dtype(operands[i]) == type &&
-            (op.name() != "gather" || i == 0))
+        if (operands[i].valid() && b.dtype(operands[i]) == type && (op.name() != "gather" || i == 0))
           operands[i] = int8_form(b, operands[i], q, depth + 1);
       return b.add_typed(op.name(), operands, settings_of(op), DType::kI8, q);
     }
@@ -162,11 +157,9 @@ struct Chain {
 };
 
 bool is_elementwise(const graph::Op& op) {
-  constexpr std::array<std::string_view, 7> kBinary = {"add",     "sub",     "mul", "div",
-                                                       "maximum", "minimum", "pow"};
-  return op.results.size() == 1 &&
-         (ops::definition_of(op).traits().elementwise ||
-          std::find(kBinary.begin(), kBinary.end(), op.name()) != kBinary.end());
+  constexpr std::array<std::string_view, 7> kBinary = {"add", "sub", "mul", "div", "maximum", "minimum", "pow"};
+  return op.results.size() == 1 && (ops::definition_of(op).traits().elementwise ||
+                                    std::find(kBinary.begin(), kBinary.end(), op.name()) != kBinary.end());
 }
 
 // Elements of operand 0 and nothing else, whatever the values.
@@ -256,10 +249,8 @@ Id table_of(Builder& b, const Chain& function, Id result, const graph::Quantizat
     std::vector<Id> operands = op.operands;
     for (Id& id : operands) {
       auto found = made.find(id.value);
-      if (found != made.end())
-        id = found->second;
-      else if (id.valid())
-        id = b.reshape(id, {1});
+      if (found != made.end()) id = found->second;
+      else if (id.valid()) id = b.reshape(id, {1});
     }
     made[op.results[0].value] = b.add(op.name(), operands, settings_of(op), DType::kF32);
   }

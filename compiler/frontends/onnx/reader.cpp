@@ -16,8 +16,8 @@ namespace aotc::frontends {
 
 namespace onnx {
 
-Importer::Importer(const Model& model, TensorReader& tensors, const std::string& file,
-                   const OnnxOptions& options, graph::Graph& graph, Diagnostics& diags)
+Importer::Importer(const Model& model, TensorReader& tensors, const std::string& file, const OnnxOptions& options,
+                   graph::Graph& graph, Diagnostics& diags)
     : model_(model),
       tensors_(tensors),
       file_(file),
@@ -26,8 +26,7 @@ Importer::Importer(const Model& model, TensorReader& tensors, const std::string&
       builder_(graph, ops::operators()),
       graph_(graph) {}
 
-bool Importer::error(const Location& at, std::string_view slug, std::string message,
-                     std::string help) {
+bool Importer::error(const Location& at, std::string_view slug, std::string message, std::string help) {
   diags_.error(at, std::string(slug), std::move(message)).help(std::move(help));
   return false;
 }
@@ -51,8 +50,7 @@ bool Importer::read_opsets(const std::vector<Opset>& from, Versions& to) {
     std::string_view domain = o.domain == "ai.onnx" ? "" : o.domain;
     if (domain.empty() && o.version < kOldestOpset)
       return error(where(""), "onnx-version",
-                   fmt::format("the model has operator set {}; aotc reads {} and newer", o.version,
-                               kOldestOpset),
+                   fmt::format("the model has operator set {}; aotc reads {} and newer", o.version, kOldestOpset),
                    "convert it: onnx.version_converter.convert_version(model, 17)");
     const int64_t newest = newest_version(domain);
     if (o.version > newest)
@@ -78,8 +76,7 @@ bool Importer::add_initializers(const Graph& from, Scope& scope) {
                    "the file is damaged; export the model again");
   }
   if (from.sparse)
-    return error(where(""), "onnx-type", "the model has sparse constants",
-                 "export the model with dense ones");
+    return error(where(""), "onnx-type", "the model has sparse constants", "export the model with dense ones");
   return true;
 }
 
@@ -168,11 +165,10 @@ bool Importer::add_given(const ValueInfo& info, const std::string& text, Scope& 
   if (info.has_shape) declared = shape_of(info, false);
   auto value = parse_value(text, dtype, declared);
   if (!value)
-    return error(
-        where(info.name), "value-invalid",
-        fmt::format("'{}' is no value of {}{} for this input", escape_for_display(text),
-                    element_type_name(info.type), declared ? " and shape " + graph::to_string(*declared) : ""),
-        "write numbers in brackets, as many as the input has: --value axes=[0,2]");
+    return error(where(info.name), "value-invalid",
+                 fmt::format("'{}' is no value of {}{} for this input", escape_for_display(text),
+                             element_type_name(info.type), declared ? " and shape " + graph::to_string(*declared) : ""),
+                 "write numbers in brackets, as many as the input has: --value axes=[0,2]");
   Id id = graph_.add_constant(std::string(info.name), value->type, std::move(value->bytes));
   return build(info.name, [&] { scope.values[info.name] = builder_.rounded(id, info.type); });
 }
@@ -202,24 +198,20 @@ bool Importer::add_input(const ValueInfo& info, Scope& scope) {
   auto form = form_of(info.type);
   if (info.kind != ValueInfo::Kind::kTensor || !form)
     return error(where(info.name), "onnx-type",
-                 info.kind == ValueInfo::Kind::kTensor
-                     ? fmt::format("an input of {}", element_type_name(info.type))
-                     : std::string("an input that is no tensor"),
+                 info.kind == ValueInfo::Kind::kTensor ? fmt::format("an input of {}", element_type_name(info.type))
+                                                       : std::string("an input that is no tensor"),
                  "export the model with tensors of numbers");
   auto given = options_.values.find(std::string(info.name));
   if (given != options_.values.end()) return add_given(info, given->second, scope);
   if (!info.has_shape && !options_.shapes.contains(std::string(info.name)))
-    return error(
-        where(info.name), "dynamic-shape", "the input has no shape",
-        fmt::format("give it: --shape {}=...", escape_for_display(std::string(info.name))));
+    return error(where(info.name), "dynamic-shape", "the input has no shape",
+                 fmt::format("give it: --shape {}=...", escape_for_display(std::string(info.name))));
   auto shape = shape_of(info, true);
   if (!shape) return false;
   if (bounded_bytes(*shape, form->stored) < 0 || shape->size() > limits::kMaxRank)
-    return error(
-        where(info.name), "onnx-limit",
-        fmt::format("an input of shape {} is more than aotc takes", graph::to_string(*shape)),
-        fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes,
-                    limits::kMaxRank));
+    return error(where(info.name), "onnx-limit",
+                 fmt::format("an input of shape {} is more than aotc takes", graph::to_string(*shape)),
+                 fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
   graph::Tensor tensor;
   tensor.name = std::string(info.name);
   tensor.type.shape = *shape;
@@ -256,10 +248,9 @@ bool Importer::add_inputs(Scope& scope) {
   auto unknown = [&](const auto& map, const char* option) {
     for (const auto& [name, value] : map)
       if (!names.contains(name))
-        good =
-            error(where(""), "input-name",
-                  fmt::format("{}: the model has no input '{}'", option, escape_for_display(name)),
-                  "'aotc check' lists the inputs");
+        good = error(where(""), "input-name",
+                     fmt::format("{}: the model has no input '{}'", option, escape_for_display(name)),
+                     "'aotc check' lists the inputs");
   };
   unknown(options_.shapes, "--shape");
   unknown(options_.values, "--value");
@@ -272,9 +263,9 @@ bool Importer::add_inputs(Scope& scope) {
     for (const ValueInfo& info : model_.graph.inputs)
       for (const Dimension& d : info.dims) used = used || d.name == name;
     if (!used)
-      good = error(where(""), "input-name",
-                   fmt::format("--dim: no input has a dimension '{}'", escape_for_display(name)),
-                   "'aotc check' without it names the open dimensions");
+      good =
+          error(where(""), "input-name", fmt::format("--dim: no input has a dimension '{}'", escape_for_display(name)),
+                "'aotc check' without it names the open dimensions");
   }
   return good;
 }
@@ -286,21 +277,21 @@ bool Importer::check_declared(const ValueInfo& info, Id id) {
   const bool label = info.type == kString && element == kInt64 && !builder_.labels().empty();
   if (info.kind == ValueInfo::Kind::kTensor && info.type != kUndefined && element != info.type && !label)
     return error(where(info.name), "onnx-shape",
-                 fmt::format("the file says that this output is {}, and it is {}",
-                             element_type_name(info.type), element_type_name(element)),
+                 fmt::format("the file says that this output is {}, and it is {}", element_type_name(info.type),
+                             element_type_name(element)),
                  "the file is damaged; export the model again");
   if (!info.has_shape || !options_.shapes.empty()) return true;
   bool fits = info.dims.size() == type.shape.size();
   const std::optional<Counted> counted = builder_.counted(id);
   for (size_t i = 0; fits && i < info.dims.size(); ++i) {
     const bool largest = counted && counted->axis == static_cast<int64_t>(i);
-    fits = !info.dims[i].value || *info.dims[i].value == type.shape[i] || (largest && *info.dims[i].value < type.shape[i]);
+    fits =
+        !info.dims[i].value || *info.dims[i].value == type.shape[i] || (largest && *info.dims[i].value < type.shape[i]);
   }
   if (fits) return true;
   std::string declared;
   for (const Dimension& d : info.dims)
-    declared +=
-        (declared.empty() ? "" : "x") + (d.value ? std::to_string(*d.value) : std::string("?"));
+    declared += (declared.empty() ? "" : "x") + (d.value ? std::to_string(*d.value) : std::string("?"));
   // As onnxruntime has it: the shape follows from the operators, and what the file says is passed over.
   diags_
       .warning(where(info.name), "onnx-shape",
@@ -317,8 +308,7 @@ bool Importer::add_outputs(const Scope& scope) {
   for (const ValueInfo& info : model_.graph.outputs) {
     Id id = find(scope, info.name);
     if (id.value < 0)
-      return error(where(info.name), "output-not-computed",
-                   "this output is not computed by any operator",
+      return error(where(info.name), "output-not-computed", "this output is not computed by any operator",
                    "remove it from the model, or compute it from an input");
     if (!check_declared(info, id)) return false;
     // Nothing to write, and C has no arrays without elements.
@@ -359,8 +349,7 @@ bool Importer::add_outputs(const Scope& scope) {
 
 bool Importer::run() {
   Scope scope;
-  if (!model_.has_graph)
-    return error(where(""), "onnx-invalid", "the file has no graph", "export the model again");
+  if (!model_.has_graph) return error(where(""), "onnx-invalid", "the file has no graph", "export the model again");
   Versions versions;
   if (!read_opsets(model_.opsets, versions) || !check_weights(versions) || !add_initializers(model_.graph, scope) ||
       !add_inputs(scope))

@@ -38,7 +38,7 @@ bool is_onnx_model(std::span<const uint8_t> bytes);
 // Reports [onnx-invalid], [onnx-limit], [onnx-version], [onnx-type], [onnx-shape], [onnx-external], [onnx-constant],
 // [onnx-attribute], [onnx-empty], [dynamic-shape], [value-invalid], [input-name], [op-unsupported] (all such operators
 // in one error), and the errors of the operators.
-Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file,
-                               Diagnostics& diags, const OnnxOptions& options = {});
+Result<graph::Graph> read_onnx(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                               const OnnxOptions& options = {});
 
 }  // namespace aotc::frontends

@@ -11,8 +11,7 @@ namespace aotc::frontends::onnx {
 
 Id Call::in(size_t i) {
   if (has(i)) return inputs_[i];
-  b.stop("onnx-invalid", fmt::format("its input {} is missing", i),
-         "the file is damaged; export the model again");
+  b.stop("onnx-invalid", fmt::format("its input {} is missing", i), "the file is damaged; export the model again");
 }
 
 const Attribute* Call::find(std::string_view name, AttributeKind kind) const {
@@ -105,8 +104,7 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
   const Rule* best = nullptr;
   auto [begin, end] = all.equal_range(Key(domain, type));
   for (auto at = begin; at != end; ++at)
-    if (at->second->since <= version && (best == nullptr || at->second->since > best->since))
-      best = at->second;
+    if (at->second->since <= version && (best == nullptr || at->second->since > best->since)) best = at->second;
   return best;
 }
 
@@ -114,23 +112,22 @@ bool only_moves(const Rule& rule) {
   static const std::set<std::string_view> gathering = {"Compress", "Gather", "GatherElements", "GatherND",
                                                        "ReverseSequence"};
   std::span<const Rule> moving = movement_rules();
-  bool known =
-      gathering.contains(rule.type) ||
-      std::any_of(moving.begin(), moving.end(), [&](const Rule& r) { return &r == &rule; });
+  bool known = gathering.contains(rule.type) ||
+               std::any_of(moving.begin(), moving.end(), [&](const Rule& r) { return &r == &rule; });
   return known && rule.type != "OneHot";
 }
 
 bool states_type(const Rule& rule) {
-  static const std::set<std::string_view> casting = {"Cast", "CastLike", "EyeLike",
-                                                     "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string_view> casting = {"Cast", "CastLike", "EyeLike", "QuantizeLinear",
+                                                     "DequantizeLinear"};
   return casting.contains(rule.type);
 }
 
 // Arithmetic on what carries them would not be theirs.
 bool takes_element(const Rule& rule, int32_t element) {
   if (element != kUint64 && element != kInt4 && element != kUint4) return true;
-  static const std::set<std::string_view> any = {
-      "Cast", "CastLike", "Identity", "Shape", "Size", "QuantizeLinear", "DequantizeLinear"};
+  static const std::set<std::string_view> any = {"Cast", "CastLike",       "Identity",        "Shape",
+                                                 "Size", "QuantizeLinear", "DequantizeLinear"};
   static const std::set<std::string_view> whole = {"Add",
                                                    "Sub",
                                                    "Mul",
@@ -155,8 +152,7 @@ bool takes_element(const Rule& rule, int32_t element) {
                                                    "ReduceSum",
                                                    "CumSum",
                                                    "ConstantOfShape"};
-  return any.contains(rule.type) || only_moves(rule) ||
-         (element == kUint64 && whole.contains(rule.type));
+  return any.contains(rule.type) || only_moves(rule) || (element == kUint64 && whole.contains(rule.type));
 }
 
 bool keeps_type(const Rule& rule, size_t output) {

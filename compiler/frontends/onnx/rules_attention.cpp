@@ -26,8 +26,7 @@ Id heads_of(Call& c, size_t input, std::string_view attribute) {
   if (shape.size() == 4 && heads == shape[1]) return c.in(input);
   if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0)
     c.refuse(fmt::format("its {} does not fit input {}", attribute, input));
-  return b.transpose(b.reshape(c.in(input), {shape[0], shape[1], heads, shape[2] / heads}),
-                     {0, 2, 1, 3});
+  return b.transpose(b.reshape(c.in(input), {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
 }
 
 // Each head `times` times, one behind the other.
@@ -154,8 +153,7 @@ void attend(Call& c, Id q, Id k, Id v, int64_t past) {
 
 void attention(Call& c) {
   Builder& b = c.b;
-  Id q = heads_of(c, 0, "q_num_heads"), k = heads_of(c, 1, "kv_num_heads"),
-     v = heads_of(c, 2, "kv_num_heads");
+  Id q = heads_of(c, 0, "q_num_heads"), k = heads_of(c, 1, "kv_num_heads"), v = heads_of(c, 2, "kv_num_heads");
   if (c.has(4) != c.has(5)) c.refuse("past keys without past values, or values without keys");
   const int64_t past = c.has(4) ? c.shape(4).size() == 4 ? c.shape(4)[2] : -1 : 0;
   if (past < 0) c.refuse("past keys that have not four dimensions");
@@ -164,8 +162,7 @@ void attention(Call& c) {
   c.out(1, k);
   c.out(2, v);
   int64_t groups = b.shape(q)[1] / std::max<int64_t>(b.shape(k)[1], 1);
-  if (b.shape(k)[1] < 1 || groups * b.shape(k)[1] != b.shape(q)[1])
-    c.refuse("its heads do not fit each other");
+  if (b.shape(k)[1] < 1 || groups * b.shape(k)[1] != b.shape(q)[1]) c.refuse("its heads do not fit each other");
   if (groups > 1) {
     k = repeated(b, k, groups);
     v = repeated(b, v, groups);

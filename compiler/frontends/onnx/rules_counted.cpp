@@ -46,7 +46,8 @@ void compress(Call& c) {
   const int64_t size = b.shape(x)[static_cast<size_t>(axis)];
   if (b.rank(chosen) != 1) c.refuse("its condition is no list");
   if (b.dtype(chosen) != DType::kBool)
-    c.refuse(fmt::format("its condition is {}, and must be bool", name_of(b.dtype(chosen))), "put a Cast in front of it");
+    c.refuse(fmt::format("its condition is {}, and must be bool", name_of(b.dtype(chosen))),
+             "put a Cast in front of it");
   if (b.shape(chosen)[0] > size) chosen = b.slice(chosen, {0}, {size});
   auto [places, counted] = places_of(b, chosen);
   Id out = b.add("gather", {x, b.reshape(places, {b.type(places).elements()})}, {{"axis", axis}});
@@ -108,11 +109,11 @@ void non_max_suppression(Call& c) {
     return;
   }
   const double overlap = number_of(c, 3, "its threshold of overlaps", 0);
-  if (!(overlap >= 0 && overlap <= 1)) c.refuse(fmt::format("its threshold of overlaps is {}, not from 0 to 1", overlap));
-  std::vector<Setting> settings = {
-      {"most", static_cast<int64_t>(std::min(most, static_cast<double>(n)))},
-      {"overlap", static_cast<float>(overlap)},
-      {"centre", c.i("center_point_box", 0) != 0}};
+  if (!(overlap >= 0 && overlap <= 1))
+    c.refuse(fmt::format("its threshold of overlaps is {}, not from 0 to 1", overlap));
+  std::vector<Setting> settings = {{"most", static_cast<int64_t>(std::min(most, static_cast<double>(n)))},
+                                   {"overlap", static_cast<float>(overlap)},
+                                   {"centre", c.i("center_point_box", 0) != 0}};
   if (c.has(4)) {
     settings.emplace_back("score", static_cast<float>(number_of(c, 4, "its threshold of scores", 0)));
     settings.emplace_back("has_score", true);

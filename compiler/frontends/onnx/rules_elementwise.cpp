@@ -12,14 +12,10 @@
 
 namespace aotc::frontends::onnx {
 
-Id less_than(Builder& b, Id a, double c) {
-  return b.add("less", {a, b.filled(b.dtype(a), c)}, {}, DType::kBool);
-}
+Id less_than(Builder& b, Id a, double c) { return b.add("less", {a, b.filled(b.dtype(a), c)}, {}, DType::kBool); }
 
 // Where neither is greater, maximum and minimum give the second: what is not a number stays that.
-Id clamp(Builder& b, Id x, double low, double high) {
-  return b.binary("minimum", high, b.binary("maximum", low, x));
-}
+Id clamp(Builder& b, Id x, double low, double high) { return b.binary("minimum", high, b.binary("maximum", low, x)); }
 
 Id select(Builder& b, Id condition, Id a, Id c) {
   DType type = b.dtype(a);
@@ -50,9 +46,7 @@ void comparison(Call& c) {
 Id unsigned_quotient(Builder& b, Id x, Id y) {
   auto whole = [&](int64_t v) { return b.filled_int(DType::kI64, v); };
   auto flipped = [&](Id v) { return b.add("add", {v, whole(INT64_MIN)}); };
-  auto reaches = [&](Id v) {
-    return b.add("greater_equal", {flipped(v), flipped(y)}, {}, DType::kBool);
-  };
+  auto reaches = [&](Id v) { return b.add("greater_equal", {flipped(v), flipped(y)}, {}, DType::kBool); };
   Id large = b.add("less", {y, whole(0)}, {}, DType::kBool);
   Id divisor = select(b, large, whole(1), y);
   Id half = b.add("div", {b.add("shift_right_unsigned", {x, whole(1)}), divisor});
@@ -63,9 +57,8 @@ Id unsigned_quotient(Builder& b, Id x, Id y) {
 }
 
 // Versions before 7 had an axis to broadcast along; aotc reads none of these.
-constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kLess[] = "less",
-               kLessEqual[] = "less_equal", kGreater[] = "greater",
-               kGreaterEqual[] = "greater_equal", kEqual[] = "equal", kMaximum[] = "maximum",
+constexpr char kAdd[] = "add", kSub[] = "sub", kMul[] = "mul", kLess[] = "less", kLessEqual[] = "less_equal",
+               kGreater[] = "greater", kGreaterEqual[] = "greater_equal", kEqual[] = "equal", kMaximum[] = "maximum",
                kMinimum[] = "minimum", kAnd[] = "logical_and", kOr[] = "logical_or";
 
 // Truncated, as C has it.
@@ -82,8 +75,7 @@ Id modulo(Builder& b, Id x, Id y, bool truncated) {
   Id p = b.cast(x, wide), q = b.cast(y, wide);
   auto magnitude = [&](Id v) { return b.add("maximum", {v, b.add("neg", {v})}); };
   Id rest = b.add("floor_mod", {magnitude(p), magnitude(q)});
-  return b.cast(b.add("select_v2", {less_than(b, p, 0), b.add("neg", {rest}), rest}, {}, wide),
-                type);
+  return b.cast(b.add("select_v2", {less_than(b, p, 0), b.add("neg", {rest}), rest}, {}, wide), type);
 }
 
 void mod(Call& c) {
@@ -190,7 +182,8 @@ void bit_shift(Call& c) {
   std::string direction = c.s("direction", "");
   if (direction != "LEFT" && direction != "RIGHT") c.refuse("its direction is neither LEFT nor RIGHT");
   const DType type = c.b.dtype(c.in(0));
-  const bool has_sign = c.b.element(c.in(0)) != kUint64 && type != DType::kU8 && type != DType::kU16 && type != DType::kU32;
+  const bool has_sign =
+      c.b.element(c.in(0)) != kUint64 && type != DType::kU8 && type != DType::kU16 && type != DType::kU32;
   if (direction == "RIGHT" && has_sign) c.refuse("numbers with a sign, shifted to the right");
   direction == "LEFT" ? bitwise<kLeft>(c) : bitwise<kRight>(c);
 }
@@ -199,8 +192,7 @@ void prelu(Call& c) {
   Builder& b = c.b;
   Id x = c.in(0), slope = c.in(1);
   if (b.dtype(x) == DType::kF32) return c.out(0, b.add("prelu", {x, slope}));
-  c.out(0, select(b, b.widened("less", {x, b.filled_int(b.dtype(x), 0)}, true),
-                  b.widened("mul", {x, slope}), x));
+  c.out(0, select(b, b.widened("less", {x, b.filled_int(b.dtype(x), 0)}, true), b.widened("mul", {x, slope}), x));
 }
 
 // What of a type is finite, as it is computed; of float64 that is more than float32 has.

@@ -16,7 +16,8 @@ namespace {
 
 constexpr int64_t kMostTable = int64_t{1} << 20;  // elements
 
-// [places and parts of the operand, places and parts of the result]; `scale` is below 0 for angles that turn the other way.
+// [places and parts of the operand, places and parts of the result]; `scale` is below 0 for angles that turn the other
+// way.
 Id table_of(Call& c, int64_t length, int64_t parts, int64_t results, double scale = 1.0) {
   if (length < 1 || results < 1 || length * parts * results * 2 > kMostTable)
     c.refuse(fmt::format("a transform of {} numbers, whose table has more than {} elements", length, kMostTable),
@@ -68,7 +69,8 @@ Id inverted(Call& c, Id x) {
 
 void check_signal(Call& c, Id x, int64_t least) {
   const graph::Shape& shape = c.b.shape(x);
-  if (c.b.dtype(x) != DType::kF32 || static_cast<int64_t>(shape.size()) < least || (shape.back() != 1 && shape.back() != 2))
+  if (c.b.dtype(x) != DType::kF32 || static_cast<int64_t>(shape.size()) < least ||
+      (shape.back() != 1 && shape.back() != 2))
     c.refuse("its operand is no signal of real or complex floats");
 }
 
@@ -142,16 +144,16 @@ void dft(Call& c) {
 // What bands of hearing take of a spectrum: triangles whose corners are evenly apart in mel.
 void mel_weight_matrix(Call& c) {
   Builder& b = c.b;
-  const int64_t bands = known_number(c, 0, "the number of bands"), length = known_number(c, 1, "the length of transforms"),
-                rate = known_number(c, 2, "the sample rate");
+  const int64_t bands = known_number(c, 0, "the number of bands"),
+                length = known_number(c, 1, "the length of transforms"), rate = known_number(c, 2, "the sample rate");
   auto edge = [&](size_t i) {
     auto hertz = b.number(c.in(i));
     if (!hertz) c.ask_for(i, "an edge of the bands");
     return *hertz;
   };
   const double low = edge(3), high = edge(4);
-  if (bands < 1 || bands > kMostTable || length < 1 || length > kMostTable || rate < 1 || !(low >= 0) || !(high > low) ||
-      (length / 2 + 1) * bands > kMostTable)
+  if (bands < 1 || bands > kMostTable || length < 1 || length > kMostTable || rate < 1 || !(low >= 0) ||
+      !(high > low) || (length / 2 + 1) * bands > kMostTable)
     c.refuse("its numbers make no bands");
   auto mel = [](double hertz) { return 2595.0 * std::log10(1.0 + hertz / 700.0); };
   const double step = (mel(high) - mel(low)) / static_cast<double>(bands + 2);
@@ -168,9 +170,11 @@ void mel_weight_matrix(Call& c) {
     const int64_t from = corner[static_cast<size_t>(i)], top = corner[static_cast<size_t>(i + 1)],
                   to = corner[static_cast<size_t>(i + 2)];
     auto at = [&](int64_t bin) -> float& { return table[static_cast<size_t>(bin * bands + i)]; };
-    for (int64_t k = from; k < top; ++k) at(k) = static_cast<float>(static_cast<double>(k - from) / static_cast<double>(top - from));
+    for (int64_t k = from; k < top; ++k)
+      at(k) = static_cast<float>(static_cast<double>(k - from) / static_cast<double>(top - from));
     at(top) = 1.0f;
-    for (int64_t k = top; k < to; ++k) at(k) = static_cast<float>(static_cast<double>(to - k) / static_cast<double>(to - top));
+    for (int64_t k = top; k < to; ++k)
+      at(k) = static_cast<float>(static_cast<double>(to - k) / static_cast<double>(to - top));
   }
   const auto kind = static_cast<int32_t>(c.i("output_datatype", kFloat));
   c.out(0, b.as_element(b.floats_of(table, {bins, bands}), kind));
@@ -181,7 +185,9 @@ void mel_weight_matrix(Call& c) {
 }  // namespace fourier
 
 std::span<const Rule> fourier_rules() {
-  static constexpr Rule kRules[] = {{"STFT", 17, fourier::stft}, {"Col2Im", 18, col2im}, {"DFT", 17, fourier::dft},
+  static constexpr Rule kRules[] = {{"STFT", 17, fourier::stft},
+                                    {"Col2Im", 18, col2im},
+                                    {"DFT", 17, fourier::dft},
                                     {"MelWeightMatrix", 17, fourier::mel_weight_matrix}};
   return kRules;
 }

@@ -23,10 +23,9 @@ void whole_too(Call& c) {
   c.out(0, c.b.widened(op, {c.in(0)}));
 }
 
-constexpr char kExp[] = "exp", kLog[] = "log", kSqrt[] = "sqrt", kFloor[] = "floor",
-               kCeil[] = "ceil", kRound[] = "round", kSin[] = "sin", kCos[] = "cos",
-               kTanh[] = "tanh", kLogistic[] = "logistic", kHardSwish[] = "hard_swish",
-               kNeg[] = "neg";
+constexpr char kExp[] = "exp", kLog[] = "log", kSqrt[] = "sqrt", kFloor[] = "floor", kCeil[] = "ceil",
+               kRound[] = "round", kSin[] = "sin", kCos[] = "cos", kTanh[] = "tanh", kLogistic[] = "logistic",
+               kHardSwish[] = "hard_swish", kNeg[] = "neg";
 
 Id exp_of(Builder& b, Id x) { return b.add("exp", {x}); }
 Id neg_of(Builder& b, Id x) { return b.add("neg", {x}); }
@@ -48,22 +47,17 @@ void sign(Call& c) {
   if (b.dtype(x) == DType::kF32 || size_of(b.dtype(x)) < 4) return c.out(0, b.widened("sign", {x}));
   DType wide = DType::kI64;
   Id one = b.filled_int(wide, 1);
-  c.out(0,
-        b.cast(b.add("maximum", {b.add("minimum", {b.cast(x, wide), one}), b.filled_int(wide, -1)}),
-               b.dtype(x)));
+  c.out(0, b.cast(b.add("maximum", {b.add("minimum", {b.cast(x, wide), one}), b.filled_int(wide, -1)}), b.dtype(x)));
 }
 
 void relu(Call& c) {
   Id x = c.in(0);
-  c.out(0, c.b.dtype(x) == DType::kF32
-               ? c.b.add("relu", {x})
-               : c.b.widened("maximum", {x, c.b.filled_int(c.b.dtype(x), 0)}));
+  c.out(0, c.b.dtype(x) == DType::kF32 ? c.b.add("relu", {x})
+                                       : c.b.widened("maximum", {x, c.b.filled_int(c.b.dtype(x), 0)}));
 }
 
 void reciprocal(Call& c) { c.out(0, c.b.binary("div", 1.0, c.in(0))); }
-void tan(Call& c) {
-  c.out(0, c.b.binary("div", c.b.add("sin", {c.in(0)}), c.b.add("cos", {c.in(0)})));
-}
+void tan(Call& c) { c.out(0, c.b.binary("div", c.b.add("sin", {c.in(0)}), c.b.add("cos", {c.in(0)}))); }
 
 template <const char* op>
 void hyperbolic(Call& c) {
@@ -94,9 +88,7 @@ void atanh(Call& c) {
   c.out(0, b.binary("mul", b.add("log", {ratio}), 0.5));
 }
 
-void leaky_relu(Call& c) {
-  c.out(0, c.b.add("leaky_relu", {c.in(0)}, {{"alpha", c.f("alpha", 0.01f)}}));
-}
+void leaky_relu(Call& c) { c.out(0, c.b.add("leaky_relu", {c.in(0)}, {{"alpha", c.f("alpha", 0.01f)}})); }
 
 // alpha (e^x - 1) below 0, beta x above.
 Id exponential(Builder& b, Id x, double alpha, double beta, double inverse) {
@@ -114,8 +106,7 @@ void elu(Call& c) {
 }
 
 void selu(Call& c) {
-  double alpha = c.f("alpha", 1.67326319217681884765625f),
-         gamma = c.f("gamma", 1.05070102214813232421875f);
+  double alpha = c.f("alpha", 1.67326319217681884765625f), gamma = c.f("gamma", 1.05070102214813232421875f);
   c.out(0, exponential(c.b, c.in(0), alpha * gamma, gamma, 1.0));
 }
 
@@ -136,12 +127,8 @@ Id softplus_of(Builder& b, Id x) {
 }
 
 void softplus(Call& c) { c.out(0, softplus_of(c.b, c.in(0))); }
-void softsign(Call& c) {
-  c.out(0, c.b.binary("div", c.in(0), c.b.binary("add", c.b.add("abs", {c.in(0)}), 1.0)));
-}
-void mish(Call& c) {
-  c.out(0, c.b.binary("mul", c.in(0), c.b.add("tanh", {softplus_of(c.b, c.in(0))})));
-}
+void softsign(Call& c) { c.out(0, c.b.binary("div", c.in(0), c.b.binary("add", c.b.add("abs", {c.in(0)}), 1.0))); }
+void mish(Call& c) { c.out(0, c.b.binary("mul", c.in(0), c.b.add("tanh", {softplus_of(c.b, c.in(0))}))); }
 
 void swish(Call& c) {
   Builder& b = c.b;
@@ -153,8 +140,7 @@ void swish(Call& c) {
 void thresholded_relu(Call& c) {
   Builder& b = c.b;
   Id x = c.in(0), alpha = b.filled(DType::kF32, c.f("alpha", 1.0f));
-  c.out(0,
-        select(b, b.add("greater", {x, alpha}, {}, DType::kBool), x, b.filled(DType::kF32, 0.0)));
+  c.out(0, select(b, b.add("greater", {x, alpha}, {}, DType::kBool), x, b.filled(DType::kF32, 0.0)));
 }
 
 void shrink(Call& c) {
@@ -202,13 +188,11 @@ void dropout(Call& c) {
   bool training = c.version() >= 12 && c.has(2) && c.known_ints(2, "the training mode") != Ints{0};
   if (training) {
     auto ratio = c.has(1) ? c.b.number(c.in(1)) : std::optional<double>(0.5);
-    if (!ratio || *ratio != 0.0)
-      c.refuse("a Dropout that trains drops at random", "export the model for inference");
+    if (!ratio || *ratio != 0.0) c.refuse("a Dropout that trains drops at random", "export the model for inference");
   }
   c.pass_over_input(1);
   c.out(0, c.in(0));
-  if (c.wants(1))
-    c.out(1, c.b.filled_int(c.version() >= 10 ? DType::kBool : c.b.dtype(c.in(0)), 1, c.shape(0)));
+  if (c.wants(1)) c.out(1, c.b.filled_int(c.version() >= 10 ? DType::kBool : c.b.dtype(c.in(0)), 1, c.shape(0)));
 }
 
 constexpr Rule kRules[] = {

@@ -23,12 +23,8 @@ struct Side {
 };
 
 Id is_less(Builder& b, Id x, double y) { return less_than(b, x, y); }
-Id is_greater(Builder& b, Id x, double y) {
-  return b.add("greater", {x, b.filled(DType::kF32, y)}, {}, DType::kBool);
-}
-Id clamped(Builder& b, Id x, const Side& s) {
-  return clamp(b, x, 0.0, static_cast<double>(s.length - 1));
-}
+Id is_greater(Builder& b, Id x, double y) { return b.add("greater", {x, b.filled(DType::kF32, y)}, {}, DType::kBool); }
+Id clamped(Builder& b, Id x, const Side& s) { return clamp(b, x, 0.0, static_cast<double>(s.length - 1)); }
 
 // Folded back at both borders, as often as it takes.
 Id reflected(Builder& b, Id x, const Side& s) {
@@ -60,13 +56,11 @@ Neighbour neighbour(Builder& b, Id place, Id weight, const Side& s, Outside outs
   if (outside == Outside::kReflection) place = reflected(b, place, s);
   Id inside = clamped(b, place, s);
   if (outside == Outside::kZeros) {
-    Id good = b.add(
-        "logical_not",
-        {b.add("logical_or",
-               {is_less(b, place, 0), is_greater(b, place, static_cast<double>(s.length - 1))})});
+    Id good =
+        b.add("logical_not",
+              {b.add("logical_or", {is_less(b, place, 0), is_greater(b, place, static_cast<double>(s.length - 1))})});
     Id one = b.filled(DType::kF32, 1.0), none = b.filled(DType::kF32, 0.0);
-    weight = weight.valid() ? select(b, good, weight, none)
-                            : select(b, good, b.broadcast(one, b.shape(place)), none);
+    weight = weight.valid() ? select(b, good, weight, none) : select(b, good, b.broadcast(one, b.shape(place)), none);
   }
   return {b.cast(inside, DType::kI32), weight};
 }
@@ -81,33 +75,29 @@ std::vector<Id> weights_of(Builder& b, Id t, bool cubic) {
     return b.binary("add", b.binary("mul", b.binary("mul", inner, x), x), 1.0);
   };
   auto far = [&](Id x) {  // x is above 1
-    Id inner =
-        b.binary("add", b.binary("mul", b.binary("sub", b.binary("mul", x, a), 5 * a), x), 8 * a);
+    Id inner = b.binary("add", b.binary("mul", b.binary("sub", b.binary("mul", x, a), 5 * a), x), 8 * a);
     return b.binary("sub", b.binary("mul", inner, x), 4 * a);
   };
   return {far(b.binary("add", t, 1.0)), near(t), near(rest), far(b.binary("add", rest, 1.0))};
 }
 
-std::vector<Neighbour> neighbours_of(Builder& b, Id x, const Side& s, const std::string& mode,
-                                     Outside outside) {
-  if (mode == "nearest")
-    return {neighbour(b, kept_inside(b, b.add("round", {x}), s, outside), {}, s, outside)};
+std::vector<Neighbour> neighbours_of(Builder& b, Id x, const Side& s, const std::string& mode, Outside outside) {
+  if (mode == "nearest") return {neighbour(b, kept_inside(b, b.add("round", {x}), s, outside), {}, s, outside)};
   x = kept_inside(b, x, s, outside);
   Id left = b.add("floor", {x});
   std::vector<Id> weights = weights_of(b, b.binary("sub", x, left), mode == "cubic");
   std::vector<Neighbour> out;
   double first = mode == "cubic" ? -1 : 0;
   for (size_t i = 0; i < weights.size(); ++i)
-    out.push_back(neighbour(b, b.binary("add", left, first + static_cast<double>(i)), weights[i], s,
-                            outside));
+    out.push_back(neighbour(b, b.binary("add", left, first + static_cast<double>(i)), weights[i], s, outside));
   return out;
 }
 
 Id times(Builder& b, Id x, Id y) { return !x.valid() ? y : !y.valid() ? x : b.binary("mul", x, y); }
 
 // The sum over all combinations of neighbours along the dimensions.
-Id sum_over(Builder& b, Id pixels, const std::vector<std::vector<Neighbour>>& sides,
-            const std::vector<Side>& lengths, size_t at, Id index, Id weight) {
+Id sum_over(Builder& b, Id pixels, const std::vector<std::vector<Neighbour>>& sides, const std::vector<Side>& lengths,
+            size_t at, Id index, Id weight) {
   if (at == sides.size()) {
     Id found = b.add("gather", {pixels, index}, {{"axis", 0}});
     if (!weight.valid()) return found;
@@ -117,8 +107,7 @@ Id sum_over(Builder& b, Id pixels, const std::vector<std::vector<Neighbour>>& si
   }
   Id sum;
   for (const Neighbour& n : sides[at]) {
-    Id next = b.add(
-        "add", {b.add("mul", {index, b.filled_int(DType::kI32, lengths[at].length)}), n.index});
+    Id next = b.add("add", {b.add("mul", {index, b.filled_int(DType::kI32, lengths[at].length)}), n.index});
     Id part = sum_over(b, pixels, sides, lengths, at + 1, next, times(b, weight, n.weight));
     sum = sum.valid() ? b.binary("add", sum, part) : part;
   }

@@ -17,12 +17,9 @@ namespace {
 // Indices in 0 .. size - 1, whatever integers they are.
 Id from_begin(Builder& b, Id indices, int64_t size) {
   DType type = b.dtype(indices);
-  if (type == DType::kF32)
-    b.stop("onnx-attribute", "indices of float32", "export the model with whole numbers");
+  if (type == DType::kF32) b.stop("onnx-attribute", "indices of float32", "export the model with whole numbers");
   if (type != DType::kI64)
-    indices = b.cast(indices, size_of(type) < 4     ? DType::kI32
-                              : type == DType::kU32 ? DType::kI64
-                                                    : type);
+    indices = b.cast(indices, size_of(type) < 4 ? DType::kI32 : type == DType::kU32 ? DType::kI64 : type);
   type = b.dtype(indices);
   if (auto known = b.ints(indices)) {
     bool any = false;
@@ -32,8 +29,7 @@ Id from_begin(Builder& b, Id indices, int64_t size) {
     }
     return any ? b.reshape(b.int_list(*known, type), b.shape(indices)) : indices;
   }
-  return select(b, less_than(b, indices, 0), b.add("add", {indices, b.filled_int(type, size)}),
-                indices);
+  return select(b, less_than(b, indices, 0), b.add("add", {indices, b.filled_int(type, size)}), indices);
 }
 
 // Known indices that are evenly apart, in the order of memory, are a slice: no table, and a transposition or
@@ -112,8 +108,7 @@ Id flat_tuples(Call& c, Id indices, const graph::Shape& shape, size_t batch) {
   Builder& b = c.b;
   graph::Shape tuples = b.shape(indices);
   if (tuples.empty() || tuples.back() < 1 || batch >= tuples.size() ||
-      batch + static_cast<size_t>(tuples.back()) > shape.size() ||
-      graph::element_count(tuples) > 1'000'000)
+      batch + static_cast<size_t>(tuples.back()) > shape.size() || graph::element_count(tuples) > 1'000'000)
     c.refuse("its indices do not fit the tensor");
   auto k = static_cast<size_t>(tuples.back());
   Ints sizes(shape.begin() + static_cast<std::ptrdiff_t>(batch),
@@ -121,18 +116,14 @@ Id flat_tuples(Call& c, Id indices, const graph::Shape& shape, size_t batch) {
   Id at = b.cast(indices, DType::kI64);
   at = select(b, less_than(b, at, 0), b.add("add", {at, b.int_list(sizes)}), at);
   at = b.add("mul", {at, b.int_list(strides_of(sizes))});
-  at = b.add("sum", {at},
-             {{"axes", Ints{static_cast<int64_t>(tuples.size()) - 1}}, {"keep_dims", false}});
+  at = b.add("sum", {at}, {{"axes", Ints{static_cast<int64_t>(tuples.size()) - 1}}, {"keep_dims", false}});
   if (batch == 0) return at;
   tuples.pop_back();
-  int64_t batches =
-      std::accumulate(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(batch), int64_t{1},
-                      std::multiplies<>());
-  int64_t each = graph::element_count(sizes),
-          per_batch = batches == 0 ? 0 : graph::element_count(tuples) / batches;
+  int64_t batches = std::accumulate(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(batch), int64_t{1},
+                                    std::multiplies<>());
+  int64_t each = graph::element_count(sizes), per_batch = batches == 0 ? 0 : graph::element_count(tuples) / batches;
   Ints base;
-  for (int64_t i = 0; i < graph::element_count(tuples); ++i)
-    base.push_back(i / std::max<int64_t>(per_batch, 1) * each);
+  for (int64_t i = 0; i < graph::element_count(tuples); ++i) base.push_back(i / std::max<int64_t>(per_batch, 1) * each);
   return b.add("add", {at, b.reshape(b.int_list(base), tuples)});
 }
 
@@ -204,8 +195,8 @@ void scatter_elements(Call& c) {
   auto axis = static_cast<size_t>(b.axis(c.i("axis", 0), b.rank(c.in(0))));
   Id at = flat_elements(c, c.in(1), shape, axis);
   Id updates = b.reshape(c.in(2), {b.type(c.in(2)).elements()});
-  Id out = scatter(c, b.reshape(c.in(0), {graph::element_count(shape)}),
-                   b.reshape(at, b.shape(updates)), updates, c.s("reduction", "none"));
+  Id out = scatter(c, b.reshape(c.in(0), {graph::element_count(shape)}), b.reshape(at, b.shape(updates)), updates,
+                   c.s("reduction", "none"));
   c.out(0, b.reshape(out, shape));
 }
 
@@ -221,10 +212,8 @@ void scatter_nd(Call& c) {
     return to;
   };
   int64_t count = b.type(at).elements();
-  Id data = b.reshape(c.in(0),
-                      with(graph::element_count(graph::Shape(shape.begin(), shape.begin() + cut))));
-  Id out = scatter(c, data, b.reshape(at, {count}), b.reshape(c.in(2), with(count)),
-                   c.s("reduction", "none"));
+  Id data = b.reshape(c.in(0), with(graph::element_count(graph::Shape(shape.begin(), shape.begin() + cut))));
+  Id out = scatter(c, data, b.reshape(at, {count}), b.reshape(c.in(2), with(count)), c.s("reduction", "none"));
   c.out(0, b.reshape(out, shape));
 }
 
@@ -237,8 +226,7 @@ void one_hot(Call& c) {
   if (n < 1 || n > limits::kMaxTensorBytes) c.refuse("its depth is no depth");
   int64_t axis = b.axis(c.i("axis", -1), b.rank(c.in(0)) + 1);
   Id indices = b.cast(c.in(0), DType::kI64);
-  indices = select(b, less_than(b, indices, 0),
-                   b.add("add", {indices, b.filled_int(DType::kI64, n)}), indices);
+  indices = select(b, less_than(b, indices, 0), b.add("add", {indices, b.filled_int(DType::kI64, n)}), indices);
   Id values = c.in(2);
   auto value = [&](int64_t i) { return b.reshape(b.slice(values, {i}, {1}), {}); };
   graph::Shape column = b.shape(indices), places(column.size() + 1, 1);
@@ -246,8 +234,7 @@ void one_hot(Call& c) {
   places[static_cast<size_t>(axis)] = n;
   Ints all(static_cast<size_t>(n));
   std::iota(all.begin(), all.end(), 0);
-  Id hit = b.add("equal", {b.reshape(indices, column), b.reshape(b.int_list(all), places)}, {},
-                 DType::kBool);
+  Id hit = b.add("equal", {b.reshape(indices, column), b.reshape(b.int_list(all), places)}, {}, DType::kBool);
   c.out(0, b.set_element(select(b, hit, value(1), value(0)), b.element(values)));
 }
 
@@ -274,8 +261,7 @@ void top_k(Call& c) {
   auto turned = [&](Id x) {
     return largest ? x
                    : b.add(wide == DType::kF32 ? "neg" : "sub",
-                           wide == DType::kF32 ? std::vector<Id>{x}
-                                               : std::vector<Id>{b.filled_int(wide, -1), x});
+                           wide == DType::kF32 ? std::vector<Id>{x} : std::vector<Id>{b.filled_int(wide, -1), x});
   };
   Id x = turned(b.transpose(flipped(b.cast(c.in(0), wide)), order));
   std::vector<Id> found = b.add_several("topk_v2", {x}, {{"k", k}, {"nan_first", largest}}, {wide, DType::kI32});
@@ -290,8 +276,7 @@ void cumsum(Call& c) {
   if (given.size() != 1) c.refuse("its axis is no number");
   int64_t axis = b.axis(given[0], b.rank(c.in(0)));
   bool exclusive = c.i("exclusive", 0) != 0, reverse = c.i("reverse", 0) != 0;
-  c.out(0, b.widened("cumsum", {c.in(0)}, false,
-                     {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
+  c.out(0, b.widened("cumsum", {c.in(0)}, false, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
 }
 
 void reverse_sequence(Call& c) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LabelEncoder: keys to values. Where the values are strings, what comes out is their place in a list that users are told.
-// ZipMap: scores with the names of their classes.
+// LabelEncoder: keys to values. Where the values are strings, what comes out is their place in a list that users are
+// told. ZipMap: scores with the names of their classes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,10 +26,12 @@ struct List {
 List list_of(Call& c, const std::string& name) {
   Builder& b = c.b;
   List out;
-  if (const Attribute* a = c.find(name + "_int64s"); a != nullptr && !a->ints.empty()) out.numbers = b.int_list(a->ints);
+  if (const Attribute* a = c.find(name + "_int64s"); a != nullptr && !a->ints.empty())
+    out.numbers = b.int_list(a->ints);
   if (const Attribute* a = c.find(name + "_floats"); a != nullptr && !a->floats.empty())
     out.numbers = b.floats_of(a->floats, {static_cast<int64_t>(a->floats.size())});
-  if (const Attribute* a = c.find(name + "_strings"); a != nullptr) out.strings.assign(a->strings.begin(), a->strings.end());
+  if (const Attribute* a = c.find(name + "_strings"); a != nullptr)
+    out.strings.assign(a->strings.begin(), a->strings.end());
   if (const Attribute* a = c.find(name + "_tensor"); a != nullptr) out.numbers = c.tensor(*a);
   if (!out.found()) c.refuse(fmt::format("it has no {}", name));
   return out;
@@ -87,8 +89,9 @@ void label_encoder(Call& c) {
     for (float f : *floats) nan.push_back(std::isnan(f) ? 1 : 0);
     if (std::find(nan.begin(), nan.end(), 1) != nan.end()) {
       Id none = b.add("not_equal", {wide, wide}, {}, DType::kBool);
-      same = b.add("logical_or", {same, b.add("logical_and", {none, b.constant(DType::kBool, {count}, nan)}, {}, DType::kBool)},
-                   {}, DType::kBool);
+      same = b.add("logical_or",
+                   {same, b.add("logical_and", {none, b.constant(DType::kBool, {count}, nan)}, {}, DType::kBool)}, {},
+                   DType::kBool);
     }
   }
   Id all = b.add("concatenation", {same, b.filled_int(DType::kBool, 1, column)}, {{"axis", axis}});
@@ -112,14 +115,14 @@ void zip_map(Call& c) {
     c.refuse(fmt::format("it has {} classes, and its operand has {} scores a row", classes, columns));
   // The list of labels that a LabelEncoder gives has one more entry, for keys that it does not know.
   const std::vector<std::string>& known = b.labels();
-  if (known.empty() && !names.empty())
-    b.tell_labels(std::move(names));
+  if (known.empty() && !names.empty()) b.tell_labels(std::move(names));
   else if (!names.empty() && (known.size() < names.size() || !std::equal(names.begin(), names.end(), known.begin())))
     c.refuse("its classes are in another order than the labels");
   c.out(0, scores);
 }
 
-constexpr Rule kRules[] = {{"LabelEncoder", 2, label_encoder, classical::kDomain}, {"ZipMap", 1, zip_map, classical::kDomain}};
+constexpr Rule kRules[] = {{"LabelEncoder", 2, label_encoder, classical::kDomain},
+                           {"ZipMap", 1, zip_map, classical::kDomain}};
 
 }  // namespace
 

@@ -60,8 +60,7 @@ Id by_feature(Call& c, std::string_view name, int64_t count, float otherwise) {
   std::vector<float> values = c.reals(name);
   if (values.empty()) values = {otherwise};
   auto size = static_cast<int64_t>(values.size());
-  if (size != 1 && size != count)
-    c.refuse(fmt::format("its {} are not as many as its features", name));
+  if (size != 1 && size != count) c.refuse(fmt::format("its {} are not as many as its features", name));
   return c.b.floats_of(values, {size});
 }
 
@@ -75,8 +74,7 @@ void scaler(Call& c) {
 
 void binarizer(Call& c) {
   Builder& b = c.b;
-  Id above = b.add("greater", {c.in(0), b.filled(b.dtype(c.in(0)), c.f("threshold", 0))}, {},
-                   DType::kBool);
+  Id above = b.add("greater", {c.in(0), b.filled(b.dtype(c.in(0)), c.f("threshold", 0))}, {}, DType::kBool);
   c.out(0, b.cast(above, b.dtype(c.in(0))));
 }
 
@@ -87,14 +85,10 @@ void normalizer(Call& c) {
   Id x = features(c);
   std::string norm = c.s("norm", "MAX");
   Id size;
-  if (norm == "MAX")
-    size = reduce(b, "reduce_max", x, {1}, true);
-  else if (norm == "L1")
-    size = reduce(b, "sum", b.add("abs", {x}), {1}, true);
-  else if (norm == "L2")
-    size = b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {1}, true)});
-  else
-    c.refuse(fmt::format("norm '{}'", escape_for_display(norm)));
+  if (norm == "MAX") size = reduce(b, "reduce_max", x, {1}, true);
+  else if (norm == "L1") size = reduce(b, "sum", b.add("abs", {x}), {1}, true);
+  else if (norm == "L2") size = b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {1}, true)});
+  else c.refuse(fmt::format("norm '{}'", escape_for_display(norm)));
   Id none = b.add("equal", {size, b.filled(DType::kF32, 0)}, {}, DType::kBool);
   c.out(0, b.reshape(b.binary("div", x, select(b, none, b.filled(DType::kF32, 1), size)), given));
 }
@@ -112,16 +106,13 @@ Id linear(Call& c, Id x, int64_t rows) {
   return b.add("fully_connected", operands, {{"keep_num_dims", true}});
 }
 
-void linear_regressor(Call& c) {
-  c.out(0, transformed(c, linear(c, features(c), c.i("targets", 1))));
-}
+void linear_regressor(Call& c) { c.out(0, transformed(c, linear(c, features(c), c.i("targets", 1)))); }
 
 void linear_classifier(Call& c) {
   Builder& b = c.b;
   Ints labels = labels_of(c, "classlabels_ints");
   Id x = features(c);
-  auto rows =
-      static_cast<int64_t>(c.reals("coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
+  auto rows = static_cast<int64_t>(c.reals("coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
   if (rows != static_cast<int64_t>(labels.size()) || rows < 2)
     c.refuse("its coefficients are not as many as its labels");
   Id scores = linear(c, x, rows);
@@ -137,8 +128,7 @@ Id kernel_of(Call& c, Id x, Id vectors) {
   std::string kernel = c.s("kernel_type", "LINEAR");
   if (kernel == "RBF") {
     int64_t rows = b.shape(x)[0], inputs = b.shape(x)[1], count = b.shape(vectors)[0];
-    Id way =
-        b.binary("sub", b.reshape(x, {rows, 1, inputs}), b.reshape(vectors, {1, count, inputs}));
+    Id way = b.binary("sub", b.reshape(x, {rows, 1, inputs}), b.reshape(vectors, {1, count, inputs}));
     Id square = reduce(b, "sum", b.binary("mul", way, way), {2}, false);
     return b.add("exp", {b.binary("mul", square, -p[0])});
   }
@@ -153,21 +143,18 @@ Id kernel_of(Call& c, Id x, Id vectors) {
 void svm_regressor(Call& c) {
   Builder& b = c.b;
   Id x = features(c);
-  std::vector<float> coefficients = c.reals("coefficients"),
-                     vectors = c.reals("support_vectors"), rho = c.reals("rho");
+  std::vector<float> coefficients = c.reals("coefficients"), vectors = c.reals("support_vectors"), rho = c.reals("rho");
   int64_t inputs = b.shape(x)[1], count = c.i("n_supports", 0);
   if (rho.size() != 1 || c.i("one_class", 0) != 0) c.refuse("it is no regression to one number");
   Id similar = x;
   c.pass_over({"kernel_type", "kernel_params", "support_vectors"});  // of linear ones
   if (count > 0) {
-    if (static_cast<int64_t>(vectors.size()) != count * inputs)
-      c.refuse("its support vectors do not fit its features");
+    if (static_cast<int64_t>(vectors.size()) != count * inputs) c.refuse("its support vectors do not fit its features");
     similar = kernel_of(c, x, b.floats_of(vectors, {count, inputs}));
   }
   auto size = static_cast<int64_t>(coefficients.size());
   if (size != b.shape(similar)[1]) c.refuse("its coefficients do not fit");
-  Id out = b.add("fully_connected",
-                 {similar, b.floats_of(coefficients, {1, size}), b.floats_of(rho, {1})},
+  Id out = b.add("fully_connected", {similar, b.floats_of(coefficients, {1, size}), b.floats_of(rho, {1})},
                  {{"keep_num_dims", true}});
   c.out(0, transformed(c, out));
 }
@@ -205,16 +192,14 @@ Pairs pairs_of(Call& c, const Ints& counts, int64_t vectors) {
 }
 
 // [pairs, vectors] times [vectors, inputs].
-std::vector<float> product(const std::vector<float>& weights, const std::vector<float>& vectors,
-                           int64_t pairs, int64_t inputs) {
-  const size_t count = weights.size() / static_cast<size_t>(pairs),
-               width = static_cast<size_t>(inputs);
+std::vector<float> product(const std::vector<float>& weights, const std::vector<float>& vectors, int64_t pairs,
+                           int64_t inputs) {
+  const size_t count = weights.size() / static_cast<size_t>(pairs), width = static_cast<size_t>(inputs);
   std::vector<float> out;
   for (size_t p = 0; p < static_cast<size_t>(pairs); ++p)
     for (size_t k = 0; k < width; ++k) {
       double sum = 0;
-      for (size_t v = 0; v < count; ++v)
-        sum += double{weights[p * count + v]} * double{vectors[v * width + k]};
+      for (size_t v = 0; v < count; ++v) sum += double{weights[p * count + v]} * double{vectors[v * width + k]};
       out.push_back(static_cast<float>(sum));
     }
   return out;
@@ -258,8 +243,7 @@ Id probabilities_of(Call& c, Id scores, int64_t pairs) {
 // One against one: each pair of classes has a score, and a vote for one of them.
 void svm_classifier(Call& c) {
   Builder& b = c.b;
-  const Ints labels = labels_of(c, "classlabels_ints"),
-             counts = c.ints("vectors_per_class").value_or(Ints{});
+  const Ints labels = labels_of(c, "classlabels_ints"), counts = c.ints("vectors_per_class").value_or(Ints{});
   const std::vector<float> vectors = c.reals("support_vectors"), rho = c.reals("rho");
   const auto classes = static_cast<int64_t>(labels.size());
   if (c.s("post_transform", "NONE") != "NONE") c.refuse("its post_transform");
@@ -272,8 +256,7 @@ void svm_classifier(Call& c) {
   }
   const int64_t pairs = classes * (classes - 1) / 2;
   if (classes < 2 || classes > 256 || counts.size() != labels.size() || count < 1 ||
-      static_cast<int64_t>(vectors.size()) != count * inputs ||
-      static_cast<int64_t>(rho.size()) != pairs)
+      static_cast<int64_t>(vectors.size()) != count * inputs || static_cast<int64_t>(rho.size()) != pairs)
     c.refuse("its support vectors do not fit its classes and features");
   if (pairs > kMostWeights / count) c.refuse("too many pairs of classes for its vectors");
   Pairs of = pairs_of(c, counts, count);
@@ -283,29 +266,22 @@ void svm_classifier(Call& c) {
     // The vectors of a pair are one then.
     c.pass_over({"kernel_params"});
     const std::vector<float> sums = product(of.weights, vectors, pairs, inputs);
-    scores = b.add("fully_connected",
-                   {x, b.floats_of(sums, {pairs, inputs}), b.floats_of(rho, {pairs})}, keep);
+    scores = b.add("fully_connected", {x, b.floats_of(sums, {pairs, inputs}), b.floats_of(rho, {pairs})}, keep);
   } else {
     const std::vector<size_t> order = mixed(counts);
     Id similar = kernel_of(c, x, b.floats_of(columns(vectors, 1, inputs, order), {count, inputs}));
     of.weights = columns(of.weights, pairs, 1, order);
     scores =
-        b.add("fully_connected",
-              {similar, b.floats_of(of.weights, {pairs, count}), b.floats_of(rho, {pairs})}, keep);
+        b.add("fully_connected", {similar, b.floats_of(of.weights, {pairs, count}), b.floats_of(rho, {pairs})}, keep);
   }
   if (c.wants(0)) {
-    Id won =
-        b.cast(b.add("greater", {scores, b.filled(DType::kF32, 0)}, {}, DType::kBool), DType::kF32);
-    Id votes =
-        b.add("fully_connected",
-              {won, b.floats_of(of.votes, {classes, pairs}), b.floats_of(of.by_default, {classes})},
-              keep);
+    Id won = b.cast(b.add("greater", {scores, b.filled(DType::kF32, 0)}, {}, DType::kBool), DType::kF32);
+    Id votes = b.add("fully_connected",
+                     {won, b.floats_of(of.votes, {classes, pairs}), b.floats_of(of.by_default, {classes})}, keep);
     c.out(0, label_of(c, votes, labels));
   }
-  if (c.find("prob_a") != nullptr)
-    scores = probabilities_of(c, scores, pairs);
-  else if (classes == 2)
-    scores = b.add("concatenation", {b.add("neg", {scores}), scores}, {{"axis", 1}});
+  if (c.find("prob_a") != nullptr) scores = probabilities_of(c, scores, pairs);
+  else if (classes == 2) scores = b.add("concatenation", {b.add("neg", {scores}), scores}, {{"axis", 1}});
   c.out(1, scores);
 }
 
@@ -334,9 +310,8 @@ void imputer(Call& c) {
     return c.out(0, select(b, gone, b.int_list(values), x));
   }
   float missing = c.f("replaced_value_float", 0.0f);
-  Id gone = std::isnan(missing)
-                ? b.add("not_equal", {x, x}, {}, DType::kBool)
-                : b.add("equal", {x, b.filled(DType::kF32, missing)}, {}, DType::kBool);
+  Id gone = std::isnan(missing) ? b.add("not_equal", {x, x}, {}, DType::kBool)
+                                : b.add("equal", {x, b.filled(DType::kF32, missing)}, {}, DType::kBool);
   c.out(0, b.as_element(select(b, gone, by_feature(c, "imputed_value_floats", features, 0.0f), x), b.element(c.in(0))));
 }
 

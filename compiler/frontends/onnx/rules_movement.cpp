@@ -24,17 +24,14 @@ void reshape(Call& c) {
   int64_t known = 1, open = -1;
   for (size_t i = 0; i < to.size(); ++i) {
     if (to[i] == 0 && !zero && i < from.size()) to[i] = from[i];
-    if (to[i] == -1 && open < 0)
-      open = static_cast<int64_t>(i);
-    else if (to[i] < 0 || to[i] > limits::kMaxTensorBytes ||
-             __builtin_mul_overflow(known, to[i], &known))
+    if (to[i] == -1 && open < 0) open = static_cast<int64_t>(i);
+    else if (to[i] < 0 || to[i] > limits::kMaxTensorBytes || __builtin_mul_overflow(known, to[i], &known))
       c.refuse(fmt::format("{} is no shape", graph::to_string(to)));
   }
   int64_t elements = graph::element_count(from);
   if (open >= 0) to[static_cast<size_t>(open)] = known == 0 ? 0 : elements / known;
   if (graph::element_count(to) != elements)
-    c.refuse(fmt::format("a tensor of shape {} cannot become {}", graph::to_string(from),
-                         graph::to_string(to)));
+    c.refuse(fmt::format("a tensor of shape {} cannot become {}", graph::to_string(from), graph::to_string(to)));
   c.out(0, b.reshape(c.in(0), to));
 }
 
@@ -43,28 +40,22 @@ void flatten(Call& c) {
   auto rank = static_cast<int64_t>(from.size());
   int64_t axis = c.i("axis", 1);
   axis = axis < 0 ? axis + rank : axis;
-  if (axis < 0 || axis > rank)
-    c.refuse(fmt::format("axis {} is outside a tensor of rank {}", axis, rank));
-  int64_t rows =
-      std::accumulate(from.begin(), from.begin() + axis, int64_t{1}, std::multiplies<>());
+  if (axis < 0 || axis > rank) c.refuse(fmt::format("axis {} is outside a tensor of rank {}", axis, rank));
+  int64_t rows = std::accumulate(from.begin(), from.begin() + axis, int64_t{1}, std::multiplies<>());
   c.out(0, c.b.reshape(c.in(0), {rows, rows == 0 ? 0 : graph::element_count(from) / rows}));
 }
 
-std::optional<Ints> axes_of(Call& c) {
-  return c.version() < 13 ? c.ints("axes") : c.optional_ints(1, "its axes");
-}
+std::optional<Ints> axes_of(Call& c) { return c.version() < 13 ? c.ints("axes") : c.optional_ints(1, "its axes"); }
 
 void squeeze(Call& c) {
   const graph::Shape& from = c.shape(0);
   auto axes = axes_of(c);
   std::vector<bool> drop(from.size(), false);
   if (axes)
-    for (int64_t a : *axes)
-      drop[static_cast<size_t>(c.b.axis(a, static_cast<int64_t>(from.size())))] = true;
+    for (int64_t a : *axes) drop[static_cast<size_t>(c.b.axis(a, static_cast<int64_t>(from.size())))] = true;
   graph::Shape to;
   for (size_t i = 0; i < from.size(); ++i) {
-    if (axes && drop[i] && from[i] != 1)
-      c.refuse(fmt::format("dimension {} has {} elements", i, from[i]));
+    if (axes && drop[i] && from[i] != 1) c.refuse(fmt::format("dimension {} has {} elements", i, from[i]));
     if (axes ? !drop[i] : from[i] != 1) to.push_back(from[i]);
   }
   c.out(0, c.b.reshape(c.in(0), to));
@@ -94,8 +85,7 @@ void transpose(Call& c) {
   Ints sorted = order;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size() || i < rank; ++i)
-    if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i))
-      c.refuse("perm is no order of its dimensions");
+    if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i)) c.refuse("perm is no order of its dimensions");
   c.out(0, c.b.transpose(c.in(0), order));
 }
 
@@ -121,8 +111,7 @@ SliceOf slice_of(Call& c) {
   }
   if (s.steps.empty()) s.steps.assign(s.starts.size(), 1);
   size_t n = s.starts.size();
-  if (s.ends.size() != n || s.axes.size() != n || s.steps.size() != n)
-    c.refuse("its lists are of different lengths");
+  if (s.ends.size() != n || s.axes.size() != n || s.steps.size() != n) c.refuse("its lists are of different lengths");
   return s;
 }
 
@@ -187,11 +176,9 @@ void split(Call& c) {
   if (!sizes) {
     auto parts = static_cast<int64_t>(c.outputs());
     int64_t each = (n + parts - 1) / parts;
-    if (c.version() < 18 && n % parts != 0)
-      c.refuse(fmt::format("{} elements in {} equal parts", n, parts));
+    if (c.version() < 18 && n % parts != 0) c.refuse(fmt::format("{} elements in {} equal parts", n, parts));
     sizes.emplace();
-    for (int64_t i = 0; i < parts; ++i)
-      sizes->push_back(std::clamp<int64_t>(n - i * each, 0, each));
+    for (int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<int64_t>(n - i * each, 0, each));
   }
   Ints begin(c.shape(0).size(), 0), counts = c.shape(0);
   int64_t at = 0;
@@ -226,8 +213,7 @@ void expand(Call& c) {
 
 void tile(Call& c) {
   Ints times = c.known_ints(1, "its repeats");
-  if (std::all_of(times.begin(), times.end(), [](int64_t t) { return t == 1; }))
-    return c.out(0, c.in(0));
+  if (std::all_of(times.begin(), times.end(), [](int64_t t) { return t == 1; })) return c.out(0, c.in(0));
   c.out(0, c.b.add("tile", {c.in(0)}, {{"multiples", times}}));
 }
 
@@ -236,8 +222,7 @@ Id take(Builder& b, Id x, const Ints& list, size_t axis) {
   return b.add("gather", {x, b.int_list(list)}, {{"axis", static_cast<int64_t>(axis)}});
 }
 
-Id pad_with_elements(Call& c, Id x, size_t axis, int64_t before, int64_t after,
-                     const std::string& mode) {
+Id pad_with_elements(Call& c, Id x, size_t axis, int64_t before, int64_t after, const std::string& mode) {
   int64_t n = c.b.shape(x)[axis];
   Ints list;
   for (int64_t i = -before; i < n + after; ++i) {
@@ -278,9 +263,7 @@ void pad(Call& c) {
   }
   x = b.slice(x, begin, counts);
   if (mode == "constant") {
-    Id value = c.version() < 11 ? b.filled(b.dtype(x), c.f("value", 0))
-               : c.has(2)       ? c.in(2)
-                                : b.filled(b.dtype(x), 0);
+    Id value = c.version() < 11 ? b.filled(b.dtype(x), c.f("value", 0)) : c.has(2) ? c.in(2) : b.filled(b.dtype(x), 0);
     value = b.reshape(value, {});
     if (b.is_constant(value)) return c.out(0, b.add("pad", {x, value}, {{"before", before}, {"after", after}}));
     // Zeros, and the value where the tensor is not.
@@ -291,8 +274,7 @@ void pad(Call& c) {
   }
   c.pass_over({"value"});
   c.pass_over_input(2);
-  if (mode != "edge" && mode != "wrap" && mode != "reflect")
-    c.refuse(fmt::format("mode '{}'", mode));
+  if (mode != "edge" && mode != "wrap" && mode != "reflect") c.refuse(fmt::format("mode '{}'", mode));
   for (size_t i = 0; i < rank; ++i)
     if (before[i] != 0 || after[i] != 0) x = pad_with_elements(c, x, i, before[i], after[i], mode);
   c.out(0, x);
@@ -312,8 +294,7 @@ void trilu(Call& c) {
   bool upper = c.i("upper", 1) != 0;
   std::vector<uint8_t> keep;
   for (int64_t r = 0; r < rows; ++r)
-    for (int64_t col = 0; col < columns; ++col)
-      keep.push_back((upper ? col >= r + k : col <= r + k) ? 1 : 0);
+    for (int64_t col = 0; col < columns; ++col) keep.push_back((upper ? col >= r + k : col <= r + k) ? 1 : 0);
   Id mask = b.constant(DType::kBool, {rows, columns}, std::move(keep));
   c.out(0, select(b, mask, c.in(0), b.filled_int(b.dtype(c.in(0)), 0)));
 }
@@ -344,7 +325,7 @@ void depth_to_space(Call& c) {
   int64_t out = s.channels / (s.block * s.block);
   const bool first = channels_first(c);
   Id x = b.reshape(c.in(0), first ? graph::Shape{s.n, out, s.block, s.block, s.h, s.w}
-                                          : graph::Shape{s.n, s.block, s.block, out, s.h, s.w});
+                                  : graph::Shape{s.n, s.block, s.block, out, s.h, s.w});
   x = b.transpose(x, first ? Ints{0, 1, 4, 2, 5, 3} : Ints{0, 3, 4, 1, 5, 2});
   c.out(0, b.reshape(x, {s.n, out, s.h * s.block, s.w * s.block}));
 }
@@ -383,8 +364,7 @@ void center_crop_pad(Call& c) {
   Id x = b.slice(c.in(0), begin, counts);
   bool padded = std::any_of(before.begin(), before.end(), [](int64_t v) { return v > 0; }) ||
                 std::any_of(after.begin(), after.end(), [](int64_t v) { return v > 0; });
-  if (padded)
-    x = b.add("pad", {x, b.filled(b.dtype(x), 0)}, {{"before", before}, {"after", after}});
+  if (padded) x = b.add("pad", {x, b.filled(b.dtype(x), 0)}, {{"before", before}, {"after", after}});
   c.out(0, x);
 }
 

@@ -15,8 +15,7 @@ Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm) {
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[static_cast<size_t>(axis)], order.back());
   Id turned = b.transpose(x, order);
-  Id out =
-      logarithm ? b.add("log_softmax", {turned}) : b.add("softmax", {turned}, {{"beta", 1.0f}});
+  Id out = logarithm ? b.add("log_softmax", {turned}) : b.add("softmax", {turned}, {{"beta", 1.0f}});
   return b.transpose(out, order);
 }
 
@@ -67,11 +66,8 @@ void over_rows(Call& c, Apply apply) {
   int64_t axis = b.axis(c.i("axis", c.version() < 13 ? 1 : -1), rank);
   if (c.version() >= 13) return c.out(0, apply(c.in(0), axis));
   const graph::Shape shape = c.shape(0);
-  int64_t rows =
-      std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
-  c.out(0, b.reshape(apply(b.reshape(c.in(0), {rows, graph::element_count(shape) /
-                                                         std::max<int64_t>(rows, 1)}),
-                           1),
+  int64_t rows = std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+  c.out(0, b.reshape(apply(b.reshape(c.in(0), {rows, graph::element_count(shape) / std::max<int64_t>(rows, 1)}), 1),
                      shape));
 }
 
@@ -119,8 +115,7 @@ void batch_normalization(Call& c) {
   int64_t rank = b.rank(c.in(0));
   // With constants the two lists are constants; the order of operations is the file's.
   Id centred = b.binary("sub", c.in(0), column(b, c.in(3), rank));
-  c.out(0, b.binary("add", b.binary("mul", centred, column(b, factor, rank)),
-                    column(b, c.in(2), rank)));
+  c.out(0, b.binary("add", b.binary("mul", centred, column(b, factor, rank)), column(b, c.in(2), rank)));
 }
 
 struct Moments {
@@ -140,7 +135,8 @@ Id mean_of_squares(Builder& b, Id x) {
 Moments moments_of(Builder& b, Id x, const Ints& axes, double epsilon) {
   Id mean = reduce(b, "mean", x, axes, true);
   Id centred = b.binary("sub", x, mean);
-  const bool rows = axes.size() == 1 && axes[0] + 1 == b.rank(x) && b.dtype(x) == DType::kF32 && b.type(x).elements() > 0;
+  const bool rows =
+      axes.size() == 1 && axes[0] + 1 == b.rank(x) && b.dtype(x) == DType::kF32 && b.type(x).elements() > 0;
   Id variance = rows ? mean_of_squares(b, centred) : reduce(b, "mean", b.binary("mul", centred, centred), axes, true);
   Id inverse = b.binary("div", 1.0, b.add("sqrt", {b.binary("add", variance, epsilon)}));
   return {centred, inverse, mean};
@@ -156,8 +152,8 @@ Id normalised_rows(Builder& b, Id x, int64_t axis, double epsilon, bool centred,
   std::vector<Id> operands = {b.reshape(x, rows)};
   for (Id list : {scale, bias}) operands.push_back(list.valid() ? b.reshape(list, {rows.back()}) : list);
   while (!operands.back().valid()) operands.pop_back();
-  return b.reshape(b.add("layer_normalization", operands, {{"epsilon", static_cast<float>(epsilon)}, {"centred", centred}}),
-                   shape);
+  return b.reshape(
+      b.add("layer_normalization", operands, {{"epsilon", static_cast<float>(epsilon)}, {"centred", centred}}), shape);
 }
 
 // Has the list an element for each place of a row that begins at the axis?
@@ -233,8 +229,7 @@ void group_normalization(Call& c) {
   Builder& b = c.b;
   const graph::Shape shape = c.shape(0);
   int64_t groups = c.i("num_groups", 0);
-  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0)
-    c.refuse("its groups do not fit the channels");
+  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0) c.refuse("its groups do not fit the channels");
   Id x = b.reshape(c.in(0), {shape[0], groups, graph::element_count(shape) / (shape[0] * groups)});
   Id out = b.reshape(normalised(b, x, 2, c.f("epsilon", 1e-5f)), shape);
   auto wide = [&](Id list) {
@@ -242,9 +237,7 @@ void group_normalization(Call& c) {
     int64_t n = b.type(list).elements();
     if (n == shape[1]) return column(b, list, b.rank(c.in(0)));
     if (n != groups) c.refuse("its scales do not fit the channels");
-    return column(b,
-                  b.reshape(b.broadcast(b.reshape(list, {groups, 1}), {groups, shape[1] / groups}),
-                            {shape[1]}),
+    return column(b, b.reshape(b.broadcast(b.reshape(list, {groups, 1}), {groups, shape[1] / groups}), {shape[1]}),
                   b.rank(c.in(0)));
   };
   c.out(0, b.binary("add", b.binary("mul", out, wide(c.in(1))), wide(c.in(2))));
@@ -253,8 +246,7 @@ void group_normalization(Call& c) {
 void mean_variance_normalization(Call& c) {
   Builder& b = c.b;
   Ints axes;
-  for (int64_t a : c.ints("axes").value_or(Ints{0, 2, 3}))
-    axes.push_back(b.axis(a, b.rank(c.in(0))));
+  for (int64_t a : c.ints("axes").value_or(Ints{0, 2, 3})) axes.push_back(b.axis(a, b.rank(c.in(0))));
   std::sort(axes.begin(), axes.end());
   Id mean = reduce(b, "mean", c.in(0), axes, true);
   Id centred = b.binary("sub", c.in(0), mean);
@@ -285,8 +277,7 @@ void lrn(Call& c) {
   front[1] = before;
   behind[1] = after;
   Id square = b.binary("mul", c.in(0), c.in(0));
-  Id padded =
-      b.add("pad", {square, b.filled(DType::kF32, 0.0)}, {{"before", front}, {"after", behind}});
+  Id padded = b.add("pad", {square, b.filled(DType::kF32, 0.0)}, {{"before", front}, {"after", behind}});
   Id sum;
   for (int64_t i = 0; i < size; ++i) {
     Ints begin(shape.size(), 0);
@@ -312,13 +303,10 @@ Id loss_of(Call& c, Id logarithms, Id labels, Id weights) {
   Ints all(static_cast<size_t>(shape[1]));
   std::iota(all.begin(), all.end(), 0);
   Id targets = b.reshape(b.cast(labels, DType::kI64), column_shape);
-  Id hit = b.cast(b.add("equal", {targets, b.reshape(b.int_list(all), places)}, {}, DType::kBool),
-                  DType::kF32);
-  if (weights.valid())
-    hit = b.binary("mul", hit, column(b, weights, static_cast<int64_t>(shape.size())));
+  Id hit = b.cast(b.add("equal", {targets, b.reshape(b.int_list(all), places)}, {}, DType::kBool), DType::kF32);
+  if (weights.valid()) hit = b.binary("mul", hit, column(b, weights, static_cast<int64_t>(shape.size())));
   if (c.find("ignore_index")) {
-    Id kept = b.add("not_equal", {targets, b.filled_int(DType::kI64, c.i("ignore_index", 0))}, {},
-                    DType::kBool);
+    Id kept = b.add("not_equal", {targets, b.filled_int(DType::kI64, c.i("ignore_index", 0))}, {}, DType::kBool);
     hit = b.binary("mul", hit, b.cast(kept, DType::kF32));
   }
   Id loss = b.add("neg", {reduce(b, "sum", b.binary("mul", hit, logarithms), {1}, false)});
@@ -333,9 +321,7 @@ Id loss_of(Call& c, Id logarithms, Id labels, Id weights) {
   return b.binary("div", sum, reduce(b, "sum", hit, axes_from(0, b.rank(hit)), false));
 }
 
-void negative_log_likelihood(Call& c) {
-  c.out(0, loss_of(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}));
-}
+void negative_log_likelihood(Call& c) { c.out(0, loss_of(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{})); }
 
 void softmax_cross_entropy(Call& c) {
   Id logarithms = softmax_of(c.b, c.in(0), 1, true);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of com.microsoft that onnxruntime's optimiser writes: each fuses an operator of ai.onnx with its neighbours.
+// Operators of com.microsoft that onnxruntime's optimiser writes: each fuses an operator of ai.onnx with its
+// neighbours.
 #include <fmt/format.h>
 
 #include "frontends/onnx/quantized.h"
@@ -71,12 +72,9 @@ void gelu(Call& c) {
 }
 
 constexpr Rule kRules[] = {
-    {"FusedConv", 1, fused_conv, "com.microsoft"},
-    {"FusedGemm", 1, fused_gemm, "com.microsoft"},
-    {"FusedMatMul", 1, fused_mat_mul, "com.microsoft"},
-    {"Gelu", 1, gelu<false>, "com.microsoft"},
-    {"BiasGelu", 1, gelu<false>, "com.microsoft"},
-    {"FastGelu", 1, gelu<true>, "com.microsoft"},
+    {"FusedConv", 1, fused_conv, "com.microsoft"},      {"FusedGemm", 1, fused_gemm, "com.microsoft"},
+    {"FusedMatMul", 1, fused_mat_mul, "com.microsoft"}, {"Gelu", 1, gelu<false>, "com.microsoft"},
+    {"BiasGelu", 1, gelu<false>, "com.microsoft"},      {"FastGelu", 1, gelu<true>, "com.microsoft"},
 };
 
 }  // namespace

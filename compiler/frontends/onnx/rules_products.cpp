@@ -31,12 +31,10 @@ Id matmul(Builder& b, Id x, Id y) {
   Id left = p.size() == 1 ? b.reshape(x, {1, p[0]}) : x;
   Id right = q.size() == 1 ? b.reshape(y, {q[0], 1}) : y;
   Id out;
-  if (b.dtype(x) != DType::kF32)
-    out = whole_product(b, left, right);
+  if (b.dtype(x) != DType::kF32) out = whole_product(b, left, right);
   else if (b.rank(right) == 2 && b.is_constant(right))
     out = b.add("fully_connected", {left, b.transpose(right, {1, 0})}, {{"keep_num_dims", true}});
-  else
-    out = b.add("batch_matmul", {left, right});
+  else out = b.add("batch_matmul", {left, right});
   graph::Shape to = b.shape(out);
   if (q.size() == 1) to.pop_back();
   if (p.size() == 1) to.erase(to.end() - (q.size() == 1 ? 1 : 2));
@@ -68,13 +66,11 @@ std::optional<Id> flattened_images(Builder& b, Id x) {
   if (op == nullptr || op->name() != "reshape") return std::nullopt;
   Id images = op->operands[0];
   const graph::Shape& shape = b.shape(images);
-  if (shape.size() != 4 || shape[0] != b.shape(x)[0] || shape[1] == 1 || shape[2] * shape[3] == 1)
-    return std::nullopt;
+  if (shape.size() != 4 || shape[0] != b.shape(x)[0] || shape[1] == 1 || shape[2] * shape[3] == 1) return std::nullopt;
   op = producer(graph, images);
   for (int step = 0; op != nullptr && step < kMostSteps; ++step) {
     if (op->name() == "transpose") {
-      bool nchw = op->attributes->print().front().second ==
-                  graph::attribute_text::print(Ints{0, 3, 1, 2});
+      bool nchw = op->attributes->print().front().second == graph::attribute_text::print(Ints{0, 3, 1, 2});
       return nchw ? std::optional(images) : std::nullopt;
     }
     if (op->operands.size() != 1 || b.shape(op->operands[0]) != shape) return std::nullopt;
@@ -118,8 +114,7 @@ void gemm(Call& c) {
   if (!real && (alpha != 1.0f || beta != 1.0f)) c.refuse("scaled products of whole numbers");
   Id out = matmul(b, x, turn_y ? b.transpose(y, {1, 0}) : y);
   if (alpha != 1.0f) out = b.binary("mul", out, alpha);
-  if (c.has(2))
-    out = b.widened("add", {out, beta == 1.0f ? c.in(2) : b.binary("mul", c.in(2), beta)});
+  if (c.has(2)) out = b.widened("add", {out, beta == 1.0f ? c.in(2) : b.binary("mul", c.in(2), beta)});
   c.out(0, out);
 }
 
@@ -158,10 +153,8 @@ void einsum(Call& c) {
   std::string left = equation.substr(0, arrow);
   std::vector<std::string> terms = {""};
   for (char l : left) {
-    if (l == ',')
-      terms.emplace_back();
-    else
-      terms.back() += l;
+    if (l == ',') terms.emplace_back();
+    else terms.back() += l;
   }
   if (terms.size() != c.inputs()) c.refuse("its equation does not fit its operands");
   // Dots stand for as many dimensions as the letters leave; upper case digits stand for them here.

@@ -127,8 +127,7 @@ void quantize_linear(Call& c) {
   }
   Id y = b.binary("div", x, spread(c, b.cast(c.in(1), DType::kF32), b.shape(x), block));
   if (range) y = b.add("round", {y});
-  if (c.has(2))
-    y = b.binary("add", y, spread(c, b.cast(c.in(2), DType::kF32), b.shape(x), block));
+  if (c.has(2)) y = b.binary("add", y, spread(c, b.cast(c.in(2), DType::kF32), b.shape(x), block));
   if (!range) return c.out(0, b.as_element(y, element, {.saturate = c.i("saturate", 1) != 0}));
   y = clamp(b, y, range->least, range->most);
   c.out(0, b.set_element(b.cast(y, form->carrier), element));
@@ -146,8 +145,7 @@ void dequantize_linear(Call& c) {
     return c.out(0, dequantized(b, c.in(0), *known));
   Id x = b.cast(c.in(0), type == DType::kI32 ? type : DType::kF32);
   if (c.has(2)) x = b.binary("sub", x, spread(c, b.cast(c.in(2), b.dtype(x)), b.shape(x), block));
-  Id real = b.binary("mul", b.cast(x, DType::kF32),
-                     spread(c, b.cast(c.in(1), DType::kF32), b.shape(x), block));
+  Id real = b.binary("mul", b.cast(x, DType::kF32), spread(c, b.cast(c.in(1), DType::kF32), b.shape(x), block));
   c.out(0, b.as_element(real, element));
 }
 
@@ -176,8 +174,7 @@ Id less_zero_point(Call& c, size_t i, bool rows) {
 void mat_mul_integer(Call& c) {
   Builder& b = c.b;
   Id x = less_zero_point(c, 0, true), y = less_zero_point(c, 1, false);
-  bool matrices =
-      b.rank(x) >= 2 && b.rank(y) >= 2 && b.shape(x).back() == b.shape(y)[b.shape(y).size() - 2];
+  bool matrices = b.rank(x) >= 2 && b.rank(y) >= 2 && b.shape(x).back() == b.shape(y)[b.shape(y).size() - 2];
   c.out(0, matrices ? exact_product(b, x, y) : matmul(b, x, y));
 }
 
@@ -235,8 +232,7 @@ void conv_integer(Call& c) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   const int64_t groups = c.i("group", 1);
-  if (in.size() < 3 || weights.size() != in.size())
-    c.refuse("its operands are no image and filters");
+  if (in.size() < 3 || weights.size() != in.size()) c.refuse("its operands are no image and filters");
   const WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
   if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
     c.refuse("its filters do not fit the image");

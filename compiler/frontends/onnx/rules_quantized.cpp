@@ -42,21 +42,18 @@ Weights weights_of(Call& c, size_t i, int channel) {
   const graph::Shape& shape = b.shape(x);
   int64_t inner = 1, channels = static_cast<int64_t>(given->scale.size());
   for (size_t d = static_cast<size_t>(channel) + 1; d < shape.size(); ++d) inner *= shape[d];
-  if (channels > 1 && shape[static_cast<size_t>(channel)] != channels)
-    c.refuse("scales that do not fit the weights");
+  if (channels > 1 && shape[static_cast<size_t>(channel)] != channels) c.refuse("scales that do not fit the weights");
   Ints values = *b.ints(x);
   Weights out{DType::kI8, {}, {given->scale, {}, channel}};
   bool fits = true;
   for (size_t at = 0; at < values.size(); ++at) {
-    int64_t v =
-        values[at] - given->zero[static_cast<size_t>(static_cast<int64_t>(at) / inner % channels)];
+    int64_t v = values[at] - given->zero[static_cast<size_t>(static_cast<int64_t>(at) / inner % channels)];
     fits = fits && v >= -128 && v <= 127;
     out.bytes.push_back(static_cast<uint8_t>(v));
   }
   out.quantization.zero_point.assign(given->scale.size(), 0);
   if (fits) return out;
-  if (channels > 1)
-    c.refuse("weights with several zero points that do not fit int8", "use symmetric weights");
+  if (channels > 1) c.refuse("weights with several zero points that do not fit int8", "use symmetric weights");
   int64_t shift = given->stored == DType::kI8 ? 128 : 0;
   out.type = DType::kU8;
   out.bytes.clear();
@@ -66,14 +63,11 @@ Weights weights_of(Call& c, size_t i, int channel) {
 }
 
 // In another order of dimensions, which has the channels at `channel`.
-Id weights_constant(Builder& b, const Weights& w, const graph::Shape& shape, const Ints& order,
-                    int channel) {
+Id weights_constant(Builder& b, const Weights& w, const graph::Shape& shape, const Ints& order, int channel) {
   Id id = b.transpose(b.constant(w.type, shape, w.bytes), order);
-  if (!b.is_constant(id))
-    b.stop("onnx-limit", "its weights are too large", "export a smaller model");
+  if (!b.is_constant(id)) b.stop("onnx-limit", "its weights are too large", "export a smaller model");
   graph::Tensor tensor = b.graph()[id];
-  Id out = b.constant(w.type, tensor.type.shape,
-                      {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
+  Id out = b.constant(w.type, tensor.type.shape, {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
   b.graph()[out].type.quantization = w.quantization;
   b.graph()[out].type.quantization.axis = w.quantization.scale.size() > 1 ? channel : 0;
   return out;
@@ -86,10 +80,8 @@ Id bias_constant(Call& c, size_t i, const Affine& x, const Weights& w, int64_t c
   if (!b.is_constant(id) || b.dtype(id) != DType::kI32 || b.type(id).elements() != channels)
     c.refuse("a bias that is no constant of int32");
   const graph::Tensor tensor = b.graph()[id];
-  Id out = b.constant(DType::kI32, {channels},
-                      {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
-  graph::Quantization q{w.quantization.scale, std::vector<int64_t>(w.quantization.scale.size(), 0),
-                        0};
+  Id out = b.constant(DType::kI32, {channels}, {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
+  graph::Quantization q{w.quantization.scale, std::vector<int64_t>(w.quantization.scale.size(), 0), 0};
   for (float& s : q.scale) s *= x.scale[0];
   b.graph()[out].type.quantization = q;
   return out;
@@ -106,15 +98,9 @@ std::vector<Setting> window_settings(const WindowAttributes& w) {
   size_t y = 0, x = w.dims() - 1;
   bool flat = w.dims() == 1;
   auto of = [&](const Ints& list, int64_t otherwise) { return flat ? otherwise : list[y]; };
-  return {{"stride_h", of(w.strides, 1)},
-          {"stride_w", w.strides[x]},
-          {"dilation_h", of(w.dilations, 1)},
-          {"dilation_w", w.dilations[x]},
-          {"pad_top", of(w.before, 0)},
-          {"pad_bottom", of(w.after, 0)},
-          {"pad_left", w.before[x]},
-          {"pad_right", w.after[x]},
-          onnxruntime_rounding()};
+  return {{"stride_h", of(w.strides, 1)}, {"stride_w", w.strides[x]},   {"dilation_h", of(w.dilations, 1)},
+          {"dilation_w", w.dilations[x]}, {"pad_top", of(w.before, 0)}, {"pad_bottom", of(w.after, 0)},
+          {"pad_left", w.before[x]},      {"pad_right", w.after[x]},    onnxruntime_rounding()};
 }
 
 void conv(Call& c) {
@@ -132,11 +118,10 @@ void conv(Call& c) {
   Id image = b.reshape(int8_of(b, c.in(0), x), as_image(in));
   std::vector<Id> operands = {
       nchw_to_nhwc(b, image),
-      weights_constant(b, w, as_image(weights), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1},
-                       depthwise ? 3 : 0)};
+      weights_constant(b, w, as_image(weights), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1}, depthwise ? 3 : 0)};
   if (c.has(8)) operands.push_back(bias_constant(c, 8, x, w, weights[0]));
-  Id out = b.add_typed(depthwise ? "depthwise_conv_2d" : "conv_2d", operands,
-                       window_settings(window), DType::kI8, y.int8());
+  Id out =
+      b.add_typed(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, window_settings(window), DType::kI8, y.int8());
   b.name(out, b.where().tensor + " (int8, NHWC)");
   out = nhwc_to_nchw(b, out);
   graph::Shape to = {in[0], weights[0]};
@@ -149,17 +134,14 @@ void global_average_pool(Call& c) {
   const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
   const graph::Shape shape = c.shape(0);
   const bool last = c.i("channels_last", 0) != 0;
-  if (shape.size() < 3 || shape.size() > 4)
-    c.refuse("a pool that is not over one or two dimensions");
+  if (shape.size() < 3 || shape.size() > 4) c.refuse("a pool that is not over one or two dimensions");
   Id image = int8_of(b, c.in(0), x);
   if (shape.size() == 3)
-    image =
-        b.reshape(image, last ? graph::Shape{shape[0], 1, shape[1], shape[2]} : as_image(shape));
+    image = b.reshape(image, last ? graph::Shape{shape[0], 1, shape[1], shape[2]} : as_image(shape));
   if (!last) image = nchw_to_nhwc(b, image);
-  Id out = b.add_typed(
-      "average_pool_2d", {image},
-      {{"filter_h", b.shape(image)[1]}, {"filter_w", b.shape(image)[2]}, onnxruntime_rounding()},
-      DType::kI8, y.int8());
+  Id out = b.add_typed("average_pool_2d", {image},
+                       {{"filter_h", b.shape(image)[1]}, {"filter_w", b.shape(image)[2]}, onnxruntime_rounding()},
+                       DType::kI8, y.int8());
   if (!last) out = nhwc_to_nchw(b, out);
   graph::Shape to = shape;
   for (size_t d = last ? 1 : 2; d < (last ? shape.size() - 1 : shape.size()); ++d) to[d] = 1;
@@ -179,25 +161,22 @@ void average_pool(Call& c) {
   Id real = average_of_windows(c, dequantized(b, c.in(0), operand_affine(c, 0)));
   Id place = b.binary("add", b.binary("div", real, static_cast<double>(y.scale[0])),
                       static_cast<double>(q.zero_point[0] + up));
-  Id out =
-      b.add_typed("quantize", {place}, {onnxruntime_rounding()}, DType::kI8, {{1.0f}, {-up}, 0});
+  Id out = b.add_typed("quantize", {place}, {onnxruntime_rounding()}, DType::kI8, {{1.0f}, {-up}, 0});
   finish(c, b.add_typed("as_stored", {out}, {}, DType::kI8, q), y.stored);
 }
 
 // ---------------------------------------------------------------- products
 
 // x times constant weights [depth, units], or [units, depth] if turned.
-Id layer(Call& c, Id x, const Affine& ax, size_t weights, bool turned, std::optional<size_t> bias,
-         const Affine& y) {
+Id layer(Call& c, Id x, const Affine& ax, size_t weights, bool turned, std::optional<size_t> bias, const Affine& y) {
   Builder& b = c.b;
   const int channel = turned ? 0 : 1;
   const Weights w = weights_of(c, weights, channel);
   const graph::Shape shape = c.shape(weights);
-  std::vector<Id> operands = {int8_of(b, x, ax),
-                              weights_constant(b, w, shape, turned ? Ints{0, 1} : Ints{1, 0}, 0)};
+  std::vector<Id> operands = {int8_of(b, x, ax), weights_constant(b, w, shape, turned ? Ints{0, 1} : Ints{1, 0}, 0)};
   if (bias) operands.push_back(bias_constant(c, *bias, ax, w, shape[static_cast<size_t>(channel)]));
-  return b.add_typed("fully_connected", operands, {{"keep_num_dims", true}, onnxruntime_rounding()},
-                     DType::kI8, y.int8());
+  return b.add_typed("fully_connected", operands, {{"keep_num_dims", true}, onnxruntime_rounding()}, DType::kI8,
+                     y.int8());
 }
 
 void mat_mul(Call& c) {
@@ -207,8 +186,8 @@ void mat_mul(Call& c) {
   if (b.is_constant(c.in(3)) && c.shape(3).size() == 2)
     return finish(c, layer(c, c.in(0), x, 3, false, std::nullopt, y), y.stored);
   const Affine w = operand_affine(c, 3);
-  Id out = b.add_typed("batch_matmul", {int8_of(b, c.in(0), x), int8_of(b, c.in(3), w)},
-                       {onnxruntime_rounding()}, DType::kI8, y.int8());
+  Id out = b.add_typed("batch_matmul", {int8_of(b, c.in(0), x), int8_of(b, c.in(3), w)}, {onnxruntime_rounding()},
+                       DType::kI8, y.int8());
   finish(c, out, y.stored);
 }
 
@@ -259,8 +238,7 @@ void sigmoid(Call& c) {
 void leaky_relu(Call& c) {
   const Affine y = known_affine(c, 3, 4);
   Id real = dequantized(c.b, c.in(0), operand_affine(c, 0));
-  finish(c, quantized(c.b, c.b.add("leaky_relu", {real}, {{"alpha", c.f("alpha", 0.01f)}}), y),
-         y.stored);
+  finish(c, quantized(c.b, c.b.add("leaky_relu", {real}, {{"alpha", c.f("alpha", 0.01f)}}), y), y.stored);
 }
 
 void concat(Call& c) {
@@ -274,8 +252,7 @@ void concat(Call& c) {
     operands.push_back(same ? int8_of(b, c.in(i), x) : quantized(b, dequantized(b, c.in(i), x), y));
   }
   int64_t axis = b.axis(c.i("axis", 0), b.rank(operands[0]));
-  finish(c, b.add_typed("concatenation", operands, {{"axis", axis}}, DType::kI8, y.int8()),
-         y.stored);
+  finish(c, b.add_typed("concatenation", operands, {{"axis", axis}}, DType::kI8, y.int8()), y.stored);
 }
 
 // ---------------------------------------------------------------- softmax
@@ -292,8 +269,7 @@ void softmax(Call& c) {
   std::iota(order.begin(), order.end(), 0);
   Id rows = int8_of(b, c.in(0), x);
   if (flat) {
-    int64_t outer =
-        std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
+    int64_t outer = std::accumulate(shape.begin(), shape.begin() + axis, int64_t{1}, std::multiplies<>());
     rows = b.reshape(rows, {outer, graph::element_count(shape) / std::max<int64_t>(outer, 1)});
   } else {
     std::swap(order[static_cast<size_t>(axis)], order.back());

@@ -36,8 +36,7 @@ Id apply(Call& c, const Function& f, Id x) {
   if (f.name == "relu") return b.add("relu", {x});
   if (f.name == "affine") return b.binary("add", b.binary("mul", x, f.alpha), f.beta);
   if (f.name == "leakyrelu") return b.add("leaky_relu", {x}, {{"alpha", f.alpha}});
-  if (f.name == "scaledtanh")
-    return b.binary("mul", b.add("tanh", {b.binary("mul", x, f.beta)}), f.alpha);
+  if (f.name == "scaledtanh") return b.binary("mul", b.add("tanh", {b.binary("mul", x, f.beta)}), f.alpha);
   if (f.name == "hardsigmoid") return clamp(b, b.binary("add", b.binary("mul", x, f.alpha), f.beta), 0.0, 1.0);
   if (f.name == "elu" && f.alpha == 1.0f) return b.add("elu", {x});
   if (f.name == "softsign") return b.binary("div", x, b.binary("add", b.add("abs", {x}), 1.0));
@@ -52,8 +51,7 @@ Function with_defaults(std::string name) {
 }
 
 // So many for each direction.
-std::vector<Function> functions_of(Call& c, size_t directions,
-                                   const std::vector<std::string>& usual) {
+std::vector<Function> functions_of(Call& c, size_t directions, const std::vector<std::string>& usual) {
   std::vector<std::string> names;
   if (const Attribute* a = c.find("activations"))
     for (std::string_view s : a->strings) names.emplace_back(s);
@@ -65,16 +63,12 @@ std::vector<Function> functions_of(Call& c, size_t directions,
   size_t next_alpha = 0, next_beta = 0;
   std::vector<Function> out;
   for (std::string& name : names) {
-    for (char& letter : name)
-      letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
+    for (char& letter : name) letter = letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter + 32) : letter;
     Function f = with_defaults(name);
     bool takes_beta = name == "affine" || name == "scaledtanh" || name == "hardsigmoid";
-    bool takes_alpha =
-        takes_beta || name == "leakyrelu" || name == "elu" || name == "thresholdedrelu";
-    if (takes_alpha && alpha != nullptr && next_alpha < alpha->floats.size())
-      f.alpha = alpha->floats[next_alpha++];
-    if (takes_beta && beta != nullptr && next_beta < beta->floats.size())
-      f.beta = beta->floats[next_beta++];
+    bool takes_alpha = takes_beta || name == "leakyrelu" || name == "elu" || name == "thresholdedrelu";
+    if (takes_alpha && alpha != nullptr && next_alpha < alpha->floats.size()) f.alpha = alpha->floats[next_alpha++];
+    if (takes_beta && beta != nullptr && next_beta < beta->floats.size()) f.beta = beta->floats[next_beta++];
     out.push_back(f);
   }
   return out;
@@ -83,8 +77,7 @@ std::vector<Function> functions_of(Call& c, size_t directions,
 // One direction: what does not change from step to step.
 class Layer {
  public:
-  Layer(Call& call, Kind kind, const Sizes& sizes, int64_t direction,
-        std::vector<Function> functions)
+  Layer(Call& call, Kind kind, const Sizes& sizes, int64_t direction, std::vector<Function> functions)
       : c_(call),
         b_(call.b),
         kind_(kind),
@@ -143,10 +136,8 @@ class Layer {
     graph::Shape all = c_.shape(input), want = shape;
     Ints begin(all.size(), 0);
     want.insert(want.begin(), 1);
-    if (all.size() != want.size() || direction >= all[0] ||
-        !std::equal(all.begin() + 1, all.end(), want.begin() + 1))
-      c_.refuse(fmt::format("its input {} of shape {} does not fit the others", input,
-                            graph::to_string(all)));
+    if (all.size() != want.size() || direction >= all[0] || !std::equal(all.begin() + 1, all.end(), want.begin() + 1))
+      c_.refuse(fmt::format("its input {} of shape {} does not fit the others", input, graph::to_string(all)));
     begin[0] = direction;
     return b_.reshape(b_.slice(c_.in(input), begin, want), shape);
   }
@@ -156,7 +147,8 @@ class Layer {
     const int64_t elements = b_.type(c_.in(input)).elements(), directions = c_.shape(1)[0];
     const int64_t each = elements / std::max<int64_t>(directions, 1);
     if ((each != 1 && each != columns) || each * directions != elements)
-      c_.refuse(fmt::format("its input {} of shape {} does not fit the others", input, graph::to_string(c_.shape(input))));
+      c_.refuse(
+          fmt::format("its input {} of shape {} does not fit the others", input, graph::to_string(c_.shape(input))));
     Id flat = b_.reshape(c_.in(input), {elements});
     bytes_[input - 8] = b_.slice(flat, {direction * each}, {each});
   }
@@ -188,8 +180,7 @@ class Layer {
 
   Id peep(Id x, Id cell, int64_t which) {
     if (!peephole_.valid()) return x;
-    return b_.binary("add", x,
-                     b_.binary("mul", cell, b_.slice(peephole_, {which * s_.hidden}, {s_.hidden})));
+    return b_.binary("add", x, b_.binary("mul", cell, b_.slice(peephole_, {which * s_.hidden}, {s_.hidden})));
   }
 
   void gru(Id x, Id& h) {
@@ -197,15 +188,13 @@ class Layer {
     Id update = gate(both, 0), reset = gate(both, 1), candidate;
     if (separate_) {
       Id state = product(h, 2, 1);
-      if (state_bias_.valid())
-        state = b_.binary("add", state, b_.slice(state_bias_, {2 * s_.hidden}, {s_.hidden}));
+      if (state_bias_.valid()) state = b_.binary("add", state, b_.slice(state_bias_, {2 * s_.hidden}, {s_.hidden}));
       candidate = b_.binary("mul", reset, state);
     } else {
       candidate = product(b_.binary("mul", reset, h), 2, 1);
     }
     candidate = of(1, b_.binary("add", gate(x, 2), candidate));
-    h = b_.binary("add", b_.binary("mul", b_.binary("sub", 1.0, update), candidate),
-                  b_.binary("mul", update, h));
+    h = b_.binary("add", b_.binary("mul", b_.binary("sub", 1.0, update), candidate), b_.binary("mul", update, h));
   }
 
   // Gates come as input, output, forget, cell.
@@ -233,9 +222,7 @@ class Layer {
 
 // Does a step belong to each sequence of the batch? Nothing if to all.
 Id mask_of(Builder& b, const std::optional<Ints>& lengths, int64_t step) {
-  if (!lengths ||
-      std::all_of(lengths->begin(), lengths->end(), [&](int64_t n) { return step < n; }))
-    return {};
+  if (!lengths || std::all_of(lengths->begin(), lengths->end(), [&](int64_t n) { return step < n; })) return {};
   std::vector<uint8_t> bytes;
   for (int64_t n : *lengths) bytes.push_back(step < n ? 1 : 0);
   auto batch = static_cast<int64_t>(bytes.size());
@@ -248,33 +235,27 @@ struct Results {
 
 class Network {
  public:
-  Network(Call& call, Kind kind)
-      : c_(call), b_(call.b), kind_(kind), batch_first_(call.i("layout", 0) != 0) {
+  Network(Call& call, Kind kind) : c_(call), b_(call.b), kind_(kind), batch_first_(call.i("layout", 0) != 0) {
     const graph::Shape x = c_.shape(0), r = c_.shape(2);
-    if (x.size() != 3 || r.size() != 3 || b_.dtype(c_.in(0)) != DType::kF32)
-      c_.refuse("its operands do not fit");
+    if (x.size() != 3 || r.size() != 3 || b_.dtype(c_.in(0)) != DType::kF32) c_.refuse("its operands do not fit");
     s_ = {x[batch_first_ ? 1 : 0], x[batch_first_ ? 0 : 1], x[2], is_dynamic(c_) ? r[1] : r[2]};
     if (c_.i("hidden_size", s_.hidden) != s_.hidden) c_.refuse("a hidden_size that is not that of its weights");
     if (s_.steps > kMostSteps)
       b_.stop("onnx-limit", fmt::format("a sequence of {} steps", s_.steps),
-              fmt::format(
-                  "at most {}: run the model step by step, with its state between them (--state)",
-                  kMostSteps));
+              fmt::format("at most {}: run the model step by step, with its state between them (--state)", kMostSteps));
     std::string way = c_.s("direction", "forward");
     if (way != "forward" && way != "reverse" && way != "bidirectional")
       c_.refuse(fmt::format("direction '{}'", escape_for_display(way)));
     directions_ = way == "bidirectional" ? 2 : 1;
     first_backwards_ = way == "reverse";
     lengths_ = c_.optional_ints(4, "its sequence_lens");
-    if (lengths_ && static_cast<int64_t>(lengths_->size()) != s_.batch)
-      c_.refuse("its sequence_lens do not fit");
+    if (lengths_ && static_cast<int64_t>(lengths_->size()) != s_.batch) c_.refuse("its sequence_lens do not fit");
   }
 
   void import() {
-    std::vector<std::string> usual = kind_ == Kind::kRnn ? std::vector<std::string>{"Tanh"}
-                                     : kind_ == Kind::kGru
-                                         ? std::vector<std::string>{"Sigmoid", "Tanh"}
-                                         : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
+    std::vector<std::string> usual = kind_ == Kind::kRnn   ? std::vector<std::string>{"Tanh"}
+                                     : kind_ == Kind::kGru ? std::vector<std::string>{"Sigmoid", "Tanh"}
+                                                           : std::vector<std::string>{"Sigmoid", "Tanh", "Tanh"};
     std::vector<Function> functions = functions_of(c_, static_cast<size_t>(directions_), usual);
     Id x = batch_first_ ? b_.transpose(c_.in(0), {1, 0, 2}) : c_.in(0);
     std::vector<Id> all, h, cell;
@@ -307,10 +288,8 @@ class Network {
     graph::Shape shape = c_.shape(input);
     Id x = batch_first_ && shape.size() == 3 ? b_.transpose(c_.in(input), {1, 0, 2}) : c_.in(input);
     if (b_.shape(x) != graph::Shape{directions_, s_.batch, s_.hidden})
-      c_.refuse(fmt::format("its input {} of shape {} does not fit the others", input,
-                            graph::to_string(shape)));
-    return b_.reshape(b_.slice(x, {direction, 0, 0}, {1, s_.batch, s_.hidden}),
-                      {s_.batch, s_.hidden});
+      c_.refuse(fmt::format("its input {} of shape {} does not fit the others", input, graph::to_string(shape)));
+    return b_.reshape(b_.slice(x, {direction, 0, 0}, {1, s_.batch, s_.hidden}), {s_.batch, s_.hidden});
   }
 
   Results run(Layer& layer, Id x, int64_t direction) {
@@ -321,8 +300,7 @@ class Network {
     for (int64_t i = 0; i < s_.steps; ++i) {
       int64_t at = backwards ? s_.steps - 1 - i : i;
       const graph::Shape shape = b_.shape(inputs);
-      Id now =
-          b_.reshape(b_.slice(inputs, {at, 0, 0}, {1, shape[1], shape[2]}), {shape[1], shape[2]});
+      Id now = b_.reshape(b_.slice(inputs, {at, 0, 0}, {1, shape[1], shape[2]}), {shape[1], shape[2]});
       Id next = h, next_cell = cell, seen;
       layer.step(now, next, next_cell);
       Id mask = mask_of(b_, lengths_, at);
@@ -332,8 +310,7 @@ class Network {
       all[static_cast<size_t>(at)] = b_.reshape(seen, {1, 1, s_.batch, s_.hidden});
     }
     Results out;
-    if (c_.wants(0))
-      out.all = all.size() == 1 ? all[0] : b_.add("concatenation", all, {{"axis", 0}});
+    if (c_.wants(0)) out.all = all.size() == 1 ? all[0] : b_.add("concatenation", all, {{"axis", 0}});
     out.h = b_.reshape(h, {1, s_.batch, s_.hidden});
     if (cell.valid()) out.cell = b_.reshape(cell, {1, s_.batch, s_.hidden});
     return out;

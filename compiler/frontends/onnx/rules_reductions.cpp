@@ -43,8 +43,7 @@ Axes axes_of(Call& c, int64_t input_since) {
   Axes out;
   out.keep = c.i("keepdims", 1) != 0;
   const bool may_be_noop = c.i("noop_with_empty_axes", 0) != 0;
-  std::optional<Ints> given =
-      c.version() >= input_since ? c.optional_ints(1, "its axes") : c.ints("axes");
+  std::optional<Ints> given = c.version() >= input_since ? c.optional_ints(1, "its axes") : c.ints("axes");
   int64_t rank = c.b.rank(c.in(0));
   out.noop = (!given || given->empty()) && may_be_noop;
   if (out.noop) return out;
@@ -71,8 +70,7 @@ void extreme(Call& c) {
   const std::string name = std::string(op) + (c.b.dtype(c.in(0)) == DType::kF32 ? "_nan" : "");
   c.out(0, axes.noop ? c.in(0) : reduce(c.b, name, c.in(0), axes.list, axes.keep));
 }
-constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "reduce_max", kMin[] = "reduce_min",
-               kProd[] = "reduce_prod";
+constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "reduce_max", kMin[] = "reduce_min", kProd[] = "reduce_prod";
 
 Id magnitude(Builder& b, Id x) {
   if (b.dtype(x) == DType::kF32) return b.add("abs", {x});
@@ -100,18 +98,14 @@ void function(Call& c) {
   Id x = c.in(0);
   auto sum = [&](Id v) { return axes.noop ? v : reduce(b, "sum", v, axes.list, axes.keep); };
   switch (form) {
-    case Form::kL1:
-      return c.out(0, sum(magnitude(b, x)));
+    case Form::kL1: return c.out(0, sum(magnitude(b, x)));
     case Form::kL2: {
       Id real = b.cast(x, DType::kF32);
       return c.out(0, b.cast(b.add("sqrt", {sum(b.binary("mul", real, real))}), b.dtype(x)));
     }
-    case Form::kLogSum:
-      return c.out(0, b.add("log", {sum(x)}));
-    case Form::kLogSumExp:
-      return c.out(0, log_sum_exp(b, x, axes));
-    case Form::kSumSquare:
-      return c.out(0, sum(b.widened("mul", {x, x})));
+    case Form::kLogSum: return c.out(0, b.add("log", {sum(x)}));
+    case Form::kLogSumExp: return c.out(0, log_sum_exp(b, x, axes));
+    case Form::kSumSquare: return c.out(0, sum(b.widened("mul", {x, x})));
   }
 }
 

@@ -41,8 +41,7 @@ double place_of(const Form& form, const Dimension& d, int64_t i) {
   }
   if (form.coordinates == "pytorch_half_pixel" && wanted == 1) return -0.5;
   const double centre = static_cast<double>((at + 0.5f) / step - 0.5f);
-  if (form.coordinates == "half_pixel_symmetric")
-    return centre + width / 2 * (1 - static_cast<double>(d.to) / wanted);
+  if (form.coordinates == "half_pixel_symmetric") return centre + width / 2 * (1 - static_cast<double>(d.to) / wanted);
   return centre;
 }
 
@@ -75,8 +74,7 @@ Weights weights_of(const Form& form, double ratio, double scale) {
   Weights out{first, {}};
   for (int64_t i = first; i <= 1 - first; ++i) {
     double x = (static_cast<double>(i) - ratio) * shrink;
-    out.of.push_back(form.mode == "cubic" ? cubic_weight(x, form.cubic)
-                                          : std::max(0.0, 1 - std::abs(x)));
+    out.of.push_back(form.mode == "cubic" ? cubic_weight(x, form.cubic) : std::max(0.0, 1 - std::abs(x)));
   }
   if (!form.antialias) return out;
   double sum = std::accumulate(out.of.begin(), out.of.end(), 0.0);
@@ -113,8 +111,7 @@ Taps taps_of(const Form& form, const Dimension& d) {
     for (size_t k = 0; k < w.of.size(); ++k)
       out.weights[k][static_cast<size_t>(i)] =
           static_cast<float>(form.exclude_outside && sum != 0 ? w.of[k] / sum : w.of[k]);
-    out.outside.push_back(form.coordinates == "tf_crop_and_resize" &&
-                          (x < 0 || x > static_cast<double>(d.from - 1)));
+    out.outside.push_back(form.coordinates == "tf_crop_and_resize" && (x < 0 || x > static_cast<double>(d.from - 1)));
   }
   return out;
 }
@@ -134,8 +131,7 @@ Id resize_axis(Call& c, Id x, size_t axis, const Form& form, const Dimension& d)
   for (size_t k = 0; k < taps.places.size(); ++k) {
     const std::vector<float>& w = taps.weights[k];
     if (std::all_of(w.begin(), w.end(), [](float v) { return v == 0; })) continue;
-    Id part =
-        b.add("gather", {x, b.int_list(taps.places[k])}, {{"axis", static_cast<int64_t>(axis)}});
+    Id part = b.add("gather", {x, b.int_list(taps.places[k])}, {{"axis", static_cast<int64_t>(axis)}});
     if (!std::all_of(w.begin(), w.end(), [](float v) { return v == 1; }))
       part = b.add("mul", {part, b.floats_of(w, line)});
     sum = sum.valid() ? b.add("add", {sum, part}) : part;
@@ -153,8 +149,7 @@ std::vector<Dimension> sizes_of(Call& c, const Ints& axes, const std::optional<I
   for (size_t i = 0; i < axes.size(); ++i) {
     int64_t from = c.shape(0)[static_cast<size_t>(axes[i])];
     double scale = sizes ? static_cast<double>((*sizes)[i]) / static_cast<double>(from) : scales[i];
-    double to =
-        sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(from));
+    double to = sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(from));
     if (!(scale > 0) || !(to >= 1) || to > 1e7) c.refuse("its scales or sizes give no shape");
     out.push_back({from, static_cast<int64_t>(to), scale});
   }
@@ -163,28 +158,24 @@ std::vector<Dimension> sizes_of(Call& c, const Ints& axes, const std::optional<I
   if (policy != "not_larger" && policy != "not_smaller")
     c.refuse(fmt::format("keep_aspect_ratio_policy '{}'", escape_for_display(policy)));
   double scale = out[0].scale;
-  for (const Dimension& d : out)
-    scale = policy == "not_larger" ? std::min(scale, d.scale) : std::max(scale, d.scale);
-  for (Dimension& d : out)
-    d = {d.from, static_cast<int64_t>(scale * static_cast<double>(d.from) + 0.5), scale};
+  for (const Dimension& d : out) scale = policy == "not_larger" ? std::min(scale, d.scale) : std::max(scale, d.scale);
+  for (Dimension& d : out) d = {d.from, static_cast<int64_t>(scale * static_cast<double>(d.from) + 0.5), scale};
   return out;
 }
 
-void resize_with(Call& c, const Form& form, const Ints& axes,
-                 const std::vector<Dimension>& dimensions) {
+void resize_with(Call& c, const Form& form, const Ints& axes, const std::vector<Dimension>& dimensions) {
   Builder& b = c.b;
   Id x = c.in(0);
   if (b.dtype(x) != DType::kF32 && form.mode != "nearest")
-    c.refuse(
-        fmt::format("{} interpolation of {}", escape_for_display(form.mode), name_of(b.dtype(x))),
-        "use float32");
+    c.refuse(fmt::format("{} interpolation of {}", escape_for_display(form.mode), name_of(b.dtype(x))), "use float32");
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dimension& d = dimensions[i];
     bool same = d.from == d.to && d.scale == 1 && form.coordinates != "tf_crop_and_resize";
     if (d.to < 1) c.refuse("its scales or sizes give no shape");
     constexpr int64_t kMost = 65536;  // for each of which there are places to be worked out
     if (d.to > kMost && !same)
-      b.stop("onnx-limit", fmt::format("it gives a dimension of {}, and at most {} are taken", d.to, kMost), "resize to fewer");
+      b.stop("onnx-limit", fmt::format("it gives a dimension of {}, and at most {} are taken", d.to, kMost),
+             "resize to fewer");
     if (!same) x = resize_axis(c, x, static_cast<size_t>(axes[i]), form, d);
   }
   c.out(0, x);
@@ -206,8 +197,8 @@ Form form_of(Call& c) {
   };
   one_of(form.mode, {"nearest", "linear", "cubic"});
   one_of(form.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  one_of(form.coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",
-                            "align_corners", "asymmetric", "tf_crop_and_resize"});
+  one_of(form.coordinates, {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                            "tf_crop_and_resize"});
   return form;
 }
 
@@ -231,12 +222,9 @@ void resize(Call& c) {
   if (has_sizes && c.has(2) && b.type(c.in(2)).elements() > 0) c.refuse("both scales and sizes");
   std::optional<Ints> sizes;
   std::vector<double> scales;
-  if (has_sizes)
-    sizes = c.known_ints(3, "its sizes");
-  else
-    scales = doubles(c, 2, "its scales");
-  if ((has_sizes ? sizes->size() : scales.size()) != axes.size())
-    c.refuse("its scales or sizes do not fit its axes");
+  if (has_sizes) sizes = c.known_ints(3, "its sizes");
+  else scales = doubles(c, 2, "its scales");
+  if ((has_sizes ? sizes->size() : scales.size()) != axes.size()) c.refuse("its scales or sizes do not fit its axes");
   std::vector<Dimension> dimensions = sizes_of(c, axes, sizes, scales);
   if (form.coordinates == "tf_crop_and_resize") {
     std::vector<double> roi = doubles(c, 1, "its region");
@@ -261,8 +249,7 @@ void resize_10(Call& c) {
   std::vector<double> scales;
   if (const Attribute* a = c.version() < 9 ? c.find("scales") : nullptr)
     scales.assign(a->floats.begin(), a->floats.end());
-  else
-    scales = doubles(c, 1, "its scales");
+  else scales = doubles(c, 1, "its scales");
   Ints axes(c.shape(0).size());
   std::iota(axes.begin(), axes.end(), 0);
   if (scales.size() != axes.size()) c.refuse("its scales do not fit its rank");

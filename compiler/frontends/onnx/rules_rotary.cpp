@@ -39,16 +39,13 @@ void rotary_embedding(Call& c) {
   const graph::Shape shape = b.shape(x);
   int64_t turned = c.i("rotary_embedding_dim", 0);
   if (turned == 0) turned = shape[3];
-  if (turned < 2 || turned % 2 != 0 || turned > shape[3])
-    c.refuse("its rotary_embedding_dim does not fit its operand");
+  if (turned < 2 || turned % 2 != 0 || turned > shape[3]) c.refuse("its rotary_embedding_dim does not fit its operand");
   const int64_t half = turned / 2;
   const bool interleaved = c.i("interleaved", 0) != 0;
-  Id cosine = table_of(c, 1, shape[0], shape[1], half),
-     sine = table_of(c, 2, shape[0], shape[1], half);
+  Id cosine = table_of(c, 1, shape[0], shape[1], half), sine = table_of(c, 2, shape[0], shape[1], half);
   graph::Shape part = {shape[0], shape[1], shape[2], half};
   auto piece = [&](int64_t which) {
-    return b.slice(x, {0, 0, 0, interleaved ? which : which * half}, part,
-                   {1, 1, 1, interleaved ? 2 : 1});
+    return b.slice(x, {0, 0, 0, interleaved ? which : which * half}, part, {1, 1, 1, interleaved ? 2 : 1});
   };
   Id first = piece(0), second = piece(1);
   Id real = b.binary("sub", b.binary("mul", cosine, first), b.binary("mul", sine, second));
@@ -57,8 +54,7 @@ void rotary_embedding(Call& c) {
   if (interleaved) {
     graph::Shape single = part;
     single.push_back(1);
-    out =
-        b.add("concatenation", {b.reshape(real, single), b.reshape(other, single)}, {{"axis", 4}});
+    out = b.add("concatenation", {b.reshape(real, single), b.reshape(other, single)}, {{"axis", 4}});
     out = b.reshape(out, {shape[0], shape[1], shape[2], turned});
   } else {
     out = b.add("concatenation", {real, other}, {{"axis", 3}});

@@ -24,14 +24,12 @@ void constant(Call& c) {
   Builder& b = c.b;
   auto size = [](size_t n) { return graph::Shape{static_cast<int64_t>(n)}; };
   if (const Attribute* a = c.find("value")) return c.out(0, c.tensor(*a));
-  if (const Attribute* a = c.find("value_float"))
-    return c.out(0, b.constant(DType::kF32, {}, bytes_of({a->f})));
+  if (const Attribute* a = c.find("value_float")) return c.out(0, b.constant(DType::kF32, {}, bytes_of({a->f})));
   if (const Attribute* a = c.find("value_floats"))
     return c.out(0, b.constant(DType::kF32, size(a->floats.size()), bytes_of(a->floats)));
   if (const Attribute* a = c.find("value_int")) return c.out(0, b.filled_int(DType::kI64, a->i));
   if (const Attribute* a = c.find("value_ints")) return c.out(0, b.int_list(a->ints));
-  b.stop("onnx-type", "a constant of strings, or a sparse one",
-         "export the model with tensors of numbers");
+  b.stop("onnx-type", "a constant of strings, or a sparse one", "export the model with tensors of numbers");
 }
 
 // Dimensions from `start` to `end`, both cut to what there is.
@@ -50,8 +48,7 @@ void size(Call& c) { c.out(0, c.b.filled_int(DType::kI64, graph::element_count(c
 graph::Shape known_shape(Call& c, size_t i) {
   Ints values = c.known_ints(i, "its shape");
   if (bounded_bytes(values, DType::kI64) < 0 || values.size() > limits::kMaxRank)
-    c.b.stop("onnx-limit", fmt::format("a tensor of shape {}", graph::to_string(values)),
-             "export a smaller model");
+    c.b.stop("onnx-limit", fmt::format("a tensor of shape {}", graph::to_string(values)), "export a smaller model");
   return values;
 }
 
@@ -89,10 +86,9 @@ void range(Call& c) {
   auto one = [&](size_t i) { return static_cast<Wide>((*b.ints(c.in(i)))[0]); };
   Wide start = one(0), limit = one(1), delta = one(2);
   Wide way = limit - start;
-  Wide count = delta == 0 ? -1
-               : (way == 0 || (way > 0) != (delta > 0))
-                   ? 0
-                   : (way + delta - (delta > 0 ? 1 : -1)) / delta;
+  Wide count = delta == 0                               ? -1
+               : (way == 0 || (way > 0) != (delta > 0)) ? 0
+                                                        : (way + delta - (delta > 0 ? 1 : -1)) / delta;
   if (count < 0 || count > 10'000'000) c.refuse("its numbers give no list");
   Ints values;
   for (Wide i = 0; i < count; ++i) values.push_back(static_cast<int64_t>(start + i * delta));

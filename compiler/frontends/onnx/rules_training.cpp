@@ -14,8 +14,7 @@ struct Tensors {
   Id rate, steps;  // f32
 
   Tensors(Call& c, size_t kinds) : count((c.inputs() - 2) / kinds) {
-    if (c.inputs() < 2 + kinds || (c.inputs() - 2) % kinds != 0 ||
-        c.outputs() > count * (kinds - 1))
+    if (c.inputs() < 2 + kinds || (c.inputs() - 2) % kinds != 0 || c.outputs() > count * (kinds - 1))
       c.refuse("its operands are not as many as it needs");
     rate = c.in(0);
     steps = c.b.cast(c.in(1), DType::kF32);
@@ -32,14 +31,12 @@ Id regularised(Call& c, const Tensors& t, size_t i) {
 void adagrad(Call& c) {
   Builder& b = c.b;
   Tensors t(c, 3);
-  Id rate = b.binary("div", t.rate,
-                     b.binary("add", b.binary("mul", t.steps, c.f("decay_factor", 0)), 1.0));
+  Id rate = b.binary("div", t.rate, b.binary("add", b.binary("mul", t.steps, c.f("decay_factor", 0)), 1.0));
   for (size_t i = 0; i < t.count; ++i) {
     Id gradient = regularised(c, t, i);
     Id squares = b.binary("add", t.of(c, 2, i), b.binary("mul", gradient, gradient));
     Id root = b.binary("add", b.add("sqrt", {squares}), c.f("epsilon", 1e-6f));
-    c.out(i,
-          b.binary("sub", t.of(c, 0, i), b.binary("div", b.binary("mul", rate, gradient), root)));
+    c.out(i, b.binary("sub", t.of(c, 0, i), b.binary("div", b.binary("mul", rate, gradient), root)));
     c.out(t.count + i, squares);
   }
 }
@@ -48,15 +45,13 @@ void momentum(Call& c) {
   Builder& b = c.b;
   Tensors t(c, 3);
   std::string mode = c.s("mode", "");
-  if (mode != "standard" && mode != "nesterov")
-    c.refuse("its mode is neither standard nor nesterov");
+  if (mode != "standard" && mode != "nesterov") c.refuse("its mode is neither standard nor nesterov");
   Id later = b.add("greater", {t.steps, b.filled(DType::kF32, 0)}, {}, DType::kBool);
   Id share = select(b, later, b.filled(DType::kF32, c.f("beta", 0)), b.filled(DType::kF32, 1));
   for (size_t i = 0; i < t.count; ++i) {
     Id gradient = regularised(c, t, i);
     double alpha = c.f("alpha", 0);
-    Id speed =
-        b.binary("add", b.binary("mul", t.of(c, 2, i), alpha), b.binary("mul", share, gradient));
+    Id speed = b.binary("add", b.binary("mul", t.of(c, 2, i), alpha), b.binary("mul", share, gradient));
     Id way = mode == "standard" ? speed : b.binary("add", gradient, b.binary("mul", speed, alpha));
     c.out(i, b.binary("sub", t.of(c, 0, i), b.binary("mul", t.rate, way)));
     c.out(t.count + i, speed);
@@ -66,9 +61,7 @@ void momentum(Call& c) {
 // From the second step on the rate makes up for averages that began with zero.
 Id corrected_rate(Call& c, const Tensors& t, float alpha, float beta) {
   Builder& b = c.b;
-  auto missing = [&](float base) {
-    return b.binary("sub", 1.0, b.add("pow", {b.filled(DType::kF32, base), t.steps}));
-  };
+  auto missing = [&](float base) { return b.binary("sub", 1.0, b.add("pow", {b.filled(DType::kF32, base), t.steps})); };
   Id later = b.add("greater", {t.steps, b.filled(DType::kF32, 0)}, {}, DType::kBool);
   // No zero is divided by where the quotient is not taken.
   Id divisor = select(b, later, missing(alpha), b.filled(DType::kF32, 1));
@@ -79,8 +72,7 @@ Id corrected_rate(Call& c, const Tensors& t, float alpha, float beta) {
 void adam(Call& c) {
   Builder& b = c.b;
   Tensors t(c, 4);
-  float alpha = c.f("alpha", 0.9f), beta = c.f("beta", 0.999f),
-        post = c.f("norm_coefficient_post", 0);
+  float alpha = c.f("alpha", 0.9f), beta = c.f("beta", 0.999f), post = c.f("norm_coefficient_post", 0);
   Id rate = corrected_rate(c, t, alpha, beta);
   auto average = [&](Id old, float share, Id now) {
     return b.binary("add", b.binary("mul", old, share), b.binary("mul", now, 1.0 - share));

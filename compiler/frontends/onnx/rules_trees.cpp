@@ -65,8 +65,7 @@ void add_weights(Call& c, const std::string& what, const Places& places, Forest&
   const Ints& nodes = list(c, what + "_nodeids", weights.size());
   const Ints& trees = list(c, what + "_treeids", weights.size());
   for (size_t i = 0; i < weights.size(); ++i)
-    forest.nodes[static_cast<size_t>(place_of(c, places, trees[i], nodes[i]))].weights.emplace_back(
-        ids[i], weights[i]);
+    forest.nodes[static_cast<size_t>(place_of(c, places, trees[i], nodes[i]))].weights.emplace_back(ids[i], weights[i]);
 }
 
 Forest forest_of(Call& c, const std::string& what, int64_t targets) {
@@ -75,13 +74,11 @@ Forest forest_of(Call& c, const std::string& what, int64_t targets) {
   const Attribute* modes = c.find("nodes_modes");
   const size_t count = modes == nullptr ? 0 : modes->strings.size();
   const Ints &trees = list(c, "nodes_treeids", count), &ids = list(c, "nodes_nodeids", count);
-  const Ints &features = list(c, "nodes_featureids", count),
-             &yes = list(c, "nodes_truenodeids", count);
+  const Ints &features = list(c, "nodes_featureids", count), &yes = list(c, "nodes_truenodeids", count);
   const Ints& no = list(c, "nodes_falsenodeids", count);
   const Attribute* missing = c.find("nodes_missing_value_tracks_true");
   const std::vector<float> values = float_list(c, "nodes_values");
-  if (values.size() != count ||
-      (missing != nullptr && !missing->ints.empty() && missing->ints.size() != count))
+  if (values.size() != count || (missing != nullptr && !missing->ints.empty() && missing->ints.size() != count))
     c.refuse("its nodes' values are not as many as its nodes");
   Places places;
   for (size_t i = 0; i < count; ++i) {
@@ -115,18 +112,15 @@ void put_sums(Call& c, Id sums, const Forest& forest, bool average) {
   const std::vector<float> base = float_list(c, "base_values");
   if (average) sums = b.binary("div", sums, static_cast<double>(forest.roots.size()));
   const auto count = static_cast<int64_t>(base.size());
-  if (!base.empty() && count != forest.targets)
-    c.refuse("its base values are not as many as its targets");
+  if (!base.empty() && count != forest.targets) c.refuse("its base values are not as many as its targets");
   if (!base.empty()) sums = b.binary("add", sums, b.floats_of(base, {count}));
-  if (forest.targets == 1 && c.s("post_transform", "NONE") != "NONE")
-    c.refuse("post_transform of one target");
+  if (forest.targets == 1 && c.s("post_transform", "NONE") != "NONE") c.refuse("post_transform of one target");
   c.out(0, transformed(c, sums));
 }
 
 bool is_average(Call& c) {
   std::string how = c.s("aggregate_function", "SUM");
-  if (how != "SUM" && how != "AVERAGE")
-    c.refuse(fmt::format("aggregate_function '{}'", escape_for_display(how)));
+  if (how != "SUM" && how != "AVERAGE") c.refuse(fmt::format("aggregate_function '{}'", escape_for_display(how)));
   return how == "AVERAGE";
 }
 
@@ -142,10 +136,8 @@ void several_classes(Call& c, Id sums, const Scored& scored, const Ints& labels)
   Builder& b = c.b;
   const std::vector<float> base = float_list(c, "base_values");
   const auto count = static_cast<int64_t>(labels.size());
-  if (!base.empty() && base.size() != labels.size())
-    c.refuse("its base values are not as many as its classes");
-  if (!scored.every && !scored.all_positive)
-    c.refuse("negative weights of classes that not every leaf of a tree has");
+  if (!base.empty() && base.size() != labels.size()) c.refuse("its base values are not as many as its classes");
+  if (!scored.every && !scored.all_positive) c.refuse("negative weights of classes that not every leaf of a tree has");
   if (!base.empty()) sums = b.binary("add", sums, b.floats_of(base, {count}));
   if (c.wants(1)) c.out(1, transformed(c, sums));
   if (!c.wants(0)) return;
@@ -153,8 +145,7 @@ void several_classes(Call& c, Id sums, const Scored& scored, const Ints& labels)
   std::vector<float> never(labels.size(), 0.0f);
   for (size_t i = 0; i < labels.size(); ++i)
     if (base.empty() && !scored.any[i]) never[i] = -std::numeric_limits<float>::infinity();
-  if (std::count(never.begin(), never.end(), 0.0f) != count)
-    sums = b.binary("add", sums, b.floats_of(never, {count}));
+  if (std::count(never.begin(), never.end(), 0.0f) != count) sums = b.binary("add", sums, b.floats_of(never, {count}));
   c.out(0, label_of(c, sums, labels));
 }
 
@@ -165,21 +156,17 @@ void two_classes(Call& c, Id sum, const Scored& scored, bool first, const Ints& 
   if (base.size() > (first ? 1 : 0)) c.refuse("base values of two classes with weights of one");
   if (!base.empty()) sum = b.binary("add", sum, double{base[0]});
   if (c.wants(0)) {
-    Id second = b.add("greater", {sum, b.filled(DType::kF32, scored.all_positive ? 0.5 : 0.0)}, {},
-                      DType::kBool);
+    Id second = b.add("greater", {sum, b.filled(DType::kF32, scored.all_positive ? 0.5 : 0.0)}, {}, DType::kBool);
     c.out(0, label_at(c, b.cast(b.reshape(second, {b.shape(sum)[0]}), DType::kI32), labels));
   }
   if (!c.wants(1)) return;
   const std::string how = c.s("post_transform", "NONE");
   auto beside = [&](Id other) { return b.add("concatenation", {other, sum}, {{"axis", 1}}); };
-  if (!first)
-    c.out(1, transformed(c, beside(b.filled(DType::kF32, 0, b.shape(sum)))));
-  else if (how == "LOGISTIC")
-    c.out(1, transformed(c, beside(b.add("neg", {sum}))));
+  if (!first) c.out(1, transformed(c, beside(b.filled(DType::kF32, 0, b.shape(sum)))));
+  else if (how == "LOGISTIC") c.out(1, transformed(c, beside(b.add("neg", {sum}))));
   else if (how == "NONE" || how == "SOFTMAX")
     c.out(1, beside(scored.all_positive ? b.binary("sub", 1.0, sum) : b.add("neg", {sum})));
-  else
-    c.refuse(fmt::format("post_transform '{}'", escape_for_display(how)));
+  else c.refuse(fmt::format("post_transform '{}'", escape_for_display(how)));
 }
 
 void tree_ensemble_classifier(Call& c) {
@@ -224,8 +211,7 @@ struct NewForest {
   Forest out;
 
   int64_t leaf(int64_t at) {
-    if (at < 0 || at >= static_cast<int64_t>(leaf_targets.size()) ||
-        at >= static_cast<int64_t>(leaf_weights.size()))
+    if (at < 0 || at >= static_cast<int64_t>(leaf_targets.size()) || at >= static_cast<int64_t>(leaf_weights.size()))
       c.refuse("a node leads to a leaf that is none");
     TreeNode n;
     n.leaf = true;
@@ -254,8 +240,7 @@ struct NewForest {
         continue;
       }
       const int64_t made = leaf(to);
-      (side ? out.nodes[static_cast<size_t>(node)].if_true
-            : out.nodes[static_cast<size_t>(node)].if_false) = made;
+      (side ? out.nodes[static_cast<size_t>(node)].if_true : out.nodes[static_cast<size_t>(node)].if_false) = made;
     }
   }
 
@@ -297,8 +282,7 @@ void tree_ensemble(Call& c) {
     c.refuse("the lists of its nodes are not of one length");
   f.out.targets = c.i("n_targets", 1);
   const int64_t aggregate = c.i("aggregate_function", 1), transform = c.i("post_transform", 0);
-  if (f.out.targets < 1 || f.out.targets > kMostTargets)
-    c.refuse(fmt::format("{} targets", f.out.targets));
+  if (f.out.targets < 1 || f.out.targets > kMostTargets) c.refuse(fmt::format("{} targets", f.out.targets));
   if (aggregate != 0 && aggregate != 1) c.refuse(fmt::format("aggregate_function {}", aggregate));
   if (transform != 0) c.refuse(fmt::format("post_transform {}", transform));
   for (int64_t root : known(c, "tree_roots")) f.add_tree(root);

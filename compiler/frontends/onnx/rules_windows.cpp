@@ -18,9 +18,8 @@ namespace windows {
 namespace {
 
 std::vector<Setting> window_settings(const WindowAttributes& w) {
-  return {{"stride_h", w.strides[0]},     {"stride_w", w.strides[1]},
-          {"dilation_h", w.dilations[0]}, {"dilation_w", w.dilations[1]},
-          {"pad_top", w.before[0]},       {"pad_bottom", w.after[0]},
+  return {{"stride_h", w.strides[0]},     {"stride_w", w.strides[1]}, {"dilation_h", w.dilations[0]},
+          {"dilation_w", w.dilations[1]}, {"pad_top", w.before[0]},   {"pad_bottom", w.after[0]},
           {"pad_left", w.before[1]},      {"pad_right", w.after[1]}};
 }
 
@@ -67,13 +66,11 @@ void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
 Id conv_of_slices(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups) {
   Builder& b = c.b;
   const graph::Shape in = b.shape(x), weights = b.shape(filters);
-  int64_t outputs = weights[0] / groups, channels = weights[1],
-          pixels = graph::element_count(w.out);
+  int64_t outputs = weights[0] / groups, channels = weights[1], pixels = graph::element_count(w.out);
   int64_t taps = graph::element_count(w.kernel);
   std::vector<Id> columns;
-  for_each_tap(c, pad_spatial(b, x, w, 0.0), w, [&](Id slice) {
-    columns.push_back(b.reshape(slice, {in[0], groups, 1, channels, pixels}));
-  });
+  for_each_tap(c, pad_spatial(b, x, w, 0.0), w,
+               [&](Id slice) { columns.push_back(b.reshape(slice, {in[0], groups, 1, channels, pixels})); });
   Id all = columns.size() == 1 ? columns[0] : b.add("concatenation", columns, {{"axis", 2}});
   all = b.reshape(all, {in[0], groups, taps * channels, pixels});
   Id filter = b.reshape(filters, {groups, outputs, channels, taps});
@@ -91,8 +88,7 @@ Id conv_2d(Call& c, Id image, Id filters, const WindowAttributes& w, int64_t gro
                               b.transpose(filters, depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1})};
   biased = c.has(2) && b.is_constant(c.in(2));
   if (biased) operands.push_back(c.in(2));
-  return nhwc_to_nchw(
-      b, b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, window_settings(w)));
+  return nhwc_to_nchw(b, b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, window_settings(w)));
 }
 
 // Signals as images of one row.
@@ -115,8 +111,7 @@ void conv(Call& c) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   int64_t groups = c.i("group", 1);
-  if (in.size() < 3 || weights.size() != in.size())
-    c.refuse("its operands are no image and filters");
+  if (in.size() < 3 || weights.size() != in.size()) c.refuse("its operands are no image and filters");
   WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
   bool fits = groups >= 1 && in[1] == weights[1] * groups && weights[0] % groups == 0;
   if (!fits) c.refuse("its filters do not fit the image");
@@ -176,8 +171,8 @@ Id first_of_windows(Call& c, const WindowAttributes& w) {
 Id max_of_slices(Call& c, const WindowAttributes& w) {
   Builder& b = c.b;
   DType type = b.dtype(c.in(0));
-  double lowest = type == DType::kF32 ? -std::numeric_limits<float>::infinity()
-                                      : static_cast<double>(int_range(type).min);
+  double lowest =
+      type == DType::kF32 ? -std::numeric_limits<float>::infinity() : static_cast<double>(int_range(type).min);
   Id out;
   if (type == DType::kF32 && !begins_with_first(c, w)) {
     out = b.filled(type, std::numeric_limits<float>::lowest());
@@ -207,7 +202,8 @@ void max_and_places(Call& c, const WindowAttributes& w) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0);
   const bool columns = c.i("storage_order", 0) != 0;
-  if (graph::element_count(in) > int64_t{1} << 22) c.refuse("places in more than 4,194,304 elements", "use a smaller image");
+  if (graph::element_count(in) > int64_t{1} << 22)
+    c.refuse("places in more than 4,194,304 elements", "use a smaller image");
   if (!w.is_inside()) c.refuse("a maximum with its place, of windows that lie in the padding altogether");
   Ints places(static_cast<size_t>(graph::element_count(in)));
   std::iota(places.begin(), places.end(), int64_t{0});
@@ -221,8 +217,8 @@ void max_and_places(Call& c, const WindowAttributes& w) {
     c.refuse("places by columns of more than two dimensions");
   }
   const DType type = b.dtype(c.in(0));
-  const double lowest = type == DType::kF32 ? -std::numeric_limits<float>::infinity()
-                                            : static_cast<double>(int_range(type).min);
+  const double lowest =
+      type == DType::kF32 ? -std::numeric_limits<float>::infinity() : static_cast<double>(int_range(type).min);
   std::vector<Id> values, indices;
   for_each_tap(c, pad_spatial(b, c.in(0), w, lowest), w, [&](Id slice) { values.push_back(slice); });
   Id numbers = b.reshape(b.int_list(places), in);
@@ -246,8 +242,7 @@ void max_pool(Call& c) {
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   if (c.wants(1)) return max_and_places(c, w);
   c.pass_over({"storage_order"});
-  bool plain = w.dims() == 2 && b.dtype(c.in(0)) == DType::kF32 && w.is_inside() &&
-               w.dilations == Ints{1, 1};
+  bool plain = w.dims() == 2 && b.dtype(c.in(0)) == DType::kF32 && w.is_inside() && w.dilations == Ints{1, 1};
   const DType type = b.dtype(c.in(0));
   const bool bytes = type == DType::kI8 || type == DType::kU8;
   if (bytes && w.dims() == 2 && w.is_inside() && w.dilations == Ints{1, 1}) return c.out(0, max_of_bytes(c, w));
@@ -273,8 +268,7 @@ Id counts_of(Call& c, const WindowAttributes& w, bool with_padding) {
       for (int64_t k = 0; k < w.kernel[i]; ++k) {
         int64_t x = o * w.strides[i] + k * w.dilations[i] - w.before[i];
         // What rounding up added behind the padding never counts.
-        inside += with_padding ? (x < w.in[i] + w.asked_after[i] ? 1 : 0)
-                               : (x >= 0 && x < w.in[i] ? 1 : 0);
+        inside += with_padding ? (x < w.in[i] + w.asked_after[i] ? 1 : 0) : (x >= 0 && x < w.in[i] ? 1 : 0);
       }
       counts[at] *= static_cast<float>(inside);
     }
@@ -327,8 +321,7 @@ Id norm(Builder& b, int64_t p, Id x, const std::function<Id(Id)>& sum) {
   Id magnitude = b.add("abs", {x});
   if (p == 1) return sum(magnitude);
   if (p == 2) return b.add("sqrt", {sum(b.binary("mul", x, x))});
-  return b.binary("pow", sum(b.binary("pow", magnitude, static_cast<double>(p))),
-                  1.0 / static_cast<double>(p));
+  return b.binary("pow", sum(b.binary("pow", magnitude, static_cast<double>(p))), 1.0 / static_cast<double>(p));
 }
 
 void lp_pool(Call& c) {
@@ -351,8 +344,7 @@ constexpr char kMean[] = "mean", kMax[] = "reduce_max";
 
 void global_lp_pool(Call& c) {
   Ints axes = spatial_axes(c);
-  c.out(0,
-        norm(c.b, c.i("p", 2), c.in(0), [&](Id x) { return reduce(c.b, "sum", x, axes, true); }));
+  c.out(0, norm(c.b, c.i("p", 2), c.in(0), [&](Id x) { return reduce(c.b, "sum", x, axes, true); }));
 }
 
 // Values at the places that MaxPool told; the rest is 0. Another shape that is asked for has zeros behind.

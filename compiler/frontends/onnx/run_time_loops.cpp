@@ -35,8 +35,7 @@ Id replaced(Builder& b, Id whole, Id element, Id turn, bool backwards) {
   one[0] = 1;
   Id at = backwards ? b.binary("sub", b.filled_int(DType::kI64, shape[0] - 1), turn) : turn;
   at = b.reshape(at, {1});
-  if (shape.size() > 1)
-    at = b.add("concatenation", {at, b.int_list(Ints(shape.size() - 1, 0))}, {{"axis", 0}});
+  if (shape.size() > 1) at = b.add("concatenation", {at, b.int_list(Ints(shape.size() - 1, 0))}, {{"axis", 0}});
   const int32_t kind = b.element(element);
   return b.set_element(b.add("dynamic_update_slice", {whole, b.reshape(element, one), at}), kind);
 }
@@ -57,8 +56,8 @@ bool Importer::depends(const Graph& body, std::set<std::string_view> seeds, size
   for (bool more = true; more;) {
     for (const Node& node : body.nodes) {
       if (node.type == "Shape" || node.type == "Size") continue;
-      const bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                     [&](std::string_view n) { return seeds.contains(n); });
+      const bool reads =
+          std::any_of(node.inputs.begin(), node.inputs.end(), [&](std::string_view n) { return seeds.contains(n); });
       if (reads || has_graphs_that_read(node, seeds)) seeds.insert(node.outputs.begin(), node.outputs.end());
     }
     more = false;
@@ -119,7 +118,8 @@ void Importer::change_operands(const LoopForm& form, Importer& inner, WhileBody&
     auto type = [&](Id id) { return element_type_name(b.element(id)) + " " + graph::to_string(b.shape(id)); };
     if (type(before) != type(after))
       b.stop("onnx-shape",
-             fmt::format("value {} that goes from turn to turn is {} at first and {} after a turn", i, type(before), type(after)),
+             fmt::format("value {} that goes from turn to turn is {} at first and {} after a turn", i, type(before),
+                         type(after)),
              "both must be of one type and shape, unless the number of turns is known while compiling");
     if (b.type(after).elements() == 0)
       b.stop("onnx-empty", "what goes from turn to turn has no elements", "export the model with fixed shapes");
@@ -149,14 +149,18 @@ void Importer::add_rows(const LoopForm& form, Importer& inner, WhileBody& loop) 
     graph::Shape whole = b.shape(element);
     whole.insert(whole.begin(), static_cast<int64_t>(std::clamp(most, 0.0, 1e15)));
     if (most >= 0 && bounded_bytes(whole, b.dtype(element)) < 0)
-      b.stop("onnx-limit", fmt::format("every turn adds to its output {}, and {:.0f} turns need too many bytes", states + i, most),
+      b.stop("onnx-limit",
+             fmt::format("every turn adds to its output {}, and {:.0f} turns need too many bytes", states + i, most),
              "give the loop a smaller number of turns, or leave that output out");
     if (most < 0)
-      b.stop("onnx-constant",
-             fmt::format("every turn adds to its output {}, and how many turns it makes at most must be known while compiling",
-                         states + i),
-             "give the loop a constant as its largest number of turns, as small as it can be, or leave that output out");
-    const Id room = builder_.broadcast(builder_.reshape(builder_.filled_int(b.dtype(element), 0), Ints(whole.size(), 1)), whole);
+      b.stop(
+          "onnx-constant",
+          fmt::format(
+              "every turn adds to its output {}, and how many turns it makes at most must be known while compiling",
+              states + i),
+          "give the loop a constant as its largest number of turns, as small as it can be, or leave that output out");
+    const Id room =
+        builder_.broadcast(builder_.reshape(builder_.filled_int(b.dtype(element), 0), Ints(whole.size(), 1)), whole);
     const Id before = while_operand(loop, room, "rows", true, inner);
     loop.after.back() = replaced(b, before, element, loop.before[0], form.given_backwards[i]);
   }
@@ -166,8 +170,7 @@ void Importer::add_rows(const LoopForm& form, Importer& inner, WhileBody& loop) 
 Id Importer::goes_on_in(Builder& b, const LoopForm& form, const WhileBody& loop, const std::vector<Id>& given) {
   Id goes_on;
   if (form.most.valid()) {
-    const Id most = loop.limit ? given[*loop.limit]
-                               : b.filled_int(DType::kI64, builder_.ints(form.most)->at(0));
+    const Id most = loop.limit ? given[*loop.limit] : b.filled_int(DType::kI64, builder_.ints(form.most)->at(0));
     goes_on = b.add("less", {given[0], most}, {}, DType::kBool);
   }
   if (loop.going) {
@@ -220,7 +223,8 @@ bool Importer::add_while(const Node& node, const Graph& body, LoopForm form, con
   good = good && read_while_body(body, form, versions, scope, depth, inner, loop);
   auto settle = [&] {
     if (form.decides && inner.builder_.dtype(loop.outputs[0]) != DType::kBool)
-      inner.builder_.stop("onnx-type", "the condition of its body is no bool", "the file is damaged; export the model again");
+      inner.builder_.stop("onnx-type", "the condition of its body is no bool",
+                          "the file is damaged; export the model again");
     change_operands(form, inner, loop);
     add_rows(form, inner, loop);
     for (Id& id : loop.after) {

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <filesystem>
 
-
 namespace aotc::frontends::onnx {
 
 namespace {
@@ -15,8 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 bool is_invalid(Diagnostics& told, const Location& at, std::string message) {
-  told.error(at, "onnx-invalid", std::move(message))
-      .help("the file is damaged; export the model again");
+  told.error(at, "onnx-invalid", std::move(message)).help("the file is damaged; export the model again");
   return false;
 }
 
@@ -53,8 +51,7 @@ int64_t bounded_bytes(const graph::Shape& shape, DType dtype) {
   return std::find(shape.begin(), shape.end(), 0) != shape.end() ? 0 : bytes;
 }
 
-bool TensorReader::external(const Tensor& from, const Location& at, graph::ConstantView& data,
-                            Diagnostics& told) {
+bool TensorReader::external(const Tensor& from, const Location& at, graph::ConstantView& data, Diagnostics& told) {
   std::string_view location;
   uint64_t offset = 0;
   std::optional<uint64_t> length;
@@ -68,39 +65,31 @@ bool TensorReader::external(const Tensor& from, const Location& at, graph::Const
     if (key == "length") length = number.value_or(0);
   }
   if (location.empty() || !good)
-    return is_invalid(
-        told, at, "its data lies in another file, and the file, offset or length is no such thing");
+    return is_invalid(told, at, "its data lies in another file, and the file, offset or length is no such thing");
   std::string name(location);
   std::string shown = escape_for_display(name);
   fs::path path(name);
   bool relative = path.is_relative() && name.find('\0') == std::string::npos &&
                   std::find(path.begin(), path.end(), "..") == path.end();
   if (!relative)
-    return is_outside(
-        told, at, fmt::format("its data lies in '{}', outside of the model's directory", shown));
+    return is_outside(told, at, fmt::format("its data lies in '{}', outside of the model's directory", shown));
   auto [entry, is_new] = files_.try_emplace(name);
   if (is_new) {
     std::error_code error;
     fs::path folder = fs::path(file_).parent_path();
     fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
     fs::path real = error ? fs::path() : fs::canonical(root / path, error);
-    if (error)
-      return is_outside(told, at, fmt::format("its data lies in '{}', which is not there", shown));
+    if (error) return is_outside(told, at, fmt::format("its data lies in '{}', which is not there", shown));
     if (!fs::relative(real, root, error).native().compare(0, 2, "..") || error)
-      return is_outside(
-          told, at,
-          fmt::format("its data lies in '{}', a link out of the model's directory", shown));
+      return is_outside(told, at, fmt::format("its data lies in '{}', a link out of the model's directory", shown));
     auto bytes = map_file(real.string(), told);
     if (!bytes) return false;
     entry->second = std::move(*bytes);
   }
-  if (!entry->second)
-    return is_outside(told, at, fmt::format("its data lies in '{}', which cannot be read", shown));
+  if (!entry->second) return is_outside(told, at, fmt::format("its data lies in '{}', which cannot be read", shown));
   uint64_t size = entry->second->size();
   if (offset > size || (length && *length > size - offset))
-    return is_outside(
-        told, at,
-        fmt::format("its data lies beyond the end of '{}', which has {} bytes", shown, size));
+    return is_outside(told, at, fmt::format("its data lies beyond the end of '{}', which has {} bytes", shown, size));
   data.owner = entry->second->owner();
   data.bytes = entry->second->bytes().subspan(offset, length ? *length : size - offset);
   return true;
@@ -114,8 +103,7 @@ std::map<std::string, FileBytes> TensorReader::files() const {
 }
 
 // Numbers of a typed field as so many bytes of the type; false if they are not as many.
-bool TensorReader::typed(const Tensor& from, DType stored, size_t bytes,
-                         std::vector<uint8_t>& out) const {
+bool TensorReader::typed(const Tensor& from, DType stored, size_t bytes, std::vector<uint8_t>& out) const {
   auto size = static_cast<size_t>(size_of(stored));
   if (is_float(stored)) {
     for (Bytes run : stored == DType::kF32 ? from.floats : from.doubles) {
@@ -139,8 +127,8 @@ bool TensorReader::typed(const Tensor& from, DType stored, size_t bytes,
   return out.size() == bytes;
 }
 
-bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorType& type,
-                        graph::ConstantView& value, Diagnostics& told) {
+bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorType& type, graph::ConstantView& value,
+                        Diagnostics& told) {
   auto form = form_of(from.type);
   if (!form) {
     told.error(at, "onnx-type", fmt::format("a constant of {}", element_type_name(from.type)))
@@ -152,15 +140,12 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
   int64_t bytes = bounded_bytes(type.shape, form->stored);
   if (bytes < 0 || type.shape.size() > limits::kMaxRank) {
     told.error(at, "onnx-limit",
-               fmt::format("a constant of shape {} is larger than aotc takes",
-                           graph::to_string(type.shape)))
-        .help(fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes,
-                          limits::kMaxRank));
+               fmt::format("a constant of shape {} is larger than aotc takes", graph::to_string(type.shape)))
+        .help(fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
     return false;
   }
   if (form->packed) bytes = (bytes + 1) / 2;
-  if (from.segmented)
-    return is_invalid(told, at, "its data is in segments, which no exporter writes");
+  if (from.segmented) return is_invalid(told, at, "its data is in segments, which no exporter writes");
   if (from.external) {
     if (!external(from, at, value, told)) return false;
   } else if (from.has_raw) {
@@ -168,14 +153,12 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
   } else {
     std::vector<uint8_t> own;
     if (!typed(from, form->packed ? DType::kU8 : form->stored, static_cast<size_t>(bytes), own))
-      return is_invalid(
-          told, at, fmt::format("its data are not the {} elements of its shape", type.elements()));
+      return is_invalid(told, at, fmt::format("its data are not the {} elements of its shape", type.elements()));
     value = graph::own_bytes(std::move(own));
   }
   if (static_cast<int64_t>(value.bytes.size()) != bytes)
-    return is_invalid(
-        told, at,
-        fmt::format("it has {} bytes of data, and its shape needs {}", value.bytes.size(), bytes));
+    return is_invalid(told, at,
+                      fmt::format("it has {} bytes of data, and its shape needs {}", value.bytes.size(), bytes));
   if (form->format || form->packed) {
     value = graph::own_bytes(to_carrier(*form, value.bytes.data(), type.elements()));
     return true;

@@ -31,20 +31,18 @@ int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
 class TensorReader {
  public:
   // `file`: the name of the model that the user typed.
-  TensorReader(FileBytes bytes, std::string file)
-      : bytes_(std::move(bytes)), file_(std::move(file)) {}
+  TensorReader(FileBytes bytes, std::string file) : bytes_(std::move(bytes)), file_(std::move(file)) {}
 
   // The type and the bytes are those inside the graph (element_types.h). Reports [onnx-invalid],
   // [onnx-type], [onnx-limit], [onnx-external].
-  bool read(const Tensor& from, const Location& at, graph::TensorType& type,
-            graph::ConstantView& value, Diagnostics& told);
+  bool read(const Tensor& from, const Location& at, graph::TensorType& type, graph::ConstantView& value,
+            Diagnostics& told);
 
   // The files beside the model that were read, by their path in the model.
   std::map<std::string, FileBytes> files() const;
 
  private:
-  bool external(const Tensor& from, const Location& at, graph::ConstantView& data,
-                Diagnostics& told);
+  bool external(const Tensor& from, const Location& at, graph::ConstantView& data, Diagnostics& told);
   bool typed(const Tensor& from, DType stored, size_t bytes, std::vector<uint8_t>& out) const;
 
   FileBytes bytes_;

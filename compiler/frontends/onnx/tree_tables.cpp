@@ -26,8 +26,7 @@ Compared compared(Call& c, const TreeNode& n) {
   const bool strict = n.branch == Branch::kLt || n.branch == Branch::kGte;
   const bool exchanged = n.branch == Branch::kGte || n.branch == Branch::kGt;
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  if (std::isnan(n.threshold) || (strict && n.threshold == kLowest))
-    c.refuse("a threshold that no number is below");
+  if (std::isnan(n.threshold) || (strict && n.threshold == kLowest)) c.refuse("a threshold that no number is below");
   const float threshold = strict ? std::nextafter(n.threshold, kLowest) : n.threshold;
   return {{n.nan_is_true != exchanged, n.feature},
           threshold == 0.0f ? 0.0f : threshold,
@@ -63,13 +62,11 @@ class Maker {
     }
     Builder& b = c_.b;
     auto ints = [&](const Ints& values, int64_t width) {
-      return b.reshape(b.int_list(values, DType::kI32),
-                       {static_cast<int64_t>(values.size()) / width, width});
+      return b.reshape(b.int_list(values, DType::kI32), {static_cast<int64_t>(values.size()) / width, width});
     };
     std::vector<float> thresholds(thresholds_.begin(), thresholds_.end());
     const auto count = static_cast<int64_t>(thresholds.size());
-    Id leaves =
-        b.floats_of(leaf_values_, {static_cast<int64_t>(leaf_values_.size()) / values_, values_});
+    Id leaves = b.floats_of(leaf_values_, {static_cast<int64_t>(leaf_values_.size()) / values_, values_});
     return b.add("tree_ensemble",
                  {x, ints(columns_, 2), b.floats_of(thresholds, {count}), ints(nodes_, 3),
                   b.reshape(b.int_list(trees_, DType::kI32), {trees, 2}), leaves},
@@ -101,8 +98,7 @@ class Maker {
     while (!left.empty()) {
       auto [node, from] = left.back();
       left.pop_back();
-      if (node < 0 || node >= static_cast<int64_t>(forest_.nodes.size()) ||
-          !laid_.insert(node).second)
+      if (node < 0 || node >= static_cast<int64_t>(forest_.nodes.size()) || !laid_.insert(node).second)
         c_.refuse("its nodes are no trees");
       const auto place = static_cast<int64_t>(nodes_.size()) / 3;
       if (from >= 0) nodes_[static_cast<size_t>(3 * from + 1)] = place - from;
@@ -160,8 +156,7 @@ Scored scored_by(const Forest& forest) {
   bool fresh = true;
   size_t tree = 0;
   for (size_t i = 0; i < forest.nodes.size(); ++i) {
-    if (tree < forest.roots.size() && forest.roots[tree] == static_cast<int64_t>(i))
-      fresh = true, ++tree;
+    if (tree < forest.roots.size() && forest.roots[tree] == static_cast<int64_t>(i)) fresh = true, ++tree;
     if (!forest.nodes[i].leaf) continue;
     std::set<int64_t> here;
     for (auto [target, weight] : forest.nodes[i].weights) here.insert(target);
@@ -175,11 +170,9 @@ Scored scored_by(const Forest& forest) {
 Id sums_of(Call& c, Id x, const Forest& forest) {
   if (forest.roots.empty()) c.refuse("it has no trees");
   for (const TreeNode& n : forest.nodes) {
-    if (!n.leaf && (n.feature < 0 || n.feature >= c.b.shape(x)[1]))
-      c.refuse("a node asks for a feature that is none");
+    if (!n.leaf && (n.feature < 0 || n.feature >= c.b.shape(x)[1])) c.refuse("a node asks for a feature that is none");
     for (auto [target, weight] : n.weights)
-      if (target < 0 || target >= forest.targets || !n.leaf)
-        c.refuse("a weight is of no leaf, or of no target");
+      if (target < 0 || target >= forest.targets || !n.leaf) c.refuse("a weight is of no leaf, or of no target");
   }
   return Maker(c, forest).sums(x);
 }

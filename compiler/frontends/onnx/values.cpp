@@ -66,8 +66,7 @@ struct ListParser {
 
 }  // namespace
 
-std::optional<GivenValue> parse_value(const std::string& text, DType type,
-                                      const std::optional<graph::Shape>& shape) {
+std::optional<GivenValue> parse_value(const std::string& text, DType type, const std::optional<graph::Shape>& shape) {
   ListParser parser{text, type, 0, {}, {}, std::nullopt};
   if (!parser.element(0)) return std::nullopt;
   parser.skip();

@@ -15,7 +15,6 @@ struct GivenValue {
   graph::TensorType type;
   std::vector<uint8_t> bytes;
 };
-std::optional<GivenValue> parse_value(const std::string& text, DType type,
-                                      const std::optional<graph::Shape>& shape);
+std::optional<GivenValue> parse_value(const std::string& text, DType type, const std::optional<graph::Shape>& shape);
 
 }  // namespace aotc::frontends::onnx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a file its weights are, before one of them is looked at: a model whose tables cannot be emitted is refused
-// by its headers, whatever its size.
+// How much of a file its weights are, before one of them is looked at: a model whose tables cannot be emitted is
+// refused by its headers, whatever its size.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,8 +23,8 @@ int64_t table_bytes(const Tensor& t) {
 
 }  // namespace
 
-// What only constants go into is constant itself, perhaps a smaller one; so operators count that read something computed.
-// Twice what is emitted leaves room for rows that a pass cuts off.
+// What only constants go into is constant itself, perhaps a smaller one; so operators count that read something
+// computed. Twice what is emitted leaves room for rows that a pass cuts off.
 bool Importer::check_weights(const Versions& versions) {
   std::unordered_map<std::string_view, int64_t> left;
   std::unordered_set<std::string_view> known;
@@ -39,7 +39,8 @@ bool Importer::check_weights(const Versions& versions) {
                                    [&](std::string_view name) { return name.empty() || known.contains(name); });
     if (folds) known.insert(node.outputs.begin(), node.outputs.end());
     for (std::string_view name : node.inputs)
-      if (auto at = left.find(name); !folds && at != left.end()) bytes += std::max<int64_t>(std::exchange(at->second, 0), 0);
+      if (auto at = left.find(name); !folds && at != left.end())
+        bytes += std::max<int64_t>(std::exchange(at->second, 0), 0);
   }
   if (bytes <= 2 * graph::kMostConstantBytes) return true;
   index_ = -1;
@@ -48,9 +49,10 @@ bool Importer::check_weights(const Versions& versions) {
     (void)is_known(node, versions);
   }
   report_unknown();
-  return error(where(""), "onnx-limit",
-               fmt::format("the model's weights take {} bytes, at most {} are emitted", bytes, graph::kMostConstantBytes),
-               "no microcontroller holds such tables; quantise the model or make it smaller");
+  return error(
+      where(""), "onnx-limit",
+      fmt::format("the model's weights take {} bytes, at most {} are emitted", bytes, graph::kMostConstantBytes),
+      "no microcontroller holds such tables; quantise the model or make it smaller");
 }
 
 }  // namespace aotc::frontends::onnx

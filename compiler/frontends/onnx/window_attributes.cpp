@@ -148,8 +148,7 @@ Id spread(Builder& b, Id x, size_t axis, int64_t stride, int64_t first, int64_t 
     apart.insert(apart.begin() + static_cast<std::ptrdiff_t>(axis) + 1, 1);
     Ints after(rank + 1, 0);
     after[axis + 1] = stride - 1;
-    x = b.add("pad", {b.reshape(x, apart), zero},
-              {{"before", Ints(rank + 1, 0)}, {"after", after}});
+    x = b.add("pad", {b.reshape(x, apart), zero}, {{"before", Ints(rank + 1, 0)}, {"after", after}});
     shape[axis] *= stride;
     x = b.reshape(x, shape);
   }
@@ -179,8 +178,7 @@ Id transposed_by_slices(Call& c, const Transposed& t, int64_t groups) {
   Id x = b.reshape(c.in(0), {in[0], groups, channels, pixels});
   Id filter = b.reshape(c.in(1), {groups, channels, outputs, taps});
   filter = b.reshape(b.transpose(filter, {0, 3, 2, 1}), {1, groups, taps * outputs, channels});
-  Id products =
-      b.reshape(b.add("batch_matmul", {filter, x}), {in[0], groups, taps, outputs, pixels});
+  Id products = b.reshape(b.add("batch_matmul", {filter, x}), {in[0], groups, taps, outputs, pixels});
   graph::Shape image = {in[0], groups * outputs};
   image.insert(image.end(), t.w.in.begin(), t.w.in.end());
   Id sum;
@@ -212,13 +210,15 @@ void col2im(Call& c) {
   graph::Shape windows;
   int64_t taps = 1;
   for (size_t i = 0; i < n; ++i) {
-    if (block[i] < 1 || block[i] > kMostSize || image[i] < 1 || image[i] > kMostSize) c.refuse("its window has no size");
+    if (block[i] < 1 || block[i] > kMostSize || image[i] < 1 || image[i] > kMostSize)
+      c.refuse("its window has no size");
     const int64_t room = image[i] + pads[i] + pads[n + i] - dilations[i] * (block[i] - 1) - 1;
     windows.push_back(room < 0 ? 0 : room / strides[i] + 1);
     taps *= block[i];
     if (taps > 256) c.refuse("a window of more than 256 places");
   }
-  if (in[1] % taps != 0 || graph::element_count(windows) != in[2] || in[2] == 0) c.refuse("its columns do not fit the image");
+  if (in[1] % taps != 0 || graph::element_count(windows) != in[2] || in[2] == 0)
+    c.refuse("its columns do not fit the image");
   const int64_t channels = in[1] / taps;
   graph::Shape part_shape = {in[0], channels};
   part_shape.insert(part_shape.end(), windows.begin(), windows.end());
@@ -239,9 +239,8 @@ void conv_transpose(Call& c) {
   int64_t groups = c.i("group", 1), outputs = c.shape(1)[1] * groups;
   if (groups < 1 || c.shape(0)[1] % groups != 0 || c.shape(1)[0] != c.shape(0)[1])
     c.refuse("its filters do not fit the image");
-  bool native = t.w.dims() == 2 && groups == 1 && b.is_constant(c.in(1)) &&
-                t.w.dilations == Ints{1, 1} && t.w.before[0] < t.w.kernel[0] &&
-                t.w.before[1] < t.w.kernel[1];
+  bool native = t.w.dims() == 2 && groups == 1 && b.is_constant(c.in(1)) && t.w.dilations == Ints{1, 1} &&
+                t.w.before[0] < t.w.kernel[0] && t.w.before[1] < t.w.kernel[1];
   Id out;
   bool bias = native && c.has(2) && b.is_constant(c.in(2));
   if (native) {

@@ -22,8 +22,7 @@ bool WireReader::fixed(size_t count, Field& field) {
   }
   field.bytes = bytes_.subspan(at_, count);
   field.value = 0;
-  for (size_t i = 0; i < count; ++i)
-    field.value |= static_cast<uint64_t>(bytes_[at_ + i]) << (8 * i);
+  for (size_t i = 0; i < count; ++i) field.value |= static_cast<uint64_t>(bytes_[at_ + i]) << (8 * i);
   at_ += count;
   return true;
 }

@@ -61,7 +61,8 @@ class Recogniser : public WrittenOut {
     return replace(root, "softmax", {below->operands[0]}, set_.find("softmax")->default_attributes());
   }
 
-  // ---- GELU: half of x (1 + erf(x / sqrt 2)), or with tanh; hard swish: a sixth of x (x + 3), of which the sum is 0 to 6
+  // ---- GELU: half of x (1 + erf(x / sqrt 2)), or with tanh; hard swish: a sixth of x (x + 3), of which the sum is 0
+  // to 6
 
   Product product_of(Id id, int depth = 0) {
     Product out;
@@ -123,7 +124,8 @@ class Recogniser : public WrittenOut {
 
   bool is_hard_sigmoid(Id id, Id x) {
     const Op* bounded = made_by(id, "bounded");
-    if (bounded == nullptr || bounded->attrs<ops::BoundedAttrs>().low != 0 || bounded->attrs<ops::BoundedAttrs>().high != 6)
+    if (bounded == nullptr || bounded->attrs<ops::BoundedAttrs>().low != 0 ||
+        bounded->attrs<ops::BoundedAttrs>().high != 6)
       return false;
     const Op* sum = made_by(bounded->operands[0], "add");
     return sum != nullptr && other(*sum, [&](Id i) { return is(i, 3); }) == std::optional<Id>(x);
@@ -208,7 +210,8 @@ class Recogniser : public WrittenOut {
       const Id numerator = operands[i], factor = operands[1 - i];
       if (auto epsilon = divides ? root_of_squares(factor, numerator) : inverse_of_squares(factor, numerator)) {
         const Op* difference = centred(numerator);
-        return Normalisation{difference != nullptr ? difference->operands[0] : numerator, *epsilon, difference != nullptr};
+        return Normalisation{difference != nullptr ? difference->operands[0] : numerator, *epsilon,
+                             difference != nullptr};
       }
       taken_.resize(before);
     }
@@ -223,7 +226,8 @@ class Recogniser : public WrittenOut {
     const Op& op = graph_.ops[next];
     if (op.name() != name || dead_[next] || !is_plain(op)) return std::nullopt;
     const auto constant = other(op, [&](Id i) { return i == id; });
-    if (!constant || !graph_[*constant].constant || graph_[op.results[0]].type.shape != graph_[id].type.shape) return std::nullopt;
+    if (!constant || !graph_[*constant].constant || graph_[op.results[0]].type.shape != graph_[id].type.shape)
+      return std::nullopt;
     const graph::TensorType& type = graph_[*constant].type;
     const int64_t places = graph_[id].type.shape.back();
     if (type.dtype != DType::kF32 || type.shape.empty() || type.shape.back() != places || type.elements() != places)

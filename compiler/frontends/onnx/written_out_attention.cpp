@@ -175,7 +175,8 @@ class AttentionRecogniser : public WrittenOut {
     auto same = [&](Id operand) { return shape(operand) == shape(id); };
     if (const Op* op = made_by(id, "mul")) {
       for (size_t i : {0u, 1u})
-        if (const auto by = number(op->operands[i]); by && same(op->operands[1 - i])) return std::pair(op->operands[1 - i], *by);
+        if (const auto by = number(op->operands[i]); by && same(op->operands[1 - i]))
+          return std::pair(op->operands[1 - i], *by);
     } else if (const Op* quotient = made_by(id, "div")) {
       const auto by = number(quotient->operands[1]);
       if (by && *by != 0 && same(quotient->operands[0])) return std::pair(quotient->operands[0], 1 / *by);
@@ -290,7 +291,8 @@ class AttentionRecogniser : public WrittenOut {
       passed.push_back(at);
       at = static_cast<size_t>(chains_.users[index(id)][0]);
       const Op& op = graph_.ops[at];
-      if (op.results.size() != 1 || (op.name() != "reshape" && op.name() != "transpose") || op.operands[0] != id) return root;
+      if (op.results.size() != 1 || (op.name() != "reshape" && op.name() != "transpose") || op.operands[0] != id)
+        return root;
       if (op.name() == "reshape") continue;
       const Sizes unit = steps_of(shape(op.results[0])), &order = op.attrs<ops::TransposeAttrs>().order;
       Sizes to(order.size());
@@ -304,10 +306,12 @@ class AttentionRecogniser : public WrittenOut {
 
   int64_t bytes(Id id) const { return graph_[id].constant ? 0 : graph_[id].type.bytes(); }
 
-  // Are queries, keys, values and one row of products no more than what the operators written out need at once at least?
+  // Are queries, keys, values and one row of products no more than what the operators written out need at once at
+  // least?
   bool needs_no_more(const Op& first, const Op& second, const Op& root) const {
     const int64_t products = bytes(second.operands[0]), out = bytes(root.results[0]);
-    const int64_t apart = std::max(bytes(first.operands[0]) + bytes(first.operands[1]), bytes(second.operands[1]) + out) + products;
+    const int64_t apart =
+        std::max(bytes(first.operands[0]) + bytes(first.operands[1]), bytes(second.operands[1]) + out) + products;
     const Matrices &query = parts_[kQueries].value(), &result = parts_[kResult].value();
     const bool in_place = query.steps == result.steps && query.sizes == result.sizes && bytes(query.tensor) == out;
     int64_t together = bytes(parts_[kKeys]->tensor) + bytes(parts_[kValues]->tensor) + (in_place ? 0 : out);
@@ -341,7 +345,8 @@ class AttentionRecogniser : public WrittenOut {
     const int64_t depth = shape(first.operands[0]).back();
     parts_.fill(std::nullopt);
     parts_[kQueries] = matrices_of(first.operands[0], sized(out.end()[-2], depth), false);
-    parts_[kKeys] = matrices_of(first.operands[1], sized(seen.back(), depth), !first.attrs<ops::BatchMatmulAttrs>().adj_y);
+    parts_[kKeys] =
+        matrices_of(first.operands[1], sized(seen.back(), depth), !first.attrs<ops::BatchMatmulAttrs>().adj_y);
     parts_[kValues] = matrices_of(second.operands[1], sized(seen.back(), out.back()), false);
     parts_[kResult] = matrices_of(second.results[0], sized(out.end()[-2], out.back()), false);
     if (mask.valid()) parts_[kMask] = matrices_of(mask, seen, false);

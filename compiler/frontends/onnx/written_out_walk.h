@@ -109,14 +109,15 @@ class WrittenOut {
   bool begins_at(size_t root, std::string_view name) {
     taken_.clear();
     const Op& op = graph_.ops[root];
-    return op.name() == name && op.results.size() == 1 && graph_[op.results[0]].type.dtype == DType::kF32 && is_plain(op);
+    return op.name() == name && op.results.size() == 1 && graph_[op.results[0]].type.dtype == DType::kF32 &&
+           is_plain(op);
   }
 
   Graph& graph_;
   const ops::OperatorSet& set_;
   graph::UseDef chains_;
-  std::vector<bool> shown_;  // tensors that are outputs
-  std::vector<bool> dead_;   // operators
+  std::vector<bool> shown_;    // tensors that are outputs
+  std::vector<bool> dead_;     // operators
   std::vector<size_t> taken_;  // operators that a replacement at the root makes redundant
 };
 

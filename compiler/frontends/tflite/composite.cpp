@@ -49,9 +49,9 @@ bool OperatorReader::read_composite(const graph::Op& op, int subgraph, const Bui
                    fmt::format("{} {} has another type or quantisation in subgraph {}", what, i, subgraph));
   };
   if (region.outputs.size() != op.results.size())
-    return damaged(told, op.location,
-                   fmt::format("subgraph {} has {} outputs, the operator {}", subgraph, region.outputs.size(),
-                               op.results.size()));
+    return damaged(
+        told, op.location,
+        fmt::format("subgraph {} has {} outputs, the operator {}", subgraph, region.outputs.size(), op.results.size()));
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const graph::TensorType &inner = region[region.inputs[i].tensor].type, &given = request.arguments[i];
     if (inner.dtype != given.dtype || inner.quantization != given.quantization) return differ("operand", i);

@@ -16,13 +16,12 @@ namespace schema = tflite_schema;
 
 // Handles by tensor of the other subgraph. An IF has its condition before what it hands on.
 template <typename Known>
-std::map<int32_t, Variables::Key> handles_for(const schema::Operator& op, bool is_if,
-                                              const schema::SubGraph& inner, const Known& known) {
+std::map<int32_t, Variables::Key> handles_for(const schema::Operator& op, bool is_if, const schema::SubGraph& inner,
+                                              const Known& known) {
   std::map<int32_t, Variables::Key> out;
   const uint32_t first = is_if ? 1 : 0;
   for (uint32_t i = first; i < length(op.inputs()); ++i)
-    if (const Variables::Key* key = known(op.inputs()->Get(i)))
-      out.emplace(index_at(inner.inputs(), i - first), *key);
+    if (const Variables::Key* key = known(op.inputs()->Get(i))) out.emplace(index_at(inner.inputs(), i - first), *key);
   return out;
 }
 
@@ -32,14 +31,14 @@ bool keeps_order(const graph::Graph& body, const Location& at, Diagnostics& told
   const size_t count = std::min(body.inputs.size(), body.outputs.size());
   for (size_t i = 0; i < count; ++i)
     for (size_t k = 0; k < i; ++k) {
-      if (body.outputs[i].tensor != body.inputs[k].tensor || body.outputs[k].tensor == body.inputs[k].tensor)
-        continue;
+      if (body.outputs[i].tensor != body.inputs[k].tensor || body.outputs[k].tensor == body.inputs[k].tensor) continue;
       told.error(at, "while-exchange",
                  fmt::format("result {} of the body is its operand {}, which result {} replaces: LiteRT and "
                              "TensorFlow compute different values",
                              i, k, k))
-          .help("let the body compute the value anew (add 0, or tf.identity of a sum), or exchange the order of "
-                "the loop's variables");
+          .help(
+              "let the body compute the value anew (add 0, or tf.identity of a sum), or exchange the order of "
+              "the loop's variables");
       return false;
     }
   return true;
@@ -57,8 +56,8 @@ std::vector<int> subgraphs_of(const schema::Operator& op) {
   return {};
 }
 
-void find_variables(const Source& source, int index, std::map<int32_t, Variables::Key> handles,
-                    int depth, VariableUse& use) {
+void find_variables(const Source& source, int index, std::map<int32_t, Variables::Key> handles, int depth,
+                    VariableUse& use) {
   const auto* subgraphs = source.model->subgraphs();
   // What is out of range or too deep is told where it is read.
   if (index < 0 || static_cast<size_t>(index) >= length(subgraphs) || depth > graph::kMostDepth) return;
@@ -119,8 +118,7 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
     return damaged(told, op.location, "it names no subgraphs");
   op.attributes = op.definition->default_attributes();
   if (!check_subgraphs(control, told) || !pass_variables(index, build, control, told) ||
-      !read_regions(build, control, told) ||
-      (!control.is_if && !keeps_order(op.regions[1], op.location, told)) ||
+      !read_regions(build, control, told) || (!control.is_if && !keeps_order(op.regions[1], op.location, told)) ||
       !take_results(index, build, control, told) || !ops::verify_op({build.graph, op}, told))
     return false;
   build.graph.ops.push_back(std::move(op));
@@ -131,12 +129,10 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
 bool OperatorReader::check_subgraphs(const Control& control, Diagnostics& told) const {
   const size_t count = length(source_.model->subgraphs());
   if (source_.depth >= graph::kMostDepth)
-    return damaged(told, control.op.location,
-                   fmt::format("its subgraphs are more than {} deep", graph::kMostDepth));
+    return damaged(told, control.op.location, fmt::format("its subgraphs are more than {} deep", graph::kMostDepth));
   for (int subgraph : control.subgraphs)
     if (subgraph < 0 || static_cast<size_t>(subgraph) >= count || subgraph == source_.subgraph_index)
-      return damaged(told, control.op.location,
-                     fmt::format("it runs subgraph {}, the file has {}", subgraph, count));
+      return damaged(told, control.op.location, fmt::format("it runs subgraph {}, the file has {}", subgraph, count));
   return true;
 }
 
@@ -174,8 +170,7 @@ bool OperatorReader::read_regions(Build& build, Control& control, Diagnostics& t
     request.inputs = control.used;
     if (control.is_if || r == 1) request.outputs = control.kept;
     for (size_t i = control.is_if ? 1 : 0; i < op.operands.size(); ++i) {
-      if (!op.operands[i].valid()) 
-        return damaged(told, op.location, fmt::format("operand {} is absent", i));
+      if (!op.operands[i].valid()) return damaged(told, op.location, fmt::format("operand {} is absent", i));
       request.arguments.push_back(build.graph[op.operands[i]].type);
     }
     graph::Graph region;

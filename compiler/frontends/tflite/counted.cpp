@@ -26,13 +26,11 @@ void OperatorReader::settle_shapes(size_t index, const graph::Op& op, Build& bui
     const graph::Shape& inferred = (*shapes)[i];
     graph::TensorType& type = build.graph[op.results[i]].type;
     bool free = known || build.derived[static_cast<size_t>(op.results[i].value)] ||
-                shape_may_become(*raw_tensor(from.outputs()->Get(static_cast<uint32_t>(i))),
-                                 type.shape, inferred);
+                shape_may_become(*raw_tensor(from.outputs()->Get(static_cast<uint32_t>(i))), type.shape, inferred);
     if (!free || bounded_bytes(inferred, type.dtype) < 0) continue;
     const graph::Quantization& q = type.quantization;
     auto axis = static_cast<size_t>(q.axis);
-    if (q.per_channel() &&
-        (axis >= inferred.size() || inferred[axis] != static_cast<int64_t>(q.scale.size())))
+    if (q.per_channel() && (axis >= inferred.size() || inferred[axis] != static_cast<int64_t>(q.scale.size())))
       continue;
     type.shape = inferred;
   }
@@ -90,8 +88,8 @@ bool OperatorReader::pass_count(size_t index, Build& build, const graph::Op& op,
     const bool same_rows = !from.empty() && !to.empty() && from[0] == to[0];
     const bool in_place = i == 0 && (traits.view || (traits.elementwise && op.operands.size() == 1));
     // What is no index beyond the count must not become one.
-    const bool by_index = found->second.zeros && known.rule != nullptr && known.rule->by_rows != nullptr &&
-                          known.rule->by_rows(view, i);
+    const bool by_index =
+        found->second.zeros && known.rule != nullptr && known.rule->by_rows != nullptr && known.rule->by_rows(view, i);
     if (op.results.size() != 1 || !same_rows || !(in_place || by_index))
       return may_leave(build, op.operands[i], op.location, told);
     const bool zeros = found->second.zeros && in_place && (traits.view || op.name() == "cast");
@@ -113,8 +111,9 @@ bool OperatorReader::may_leave(const Build& build, graph::TensorId id, const Loc
   told.error(at, "op-unsupported",
              fmt::format("it reads '{}', which has as many rows as the data says when the model runs",
                          escape_for_display(build.graph[id].name)))
-      .help("casts, reshapes that keep the rows, operators on single elements, and GATHER and GATHER_ND by such "
-            "indices may follow; end the model there, whose output then comes with a count, and go on in your own code");
+      .help(
+          "casts, reshapes that keep the rows, operators on single elements, and GATHER and GATHER_ND by such "
+          "indices may follow; end the model there, whose output then comes with a count, and go on in your own code");
   return false;
 }
 

@@ -16,13 +16,7 @@ using FlexValue = std::variant<std::monostate, int64_t, double>;
 using FlexValues = std::map<std::string, FlexValue>;
 
 // Types as the format numbers them; a byte holds one above two bits for the width.
-enum FlexType : uint8_t {
-  kFlexInt = 1,
-  kFlexUint = 2,
-  kFlexFloat = 3,
-  kFlexMap = 9,
-  kFlexBool = 26
-};
+enum FlexType : uint8_t { kFlexInt = 1, kFlexUint = 2, kFlexFloat = 3, kFlexMap = 9, kFlexBool = 26 };
 constexpr uint64_t kMostFlexValues = 256;
 
 class FlexReader {
@@ -88,12 +82,9 @@ class FlexReader {
       case kFlexUint:
         if (*raw > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) return FlexValue();
         return FlexValue(static_cast<int64_t>(*raw));
-      case kFlexBool:
-        return FlexValue(int64_t{*raw != 0});
-      case kFlexFloat:
-        return real(*raw, width);
-      default:
-        return FlexValue();
+      case kFlexBool: return FlexValue(int64_t{*raw != 0});
+      case kFlexFloat: return real(*raw, width);
+      default: return FlexValue();
     }
   }
 
@@ -115,14 +106,11 @@ class FlexReader {
 
 }  // namespace
 
-FlexOptions::FlexOptions(const TfliteOp& from, const graph::Op& op, Diagnostics& diags)
-    : op_(op), diags_(diags) {
+FlexOptions::FlexOptions(const TfliteOp& from, const graph::Op& op, Diagnostics& diags) : op_(op), diags_(diags) {
   auto values = FlexReader(from.custom_options()).map();
   good_ = values.has_value();
-  if (good_)
-    values_ = std::move(*values);
-  else
-    bad("the custom options are no FlexBuffer map");
+  if (good_) values_ = std::move(*values);
+  else bad("the custom options are no FlexBuffer map");
 }
 
 bool FlexOptions::bad(const std::string& message) {
@@ -152,9 +140,7 @@ std::optional<std::variant<int64_t, double>> FlexOptions::number(const std::stri
 
 bool FlexOptions::read(const char* name, int32_t& out) {
   int64_t value = 0;
-  if (!integer(name, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(),
-               value))
-    return false;
+  if (!integer(name, std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max(), value)) return false;
   out = static_cast<int32_t>(value);
   return true;
 }

@@ -30,8 +30,7 @@ bool OperatorReader::fold(size_t index, const graph::Op& op, Build& build, Diagn
         .help("the file may be damaged; otherwise give these tensors as constants");
     return false;
   }
-  if (possible && steps <= build.steps_left &&
-      (!lowers || ops::growth_of(view) <= ops::kMostGrowth)) {
+  if (possible && steps <= build.steps_left && (!lowers || ops::growth_of(view) <= ops::kMostGrowth)) {
     evaluate(op, steps, build);
     return true;
   }
@@ -63,8 +62,7 @@ bool OperatorReader::fold_operands(const graph::Op& op, Build& build) {
 
 bool OperatorReader::is_widening(size_t index) const {
   const auto* operands = raw(index).inputs();
-  return resolved_[index].builtin == kTfliteDequantize && length(operands) == 1 &&
-         operands->Get(0) >= 0 &&
+  return resolved_[index].builtin == kTfliteDequantize && length(operands) == 1 && operands->Get(0) >= 0 &&
          raw_tensor(operands->Get(0))->type() == tflite_schema::TensorType_FLOAT16;
 }
 

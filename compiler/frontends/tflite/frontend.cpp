@@ -10,8 +10,8 @@ namespace aotc::frontends {
 
 namespace {
 
-Result<graph::Graph> read_this(FileBytes bytes, const std::string& file,
-                               Diagnostics& diags, const ReadOptions& options) {
+Result<graph::Graph> read_this(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                               const ReadOptions& options) {
   return read_tflite(std::move(bytes), file, diags, options);
 }
 
@@ -24,17 +24,13 @@ bool is_tflite(std::span<const uint8_t> bytes) {
 std::string_view made_by_reader(int code) {
   switch (code) {
     case kTfliteIf:
-    case kTfliteWhile:
-      return "control flow";
-    case kTfliteComposite:
-      return "inlined";
+    case kTfliteWhile: return "control flow";
+    case kTfliteComposite: return "inlined";
     case kTfliteCallOnce:
     case kTfliteVarHandle:
     case kTfliteReadVariable:
-    case kTfliteAssignVariable:
-      return "state";
-    default:
-      return "";
+    case kTfliteAssignVariable: return "state";
+    default: return "";
   }
 }
 
@@ -42,8 +38,8 @@ std::vector<FormatOperator> tflite_operators() {
   std::vector<FormatOperator> out;
   for (const ops::Operator* op : ops::operators().all())
     for (const tflite::Rule* rule : tflite::rules().of(op->name()))
-      out.push_back({std::string(rule->name), rule->op, "",
-                     rule->custom ? std::nullopt : tflite_builtin_code(rule->name)});
+      out.push_back(
+          {std::string(rule->name), rule->op, "", rule->custom ? std::nullopt : tflite_builtin_code(rule->name)});
   for (std::string_view name : tflite_builtin_names()) {
     const int code = *tflite_builtin_code(name);
     if (tflite::rules().find_builtin(code) == nullptr)

@@ -82,10 +82,8 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
     if (code.custom_code() == nullptr) return true;
     const std::string_view name = code.custom_code()->string_view();
     if (source_.given != nullptr) out.given = source_.given->find(name);
-    if (out.given != nullptr)
-      out.definition = set_.find("external");
-    else
-      resolve_rule(source_.rules->find_custom(name), out);
+    if (out.given != nullptr) out.definition = set_.find("external");
+    else resolve_rule(source_.rules->find_custom(name), out);
   } else {
     resolve_rule(source_.rules->find_builtin(out.builtin), out);
   }
@@ -98,9 +96,8 @@ void OperatorReader::resolve_rule(const tflite::Rule* rule, Resolved& out) const
   if (out.definition != nullptr) out.rule = rule;
 }
 
-bool OperatorReader::check_indices(size_t index, const char* what,
-                                   const flatbuffers::Vector<int32_t>* list, bool optional_allowed,
-                                   size_t tensors) {
+bool OperatorReader::check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list,
+                                   bool optional_allowed, size_t tensors) {
   // Counted twice over: the list becomes ids in the graph, and its operator carries a location.
   if (!source_.copies.take(length(list) * sizeof(int32_t) * 2)) {
     report_aliasing(*source_.diags, where(index));
@@ -120,8 +117,7 @@ void OperatorReader::mark(size_t index, std::vector<Role>& roles) {
   const schema::Operator& op = raw(index);
   // Handles of variables are no tensors: only what is read and assigned is.
   if (is_variable_operator(resolved_[index].builtin)) {
-    if (resolved_[index].builtin == kTfliteAssignVariable && length(op.inputs()) > 1 &&
-        op.inputs()->Get(1) >= 0)
+    if (resolved_[index].builtin == kTfliteAssignVariable && length(op.inputs()) > 1 && op.inputs()->Get(1) >= 0)
       roles[static_cast<size_t>(op.inputs()->Get(1))].operand = true;
     if (resolved_[index].builtin == kTfliteReadVariable && length(op.outputs()) > 0)
       roles[static_cast<size_t>(op.outputs()->Get(0))].result = true;
@@ -179,8 +175,7 @@ Status OperatorReader::resolve(std::vector<Role>& roles) {
   bool good = true;
   for (size_t i = 0; i < count && !source_.out_of_patience(); ++i) {
     const schema::Operator& op = raw(i);
-    if (!resolve_code(i, resolved_[i]) ||
-        !check_indices(i, "operand", op.inputs(), true, roles.size()) ||
+    if (!resolve_code(i, resolved_[i]) || !check_indices(i, "operand", op.inputs(), true, roles.size()) ||
         !check_indices(i, "result", op.outputs(), false, roles.size())) {
       good = false;
     } else if (is_variable_operator(resolved_[i].builtin) || is_control(resolved_[i].builtin) ||
@@ -208,8 +203,7 @@ void OperatorReader::start(Build& build) const {
     const auto* stored = raw_tensor(inputs->Get(i))->shape();
     const graph::Shape& shape = build.graph[id].type.shape;
     bool as_in_file = shape.size() == length(stored);
-    for (uint32_t d = 0; as_in_file && d < length(stored); ++d)
-      as_in_file = shape[d] == stored->Get(d);
+    for (uint32_t d = 0; as_in_file && d < length(stored); ++d) as_in_file = shape[d] == stored->Get(d);
     build.defined[static_cast<size_t>(id.value)] = true;
     build.derived[static_cast<size_t>(id.value)] = !as_in_file;
   }
@@ -229,14 +223,10 @@ bool OperatorReader::build(const std::vector<graph::TensorId>& ids, graph::Graph
     const bool is_plain = !is_variable_operator(resolved_[i].builtin) && !is_control(resolved_[i].builtin) &&
                           resolved_[i].builtin != kTfliteComposite;
     if (!is_plain && !make_operands(i, build)) continue;
-    if (is_variable_operator(resolved_[i].builtin))
-      build_variable(i, build);
-    else if (is_control(resolved_[i].builtin))
-      build_control(i, build);
-    else if (resolved_[i].builtin == kTfliteComposite)
-      build_composite(i, build);
-    else
-      build_one(i, build);
+    if (is_variable_operator(resolved_[i].builtin)) build_variable(i, build);
+    else if (is_control(resolved_[i].builtin)) build_control(i, build);
+    else if (resolved_[i].builtin == kTfliteComposite) build_composite(i, build);
+    else build_one(i, build);
   }
   if (!make_outputs(build)) return false;
   if (source_.depth == 0) variables_.finish(graph);
@@ -371,28 +361,26 @@ bool OperatorReader::assign_variable(size_t index, Build& build, Diagnostics& to
   if (tensor < 0) return damaged(told, where(index), "it assigns no tensor");
   graph::TensorId value = build.ids[static_cast<size_t>(tensor)];
   if (!value.valid() || !may_read(build, value, -1, where(index), told) ||
-      !may_leave(build, value, where(index), told) ||
-      !every_run_comes_here(build.graph, where(index), told))
+      !may_leave(build, value, where(index), told) || !every_run_comes_here(build.graph, where(index), told))
     return false;
   return variables_.assign(raw(index), value, where(index), build.graph, told);
 }
 
-bool OperatorReader::may_read(const Build& build, graph::TensorId id, int operand,
-                              const Location& at, Diagnostics& told) {
+bool OperatorReader::may_read(const Build& build, graph::TensorId id, int operand, const Location& at,
+                              Diagnostics& told) {
   if (build.is_defined(id)) return true;
   const std::string what = operand < 0 ? "" : fmt::format("operand {} ", operand);
-  return damaged(told, at,
-                 fmt::format("{}'{}' is neither constant nor computed before", what,
-                             escape_for_display(build.graph[id].name)));
+  return damaged(
+      told, at,
+      fmt::format("{}'{}' is neither constant nor computed before", what, escape_for_display(build.graph[id].name)));
 }
 
-bool OperatorReader::may_write(const Build& build, graph::TensorId id, uint32_t i,
-                               const graph::Op& op, Diagnostics& told) {
+bool OperatorReader::may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op,
+                               Diagnostics& told) {
   const bool listed = std::find(op.results.begin(), op.results.end(), id) != op.results.end();
-  return (!build.is_defined(id) && !listed) ||
-         damaged(told, op.location,
-                 fmt::format("result {} '{}' is computed before or is an input", i,
-                             escape_for_display(build.graph[id].name)));
+  return (!build.is_defined(id) && !listed) || damaged(told, op.location,
+                                                       fmt::format("result {} '{}' is computed before or is an input",
+                                                                   i, escape_for_display(build.graph[id].name)));
 }
 
 // Operands, results and place. False without a message: a tensor could not be read.
@@ -416,8 +404,7 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
     op.operands.push_back(id);
   }
   // What only changes variables has none.
-  if (length(from.outputs()) == 0 && !control)
-    return damaged(told, op.location, "the operator has no results");
+  if (length(from.outputs()) == 0 && !control) return damaged(told, op.location, "the operator has no results");
   for (uint32_t i = 0; i < length(from.outputs()); ++i) {
     if (control && is_resource(*source_.subgraph, from.outputs()->Get(i))) continue;
     graph::TensorId id = build.ids[static_cast<size_t>(from.outputs()->Get(i))];
@@ -429,8 +416,7 @@ bool OperatorReader::connect(size_t index, Build& build, graph::Op& op, Diagnost
 }
 
 // A call of the user's function, which is passed what its description says of the file's options.
-bool OperatorReader::import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op,
-                                  Diagnostics& told) {
+bool OperatorReader::import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op, Diagnostics& told) {
   const ops::GivenOperator& given = *resolved_[index].given;
   std::optional<FlexOptions> numbers;
   if (!given.attributes.empty()) {
@@ -440,8 +426,7 @@ bool OperatorReader::import_given(size_t index, const TfliteOp& from, Build& bui
     if (!none && !numbers->good()) return false;
   }
   const ops::GivenOptions options{
-      from.custom_options(),
-      [&](const std::string& name) { return numbers ? numbers->number(name) : std::nullopt; }};
+      from.custom_options(), [&](const std::string& name) { return numbers ? numbers->number(name) : std::nullopt; }};
   const bool good = ops::import_given(given, options, source_.given->reference, build.graph, op, told).ok();
   build.mark_added();
   return good;
@@ -461,9 +446,8 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
   TfliteOp view(raw(index), build.graph, !derived, source_.subgraph);
   view.set_settled(settled);
   if (auto blocks = blocks_of(index)) view.set_block_scales(build.ids[static_cast<size_t>(blocks->scales)]);
-  view.set_shifted(std::any_of(op.operands.begin(), op.operands.end(), [&](graph::TensorId id) {
-    return build.twins.contains(id);
-  }));
+  view.set_shifted(std::any_of(op.operands.begin(), op.operands.end(),
+                               [&](graph::TensorId id) { return build.twins.contains(id); }));
   const bool imported = known.given != nullptr
                             ? import_given(index, view, build, op, told)
                             : known.rule->import(view, op, told) && connect_kept(index, build, op, told) &&
@@ -482,8 +466,7 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
 
 bool OperatorReader::is_output(size_t index) const {
   const auto* results = raw(index).outputs();
-  return std::any_of(results->begin(), results->end(),
-                     [&](int32_t r) { return outputs_[static_cast<size_t>(r)]; });
+  return std::any_of(results->begin(), results->end(), [&](int32_t r) { return outputs_[static_cast<size_t>(r)]; });
 }
 
 }  // namespace aotc::frontends

@@ -94,8 +94,8 @@ class OperatorReader {
   const tflite_schema::Tensor* raw_tensor(int32_t index) const;
   Location where(size_t index) const;
   bool resolve_code(size_t index, Resolved& out);
-  bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list,
-                     bool optional_allowed, size_t tensors);
+  bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list, bool optional_allowed,
+                     size_t tensors);
   // Sets what an operator of the file becomes, if the rule says so and there is such an operator.
   void resolve_rule(const tflite::Rule* rule, Resolved& out) const;
   void mark(size_t index, std::vector<Role>& roles);
@@ -135,11 +135,9 @@ class OperatorReader {
   bool splice(const graph::Op& op, graph::Graph& region, Build& build, Diagnostics& told);
   void skip(size_t index, Build& build) const;
   // Something may read it: told, if it is not computed yet. `operand`: which one it is, or -1.
-  static bool may_read(const Build& build, graph::TensorId id, int operand, const Location& at,
-                       Diagnostics& told);
+  static bool may_read(const Build& build, graph::TensorId id, int operand, const Location& at, Diagnostics& told);
   // The operator may write it as its result `i`: told, if it is there already.
-  static bool may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op,
-                        Diagnostics& told);
+  static bool may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op, Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op, Diagnostics& told);
   // `settled`: TfliteOp's.
@@ -192,7 +190,7 @@ class OperatorReader {
   const ops::OperatorSet& set_;
   Variables& variables_;
   std::vector<Resolved> resolved_;
-  std::vector<bool> outputs_;                  // by tensor of the file
+  std::vector<bool> outputs_;  // by tensor of the file
   std::vector<Unsupported> unsupported_;
   std::vector<Failed> failed_;
   Diagnostics other_;  // what belongs to no operator

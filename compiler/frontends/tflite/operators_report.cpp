@@ -18,12 +18,9 @@ namespace schema = tflite_schema;
 std::string type_counts(const std::vector<std::string>& types) {
   std::vector<std::pair<std::string, int>> counts;
   for (const std::string& type : types) {
-    auto found = std::find_if(counts.begin(), counts.end(),
-                              [&](const auto& entry) { return entry.first == type; });
-    if (found == counts.end())
-      counts.emplace_back(type, 1);
-    else
-      ++found->second;
+    auto found = std::find_if(counts.begin(), counts.end(), [&](const auto& entry) { return entry.first == type; });
+    if (found == counts.end()) counts.emplace_back(type, 1);
+    else ++found->second;
   }
   std::string out;
   for (size_t i = 0; i < counts.size() && i < 12; ++i) {
@@ -38,10 +35,8 @@ std::string without_names(const std::string& message) {
   std::string out;
   bool quoted = false;
   for (char c : message) {
-    if (c == '\'')
-      quoted = !quoted;
-    else if (!quoted)
-      out += c;
+    if (c == '\'') quoted = !quoted;
+    else if (!quoted) out += c;
   }
   return out;
 }
@@ -49,8 +44,7 @@ std::string without_names(const std::string& message) {
 // "the same of 14 more of this type: op 5, 9, ..."
 std::string others_text(const std::vector<size_t>& others) {
   std::string list;
-  for (size_t i = 0; i < others.size() && i < 10; ++i)
-    list += fmt::format("{}{}", i > 0 ? ", " : "", others[i]);
+  for (size_t i = 0; i < others.size() && i < 10; ++i) list += fmt::format("{}{}", i > 0 ? ", " : "", others[i]);
   return fmt::format("the same of {} more of this type: op {}{}", others.size(), list,
                      others.size() > 10 ? ", ..." : "");
 }
@@ -84,11 +78,8 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
   if (unsupported_.empty()) return;
   bool one = unsupported_.size() == 1;
   std::string what = fmt::format("{} operators are not supported", unsupported_.size());
-  if (one)
-    what = unsupported_[0].reason.empty() ? "operator is not supported"
-                                          : "operator " + unsupported_[0].reason;
-  Diagnostic& d =
-      diags.error(one ? where(unsupported_[0].index) : source_.where(), "op-unsupported", what);
+  if (one) what = unsupported_[0].reason.empty() ? "operator is not supported" : "operator " + unsupported_[0].reason;
+  Diagnostic& d = diags.error(one ? where(unsupported_[0].index) : source_.where(), "op-unsupported", what);
   std::vector<std::string> types, customs;
   std::vector<const Family*> families;
   for (size_t i = 0; i < unsupported_.size(); ++i) {
@@ -101,8 +92,7 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
     const Family* family = nullptr;
     for (const Family& f : kFamilies)
       if (at.op_type.starts_with(f.prefix)) family = &f;
-    if (family && std::find(families.begin(), families.end(), family) == families.end())
-      families.push_back(family);
+    if (family && std::find(families.begin(), families.end(), family) == families.end()) families.push_back(family);
     bool named = std::find(types.begin(), types.end(), at.op_type) != types.end();
     if (!family && reason.empty() && types.size() < 5 && !named) {
       types.push_back(at.op_type);
@@ -118,8 +108,7 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
     if (std::find(customs.begin(), customs.end(), type) != customs.end())
       d.help(fmt::format("'{}' is a custom operator: give its C by --operators (docs/custom-operators.md)",
                          escape_for_display(type)));
-    else
-      d.help(fmt::format("'aotc ops --like {}' lists what is", escape_for_display(type)));
+    else d.help(fmt::format("'aotc ops --like {}' lists what is", escape_for_display(type)));
   }
 }
 
@@ -145,14 +134,12 @@ OperatorReader::Kind OperatorReader::kind_of(const Failed& failed) const {
   if (length(raw(failed.index).outputs()) == 0) return Kind::kOther;
   bool float_in = length(operands) > 0 && operands->Get(0) >= 0 &&
                   raw_tensor(operands->Get(0))->type() == schema::TensorType_FLOAT32;
-  bool float_out =
-      raw_tensor(raw(failed.index).outputs()->Get(0))->type() == schema::TensorType_FLOAT32;
+  bool float_out = raw_tensor(raw(failed.index).outputs()->Get(0))->type() == schema::TensorType_FLOAT32;
   if (uint8) return Kind::kUint8;
   return int8 && float_in && float_out ? Kind::kDynamicRange : Kind::kOther;
 }
 
-void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& ops,
-                                 Diagnostics& diags) const {
+void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& ops, Diagnostics& diags) const {
   const char* what = nullptr;
   std::vector<const char*> helps;
   switch (kind) {
@@ -171,14 +158,12 @@ void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& op
       helps = {"for int8: give the converter a representative_dataset (full integer quantisation)",
                "for float32: leave 'converter.optimizations' out"};
       break;
-    case Kind::kOther:
-      return;
+    case Kind::kOther: return;
   }
   Diagnostic& d = diags.error(source_.where(), "model-types", what);
   std::vector<std::string> types;
   for (const Failed* failed : ops) types.push_back(where(failed->index).op_type);
-  d.note(
-      fmt::format("{} operator{}: {}", ops.size(), ops.size() == 1 ? "" : "s", type_counts(types)));
+  d.note(fmt::format("{} operator{}: {}", ops.size(), ops.size() == 1 ? "" : "s", type_counts(types)));
   if (unsupported_.empty()) d.note(count_text());
   for (const char* help : helps) d.help(help);
 }
@@ -197,15 +182,12 @@ void OperatorReader::report_alike(const std::vector<const Failed*>& ops, Diagnos
     std::string key = where(failed->index).op_type;
     for (const Diagnostic& d : failed->told.all()) key += "\n" + d.slug + without_names(d.message);
     auto [entry, is_new] = group_of.try_emplace(key, groups.size());
-    if (is_new)
-      groups.push_back({failed, {}});
-    else
-      groups[entry->second].others.push_back(failed->index);
+    if (is_new) groups.push_back({failed, {}});
+    else groups[entry->second].others.push_back(failed->index);
   }
   for (const Group& group : groups) {
     if (diags.error_count() >= limits::kMaxErrors) {
-      diags.error(source_.where(), "tflite-limit", "too many errors; the rest is left out")
-          .help("mend these first");
+      diags.error(source_.where(), "tflite-limit", "too many errors; the rest is left out").help("mend these first");
       return;
     }
     const std::vector<Diagnostic>& told = group.first->told.all();
@@ -218,8 +200,7 @@ void OperatorReader::report_alike(const std::vector<const Failed*>& ops, Diagnos
 
 void OperatorReader::report(Diagnostics& diags) const {
   std::vector<const Failed*> kinds[3];
-  for (const Failed& failed : failed_)
-    kinds[static_cast<size_t>(kind_of(failed))].push_back(&failed);
+  for (const Failed& failed : failed_) kinds[static_cast<size_t>(kind_of(failed))].push_back(&failed);
   auto& rest = kinds[static_cast<size_t>(Kind::kOther)];
   for (Kind kind : {Kind::kUint8, Kind::kDynamicRange}) {
     auto& ops = kinds[static_cast<size_t>(kind)];
@@ -231,8 +212,7 @@ void OperatorReader::report(Diagnostics& diags) const {
       rest.insert(rest.end(), ops.begin(), ops.end());
     }
   }
-  std::sort(rest.begin(), rest.end(),
-            [](const Failed* a, const Failed* b) { return a->index < b->index; });
+  std::sort(rest.begin(), rest.end(), [](const Failed* a, const Failed* b) { return a->index < b->index; });
   report_alike(rest, diags);
   for (const Diagnostic& d : other_.all()) append(diags, d);
 }

@@ -32,9 +32,8 @@ Status check_file(Source& source) {
   // Smallest: root offset, identifier, and a table's offset to its vtable.
   if (bytes.size() < 12 || !schema::ModelBufferHasIdentifier(bytes.data())) {
     source.diags
-        ->error(
-            at, "tflite-invalid",
-            fmt::format("not a TFLite model ({} bytes without the identifier TFL3)", bytes.size()))
+        ->error(at, "tflite-invalid",
+                fmt::format("not a TFLite model ({} bytes without the identifier TFL3)", bytes.size()))
         .help("give a file written by the TensorFlow Lite converter");
     return kFailure;
   }
@@ -53,8 +52,7 @@ Status check_file(Source& source) {
   if (source.model->version() != 3) {
     source.diags
         ->error(at, "tflite-version",
-                fmt::format("version {} of the TFLite format is not supported, only 3 is",
-                            source.model->version()))
+                fmt::format("version {} of the TFLite format is not supported, only 3 is", source.model->version()))
         .help("convert the model again with a current TensorFlow");
     return kFailure;
   }
@@ -65,9 +63,7 @@ const schema::SignatureDef* signature_at(const schema::Model& model, uint32_t in
   return model.signature_defs()->Get(index);
 }
 
-std::string key_of(const schema::SignatureDef& signature) {
-  return text_of(signature.signature_key(), 200);
-}
+std::string key_of(const schema::SignatureDef& signature) { return text_of(signature.signature_key(), 200); }
 
 bool has_key(const schema::SignatureDef& signature, const std::string& key) {
   return signature.signature_key() != nullptr && signature.signature_key()->string_view() == key;
@@ -76,15 +72,13 @@ bool has_key(const schema::SignatureDef& signature, const std::string& key) {
 Status signature_unknown(Source& source, const std::string& wanted) {
   Location at;
   at.file = source.file;
-  Diagnostic& d = source.diags->error(
-      at, "signature-unknown",
-      fmt::format("the model has no signature '{}'", escape_for_display(wanted)));
+  Diagnostic& d = source.diags->error(at, "signature-unknown",
+                                      fmt::format("the model has no signature '{}'", escape_for_display(wanted)));
   size_t count = length(source.model->signature_defs());
   for (uint32_t i = 0; i < std::min<size_t>(count, 20); ++i) {
     d.note(fmt::format("it has '{}'", escape_for_display(key_of(*signature_at(*source.model, i)))));
   }
-  d.help(count > 0 ? "give one of these, or none for the first"
-                   : "leave the signature out; the model has none");
+  d.help(count > 0 ? "give one of these, or none for the first" : "leave the signature out; the model has none");
   return kFailure;
 }
 
@@ -93,8 +87,8 @@ bool check_counts(Source& source) {
   if (tensors <= limits::kMaxTensors && operators <= limits::kMaxOperators) return true;
   source.diags
       ->error(source.where(), "tflite-limit",
-              fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} are read",
-                          tensors, operators, limits::kMaxTensors, limits::kMaxOperators))
+              fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} are read", tensors,
+                          operators, limits::kMaxTensors, limits::kMaxOperators))
       .help("split the model");
   return false;
 }
@@ -132,8 +126,7 @@ std::set<int> entered_subgraphs(const Source& source) {
   while (!open.empty()) {
     int index = open.back();
     open.pop_back();
-    if (index < 0 || static_cast<size_t>(index) >= length(source.model->subgraphs()) ||
-        !entered.insert(index).second)
+    if (index < 0 || static_cast<size_t>(index) >= length(source.model->subgraphs()) || !entered.insert(index).second)
       continue;
     const auto* operators = source.model->subgraphs()->Get(static_cast<uint32_t>(index))->operators();
     for (uint32_t i = 0; i < length(operators); ++i) {
@@ -150,25 +143,22 @@ std::set<int> entered_subgraphs(const Source& source) {
 void warn_of_other_subgraphs(Source& source) {
   size_t count = length(source.model->subgraphs());
   if (count <= entered_subgraphs(source).size()) return;
-  Diagnostic& d =
-      source.diags->warning(source.where(), "subgraph-unused",
-                            fmt::format("the model has {} subgraphs; only subgraph {} is compiled",
-                                        count, source.subgraph_index));
+  Diagnostic& d = source.diags->warning(
+      source.where(), "subgraph-unused",
+      fmt::format("the model has {} subgraphs; only subgraph {} is compiled", count, source.subgraph_index));
   bool other = false;
   for (uint32_t i = 0; i < std::min<size_t>(length(source.model->signature_defs()), 20); ++i) {
     const schema::SignatureDef* s = signature_at(*source.model, i);
     if (s == source.signature) continue;
     other = true;
-    d.note(fmt::format("signature '{}' runs subgraph {}", escape_for_display(key_of(*s)),
-                       s->subgraph_index()));
+    d.note(fmt::format("signature '{}' runs subgraph {}", escape_for_display(key_of(*s)), s->subgraph_index()));
   }
   if (other) d.help("choose another signature with --signature KEY");
 }
 
 // The subgraph's inputs or outputs: indices in range, none missing, inputs not given twice.
 // `what` of a model, or of a region, which may have none.
-Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, bool inputs,
-                  std::vector<Role>& roles) {
+Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, bool inputs, std::vector<Role>& roles) {
   const char* what = inputs ? "input" : "output";
   auto fail = [&](const std::string& message) {
     damaged(*source.diags, source.where(), message);
@@ -183,16 +173,14 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
   if (length(ports) > limits::kMaxPorts) {
     source.diags
         ->error(source.where(), "tflite-limit",
-                fmt::format("the model has {} {}s, at most {} are read", length(ports), what,
-                            limits::kMaxPorts))
+                fmt::format("the model has {} {}s, at most {} are read", length(ports), what, limits::kMaxPorts))
         .help("split the model");
     return kFailure;
   }
   for (uint32_t i = 0; i < ports->size(); ++i) {
     int32_t index = ports->Get(i);
     if (index < 0 || static_cast<size_t>(index) >= roles.size()) {
-      return fail(
-          fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, index, roles.size()));
+      return fail(fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, index, roles.size()));
     }
     // A handle that a region is given is no tensor.
     if (source.depth > 0 && is_resource(*source.subgraph, index)) continue;
@@ -204,15 +192,16 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
   return success();
 }
 
-// Name of a port in the signature, or the tensor's name. `before`: how many ports before this one are the same tensor; the
-// signature has a name for each of them.
+// Name of a port in the signature, or the tensor's name. `before`: how many ports before this one are the same tensor;
+// the signature has a name for each of them.
 std::string port_name(const Source& source, int32_t index, bool input, int64_t before = 0) {
   const schema::TensorMap* found = nullptr;
   if (source.signature != nullptr) {
     const auto* maps = input ? source.signature->inputs() : source.signature->outputs();
     for (uint32_t i = 0; i < length(maps) && (found == nullptr || before >= 0); ++i) {
       const schema::TensorMap* map = maps->Get(i);
-      if (map->tensor_index() != static_cast<uint32_t>(index) || map->name() == nullptr || map->name()->size() == 0) continue;
+      if (map->tensor_index() != static_cast<uint32_t>(index) || map->name() == nullptr || map->name()->size() == 0)
+        continue;
       found = map;
       --before;
     }
@@ -220,8 +209,7 @@ std::string port_name(const Source& source, int32_t index, bool input, int64_t b
   return found != nullptr ? text_of(found->name(), 4096) : tensor_name(*source.subgraph, index);
 }
 
-Status add_ports(Source& source, const std::vector<graph::TensorId>& ids, bool input,
-                 std::vector<graph::Port>& ports) {
+Status add_ports(Source& source, const std::vector<graph::TensorId>& ids, bool input, std::vector<graph::Port>& ports) {
   const auto* from = input ? source.subgraph->inputs() : source.subgraph->outputs();
   for (uint32_t i = 0; i < length(from); ++i) {
     int32_t index = from->Get(i);
@@ -245,8 +233,7 @@ Status check_signature(Source& source, const std::vector<Role>& roles) {
     if (length(maps) > limits::kMaxPorts) {
       source.diags
           ->error(source.where(), "tflite-limit",
-                  fmt::format("a signature has {} entries, at most {} are read", length(maps),
-                              limits::kMaxPorts))
+                  fmt::format("a signature has {} entries, at most {} are read", length(maps), limits::kMaxPorts))
           .help("split the model");
       return kFailure;
     }
@@ -282,15 +269,13 @@ Status settle_inputs(Source& source, const ReadOptions& options) {
     std::vector<std::string> names;
     for (uint32_t i = 0; i < inputs->size(); ++i) {
       std::string port = port_name(source, inputs->Get(i), true);
-      if (port == name || tensor_name(*source.subgraph, inputs->Get(i)) == name)
-        index = inputs->Get(i);
+      if (port == name || tensor_name(*source.subgraph, inputs->Get(i)) == name) index = inputs->Get(i);
       if (i < 20) names.push_back(std::move(port));
     }
     if (index < 0) {
-      Diagnostic& d = source.diags->error(
-          at, "input-name", fmt::format("the model has no input '{}'", escape_for_display(name)));
-      for (const std::string& known : names)
-        d.note(fmt::format("it has '{}'", escape_for_display(known)));
+      Diagnostic& d =
+          source.diags->error(at, "input-name", fmt::format("the model has no input '{}'", escape_for_display(name)));
+      for (const std::string& known : names) d.note(fmt::format("it has '{}'", escape_for_display(known)));
       d.help("name one of these before the '=' of --shape");
       good = false;
       continue;
@@ -306,8 +291,8 @@ Status settle_inputs(Source& source, const ReadOptions& options) {
     for (uint32_t i = 0; i < rank; ++i) had.push_back(raw.shape()->Get(i));
     source.diags
         ->error(source.where_tensor(name), "dynamic-shape",
-                fmt::format("the input has {} dimensions ({}), --shape gives {}", rank,
-                            graph::to_string(had), shape.size()))
+                fmt::format("the input has {} dimensions ({}), --shape gives {}", rank, graph::to_string(had),
+                            shape.size()))
         .help("give a size for each dimension of the model's input");
     good = false;
   }
@@ -333,7 +318,8 @@ bool settle_arguments(Source& source, const RegionRequest& request) {
 bool know_argument(Source& source, const std::optional<graph::ConstantView>& value, graph::Tensor& tensor) {
   if (!value) return true;
   if (static_cast<int64_t>(value->bytes.size()) != tensor.type.bytes())
-    return damaged(*source.diags, source.where_tensor(tensor.name), "it has another type than what the operator gives it");
+    return damaged(*source.diags, source.where_tensor(tensor.name),
+                   "it has another type than what the operator gives it");
   if (!source.constants.take(value->bytes.size())) {
     report_aliasing(*source.diags, source.where());
     return false;
@@ -343,8 +329,7 @@ bool know_argument(Source& source, const std::optional<graph::ConstantView>& val
 }
 
 // Its variables: more inputs, defined before the first operator.
-std::vector<graph::TensorId> add_variables(const RegionRequest& request, Variables& variables,
-                                           graph::Graph& graph) {
+std::vector<graph::TensorId> add_variables(const RegionRequest& request, Variables& variables, graph::Graph& graph) {
   std::vector<graph::TensorId> out;
   const size_t first = request.arguments.size() - request.inputs.size();
   for (size_t k = 0; k < request.inputs.size(); ++k) {
@@ -359,8 +344,7 @@ std::vector<graph::TensorId> add_variables(const RegionRequest& request, Variabl
 
 }  // namespace
 
-bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest& request,
-                 graph::Graph& graph) {
+bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest& request, graph::Graph& graph) {
   Source source = outer;
   source.subgraph = source.model->subgraphs()->Get(static_cast<uint32_t>(request.subgraph));
   source.subgraph_index = request.subgraph;
@@ -392,8 +376,7 @@ bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest
     std::vector<graph::TensorId> given = add_variables(request, variables, graph);
     good = operators.build(ids, graph, given);
     good = good && add_ports(source, ids, true, graph.inputs) && add_ports(source, ids, false, graph.outputs);
-    for (size_t k = 0; good && k < given.size(); ++k)
-      graph.inputs.push_back({given[k], request.inputs[k].second});
+    for (size_t k = 0; good && k < given.size(); ++k) graph.inputs.push_back({given[k], request.inputs[k].second});
     for (size_t k = 0; good && k < request.outputs.size(); ++k) {
       auto value = variables.value(request.outputs[k], source.where(), graph, *source.diags);
       good = value.has_value();
@@ -408,9 +391,8 @@ bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest
   return good;
 }
 
-Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
-                                 Diagnostics& diags, const ReadOptions& options,
-                                 const tflite::RuleTable& rules) {
+Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                                 const ReadOptions& options, const tflite::RuleTable& rules) {
   Source source;
   source.file = file;
   source.given = options.given;
@@ -432,8 +414,7 @@ Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
 
   std::vector<Role> roles(length(source.subgraph->tensors()));
   if (!mark_ports(source, source.subgraph->inputs(), true, roles) ||
-      !mark_ports(source, source.subgraph->outputs(), false, roles) ||
-      !check_signature(source, roles)) {
+      !mark_ports(source, source.subgraph->outputs(), false, roles) || !check_signature(source, roles)) {
     return kFailure;
   }
   if (!settle_inputs(source, options)) return kFailure;
@@ -451,8 +432,7 @@ Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
   if (!check_weights(source, of_tensors)) good = sound = false;
   if (!read_tensors(source, roles, graph, ids)) good = false;
   if (source.out_of_patience()) {
-    of_tensors.error(source.where(), "tflite-limit", "too many errors; the rest is left out")
-        .help("mend these first");
+    of_tensors.error(source.where(), "tflite-limit", "too many errors; the rest is left out").help("mend these first");
     sound = false;
   }
   if (sound && !operators.build(ids, graph)) good = false;

@@ -25,8 +25,7 @@ namespace aotc::frontends {
 // [tflite-sparse], [tflite-variable], [tflite-external], [dynamic-shape], [op-unsupported] (all such operators in one
 // error), [model-types], [signature-unknown], [output-not-computed], [input-name], the errors of the operators, and the
 // warnings [subgraph-unused] and [quantized-dimension].
-Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file,
-                                 Diagnostics& diags, const ReadOptions& options = {},
-                                 const tflite::RuleTable& rules = tflite::rules());
+Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file, Diagnostics& diags,
+                                 const ReadOptions& options = {}, const tflite::RuleTable& rules = tflite::rules());
 
 }  // namespace aotc::frontends

@@ -18,8 +18,7 @@ namespace aotc::frontends {
 
 inline bool is_resource(const tflite_schema::SubGraph& subgraph, int32_t tensor) {
   return tensor >= 0 && static_cast<size_t>(tensor) < length(subgraph.tensors()) &&
-         subgraph.tensors()->Get(static_cast<uint32_t>(tensor))->type() ==
-             tflite_schema::TensorType_RESOURCE;
+         subgraph.tensors()->Get(static_cast<uint32_t>(tensor))->type() == tflite_schema::TensorType_RESOURCE;
 }
 
 // The variables that a subgraph, with the subgraphs that it runs, reads and assigns.
@@ -43,11 +42,10 @@ struct RegionRequest {
 
 // Reads the subgraph into a graph whose inputs and outputs are those of the file that are not handles, then the
 // variables. False: the error is in the source's diagnostics.
-bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest& request,
-                 graph::Graph& graph);
+bool read_region(Source& outer, const ops::OperatorSet& set, const RegionRequest& request, graph::Graph& graph);
 
 // Adds the variables that subgraph `index` uses. `handles`: its inputs that are known handles.
-void find_variables(const Source& source, int index, std::map<int32_t, Variables::Key> handles,
-                    int depth, VariableUse& use);
+void find_variables(const Source& source, int index, std::map<int32_t, Variables::Key> handles, int depth,
+                    VariableUse& use);
 
 }  // namespace aotc::frontends

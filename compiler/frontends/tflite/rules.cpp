@@ -11,10 +11,8 @@ Status import_defaults(const TfliteOp&, graph::Op& op, Diagnostics&) {
 }
 
 void RuleTable::add(const Rule& rule) {
-  if (rule.custom)
-    customs_.emplace(rule.name, rule);
-  else if (const auto code = tflite_builtin_code(rule.name))
-    builtins_.emplace(*code, rule);
+  if (rule.custom) customs_.emplace(rule.name, rule);
+  else if (const auto code = tflite_builtin_code(rule.name)) builtins_.emplace(*code, rule);
 }
 
 const Rule* RuleTable::find_builtin(int code) const {
@@ -45,9 +43,8 @@ std::optional<int64_t> RuleTable::cycles(const graph::Op& op) const {
 const RuleTable& rules() {
   static const RuleTable table = [] {
     RuleTable made;
-    for (std::span<const Rule> family :
-         {convolution_rules(), custom_rules(), elementwise_rules(), place_rules(),
-          recurrent_rules(), row_rules(), shape_rules()})
+    for (std::span<const Rule> family : {convolution_rules(), custom_rules(), elementwise_rules(), place_rules(),
+                                         recurrent_rules(), row_rules(), shape_rules()})
       for (const Rule& rule : family) made.add(rule);
     return made;
   }();

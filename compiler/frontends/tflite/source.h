@@ -69,7 +69,7 @@ struct Source {
   const tflite_schema::Model* model = nullptr;
   const tflite_schema::SubGraph* subgraph = nullptr;
   int subgraph_index = 0;
-  int depth = 0;  // of regions around the subgraph
+  int depth = 0;                                           // of regions around the subgraph
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
   const tflite::RuleTable* rules = nullptr;                // what operators of the file become
   const ops::GivenOperators* given = nullptr;              // custom operators that the user gives, or null
@@ -100,9 +100,7 @@ struct Source {
     return at;
   }
   // Too many errors to go on? Told once, by the reader's end.
-  bool out_of_patience() const {
-    return diags->error_count() - errors_before >= limits::kMaxErrors;
-  }
+  bool out_of_patience() const { return diags->error_count() - errors_before >= limits::kMaxErrors; }
 };
 
 template <typename T>
@@ -157,9 +155,7 @@ inline void report_aliasing(Diagnostics& diags, const Location& at) {
 }
 
 inline void report_empty(Diagnostics& diags, const Location& at, const graph::Shape& shape) {
-  diags
-      .error(at, "tflite-shape",
-             "the tensor has no elements (shape " + graph::to_string(shape) + ")")
+  diags.error(at, "tflite-shape", "the tensor has no elements (shape " + graph::to_string(shape) + ")")
       .help("export the model with a fixed input shape whose dimensions are at least 1");
 }
 

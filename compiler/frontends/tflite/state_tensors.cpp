@@ -28,8 +28,8 @@ bool OperatorReader::every_run_comes_here(const graph::Graph& graph, const Locat
   for (const graph::Op& op : graph.ops) {
     if (op.definition == nullptr || source_.rules->cycles(op).value_or(1) == 1) continue;
     told.error(at, "tflite-variable",
-               "it keeps a state behind an operator that ends some runs ('" +
-                   escape_for_display(op.location.tensor) + "')")
+               "it keeps a state behind an operator that ends some runs ('" + escape_for_display(op.location.tensor) +
+                   "')")
         .help("export the model with cycles_max = 1, or with this operator in a model of its own");
     return false;
   }
@@ -76,8 +76,8 @@ bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Dia
     if (kept[i].result) before.type.quantization = build.graph[op.results[*kept[i].result]].type.quantization;
     if (i == states.size()) {  // an operator may be read twice
       graph::State state;
-      state.initial = graph::own_bytes(
-          initial.empty() ? std::vector<uint8_t>(static_cast<size_t>(before.type.bytes())) : initial);
+      state.initial =
+          graph::own_bytes(initial.empty() ? std::vector<uint8_t>(static_cast<size_t>(before.type.bytes())) : initial);
       state.before = build.graph.add_tensor(before);
       if (kept[i].result) {
         state.after = op.results[*kept[i].result];

@@ -20,26 +20,16 @@ namespace schema = tflite_schema;
 
 std::optional<DType> dtype_of(schema::TensorType type) {
   switch (type) {
-    case schema::TensorType_FLOAT32:
-      return DType::kF32;
-    case schema::TensorType_INT8:
-      return DType::kI8;
-    case schema::TensorType_UINT8:
-      return DType::kU8;
-    case schema::TensorType_INT16:
-      return DType::kI16;
-    case schema::TensorType_INT32:
-      return DType::kI32;
-    case schema::TensorType_UINT32:
-      return DType::kU32;
-    case schema::TensorType_INT64:
-      return DType::kI64;
-    case schema::TensorType_BOOL:
-      return DType::kBool;
-    case schema::TensorType_INT4:
-      return DType::kI4;
-    default:
-      return std::nullopt;
+    case schema::TensorType_FLOAT32: return DType::kF32;
+    case schema::TensorType_INT8: return DType::kI8;
+    case schema::TensorType_UINT8: return DType::kU8;
+    case schema::TensorType_INT16: return DType::kI16;
+    case schema::TensorType_INT32: return DType::kI32;
+    case schema::TensorType_UINT32: return DType::kU32;
+    case schema::TensorType_INT64: return DType::kI64;
+    case schema::TensorType_BOOL: return DType::kBool;
+    case schema::TensorType_INT4: return DType::kI4;
+    default: return std::nullopt;
   }
 }
 
@@ -70,8 +60,7 @@ std::vector<const char*> helps_for(schema::TensorType type) {
           "aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes them, "
           "and computes with float32: convert without float16 inputs, outputs and activations"};
     case schema::TensorType_UINT4:
-    case schema::TensorType_INT2:
-      return {"convert the model with weights of 8 bits (full integer quantisation)"};
+    case schema::TensorType_INT2: return {"convert the model with weights of 8 bits (full integer quantisation)"};
     case schema::TensorType_UINT64:
       return {"uint64 is taken between SignalFilterBank and SignalFilterBankSquareRoot only"};
     case schema::TensorType_STRING:
@@ -83,8 +72,7 @@ std::vector<const char*> helps_for(schema::TensorType type) {
       return {
           "export the model without state and tables of TensorFlow, or with its state as inputs "
           "and outputs"};
-    default:
-      return {"convert the model to int8 (full integer quantisation) or to float32"};
+    default: return {"convert the model to int8 (full integer quantisation) or to float32"};
   }
 }
 
@@ -111,8 +99,7 @@ class TensorReader {
   bool is_weight_of_halves(const schema::Tensor& raw, Role role) const;
   bool widen(const Location& at, Role role, graph::Tensor& tensor);
   bool unpack(const schema::Tensor& raw, const Location& at, graph::Tensor& tensor);
-  bool read_constant(const schema::Tensor& raw, Role role, const Location& at,
-                     graph::Tensor& tensor);
+  bool read_constant(const schema::Tensor& raw, Role role, const Location& at, graph::Tensor& tensor);
   Diagnostic& error(const Location& at, const char* slug, std::string message) {
     failed_ = true;
     return source_.diags->error(at, slug, std::move(message));
@@ -138,8 +125,7 @@ class TensorReader {
 };
 
 graph::TensorId TensorReader::read(int index, Role role) {
-  const schema::Tensor& raw =
-      *source_.subgraph->tensors()->Get(static_cast<flatbuffers::uoffset_t>(index));
+  const schema::Tensor& raw = *source_.subgraph->tensors()->Get(static_cast<flatbuffers::uoffset_t>(index));
   graph::Tensor tensor;
   tensor.name = tensor_name(*source_.subgraph, index);
   Location at = source_.where_tensor(tensor.name);
@@ -185,9 +171,8 @@ graph::TensorId TensorReader::read(int index, Role role) {
 
 void TensorReader::report_types() {
   for (const auto& [type, bad] : bad_types_) {
-    Diagnostic& d =
-        source_.diags->error(source_.where_tensor(bad.first), "tflite-dtype",
-                             fmt::format("element type {} is not supported", type_name(type)));
+    Diagnostic& d = source_.diags->error(source_.where_tensor(bad.first), "tflite-dtype",
+                                         fmt::format("element type {} is not supported", type_name(type)));
     if (bad.count > 1) {
       d.note(fmt::format("{} more tensor{} of this type", bad.count - 1, bad.count > 2 ? "s" : ""));
     }
@@ -197,29 +182,26 @@ void TensorReader::report_types() {
 
 void TensorReader::report_axes() {
   if (odd_axes_ == 0) return;
-  Diagnostic& d = source_.diags->warning(
-      first_odd_axis_, "quantized-dimension",
-      "the tensor has one dimension and is quantised along another; read as along its own");
-  if (odd_axes_ > 1)
-    d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
+  Diagnostic& d =
+      source_.diags->warning(first_odd_axis_, "quantized-dimension",
+                             "the tensor has one dimension and is quantised along another; read as along its own");
+  if (odd_axes_ > 1) d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
 }
 
 void TensorReader::report_halves() {
   if (halves_ == 0) return;
   source_.diags
       ->warning(source_.where(), "float16-weights",
-                fmt::format("the model's weights are float16 ({} tensor{}, {} bytes) and become float32",
-                            halves_, halves_ > 1 ? "s" : "", half_bytes_))
+                fmt::format("the model's weights are float16 ({} tensor{}, {} bytes) and become float32", halves_,
+                            halves_ > 1 ? "s" : "", half_bytes_))
       .help("for small weights quantise the model to int8: they are a quarter of float32");
 }
 
 bool TensorReader::check_supported(const schema::Tensor& raw, Role role, const Location& at) {
   if (raw.sparsity() != nullptr) {
-    error(at, "tflite-sparse", "sparse tensors are not supported")
-        .help("export the model with dense weights");
+    error(at, "tflite-sparse", "sparse tensors are not supported").help("export the model with dense weights");
   } else if (raw.is_variable() && !role.state && !role.kept) {
-    error(at, "tflite-variable",
-          "a variable tensor (state kept between runs) of an operator that keeps none")
+    error(at, "tflite-variable", "a variable tensor (state kept between runs) of an operator that keeps none")
         .help("export the model with its state as inputs and outputs");
   } else if (raw.external_buffer() != 0) {
     error(at, "tflite-external", "the tensor's data is in another file")
@@ -237,10 +219,8 @@ void TensorReader::refuse_open(const schema::Tensor& raw, uint32_t dim, const Lo
     int32_t d = raw.shape_signature()->Get(i);
     example += (i > 0 ? "," : "") + (d >= 0 ? std::to_string(d) : i == 0 ? "1" : "N");
   }
-  error(at, "dynamic-shape",
-        fmt::format("dimension {} of the input is not fixed (shape {})", dim, signature_text(raw)))
-      .help(fmt::format("give a size for each N: --shape '{}={}'", escape_for_display(at.tensor),
-                        example))
+  error(at, "dynamic-shape", fmt::format("dimension {} of the input is not fixed (shape {})", dim, signature_text(raw)))
+      .help(fmt::format("give a size for each N: --shape '{}={}'", escape_for_display(at.tensor), example))
       .help("or export the model with a fixed input shape; only the batch may be left open");
 }
 
@@ -253,8 +233,7 @@ bool TensorReader::read_shape(int index, Role role, const Location& at, Shape& s
   size_t rank = length(raw.shape());
   if (rank > limits::kMaxRank) {
     error(at, "tflite-shape",
-          fmt::format("the tensor has {} dimensions, at most {} are supported", rank,
-                      limits::kMaxRank))
+          fmt::format("the tensor has {} dimensions, at most {} are supported", rank, limits::kMaxRank))
         .help("merge dimensions of size 1 with a reshape before the export");
     return false;
   }
@@ -291,8 +270,9 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
     error(at, "tflite-quantization",
           "only affine quantisation, per tensor or per channel, is "
           "supported")
-        .help("weights of a FULLY_CONNECTED may be int4 with float16 scales for blocks of their rows; quantise the "
-              "model to int8 without custom schemes");
+        .help(
+            "weights of a FULLY_CONNECTED may be int4 with float16 scales for blocks of their rows; quantise the "
+            "model to int8 without custom schemes");
     return false;
   }
   size_t count = length(from->scale());
@@ -311,13 +291,11 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
       axis = 0;
     }
     if (axis < 0 || static_cast<size_t>(axis) >= type.shape.size()) {
-      return bad(fmt::format("quantised along dimension {} of a tensor of rank {}", axis,
-                             type.shape.size()));
+      return bad(fmt::format("quantised along dimension {} of a tensor of rank {}", axis, type.shape.size()));
     }
     if (type.shape[static_cast<size_t>(axis)] != static_cast<int64_t>(count)) {
       return bad(fmt::format("{} scales for {} channels (dimension {} of shape {})", count,
-                             type.shape[static_cast<size_t>(axis)], axis,
-                             graph::to_string(type.shape)));
+                             type.shape[static_cast<size_t>(axis)], axis, graph::to_string(type.shape)));
     }
     type.quantization.axis = axis;
   }
@@ -342,8 +320,7 @@ bool TensorReader::check_scales(const Location& at, const graph::TensorType& typ
     }
     if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
       error(at, "tflite-quantization",
-            fmt::format("zero point {} is {}, outside {}..{}", i, q.zero_point[i], range.min,
-                        range.max))
+            fmt::format("zero point {} is {}, outside {}..{}", i, q.zero_point[i], range.min, range.max))
           .help("the file may be damaged; convert the model again");
       return false;
     }
@@ -392,18 +369,15 @@ bool TensorReader::unpack(const schema::Tensor& raw, const Location& at, graph::
   return true;
 }
 
-bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Location& at,
-                                 graph::Tensor& tensor) {
+bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Location& at, graph::Tensor& tensor) {
   const auto* buffers = source_.model->buffers();
   if (raw.buffer() >= std::max<size_t>(length(buffers), 1)) {
     error(at, "tflite-invalid",
-          fmt::format("the tensor's data is buffer {}, the file has {}", raw.buffer(),
-                      length(buffers)))
+          fmt::format("the tensor's data is buffer {}, the file has {}", raw.buffer(), length(buffers)))
         .help(kDamaged);
     return false;
   }
-  const schema::Buffer* buffer =
-      raw.buffer() < length(buffers) ? buffers->Get(raw.buffer()) : nullptr;
+  const schema::Buffer* buffer = raw.buffer() < length(buffers) ? buffers->Get(raw.buffer()) : nullptr;
   if (buffer != nullptr && (buffer->offset() > 1 || buffer->size() > 1)) {
     error(at, "tflite-external", "the tensor's data lies outside the FlatBuffer")
         .help("export the model with its weights inside the FlatBuffer (files under 2 GB)");
@@ -413,21 +387,19 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
   bool computed = role.input || role.result;
   if (size == 0 && (computed || tensor.type.bytes() > 0)) return true;
   if (computed) {
-    error(at, "tflite-invalid",
-          role.input ? "an input of the model has constant data"
-                     : "a tensor that an operator computes has constant data")
+    error(
+        at, "tflite-invalid",
+        role.input ? "an input of the model has constant data" : "a tensor that an operator computes has constant data")
         .help("the file may be damaged; export the model again");
     return false;
   }
   const bool half = raw.type() == schema::TensorType_FLOAT16;
   const int64_t all = tensor.type.bytes();
-  const int64_t wanted = half                               ? all / 2
-                         : tensor.type.dtype == DType::kI4 ? (all + 1) / 2
-                                                           : all;
+  const int64_t wanted = half ? all / 2 : tensor.type.dtype == DType::kI4 ? (all + 1) / 2 : all;
   if (static_cast<int64_t>(size) != wanted) {
     error(at, "tflite-invalid",
-          fmt::format("{} bytes of data for shape {} of {}, which takes {}", size,
-                      graph::to_string(tensor.type.shape), type_name(raw.type()), wanted))
+          fmt::format("{} bytes of data for shape {} of {}, which takes {}", size, graph::to_string(tensor.type.shape),
+                      type_name(raw.type()), wanted))
         .help(kDamaged);
     return false;
   }
@@ -467,8 +439,7 @@ bool shape_may_become(const schema::Tensor& raw, const Shape& stored, const Shap
   for (uint32_t i = 0; i < stored.size(); ++i) {
     // A shape that the caller gave may have more dimensions than the file's.
     bool unknown = i < length(raw.shape()) &&
-                   (raw.shape()->Get(i) < 0 ||
-                    (has_signature(raw) && raw.shape_signature()->Get(i) < 0));
+                   (raw.shape()->Get(i) < 0 || (has_signature(raw) && raw.shape_signature()->Get(i) < 0));
     if (stored[i] != inferred[i] && !unknown) return false;
   }
   return true;

@@ -47,8 +47,7 @@ int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
 
 // True if a tensor whose shape in the file is `stored` may have shape `inferred`. Only dimensions that the file
 // declares unknown may differ.
-bool shape_may_become(const tflite_schema::Tensor& raw, const graph::Shape& stored,
-                      const graph::Shape& inferred);
+bool shape_may_become(const tflite_schema::Tensor& raw, const graph::Shape& stored, const graph::Shape& inferred);
 
 // False, reported as [tflite-limit], if the subgraph's weights exceed the limit of emitted tables. Checks sizes only.
 bool check_weights(const Source& source, Diagnostics& told);

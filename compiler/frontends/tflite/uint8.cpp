@@ -157,15 +157,15 @@ bool OperatorReader::shift_bytes(Build& build, graph::Op& op, Diagnostics& told)
     kind = any ? Uint8::kShifted : Uint8::kOwn;
   }
   if (kind != Uint8::kOwn && mixes_bytes(build.graph, op, kind == Uint8::kWeighted)) {
-    told.error(op.location, "op-type", fmt::format("operands and results of {} are int8 and uint8, expected one of them", op.name()))
+    told.error(op.location, "op-type",
+               fmt::format("operands and results of {} are int8 and uint8, expected one of them", op.name()))
         .help("convert between the two with QUANTIZE");
     return false;
   }
   for (size_t i = 0; i < op.operands.size(); ++i) {
     graph::TensorId& id = op.operands[i];
     const bool stays = kind == Uint8::kOwn || (kind == Uint8::kWeighted && i == 1);
-    if (stays ? !make_bytes(build, id, told)
-              : is_byte(id) && !shifted_operand(build, id, op.location, id, told))
+    if (stays ? !make_bytes(build, id, told) : is_byte(id) && !shifted_operand(build, id, op.location, id, told))
       return false;
   }
   if (kind == Uint8::kOwn) return true;

@@ -26,12 +26,10 @@ struct Once {
   const schema::Operator& op(uint32_t i) const { return *source.subgraph->operators()->Get(i); }
 
   // Fills `assigned`, and marks what is. False: told; or `missing` says what it does beside.
-  bool find_assignments(const Location& at, std::vector<Role>& roles, Diagnostics& told,
-                        std::string& missing);
+  bool find_assignments(const Location& at, std::vector<Role>& roles, Diagnostics& told, std::string& missing);
 };
 
-bool Once::find_assignments(const Location& at, std::vector<Role>& roles, Diagnostics& told,
-                            std::string& missing) {
+bool Once::find_assignments(const Location& at, std::vector<Role>& roles, Diagnostics& told, std::string& missing) {
   const int index = source.subgraph_index;
   std::map<int32_t, Variables::Key> handles;
   for (uint32_t i = 0; i < length(source.subgraph->operators()); ++i) {
@@ -46,8 +44,8 @@ bool Once::find_assignments(const Location& at, std::vector<Role>& roles, Diagno
       roles[static_cast<size_t>(value)].operand = true;
       assigned.emplace_back(handle->second, value);
     } else {
-      missing = fmt::format("runs subgraph {}, in which {} is more than an assignment of constants",
-                            index, tflite_builtin_name(builtin));
+      missing = fmt::format("runs subgraph {}, in which {} is more than an assignment of constants", index,
+                            tflite_builtin_name(builtin));
       return false;
     }
   }
@@ -80,8 +78,7 @@ bool Variables::open(const schema::Operator& op, const Location& at, Diagnostics
   return true;
 }
 
-bool Variables::initialise(const schema::Operator& op, const Location& at, Diagnostics& told,
-                           std::string& missing) {
+bool Variables::initialise(const schema::Operator& op, const Location& at, Diagnostics& told, std::string& missing) {
   const auto* options = op.builtin_options_as<schema::CallOnceOptions>();
   int index = options == nullptr ? -1 : options->init_subgraph_index();
   const auto* subgraphs = source_.model->subgraphs();
@@ -109,8 +106,7 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   for (const auto& [key, value] : once.assigned) {
     const graph::Tensor& tensor = once.graph[once.ids[static_cast<size_t>(value)]];
     if (!tensor.constant) {
-      missing = fmt::format("gives variable '{}' a value that is computed",
-                            escape_for_display(key.second));
+      missing = fmt::format("gives variable '{}' a value that is computed", escape_for_display(key.second));
       return true;
     }
     Variable& variable = variables_.try_emplace(key, Variable{key.second, {}, {}, {}}).first->second;
@@ -124,8 +120,7 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   return true;
 }
 
-const Variables::Key* Variables::key_of(const schema::Operator& op, const Location& at,
-                                        Diagnostics& told) const {
+const Variables::Key* Variables::key_of(const schema::Operator& op, const Location& at, Diagnostics& told) const {
   auto handle = handles_.find(index_at(op.inputs(), 0));
   if (handle != handles_.end()) return &handle->second;
   told.error(at, "tflite-variable", "which variable it is about is known only when the model runs")
@@ -133,8 +128,8 @@ const Variables::Key* Variables::key_of(const schema::Operator& op, const Locati
   return nullptr;
 }
 
-bool Variables::same_type(const graph::TensorType& of, const graph::TensorType& wanted,
-                          const char* what, const Location& at, Diagnostics& told) const {
+bool Variables::same_type(const graph::TensorType& of, const graph::TensorType& wanted, const char* what,
+                          const Location& at, Diagnostics& told) const {
   if (of == wanted) return true;
   told.error(at, "tflite-variable",
              fmt::format("the value {} is {}, the variable holds {}", what, graph::to_string(of),
@@ -143,8 +138,8 @@ bool Variables::same_type(const graph::TensorType& of, const graph::TensorType& 
   return false;
 }
 
-std::optional<graph::TensorId> Variables::read(const schema::Operator& op, const Location& at,
-                                               graph::Graph& graph, Diagnostics& told) {
+std::optional<graph::TensorId> Variables::read(const schema::Operator& op, const Location& at, graph::Graph& graph,
+                                               Diagnostics& told) {
   const Key* key = key_of(op, at, told);
   if (key == nullptr) return std::nullopt;
   return value(*key, at, graph, told);
@@ -160,10 +155,10 @@ std::optional<graph::TensorId> Variables::value(const Key& key, const Location& 
   if (variable.now.valid()) return variable.now;
   if (!variable.initial) {
     told.error(at, "tflite-variable",
-               fmt::format("variable '{}' is read before it has a value",
-                           escape_for_display(variable.name)))
-        .help("give it an initial value; converters write one where the model is exported with its "
-              "variables");
+               fmt::format("variable '{}' is read before it has a value", escape_for_display(variable.name)))
+        .help(
+            "give it an initial value; converters write one where the model is exported with its "
+            "variables");
     return std::nullopt;
   }
   graph::Tensor tensor = *variable.initial;
@@ -173,8 +168,8 @@ std::optional<graph::TensorId> Variables::value(const Key& key, const Location& 
   return variable.now;
 }
 
-bool Variables::assign(const schema::Operator& op, graph::TensorId value, const Location& at,
-                       graph::Graph& graph, Diagnostics& told) {
+bool Variables::assign(const schema::Operator& op, graph::TensorId value, const Location& at, graph::Graph& graph,
+                       Diagnostics& told) {
   const Key* key = key_of(op, at, told);
   if (key == nullptr) return false;
   Variable& variable = variables_.try_emplace(*key, Variable{key->second, {}, {}, {}}).first->second;
@@ -189,9 +184,7 @@ bool Variables::assign(const schema::Operator& op, graph::TensorId value, const 
 namespace {
 
 // Apart from the variables that have names: no text of a file begins like this.
-Variables::Key key_of_tensor(int32_t tensor) {
-  return {std::string("\0variable tensor", 16), std::to_string(tensor)};
-}
+Variables::Key key_of_tensor(int32_t tensor) { return {std::string("\0variable tensor", 16), std::to_string(tensor)}; }
 
 // Real 0 in every element.
 graph::ConstantView zeros(const graph::TensorType& type) {
@@ -225,10 +218,8 @@ graph::TensorId Variables::change_tensor(int32_t tensor, graph::Graph& graph) {
 void Variables::finish(graph::Graph& graph) {
   for (auto& [key, variable] : variables_) {
     if (!variable.before.valid()) continue;  // never read before it is assigned: nothing is kept
-    if (variable.now == variable.before)
-      graph[variable.before].constant = variable.initial->constant;
-    else
-      graph.states.push_back({variable.before, variable.now, *variable.initial->constant});
+    if (variable.now == variable.before) graph[variable.before].constant = variable.initial->constant;
+    else graph.states.push_back({variable.before, variable.now, *variable.initial->constant});
   }
 }
 

@@ -34,14 +34,13 @@ class Variables {
   bool open(const tflite_schema::Operator& op, const Location& at, Diagnostics& told);
   // CALL_ONCE: the constants that the other subgraph assigns become initial values. `missing`: its operators that are
   // not supported.
-  bool initialise(const tflite_schema::Operator& op, const Location& at, Diagnostics& told,
-                  std::string& missing);
+  bool initialise(const tflite_schema::Operator& op, const Location& at, Diagnostics& told, std::string& missing);
   // READ_VARIABLE: the present value, as a tensor of `graph`; nullopt, reported, if there is none.
-  std::optional<graph::TensorId> read(const tflite_schema::Operator& op, const Location& at,
-                                      graph::Graph& graph, Diagnostics& told);
+  std::optional<graph::TensorId> read(const tflite_schema::Operator& op, const Location& at, graph::Graph& graph,
+                                      Diagnostics& told);
   // ASSIGN_VARIABLE of a tensor of `graph`.
-  bool assign(const tflite_schema::Operator& op, graph::TensorId value, const Location& at,
-              graph::Graph& graph, Diagnostics& told);
+  bool assign(const tflite_schema::Operator& op, graph::TensorId value, const Location& at, graph::Graph& graph,
+              Diagnostics& told);
   // The variable that a handle refers to; null if the tensor is not a known handle.
   const Key* known(int32_t tensor) const {
     auto found = handles_.find(tensor);
@@ -49,8 +48,7 @@ class Variables {
   }
   void set_handle(int32_t tensor, const Key& key) { handles_.insert_or_assign(tensor, key); }
   // The present value, created if necessary; nullopt, reported, if there is none.
-  std::optional<graph::TensorId> value(const Key& key, const Location& at, graph::Graph& graph,
-                                       Diagnostics& told);
+  std::optional<graph::TensorId> value(const Key& key, const Location& at, graph::Graph& graph, Diagnostics& told);
   void set_value(const Key& key, graph::TensorId value);
   void set_tensor_value(int32_t tensor, graph::TensorId value);
 
@@ -70,8 +68,8 @@ class Variables {
   };
 
   const Key* key_of(const tflite_schema::Operator& op, const Location& at, Diagnostics& told) const;
-  bool same_type(const graph::TensorType& of, const graph::TensorType& wanted, const char* what,
-                 const Location& at, Diagnostics& told) const;
+  bool same_type(const graph::TensorType& of, const graph::TensorType& wanted, const char* what, const Location& at,
+                 Diagnostics& told) const;
 
   Source& source_;
   std::map<int32_t, Key> handles_;  // by tensor of the file

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a file its weights are, before one of them is looked at: a model whose tables cannot be emitted is refused
-// by its sizes.
+// How much of a file its weights are, before one of them is looked at: a model whose tables cannot be emitted is
+// refused by its sizes.
 #include <algorithm>
 #include <set>
 
@@ -27,8 +27,8 @@ int64_t constant_size(const Source& source, int32_t index) {
 
 }  // namespace
 
-// What only constants go into is constant itself, perhaps a smaller one; so operators count that read something computed.
-// Twice what is emitted leaves room for channels that a pass cuts off.
+// What only constants go into is constant itself, perhaps a smaller one; so operators count that read something
+// computed. Twice what is emitted leaves room for channels that a pass cuts off.
 bool check_weights(const Source& source, Diagnostics& told) {
   std::set<int32_t> known, counted;
   int64_t bytes = 0;

@@ -26,8 +26,7 @@ struct ShiftedSum {
 
   // Nothing if the scales are no such formats.
   static std::optional<ShiftedSum> of(const OpView& op, bool subtract) {
-    std::array<std::optional<int>, 3> logs = {whole_log2(op.operand(0).scale()),
-                                              whole_log2(op.operand(1).scale()),
+    std::array<std::optional<int>, 3> logs = {whole_log2(op.operand(0).scale()), whole_log2(op.operand(1).scale()),
                                               whole_log2(op.result().scale())};
     if (!logs[0] || !logs[1] || !logs[2]) return std::nullopt;
     ShiftedSum out;
@@ -53,9 +52,7 @@ struct ShiftedSum {
   }
 
  private:
-  static Ex shifted(const Ex& x, int right) {
-    return right == 0 ? x : (x + (1 << (right - 1)) - (x < 0)) >> right;
-  }
+  static Ex shifted(const Ex& x, int right) { return right == 0 ? x : (x + (1 << (right - 1)) - (x < 0)) >> right; }
 };
 
 class AddOrSub : public BinaryArithmetic {
@@ -78,15 +75,13 @@ class AddOrSub : public BinaryArithmetic {
   }
 
   // Both multipliers are positive and only shift right: monotone in each operand.
-  ChannelRanges channel_ranges(const OpView& op,
-                               const std::vector<ChannelRanges>& operands) const override {
+  ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
     auto element = quantized(op);
     ChannelRanges out;
     for (size_t c = 0; c < operands[0].size(); ++c) {
       ValueRange a = operands[0][c], b = operands[1][c];
       if (subtract_) std::swap(b.low, b.high);
-      out.push_back({static_cast<int32_t>(element(a.low, b.low)),
-                     static_cast<int32_t>(element(a.high, b.high))});
+      out.push_back({static_cast<int32_t>(element(a.low, b.low)), static_cast<int32_t>(element(a.high, b.high))});
     }
     return out;
   }
@@ -118,9 +113,8 @@ class AddOrSub : public BinaryArithmetic {
     if (std::isfinite(sum.out_real) && quantize_multiplier(sum.out_real).shift <= 0) return true;
     diags
         .error(op.where(), "op-quantization",
-               fmt::format(
-                   "result scale {:g} of {} is too small for operands of scale {:g} and {:g}",
-                   op.result().scale(), op.op.name(), op.operand(0).scale(), op.operand(1).scale()))
+               fmt::format("result scale {:g} of {} is too small for operands of scale {:g} and {:g}",
+                           op.result().scale(), op.op.name(), op.operand(0).scale(), op.operand(1).scale()))
         .help("re-quantise the model; the result's range does not hold any sum of the operands");
     return false;
   }
@@ -135,8 +129,7 @@ class AddOrSub : public BinaryArithmetic {
   }
 
   Lowered lower_quantized(const OpView& op, const TargetInfo&) const override {
-    if (op.attrs<BinaryAttrs>().shift_only)
-      return ShiftedSum::of(op, subtract_)->lower(op, std::string(name()));
+    if (op.attrs<BinaryAttrs>().shift_only) return ShiftedSum::of(op, subtract_)->lower(op, std::string(name()));
     return SumLowering(op, std::string(name()), subtract_).run();
   }
 
@@ -154,9 +147,7 @@ class Add final : public AddOrSub {
  protected:
   float compute(float a, float b) const override { return a + b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a + b; }
-  Ex emit(const Ex& a, const Ex& b) const override {
-    return a.type() == DType::kF32 ? a + b : add_wrapping(a, b);
-  }
+  Ex emit(const Ex& a, const Ex& b) const override { return a.type() == DType::kF32 ? a + b : add_wrapping(a, b); }
 };
 
 class Sub final : public AddOrSub {
@@ -169,9 +160,7 @@ class Sub final : public AddOrSub {
  protected:
   float compute(float a, float b) const override { return a - b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a - b; }
-  Ex emit(const Ex& a, const Ex& b) const override {
-    return a.type() == DType::kF32 ? a - b : sub_wrapping(a, b);
-  }
+  Ex emit(const Ex& a, const Ex& b) const override { return a.type() == DType::kF32 ? a - b : sub_wrapping(a, b); }
 };
 
 }  // namespace

@@ -93,8 +93,7 @@ Lowered SumLowering::run_float() {
   Ex scale = f_.let("scale", cast(DType::kF64, load(ratio, Ex(0))));
   tir::BufferPtr result = f_.result();
   Broadcast(op_).emit(
-      f_, result,
-      [&](size_t i, const Ex& index) { return f_.let(i == 0 ? "a" : "b", load(in[i], index)); },
+      f_, result, [&](size_t i, const Ex& index) { return f_.let(i == 0 ? "a" : "b", load(in[i], index)); },
       [&](const std::vector<Ex>& v) {
         Ex part = load(table, cast(DType::kI32, cast_wrapping(DType::kU8, v[1])));
         Ex y = f_.let("y", cast(DType::kF32, cast(DType::kF64, sum.up == 0 ? v[0] : v[0] + sum.up) * scale +
@@ -117,8 +116,7 @@ std::vector<int8_t> SumLowering::wanted() const {
   }
   std::array<std::array<int32_t, 256>, 2> scaled;
   for (size_t i = 0; i < 2; ++i)
-    for (size_t q = 0; q < 256; ++q)
-      scaled[i][q] = sum_.operand(i, static_cast<int64_t>(q) - 128);
+    for (size_t q = 0; q < 256; ++q) scaled[i][q] = sum_.operand(i, static_cast<int64_t>(q) - 128);
   const RoundedTwice result(sum_.out, sum_.zero_out, sum_.clamp);
   for (int64_t a : scaled[0])
     for (int64_t b : scaled[1]) *to++ = static_cast<int8_t>(result(subtract_ ? a - b : a + b));
@@ -131,8 +129,7 @@ std::optional<AffineForm> SumLowering::affine() const {
   std::array<double, 2> slope;
   double constant = sum_.zero_out;
   for (size_t i = 0; i < 2; ++i) {
-    double ratio =
-        static_cast<double>(op_.operand(i).scale()) / static_cast<double>(op_.result().scale());
+    double ratio = static_cast<double>(op_.operand(i).scale()) / static_cast<double>(op_.result().scale());
     slope[i] = subtract_ && i == 1 ? -ratio : ratio;
     constant -= slope[i] * sum_.zero[i];
   }
@@ -150,17 +147,14 @@ std::optional<AffineForm> SumLowering::affine() const {
 
 Lowered SumLowering::run_affine(const AffineForm& form) {
   std::array<tir::BufferPtr, 2> in = {f_.operand(0), f_.operand(1)};
-  std::array<size_t, 2> weight = {p_.add("a_weight", form.weight[0]),
-                                  p_.add("b_weight", form.weight[1])};
+  std::array<size_t, 2> weight = {p_.add("a_weight", form.weight[0]), p_.add("b_weight", form.weight[1])};
   size_t offset = p_.add("offset", form.offset);
   size_t shift = p_.add("shift", form.shift);
   p_.load(f_);
   tir::BufferPtr result = f_.result();
   Broadcast(op_).emit(
       f_, result,
-      [&](size_t i, const Ex& index) {
-        return f_.let(i == 0 ? "a" : "b", load(in[i], index) * p_[weight[i]]);
-      },
+      [&](size_t i, const Ex& index) { return f_.let(i == 0 ? "a" : "b", load(in[i], index) * p_[weight[i]]); },
       [&](const std::vector<Ex>& v) {
         Ex y = f_.let("y", (v[0] + p_[offset] + v[1]) >> p_[shift]);
         return emit_bound(y, sum_.clamp, form.least, form.most);

@@ -20,9 +20,7 @@ class AddN final : public Operator {
  public:
   std::string_view name() const override { return "add_n"; }
   std::string_view summary() const override { return "the sum of several tensors"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kF32, ""}, {DType::kI32, "wraps around"}};
-  }
+  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}, {DType::kI32, "wraps around"}}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
@@ -38,10 +36,9 @@ class AddN final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kF32, DType::kI32}, diags) &&
-                check_result_type(op, 0, op.operand(0).dtype, diags);
-    for (size_t i = 1; good && i < op.operand_count(); ++i)
-      good = check_type(op, i, {op.operand(0).dtype}, diags);
+    bool good =
+        check_type(op, 0, {DType::kF32, DType::kI32}, diags) && check_result_type(op, 0, op.operand(0).dtype, diags);
+    for (size_t i = 1; good && i < op.operand_count(); ++i) good = check_type(op, i, {op.operand(0).dtype}, diags);
     return good ? success() : Status(kFailure);
   }
 

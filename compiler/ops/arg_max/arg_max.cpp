@@ -65,15 +65,9 @@ class ArgExtreme final : public Operator {
   std::string_view name() const override { return rule_.name; }
   std::string_view summary() const override { return rule_.summary; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""},
-            {DType::kF32, ""},
-            {DType::kU8, ""},
-            {DType::kI32, ""},
-            {DType::kBool, ""}};
+    return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kU8, ""}, {DType::kI32, ""}, {DType::kBool, ""}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ArgAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ArgAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -81,8 +75,7 @@ class ArgExtreme final : public Operator {
     graph::Shape shape = op.operand(0).shape;
     int32_t axis = op.attrs<ArgAttrs>().axis;
     if (axis < 0 || static_cast<size_t>(axis) >= shape.size()) {
-      bad_attribute(op, diags,
-                    fmt::format("axis {} is outside a tensor of rank {}", axis, shape.size()));
+      bad_attribute(op, diags, fmt::format("axis {} is outside a tensor of rank {}", axis, shape.size()));
       return kFailure;
     }
     shape.erase(shape.begin() + axis);
@@ -90,8 +83,7 @@ class ArgExtreme final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8, DType::kI32, DType::kBool}, diags))
-      return kFailure;
+    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8, DType::kI32, DType::kBool}, diags)) return kFailure;
     DType out = op.result().dtype;
     if (out == DType::kI64 || check_result_type(op, 0, DType::kI32, diags)) {
       if (axis_view(op).axis > 0) return success();
@@ -105,8 +97,7 @@ class ArgExtreme final : public Operator {
     flow.results[0].erase(flow.results[0].begin() + op.attrs<ArgAttrs>().axis);
     return flow;
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<ArgAttrs>(op.attrs<ArgAttrs>());
     attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
     return attributes;
@@ -115,14 +106,10 @@ class ArgExtreme final : public Operator {
   void evaluate(const OpView& op, const EvalData& data) const override {
     AxisView v = axis_view(op);
     switch (op.operand(0).dtype) {
-      case DType::kI8:
-        return evaluate_as<int8_t>(v, data, rule_.largest, op);
-      case DType::kF32:
-        return evaluate_as<float>(v, data, rule_.largest, op);
-      case DType::kI32:
-        return evaluate_as<int32_t>(v, data, rule_.largest, op);
-      default:
-        return evaluate_as<uint8_t>(v, data, rule_.largest, op);
+      case DType::kI8: return evaluate_as<int8_t>(v, data, rule_.largest, op);
+      case DType::kF32: return evaluate_as<float>(v, data, rule_.largest, op);
+      case DType::kI32: return evaluate_as<int32_t>(v, data, rule_.largest, op);
+      default: return evaluate_as<uint8_t>(v, data, rule_.largest, op);
     }
   }
 

@@ -65,11 +65,9 @@ WideScaling wide_scaling_of(const OpView& op) {
 // visit(x index, y index, result index) for each matrix.
 template <typename Visit>
 void for_each_matrix(const OpView& op, const Product& p, Visit visit) {
-  Broadcast batches(batch_of(op.result().shape),
-                    {batch_of(op.operand(0).shape), batch_of(op.operand(1).shape)});
+  Broadcast batches(batch_of(op.result().shape), {batch_of(op.operand(0).shape), batch_of(op.operand(1).shape)});
   batches.for_each([&](size_t at, const std::vector<int64_t>& index) {
-    visit(index[0] * p.of_x.elements, index[1] * p.of_y.elements,
-          static_cast<int64_t>(at) * p.rows * p.columns);
+    visit(index[0] * p.of_x.elements, index[1] * p.of_y.elements, static_cast<int64_t>(at) * p.rows * p.columns);
   });
 }
 
@@ -84,12 +82,8 @@ void multiply(const OpView& op, const EvalData& data, Sum x_zero, Sum y_zero, Fi
       for (int64_t c = 0; c < p.columns; ++c, ++to) {
         Sum sum = 0;
         for (int64_t k = 0; k < p.depth; ++k)
-          sum += (static_cast<Sum>(
-                      x[static_cast<size_t>(from_x + r * p.of_x.outer + k * p.of_x.inner)]) -
-                  x_zero) *
-                 (static_cast<Sum>(
-                      y[static_cast<size_t>(from_y + c * p.of_y.outer + k * p.of_y.inner)]) -
-                  y_zero);
+          sum += (static_cast<Sum>(x[static_cast<size_t>(from_x + r * p.of_x.outer + k * p.of_x.inner)]) - x_zero) *
+                 (static_cast<Sum>(y[static_cast<size_t>(from_y + c * p.of_y.outer + k * p.of_y.inner)]) - y_zero);
         out[static_cast<size_t>(to)] = finish(sum);
       }
   });
@@ -101,8 +95,7 @@ class MatmulLowering {
       : op_(op),
         f_(op, "batch_matmul"),
         p_(op),
-        batches_(batch_of(op.result().shape),
-                 {batch_of(op.operand(0).shape), batch_of(op.operand(1).shape)}),
+        batches_(batch_of(op.result().shape), {batch_of(op.operand(0).shape), batch_of(op.operand(1).shape)}),
         is_float_(op.operand(0).dtype == DType::kF32) {}
 
   Lowered run() {
@@ -117,8 +110,7 @@ class MatmulLowering {
       int64_t largest = largest_sum(p_.depth);
       requantizer_.emplace(f_, Requantization{{scaling_of(op_)},
                                               {{-largest, largest}},
-                                              rounding_of(op_.attrs<BatchMatmulAttrs>().rounding,
-                                                          Rounding::kDouble),
+                                              rounding_of(op_.attrs<BatchMatmulAttrs>().rounding, Rounding::kDouble),
                                               op_.result().zero_point(),
                                               {-128, 127}});
     }
@@ -138,8 +130,7 @@ class MatmulLowering {
     for (size_t i = d + 1; i < batches_.loops().size(); ++i) inside *= batches_.loops()[i].size;
     f_.loop(fmt::format("b{}", d), 0, loop.size, [&](Ex i) {
       matrices(d + 1, f_.let("xb", x + i * (loop.strides[0] * p_.of_x.elements)),
-               f_.let("yb", y + i * (loop.strides[1] * p_.of_y.elements)),
-               f_.let("ob", to + i * inside));
+               f_.let("yb", y + i * (loop.strides[1] * p_.of_y.elements)), f_.let("ob", to + i * inside));
     });
   }
 
@@ -183,9 +174,7 @@ class MatmulLowering {
 class BatchMatmul final : public Operator {
  public:
   std::string_view name() const override { return "batch_matmul"; }
-  std::string_view summary() const override {
-    return "matrix products of two computed operands, batches broadcast";
-  }
+  std::string_view summary() const override { return "matrix products of two computed operands, batches broadcast"; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "one scale and zero point for each operand"},
             {DType::kI16, "by int16 or int8, zero points 0"},
@@ -196,16 +185,15 @@ class BatchMatmul final : public Operator {
   }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 2, 5, diags) ||
-        !check_rank(op, 1, 2, 5, diags))
+    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 2, 5, diags) || !check_rank(op, 1, 2, 5, diags))
       return kFailure;
     const graph::Shape &x = op.operand(0).shape, &y = op.operand(1).shape;
     Product p(op);
     graph::Shape out;
     if (p.depth != p.y_depth || !broadcast_shapes(batch_of(x), batch_of(y), out)) {
       bad_shape(op, diags,
-                fmt::format("the operands' shapes {} and {} do not fit a matrix product",
-                            graph::to_string(x), graph::to_string(y)));
+                fmt::format("the operands' shapes {} and {} do not fit a matrix product", graph::to_string(x),
+                            graph::to_string(y)));
       return kFailure;
     }
     out.push_back(p.rows);
@@ -217,8 +205,8 @@ class BatchMatmul final : public Operator {
     DType type = op.operand(0).dtype;
     std::vector<DType> others = {type};
     if (type == DType::kI16) others.push_back(DType::kI8);
-    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
-        !check_type(op, 1, others, diags) || !check_result_type(op, 0, type, diags) ||
+    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) || !check_type(op, 1, others, diags) ||
+        !check_result_type(op, 0, type, diags) ||
         !check_rounding_rule(op, op.attrs<BatchMatmulAttrs>().rounding, diags))
       return kFailure;
     if (op.result().elements() < 1 || op.operand(0).elements() < 1) {
@@ -237,8 +225,7 @@ class BatchMatmul final : public Operator {
       bad_shape(op, diags, fmt::format("the sum of {} products may leave 32 bits", depth));
       return kFailure;
     }
-    return check_multiplier(op, scaling_of(op), largest_sum(depth), diags) ? success()
-                                                                           : Status(kFailure);
+    return check_multiplier(op, scaling_of(op), largest_sum(depth), diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -256,21 +243,17 @@ class BatchMatmul final : public Operator {
                               [&](int32_t sum) { return static_cast<int8_t>(scale(sum)); });
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return MatmulLowering(op).run();
-  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return MatmulLowering(op).run(); }
 
-  int64_t macs(const OpView& op) const override {
-    return op.result().elements() * Product(op).depth;
-  }
+  int64_t macs(const OpView& op) const override { return op.result().elements() * Product(op).depth; }
 
  private:
   static Status verify_int16(const OpView& op, Diagnostics& diags) {
     bool good = check_symmetric_io(op, diags);
     if (good && op.operand(1).zero_point() != 0) {
-      diags.error(op.where(), "op-quantization",
-                  fmt::format("operand 1 has zero point {}; a product with int16 takes 0 only",
-                              op.operand(1).zero_point()));
+      diags.error(
+          op.where(), "op-quantization",
+          fmt::format("operand 1 has zero point {}; a product with int16 takes 0 only", op.operand(1).zero_point()));
       return kFailure;
     }
     return good && check_wide_sums(op, wide_scaling_of(op), diags) ? success() : Status(kFailure);

@@ -14,8 +14,7 @@ using tir::Ex;
 
 namespace {
 
-constexpr DType kBitTypes[] = {DType::kI8,  DType::kU8,  DType::kI16, DType::kI32,
-                               DType::kU32, DType::kI64, DType::kF32};
+constexpr DType kBitTypes[] = {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kU32, DType::kI64, DType::kF32};
 
 // Integers of the width of arithmetic: i32 up to 4 bytes, else i64.
 Ex bits_of(const Ex& x) {
@@ -48,8 +47,9 @@ class Bitcast final : public Operator {
     if (from > to) shape.push_back(from / to);
     if (from < to) {
       if (shape.empty() || shape.back() != to / from) {
-        bad_shape(op, diags, fmt::format("{} of {} are no elements of {}", name_of(op.operand(0).dtype),
-                                         graph::to_string(shape), name_of(op.result().dtype)));
+        bad_shape(op, diags,
+                  fmt::format("{} of {} are no elements of {}", name_of(op.operand(0).dtype), graph::to_string(shape),
+                              name_of(op.result().dtype)));
         return kFailure;
       }
       shape.pop_back();

@@ -33,16 +33,15 @@ class BroadcastTo final : public RearrangeOperator {
     if (possible && broadcast_shapes(op.operand(0).shape, shape, common) && common == shape)
       return std::vector<graph::Shape>{shape};
     bad_shape(op, diags,
-              fmt::format("shape {} does not broadcast to {}",
-                          graph::to_string(op.operand(0).shape), graph::to_string(shape)));
+              fmt::format("shape {} does not broadcast to {}", graph::to_string(op.operand(0).shape),
+                          graph::to_string(shape)));
     return kFailure;
   }
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return broadcast_axes({op.operand(0).shape}, op.result().shape);
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<BroadcastAttrs>();
     attributes->shape = ordered_shape(op.result().shape, axes);
     return attributes;
@@ -65,21 +64,17 @@ class BroadcastArgs final : public ConstantsOnly {
  public:
   std::string_view name() const override { return "broadcast_args"; }
   std::string_view summary() const override { return "the shape that two shapes broadcast to"; }
-  std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kI32, DType::kI64});
-  }
+  std::vector<TypeSupport> types() const override { return constants_only({DType::kI32, DType::kI64}); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) ||
-        !check_rank(op, 1, 1, 1, diags))
+    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) || !check_rank(op, 1, 1, 1, diags))
       return kFailure;
     return std::vector<graph::Shape>{{std::max(op.operand(0).shape[0], op.operand(1).shape[0])}};
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     bool good = check_type(op, 0, {DType::kI32, DType::kI64}, diags) &&
-                check_type(op, 1, {op.operand(0).dtype}, diags) &&
-                check_result_type(op, 0, op.operand(0).dtype, diags);
+                check_type(op, 1, {op.operand(0).dtype}, diags) && check_result_type(op, 0, op.operand(0).dtype, diags);
     if (!good) return kFailure;
     if (op.constant(0) == nullptr || op.constant(1) == nullptr) return success();
     graph::Shape common;

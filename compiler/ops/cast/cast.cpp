@@ -16,7 +16,7 @@ namespace {
 using tir::Ex;
 using tir::f32;
 
-constexpr std::initializer_list<DType> kTypes = {DType::kBool, DType::kI8,  DType::kU8, DType::kI16, DType::kU16,
+constexpr std::initializer_list<DType> kTypes = {DType::kBool, DType::kI8,  DType::kU8,  DType::kI16, DType::kU16,
                                                  DType::kI32,  DType::kU32, DType::kI64, DType::kF32};
 
 // Floats strictly between these truncate into the type; both are exact. From 32 bits on no float
@@ -42,8 +42,7 @@ Ex emit_truncated(const Ex& x, DType type) {
   IntRange range = int_range(type);
   FloatLimits limits(type);
   DType wide = tir::promoted(type);
-  return select(x < f32(limits.most),
-                select(x > f32(limits.least), cast(wide, x), tir::imm(wide, range.min)),
+  return select(x < f32(limits.most), select(x > f32(limits.least), cast(wide, x), tir::imm(wide, range.min)),
                 tir::imm(wide, range.max));
 }
 
@@ -51,8 +50,7 @@ Ex emit_truncated(const Ex& x, DType type) {
 int64_t low_bits(int64_t x, DType type) {
   int drop = 64 - 8 * size_of(type);
   uint64_t high = static_cast<uint64_t>(x) << drop;
-  return int_range(type).min < 0 ? static_cast<int64_t>(high) >> drop
-                                 : static_cast<int64_t>(high >> drop);
+  return int_range(type).min < 0 ? static_cast<int64_t>(high) >> drop : static_cast<int64_t>(high >> drop);
 }
 
 class Cast final : public UnaryElementwise {
@@ -64,17 +62,14 @@ class Cast final : public UnaryElementwise {
     for (DType t : kTypes) out.push_back({t, ""});
     return out;
   }
-  bool is_identity(const OpView& op) const override {
-    return op.operand(0).dtype == op.result().dtype;
-  }
+  bool is_identity(const OpView& op) const override { return op.operand(0).dtype == op.result().dtype; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_type(op, 0, kTypes, diags)) return kFailure;
     for (DType t : kTypes)
       if (t == op.result().dtype) return success();
-    diags.error(
-        op.where(), "op-type",
-        fmt::format("cast to {}; supported: {}", name_of(op.result().dtype), list_types(kTypes)));
+    diags.error(op.where(), "op-type",
+                fmt::format("cast to {}; supported: {}", name_of(op.result().dtype), list_types(kTypes)));
     return kFailure;
   }
 
@@ -84,16 +79,14 @@ class Cast final : public UnaryElementwise {
       std::memcpy(data.results[0].data(), data.operands[0].data(), data.results[0].size());
     } else if (from == DType::kF32) {
       std::vector<int64_t> out;
-      for (float x : data.in<float>(0))
-        out.push_back(to == DType::kBool ? (x != 0.0f ? 1 : 0) : truncated(x, to));
+      for (float x : data.in<float>(0)) out.push_back(to == DType::kBool ? (x != 0.0f ? 1 : 0) : truncated(x, to));
       narrow(to, out, data.results[0]);
     } else if (to == DType::kF32) {
       std::vector<int64_t> in = widen(from, data.operands[0]);
       for (size_t i = 0; i < in.size(); ++i) data.out<float>()[i] = static_cast<float>(in[i]);
     } else {
-      evaluate_unary_int(op, data, [to](int64_t x) -> int64_t {
-        return to == DType::kBool ? (x != 0 ? 1 : 0) : low_bits(x, to);
-      });
+      evaluate_unary_int(
+          op, data, [to](int64_t x) -> int64_t { return to == DType::kBool ? (x != 0 ? 1 : 0) : low_bits(x, to); });
     }
   }
 

@@ -16,11 +16,11 @@ using tir::Ex;
 bool check_circular_buffer(const OpView& op, const graph::Shape& rows, Diagnostics& diags) {
   if (!check_rank(op, 0, 4, 4, diags)) return false;
   const graph::Shape& in = op.operand(0).shape;
-  return (rows.size() == 4 && rows[1] >= 1 && in == graph::Shape{1, 1, rows[2], rows[3]} &&
-          rows[0] == 1 && op.operand(0).elements() > 0) ||
+  return (rows.size() == 4 && rows[1] >= 1 && in == graph::Shape{1, 1, rows[2], rows[3]} && rows[0] == 1 &&
+          op.operand(0).elements() > 0) ||
          bad_shape(op, diags,
-                   fmt::format("a row is [1, 1, x, y] and the rows [1, n, x, y], not {} and {}",
-                               graph::to_string(in), graph::to_string(rows)));
+                   fmt::format("a row is [1, 1, x, y] and the rows [1, n, x, y], not {} and {}", graph::to_string(in),
+                               graph::to_string(rows)));
 }
 
 namespace {
@@ -59,18 +59,15 @@ class CircularBuffer final : public Operator {
         !check_result_type(op, 0, DType::kI8, diags) || !check_circular_buffer(op, op.operand(1).shape, diags) ||
         !check_same_quantization(op, 0, 0, diags) || !check_same_quantization(op, 1, 0, diags))
       return kFailure;
-    if (counted(op) &&
-        (!check_type(op, 2, {DType::kI32}, diags) || !check_rank(op, 2, 0, 0, diags) ||
-         !check_result_type(op, 1, DType::kI32, diags)))
+    if (counted(op) && (!check_type(op, 2, {DType::kI32}, diags) || !check_rank(op, 2, 0, 0, diags) ||
+                        !check_result_type(op, 1, DType::kI32, diags)))
       return kFailure;
     if (a.cycles >= 1 && a.cycles <= kMostCycles && a.every >= 1) return success();
     bad_attribute(op, diags, fmt::format("{} cycles are outside of 1..{}", a.cycles, kMostCycles));
     return kFailure;
   }
 
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    evaluate_lowering(op, data);
-  }
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "circular_buffer");
@@ -88,9 +85,7 @@ class CircularBuffer final : public Operator {
     BufferPtr runs = f.operand(2), left = f.result(1);
     Ex wait = f.let("wait", load(runs, 0));
     f.store(left, 0, select(wait > Ex(1), wait, Ex(op.attrs<CircularBufferAttrs>().every) + Ex(1)) - Ex(1));
-    f.if_(
-        wait > Ex(1),
-        [&] { f.loop("i", 0, all, [&](const Ex& i) { f.store(out, i, load(before, i)); }); }, take);
+    f.if_(wait > Ex(1), [&] { f.loop("i", 0, all, [&](const Ex& i) { f.store(out, i, load(before, i)); }); }, take);
     return f.finish();
   }
 
@@ -100,8 +95,6 @@ class CircularBuffer final : public Operator {
 
 }  // namespace
 
-void add_operators_circular_buffer(OperatorSet& set) {
-  set.add(std::make_unique<CircularBuffer>());
-}
+void add_operators_circular_buffer(OperatorSet& set) { set.add(std::make_unique<CircularBuffer>()); }
 
 }  // namespace aotc::ops

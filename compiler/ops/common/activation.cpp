@@ -8,8 +8,7 @@
 namespace aotc::ops {
 
 std::span<const std::string_view> enum_names(Activation) {
-  static constexpr std::string_view kNames[] = {"none", "relu", "relu6", "relu_n1_to_1",
-                                                "unbounded"};
+  static constexpr std::string_view kNames[] = {"none", "relu", "relu6", "relu_n1_to_1", "unbounded"};
   return kNames;
 }
 
@@ -27,8 +26,7 @@ ClampI32 quantized_clamp(Activation activation, const graph::TensorType& out) {
     case Activation::kNone: return {lo, hi};
     case Activation::kRelu: return {std::max(lo, quantize(0.0f)), hi};
     case Activation::kRelu6: return {std::max(lo, quantize(0.0f)), std::min(hi, quantize(6.0f))};
-    case Activation::kReluN1To1:
-      return {std::max(lo, quantize(-1.0f)), std::min(hi, quantize(1.0f))};
+    case Activation::kReluN1To1: return {std::max(lo, quantize(-1.0f)), std::min(hi, quantize(1.0f))};
   }
   return {lo, hi};
 }

@@ -13,11 +13,10 @@ bool check_activation_bounds(const OpView& op, Activation activation, Diagnostic
   // The zero point is added in 32 bits as well.
   if (largest / static_cast<double>(op.result().scale()) < 2147483648.0 - 256) return true;
   diags
-      .error(
-          op.where(), "op-quantization",
-          fmt::format("the result of {} has scale {:g}, in units of which its activation's bound "
-                      "{} is no number of 32 bits",
-                      op.op.name(), op.result().scale(), largest))
+      .error(op.where(), "op-quantization",
+             fmt::format("the result of {} has scale {:g}, in units of which its activation's bound "
+                         "{} is no number of 32 bits",
+                         op.op.name(), op.result().scale(), largest))
       .help("re-quantise the model; a scale this small is a calibration mistake");
   return false;
 }

@@ -35,8 +35,8 @@ class Rows {
   std::array<uint32_t, 256> order_{};
 };
 
-OffsetRange offsets_for(const std::vector<int8_t>& wanted, int64_t ka, int64_t kb, int shift,
-                        ClampI32 clamp, Rows& rows) {
+OffsetRange offsets_for(const std::vector<int8_t>& wanted, int64_t ka, int64_t kb, int shift, ClampI32 clamp,
+                        Rows& rows) {
   OffsetRange range;
   size_t least_at = 0, most_at = 0;  // which rows the range is from
   const int64_t unit = int64_t{1} << shift;
@@ -66,9 +66,8 @@ OffsetRange offsets_for(const std::vector<int8_t>& wanted, int64_t ka, int64_t k
 
 }  // namespace
 
-std::optional<AffineForm> fit_affine(const std::vector<int8_t>& wanted,
-                                     const std::array<double, 2>& slope, double constant,
-                                     ClampI32 clamp) {
+std::optional<AffineForm> fit_affine(const std::vector<int8_t>& wanted, const std::array<double, 2>& slope,
+                                     double constant, ClampI32 clamp) {
   double reach = 128 * (std::abs(slope[0]) + std::abs(slope[1])) + std::abs(constant) + 1;
   if (!(reach < 1e6)) return std::nullopt;
   int finest = 30 - std::ilogb(reach);  // 11 or more

@@ -51,8 +51,7 @@ struct AffineForm {
 
 // `wanted[(a + 128) * 256 + b + 128]`, already clamped, is about
 // slope[0] * a + slope[1] * b + constant.
-std::optional<AffineForm> fit_affine(const std::vector<int8_t>& wanted,
-                                     const std::array<double, 2>& slope, double constant,
-                                     ClampI32 clamp);
+std::optional<AffineForm> fit_affine(const std::vector<int8_t>& wanted, const std::array<double, 2>& slope,
+                                     double constant, ClampI32 clamp);
 
 }  // namespace aotc::ops

@@ -69,8 +69,7 @@ class MapEmitter {
       nests = std::min<int64_t>(nests * static_cast<int64_t>(pieces.size()), 1 << 20);
     std::vector<bool> out;
     for (const AxisPieces& pieces : map.axes) {
-      bool loops = std::all_of(pieces.begin(), pieces.end(),
-                               [](const Movement& m) { return m.extents.size() == 1; });
+      bool loops = std::all_of(pieces.begin(), pieces.end(), [](const Movement& m) { return m.extents.size() == 1; });
       out.push_back(nests > kMostNests && pieces.size() > 1 && loops);
       if (out.back()) nests /= static_cast<int64_t>(pieces.size());
     }
@@ -80,8 +79,7 @@ class MapEmitter {
   void axis(size_t k, const Ex& to, const Ex& from) {
     if (k == map_.axes.size()) return emit_run(f_, to_, to, from_, from, 1);
     if (tabled_[k]) return table(k, to, from);
-    for (const Movement& piece : map_.axes[k])
-      loops(k, piece, 0, to + piece.to_offset, from + piece.from_offset);
+    for (const Movement& piece : map_.axes[k]) loops(k, piece, 0, to + piece.to_offset, from + piece.from_offset);
   }
 
   // Dimension d of the piece and those inside of it, then the axes behind.
@@ -98,8 +96,7 @@ class MapEmitter {
     f_.loop(fmt::format("i{}", depth_++), 0, extent, [&](Ex i) {
       Ex inner_to = to + i * t, inner_from = from + i * s;
       // Named once per loop, so that inner loops add to a value instead of multiplying again.
-      loops(k, piece, d + 1, last ? inner_to : f_.let("to", inner_to),
-            last ? inner_from : f_.let("from", inner_from));
+      loops(k, piece, d + 1, last ? inner_to : f_.let("to", inner_to), last ? inner_from : f_.let("from", inner_from));
     });
     --depth_;
   }
@@ -161,8 +158,7 @@ AffineMap folded(const AffineMap& map) {
   return folded(map, none);
 }
 
-void run_map(const AffineMap& map, std::span<const uint8_t> from, std::span<uint8_t> to,
-             int element_bytes) {
+void run_map(const AffineMap& map, std::span<const uint8_t> from, std::span<uint8_t> to, int element_bytes) {
   for (size_t i = 0; i < to.size() && !map.fill.empty(); ++i) to[i] = map.fill[i % map.fill.size()];
   std::function<void(size_t, const Movement&)> combine = [&](size_t k, const Movement& so_far) {
     if (k == map.axes.size()) return run_movement(so_far, from, to, element_bytes);

@@ -30,11 +30,9 @@ struct AffineMap {
 // Equal maps, with axes of one piece made part of the axis in front of them; the pieces simplified.
 AffineMap folded(const AffineMap& map);
 
-void run_map(const AffineMap& map, std::span<const uint8_t> from, std::span<uint8_t> to,
-             int element_bytes);
+void run_map(const AffineMap& map, std::span<const uint8_t> from, std::span<uint8_t> to, int element_bytes);
 // Pieces are code of their own, or rows of a table where there would be many.
-void emit_map(LoweringBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr& from,
-              const AffineMap& map);
+void emit_map(LoweringBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr& from, const AffineMap& map);
 
 // One operand, one result of the same type and quantisation, and a map.
 class RearrangeOperator : public Operator {

@@ -14,15 +14,13 @@ namespace aotc::ops {
 
 using tir::Ex;
 
-Result<std::vector<graph::Shape>> BinaryElementwise::infer(const OpView& op,
-                                                           Diagnostics& diags) const {
+Result<std::vector<graph::Shape>> BinaryElementwise::infer(const OpView& op, Diagnostics& diags) const {
   if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
   graph::Shape shape;
   if (!broadcast_shapes(op.operand(0).shape, op.operand(1).shape, shape)) {
-    bad_shape(
-        op, diags,
-        fmt::format("shapes {} and {} do not broadcast", graph::to_string(op.operand(0).shape),
-                    graph::to_string(op.operand(1).shape)));
+    bad_shape(op, diags,
+              fmt::format("shapes {} and {} do not broadcast", graph::to_string(op.operand(0).shape),
+                          graph::to_string(op.operand(1).shape)));
     return kFailure;
   }
   return std::vector<graph::Shape>{shape};
@@ -34,12 +32,10 @@ std::optional<AxisFlow> BinaryElementwise::axis_flow(const OpView& op) const {
 
 bool verify_binary_types(const OpView& op, std::initializer_list<DType> types, Diagnostics& diags) {
   return check_counts(op, 2, 2, 1, diags) && check_type(op, 0, types, diags) &&
-         check_type(op, 1, {op.operand(0).dtype}, diags) &&
-         check_result_type(op, 0, op.operand(0).dtype, diags);
+         check_type(op, 1, {op.operand(0).dtype}, diags) && check_result_type(op, 0, op.operand(0).dtype, diags);
 }
 
-void evaluate_binary_float(const OpView& op, const EvalData& data,
-                           const std::function<float(float, float)>& element) {
+void evaluate_binary_float(const OpView& op, const EvalData& data, const std::function<float(float, float)>& element) {
   auto a = data.in<float>(0);
   auto b = data.in<float>(1);
   auto out = data.out<float>();
@@ -66,8 +62,7 @@ Lowered lower_binary(const OpView& op, const std::string& name,
   tir::BufferPtr out = f.result();
   Broadcast nest(op);
   nest.emit(
-      f, out,
-      [&](size_t i, const Ex& index) { return f.let(i == 0 ? "a" : "b", load(in[i], index)); },
+      f, out, [&](size_t i, const Ex& index) { return f.let(i == 0 ? "a" : "b", load(in[i], index)); },
       [&](const std::vector<Ex>& v) { return element(v[0], v[1]); });
   publish_in_place(f, op);
   return f.finish(nest.loops().size() > 1 ? "broadcast" : "flat loop");
@@ -83,8 +78,7 @@ std::optional<Lowered> lower_with_scalar(const OpView& op, const std::string& na
       continue;
     int64_t value = widen(op.operand(scalar).dtype, c->bytes)[0];
     return lower_byte_function(
-        op, name, [&](int64_t x) { return scalar == 0 ? element(value, x) : element(x, value); },
-        other);
+        op, name, [&](int64_t x) { return scalar == 0 ? element(value, x) : element(x, value); }, other);
   }
   return std::nullopt;
 }
@@ -99,14 +93,10 @@ IntRange integer_clamp(Activation activation, DType type) {
   IntRange range = int_range(type);
   switch (activation) {
     case Activation::kUnbounded:
-    case Activation::kNone:
-      break;
-    case Activation::kRelu:
-      return {0, range.max};
-    case Activation::kRelu6:
-      return {0, 6};
-    case Activation::kReluN1To1:
-      return {-1, 1};
+    case Activation::kNone: break;
+    case Activation::kRelu: return {0, range.max};
+    case Activation::kRelu6: return {0, 6};
+    case Activation::kReluN1To1: return {-1, 1};
   }
   return range;
 }
@@ -120,8 +110,7 @@ Ex emit_integer_clamp(const Ex& v, Activation activation) {
 }
 
 Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
-  if (!verify_binary_types(op, {DType::kI8, DType::kI16, DType::kI32, DType::kF32, DType::kI64},
-                           diags) ||
+  if (!verify_binary_types(op, {DType::kI8, DType::kI16, DType::kI32, DType::kF32, DType::kI64}, diags) ||
       !check_quantized_io(op, diags) || !check_symmetric_io(op, diags) ||
       !check_activation_bounds(op, activation_of(op), diags) ||
       !check_rounding_rule(op, op.attrs<BinaryAttrs>().rounding, diags))
@@ -138,8 +127,7 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
   switch (op.operand(0).dtype) {
     case DType::kF32: {
       ClampF32 range = float_clamp(activation_of(op));
-      return evaluate_binary_float(op, data,
-                                   [&](float a, float b) { return bound(compute(a, b), range); });
+      return evaluate_binary_float(op, data, [&](float a, float b) { return bound(compute(a, b), range); });
     }
     case DType::kI32:
     case DType::kI64: {
@@ -150,8 +138,7 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
         return std::clamp(tir::wrap_to(type, static_cast<int64_t>(low)), range.min, range.max);
       });
     }
-    default:
-      return evaluate_binary_int(op, data, quantized(op));
+    default: return evaluate_binary_int(op, data, quantized(op));
   }
 }
 
@@ -159,16 +146,13 @@ Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo& target) cons
   std::string name(this->name());
   switch (op.operand(0).dtype) {
     case DType::kF32:
-      return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
-        return emit_clamp(emit(a, b), float_clamp(activation_of(op)));
-      });
+      return lower_binary(
+          op, name, [&](const Ex& a, const Ex& b) { return emit_clamp(emit(a, b), float_clamp(activation_of(op))); });
     case DType::kI32:
     case DType::kI64:
-      return lower_binary(op, name, [&](const Ex& a, const Ex& b) {
-        return emit_integer_clamp(emit(a, b), activation_of(op));
-      });
-    default:
-      break;
+      return lower_binary(op, name,
+                          [&](const Ex& a, const Ex& b) { return emit_integer_clamp(emit(a, b), activation_of(op)); });
+    default: break;
   }
   if (auto table = lower_with_scalar(op, name, quantized(op))) return std::move(*table);
   return lower_quantized(op, target);

@@ -34,8 +34,7 @@ class BinaryElementwise : public Operator {
 bool verify_binary_types(const OpView& op, std::initializer_list<DType> types, Diagnostics& diags);
 
 // out = element(a, b) on floats, and on integers of any width.
-void evaluate_binary_float(const OpView& op, const EvalData& data,
-                           const std::function<float(float, float)>& element);
+void evaluate_binary_float(const OpView& op, const EvalData& data, const std::function<float(float, float)>& element);
 void evaluate_binary_int(const OpView& op, const EvalData& data,
                          const std::function<int64_t(int64_t, int64_t)>& element);
 
@@ -63,16 +62,14 @@ class BinaryArithmetic : public BinaryElementwise {
             {DType::kF32, ""},
             {DType::kI64, "wraps around"}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<BinaryAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<BinaryAttrs>(); }
   Status verify(const OpView& op, Diagnostics& diags) const override;
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
 
  protected:
   virtual float compute(float a, float b) const = 0;
-  virtual uint64_t compute(uint64_t a, uint64_t b) const = 0;  // the low bits of integers
+  virtual uint64_t compute(uint64_t a, uint64_t b) const = 0;          // the low bits of integers
   virtual tir::Ex emit(const tir::Ex& a, const tir::Ex& b) const = 0;  // float32, or wrapping integers
   // int8, int16: stored values to the stored result; called often, so the parameters are worked out once.
   virtual std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const = 0;

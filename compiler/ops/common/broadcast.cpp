@@ -57,8 +57,7 @@ Broadcast::Broadcast(const graph::Shape& result, const std::vector<graph::Shape>
     Loop loop{result[d], {}};
     for (const auto& s : strides) loop.strides.push_back(s[d]);
     bool in_step = !loops_.empty();
-    for (size_t i = 0; in_step && i < operands_; ++i)
-      in_step = loops_.back().strides[i] == loop.strides[i] * loop.size;
+    for (size_t i = 0; in_step && i < operands_; ++i) in_step = loops_.back().strides[i] == loop.strides[i] * loop.size;
     if (in_step) {
       loops_.back().size *= loop.size;
       loops_.back().strides = loop.strides;
@@ -72,8 +71,7 @@ void Broadcast::advance(std::vector<int64_t>& position, std::vector<int64_t>& in
   for (size_t d = loops_.size(); d-- > 0;) {
     const Loop& loop = loops_[d];
     bool carry = ++position[d] == loop.size;
-    for (size_t i = 0; i < operands_; ++i)
-      index[i] += carry ? -loop.strides[i] * (loop.size - 1) : loop.strides[i];
+    for (size_t i = 0; i < operands_; ++i) index[i] += carry ? -loop.strides[i] * (loop.size - 1) : loop.strides[i];
     if (!carry) return;
     position[d] = 0;
   }
@@ -116,20 +114,13 @@ struct Broadcast::Emission {
 void Broadcast::emit(tir::FunctionBuilder& f, const tir::BufferPtr& out, const Prepare& prepare,
                      const Combine& combine) const {
   if (elements_ == 0) return;
-  Emission e{*this,
-             f,
-             out,
-             prepare,
-             combine,
-             std::vector<Ex>(operands_, Ex(0)),
-             std::vector<Ex>(operands_)};
+  Emission e{*this, f, out, prepare, combine, std::vector<Ex>(operands_, Ex(0)), std::vector<Ex>(operands_)};
   e.inside(0, Ex(0));
 }
 
 void publish_in_place(LoweringBuilder& f, const OpView& op) {
   for (size_t i = 0; i < op.operand_count(); ++i)
-    if (!op.constant(i) && op.operand(i).shape == op.result().shape &&
-        op.operand(i).dtype == op.result().dtype)
+    if (!op.constant(i) && op.operand(i).shape == op.result().shape && op.operand(i).dtype == op.result().dtype)
       f.publish_in_place(static_cast<int>(i));
 }
 

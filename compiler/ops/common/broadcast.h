@@ -46,8 +46,7 @@ class Broadcast {
   // result of; the result is stored in `out`.
   using Prepare = std::function<tir::Ex(size_t operand, const tir::Ex& index)>;
   using Combine = std::function<tir::Ex(const std::vector<tir::Ex>& values)>;
-  void emit(tir::FunctionBuilder& f, const tir::BufferPtr& out, const Prepare& prepare,
-            const Combine& combine) const;
+  void emit(tir::FunctionBuilder& f, const tir::BufferPtr& out, const Prepare& prepare, const Combine& combine) const;
 
  private:
   struct Emission;

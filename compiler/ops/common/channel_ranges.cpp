@@ -21,15 +21,14 @@ ValueRange requantized_range(const Requantization& scaling, size_t channel, AccR
   // margin is for the zero point.
   int64_t most = (int64_t{1} << 31) - 256;
   int left = 0;
-  if (scaling.rounding == Rounding::kDouble)
-    left = std::max(quantize_multiplier(scaling.scales[channel]).shift, 0);
+  if (scaling.rounding == Rounding::kDouble) left = std::max(quantize_multiplier(scaling.scales[channel]).shift, 0);
   if (acc.magnitude() >= most || (acc.magnitude() << left) >= most) return all;
   return {scaling.apply(static_cast<int32_t>(acc.low), channel),
           scaling.apply(static_cast<int32_t>(acc.high), channel)};
 }
 
-ChannelRanges sum_channel_ranges(const OpView& op, const Requantization& scaling,
-                                 const ChannelRanges& input, bool padded) {
+ChannelRanges sum_channel_ranges(const OpView& op, const Requantization& scaling, const ChannelRanges& input,
+                                 bool padded) {
   const graph::ConstantView& weights = *op.constant(1);
   auto depth = static_cast<int64_t>(input.size());
   int64_t channels = op.operand(1).shape[0];
@@ -51,8 +50,7 @@ ChannelRanges sum_channel_ranges(const OpView& op, const Requantization& scaling
 
 ChannelRanges clamped_ranges(ChannelRanges ranges, ClampI32 clamp) {
   for (ValueRange& range : ranges)
-    range = {std::clamp(range.low, clamp.min, clamp.max),
-             std::clamp(range.high, clamp.min, clamp.max)};
+    range = {std::clamp(range.low, clamp.min, clamp.max), std::clamp(range.high, clamp.min, clamp.max)};
   return ranges;
 }
 

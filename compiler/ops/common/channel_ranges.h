@@ -16,8 +16,8 @@ AccRange product_range(int32_t weight, ValueRange x, int32_t zero, bool optional
 ValueRange requantized_range(const Requantization& scaling, size_t channel, AccRange acc);
 
 // Of the results of ChannelFlow::kSum and kPaddedSum, `input` being operand 0's.
-ChannelRanges sum_channel_ranges(const OpView& op, const Requantization& scaling,
-                                 const ChannelRanges& input, bool padded);
+ChannelRanges sum_channel_ranges(const OpView& op, const Requantization& scaling, const ChannelRanges& input,
+                                 bool padded);
 
 // What `clamp` leaves of each range.
 ChannelRanges clamped_ranges(ChannelRanges ranges, ClampI32 clamp);

@@ -9,9 +9,7 @@ namespace aotc::ops {
 
 namespace {
 
-std::string plural(size_t n, const char* word) {
-  return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s");
-}
+std::string plural(size_t n, const char* word) { return fmt::format("{} {}{}", n, word, n == 1 ? "" : "s"); }
 
 }  // namespace
 
@@ -31,16 +29,15 @@ bool check_counts(const OpView& op, size_t least, size_t most, size_t results, D
   bool present = have >= least && have <= most;
   for (size_t i = 0; present && i < least; ++i) present = op.has_operand(i);
   if (!present) {
-    std::string wanted = least == most ? plural(least, "operand")
-                                       : fmt::format("{} to {}", least, plural(most, "operand"));
-    diags.error(op.where(), "op-operands",
-                fmt::format("{} takes {}, the model gives {}", op.op.name(), wanted, have));
+    std::string wanted =
+        least == most ? plural(least, "operand") : fmt::format("{} to {}", least, plural(most, "operand"));
+    diags.error(op.where(), "op-operands", fmt::format("{} takes {}, the model gives {}", op.op.name(), wanted, have));
     return false;
   }
   if (op.op.results.size() != results) {
-    diags.error(op.where(), "op-operands",
-                fmt::format("{} has {}, the model lists {}", op.op.name(),
-                            plural(results, "result"), op.op.results.size()));
+    diags.error(
+        op.where(), "op-operands",
+        fmt::format("{} has {}, the model lists {}", op.op.name(), plural(results, "result"), op.op.results.size()));
     return false;
   }
   return true;
@@ -51,19 +48,19 @@ bool check_type(const OpView& op, size_t i, std::span<const DType> allowed, Diag
   for (DType t : allowed)
     if (t == have) return true;
   diags
-      .error(op.where(), "op-type",
-             fmt::format("operand {} ('{}') of {} is {}; supported: {}", i,
-                         escape_for_display(op.operand_tensor(i).name), op.op.name(),
-                         name_of(have), list_types(allowed)))
+      .error(
+          op.where(), "op-type",
+          fmt::format("operand {} ('{}') of {} is {}; supported: {}", i, escape_for_display(op.operand_tensor(i).name),
+                      op.op.name(), name_of(have), list_types(allowed)))
       .help("'aotc ops' lists the types of every operator");
   return false;
 }
 
 bool check_result_type(const OpView& op, size_t i, DType wanted, Diagnostics& diags) {
   if (op.result(i).dtype == wanted) return true;
-  diags.error(op.where(), "op-type",
-              fmt::format("result {} of {} is {}, expected {}", i, op.op.name(),
-                          name_of(op.result(i).dtype), name_of(wanted)));
+  diags.error(
+      op.where(), "op-type",
+      fmt::format("result {} of {} is {}, expected {}", i, op.op.name(), name_of(op.result(i).dtype), name_of(wanted)));
   return false;
 }
 
@@ -80,9 +77,7 @@ bool check_rank(const OpView& op, size_t i, size_t least, size_t most, Diagnosti
 bool check_per_tensor(const OpView& op, const graph::Tensor& tensor, Diagnostics& diags) {
   const graph::Quantization& q = tensor.type.quantization;
   auto fail = [&](const std::string& why) {
-    diags
-        .error(op.where(), "op-quantization",
-               fmt::format("tensor '{}' {}", escape_for_display(tensor.name), why))
+    diags.error(op.where(), "op-quantization", fmt::format("tensor '{}' {}", escape_for_display(tensor.name), why))
         .help("quantise the model with full integer post-training quantisation");
     return false;
   };
@@ -93,22 +88,18 @@ bool check_per_tensor(const OpView& op, const graph::Tensor& tensor, Diagnostics
     return fail(fmt::format("has scale {}, which is not a positive number", q.scale[0]));
   IntRange range = int_range(tensor.type.dtype);
   if (q.zero_point[0] < range.min || q.zero_point[0] > range.max)
-    return fail(fmt::format("has zero point {}, outside {}", q.zero_point[0],
-                            name_of(tensor.type.dtype)));
+    return fail(fmt::format("has zero point {}, outside {}", q.zero_point[0], name_of(tensor.type.dtype)));
   return true;
 }
 
 bool check_quantized_io(const OpView& op, Diagnostics& diags) {
-  auto quantizable = [](DType t) {
-    return t == DType::kI8 || t == DType::kU8 || t == DType::kI16;
-  };
+  auto quantizable = [](DType t) { return t == DType::kI8 || t == DType::kU8 || t == DType::kI16; };
   bool good = true;
   for (size_t i = 0; i < op.operand_count(); ++i)
     if (op.has_operand(i) && quantizable(op.operand(i).dtype))
       good = check_per_tensor(op, op.operand_tensor(i), diags) && good;
   for (graph::TensorId id : op.op.results)
-    if (quantizable(op.graph[id].type.dtype))
-      good = check_per_tensor(op, op.graph[id], diags) && good;
+    if (quantizable(op.graph[id].type.dtype)) good = check_per_tensor(op, op.graph[id], diags) && good;
   return good;
 }
 
@@ -117,8 +108,8 @@ bool check_symmetric_io(const OpView& op, Diagnostics& diags) {
     if (tensor.type.dtype != DType::kI16 || tensor.type.zero_point() == 0) return true;
     diags
         .error(op.where(), "op-quantization",
-               fmt::format("tensor '{}' is int16 with zero point {}; {} takes 0 only",
-                           escape_for_display(tensor.name), tensor.type.zero_point(), op.op.name()))
+               fmt::format("tensor '{}' is int16 with zero point {}; {} takes 0 only", escape_for_display(tensor.name),
+                           tensor.type.zero_point(), op.op.name()))
         .help("LiteRT refuses it as well; quantise int16 symmetrically");
     return false;
   };
@@ -153,8 +144,7 @@ bool bad_shape(const OpView& op, Diagnostics& diags, const std::string& message)
 bool normalize_axis(const OpView& op, int64_t axis, size_t rank, size_t& out, Diagnostics& diags) {
   int64_t r = static_cast<int64_t>(rank);
   if (axis < -r || axis >= r)
-    return bad_attribute(op, diags,
-                         fmt::format("axis {} is outside a tensor of rank {}", axis, rank));
+    return bad_attribute(op, diags, fmt::format("axis {} is outside a tensor of rank {}", axis, rank));
   out = static_cast<size_t>(axis < 0 ? axis + r : axis);
   return true;
 }

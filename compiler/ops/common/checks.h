@@ -15,8 +15,7 @@ bool check_counts(const OpView& op, size_t least, size_t most, size_t results, D
 
 // Operand `i` has one of the types.
 bool check_type(const OpView& op, size_t i, std::span<const DType> allowed, Diagnostics& diags);
-inline bool check_type(const OpView& op, size_t i, std::initializer_list<DType> allowed,
-                       Diagnostics& diags) {
+inline bool check_type(const OpView& op, size_t i, std::initializer_list<DType> allowed, Diagnostics& diags) {
   return check_type(op, i, std::span(allowed.begin(), allowed.size()), diags);
 }
 bool check_result_type(const OpView& op, size_t i, DType wanted, Diagnostics& diags);

@@ -49,8 +49,7 @@ Requantization scaling_of(const OpView& op, const ComputedWeights& what) {
 }
 
 WideScaling wide_scaling_of(const OpView& op, const ComputedWeights& what) {
-  return {scales_of(op, what), ranges_of(op, what), what.wide_rounding,
-          quantized_clamp(what.activation, op.result())};
+  return {scales_of(op, what), ranges_of(op, what), what.wide_rounding, quantized_clamp(what.activation, op.result())};
 }
 
 bool check_bias(const OpView& op, const ComputedWeights& what, Diagnostics& diags) {
@@ -69,8 +68,8 @@ bool check_bias(const OpView& op, const ComputedWeights& what, Diagnostics& diag
   }
   if (!check_type(op, 2, {DType::kF32}, diags)) return false;
   return op.operand(2).elements() == what.channels ||
-         bad_shape(op, diags, fmt::format("bias has {} elements for {} output channels",
-                                          op.operand(2).elements(), what.channels));
+         bad_shape(op, diags,
+                   fmt::format("bias has {} elements for {} output channels", op.operand(2).elements(), what.channels));
 }
 
 // Is every sum of int8, and what becomes of it, a number of 32 bits?
@@ -105,8 +104,7 @@ bool verify_computed_weights(const OpView& op, const ComputedWeights& what, Diag
     return false;
   if (type == DType::kF32) return true;
   const bool uint8 = has_uint8_weights(op);
-  if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
-      !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
+  if (!check_per_tensor(op, op.operand_tensor(0), diags) || !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
       (uint8 && !check_per_tensor(op, op.operand_tensor(1), diags)) ||
       !verify_weights_quantization(op, what.channels, 0, uint8 || what.weights_zero_point, diags) ||
       !check_activation_bounds(op, what.activation, diags))

@@ -14,13 +14,11 @@ std::vector<TypeSupport> constants_only(std::initializer_list<DType> types) {
   return out;
 }
 
-bool constant_shape(const OpView& op, size_t i, std::string_view what, graph::Shape& out,
-                    Diagnostics& diags) {
+bool constant_shape(const OpView& op, size_t i, std::string_view what, graph::Shape& out, Diagnostics& diags) {
   if (!constant_ints(op, i, what, kMostAxes, out, diags)) return false;
   for (int64_t d : out)
     if (d < 0 || d > INT32_MAX)
-      return bad_attribute(
-          op, diags, fmt::format("the {} of {} are {}", what, op.op.name(), graph::to_string(out)));
+      return bad_attribute(op, diags, fmt::format("the {} of {} are {}", what, op.op.name(), graph::to_string(out)));
   return true;
 }
 

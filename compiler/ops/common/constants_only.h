@@ -26,7 +26,6 @@ std::vector<TypeSupport> constants_only(std::initializer_list<DType> types);
 // The elements of operand `i`, int32 or int64, as what they are: the dimensions of a result. Reports
 // [op-attribute] if the operand is not constant, has more than kMostAxes elements, or one is
 // negative.
-bool constant_shape(const OpView& op, size_t i, std::string_view what, graph::Shape& out,
-                    Diagnostics& diags);
+bool constant_shape(const OpView& op, size_t i, std::string_view what, graph::Shape& out, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -12,39 +12,36 @@
 
 namespace aotc::ops {
 
-bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types,
-                 Diagnostics& diags) {
+bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types, Diagnostics& diags) {
   if (!op.has_operand(2)) return true;
   if (!check_type(op, 2, types, diags)) return false;
   if (op.operand(2).elements() != channels)
     return bad_shape(op, diags,
-                     fmt::format("bias has {} elements for {} output channels",
-                                 op.operand(2).elements(), channels));
+                     fmt::format("bias has {} elements for {} output channels", op.operand(2).elements(), channels));
   if (!op.constant(2)) return bad_shape(op, diags, "bias must be a constant");
   return true;
 }
 
-bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis,
-                                 bool zero_point_allowed, Diagnostics& diags) {
+bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis, bool zero_point_allowed,
+                                 Diagnostics& diags) {
   const graph::Quantization& q = op.operand(1).quantization;
   auto fail = [&](const std::string& why) {
     diags.error(op.where(), "op-quantization", why);
     return false;
   };
   if (!q.present()) return fail("weights are integers without quantisation parameters");
-  if (q.per_channel() &&
-      (q.axis != channel_axis || static_cast<int64_t>(q.scale.size()) != channels))
-    return fail(fmt::format("weights have {} scales along axis {}; expected {} along axis {}",
-                            q.scale.size(), q.axis, channels, channel_axis));
+  if (q.per_channel() && (q.axis != channel_axis || static_cast<int64_t>(q.scale.size()) != channels))
+    return fail(fmt::format("weights have {} scales along axis {}; expected {} along axis {}", q.scale.size(), q.axis,
+                            channels, channel_axis));
   // The sums of a channel with scale 0 are multiplied by 0.
   for (float s : q.scale)
     if (!(s >= 0.0f) || !std::isfinite(s) || (s == 0.0f && !q.per_channel()))
       return fail(fmt::format("a weight scale is {}, which is not a positive number", s));
-  if (zero_point_allowed && !q.per_channel())
-    return check_per_tensor(op, op.operand_tensor(1), diags);
+  if (zero_point_allowed && !q.per_channel()) return check_per_tensor(op, op.operand_tensor(1), diags);
   for (int64_t zp : q.zero_point)
-    if (zp != 0) return fail(fmt::format("{} weights have zero point {}, expected 0",
-                                     op.operand(1).dtype == DType::kI4 ? "int4" : "int8", zp));
+    if (zp != 0)
+      return fail(fmt::format("{} weights have zero point {}, expected 0",
+                              op.operand(1).dtype == DType::kI4 ? "int4" : "int8", zp));
   return true;
 }
 
@@ -60,9 +57,7 @@ bool check_bias_zero_point(const OpView& op, Diagnostics& diags) {
   if (!op.has_operand(2)) return true;
   for (int64_t zero : op.operand(2).quantization.zero_point) {
     if (zero == 0) continue;
-    diags
-        .error(op.where(), "op-quantization",
-               fmt::format("the bias has zero point {}, expected 0", zero))
+    diags.error(op.where(), "op-quantization", fmt::format("the bias has zero point {}, expected 0", zero))
         .help("LiteRT refuses it as well; convert the model again");
     return false;
   }
@@ -93,8 +88,7 @@ bool check_bias_scale(const OpView& op, Diagnostics& diags) {
   if (std::abs(wanted - scale) / static_cast<double>(op.result().scale()) <= 0.02) return true;
   diags
       .error(op.where(), "op-quantization",
-             fmt::format("the bias has scale {:g}, the sums it is added to have {:g}", scale,
-                         wanted))
+             fmt::format("the bias has scale {:g}, the sums it is added to have {:g}", scale, wanted))
       .help("convert the model again; LiteRT refuses this bias as well");
   return false;
 }
@@ -147,23 +141,18 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
   }
   std::vector<DType> types = {DType::kI8, DType::kF32};
   if (rules.int16) types.insert(types.begin() + 1, DType::kI16);
-  if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, types, diags))
-    return false;
+  if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, types, diags)) return false;
   DType type = op.operand(0).dtype;
-  if (!check_type(op, 1, weight_types(type, rules), diags) ||
-      !check_result_type(op, 0, type, diags))
-    return false;
+  if (!check_type(op, 1, weight_types(type, rules), diags) || !check_result_type(op, 0, type, diags)) return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
   if (!verify_bias(op, channels, bias_types(type, rules), diags)) return false;
   if (type == DType::kF32) return true;
   bool uint8 = has_uint8_weights(op);
   if (!rules.bias_zero_point && !uint8 && !check_bias_zero_point(op, diags)) return false;
-  if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
-      !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
+  if (!check_per_tensor(op, op.operand_tensor(0), diags) || !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
       (uint8 && !check_per_tensor(op, op.operand_tensor(1), diags)) ||
       !verify_weights_quantization(op, channels, channel_axis,
-                                   uint8 || (rules.weights_zero_point && op.operand(1).dtype == DType::kI8),
-                                   diags))
+                                   uint8 || (rules.weights_zero_point && op.operand(1).dtype == DType::kI8), diags))
     return false;
   if (type == DType::kI16) return check_symmetric_io(op, diags);
   return check_sums(op, channels, channel_axis, diags);
@@ -233,10 +222,8 @@ FoldedBias fold_bias(const OpView& op, int64_t channels,
     }
     int64_t bias = bias_at(op, c) - zero_point * sum;
     out.bias.push_back(static_cast<int32_t>(bias));
-    if (op.graph.open_constants)
-      out.ranges.push_back({INT32_MIN, INT32_MAX});
-    else
-      out.ranges.push_back({bias + below, bias + above});
+    if (op.graph.open_constants) out.ranges.push_back({INT32_MIN, INT32_MAX});
+    else out.ranges.push_back({bias + below, bias + above});
   }
   return out;
 }

@@ -34,10 +34,9 @@ bool check_bias_scale(const OpView& op, Diagnostics& diags);
 
 // Of it: the bias, absent or a constant of `channels` elements of one of the types; the scales of int8
 // weights.
-bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types,
-                 Diagnostics& diags);
-bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis,
-                                 bool zero_point_allowed, Diagnostics& diags);
+bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types, Diagnostics& diags);
+bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis, bool zero_point_allowed,
+                                 Diagnostics& diags);
 
 // Of int8 with double rounding: can the reference's 32-bit arithmetic apply every channel's
 // multiplier? Reports [op-quantization].

@@ -5,8 +5,7 @@
 
 namespace aotc::ops {
 
-std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
-                                          bool backwards, bool mixed) {
+std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes, bool backwards, bool mixed) {
   if (pixels > WriteOrder::kMostSteps) return std::nullopt;
   WriteOrder order;
   for (int64_t start : tile_starts(pixels, tile)) {
@@ -14,8 +13,7 @@ std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelByt
     WriteOrder::Step read{p * bytes.in, (p + tile) * bytes.in, 0, 0};
     WriteOrder::Step write{0, 0, p * bytes.out, (p + tile) * bytes.out};
     if (mixed) {
-      order.steps.push_back(
-          {read.read_begin, read.read_end, write.write_begin, write.write_end});
+      order.steps.push_back({read.read_begin, read.read_end, write.write_begin, write.write_end});
     } else {
       order.steps.push_back(read);
       order.steps.push_back(write);
@@ -46,8 +44,7 @@ ByteRange window_bytes(const Window& window, int64_t p, int64_t in_bytes) {
   int64_t left = std::max<int64_t>(x.start(ox), 0);
   int64_t right = std::min(x.start(ox) + x.effective_kernel(), x.in);
   if (top >= bottom || left >= right) return {};
-  return {((n * y.in + top) * x.in + left) * in_bytes,
-          ((n * y.in + bottom - 1) * x.in + right) * in_bytes};
+  return {((n * y.in + top) * x.in + left) * in_bytes, ((n * y.in + bottom - 1) * x.in + right) * in_bytes};
 }
 
 std::optional<WriteOrder> window_order(const Window& window, int64_t tile, PixelBytes bytes) {

@@ -18,8 +18,7 @@ struct PixelBytes {
 // A 1 x 1 window: pixel p reads pixel p. Nothing for images so large that a plan would cost more
 // memory than sharing saves. `backwards`: the last tile first. `mixed`: a tile's pixels are read in
 // between writing them, as kernels do that read the input where it lies.
-std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes,
-                                          bool backwards, bool mixed);
+std::optional<WriteOrder> pointwise_order(int64_t pixels, int64_t tile, PixelBytes bytes, bool backwards, bool mixed);
 
 // Outputs of `rows` rows at a time, once the image rows that they need have been read whole.
 std::optional<WriteOrder> rows_order(const Window& window, int64_t rows, PixelBytes bytes);

@@ -13,9 +13,7 @@ using tir::Ex;
 
 namespace {
 
-bool reaches_out(const WindowAxis& a) {
-  return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in;
-}
+bool reaches_out(const WindowAxis& a) { return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in; }
 
 class TapLowering {
  public:
@@ -35,9 +33,7 @@ class TapLowering {
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop("ox", 0, x.out, [&](Ex ox) {
           f_.loop("g", 0, groups, [&](Ex g) {
-            f_.loop("c", 0, group_out, [&](Ex c) {
-              emit_output(n, oy, ox, g, f_.let("channel", g * group_out + c));
-            });
+            f_.loop("c", 0, group_out, [&](Ex c) { emit_output(n, oy, ox, g, f_.let("channel", g * group_out + c)); });
           });
         });
       });
@@ -58,13 +54,11 @@ class TapLowering {
           Ex ix = f_.let("ix", ox * x.stride - x.pad_before + kx * x.dilation);
           f_.if_(ix >= 0 && ix < x.in, [&] {
             Ex from = f_.let("from", ((n * y.in + iy) * x.in + ix) * conv_.in_channels + g * conv_.group_in);
-            Ex tap = conv_.channels_last
-                         ? (ky * x.kernel + kx) * conv_.out_channels + channel
-                         : ((channel * y.kernel + ky) * x.kernel + kx) * conv_.group_in;
+            Ex tap = conv_.channels_last ? (ky * x.kernel + kx) * conv_.out_channels + channel
+                                         : ((channel * y.kernel + ky) * x.kernel + kx) * conv_.group_in;
             Ex weight = f_.let("weight", tap);
-            f_.loop("k", 0, conv_.group_in, [&](Ex k) {
-              f_.assign(acc, acc + load(in_, from + k) * load(weights_, weight + k));
-            });
+            f_.loop("k", 0, conv_.group_in,
+                    [&](Ex k) { f_.assign(acc, acc + load(in_, from + k) * load(weights_, weight + k)); });
           });
         });
       });

@@ -16,7 +16,7 @@ struct TapConv {
   const char* name = "";  // of the operator
   Window window;
   int64_t in_channels = 1, out_channels = 1;
-  int64_t group_in = 1;     // input channels that one output channel sees
+  int64_t group_in = 1;        // input channels that one output channel sees
   bool channels_last = false;  // weights are [y][x][out], else [out][y][x][in]
   Activation activation = Activation::kNone;
 };

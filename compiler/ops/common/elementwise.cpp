@@ -39,24 +39,16 @@ void narrow_as(const std::vector<int64_t>& values, std::span<uint8_t> bytes) {
 std::vector<int64_t> widen(DType type, std::span<const uint8_t> bytes) {
   switch (type) {
     case DType::kI4:
-    case DType::kI8:
-      return widen_as<int8_t>(bytes);
+    case DType::kI8: return widen_as<int8_t>(bytes);
     case DType::kBool:
-    case DType::kU8:
-      return widen_as<uint8_t>(bytes);
-    case DType::kI16:
-      return widen_as<int16_t>(bytes);
-    case DType::kU16:
-      return widen_as<uint16_t>(bytes);
-    case DType::kI32:
-      return widen_as<int32_t>(bytes);
-    case DType::kU32:
-      return widen_as<uint32_t>(bytes);
-    case DType::kI64:
-      return widen_as<int64_t>(bytes);
+    case DType::kU8: return widen_as<uint8_t>(bytes);
+    case DType::kI16: return widen_as<int16_t>(bytes);
+    case DType::kU16: return widen_as<uint16_t>(bytes);
+    case DType::kI32: return widen_as<int32_t>(bytes);
+    case DType::kU32: return widen_as<uint32_t>(bytes);
+    case DType::kI64: return widen_as<int64_t>(bytes);
     case DType::kF32:
-    case DType::kF64:
-      break;
+    case DType::kF64: break;
   }
   return {};
 }
@@ -66,19 +58,14 @@ void narrow(DType type, const std::vector<int64_t>& values, std::span<uint8_t> b
     case DType::kBool:
     case DType::kI4:
     case DType::kI8:
-    case DType::kU8:
-      return narrow_as<uint8_t>(values, bytes);
+    case DType::kU8: return narrow_as<uint8_t>(values, bytes);
     case DType::kI16:
-    case DType::kU16:
-      return narrow_as<uint16_t>(values, bytes);
+    case DType::kU16: return narrow_as<uint16_t>(values, bytes);
     case DType::kI32:
-    case DType::kU32:
-      return narrow_as<uint32_t>(values, bytes);
-    case DType::kI64:
-      return narrow_as<int64_t>(values, bytes);
+    case DType::kU32: return narrow_as<uint32_t>(values, bytes);
+    case DType::kI64: return narrow_as<int64_t>(values, bytes);
     case DType::kF32:
-    case DType::kF64:
-      break;
+    case DType::kF64: break;
   }
 }
 
@@ -103,8 +90,7 @@ bool check_multiplier(const OpView& op, double real, int64_t largest, Diagnostic
   return false;
 }
 
-Result<std::vector<graph::Shape>> UnaryElementwise::infer(const OpView& op,
-                                                          Diagnostics& diags) const {
+Result<std::vector<graph::Shape>> UnaryElementwise::infer(const OpView& op, Diagnostics& diags) const {
   if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
   return std::vector<graph::Shape>{op.operand(0).shape};
 }
@@ -116,8 +102,7 @@ bool verify_unary_i8_f32(const OpView& op, Diagnostics& diags) {
 
 bool verify_unary_quantized(const OpView& op, Diagnostics& diags, bool int16) {
   if (!int16) return verify_unary_i8_f32(op, diags);
-  return check_counts(op, 1, 1, 1, diags) &&
-         check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) &&
+  return check_counts(op, 1, 1, 1, diags) && check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) &&
          check_result_type(op, 0, op.operand(0).dtype, diags) && check_quantized_io(op, diags) &&
          check_symmetric_io(op, diags);
 }
@@ -135,8 +120,7 @@ Lowered lower_unary(const OpView& op, const std::string& name,
   return f.finish("flat loop");
 }
 
-void evaluate_unary_int(const OpView& op, const EvalData& data,
-                        const std::function<int64_t(int64_t)>& element) {
+void evaluate_unary_int(const OpView& op, const EvalData& data, const std::function<int64_t(int64_t)>& element) {
   std::vector<int64_t> values = widen(op.operand(0).dtype, data.operands[0]);
   for (int64_t& v : values) v = element(v);
   narrow(op.result().dtype, values, data.results[0]);

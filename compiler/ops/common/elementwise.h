@@ -29,8 +29,7 @@ inline float bound(float v, ClampF32 range) {
 }
 
 // min(max(v, lo), hi) of i32, without the sides that the values [least, most] of v cannot reach.
-tir::Ex emit_bound(const tir::Ex& v, ClampI32 range, int64_t least = INT32_MIN,
-                   int64_t most = INT32_MAX);
+tir::Ex emit_bound(const tir::Ex& v, ClampI32 range, int64_t least = INT32_MIN, int64_t most = INT32_MAX);
 
 // Is `real` a multiplier that can be applied to integers up to `largest` in 32 bits: not negative,
 // finite, and the left shift it asks for keeps `largest` inside? Reports [op-quantization].
@@ -64,7 +63,6 @@ void evaluate_unary_float(const EvalData& data, F element) {
 }
 
 // Integer to integer, values as the widened operand's.
-void evaluate_unary_int(const OpView& op, const EvalData& data,
-                        const std::function<int64_t(int64_t)>& element);
+void evaluate_unary_int(const OpView& op, const EvalData& data, const std::function<int64_t(int64_t)>& element);
 
 }  // namespace aotc::ops

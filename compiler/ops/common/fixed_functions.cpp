@@ -28,8 +28,7 @@ int32_t exp_q5(int32_t x) {
   constexpr int32_t kQuarter = 1 << 24;
   constexpr int32_t kOneThird = 715827883;
   constexpr int32_t kExpMinusEighth = 1895147668;
-  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
-                                  39332535,   720401,     242};
+  constexpr int32_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308, 39332535, 720401, 242};
   int32_t remainder = (x & (kQuarter - 1)) - kQuarter;
   // The remainder is in [-1/4, 0), so nothing here saturates.
   int32_t a = remainder * 32 + (1 << 28);
@@ -51,8 +50,7 @@ std::vector<int32_t> scaled_distances(double scale) {
   // The largest distance whose exponent, left shifted, stays within Q5.
   double most = std::floor(31.0 * std::ldexp(1.0, 26 - m.shift));
   std::vector<int32_t> out;
-  for (int d = 0; d <= std::min(most, 255.0); ++d)
-    out.push_back(multiply_by_quantized_multiplier(-d, m));
+  for (int d = 0; d <= std::min(most, 255.0); ++d) out.push_back(multiply_by_quantized_multiplier(-d, m));
   return out;
 }
 

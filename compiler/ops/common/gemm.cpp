@@ -42,8 +42,8 @@ namespace {
 using GemmAccumulators = std::vector<Ex>;
 
 // The step at k + `u`, with the weights of the tile's channels.
-void emit_gemm_step(tir::FunctionBuilder& f, const GemmTile& tile, const GemmAccumulators& acc, const Ex& k,
-                    int64_t u, const std::vector<Ex>& w) {
+void emit_gemm_step(tir::FunctionBuilder& f, const GemmTile& tile, const GemmAccumulators& acc, const Ex& k, int64_t u,
+                    const std::vector<Ex>& w) {
   for (int64_t p = 0; p < tile.pixels; ++p) {
     Ex x = f.let(fmt::format("x{}", p), load(tile.x, tile.x_base[static_cast<size_t>(p)] + k + u));
     for (int64_t c = 0; c < tile.channels; ++c) {
@@ -58,8 +58,7 @@ void emit_nibble_steps(tir::FunctionBuilder& f, const GemmTile& tile, const Gemm
   auto step = [&](const Ex& row, bool both) {
     std::vector<Ex> bytes, low, high;
     for (int64_t c = 0; c < tile.channels; ++c)
-      bytes.push_back(f.let(fmt::format("b{}", c),
-                            load(tile.weights, tile.weights_base + row * tile.channels + c)));
+      bytes.push_back(f.let(fmt::format("b{}", c), load(tile.weights, tile.weights_base + row * tile.channels + c)));
     for (const Ex& b : bytes) {
       low.push_back(f.let(fmt::format("w{}", low.size()), shl_wrapping(b, 28) >> 28));
       high.push_back(b >> 4);
@@ -84,8 +83,7 @@ std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
                                const std::function<Ex(int64_t p, int64_t c)>& init) {
   std::vector<Ex> acc;
   for (int64_t p = 0; p < tile.pixels; ++p)
-    for (int64_t c = 0; c < tile.channels; ++c)
-      acc.push_back(f.var(fmt::format("acc{}{}", p, c), init(p, c)));
+    for (int64_t c = 0; c < tile.channels; ++c) acc.push_back(f.var(fmt::format("acc{}{}", p, c), init(p, c)));
   if (tile.nibbles) {
     emit_nibble_steps(f, tile, acc);
     return acc;
@@ -96,8 +94,7 @@ std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
       std::vector<Ex> w;
       for (int64_t c = 0; c < tile.channels; ++c)
         w.push_back(f.let(fmt::format("w{}", c),
-                          load(tile.weights, tile.weights_base + k * tile.channels +
-                                                 (u * tile.channels + c))));
+                          load(tile.weights, tile.weights_base + k * tile.channels + (u * tile.channels + c))));
       emit_gemm_step(f, tile, acc, k, u, w);
     }
   };

@@ -17,14 +17,12 @@ std::vector<int64_t> tile_starts(int64_t total, int64_t size);
 
 // Weights [channels][k] re-packed as [tile][k][C], for the tiles of tile_starts(channels, C).
 template <typename T>
-std::vector<T> pack_weights(const std::vector<T>& weights, int64_t channels, int64_t k,
-                            int64_t block) {
+std::vector<T> pack_weights(const std::vector<T>& weights, int64_t channels, int64_t k, int64_t block) {
   std::vector<T> out;
   out.reserve(weights.size());
   for (int64_t start : tile_starts(channels, block))
     for (int64_t i = 0; i < k; ++i)
-      for (int64_t c = 0; c < block; ++c)
-        out.push_back(weights[static_cast<size_t>((start + c) * k + i)]);
+      for (int64_t c = 0; c < block; ++c) out.push_back(weights[static_cast<size_t>((start + c) * k + i)]);
   return out;
 }
 

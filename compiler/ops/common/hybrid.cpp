@@ -119,8 +119,7 @@ class RowWriter {
   RowQuantization symmetric() {
     Ex most = f_.var("most", 0);
     each(f_, 0, row_.count, false, [&](const Ex& i, int64_t n, const Ex&) {
-      for (int64_t u = 0; u < n; ++u)
-        f_.assign(most, max(most, bits_of(element(i + u)) & kMagnitude));
+      for (int64_t u = 0; u < n; ++u) f_.assign(most, max(most, bits_of(element(i + u)) & kMagnitude));
     });
     Ex range = f_.let("range", float_of(most));
     f_.if_(
@@ -159,8 +158,7 @@ class RowWriter {
 
   // The zero point is -128 - 255 * low / range but for rounding, and floats show which integer that
   // is, unless it is next to a tie: they are off by less than 1e-4. Doubles are slow on most cores.
-  void find_zero(const Ex& zero, const Ex& low, const Ex& high, const Ex& range,
-                 const Ex& inverse) {
+  void find_zero(const Ex& zero, const Ex& low, const Ex& high, const Ex& range, const Ex& inverse) {
     Ex steps = f_.let("steps", tir::f32(0.5f) - low * inverse);
     Ex whole = f_.let("whole", cast(DType::kI32, steps));
     Ex rest = f_.let("rest", steps - cast(DType::kF32, whole));
@@ -174,8 +172,8 @@ class RowWriter {
     auto wide = [](const Ex& x) { return cast(DType::kF64, x); };
     Ex step = f_.let("step", wide(range) / tir::f64(255.0));
     Ex below = f_.let("from_low", wide(low) / step), above = f_.let("from_high", wide(high) / step);
-    Ex exact = f_.let("exact", select(tir::f64(128.0) - below < tir::f64(127.0) + above,
-                                      tir::f64(-128.0) - below, tir::f64(127.0) - above));
+    Ex exact = f_.let("exact", select(tir::f64(128.0) - below < tir::f64(127.0) + above, tir::f64(-128.0) - below,
+                                      tir::f64(127.0) - above));
     Ex cut = f_.let("cut", min(max(exact, tir::f64(-128.0)), tir::f64(127.0)));
     constexpr double kBelow = 0x1.fffffffffffffp-2;
     return cast(DType::kI32, cut + select(cut < tir::f64(0), tir::f64(-kBelow), tir::f64(kBelow)));
@@ -190,8 +188,7 @@ class RowWriter {
         for (int64_t u = 0; u < n; ++u) {
           // Of the magnitude, with the sign put back: neither compares nor branches.
           Ex bits = f_.let("bits", bits_of(element(i + u)));
-          Ex size = f_.let(
-              "size", cast(DType::kI32, float_of(bits & kMagnitude) * inverse + tir::f32(half)));
+          Ex size = f_.let("size", cast(DType::kI32, float_of(bits & kMagnitude) * inverse + tir::f32(half)));
           Ex q = (size ^ (bits >> 31)) - (bits >> 31);
           if (!symmetric) q = clamp(q + zero, -128, 127);
           values.push_back(f_.let("q", row_.centred && !symmetric ? q - zero : q));
@@ -216,8 +213,7 @@ class RowWriter {
 }  // namespace
 
 bool is_hybrid(const OpView& op) {
-  return op.operand_count() > 1 && op.has_operand(0) && op.has_operand(1) &&
-         op.operand(0).dtype == DType::kF32 &&
+  return op.operand_count() > 1 && op.has_operand(0) && op.has_operand(1) && op.operand(0).dtype == DType::kF32 &&
          (op.operand(1).dtype == DType::kI8 || op.operand(1).dtype == DType::kI4);
 }
 
@@ -225,15 +221,11 @@ RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymme
   return asymmetric ? quantize_asymmetric(x, q) : quantize_symmetric(x, q);
 }
 
-RowQuantization emit_quantize_row(FunctionBuilder& f, const RowRequest& row) {
-  return RowWriter(f, row).run();
-}
+RowQuantization emit_quantize_row(FunctionBuilder& f, const RowRequest& row) { return RowWriter(f, row).run(); }
 
-RowQuantization emit_quantize_row(FunctionBuilder& f, RowRequest row, const BufferPtr& q,
-                                  const Ex& to) {
+RowQuantization emit_quantize_row(FunctionBuilder& f, RowRequest row, const BufferPtr& q, const Ex& to) {
   row.store = [&f, q, to](const Ex& i, const std::vector<Ex>& values) {
-    for (size_t u = 0; u < values.size(); ++u)
-      f.store(q, to + (i + static_cast<int64_t>(u)), values[u]);
+    for (size_t u = 0; u < values.size(); ++u) f.store(q, to + (i + static_cast<int64_t>(u)), values[u]);
   };
   return emit_quantize_row(f, row);
 }
@@ -254,8 +246,7 @@ float weight_scale(const OpView& op, int64_t c) {
   return scales[scales.size() == 1 ? 0 : static_cast<size_t>(c)];
 }
 
-std::vector<int32_t> weight_sums(const OpView& op, int64_t channels, int64_t first,
-                                 int64_t stride) {
+std::vector<int32_t> weight_sums(const OpView& op, int64_t channels, int64_t first, int64_t stride) {
   const int64_t terms = op.operand(1).elements() / channels;
   std::vector<int32_t> out;
   for (int64_t c = 0; c < channels; ++c) {
@@ -273,8 +264,7 @@ bool has_negative_zero(const OpView& op, int64_t channels) {
 }
 
 bool verify_hybrid(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags) {
-  if (!check_counts(op, 2, 3, 1, diags) || !check_result_type(op, 0, DType::kF32, diags))
-    return false;
+  if (!check_counts(op, 2, 3, 1, diags) || !check_result_type(op, 0, DType::kF32, diags)) return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
   if (!verify_bias(op, channels, std::array{DType::kF32}, diags) ||
       !verify_weights_quantization(op, channels, channel_axis, false, diags))
@@ -283,9 +273,7 @@ bool verify_hybrid(const OpView& op, int64_t channels, int channel_axis, Diagnos
   constexpr int64_t kMostTerms = (int64_t{1} << 31) / (256 * 128) - 1;
   int64_t terms = channels > 0 ? op.operand(1).elements() / channels : 0;
   if (terms <= kMostTerms) return true;
-  diags
-      .error(op.where(), "op-quantization",
-             fmt::format("a sum of {} products can overflow 32 bits", terms))
+  diags.error(op.where(), "op-quantization", fmt::format("a sum of {} products can overflow 32 bits", terms))
       .help("the reference result is undefined for such a layer; split it");
   return false;
 }
@@ -316,8 +304,9 @@ bool check_float_weights(const OpView& op, const std::vector<size_t>& weights, D
       return false;
     }
     if (op.operand(i).shape.size() == 2 && op.operand(i).shape[1] > kMostTerms) {
-      diags.error(op.where(), "op-quantization",
-                  fmt::format("a sum of {} products can overflow 32 bits", op.operand(i).shape[1]))
+      diags
+          .error(op.where(), "op-quantization",
+                 fmt::format("a sum of {} products can overflow 32 bits", op.operand(i).shape[1]))
           .help("the reference result is undefined for such a layer; split it");
       return false;
     }

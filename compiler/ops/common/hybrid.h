@@ -44,8 +44,7 @@ struct RowRequest {
 };
 RowQuantization emit_quantize_row(tir::FunctionBuilder& f, const RowRequest& row);
 // Into q[to .. to + count).
-RowQuantization emit_quantize_row(tir::FunctionBuilder& f, RowRequest row, const tir::BufferPtr& q,
-                                  const tir::Ex& to);
+RowQuantization emit_quantize_row(tir::FunctionBuilder& f, RowRequest row, const tir::BufferPtr& q, const tir::Ex& to);
 
 // Publishes that each of `batches` of operand 0 is read whole before the first of its results is
 // written.

@@ -16,11 +16,10 @@ namespace aotc::ops {
 // reports [op-attribute], naming the operand as `what` ("axes"), and returns false. LiteRT also
 // looks at the rank: a list has one dimension.
 constexpr size_t kAnyRank = ~size_t{0};
-bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t most,
-                   std::vector<int64_t>& out, Diagnostics& diags, size_t rank = 1);
+bool constant_ints(const OpView& op, size_t i, std::string_view what, size_t most, std::vector<int64_t>& out,
+                   Diagnostics& diags, size_t rank = 1);
 // A constant with exactly one element.
-bool constant_int(const OpView& op, size_t i, std::string_view what, int64_t& out,
-                  Diagnostics& diags);
+bool constant_int(const OpView& op, size_t i, std::string_view what, int64_t& out, Diagnostics& diags);
 
 // Operand `i`, a constant with one element, as a dimension of operand 0.
 bool constant_axis(const OpView& op, size_t i, size_t& axis, Diagnostics& diags);

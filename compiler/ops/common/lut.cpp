@@ -31,8 +31,7 @@ std::optional<OffsetClamp> as_offset_clamp(const std::vector<int64_t>& values, i
 
 }  // namespace
 
-Lowered lower_byte_function(const OpView& op, const std::string& name, const ByteFunction& function,
-                            size_t operand) {
+Lowered lower_byte_function(const OpView& op, const std::string& name, const ByteFunction& function, size_t operand) {
   IntRange range = int_range(op.operand(operand).dtype);
   std::vector<int64_t> values;
   for (int64_t x = range.min; x <= range.max; ++x) values.push_back(function(x));
@@ -54,9 +53,7 @@ Lowered lower_byte_function(const OpView& op, const std::string& name, const Byt
     Ex x = load(in, i);
     if (form) {
       ClampI32 clamp{static_cast<int32_t>(form->min), static_cast<int32_t>(form->max)};
-      f.store(
-          out, i,
-          emit_bound(x + form->offset, clamp, range.min + form->offset, range.max + form->offset));
+      f.store(out, i, emit_bound(x + form->offset, clamp, range.min + form->offset, range.max + form->offset));
     } else {
       Ex byte = in->dtype == DType::kI8 ? cast(DType::kI32, cast_wrapping(DType::kU8, x)) : x;
       f.store(out, i, load(table, byte));

@@ -48,8 +48,7 @@ Movement simplified(const Movement& move) {
   for (size_t i = 0; i < move.extents.size(); ++i) {
     if (move.extents[i] == 1) continue;
     int64_t extent = move.extents[i], to = move.to_strides[i], from = move.from_strides[i];
-    if (!out.extents.empty() && out.to_strides.back() == to * extent &&
-        out.from_strides.back() == from * extent) {
+    if (!out.extents.empty() && out.to_strides.back() == to * extent && out.from_strides.back() == from * extent) {
       out.extents.back() *= extent;
       out.to_strides.back() = to;
       out.from_strides.back() = from;
@@ -62,8 +61,7 @@ Movement simplified(const Movement& move) {
   return out;
 }
 
-void run_movement(const Movement& move, std::span<const uint8_t> from, std::span<uint8_t> to,
-                  int element_bytes) {
+void run_movement(const Movement& move, std::span<const uint8_t> from, std::span<uint8_t> to, int element_bytes) {
   Movement m = simplified(move);
   size_t rank = m.extents.size();
   std::vector<int64_t> at(rank, 0);
@@ -82,16 +80,15 @@ void run_movement(const Movement& move, std::span<const uint8_t> from, std::span
   }
 }
 
-void emit_run(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index, const BufferPtr& from,
-              const Ex& from_index, int64_t elements) {
+void emit_run(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index, const BufferPtr& from, const Ex& from_index,
+              int64_t elements) {
   if (elements > kUnrolled) return f.copy(to, to_index, from, from_index, elements);
   for (int64_t i = 0; i < elements; ++i) f.store(to, to_index + i, load(from, from_index + i));
 }
 
-void emit_fill(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index,
-               std::span<const uint8_t> value, int64_t elements) {
-  bool same_bytes =
-      std::all_of(value.begin(), value.end(), [&](uint8_t byte) { return byte == value[0]; });
+void emit_fill(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index, std::span<const uint8_t> value,
+               int64_t elements) {
+  bool same_bytes = std::all_of(value.begin(), value.end(), [&](uint8_t byte) { return byte == value[0]; });
   if (same_bytes && elements > kUnrolled) return f.fill_bytes(to, to_index, value[0], elements);
   Ex element = element_immediate(to->dtype, value);
   if (elements <= kUnrolled) {
@@ -102,8 +99,7 @@ void emit_fill(FunctionBuilder& f, const BufferPtr& to, const Ex& to_index,
   f.loop("k", 0, elements, [&](Ex k) { f.store(to, first + k, element); });
 }
 
-void emit_movement(FunctionBuilder& f, const BufferPtr& to, const BufferPtr& from,
-                   const Movement& move, const Ex& at) {
+void emit_movement(FunctionBuilder& f, const BufferPtr& to, const BufferPtr& from, const Movement& move, const Ex& at) {
   Movement m = simplified(move);
   size_t loops = m.extents.size();
   int64_t run = 1;
@@ -138,8 +134,8 @@ int64_t Parts::row() const {
   return sum;
 }
 
-void join_parts(const Parts& parts, const std::vector<std::span<const uint8_t>>& from,
-                std::span<uint8_t> whole, int element_bytes) {
+void join_parts(const Parts& parts, const std::vector<std::span<const uint8_t>>& from, std::span<uint8_t> whole,
+                int element_bytes) {
   uint8_t* to = whole.data();
   for (int64_t o = 0; o < parts.outer; ++o)
     for (size_t i = 0; i < from.size(); ++i) {
@@ -149,8 +145,8 @@ void join_parts(const Parts& parts, const std::vector<std::span<const uint8_t>>&
     }
 }
 
-void split_parts(const Parts& parts, std::span<const uint8_t> whole,
-                 const std::vector<std::span<uint8_t>>& to, int element_bytes) {
+void split_parts(const Parts& parts, std::span<const uint8_t> whole, const std::vector<std::span<uint8_t>>& to,
+                 int element_bytes) {
   const uint8_t* from = whole.data();
   for (int64_t o = 0; o < parts.outer; ++o)
     for (size_t i = 0; i < to.size(); ++i) {
@@ -202,9 +198,7 @@ std::vector<TypeSupport> movable_types(const char* bool_note) {
 bool check_moves(const OpView& op, std::span<const size_t> operands, Diagnostics& diags) {
   bool good = true;
   for (size_t i : operands) {
-    good = check_type(op, i,
-                      {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8,
-                       DType::kBool},
+    good = check_type(op, i, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kBool},
                       diags) &&
            good;
     if (op.operand(i).quantization.per_channel()) {

@@ -30,15 +30,14 @@ std::vector<int64_t> strides_of(const graph::Shape& shape);
 // The same move without dimensions of size 1, neighbours merged where both sides allow it.
 Movement simplified(const Movement& move);
 
-void run_movement(const Movement& move, std::span<const uint8_t> from, std::span<uint8_t> to,
-                  int element_bytes);
+void run_movement(const Movement& move, std::span<const uint8_t> from, std::span<uint8_t> to, int element_bytes);
 // `at` is added to the offset in `to`.
-void emit_movement(tir::FunctionBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr& from,
-                   const Movement& move, const tir::Ex& at = 0);
+void emit_movement(tir::FunctionBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr& from, const Movement& move,
+                   const tir::Ex& at = 0);
 
 // Copies `elements` neighbouring elements: memcpy, or assignments where a call would cost more.
-void emit_run(tir::FunctionBuilder& f, const tir::BufferPtr& to, const tir::Ex& to_index,
-              const tir::BufferPtr& from, const tir::Ex& from_index, int64_t elements);
+void emit_run(tir::FunctionBuilder& f, const tir::BufferPtr& to, const tir::Ex& to_index, const tir::BufferPtr& from,
+              const tir::Ex& from_index, int64_t elements);
 // Sets `elements` neighbouring elements to `value` (the bytes of one element).
 void emit_fill(tir::FunctionBuilder& f, const tir::BufferPtr& to, const tir::Ex& to_index,
                std::span<const uint8_t> value, int64_t elements);
@@ -57,10 +56,10 @@ struct Parts {
 
   int64_t row() const;  // elements of a row of the whole
 };
-void join_parts(const Parts& parts, const std::vector<std::span<const uint8_t>>& from,
-                std::span<uint8_t> whole, int element_bytes);
-void split_parts(const Parts& parts, std::span<const uint8_t> whole,
-                 const std::vector<std::span<uint8_t>>& to, int element_bytes);
+void join_parts(const Parts& parts, const std::vector<std::span<const uint8_t>>& from, std::span<uint8_t> whole,
+                int element_bytes);
+void split_parts(const Parts& parts, std::span<const uint8_t> whole, const std::vector<std::span<uint8_t>>& to,
+                 int element_bytes);
 // Operand i of the operator is part i, result 0 the whole; or the other way round.
 Lowered lower_join(const OpView& op, const Parts& parts);
 Lowered lower_split(const OpView& op, const Parts& parts);

@@ -9,8 +9,7 @@ bool packs_nibbles(const OpView& op, const TargetInfo& target) {
   return !vectors || target.level == Level::kSize;
 }
 
-std::vector<int8_t> pack_nibbles(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
-                                 int64_t block) {
+std::vector<int8_t> pack_nibbles(const std::vector<int8_t>& weights, int64_t channels, int64_t k, int64_t block) {
   std::vector<int8_t> out;
   for (int64_t start : tile_starts(channels, block))
     for (int64_t i = 0; i < k; i += 2)

@@ -21,8 +21,7 @@ inline int64_t nibble_bytes(int64_t k) { return (k + 1) / 2; }
 
 // Weights [channels][k] as [tile][k / 2][C] for the tiles of tile_starts(channels, C): a byte holds
 // weight k in its low half and k + 1 in its high half, 0 behind the last.
-std::vector<int8_t> pack_nibbles(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
-                                 int64_t block);
+std::vector<int8_t> pack_nibbles(const std::vector<int8_t>& weights, int64_t channels, int64_t k, int64_t block);
 
 // Weight `k` of the channel whose bytes begin at packed[begin], of a block of one.
 tir::Ex load_nibble(const tir::BufferPtr& packed, const tir::Ex& begin, const tir::Ex& k);

@@ -18,8 +18,7 @@ std::optional<std::vector<int64_t>> pieces_of(const AffineMap& map) {
   const AffineMap whole = folded(map);
   if (!whole.fill.empty() || whole.axes.size() != 1 || whole.axes[0].size() != 1) return std::nullopt;
   const Movement& m = whole.axes[0][0];
-  const bool run =
-      m.extents.empty() || (m.extents.size() == 1 && m.from_strides[0] == 1 && m.to_strides[0] == 1);
+  const bool run = m.extents.empty() || (m.extents.size() == 1 && m.from_strides[0] == 1 && m.to_strides[0] == 1);
   if (!run || m.to_offset != 0) return std::nullopt;
   return std::vector<int64_t>{m.from_offset};
 }
@@ -31,8 +30,7 @@ std::optional<std::vector<int64_t>> pieces_of(const OpView& op) {
   auto pieces = taker != nullptr ? taker->pieces(op) : std::nullopt;
   if (!pieces) return std::nullopt;
   for (size_t r = 0; r < op.op.results.size(); ++r)
-    if (op.result(r).dtype != op.operand(0).dtype ||
-        (*pieces)[r] + op.result(r).elements() > op.operand(0).elements())
+    if (op.result(r).dtype != op.operand(0).dtype || (*pieces)[r] + op.result(r).elements() > op.operand(0).elements())
       return std::nullopt;
   return pieces;
 }

@@ -44,10 +44,12 @@ int64_t EvenProduct::operator()(int64_t product) const {
   return static_cast<int64_t>(std::nearbyint(y)) - up;
 }
 
-std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const EvenProduct& wanted) {
+std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m,
+                                       const EvenProduct& wanted) {
   return fit(zeros, clamp, m, wanted);
 }
-std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const RoundedTwice& wanted) {
+std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m,
+                                       const RoundedTwice& wanted) {
   return fit(zeros, clamp, m, wanted);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of two int8 values, scaled, with one rounding where the reference has another. Tries all pairs of values, so it is
-// here and not with its operator: this folder is compiled to be fast.
+// Products of two int8 values, scaled, with one rounding where the reference has another. Tries all pairs of values, so
+// it is here and not with its operator: this folder is compiled to be fast.
 #pragma once
 
 #include <cstdint>
@@ -37,8 +37,11 @@ struct ProductZeros {
 };
 
 // The form if there is an offset with which it gives the reference's result for every product of two stored values: the
-// reference rounds twice, so the plain offset of one half may not do. Spends what it tries (PairBudget), whatever is left.
-std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const EvenProduct& wanted);
-std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m, const RoundedTwice& wanted);
+// reference rounds twice, so the plain offset of one half may not do. Spends what it tries (PairBudget), whatever is
+// left.
+std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m,
+                                       const EvenProduct& wanted);
+std::optional<ProductForm> fit_product(const ProductZeros& zeros, ClampI32 clamp, QuantizedMultiplier m,
+                                       const RoundedTwice& wanted);
 
 }  // namespace aotc::ops

@@ -63,8 +63,7 @@ std::optional<QuadGemv> plan_quads(const std::vector<int8_t>& weights, int64_t u
   for (int64_t group = std::min(kMostGroup, depth); group >= kLeastGroup; --group) {
     if (depth % group != 0 || target.wish("group", group, kLeastGroup, kMostGroup) != group) continue;
     QuadGemv plan = cut(weights, units, depth, group);
-    if (!best || quad_cost(plan, units, target) < quad_cost(*best, units, target))
-      best = std::move(plan);
+    if (!best || quad_cost(plan, units, target) < quad_cost(*best, units, target)) best = std::move(plan);
   }
   return best;
 }
@@ -130,8 +129,8 @@ QuadBuffers make_quad_buffers(LoweringBuilder& f, const QuadGemv& plan, int64_t 
   return out;
 }
 
-void emit_quad_starts(FunctionBuilder& f, const QuadGemv& plan, const BufferPtr& starts,
-                      const BufferPtr& x, const Ex& row) {
+void emit_quad_starts(FunctionBuilder& f, const QuadGemv& plan, const BufferPtr& starts, const BufferPtr& x,
+                      const Ex& row) {
   f.loop("g", 0, plan.groups(), [&](Ex g) {
     Ex begin = f.let("begin", row + g * plan.group);
     Ex sum = load(x, begin);
@@ -145,9 +144,8 @@ void emit_quad_starts(FunctionBuilder& f, const QuadGemv& plan, const BufferPtr&
 namespace {
 
 // The products of the group that begins at step `begin`, into sums 0 and 2 and sums 1, 2 and 3.
-void emit_group(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers,
-                const BufferPtr& x, const Ex& row, const Ex& base, const Ex& begin, const Ex& even,
-                const Ex& odd) {
+void emit_group(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers, const BufferPtr& x, const Ex& row,
+                const Ex& base, const Ex& begin, const Ex& even, const Ex& odd) {
   for (int64_t k = 0; k < plan.group; ++k) {
     Ex w = f.let("w", load(buffers.words, base + begin + k));
     Ex v = f.let("x", load(x, row + begin + k));
@@ -169,13 +167,12 @@ void emit_quad_rests(FunctionBuilder& f, const QuadRests& rests, const BufferPtr
 
 }  // namespace
 
-std::vector<Ex> emit_quad_tile(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers,
-                               const BufferPtr& x, const Ex& row, const Ex& base, const Ex& unit) {
+std::vector<Ex> emit_quad_tile(FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers, const BufferPtr& x,
+                               const Ex& row, const Ex& base, const Ex& unit) {
   auto bias = [&](int64_t c) { return load(buffers.bias, unit + c); };
   Ex halves(plan.groups() * QuadGemv::kHalfWord);  // what the groups' starts add to sums 0 and 1
-  std::vector<Ex> total{f.var("total0", sub_wrapping(bias(0), halves)),
-                        f.var("total1", sub_wrapping(bias(1), halves)), f.var("total2", 0),
-                        f.var("total3", 0)};
+  std::vector<Ex> total{f.var("total0", sub_wrapping(bias(0), halves)), f.var("total1", sub_wrapping(bias(1), halves)),
+                        f.var("total2", 0), f.var("total3", 0)};
   f.loop("g", 0, plan.groups(), [&](Ex g) {
     Ex even = f.var("even", load(buffers.starts, g * 2));
     Ex odd = f.var("odd", load(buffers.starts, g * 2 + 1));

@@ -70,8 +70,8 @@ int64_t quad_scratch_words(const QuadGemv& plan);
 void emit_quad_starts(tir::FunctionBuilder& f, const QuadGemv& plan, const tir::BufferPtr& starts,
                       const tir::BufferPtr& x, const tir::Ex& row);
 // Accumulators, bias included, of units `unit` to `unit` + 3, whose words begin at `base`.
-std::vector<tir::Ex> emit_quad_tile(tir::FunctionBuilder& f, const QuadGemv& plan,
-                                    const QuadBuffers& buffers, const tir::BufferPtr& x,
-                                    const tir::Ex& row, const tir::Ex& base, const tir::Ex& unit);
+std::vector<tir::Ex> emit_quad_tile(tir::FunctionBuilder& f, const QuadGemv& plan, const QuadBuffers& buffers,
+                                    const tir::BufferPtr& x, const tir::Ex& row, const tir::Ex& base,
+                                    const tir::Ex& unit);
 
 }  // namespace aotc::ops

@@ -66,7 +66,8 @@ tir::KernelPtr QuadKernel::kernel() const {
           f.assign(odd[i], add_wrapping(odd[i], mul_wrapping(v, w >> 8)));
         }
       });
-      for (int64_t q = 0; q < words; ++q) add_group(f, even[static_cast<size_t>(q)], odd[static_cast<size_t>(q)], total, q);
+      for (int64_t q = 0; q < words; ++q)
+        add_group(f, even[static_cast<size_t>(q)], odd[static_cast<size_t>(q)], total, q);
     });
     for (int64_t u = 0; u < units(); ++u)
       if (const Ex& t = total[static_cast<size_t>(u)]; u % kOfWord < 2)

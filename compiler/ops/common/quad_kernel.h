@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A microkernel for products of a row with four units in a word (quad_gemv.h): a call multiplies a whole row, some words at a
-// time, requantises and stores. Cores that have it in assembly name its family (TargetInfo::quad_kernel). The one thing
-// to know: an output is saturate8(((acc << kLeft) * multiplier >> 32) + offset >> shift), one shift for all units,
-// as of triple_kernel.h.
+// A microkernel for products of a row with four units in a word (quad_gemv.h): a call multiplies a whole row, some
+// words at a time, requantises and stores. Cores that have it in assembly name its family (TargetInfo::quad_kernel).
+// The one thing to know: an output is saturate8(((acc << kLeft) * multiplier >> 32) + offset >> shift), one shift for
+// all units, as of triple_kernel.h.
 //
-// The stream begins with kHeader words. A tile of units has its words, [step][word], then the bytes of its rests and these, a word
-// each (step << 16 | place of the unit's total << 8 | byte of the weight), and for every unit the bias << kLeft and, where units have
-// scales of their own, multiplier, offset and, with `sign`, what the offset is less by for negative accumulators.
+// The stream begins with kHeader words. A tile of units has its words, [step][word], then the bytes of its rests and
+// these, a word each (step << 16 | place of the unit's total << 8 | byte of the weight), and for every unit the bias <<
+// kLeft and, where units have scales of their own, multiplier, offset and, with `sign`, what the offset is less by for
+// negative accumulators.
 #pragma once
 
 #include <optional>
@@ -40,8 +41,8 @@ struct QuadKernel {
   int64_t cost(const QuadGemv& plan, int64_t units, const TargetInfo& target) const;
 };
 
-// The target's kernel for these units; nothing where it has none or what it demands is not met. `requantization` and `bias` are as
-// for fit_common_line, which may change biases.
+// The target's kernel for these units; nothing where it has none or what it demands is not met. `requantization` and
+// `bias` are as for fit_common_line, which may change biases.
 struct QuadKernelFit {
   QuadKernel kernel;
   LineFit lines;

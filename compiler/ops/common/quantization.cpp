@@ -15,22 +15,19 @@ bool check_slices(const OpView& op, const graph::Tensor& tensor, Diagnostics& di
   const graph::Quantization& q = tensor.type.quantization;
   if (!q.per_channel()) return check_per_tensor(op, tensor, diags);
   auto fail = [&](const std::string& why) {
-    diags.error(op.where(), "op-quantization",
-                fmt::format("tensor '{}' {}", escape_for_display(tensor.name), why));
+    diags.error(op.where(), "op-quantization", fmt::format("tensor '{}' {}", escape_for_display(tensor.name), why));
     return false;
   };
   size_t rank = tensor.type.shape.size();
   if (q.axis < 0 || static_cast<size_t>(q.axis) >= rank ||
       tensor.type.shape[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scale.size()))
-    return fail(fmt::format("has {} scales along axis {}, which its shape {} does not have",
-                            q.scale.size(), q.axis, graph::to_string(tensor.type.shape)));
+    return fail(fmt::format("has {} scales along axis {}, which its shape {} does not have", q.scale.size(), q.axis,
+                            graph::to_string(tensor.type.shape)));
   if (q.zero_point.size() > 1 && q.zero_point.size() != q.scale.size())
-    return fail(
-        fmt::format("has {} scales and {} zero points", q.scale.size(), q.zero_point.size()));
+    return fail(fmt::format("has {} scales and {} zero points", q.scale.size(), q.zero_point.size()));
   IntRange range = int_range(tensor.type.dtype);
   for (float s : q.scale)
-    if (!(s > 0.0f) || !std::isfinite(s))
-      return fail(fmt::format("has scale {}, which is not a positive number", s));
+    if (!(s > 0.0f) || !std::isfinite(s)) return fail(fmt::format("has scale {}, which is not a positive number", s));
   for (int64_t z : q.zero_point)
     if (z < range.min || z > range.max)
       return fail(fmt::format("has zero point {}, outside {}", z, name_of(tensor.type.dtype)));

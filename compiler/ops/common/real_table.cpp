@@ -18,8 +18,7 @@ bool verify_real_function(const OpView& op, Diagnostics& diags) {
 bool check_inverse_scale(const OpView& op, Diagnostics& diags) {
   if (std::isfinite(1.0f / op.result().scale())) return true;
   diags.error(op.where(), "op-quantization",
-              fmt::format("result scale {:g} of {} has no float32 inverse", op.result().scale(),
-                          op.op.name()));
+              fmt::format("result scale {:g} of {} has no float32 inverse", op.result().scale(), op.op.name()));
   return false;
 }
 

@@ -40,8 +40,8 @@ bool check_even_scales(const OpView& op, std::span<const double> scales, Diagnos
     if (real >= kLeast && real < kMost) continue;
     diags
         .error(op.where(), "op-quantization",
-               fmt::format("the scales of {} make a multiplier of {:g}, which float32 cannot round with",
-                           op.op.name(), real))
+               fmt::format("the scales of {} make a multiplier of {:g}, which float32 cannot round with", op.op.name(),
+                           real))
         .help("re-quantise the model; a scale this far from the others is a calibration mistake");
     return false;
   }
@@ -54,8 +54,7 @@ int64_t divisor_of(double scale) { return std::llround(1.0 / scale); }
 
 }  // namespace
 
-ChannelReference::ChannelReference(Rounding rounding, double scale, int32_t zero_point,
-                                   ClampI32 clamp)
+ChannelReference::ChannelReference(Rounding rounding, double scale, int32_t zero_point, ClampI32 clamp)
     : rounding_(rounding), scale_(scale), zero_point_(zero_point), clamp_(clamp) {
   if (rounding == Rounding::kDouble) multiplier_ = quantize_multiplier(scale);
   if (rounding == Rounding::kDivide) divisor_ = divisor_of(scale);
@@ -140,8 +139,7 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
   for (size_t c = 0; c < count; ++c) {
     AccRange range = what.ranges[c];
     if (!per_channel)
-      for (const AccRange& r : what.ranges)
-        range = {std::min(range.low, r.low), std::max(range.high, r.high)};
+      for (const AccRange& r : what.ranges) range = {std::min(range.low, r.low), std::max(range.high, r.high)};
     if (what.rounding == Rounding::kDouble) {
       int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
       if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
@@ -150,8 +148,7 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
     auto reference = [of_channel = what.reference(c), moved](int32_t acc) -> int64_t {
       return of_channel(static_cast<int32_t>(acc + moved));
     };
-    targets.push_back(
-        {reference, what.scales[c], {range.low - moved, range.high - moved}, -moved});
+    targets.push_back({reference, what.scales[c], {range.low - moved, range.high - moved}, -moved});
   }
   return find_steps(targets, what.zero_point, what.clamp);
 }
@@ -177,19 +174,18 @@ std::vector<int64_t> origins(const Requantization& what, int left) {
 
 }  // namespace
 
-std::optional<LineFit> fit_common_line(const Requantization& what, int left,
-                                       std::vector<int32_t>& bias) {
+std::optional<LineFit> fit_common_line(const Requantization& what, int left, std::vector<int32_t>& bias) {
   const bool per_channel = has_scales(what);
   const std::vector<int64_t> origin = origins(what, left);
   auto steps = steps_of(what, per_channel, origin);
   auto fit = steps ? fit_moved_lines(*steps, what.clamp, left, what.rounding == Rounding::kEven) : std::nullopt;
   for (size_t c = 0; fit && c < origin.size(); ++c)
-    bias[c] = static_cast<int32_t>(bias[c] - origin[c] +
-                                   fit->channels[per_channel ? c : 0].moved);
+    bias[c] = static_cast<int32_t>(bias[c] - origin[c] + fit->channels[per_channel ? c : 0].moved);
   return fit;
 }
 
-std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std::vector<int32_t>& bias, std::vector<bool>& others) {
+std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std::vector<int32_t>& bias,
+                                      std::vector<bool>& others) {
   const std::vector<int64_t> origin = origins(what, left);
   auto steps = has_scales(what) ? steps_of(what, true, origin) : std::nullopt;
   auto fit = steps ? fit_most_lines(*steps, what.clamp, left, others) : std::nullopt;
@@ -252,9 +248,8 @@ void Requantizer::make_word_tables(LoweringBuilder& f, const WordFit& fit) {
   sign_ = fit.sign != 0;
   sign_term_ = fit.sign;
   table_ = f.constant("scale", DType::kI32, fit.words);
-  shift_table_ = f.constant<int16_t>(
-      "shift", DType::kI16, {static_cast<int16_t>(fit.base), static_cast<int16_t>(fit.zero_point)},
-      2);
+  shift_table_ = f.constant<int16_t>("shift", DType::kI16,
+                                     {static_cast<int16_t>(fit.base), static_cast<int16_t>(fit.zero_point)}, 2);
 }
 
 void Requantizer::make_line_tables(LoweringBuilder& f, const LineFit& fit) {
@@ -296,27 +291,19 @@ void Requantizer::make_twice_tables(LoweringBuilder& f, const Requantization& wh
 
 std::string_view Requantizer::form() const {
   switch (form_) {
-    case Form::kWord:
-      return sign_ ? "one word and sign" : "one word";
-    case Form::kLine:
-      return sign_ ? "one multiply and sign" : "one multiply";
-    case Form::kTwice:
-      return "two roundings";
-    case Form::kFloat:
-      return "double";
-    case Form::kEven:
-      return "float, ties to even";
-    case Form::kDivide:
-      return "division";
+    case Form::kWord: return sign_ ? "one word and sign" : "one word";
+    case Form::kLine: return sign_ ? "one multiply and sign" : "one multiply";
+    case Form::kTwice: return "two roundings";
+    case Form::kFloat: return "double";
+    case Form::kEven: return "float, ties to even";
+    case Form::kDivide: return "division";
   }
   return "";
 }
 
 void Requantizer::begin(FunctionBuilder& f) {
-  if (form_ == Form::kWord || form_ == Form::kLine)
-    shift_ = f.let("shift", load(shift_table_, Ex(0)));
-  if (form_ == Form::kWord)
-    half_zero_ = f.let("z", shl_wrapping(load(shift_table_, Ex(1)) * 2 + 1, shift_ - 1));
+  if (form_ == Form::kWord || form_ == Form::kLine) shift_ = f.let("shift", load(shift_table_, Ex(0)));
+  if (form_ == Form::kWord) half_zero_ = f.let("z", shl_wrapping(load(shift_table_, Ex(1)) * 2 + 1, shift_ - 1));
   if (!per_channel_) shared_ = load_channel(f, Ex(0));
 }
 
@@ -327,8 +314,7 @@ Requantizer::Channel Requantizer::load_channel(FunctionBuilder& f, const Ex& ind
   if (form_ == Form::kLine) out.offset = f.let("r", load(table_, at + 1));
   if (form_ == Form::kLine && !same_left_) out.shift = f.let("l", load(table_, at + 2));
   if (form_ == Form::kLine && sign_) out.sign = f.let("n", load(table_, at + (stride_ - 1)));
-  if (form_ == Form::kTwice && (any_left_ || any_right_))
-    out.shift = f.let("s", load(table_, at + 1));
+  if (form_ == Form::kTwice && (any_left_ || any_right_)) out.shift = f.let("s", load(table_, at + 1));
   return out;
 }
 
@@ -349,19 +335,14 @@ Requantizer::Channel Requantizer::prepare(FunctionBuilder& f, const Ex& channel)
 Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) const {
   switch (form_) {
     // The shift wraps in channels that are constant only; their multiplier is next to 0.
-    case Form::kWord:
-      return emit_word(f, shl_wrapping(acc, left_), acc, channel);
+    case Form::kWord: return emit_word(f, shl_wrapping(acc, left_), acc, channel);
     case Form::kLine:
       if (same_left_ && left_ == 0) return emit_line(f, acc, acc, channel);
       return emit_line(f, shl_wrapping(acc, same_left_ ? left_ : channel.shift), acc, channel);
-    case Form::kTwice:
-      return emit_twice(f, acc, channel);
-    case Form::kFloat:
-      return emit_float(f, acc, channel);
-    case Form::kEven:
-      return emit_even(f, acc, channel);
-    case Form::kDivide:
-      return emit_divide(f, acc, channel);
+    case Form::kTwice: return emit_twice(f, acc, channel);
+    case Form::kFloat: return emit_float(f, acc, channel);
+    case Form::kEven: return emit_even(f, acc, channel);
+    case Form::kDivide: return emit_divide(f, acc, channel);
   }
   return acc;
 }
@@ -384,15 +365,13 @@ Ex emit_hi32(const Ex& x, const Ex& multiplier) {
 
 }  // namespace
 
-Ex Requantizer::emit_word(FunctionBuilder& f, const Ex& x, const Ex& acc,
-                          const Channel& channel) const {
+Ex Requantizer::emit_word(FunctionBuilder& f, const Ex& x, const Ex& acc, const Channel& channel) const {
   Ex sum = emit_hi32(x, channel.multiplier) + channel.offset;
   if (sign_) sum = sum + (acc >> 31) * sign_term_;
   return clamp(f.let("q", sum >> channel.shift), clamp_.min, clamp_.max);
 }
 
-Ex Requantizer::emit_line(FunctionBuilder& f, const Ex& x, const Ex& acc,
-                          const Channel& channel) const {
+Ex Requantizer::emit_line(FunctionBuilder& f, const Ex& x, const Ex& acc, const Channel& channel) const {
   Ex sum = emit_hi32(x, channel.multiplier) + channel.offset;
   if (sign_) sum = sum - ((acc >> 31) & channel.sign);
   return clamp(f.let("q", sum >> shift_), clamp_.min, clamp_.max);
@@ -455,8 +434,7 @@ Ex emit_multiply(FunctionBuilder& f, const Ex& value, QuantizedMultiplier m, int
   Ex t = f.let("t", emit_high_mul(x, Ex(m.multiplier)));
   if (m.shift >= 0) return t;
   int s = -m.shift;
-  if (rounding_sum_fits(largest, m))
-    return f.let("q", (t + (int64_t{1} << (s - 1)) - (t < 0)) >> s);
+  if (rounding_sum_fits(largest, m)) return f.let("q", (t + (int64_t{1} << (s - 1)) - (t < 0)) >> s);
   return f.let("q", emit_rounding_shift_any(f, t, Ex(s)));
 }
 

@@ -65,9 +65,7 @@ struct Requantization {
   ClampI32 clamp;
   bool open = false;  // other scales may come, as many: the form is the reference's own, whatever these are
 
-  ChannelReference reference(size_t channel) const {
-    return {rounding, scales[channel], zero_point, clamp};
-  }
+  ChannelReference reference(size_t channel) const { return {rounding, scales[channel], zero_point, clamp}; }
   // For one accumulator; reference() is cheaper for many.
   int32_t apply(int32_t acc, size_t channel) const { return reference(channel)(acc); }
 
@@ -81,14 +79,15 @@ struct Requantization {
 // Every channel (or all by one, where they have one scale) as a line with accumulators shifted left
 // by `left`, or nothing where that is not exact. Biases may be changed: accumulators too far from zero
 // to be shifted are moved there, others to where their steps can be met.
-std::optional<LineFit> fit_common_line(const Requantization& what, int left,
-                                       std::vector<int32_t>& bias);
+std::optional<LineFit> fit_common_line(const Requantization& what, int left, std::vector<int32_t>& bias);
 
-// The same without signs, but for channels of which no line does: others[c] says which, half of them at most. Their biases stay.
-std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std::vector<int32_t>& bias, std::vector<bool>& others);
+// The same without signs, but for channels of which no line does: others[c] says which, half of them at most. Their
+// biases stay.
+std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std::vector<int32_t>& bias,
+                                      std::vector<bool>& others);
 
-// What such a line makes of an accumulator shifted left, before the shift that all share: (acc * multiplier >> 32) + offset,
-// less the sign's word where acc < 0. These words are at table[at].
+// What such a line makes of an accumulator shifted left, before the shift that all share: (acc * multiplier >> 32) +
+// offset, less the sign's word where acc < 0. These words are at table[at].
 tir::Ex line_sum(const tir::Ex& acc, const tir::BufferPtr& table, const tir::Ex& at, bool sign);
 
 // Emits a Requantization. Use: construct (adds the constant tables), begin() once at the top of the
@@ -128,10 +127,8 @@ class Requantizer {
   Channel load_channel(tir::FunctionBuilder& f, const tir::Ex& index) const;
   Channel load_word(tir::FunctionBuilder& f, const tir::Ex& index) const;
   // `x`: the accumulator shifted left; `acc` has its sign.
-  tir::Ex emit_word(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc,
-                    const Channel& channel) const;
-  tir::Ex emit_line(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc,
-                    const Channel& channel) const;
+  tir::Ex emit_word(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc, const Channel& channel) const;
+  tir::Ex emit_line(tir::FunctionBuilder& f, const tir::Ex& x, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_twice(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_float(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
   tir::Ex emit_even(tir::FunctionBuilder& f, const tir::Ex& acc, const Channel& channel) const;
@@ -167,7 +164,6 @@ class Requantizer {
 tir::Ex emit_nearest_even(const tir::Ex& x);
 
 // Emits multiply_by_quantized_multiplier of `x` (magnitude at most `largest`) by a constant.
-tir::Ex emit_multiply(tir::FunctionBuilder& f, const tir::Ex& x, QuantizedMultiplier m,
-                      int64_t largest);
+tir::Ex emit_multiply(tir::FunctionBuilder& f, const tir::Ex& x, QuantizedMultiplier m, int64_t largest);
 
 }  // namespace aotc::ops

@@ -21,9 +21,8 @@ Result<std::vector<graph::Shape>> infer_resize(const OpView& op, Diagnostics& di
   const auto& attrs = op.attrs<ResizeAttrs>();
   const graph::Shape& in = op.operand(0).shape;
   if (!possible(attrs.height) || !possible(attrs.width) || !possible(in[1]) || !possible(in[2])) {
-    bad_attribute(
-        op, diags,
-        fmt::format("cannot resize {} to {} x {}", graph::to_string(in), attrs.height, attrs.width));
+    bad_attribute(op, diags,
+                  fmt::format("cannot resize {} to {} x {}", graph::to_string(in), attrs.height, attrs.width));
     return kFailure;
   }
   return std::vector<graph::Shape>{{in[0], attrs.height, attrs.width, in[3]}};

@@ -44,8 +44,7 @@ Ex Scaler::emit(tir::FunctionBuilder& f, const Ex& x) const {
   return f.let("q", (t + parameters_[half_] - (t < 0)) >> parameters_[shift_]);
 }
 
-Lowered lower_scaled(const OpView& op, const std::string& name, SignedScales scales,
-                     ClampI32 clamp) {
+Lowered lower_scaled(const OpView& op, const std::string& name, SignedScales scales, ClampI32 clamp) {
   LoweringBuilder f(op, name);
   tir::BufferPtr in = f.operand(0);
   Parameters p;

@@ -22,13 +22,12 @@ constexpr int64_t kEntries = 256;
 // sigmoid(i / 24) with 16 fractional bits; the reference's table is one above the rounded value in some
 // places.
 std::vector<uint16_t> sigmoids() {
-  constexpr std::array<uint8_t, 44> kOneMore = {
-      4,  8,  12, 14, 15, 16, 17, 19, 20, 21, 22, 25, 27, 28,  29,  30,  31,  33,  34,  35,  37,  39,
-      40, 41, 43, 44, 45, 46, 49, 50, 54, 62, 63, 64, 66, 82,  86,  93,  100, 103, 112, 116, 135, 255};
+  constexpr std::array<uint8_t, 44> kOneMore = {4,  8,  12, 14, 15, 16, 17, 19, 20,  21,  22,  25,  27,  28, 29,
+                                                30, 31, 33, 34, 35, 37, 39, 40, 41,  43,  44,  45,  46,  49, 50,
+                                                54, 62, 63, 64, 66, 82, 86, 93, 100, 103, 112, 116, 135, 255};
   std::vector<uint16_t> out;
   for (int64_t i = 0; i < kEntries; ++i)
-    out.push_back(static_cast<uint16_t>(
-        std::lround(65536.0 / (1.0 + std::exp(static_cast<double>(-i) / 24.0)))));
+    out.push_back(static_cast<uint16_t>(std::lround(65536.0 / (1.0 + std::exp(static_cast<double>(-i) / 24.0)))));
   for (uint8_t i : kOneMore) ++out[i];
   return out;
 }
@@ -68,8 +67,7 @@ bool check_sigmoid(const OpView& op, Sigmoid kind, Diagnostics& diags) {
   std::optional<int> result = whole_log2(op.result().scale());
   bool exact = kind == Sigmoid::kTanh || op.result().scale() == 0x1p-15f;
   if (result != -15 || !exact)
-    return fail(fmt::format("the result of {} has scale {:g}; int16 takes 1/32768", op.op.name(),
-                            op.result().scale()));
+    return fail(fmt::format("the result of {} has scale {:g}; int16 takes 1/32768", op.op.name(), op.result().scale()));
   if (Argument(op, kind).defined()) return true;
   return fail(fmt::format("the scale {:g} of {}'s operand takes it out of the reference's 32 bits",
                           op.operand(0).scale(), op.op.name()));
@@ -85,8 +83,7 @@ std::function<int64_t(int64_t)> sigmoid_function(const OpView& op, Sigmoid kind)
       int64_t low = table[static_cast<size_t>(index)], high = table[static_cast<size_t>(index) + 1];
       y = (low << bits) + (magnitude & ((1 << bits) - 1)) * (high - low);
     }
-    if (kind == Sigmoid::kLogistic)
-      return (x >= 0 ? y + (1 << 9) : (1 << 25) - y + (1 << 9) - 1) >> 10;
+    if (kind == Sigmoid::kLogistic) return (x >= 0 ? y + (1 << 9) : (1 << 25) - y + (1 << 9) - 1) >> 10;
     return (x >= 0 ? y - (1 << 23) + (1 << 7) : (1 << 23) - y + (1 << 7) - 1) >> 8;
   };
 }
@@ -113,8 +110,8 @@ Lowered lower_sigmoid(const OpView& op, const std::string& name, Sigmoid kind) {
   tir::BufferPtr in = f.operand(0);
   SigmoidCurve curve(f);
   Argument argument(op, kind);
-  tir::BufferPtr parameters = f.constant<int32_t>("parameters", DType::kI32,
-                                                  {argument.factor, argument.half(), argument.right});
+  tir::BufferPtr parameters =
+      f.constant<int32_t>("parameters", DType::kI32, {argument.factor, argument.half(), argument.right});
   Ex factor = f.let("factor", load(parameters, 0)), half = f.let("half", load(parameters, 1));
   Ex right = f.let("right", load(parameters, 2));
   tir::BufferPtr out = f.result();

@@ -16,8 +16,7 @@ constexpr int64_t kWordTries = 8;
 
 // The first accumulator in [low, high] whose value is at least `level`; that of `high` is. Nearly
 // always it is the guess, which two values show; else the search widens around it.
-int64_t first_at_least(const StepTarget& t, int64_t level, int64_t low, int64_t high,
-                       int64_t guess) {
+int64_t first_at_least(const StepTarget& t, int64_t level, int64_t low, int64_t high, int64_t guess) {
   auto reaches = [&](int64_t acc) { return t.reference(static_cast<int32_t>(acc)) >= level; };
   int64_t at = std::clamp(guess, low, high);
   if (reaches(at)) {
@@ -63,8 +62,8 @@ Steps steps_of(const StepTarget& t, int32_t zero_point, ClampI32 clamp) {
     if (level > most) {
       above = t.range.high + 1;
     } else if (level > least) {
-      double guess = std::ceil((static_cast<double>(level - zero_point) - 0.5) / t.real) +
-                     static_cast<double>(t.origin);
+      double guess =
+          std::ceil((static_cast<double>(level - zero_point) - 0.5) / t.real) + static_cast<double>(t.origin);
       guess = std::clamp(guess, static_cast<double>(t.range.low), static_cast<double>(t.range.high));
       above = first_at_least(t, level, above, t.range.high, static_cast<int64_t>(guess));
     }
@@ -251,8 +250,7 @@ bool fit_channel(const Steps& s, const Form& form, LineFit::Channel& out) {
   // what a slope too small for its multiplier's bits needs.
   constexpr int64_t kFewSteps = 16, kSmall = 1 << 20;
   auto inside = [&](int64_t at) { return at > s.range.low && at <= s.range.high; };
-  if (guess > kSmall || std::count_if(s.first.begin(), s.first.end(), inside) > kFewSteps)
-    return false;
+  if (guess > kSmall || std::count_if(s.first.begin(), s.first.end(), inside) > kFewSteps) return false;
   return try_around(quick.widest(0, std::numeric_limits<int32_t>::max()));
 }
 
@@ -342,12 +340,10 @@ struct LineSearch {
       // Smaller slopes shifted less keep all bits of their multipliers.
       if (!same_left) form.left = std::max(0, left - (top - exponent));
       // A constant channel's multiplier is 0, whatever is shifted.
-      if (!s.constant && (s.range.magnitude() << form.left) >= int64_t{1} << 31)
-        return std::nullopt;
+      if (!s.constant && (s.range.magnitude() << form.left) >= int64_t{1} << 31) return std::nullopt;
       LineFit::Channel channel;
       bool fits = fit_channel(s, form, channel) || (may_move && fit_moved(s, form, channel));
-      if (!fits && with_sign && may_break)
-        fits = fit_broken(s, form.left, form.shift, form.first_level, channel);
+      if (!fits && with_sign && may_break) fits = fit_broken(s, form.left, form.shift, form.first_level, channel);
       if (!fits && others == nullptr) return std::nullopt;
       if (!fits) (*others)[fit.channels.size()] = true;
       fit.channels.push_back(fits ? channel : LineFit::Channel{});
@@ -391,9 +387,7 @@ struct WordSearch {
     for (int s = (1 << fit.low_bits) - 1; s >= 0; --s) {
       auto at = offset(s);
       if (!at || fit.base + s > 30) continue;
-      auto result = [&](int64_t sum) {
-        return std::clamp<int64_t>(sum >> (fit.base + s), clamp.min, clamp.max);
-      };
+      auto result = [&](int64_t sum) { return std::clamp<int64_t>(sum >> (fit.base + s), clamp.min, clamp.max); };
       // |acc << left| <= 2^31 and word < 2^low_bits bound the high word.
       int64_t high = int64_t{1} << fit.low_bits;
       if (result(*at - high - fit.sign) == value && result(*at + high) == value) return s;
@@ -440,20 +434,19 @@ int64_t Steps::always() const {
   return std::count_if(first.begin(), first.end(), [&](int64_t at) { return at <= range.low; });
 }
 
-std::optional<std::vector<Steps>> find_steps(const std::vector<StepTarget>& targets,
-                                             int32_t zero_point, ClampI32 clamp) {
+std::optional<std::vector<Steps>> find_steps(const std::vector<StepTarget>& targets, int32_t zero_point,
+                                             ClampI32 clamp) {
   if (value_bits(clamp) > 16) return std::nullopt;
   std::vector<Steps> out;
   for (const StepTarget& t : targets) {
-    if (!(t.real > 0) || !std::isfinite(t.real) || t.range.magnitude() >= int64_t{1} << 31)
-      return std::nullopt;
+    if (!(t.real > 0) || !std::isfinite(t.real) || t.range.magnitude() >= int64_t{1} << 31) return std::nullopt;
     out.push_back(steps_of(t, zero_point, clamp));
   }
   return out;
 }
 
-std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zero_point,
-                                 ClampI32 clamp, bool two_roundings) {
+std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zero_point, ClampI32 clamp,
+                                 bool two_roundings) {
   int64_t most = 0;
   std::optional<int> least_shift;  // of quantised multipliers, as right shift
   for (const Steps& channel : channels) {
@@ -462,8 +455,7 @@ std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zer
     int shift = -quantize_multiplier(channel.real).shift;
     least_shift = std::min(least_shift.value_or(shift), shift);
   }
-  if (std::abs(int64_t{zero_point}) >= int64_t{1} << std::min(value_bits(clamp), 15))
-    return std::nullopt;
+  if (std::abs(int64_t{zero_point}) >= int64_t{1} << std::min(value_bits(clamp), 15)) return std::nullopt;
   // How far accumulators are shifted does not change what fits, so the first left shift that
   // overflows nothing is the only one tried; layers of a network mostly agree on it.
   for (int left : {6, 4, 2}) {
@@ -508,8 +500,7 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
   for (bool same_left : {true, false})
     for (bool with_sign : {false, true})
       for (int left : {6, 8, 4, 2, 3, 5, 7, 1, 0, 10, 12, 14})
-        if (auto fit = search.attempt(same_left, with_sign, left, search.shift_of(left)))
-          return fit;
+        if (auto fit = search.attempt(same_left, with_sign, left, search.shift_of(left))) return fit;
   return std::nullopt;
 }
 
@@ -526,15 +517,15 @@ std::optional<LineFit> fit_left(const LineSearch& search, int left) {
 
 }  // namespace
 
-std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
-                                       int left, bool may_break) {
+std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left, bool may_break) {
   LineSearch search = line_search(channels, clamp);
   search.may_move = true;
   search.may_break = may_break;
   return fit_left(search, left);
 }
 
-std::optional<LineFit> fit_most_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left, std::vector<bool>& others) {
+std::optional<LineFit> fit_most_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                      std::vector<bool>& others) {
   LineSearch search = line_search(channels, clamp);
   search.may_move = true;
   search.others = &others;
@@ -543,7 +534,8 @@ std::optional<LineFit> fit_most_lines(const std::vector<Steps>& channels, ClampI
     if (shift <= 0 || shift > most) continue;
     others.assign(channels.size(), false);
     auto fit = search.attempt(true, false, left, shift);
-    if (fit && 2 * std::count(others.begin(), others.end(), true) <= static_cast<std::ptrdiff_t>(channels.size())) return fit;
+    if (fit && 2 * std::count(others.begin(), others.end(), true) <= static_cast<std::ptrdiff_t>(channels.size()))
+      return fit;
   }
   return std::nullopt;
 }
@@ -552,8 +544,7 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
   return fit_left(line_search(channels, clamp), left);
 }
 
-std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,
-                                   int shift) {
+std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left, int shift) {
   LineSearch search = line_search(channels, clamp);
   if (shift > search.shift_of(left)) return std::nullopt;
   return search.attempt(true, false, left, shift);

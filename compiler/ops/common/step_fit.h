@@ -54,8 +54,8 @@ struct Steps {
 };
 
 // Nothing where a fit is not to be had whatever the form.
-std::optional<std::vector<Steps>> find_steps(const std::vector<StepTarget>& targets,
-                                             int32_t zero_point, ClampI32 clamp);
+std::optional<std::vector<Steps>> find_steps(const std::vector<StepTarget>& targets, int32_t zero_point,
+                                             ClampI32 clamp);
 
 struct WordFit {
   std::vector<int32_t> words;  // one per channel
@@ -71,15 +71,15 @@ struct WordFit {
 };
 
 // `two_roundings`: the reference rounds the high word of the product before it shifts and rounds.
-std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zero_point,
-                                 ClampI32 clamp, bool two_roundings);
+std::optional<WordFit> fit_words(const std::vector<Steps>& channels, int32_t zero_point, ClampI32 clamp,
+                                 bool two_roundings);
 
 struct LineFit {
   struct Channel {
     int32_t multiplier = 0;
     int32_t offset = 0;
     int32_t left = 0;
-    int32_t sign = 0;  // if `with_sign`: by what the offset is less below zero
+    int32_t sign = 0;   // if `with_sign`: by what the offset is less below zero
     int32_t moved = 0;  // to be added to the accumulator, that is to the channel's bias
   };
   std::vector<Channel> channels;
@@ -95,16 +95,16 @@ std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 cl
 // one of few, so that layers of a network mostly agree on it. Channels may be moved: where no whole
 // offset has every step in its place, another accumulator's has. With `may_break`, signs are free: channels
 // for which no line does may have two, either side of what becomes zero.
-std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp,
-                                       int left, bool may_break = false);
-// As fit_moved_lines and without signs, with what of the channels no line fits left to another form: others[c] says which
-// these are, half of them at most.
-std::optional<LineFit> fit_most_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left, std::vector<bool>& others);
+std::optional<LineFit> fit_moved_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                       bool may_break = false);
+// As fit_moved_lines and without signs, with what of the channels no line fits left to another form: others[c] says
+// which these are, half of them at most.
+std::optional<LineFit> fit_most_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left,
+                                      std::vector<bool>& others);
 // Without moves, for those whose accumulators have no bias to change.
 std::optional<LineFit> fit_lines(const std::vector<Steps>& channels, ClampI32 clamp, int left);
 
 // The same with one shift and without sign, or nothing.
-std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left,
-                                   int shift);
+std::optional<LineFit> fit_line_at(const std::vector<Steps>& channels, ClampI32 clamp, int left, int shift);
 
 }  // namespace aotc::ops

@@ -38,8 +38,8 @@ constexpr int64_t kFinish = 12, kTileWork = 20, kLoop = 3;
 
 }  // namespace
 
-std::optional<TripleGemm> plan_triples(const std::vector<int8_t>& weights, int64_t channels,
-                                       int64_t k, const TargetInfo& target) {
+std::optional<TripleGemm> plan_triples(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
+                                       const TargetInfo& target) {
   if (target.triple_channels == 0) return std::nullopt;
   TripleGemm plan;
   plan.channels = std::min<int64_t>(target.triple_channels, channels);
@@ -56,8 +56,7 @@ std::optional<TripleGemm> plan_triples(const std::vector<int8_t>& weights, int64
   }
 }
 
-int64_t triple_cost(const TripleGemm& plan, int64_t pixels, int64_t channels, bool gathered,
-                    const TargetInfo& target) {
+int64_t triple_cost(const TripleGemm& plan, int64_t pixels, int64_t channels, bool gathered, const TargetInfo& target) {
   int64_t c = plan.channels;
   int64_t step = TripleGemm::kWords + c + TripleGemm::kWords * c * target.multiply_add;
   int64_t split = plan.segments() == 1 ? 3 : 8 * plan.segments();
@@ -68,18 +67,16 @@ int64_t triple_cost(const TripleGemm& plan, int64_t pixels, int64_t channels, bo
   return tiles * (fill + (channels + c - 1) / c * tile);
 }
 
-int64_t plain_cost(int64_t pixels, int64_t channels, int64_t k, bool gathered,
-                   const TargetInfo& target) {
+int64_t plain_cost(int64_t pixels, int64_t channels, int64_t k, bool gathered, const TargetInfo& target) {
   int64_t c = std::min<int64_t>(target.gemm_channels, channels);
   int64_t p = choose_pixels(pixels, target.gemm_pixels, c);
-  int64_t tile = k * (p + c + p * c * target.multiply_add) + k / target.gemm_unroll * kLoop +
-                 kTileWork + p * c * kFinish;
+  int64_t tile =
+      k * (p + c + p * c * target.multiply_add) + k / target.gemm_unroll * kLoop + kTileWork + p * c * kFinish;
   int64_t fill = gathered ? k * p * 3 / 2 : 0;
   return (pixels + p - 1) / p * (fill + (channels + c - 1) / c * tile);
 }
 
-std::vector<int8_t> pack_triple_weights(const TripleGemm& plan, const std::vector<int8_t>& weights,
-                                        int64_t channels) {
+std::vector<int8_t> pack_triple_weights(const TripleGemm& plan, const std::vector<int8_t>& weights, int64_t channels) {
   std::vector<int8_t> padded;
   padded.reserve(static_cast<size_t>(channels * plan.padded_k));
   for (int64_t c = 0; c < channels; ++c) {
@@ -89,16 +86,14 @@ std::vector<int8_t> pack_triple_weights(const TripleGemm& plan, const std::vecto
   return pack_weights(padded, channels, plan.padded_k, plan.channels);
 }
 
-void emit_triple(FunctionBuilder& f, const BufferPtr& panel, const Ex& to,
-                 const std::array<Ex, 3>& x) {
+void emit_triple(FunctionBuilder& f, const BufferPtr& panel, const Ex& to, const std::array<Ex, 3>& x) {
   Ex middle = f.let("x1", x[1]);
   f.store(panel, to, x[0] + middle * (1 << TripleGemm::kLane));
   f.store(panel, to + 1, x[2] + middle * (1 << (TripleGemm::kLane - TripleGemm::kRest)));
 }
 
 void emit_triple_padding(FunctionBuilder& f, const TripleGemm& plan, const BufferPtr& panel) {
-  f.loop("i", plan.k * TripleGemm::kWords, plan.panel_words(),
-         [&](Ex i) { f.store(panel, i, 0); });
+  f.loop("i", plan.k * TripleGemm::kWords, plan.panel_words(), [&](Ex i) { f.store(panel, i, 0); });
 }
 
 TripleSums emit_triple_sums(FunctionBuilder& f, const TripleGemm& plan, const BufferPtr& panel,
@@ -110,12 +105,11 @@ TripleSums emit_triple_sums(FunctionBuilder& f, const TripleGemm& plan, const Bu
     for (int64_t u = 0; u < plan.unroll; ++u) {
       std::vector<Ex> w;
       for (int64_t c = 0; c < plan.channels; ++c)
-        w.push_back(f.let(fmt::format("w{}", c),
-                          load(weights, weights_base + k * plan.channels + (u * plan.channels + c))));
+        w.push_back(
+            f.let(fmt::format("w{}", c), load(weights, weights_base + k * plan.channels + (u * plan.channels + c))));
       for (size_t word = 0; word < 2; ++word) {
         Ex x = f.let(word == 0 ? "xa" : "xb",
-                     load(panel, k * TripleGemm::kWords +
-                                     (u * TripleGemm::kWords + static_cast<int64_t>(word))));
+                     load(panel, k * TripleGemm::kWords + (u * TripleGemm::kWords + static_cast<int64_t>(word))));
         for (size_t c = 0; c < sums.size(); ++c) {
           Ex sum = add_wrapping(sums[c][word], mul_wrapping(x, w[c]));
           // Compilers else add the products of several steps first, which takes more registers.

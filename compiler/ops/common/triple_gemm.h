@@ -38,32 +38,27 @@ struct TripleGemm {
 };
 
 // How to multiply by `weights` [channels][k], or nothing if the target does not do it this way.
-std::optional<TripleGemm> plan_triples(const std::vector<int8_t>& weights, int64_t channels,
-                                       int64_t k, const TargetInfo& target);
+std::optional<TripleGemm> plan_triples(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
+                                       const TargetInfo& target);
 
 // Instructions for `pixels` by `channels` results, for comparison with plain_cost(). `gathered`:
 // the pixels are windows.
-int64_t triple_cost(const TripleGemm& plan, int64_t pixels, int64_t channels, bool gathered,
-                    const TargetInfo& target);
-int64_t plain_cost(int64_t pixels, int64_t channels, int64_t k, bool gathered,
-                   const TargetInfo& target);
+int64_t triple_cost(const TripleGemm& plan, int64_t pixels, int64_t channels, bool gathered, const TargetInfo& target);
+int64_t plain_cost(int64_t pixels, int64_t channels, int64_t k, bool gathered, const TargetInfo& target);
 
 // Weights [channels][k] as [tile][padded_k][C], for the tiles of tile_starts(channels, C).
-std::vector<int8_t> pack_triple_weights(const TripleGemm& plan, const std::vector<int8_t>& weights,
-                                        int64_t channels);
+std::vector<int8_t> pack_triple_weights(const TripleGemm& plan, const std::vector<int8_t>& weights, int64_t channels);
 
 // Puts elements of three pixels into the panel's two words at `to`.
 void emit_triple(tir::FunctionBuilder& f, const tir::BufferPtr& panel, const tir::Ex& to,
                  const std::array<tir::Ex, 3>& x);
 // Zeros the steps that pad k; once for all tiles.
-void emit_triple_padding(tir::FunctionBuilder& f, const TripleGemm& plan,
-                         const tir::BufferPtr& panel);
+void emit_triple_padding(tir::FunctionBuilder& f, const TripleGemm& plan, const tir::BufferPtr& panel);
 
 // Sums of the products of steps begin .. begin + segment: two words for each channel, as above.
 using TripleSums = std::vector<std::array<tir::Ex, 2>>;
-TripleSums emit_triple_sums(tir::FunctionBuilder& f, const TripleGemm& plan,
-                            const tir::BufferPtr& panel, const tir::BufferPtr& weights,
-                            const tir::Ex& weights_base, const tir::Ex& begin);
+TripleSums emit_triple_sums(tir::FunctionBuilder& f, const TripleGemm& plan, const tir::BufferPtr& panel,
+                            const tir::BufferPtr& weights, const tir::Ex& weights_base, const tir::Ex& begin);
 // s0, s1 and s2 of a channel.
 std::array<tir::Ex, 3> emit_split(tir::FunctionBuilder& f, const std::array<tir::Ex, 2>& sums);
 

@@ -79,11 +79,12 @@ tir::KernelPtr TripleKernel::kernel() const {
     for (int64_t c = 0; c < channels; ++c)
       for (int64_t p = 0; p < TripleGemm::kPixels; ++p)
         f.store(out, p * stride + group * channels + c,
-                kernel_output(f, total[static_cast<size_t>(c)][static_cast<size_t>(p)], stream,
-                              line + c * line_words(), *this));
+                kernel_output(f, total[static_cast<size_t>(c)][static_cast<size_t>(p)], stream, line + c * line_words(),
+                              *this));
   });
-  return f.finish_kernel(std::string(family), {{"channels", channels}, {"unroll", unroll}, {"many", many},
-                                               {"shift", shift}, {"sign", sign}});
+  return f.finish_kernel(
+      std::string(family),
+      {{"channels", channels}, {"unroll", unroll}, {"many", many}, {"shift", shift}, {"sign", sign}});
 }
 
 std::vector<int32_t> TripleKernel::stream(const TripleGemm& plan, const std::vector<int8_t>& weights,
@@ -128,7 +129,8 @@ int64_t TripleKernel::cost(const TripleGemm& plan, int64_t groups, const TargetI
   const int64_t step = 1 + channels + TripleGemm::kWords * channels * target.multiply_add;
   const int64_t outputs = channels * (8 + TripleGemm::kPixels * (high + 5));
   const int64_t segment = 2 * channels + (many ? channels * kSegment : 0);
-  const int64_t group = plan.padded_k * step + plan.padded_k / unroll * kTurn + plan.segments() * segment + outputs + kGroup;
+  const int64_t group =
+      plan.padded_k * step + plan.padded_k / unroll * kTurn + plan.segments() * segment + outputs + kGroup;
   return kFrame + groups * group;
 }
 

@@ -4,8 +4,8 @@
 // to know: an output is saturate8(((acc << kLeft) * multiplier >> 32) + offset >> shift), one shift for all channels,
 // so it applies where the steps of all channels can be met by such lines.
 //
-// Stream of a group of C channels: weights [step][C], each a byte, then for every channel its bias << kLeft, multiplier,
-// offset and, with `sign`, what the offset is less by for negative accumulators.
+// Stream of a group of C channels: weights [step][C], each a byte, then for every channel its bias << kLeft,
+// multiplier, offset and, with `sign`, what the offset is less by for negative accumulators.
 #pragma once
 
 #include <optional>

@@ -39,7 +39,8 @@ tir::KernelPtr TriplePack::kernel() const {
 
 std::vector<int32_t> TriplePack::table(int64_t distance, int64_t pitch, int64_t count, int64_t rows) {
   std::vector<int32_t> out(kTableWords);
-  for (int64_t p = 0; p < TripleGemm::kPixels; ++p) out[static_cast<size_t>(kFirst + p)] = static_cast<int32_t>(p * distance);
+  for (int64_t p = 0; p < TripleGemm::kPixels; ++p)
+    out[static_cast<size_t>(kFirst + p)] = static_cast<int32_t>(p * distance);
   out[kPitch] = static_cast<int32_t>(pitch);
   out[kCount] = static_cast<int32_t>(count);
   out[kRows] = static_cast<int32_t>(rows);
@@ -65,7 +66,8 @@ Ex next_edge(FunctionBuilder& f, const std::array<Edges, TripleGemm::kPixels>& o
 std::vector<int32_t> TripleStrip::geometry(const WindowAxis& y, const WindowAxis& x, int64_t channels) {
   std::vector<int32_t> out;
   for (const WindowAxis* axis : {&y, &x})
-    for (int64_t word : {axis->in, axis->out, axis->kernel, axis->stride, axis->pad_before}) out.push_back(static_cast<int32_t>(word));
+    for (int64_t word : {axis->in, axis->out, axis->kernel, axis->stride, axis->pad_before})
+      out.push_back(static_cast<int32_t>(word));
   out.push_back(static_cast<int32_t>(channels));
   return out;
 }
@@ -75,8 +77,11 @@ tir::KernelPtr TripleStrip::kernel() {
   BufferPtr list = f.output("list", DType::kI32, 0);
   BufferPtr geometry = f.constant("geometry", DType::kI32, 0);
   Ex first = f.scalar("first"), row = f.scalar("row");
-  auto word = [&](const char* name, int64_t axis, int64_t of) { return f.let(name, load(geometry, axis * kAxisWords + of)); };
-  Ex rows_in = word("rows_in", 0, kIn), columns_in = word("columns_in", 1, kIn), columns_out = word("columns_out", 1, kOut);
+  auto word = [&](const char* name, int64_t axis, int64_t of) {
+    return f.let(name, load(geometry, axis * kAxisWords + of));
+  };
+  Ex rows_in = word("rows_in", 0, kIn), columns_in = word("columns_in", 1, kIn),
+     columns_out = word("columns_out", 1, kOut);
   Ex row_kernel = word("row_kernel", 0, kKernel), column_kernel = word("column_kernel", 1, kKernel);
   Ex row_stride = word("row_stride", 0, kStride), column_stride = word("column_stride", 1, kStride);
   Ex row_pad = word("row_pad", 0, kPad), column_pad = word("column_pad", 1, kPad);
@@ -105,7 +110,8 @@ tir::KernelPtr TripleStrip::kernel() {
       Ex to = f.let("to", count * kRectangleWords + int64_t{kRectangles});
       for (size_t p = 0; p < from.size(); ++p) {
         Ex inside = rows[p].begin <= row && row < rows[p].end && columns[p].begin <= kx && kx < columns[p].end;
-        f.store(list, to + (TriplePack::kFirst + static_cast<int64_t>(p)), select(inside, from[p] + kx * channels, Ex(-1)));
+        f.store(list, to + (TriplePack::kFirst + static_cast<int64_t>(p)),
+                select(inside, from[p] + kx * channels, Ex(-1)));
       }
       Ex elements = f.let("elements", (column - kx) * channels), whole = f.let("whole", column_kernel * channels);
       f.store(list, to + TriplePack::kPitch, columns_in * channels);

@@ -13,7 +13,8 @@ namespace aotc::ops {
 
 struct TriplePack {
   // Words of the table that a call takes: where the pixels' first elements are, -1 for one that is padding in all of
-  // these rows; from a row to the next, elements of a row, rows, and bytes of the panel from the end of a row to the next.
+  // these rows; from a row to the next, elements of a row, rows, and bytes of the panel from the end of a row to the
+  // next.
   enum Table { kFirst, kPitch = kFirst + TripleGemm::kPixels, kCount, kRows, kSkip, kTableWords };
 
   std::string_view family;  // what the core's text is found by
@@ -28,7 +29,8 @@ struct TriplePack {
 };
 
 // The same for windows that reach beyond the image: rectangles of their rows and columns, in each of which every window
-// is in the image or padding. A kernel without assembly, which all convolutions share: it makes those of a strip of rows.
+// is in the image or padding. A kernel without assembly, which all convolutions share: it makes those of a strip of
+// rows.
 struct TripleStrip {
   // Words of the geometry: of each axis, and then the channels.
   enum Axis { kIn, kOut, kKernel, kStride, kPad, kAxisWords };

@@ -45,24 +45,17 @@ int64_t scale_real(int64_t acc, double scale) {
 }  // namespace
 
 bool WideScaling::wide() const {
-  return std::any_of(ranges.begin(), ranges.end(), [](const AccRange& r) {
-    return r.magnitude() >= int64_t{1} << 31;
-  });
+  return std::any_of(ranges.begin(), ranges.end(), [](const AccRange& r) { return r.magnitude() >= int64_t{1} << 31; });
 }
 
 int32_t WideScaling::apply(int64_t acc, size_t channel) const {
   int64_t scaled = 0;
   switch (rounding) {
-    case WideRounding::kOnce:
-      scaled = scale_once(acc, kept_of(scales[channel]));
-      break;
+    case WideRounding::kOnce: scaled = scale_once(acc, kept_of(scales[channel])); break;
     case WideRounding::kDouble:
-      scaled = multiply_by_quantized_multiplier(static_cast<int32_t>(acc),
-                                                quantize_multiplier(scales[channel]));
+      scaled = multiply_by_quantized_multiplier(static_cast<int32_t>(acc), quantize_multiplier(scales[channel]));
       break;
-    case WideRounding::kReal:
-      scaled = scale_real(acc, scales[channel]);
-      break;
+    case WideRounding::kReal: scaled = scale_real(acc, scales[channel]); break;
   }
   return static_cast<int32_t>(std::clamp<int64_t>(scaled, clamp.min, clamp.max));
 }
@@ -78,8 +71,7 @@ WideRounding convolution_rounding(const OpView& op) {
   return narrow ? WideRounding::kDouble : WideRounding::kOnce;
 }
 
-WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding rounding,
-                         Activation activation,
+WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding rounding, Activation activation,
                          const std::function<std::vector<int32_t>(int64_t c)>& weights_of) {
   WideScaling out;
   out.scales = conv_scales(op.operand(0), op.operand(1), op.result(), channels);
@@ -108,31 +100,29 @@ bool check_wide_sums(const OpView& op, const WideScaling& scaling, Diagnostics& 
     double real = scaling.scales[c];
     auto largest = scaling.ranges[c].magnitude();
     if (largest >= limit)
-      return fail(fmt::format("the sums of output {} reach {}, beyond the reference's {} bits", c,
-                              largest, narrow ? 32 : 48));
+      return fail(
+          fmt::format("the sums of output {} reach {}, beyond the reference's {} bits", c, largest, narrow ? 32 : 48));
     bool defined = true;
     if (scaling.rounding == WideRounding::kOnce) defined = real < 128.0;
     if (scaling.rounding == WideRounding::kDouble) defined = real < (1 << 30) - 1;
-    if (scaling.rounding == WideRounding::kReal)
-      defined = static_cast<double>(largest) * real < 2147483648.0 - 256;
+    if (scaling.rounding == WideRounding::kReal) defined = static_cast<double>(largest) * real < 2147483648.0 - 256;
     if (!defined)
-      return fail(fmt::format("the scales of {} make a multiplier of {:g}, with which the sums of "
-                              "output {} leave the reference's arithmetic",
-                              op.op.name(), real, c));
+      return fail(
+          fmt::format("the scales of {} make a multiplier of {:g}, with which the sums of "
+                      "output {} leave the reference's arithmetic",
+                      op.op.name(), real, c));
   }
   return true;
 }
 
 tir::BufferPtr wide_bias(LoweringBuilder& f, const OpView& op, const WideScaling& scaling) {
   std::vector<int64_t> bias;
-  for (size_t c = 0; c < scaling.scales.size(); ++c)
-    bias.push_back(wide_bias_at(op, static_cast<int64_t>(c)));
+  for (size_t c = 0; c < scaling.scales.size(); ++c) bias.push_back(wide_bias_at(op, static_cast<int64_t>(c)));
   if (scaling.wide()) return f.constant("bias", DType::kI64, bias, 8);
   return f.constant("bias", DType::kI32, std::vector<int32_t>(bias.begin(), bias.end()));
 }
 
-WideRequantizer::WideRequantizer(LoweringBuilder& f, const WideScaling& what)
-    : clamp_(what.clamp), wide_(what.wide()) {
+WideRequantizer::WideRequantizer(LoweringBuilder& f, const WideScaling& what) : clamp_(what.clamp), wide_(what.wide()) {
   for (double scale : what.scales) per_channel_ = per_channel_ || scale != what.scales[0];
   switch (what.rounding) {
     case WideRounding::kOnce:
@@ -141,8 +131,7 @@ WideRequantizer::WideRequantizer(LoweringBuilder& f, const WideScaling& what)
     case WideRounding::kReal:
       if (!make_pieces(f, what)) make_float(f, what);
       return;
-    case WideRounding::kDouble:
-      break;
+    case WideRounding::kDouble: break;
   }
   form_ = Form::kTwice;
   stride_ = 2;
@@ -289,16 +278,11 @@ void WideRequantizer::make_float(LoweringBuilder& f, const WideScaling& what) {
 
 std::string_view WideRequantizer::form() const {
   switch (form_) {
-    case Form::kHigh:
-      return "high word";
-    case Form::kShift:
-      return wide_ ? "64 bits" : "one rounding";
-    case Form::kTwice:
-      return "two roundings";
-    case Form::kPieces:
-      return "two words";
-    case Form::kFloat:
-      return "double";
+    case Form::kHigh: return "high word";
+    case Form::kShift: return wide_ ? "64 bits" : "one rounding";
+    case Form::kTwice: return "two roundings";
+    case Form::kPieces: return "two words";
+    case Form::kFloat: return "double";
   }
   return "";
 }
@@ -338,12 +322,8 @@ Ex WideRequantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& chann
       q = wraps_ ? cast_wrapping(DType::kI32, sum >> right) : cast(DType::kI32, sum >> right);
       break;
     }
-    case Form::kTwice:
-      q = emit_twice(f, acc, channel);
-      break;
-    case Form::kPieces:
-      q = emit_pieces(f, acc, channel);
-      break;
+    case Form::kTwice: q = emit_twice(f, acc, channel); break;
+    case Form::kPieces: q = emit_pieces(f, acc, channel); break;
     case Form::kFloat: {
       Ex real = cast(DType::kF64, acc) * channel.multiplier;
       real = f.let("t", call(tir::Intrinsic::kRound, DType::kF64, {real}));

@@ -32,8 +32,7 @@ struct WideScaling {
 
 // The sums of convolutions and fully connected layers: `weights_of(c)` gives the weights (less their zero
 // point) of output channel c.
-WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding rounding,
-                         Activation activation,
+WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding rounding, Activation activation,
                          const std::function<std::vector<int32_t>(int64_t c)>& weights_of);
 // kOnce or kDouble, as the bias has it.
 WideRounding convolution_rounding(const OpView& op);

@@ -21,12 +21,11 @@ constexpr int64_t kLargest = int64_t{1} << 24;
 }
 
 bool has_padding(const WindowFields& fields) {
-  return fields.pad_top != 0 || fields.pad_bottom != 0 || fields.pad_left != 0 ||
-         fields.pad_right != 0;
+  return fields.pad_top != 0 || fields.pad_bottom != 0 || fields.pad_left != 0 || fields.pad_right != 0;
 }
 
-int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
-                      int64_t pad_before, int64_t pad_after) {
+int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad_before,
+                      int64_t pad_after) {
   for (int64_t v : {in, kernel, stride, dilation})
     if (v < 1 || v > kLargest) return -1;
   for (int64_t v : {pad_before, pad_after})
@@ -35,8 +34,7 @@ int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilati
   return span < 0 ? -1 : span / stride + 1;
 }
 
-void same_pads(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int32_t& before,
-               int32_t& after) {
+void same_pads(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int32_t& before, int32_t& after) {
   before = after = 0;
   for (int64_t v : {in, kernel, stride, dilation})
     if (v < 1 || v > kLargest) return;  // infer_window reports it
@@ -47,13 +45,13 @@ void same_pads(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int
   after = static_cast<int32_t>(total - total / 2);
 }
 
-bool infer_window(const OpView& op, const WindowFields& f, int64_t kernel_h, int64_t kernel_w,
-                  Window& out, Diagnostics& diags) {
+bool infer_window(const OpView& op, const WindowFields& f, int64_t kernel_h, int64_t kernel_w, Window& out,
+                  Diagnostics& diags) {
   if (!check_rank(op, 0, 4, 4, diags)) return false;
   if (f.stride_h < 1 || f.stride_w < 1 || f.dilation_h < 1 || f.dilation_w < 1)
     return bad_attribute(op, diags,
-                         fmt::format("strides {}x{} and dilations {}x{} must be at least 1",
-                                     f.stride_h, f.stride_w, f.dilation_h, f.dilation_w));
+                         fmt::format("strides {}x{} and dilations {}x{} must be at least 1", f.stride_h, f.stride_w,
+                                     f.dilation_h, f.dilation_w));
   const graph::Shape& in = op.operand(0).shape;
   out.batch = in[0];
   out.y = {in[1], 0, kernel_h, f.stride_h, f.dilation_h, f.pad_top, f.pad_bottom};
@@ -62,14 +60,12 @@ bool infer_window(const OpView& op, const WindowFields& f, int64_t kernel_h, int
   out.x.out = window_output(in[2], kernel_w, f.stride_w, f.dilation_w, f.pad_left, f.pad_right);
   if (out.y.out < 1 || out.x.out < 1)
     return bad_shape(op, diags,
-                     fmt::format("a {}x{} window does not fit an input of {} with pads {},{},{},{}",
-                                 kernel_h, kernel_w, graph::to_string(in), f.pad_top, f.pad_bottom,
-                                 f.pad_left, f.pad_right));
+                     fmt::format("a {}x{} window does not fit an input of {} with pads {},{},{},{}", kernel_h, kernel_w,
+                                 graph::to_string(in), f.pad_top, f.pad_bottom, f.pad_left, f.pad_right));
   return true;
 }
 
-Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h,
-                 int64_t kernel_w) {
+Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w) {
   Window out;
   Diagnostics unused;
   infer_window(op, fields, kernel_h, kernel_w, out, unused);

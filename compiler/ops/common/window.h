@@ -63,17 +63,16 @@ struct Window {
 };
 
 // Output length, or -1 if nothing fits or the numbers are out of range (each at most 2^24).
-int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilation,
-                      int64_t pad_before, int64_t pad_after);
+int64_t window_output(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t pad_before,
+                      int64_t pad_after);
 
 // The pads of one axis with which as many windows fit as steps: padding SAME, the odd one behind.
-void same_pads(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int32_t& before,
-               int32_t& after);
+void same_pads(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int32_t& before, int32_t& after);
 
 // Checks the fields (positive strides and dilations, pads >= 0) and computes the output size of
 // a rank-4 operand 0 with a kernel; reports and returns false if it cannot be.
-bool infer_window(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w,
-                  Window& out, Diagnostics& diags);
+bool infer_window(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w, Window& out,
+                  Diagnostics& diags);
 // Same for an operator already verified.
 Window window_of(const OpView& op, const WindowFields& fields, int64_t kernel_h, int64_t kernel_w);
 

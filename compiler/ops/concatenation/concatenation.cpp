@@ -31,7 +31,6 @@ bool needs_requantization(const OpView& op) {
 
 namespace {
 
-
 Parts parts_of(const OpView& op) {
   auto axis = static_cast<size_t>(op.attrs<ConcatenationAttrs>().axis);
   Parts parts;
@@ -68,11 +67,13 @@ std::array<int8_t, 256> requantized(const OpView& op, size_t operand) {
 
 bool check_requantization(const OpView& op, size_t operand, Diagnostics& diags) {
   if (Rescaling(op, operand).is_defined()) return true;
-  diags.error(op.where(), "op-quantization",
-              fmt::format("operand {} ('{}') has scale {}, the result {}: values leave int32, of which the reference says "
-                          "nothing",
-                          operand, escape_for_display(op.operand_tensor(operand).name), op.operand(operand).scale(),
-                          op.result().scale()))
+  diags
+      .error(
+          op.where(), "op-quantization",
+          fmt::format("operand {} ('{}') has scale {}, the result {}: values leave int32, of which the reference says "
+                      "nothing",
+                      operand, escape_for_display(op.operand_tensor(operand).name), op.operand(operand).scale(),
+                      op.result().scale()))
       .help("give them scales that are nearer to each other");
   return false;
 }
@@ -144,8 +145,7 @@ class Concatenation final : public Operator, public JoinsPieces {
         bad_shape(op, diags,
                   fmt::format("operand {} of shape {} does not fit operand 0 of shape {} but along "
                               "axis {}",
-                              i, graph::to_string(op.operand(i).shape),
-                              graph::to_string(op.operand(0).shape), axis));
+                              i, graph::to_string(op.operand(i).shape), graph::to_string(op.operand(0).shape), axis));
         return kFailure;
       }
       shape[axis] += length;
@@ -155,7 +155,8 @@ class Concatenation final : public Operator, public JoinsPieces {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (op.attrs<ConcatenationAttrs>().requantize) {
-      bool good = check_result_type(op, 0, DType::kI8, diags) && check_per_tensor(op, op.graph[op.op.results[0]], diags);
+      bool good =
+          check_result_type(op, 0, DType::kI8, diags) && check_per_tensor(op, op.graph[op.op.results[0]], diags);
       for (size_t i = 0; good && i < op.operand_count(); ++i)
         good = check_type(op, i, {DType::kI8}, diags) && check_per_tensor(op, op.operand_tensor(i), diags) &&
                check_requantization(op, i, diags);
@@ -187,8 +188,7 @@ class Concatenation final : public Operator, public JoinsPieces {
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return same_axes(op.operand_count(), 1, op.result().shape.size());
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<ConcatenationAttrs>(op.attrs<ConcatenationAttrs>());
     attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
     return attributes;

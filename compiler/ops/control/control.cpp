@@ -46,19 +46,18 @@ const TensorType& type_of(const Graph& region, const Port& port) { return region
 
 // Ports of a region against tensors of the operator, `from` the first of them.
 bool same_types(const OpView& op, const Graph& region, const std::vector<Port>& ports,
-                const std::vector<graph::TensorId>& tensors, size_t from, const char* what,
-                Diagnostics& diags) {
+                const std::vector<graph::TensorId>& tensors, size_t from, const char* what, Diagnostics& diags) {
   if (ports.size() + from != tensors.size())
-    return wrong(op, diags, fmt::format("'{}' has {} {}, the operator {}", escape_for_display(region.name),
-                                        ports.size(), what, tensors.size() - from));
+    return wrong(op, diags,
+                 fmt::format("'{}' has {} {}, the operator {}", escape_for_display(region.name), ports.size(), what,
+                             tensors.size() - from));
   for (size_t i = 0; i < ports.size(); ++i) {
     const graph::TensorId id = tensors[from + i];
     if (!id.valid()) return wrong(op, diags, fmt::format("operand {} is absent", from + i));
     if (op.graph[id].type == type_of(region, ports[i])) continue;
-    return wrong(op, diags, fmt::format("of {} {} of '{}' is {}, the operator's {}", what, i,
-                                        escape_for_display(region.name),
-                                        graph::to_string(type_of(region, ports[i])),
-                                        graph::to_string(op.graph[id].type)));
+    return wrong(op, diags,
+                 fmt::format("of {} {} of '{}' is {}, the operator's {}", what, i, escape_for_display(region.name),
+                             graph::to_string(type_of(region, ports[i])), graph::to_string(op.graph[id].type)));
   }
   return true;
 }
@@ -74,9 +73,7 @@ std::vector<graph::Shape> shapes_of(const Graph& region) {
 class If final : public ControlOperator {
  public:
   std::string_view name() const override { return "if"; }
-  std::string_view summary() const override {
-    return "one of two subgraphs, as a condition says (IF)";
-  }
+  std::string_view summary() const override { return "one of two subgraphs, as a condition says (IF)"; }
   Traits traits() const override { return {.control = Control::kIf}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -99,9 +96,7 @@ class If final : public ControlOperator {
 class While final : public ControlOperator {
  public:
   std::string_view name() const override { return "while"; }
-  std::string_view summary() const override {
-    return "a subgraph again and again, while another says so (WHILE)";
-  }
+  std::string_view summary() const override { return "a subgraph again and again, while another says so (WHILE)"; }
   Traits traits() const override { return {.control = Control::kWhile}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {

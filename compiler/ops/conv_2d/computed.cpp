@@ -31,9 +31,7 @@ class ComputedConv2D final : public Operator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "weights int8 or uint8"}, {DType::kI16, "weights int8"}, {DType::kF32, ""}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<Conv2DAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Conv2DAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     return infer_conv_2d(op, diags);
@@ -93,9 +91,8 @@ class ComputedConv2D final : public Operator {
       taps(f, "kx", window.x, at.x, [&](Ex kx, Ex ix) {
         Ex from = f.let("from", ((at.n * window.y.in + iy) * window.x.in + ix) * channels + first);
         Ex weights = f.let("weights", ((at.c * window.y.kernel + ky) * window.x.kernel + kx) * w[3]);
-        f.loop("k", 0, w[3], [&](Ex k) {
-          f.assign(acc, acc + product_for(acc, sums.input(from + k), sums.weight(weights + k)));
-        });
+        f.loop("k", 0, w[3],
+               [&](Ex k) { f.assign(acc, acc + product_for(acc, sums.input(from + k), sums.weight(weights + k))); });
       });
     });
     f.store(sums.result(), to + at.c, sums.finish(acc, at.c));

@@ -84,9 +84,7 @@ class Conv2D final : public Operator {
             {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}};
   }
   Traits traits() const override { return {.zero_pads = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<Conv2DAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Conv2DAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -97,16 +95,14 @@ class Conv2D final : public Operator {
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& w = op.operand(1).shape;
     if (!check_conv_2d_channels(op, diags)) return kFailure;
-    if (is_hybrid(op) && in[3] != w[3] &&
-        op.operand(1).quantization.scale.size() < static_cast<size_t>(w[0])) {
+    if (is_hybrid(op) && in[3] != w[3] && op.operand(1).quantization.scale.size() < static_cast<size_t>(w[0])) {
       diags
           .error(op.where(), "op-quantization",
                  "int8 weights of a grouped convolution of floats need a scale for each channel")
           .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return kFailure;
     }
-    bool good = verify_convolution(op, w[0], 0, diags) &&
-                check_convolution_multipliers(op, diags) &&
+    bool good = verify_convolution(op, w[0], 0, diags) && check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags) &&
                 check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags);
     if (good && op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
@@ -136,8 +132,7 @@ class Conv2D final : public Operator {
     return has_padding(op.attrs<Conv2DAttrs>()) ? ChannelFlow::kPaddedSum : ChannelFlow::kSum;
   }
 
-  ChannelRanges channel_ranges(const OpView& op,
-                               const std::vector<ChannelRanges>& operands) const override {
+  ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
     Requantization scaling = conv_requantization(op, {});
     return sum_channel_ranges(op, scaling, operands[0], has_padding(op.attrs<Conv2DAttrs>()));
   }
@@ -155,9 +150,7 @@ class Conv2D final : public Operator {
     }
   }
 
-  Lowered lower(const OpView& op, const TargetInfo& target) const override {
-    return lower_conv_2d(op, target);
-  }
+  Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_conv_2d(op, target); }
 
  private:
   static void evaluate_float(const OpView& op, const EvalData& data, const Sizes& s) {
@@ -168,9 +161,7 @@ class Conv2D final : public Operator {
     float sum = 0;
     for_each_output(
         s, [&](int64_t) { sum = 0; },
-        [&](int64_t xi, int64_t wi) {
-          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
-        },
+        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
           float v = sum + float_bias_at(op, c);
           out[static_cast<size_t>(at)] = std::min(std::max(v, range.min), range.max);
@@ -198,8 +189,8 @@ class Conv2D final : public Operator {
         [&](int64_t at, int64_t c) {
           const RowScale& row = rows[static_cast<size_t>(at) / (out.size() / rows.size())];
           float scale = weight_scale(op, c);
-          float v = asymmetric ? static_cast<float>(sum) * scale * row.scale
-                               : static_cast<float>(sum) * (row.scale * scale);
+          float v =
+              asymmetric ? static_cast<float>(sum) * scale * row.scale : static_cast<float>(sum) * (row.scale * scale);
           v += float_bias_at(op, c);
           v = v < range.min ? range.min : v;
           out[static_cast<size_t>(at)] = range.max < v ? range.max : v;
@@ -217,9 +208,7 @@ class Conv2D final : public Operator {
     int32_t sum = 0;
     for_each_output(
         s, [&](int64_t c) { sum = bias_at(op, c); },
-        [&](int64_t xi, int64_t wi) {
-          sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)];
-        },
+        [&](int64_t xi, int64_t wi) { sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
           out[static_cast<size_t>(at)] = static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
         });
@@ -233,12 +222,9 @@ class Conv2D final : public Operator {
     int64_t sum = 0;
     for_each_output(
         s, [&](int64_t c) { sum = wide_bias_at(op, c); },
-        [&](int64_t xi, int64_t wi) {
-          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
-        },
+        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
-          out[static_cast<size_t>(at)] =
-              static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
+          out[static_cast<size_t>(at)] = static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
         });
   }
 };

@@ -7,20 +7,18 @@ using tir::Ex;
 
 namespace {
 
-bool pads(const WindowAxis& a) {
-  return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in;
-}
+bool pads(const WindowAxis& a) { return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in; }
 
-void gather_taps(tir::FunctionBuilder& f, const Windows& w, const WindowPlace& at, const Ex& iy,
-                 const Ex& x0, const Ex& to) {
+void gather_taps(tir::FunctionBuilder& f, const Windows& w, const WindowPlace& at, const Ex& iy, const Ex& x0,
+                 const Ex& to) {
   const WindowAxis& y = w.conv.window.y;
   const WindowAxis& x = w.conv.window.x;
   const int64_t depth = w.conv.group_in;
   f.loop("kx", 0, x.kernel, [&](Ex kx) {
     Ex ix = f.let("ix", x0 + kx * x.dilation);
     auto copy = [&] {
-      f.copy(w.panel, to + kx * depth, w.image,
-             ((at.n * y.in + iy) * x.in + ix) * w.conv.in_channels + at.g * depth, depth);
+      f.copy(w.panel, to + kx * depth, w.image, ((at.n * y.in + iy) * x.in + ix) * w.conv.in_channels + at.g * depth,
+             depth);
     };
     if (pads(x)) {
       f.if_(ix >= 0 && ix < x.in, copy, [&] { w.blank(to + kx * depth, depth); });
@@ -44,8 +42,7 @@ void gather_window(tir::FunctionBuilder& f, const Windows& w, const WindowPlace&
     Ex row = f.let("to", to + ky * row_elements);
     auto copy_row = [&] {
       auto whole = [&] {
-        f.copy(w.panel, row, w.image, ((at.n * y.in + iy) * x.in + x0) * w.conv.in_channels,
-               row_elements);
+        f.copy(w.panel, row, w.image, ((at.n * y.in + iy) * x.in + x0) * w.conv.in_channels, row_elements);
       };
       auto by_taps = [&] { gather_taps(f, w, at, iy, x0, row); };
       if (!rows_whole) {

@@ -22,7 +22,6 @@ struct WindowPlace {
 };
 
 // Copies the window into panel[to .. to + conv.k).
-void gather_window(tir::FunctionBuilder& f, const Windows& windows, const WindowPlace& at,
-                   const tir::Ex& to);
+void gather_window(tir::FunctionBuilder& f, const Windows& windows, const WindowPlace& at, const tir::Ex& to);
 
 }  // namespace aotc::ops

@@ -29,10 +29,10 @@ class HybridConvLowering {
     image_ = op.operand(0).elements() / conv_.window.batch;
     constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
     row_ = conv_.pointwise ? conv_.window.y.out * conv_.window.x.out : conv_.window.x.out;
-    block_channels_ = target.wish("channels", std::min<int64_t>(target.gemm_channels, group_out_),
-                                  1, std::min(kMostBlock, group_out_));
-    block_pixels_ = target.wish("pixels", choose_pixels(row_, target.gemm_pixels, block_channels_),
-                                1, std::min(kMostBlock, row_));
+    block_channels_ = target.wish("channels", std::min<int64_t>(target.gemm_channels, group_out_), 1,
+                                  std::min(kMostBlock, group_out_));
+    block_pixels_ =
+        target.wish("pixels", choose_pixels(row_, target.gemm_pixels, block_channels_), 1, std::min(kMostBlock, row_));
     unroll_ = unroll_for(conv_.k, target.wish("unroll", target.gemm_unroll, 1, kMostUnroll));
   }
 
@@ -44,8 +44,7 @@ class HybridConvLowering {
     out_ = f_.result(0);
     publish_batches(f_, op_, conv_.window.batch);
     f_.loop("n", 0, conv_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(
-          f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr}, scratch_, 0);
+      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr}, scratch_, 0);
       if (!asymmetric_) step_ = f_.let("step", q_.scale * load(scales_, 0));
       conv_.pointwise ? pointwise(n) : gathered(n);
     });
@@ -61,8 +60,7 @@ class HybridConvLowering {
   void make_constants() {
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>(), packed;
     for (int64_t g = 0; g < groups_; ++g) {
-      std::vector<int8_t> group(w.begin() + g * group_out_ * conv_.k,
-                                w.begin() + (g + 1) * group_out_ * conv_.k);
+      std::vector<int8_t> group(w.begin() + g * group_out_ * conv_.k, w.begin() + (g + 1) * group_out_ * conv_.k);
       auto pack = nibbles_ ? pack_nibbles : pack_weights<int8_t>;
       std::vector<int8_t> part = pack(group, group_out_, conv_.k, block_channels_);
       packed.insert(packed.end(), part.begin(), part.end());
@@ -71,12 +69,10 @@ class HybridConvLowering {
     weights_ = f_.constant("weights", DType::kI8, packed);
     std::vector<float> bias, scales;
     for (int64_t c = 0; c < conv_.out_channels; ++c) bias.push_back(float_bias_at(op_, c));
-    for (int64_t c = 0; c < (asymmetric_ ? conv_.out_channels : 1); ++c)
-      scales.push_back(weight_scale(op_, c));
+    for (int64_t c = 0; c < (asymmetric_ ? conv_.out_channels : 1); ++c) scales.push_back(weight_scale(op_, c));
     bias_ = f_.constant("bias", DType::kF32, bias);
     scales_ = f_.constant("scales", DType::kF32, scales);
-    if (asymmetric_)
-      sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, conv_.out_channels, conv_.k, 1));
+    if (asymmetric_) sums_ = f_.constant("sums", DType::kI32, weight_sums(op_, conv_.out_channels, conv_.k, 1));
   }
 
   static Ex clamp_start(const Ex& at, int64_t total, int64_t block) {
@@ -96,17 +92,15 @@ class HybridConvLowering {
 
   void gathered(const Ex& n) {
     const WindowAxis& y = conv_.window.y;
-    Windows windows{conv_, scratch_, scratch_,
-                    [this](const Ex& to, int64_t elements) { blank(to, elements); }};
+    Windows windows{conv_, scratch_, scratch_, [this](const Ex& to, int64_t elements) { blank(to, elements); }};
     f_.loop("oy", 0, y.out, [&](Ex oy) {
       f_.loop(
           "ox", 0, row_,
           [&](Ex ox) {
             Ex first = f_.let("column", clamp_start(ox, row_, block_pixels_));
             f_.loop("g", 0, groups_, [&](Ex g) {
-              f_.loop("i", 0, block_pixels_, [&](Ex i) {
-                gather_window(f_, windows, {Ex(0), oy, first + i, g}, i * conv_.k + image_);
-              });
+              f_.loop("i", 0, block_pixels_,
+                      [&](Ex i) { gather_window(f_, windows, {Ex(0), oy, first + i, g}, i * conv_.k + image_); });
               channel_tiles(g, (n * y.out + oy) * row_ + first, image_);
             });
           },
@@ -125,8 +119,7 @@ class HybridConvLowering {
     f_.loop(
         "c", 0, group_out_,
         [&](Ex c) {
-          Ex first =
-              f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
+          Ex first = f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
           GemmTile tile;
           tile.k = conv_.k;
           tile.pixels = block_pixels_;
@@ -137,8 +130,7 @@ class HybridConvLowering {
           tile.weights = weights_;
           // c is a multiple of the block, so tile number * (k * C) is c * k.
           tile.nibbles = nibbles_;
-          tile.weights_base =
-              f_.let("wi", g * group_packed_ + c * (nibbles_ ? nibble_bytes(conv_.k) : conv_.k));
+          tile.weights_base = f_.let("wi", g * group_packed_ + c * (nibbles_ ? nibble_bytes(conv_.k) : conv_.k));
           emit_tile(tile, at, first);
         },
         block_channels_);
@@ -157,10 +149,8 @@ class HybridConvLowering {
       }
       for (int64_t p = 0; p < tile.pixels; ++p) {
         const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
-        Ex v = asymmetric_ ? cast(DType::kF32, a - zeros) * scale * q_.scale
-                           : cast(DType::kF32, a) * step_;
-        f_.store(out_, base + (p * conv_.out_channels + c),
-                 emit_clamp(f_.let("v", v + bias), range));
+        Ex v = asymmetric_ ? cast(DType::kF32, a - zeros) * scale * q_.scale : cast(DType::kF32, a) * step_;
+        f_.store(out_, base + (p * conv_.out_channels + c), emit_clamp(f_.let("v", v + bias), range));
       }
     }
   }
@@ -181,8 +171,7 @@ class HybridConvLowering {
 // The reference takes the same scale for all channels as one, and knows groups in one way only.
 bool conv_rows_are_asymmetric(const OpView& op) {
   const std::vector<float>& scales = op.operand(1).quantization.scale;
-  return ConvShape(op).grouped() ||
-         std::any_of(scales.begin(), scales.end(), [&](float s) { return s != scales[0]; });
+  return ConvShape(op).grouped() || std::any_of(scales.begin(), scales.end(), [&](float s) { return s != scales[0]; });
 }
 
 Lowered lower_conv_2d_hybrid(const OpView& op, const TargetInfo& target) {

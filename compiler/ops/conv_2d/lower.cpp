@@ -24,8 +24,7 @@ namespace {
 
 class ConvLowering {
  public:
-  ConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+  ConvLowering(const OpView& op, const TargetInfo& target) : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
     groups_ = conv_.in_channels / conv_.group_in;
     group_out_ = conv_.out_channels / groups_;
     is_float_ = op.operand(0).dtype == DType::kF32;
@@ -37,10 +36,10 @@ class ConvLowering {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
     int64_t row = conv_.pointwise ? conv_.window.batch * y.out * x.out : x.out;
-    block_channels_ = target_.wish("channels", std::min<int64_t>(target_.gemm_channels, group_out_),
-                                   1, std::min(kMostBlock, group_out_));
-    block_pixels_ = target_.wish("pixels", choose_pixels(row, target_.gemm_pixels, block_channels_),
-                                 1, std::min(kMostBlock, row));
+    block_channels_ = target_.wish("channels", std::min<int64_t>(target_.gemm_channels, group_out_), 1,
+                                   std::min(kMostBlock, group_out_));
+    block_pixels_ =
+        target_.wish("pixels", choose_pixels(row, target_.gemm_pixels, block_channels_), 1, std::min(kMostBlock, row));
     unroll_ = unroll_for(conv_.k, target_.wish("unroll", target_.gemm_unroll, 1, kMostUnroll));
     in_ = f_.operand(0);
     make_constants();
@@ -109,14 +108,12 @@ class ConvLowering {
     bool backwards = conv_.out_channels > conv_.k;
     int64_t size = size_of(in_->dtype);
     PixelBytes bytes{conv_.k * size, conv_.out_channels * size};
-    if (auto order = pointwise_order(pixels, block_pixels_, bytes, backwards, true))
-      f_.publish(std::move(*order));
+    if (auto order = pointwise_order(pixels, block_pixels_, bytes, backwards, true)) f_.publish(std::move(*order));
     f_.loop(
         "p", 0, pixels,
         [&](Ex p) {
           Ex start = backwards ? Ex(pixels - block_pixels_) - p : p;
-          if (pixels % block_pixels_ != 0)
-            start = backwards ? max(start, 0) : min(start, Ex(pixels - block_pixels_));
+          if (pixels % block_pixels_ != 0) start = backwards ? max(start, 0) : min(start, Ex(pixels - block_pixels_));
           Ex first = f_.let("pixel", start);
           // One base and constant offsets: compilers then need one pointer for all pixels.
           Ex base = f_.let("xi", first * conv_.k);
@@ -143,11 +140,10 @@ class ConvLowering {
           int64_t right = std::min(x.start(ox + block_pixels_ - 1) + x.effective_kernel(), x.in);
           if (top < bottom && left < right)
             order.steps.push_back({((n * y.in + top) * x.in + left) * conv_.in_channels * size,
-                                   ((n * y.in + bottom - 1) * x.in + right) * conv_.in_channels * size, 0,
-                                   0});
+                                   ((n * y.in + bottom - 1) * x.in + right) * conv_.in_channels * size, 0, 0});
           int64_t pixel = (n * y.out + oy) * x.out + ox;
-          order.steps.push_back({0, 0, pixel * conv_.out_channels * size,
-                                 (pixel + block_pixels_) * conv_.out_channels * size});
+          order.steps.push_back(
+              {0, 0, pixel * conv_.out_channels * size, (pixel + block_pixels_) * conv_.out_channels * size});
         }
     f_.publish(std::move(order));
   }
@@ -164,9 +160,8 @@ class ConvLowering {
             [&](Ex ox) {
               Ex first = f_.let("column", clamp_start(ox, x.out, block_pixels_));
               f_.loop("g", 0, groups_, [&](Ex g) {
-                f_.loop("i", 0, block_pixels_, [&](Ex i) {
-                  gather_window(f_, windows, {n, oy, first + i, g}, i * conv_.k);
-                });
+                f_.loop("i", 0, block_pixels_,
+                        [&](Ex i) { gather_window(f_, windows, {n, oy, first + i, g}, i * conv_.k); });
                 Ex pixel = f_.let("pixel", (n * y.out + oy) * x.out + first);
                 auto x_base = [&](int64_t i) { return Ex(i * conv_.k); };
                 emit_corrections(x_base);
@@ -215,8 +210,7 @@ class ConvLowering {
     f_.loop(
         "c", 0, group_out_,
         [&](Ex c) {
-          Ex first =
-              f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
+          Ex first = f_.let("channel", clamp_start(c, group_out_, block_channels_) + g * group_out_);
           GemmTile tile;
           tile.k = conv_.k;
           tile.pixels = block_pixels_;
@@ -227,8 +221,7 @@ class ConvLowering {
           tile.weights = weights_;
           tile.nibbles = nibbles_;
           // c is a multiple of the block, so tile number * (k * C) is c * k.
-          tile.weights_base =
-              f_.let("wi", g * group_packed_ + c * (nibbles_ ? nibble_bytes(conv_.k) : conv_.k));
+          tile.weights_base = f_.let("wi", g * group_packed_ + c * (nibbles_ ? nibble_bytes(conv_.k) : conv_.k));
           emit_tile(tile, pixel, first);
         },
         block_channels_);
@@ -281,10 +274,10 @@ Lowered lower_conv_2d(const OpView& op, const TargetInfo& target) {
   if (is_hybrid(op)) return lower_conv_2d_hybrid(op, target);
   ConvShape conv(op);
   if (needs_taps(op, conv.window))
-    return lower_conv_taps(op, {"conv_2d", conv.window, conv.in_channels, conv.out_channels, conv.group_in,
-                                false, op.attrs<Conv2DAttrs>().activation});
-  if (op.operand(0).dtype == DType::kI8 && (target.allows("triples") || target.allows("packed")) && !packs_nibbles(op, target) &&
-      !has_uint8_weights(op))
+    return lower_conv_taps(op, {"conv_2d", conv.window, conv.in_channels, conv.out_channels, conv.group_in, false,
+                                op.attrs<Conv2DAttrs>().activation});
+  if (op.operand(0).dtype == DType::kI8 && (target.allows("triples") || target.allows("packed")) &&
+      !packs_nibbles(op, target) && !has_uint8_weights(op))
     if (auto lowered = lower_conv_2d_triple(op, target)) return std::move(*lowered);
   return ConvLowering(op, target).run();
 }

@@ -71,17 +71,20 @@ class TripleConvLowering {
     const int64_t calls = (pixels_ + kPixels - 1) / kPixels;
     const int64_t fill = fit->plan.k * (conv_.pointwise ? 8 : 12);
     const bool asked = target_.asked && target_.asked->algorithm == "packed";
-    // A kernel of several channels is longer than the C that it replaces, and each depth and form of scaling has its own.
+    // A kernel of several channels is longer than the C that it replaces, and each depth and form of scaling has its
+    // own.
     if (!asked && target_.level == Level::kSize && kernel.channels > 1) return std::nullopt;
-    if (!asked && (calls * (call + fill) >= plain_cost(pixels_, conv_.out_channels, conv_.k, !conv_.pointwise, target_) ||
-                   (target_.slice > 0 && call > target_.slice / 2)))
+    if (!asked &&
+        (calls * (call + fill) >= plain_cost(pixels_, conv_.out_channels, conv_.k, !conv_.pointwise, target_) ||
+         (target_.slice > 0 && call > target_.slice / 2)))
       return std::nullopt;
     fit_ = fit;
     plan_ = fit->plan;
     in_ = f_.operand(0);
     weights_ = f_.constant("stream", DType::kI32, kernel.stream(plan_, w, first, folded.bias, fit->lines));
     shape_ = f_.constant("shape", DType::kI32, kernel.shape(plan_, whole, conv_.out_channels));
-    if (groups > whole) last_shape_ = f_.constant("last_shape", DType::kI32, kernel.shape(plan_, 1, conv_.out_channels));
+    if (groups > whole)
+      last_shape_ = f_.constant("last_shape", DType::kI32, kernel.shape(plan_, 1, conv_.out_channels));
     windows_.emplace(f_, conv_, op_.operand(0).zero_point(), target_);
     use_panel();
     f_.algorithm("packed");
@@ -120,7 +123,7 @@ class TripleConvLowering {
     bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
     PixelBytes bytes{conv_.in_channels, conv_.out_channels};
     auto order = conv_.pointwise ? pointwise_order(pixels_, kPixels, bytes, backwards, false)
-                            : window_order(conv_.window, kPixels, bytes);
+                                 : window_order(conv_.window, kPixels, bytes);
     if (order) f_.publish(std::move(*order));
     if (requantizer_) requantizer_->begin(f_);
     emit_triple_padding(f_, plan_, panel_);
@@ -129,8 +132,7 @@ class TripleConvLowering {
         "p", 0, pixels_,
         [&](Ex p) {
           Ex start = backwards ? Ex(pixels_ - kPixels) - p : p;
-          if (pixels_ % kPixels != 0)
-            start = backwards ? max(start, 0) : min(start, Ex(pixels_ - kPixels));
+          if (pixels_ % kPixels != 0) start = backwards ? max(start, 0) : min(start, Ex(pixels_ - kPixels));
           Ex first = f_.let("pixel", start);
           windows_->pack(first);
           multiply(first);
@@ -185,15 +187,13 @@ class TripleConvLowering {
         },
         plan_.segment);
     Ex to = f_.let("to", first * conv_.out_channels + channel);
-    for (int64_t c = 0; c < plan_.channels; ++c)
-      store(total[static_cast<size_t>(c)], to, channel, c);
+    for (int64_t c = 0; c < plan_.channels; ++c) store(total[static_cast<size_t>(c)], to, channel, c);
   }
 
   void store(const std::array<Ex, 3>& acc, const Ex& to, const Ex& channel, int64_t c) {
     Requantizer::Channel scale = requantizer_->prepare(f_, channel + c);
     for (int64_t p = 0; p < kPixels; ++p)
-      f_.store(out_, to + (p * conv_.out_channels + c),
-               requantizer_->emit(f_, acc[static_cast<size_t>(p)], scale));
+      f_.store(out_, to + (p * conv_.out_channels + c), requantizer_->emit(f_, acc[static_cast<size_t>(p)], scale));
   }
 
   const OpView& op_;

@@ -17,12 +17,14 @@ ConvShape::ConvShape(const OpView& op) {
 Requantization conv_requantization(const OpView& op, std::vector<AccRange> ranges) {
   const auto& attrs = op.attrs<Conv2DAttrs>();
   return {conv_scales(op.operand(0), op.operand(1), op.result(), op.operand(1).shape[0], attrs.rounding),
-          std::move(ranges), rounding_of(attrs.rounding, Rounding::kDouble), op.result().zero_point(),
-          quantized_clamp(attrs.activation, op.result()), op.graph.open_constants};
+          std::move(ranges),
+          rounding_of(attrs.rounding, Rounding::kDouble),
+          op.result().zero_point(),
+          quantized_clamp(attrs.activation, op.result()),
+          op.graph.open_constants};
 }
 
-ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape)
-    : ConvScaling(op, shape, centred_weights(op)) {}
+ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape) : ConvScaling(op, shape, centred_weights(op)) {}
 
 ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape, const std::vector<int16_t>& weights)
     : folded(fold_bias(op, shape.out_channels,
@@ -36,11 +38,9 @@ ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape, const std::ve
 
 WideScaling conv_wide_scaling(const OpView& op, const ConvShape& shape) {
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  return wide_scaling(op, shape.out_channels, convolution_rounding(op),
-                      op.attrs<Conv2DAttrs>().activation, [&](int64_t c) {
-                        return std::vector<int32_t>(w.begin() + c * shape.k,
-                                                    w.begin() + (c + 1) * shape.k);
-                      });
+  return wide_scaling(
+      op, shape.out_channels, convolution_rounding(op), op.attrs<Conv2DAttrs>().activation,
+      [&](int64_t c) { return std::vector<int32_t>(w.begin() + c * shape.k, w.begin() + (c + 1) * shape.k); });
 }
 
 }  // namespace aotc::ops

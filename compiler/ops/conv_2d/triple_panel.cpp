@@ -45,8 +45,8 @@ bool TriplePanel::wants_band(const TargetInfo& target) const {
   constexpr int64_t kMostBytes = 640;
   const WindowAxis& x = conv_.window.x;
   return target.level != Level::kSize && !target.prefer_ram && target.slice == 0 && !conv_.pointwise &&
-         conv_.in_channels < kLeastChannels && x.out > 2 * TripleGemm::kPixels && x.start(0) < x.in && x.start(x.out - 1) + x.kernel > 0 &&
-         (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) &&
+         conv_.in_channels < kLeastChannels && x.out > 2 * TripleGemm::kPixels && x.start(0) < x.in &&
+         x.start(x.out - 1) + x.kernel > 0 && (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) &&
          band_rows() * band_row() <= std::min(kMostBytes, 4 * conv_.k * kWords);
 }
 
@@ -139,7 +139,8 @@ void TriplePanel::pack_band(const Ex& first, const Ex& row, const Ex& column) {
       for (size_t p = 0; p < at.size(); ++p) at[p] = f_.let("at", from[p] + band_place(turn[p], ky) * band_row());
       Ex to = f_.let("to", ky * row_elements_);
       f_.loop("i", 0, row_elements_, [&](Ex i) {
-        emit_triple(f_, panel_, (to + i) * kWords, {load(band_, at[0] + i), load(band_, at[1] + i), load(band_, at[2] + i)});
+        emit_triple(f_, panel_, (to + i) * kWords,
+                    {load(band_, at[0] + i), load(band_, at[1] + i), load(band_, at[2] + i)});
       });
     });
   });
@@ -150,7 +151,8 @@ void TriplePanel::pack_band(const Ex& first, const Ex& row, const Ex& column) {
 // where addresses do not move on with an access, C takes no more. By rectangles an element of windows that reach beyond
 // the image takes 14 less.
 bool TriplePanel::pays(const TargetInfo& target) const {
-  constexpr int64_t kElement = 2, kCall = 40, kClipped = 14, kBytes = 550, kBytesOfRectangles = 600, kShort = 16, kManyRows = 4;
+  constexpr int64_t kElement = 2, kCall = 40, kClipped = 14, kBytes = 550, kBytesOfRectangles = 600, kShort = 16,
+                    kManyRows = 4;
   const WindowAxis& y = conv_.window.y;
   const WindowAxis& x = conv_.window.x;
   const int64_t calls = (conv_.window.batch * y.out * x.out + TripleGemm::kPixels - 1) / TripleGemm::kPixels;
@@ -189,17 +191,17 @@ void TriplePanel::make_tables() {
   if (kernel_.family.empty()) return;
   const WindowAxis& y = conv_.window.y;
   const WindowAxis& x = conv_.window.x;
-  blank_ = f_.constant("blank", DType::kI8, std::vector<int8_t>(by_rectangles() ? static_cast<size_t>(row_elements_) : 1,
-                                                               static_cast<int8_t>(zero_)), 1);
-  if (by_rectangles())
-    geometry_ = f_.constant("geometry", DType::kI32, TripleStrip::geometry(y, x, conv_.in_channels));
+  blank_ = f_.constant(
+      "blank", DType::kI8,
+      std::vector<int8_t>(by_rectangles() ? static_cast<size_t>(row_elements_) : 1, static_cast<int8_t>(zero_)), 1);
+  if (by_rectangles()) geometry_ = f_.constant("geometry", DType::kI32, TripleStrip::geometry(y, x, conv_.in_channels));
   if (!conv_.pointwise && !banded_ && !has_inside()) return;
-  inside_ = f_.constant("inside", DType::kI32,
-                        conv_.pointwise
-                            ? TriplePack::table(conv_.k, 0, conv_.k, 1)
-                            : TriplePack::table(x.stride * conv_.in_channels,
-                                                banded_ ? band_row() : y.dilation * x.in * conv_.in_channels, row_elements_,
-                                                y.kernel));
+  inside_ =
+      f_.constant("inside", DType::kI32,
+                  conv_.pointwise ? TriplePack::table(conv_.k, 0, conv_.k, 1)
+                                  : TriplePack::table(x.stride * conv_.in_channels,
+                                                      banded_ ? band_row() : y.dilation * x.in * conv_.in_channels,
+                                                      row_elements_, y.kernel));
 }
 
 void TriplePanel::use(BufferPtr in, BufferPtr panel) {
@@ -208,14 +210,12 @@ void TriplePanel::use(BufferPtr in, BufferPtr panel) {
 }
 
 void TriplePanel::pack(const Ex& first) {
-  if (conv_.pointwise)
-    pack_inside(in_, f_.let("from", first * conv_.k), 0);
-  else
-    pack_windows(first);
+  if (conv_.pointwise) pack_inside(in_, f_.let("from", first * conv_.k), 0);
+  else pack_windows(first);
 }
 
-// Windows that lie in the image, or in the band, from element `at` on; `pitch` is from a row to the next, and `turn` the
-// place of the first row in the band.
+// Windows that lie in the image, or in the band, from element `at` on; `pitch` is from a row to the next, and `turn`
+// the place of the first row in the band.
 void TriplePanel::pack_inside(const BufferPtr& from, const Ex& at, int64_t pitch, const Ex& turn) {
   if (!kernel_.family.empty())
     return f_.run(kernel_.kernel(), {address(from, at), address(blank_, 0), address(panel_, 0), address(inside_, 0)});
@@ -305,8 +305,9 @@ void TriplePanel::pack_rectangles(const Ex& first) {
       f_.assign(row, load(list_, TripleStrip::kNextRow));
       f_.loop("i", 0, f_.let("rectangles", load(list_, TripleStrip::kCount)), [&](Ex i) {
         Ex at = f_.let("at", i * TripleStrip::kRectangleWords + int64_t{TripleStrip::kRectangles});
-        f_.run(kernel_.kernel(), {address(in_, 0), address(blank_, 0),
-                                  address(panel_, f_.let("place", load(list_, at + TripleStrip::kPlace))), address(list_, at)});
+        f_.run(kernel_.kernel(),
+               {address(in_, 0), address(blank_, 0),
+                address(panel_, f_.let("place", load(list_, at + TripleStrip::kPlace))), address(list_, at)});
       });
     });
   });

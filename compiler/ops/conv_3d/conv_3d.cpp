@@ -29,9 +29,7 @@ using TapBody = std::function<void(const Ex& input, const Ex& tap)>;
 class Convolution3D : public Operator {
  public:
   std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<Conv3DAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Conv3DAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 5, 5, diags) || !check_rank(op, 1, 5, 5, diags))
@@ -39,8 +37,8 @@ class Convolution3D : public Operator {
     const graph::Shape &in = op.operand(0).shape, &w = op.operand(1).shape;
     const auto& a = op.attrs<Conv3DAttrs>();
     auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
-    bool good = a.strides.size() == 3 && a.dilations.size() == 3 && a.pads_before.size() == 3 &&
-                a.pads_after.size() == 3;
+    bool good =
+        a.strides.size() == 3 && a.dilations.size() == 3 && a.pads_before.size() == 3 && a.pads_after.size() == 3;
     for (size_t i = 0; good && i < 3; ++i)
       good = possible(a.strides[i]) && possible(a.dilations[i]) && a.pads_before[i] >= 0 &&
              a.pads_before[i] <= kLargest && a.pads_after[i] >= 0 && a.pads_after[i] <= kLargest;
@@ -50,8 +48,8 @@ class Convolution3D : public Operator {
     }
     if (in[4] != w[channels_axis()] || !std::all_of(in.begin(), in.end(), possible) ||
         !std::all_of(w.begin(), w.end(), possible)) {
-      bad_shape(op, diags, fmt::format("weights {} do not fit an input of {}", graph::to_string(w),
-                                       graph::to_string(in)));
+      bad_shape(op, diags,
+                fmt::format("weights {} do not fit an input of {}", graph::to_string(w), graph::to_string(in)));
       return kFailure;
     }
     graph::Shape out = {in[0], 0, 0, 0, w[7 - channels_axis()]};
@@ -64,8 +62,9 @@ class Convolution3D : public Operator {
                 check_result_type(op, 0, DType::kF32, diags) &&
                 (!op.has_operand(2) || check_type(op, 2, {DType::kF32}, diags));
     if (good && op.has_operand(2) && op.operand(2).elements() != op.result().shape[4])
-      good = bad_shape(op, diags, fmt::format("bias has {} elements for {} output channels",
-                                              op.operand(2).elements(), op.result().shape[4]));
+      good = bad_shape(
+          op, diags,
+          fmt::format("bias has {} elements for {} output channels", op.operand(2).elements(), op.result().shape[4]));
     return good ? success() : Status(kFailure);
   }
 
@@ -86,9 +85,8 @@ class Convolution3D : public Operator {
           taps(f, op, 2, at[2], [&](const Ex& v, const Ex& kv) {
             Ex from = f.let("from", (((n * x[1] + d) * x[2] + h) * x[3] + v) * x[4]);
             Ex weight = f.let("weight", ((kd * w[1] + kh) * w[2] + kv) * (w[3] * w[4]) + c * per_output);
-            f.loop("k", 0, x[4], [&](Ex k) {
-              f.assign(acc, acc + load(in, from + k) * load(weights, weight + k * per_input));
-            });
+            f.loop("k", 0, x[4],
+                   [&](Ex k) { f.assign(acc, acc + load(in, from + k) * load(weights, weight + k * per_input)); });
           });
         });
       });
@@ -138,8 +136,9 @@ class Conv3D final : public Convolution3D {
     for (size_t i = 0; i < 3; ++i) {
       out[i + 1] = window_output(in[i + 1], w[i], a.strides[i], a.dilations[i], a.pads_before[i], a.pads_after[i]);
       if (out[i + 1] < 1)
-        return bad_shape(op, diags, fmt::format("a kernel {} does not fit an input of {}", graph::to_string(w),
-                                                graph::to_string(in)));
+        return bad_shape(
+            op, diags,
+            fmt::format("a kernel {} does not fit an input of {}", graph::to_string(w), graph::to_string(in)));
     }
     return true;
   }

@@ -82,10 +82,8 @@ class Unique final : public Operator {
         std::memcpy(data.results[0].data() + which * each, data.operands[0].data() + i * each, each);
         ++count;
       }
-      if (op.result(1).dtype == DType::kI64)
-        data.out<int64_t>(1)[i] = static_cast<int64_t>(which);
-      else
-        data.out<int32_t>(1)[i] = static_cast<int32_t>(which);
+      if (op.result(1).dtype == DType::kI64) data.out<int64_t>(1)[i] = static_cast<int64_t>(which);
+      else data.out<int32_t>(1)[i] = static_cast<int32_t>(which);
     });
     if (data.results.size() > 2) data.out<int32_t>(2)[0] = count;
   }

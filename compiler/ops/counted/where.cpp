@@ -52,8 +52,7 @@ class Where final : public Operator {
     std::fill(data.results[0].begin(), data.results[0].end(), uint8_t{0});
     size_t to = 0;
     for (int64_t place : places)
-      for (size_t d = 0; d < shape.size(); ++d)
-        data.out<int64_t>()[to++] = place / strides[d] % shape[d];
+      for (size_t d = 0; d < shape.size(); ++d) data.out<int64_t>()[to++] = place / strides[d] % shape[d];
     if (data.results.size() > 1) data.out<int32_t>(1)[0] = static_cast<int32_t>(places.size());
   }
 

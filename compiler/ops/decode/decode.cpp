@@ -18,8 +18,7 @@ class Decode final : public ConstantsOnly {
   std::string_view name() const override { return "tflm_decode"; }
   std::string_view summary() const override { return "constants that TensorFlow Lite Micro has packed"; }
   std::vector<TypeSupport> types() const override {
-    return constants_only(
-        {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool});
+    return constants_only({DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool});
   }
 
   // Nothing but the file's results says what their shapes are.

@@ -20,8 +20,7 @@ int64_t largest_tensor(const graph::Graph& graph) {
 
 }  // namespace
 
-Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout,
-             const TargetInfo& target)
+Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout, const TargetInfo& target)
     : window_(window), layout_(layout) {
   const graph::TensorType& in = op.operand(0);
   const graph::TensorType& out = op.result();
@@ -66,8 +65,8 @@ WriteOrder::Step Bands::step(int64_t n, Range band) const {
   const WindowAxis& y = window_.y;
   int64_t top = std::clamp<int64_t>(y.start(band.begin), 0, y.in);
   int64_t bottom = std::clamp<int64_t>(y.start(band.end - 1) + y.effective_kernel(), top, y.in);
-  return {(n * y.in + top) * in_row_, (n * y.in + bottom) * in_row_,
-          (n * y.out + band.begin) * out_row_, (n * y.out + band.end) * out_row_};
+  return {(n * y.in + top) * in_row_, (n * y.in + bottom) * in_row_, (n * y.out + band.begin) * out_row_,
+          (n * y.out + band.end) * out_row_};
 }
 
 // A channel's results lie among bytes of the same channel. Those of this band have been copied; it

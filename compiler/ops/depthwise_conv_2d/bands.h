@@ -22,8 +22,7 @@ class Bands {
  public:
   // As few bands as RAM permits, unless a schedule asks for their "rows". A plane and what the
   // result must lie below the input may take what the graph's largest tensors take anyway.
-  Bands(const OpView& op, const Window& window, const PlaneLayout& layout,
-        const TargetInfo& target);
+  Bands(const OpView& op, const Window& window, const PlaneLayout& layout, const TargetInfo& target);
 
   bool one() const { return even() && height_ == window_.y.out; }
   // All of equal height, so that loops have constant bounds.
@@ -43,9 +42,7 @@ class Bands {
   };
   void choose(int64_t budget);
   std::vector<Range> ranges(int64_t first, int64_t height) const;
-  int64_t rows_of(int64_t height) const {
-    return (height - 1) * window_.y.stride + window_.y.effective_kernel();
-  }
+  int64_t rows_of(int64_t height) const { return (height - 1) * window_.y.stride + window_.y.effective_kernel(); }
   int64_t plane_bytes(int64_t height) const {
     return (rows_of(height) + layout_.extra_rows) * layout_.pitch * layout_.element;
   }

@@ -16,19 +16,21 @@ namespace aotc::ops {
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t channels = op.operand(1).shape[3];
   const RoundingRule rule = op.attrs<DepthwiseConv2DAttrs>().rounding;
-  return {conv_scales(op.operand(0), op.operand(1), op.result(), channels, rule), std::move(ranges),
-          rounding_of(rule, Rounding::kDouble), op.result().zero_point(),
-          quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result()), op.graph.open_constants};
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), channels, rule),
+          std::move(ranges),
+          rounding_of(rule, Rounding::kDouble),
+          op.result().zero_point(),
+          quantized_clamp(op.attrs<DepthwiseConv2DAttrs>().activation, op.result()),
+          op.graph.open_constants};
 }
 
 WideScaling depthwise_wide_scaling(const OpView& op) {
   int64_t channels = op.operand(1).shape[3];
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  return wide_scaling(op, channels, convolution_rounding(op),
-                      op.attrs<DepthwiseConv2DAttrs>().activation, [&](int64_t c) {
+  return wide_scaling(op, channels, convolution_rounding(op), op.attrs<DepthwiseConv2DAttrs>().activation,
+                      [&](int64_t c) {
                         std::vector<int32_t> taps;
-                        for (size_t i = static_cast<size_t>(c); i < w.size();
-                             i += static_cast<size_t>(channels))
+                        for (size_t i = static_cast<size_t>(c); i < w.size(); i += static_cast<size_t>(channels))
                           taps.push_back(w[i]);
                         return taps;
                       });
@@ -89,8 +91,7 @@ std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op
   OpView view{graph, op};
   // With float activations and int8 weights the two round otherwise.
   if (is_hybrid(view)) return std::nullopt;
-  if (view.operand(0).shape[3] != 1 || view.operand(1).shape[3] == 1 || !view.constant(1))
-    return std::nullopt;
+  if (view.operand(0).shape[3] != 1 || view.operand(1).shape[3] == 1 || !view.constant(1)) return std::nullopt;
   graph::Op general = op;
   general.definition = operators().find("conv_2d");
   // Both operators have the attributes of a window and no others.
@@ -121,8 +122,7 @@ class DepthwiseConv2D final : public Operator {
     if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
     const graph::Shape& w = op.operand(1).shape;
     Window window;
-    if (!infer_window(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2], window, diags))
-      return kFailure;
+    if (!infer_window(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2], window, diags)) return kFailure;
     return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, w[3]}};
   }
 
@@ -130,9 +130,9 @@ class DepthwiseConv2D final : public Operator {
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& w = op.operand(1).shape;
     if (in[0] < 1 || w[0] != 1 || w[3] < 1 || in[3] < 1 || w[3] % in[3] != 0) {
-      bad_shape(op, diags,
-                fmt::format("depthwise weights {} do not fit an input of {}", graph::to_string(w),
-                            graph::to_string(in)));
+      bad_shape(
+          op, diags,
+          fmt::format("depthwise weights {} do not fit an input of {}", graph::to_string(w), graph::to_string(in)));
       return kFailure;
     }
     if (is_hybrid(op) && op.operand(1).quantization.scale.size() < static_cast<size_t>(w[3])) {
@@ -143,16 +143,13 @@ class DepthwiseConv2D final : public Operator {
       return kFailure;
     }
     bool good = verify_convolution(op, w[3], 3, diags,
-                                   {.narrow_bias = false,
-                                    .int4_of_int16 = false,
-                                    .int4_of_floats = false}) &&
+                                   {.narrow_bias = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
                 check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags);
     if (good && op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
       good = check_even_scales(op, depthwise_scaling(op, {}).scales, diags);
-    if (good && op.operand(0).dtype == DType::kI16)
-      good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
+    if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -173,12 +170,10 @@ class DepthwiseConv2D final : public Operator {
 
   ChannelFlow channel_flow(const OpView& op) const override {
     bool one_to_one = op.operand(0).shape[3] == op.operand(1).shape[3];
-    return op.operand(0).dtype == DType::kI8 && one_to_one ? ChannelFlow::kEach
-                                                           : ChannelFlow::kOpaque;
+    return op.operand(0).dtype == DType::kI8 && one_to_one ? ChannelFlow::kEach : ChannelFlow::kOpaque;
   }
 
-  ChannelRanges channel_ranges(const OpView& op,
-                               const std::vector<ChannelRanges>& operands) const override {
+  ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
     Requantization scaling = depthwise_scaling(op, {});
     bool padded = has_padding(op.attrs<DepthwiseConv2DAttrs>());
     auto channels = static_cast<int64_t>(operands[0].size());
@@ -189,8 +184,7 @@ class DepthwiseConv2D final : public Operator {
       AccRange acc{bias_at(op, c), bias_at(op, c)};
       for (int64_t i = c; i < op.operand(1).elements(); i += channels) {
         int32_t weight = weights[static_cast<size_t>(i)];
-        AccRange product =
-            product_range(weight, operands[0][static_cast<size_t>(c)], zero, padded);
+        AccRange product = product_range(weight, operands[0][static_cast<size_t>(c)], zero, padded);
         acc = {acc.low + product.low, acc.high + product.high};
       }
       out.push_back(requantized_range(scaling, static_cast<size_t>(c), acc));
@@ -227,9 +221,7 @@ class DepthwiseConv2D final : public Operator {
     float sum = 0;
     for_each_output(
         op, [&](int64_t) { sum = 0; },
-        [&](int64_t xi, int64_t wi) {
-          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
-        },
+        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
           float v = sum + float_bias_at(op, c);
           out[static_cast<size_t>(at)] = std::min(std::max(v, range.min), range.max);
@@ -247,12 +239,9 @@ class DepthwiseConv2D final : public Operator {
     int32_t sum = 0;
     for_each_output(
         op, [&](int64_t c) { sum = bias_at(op, c); },
-        [&](int64_t xi, int64_t wi) {
-          sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)];
-        },
+        [&](int64_t xi, int64_t wi) { sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
-          out[static_cast<size_t>(at)] =
-              static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
+          out[static_cast<size_t>(at)] = static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
         });
   }
 
@@ -264,20 +253,15 @@ class DepthwiseConv2D final : public Operator {
     int64_t sum = 0;
     for_each_output(
         op, [&](int64_t c) { sum = wide_bias_at(op, c); },
-        [&](int64_t xi, int64_t wi) {
-          sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)];
-        },
+        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
-          out[static_cast<size_t>(at)] =
-              static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
+          out[static_cast<size_t>(at)] = static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
         });
   }
 };
 
 }  // namespace
 
-void add_operators_depthwise_conv_2d(OperatorSet& set) {
-  set.add(std::make_unique<DepthwiseConv2D>());
-}
+void add_operators_depthwise_conv_2d(OperatorSet& set) { set.add(std::make_unique<DepthwiseConv2D>()); }
 
 }  // namespace aotc::ops

@@ -14,8 +14,7 @@ namespace {
 
 struct HybridSizes {
   explicit HybridSizes(const OpView& op)
-      : window(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
-                         op.operand(1).shape[2])),
+      : window(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1], op.operand(1).shape[2])),
         in_channels(op.operand(0).shape[3]),
         channels(op.operand(1).shape[3]),
         image(op.operand(0).elements() / window.batch) {}
@@ -45,16 +44,14 @@ class HybridDepthwiseLowering {
     publish_batches(f_, op_, s_.window.batch);
     int64_t multiplier = s_.channels / s_.in_channels;
     f_.loop("n", 0, s_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(
-          f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, image_, 0);
+      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, image_, 0);
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop("ox", 0, x.out, [&](Ex ox) {
           Ex to = f_.let("to", ((n * y.out + oy) * x.out + ox) * s_.channels);
           Taps rows = taps(y, oy), columns = taps(x, ox);
           f_.loop("i", 0, s_.in_channels, [&](Ex i) {
-            f_.loop("m", 0, multiplier, [&](Ex m) {
-              emit_output(rows, columns, i, f_.let("channel", i * multiplier + m), to);
-            });
+            f_.loop("m", 0, multiplier,
+                    [&](Ex m) { emit_output(rows, columns, i, f_.let("channel", i * multiplier + m), to); });
           });
         });
       });
@@ -76,8 +73,7 @@ class HybridDepthwiseLowering {
     return {start, begin, end};
   }
 
-  void emit_output(const Taps& rows, const Taps& columns, const Ex& in_channel, const Ex& channel,
-                   const Ex& to) {
+  void emit_output(const Taps& rows, const Taps& columns, const Ex& in_channel, const Ex& channel, const Ex& to) {
     const WindowAxis& y = s_.window.y;
     const WindowAxis& x = s_.window.x;
     Ex acc = f_.var("acc", 0);
@@ -104,8 +100,8 @@ class HybridDepthwiseLowering {
 };
 
 // Sum of the products of the taps inside of the image, of result (oy, ox) of channel c.
-int32_t sum_at(const HybridSizes& s, std::span<const int8_t> q, int32_t zero, std::span<const int8_t> w,
-               int64_t oy, int64_t ox, int64_t c) {
+int32_t sum_at(const HybridSizes& s, std::span<const int8_t> q, int32_t zero, std::span<const int8_t> w, int64_t oy,
+               int64_t ox, int64_t c) {
   const WindowAxis& y = s.window.y;
   const WindowAxis& x = s.window.x;
   int32_t sum = 0;
@@ -114,8 +110,7 @@ int32_t sum_at(const HybridSizes& s, std::span<const int8_t> q, int32_t zero, st
       int64_t iy = y.start(oy) + ky * y.dilation, ix = x.start(ox) + kx * x.dilation;
       if (iy < 0 || iy >= y.in || ix < 0 || ix >= x.in) continue;
       int64_t from = (iy * x.in + ix) * s.in_channels + c / (s.channels / s.in_channels);
-      sum += (q[static_cast<size_t>(from)] - zero) *
-             w[static_cast<size_t>((ky * x.kernel + kx) * s.channels + c)];
+      sum += (q[static_cast<size_t>(from)] - zero) * w[static_cast<size_t>((ky * x.kernel + kx) * s.channels + c)];
     }
   return sum;
 }
@@ -129,14 +124,12 @@ void evaluate_depthwise_conv_2d_hybrid(const OpView& op, const EvalData& data) {
   std::vector<int8_t> q(static_cast<size_t>(s.image));
   size_t at = 0;
   for (int64_t n = 0; n < s.window.batch; ++n) {
-    RowScale row = quantize_row(
-        data.in<float>(0).subspan(static_cast<size_t>(n) * q.size(), q.size()), q, true);
+    RowScale row = quantize_row(data.in<float>(0).subspan(static_cast<size_t>(n) * q.size(), q.size()), q, true);
     for (int64_t oy = 0; oy < s.window.y.out; ++oy)
       for (int64_t ox = 0; ox < s.window.x.out; ++ox)
         for (int64_t c = 0; c < s.channels; ++c, ++at) {
           int32_t sum = sum_at(s, q, row.zero, data.in<int8_t>(1), oy, ox, c);
-          float v =
-              static_cast<float>(sum) * (weight_scale(op, c) * row.scale) + float_bias_at(op, c);
+          float v = static_cast<float>(sum) * (weight_scale(op, c) * row.scale) + float_bias_at(op, c);
           v = v < range.min ? range.min : v;
           out[at] = range.max < v ? range.max : v;
         }

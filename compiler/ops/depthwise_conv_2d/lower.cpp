@@ -41,8 +41,7 @@ class DepthwiseLowering {
         in_channels_(op.operand(0).shape[3]),
         is_float_(op.operand(0).dtype == DType::kF32),
         nibbles_(packs_nibbles(op, target)),
-        window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
-                          op.operand(1).shape[2])),
+        window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1], op.operand(1).shape[2])),
         tall_(window_.x.in == 1 && window_.x.out == 1 && window_.x.kernel == 1),
         taps_(window_.y.kernel * window_.x.kernel) {
     const WindowAxis& x = window_.x;
@@ -96,9 +95,7 @@ class DepthwiseLowering {
   int64_t in_flight() const { return (window_.y.kernel + window_.y.stride - 1) / window_.y.stride; }
 
   // Rows that are read for outputs below the last.
-  int64_t extra_rows() const {
-    return columns_down_ ? in_flight() * window_.y.stride - window_.y.kernel : 0;
-  }
+  int64_t extra_rows() const { return columns_down_ ? in_flight() * window_.y.stride - window_.y.kernel : 0; }
 
   void choose_shape() {
     constexpr int64_t kMostInFlight = 3, kBeside = 6;
@@ -106,8 +103,7 @@ class DepthwiseLowering {
     const WindowAxis& y = window_.y;
     int64_t registers = taps_ + in_flight() + window_.x.kernel + kBeside;
     bool possible = !tall_ && unrolled() && y.dilation == 1 && y.kernel > 1;
-    bool pays =
-        y.out >= kLeastRows && in_flight() <= kMostInFlight && registers <= target_.registers;
+    bool pays = y.out >= kLeastRows && in_flight() <= kMostInFlight && registers <= target_.registers;
     columns_asked_ = target_.asked && target_.asked->algorithm == "columns";
     columns_down_ = possible && (columns_asked_ || (pays && target_.allows("columns")));
   }
@@ -135,8 +131,7 @@ class DepthwiseLowering {
   // Channels copied together: as many as make a word, unless planes for them cost more bands.
   void choose_group() {
     auto bands_for = [&](int64_t group) {
-      return Bands(op_, window_,
-                   {plane_width_ * group, size_of(op_.operand(0).dtype), extra_rows()}, target_);
+      return Bands(op_, window_, {plane_width_ * group, size_of(op_.operand(0).dtype), extra_rows()}, target_);
     };
     bands_.emplace(bands_for(1));
     if (columns_down_ && !columns_asked_ && bands_->height() < kLeastRows) {
@@ -157,8 +152,7 @@ class DepthwiseLowering {
 
   void make_constants() {
     if (is_float_) {
-      weights_ =
-          f_.constant("weights", DType::kF32, by_channel(op_.constant(1)->to_vector<float>()));
+      weights_ = f_.constant("weights", DType::kF32, by_channel(op_.constant(1)->to_vector<float>()));
       std::vector<float> bias;
       for (int64_t c = 0; c < channels_; ++c) bias.push_back(float_bias_at(op_, c));
       bias_ = f_.constant("bias", DType::kF32, bias);
@@ -169,8 +163,7 @@ class DepthwiseLowering {
     if (nibbles_)
       weights_ = f_.constant("weights", DType::kI8,
                              pack_nibbles(std::vector<int8_t>(w.begin(), w.end()), channels_, taps_, 1));
-    else
-      weights_ = weights_constant(f_, "weights", w);
+    else weights_ = weights_constant(f_, "weights", w);
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = depthwise_wide_scaling(op_);
       bias_ = wide_bias(f_, op_, scaling);
@@ -191,8 +184,7 @@ class DepthwiseLowering {
   void choose_scaling(const Requantization& scaling, std::vector<int32_t>& bias) {
     int left = requantizer_->common_left();
     bool pays = bands_->height() * window_.x.out > taps_ + 1;
-    for (const AccRange& range : scaling.ranges)
-      pays = pays && range.magnitude() << left < int64_t{1} << 31;
+    for (const AccRange& range : scaling.ranges) pays = pays && range.magnitude() << left < int64_t{1} << 31;
     for (int32_t b : bias) pays = pays && std::abs(int64_t{b}) << left < int64_t{1} << 31;
     if (left == 0 || !pays || !unrolled()) return;
     left_ = left;
@@ -228,9 +220,8 @@ class DepthwiseLowering {
         [&](Ex c) {
           copy_planes(n, top, c, rows);
           f_.loop("lane", 0, group_, [&](Ex lane) {
-            f_.loop("m", 0, multiplier, [&](Ex m) {
-              emit_channel(f_.let("channel", (c + lane) * multiplier + m), lane, out, rows);
-            });
+            f_.loop("m", 0, multiplier,
+                    [&](Ex m) { emit_channel(f_.let("channel", (c + lane) * multiplier + m), lane, out, rows); });
           });
         },
         group_);
@@ -274,14 +265,12 @@ class DepthwiseLowering {
       f_.assign(from, from + in_channels_);
     };
     int64_t columns = 0;
-    if (!count.is_imm(&columns))
-      return f_.loop("i", 0, count, [&](Ex i) { element(to + i * group_); });
+    if (!count.is_imm(&columns)) return f_.loop("i", 0, count, [&](Ex i) { element(to + i * group_); });
     int64_t unroll = columns;
     if (columns > kWhole) {
       unroll = 4;
       for (int64_t u : {5, 6, 7, 8})
-        if (columns % u == 0 || (columns % unroll != 0 && columns % u < columns % unroll))
-          unroll = u;
+        if (columns % u == 0 || (columns % unroll != 0 && columns % u < columns % unroll)) unroll = u;
     }
     int64_t whole = columns / unroll * unroll;
     f_.loop(
@@ -304,8 +293,7 @@ class DepthwiseLowering {
     if (unrolled())
       for (int64_t t = 0; t < taps_; ++t) {
         Ex w = weight_at(channel, t);
-        weight_values_.push_back(
-            f_.let(fmt::format("w{}", t), left_ > 0 ? shl_wrapping(w, left_) : w));
+        weight_values_.push_back(f_.let(fmt::format("w{}", t), left_ > 0 ? shl_wrapping(w, left_) : w));
       }
     bias_value_ = f_.let("bias", load(bias_, channel));
     if (requantizer_) scale_ = requantizer_->prepare(f_, channel);
@@ -313,8 +301,7 @@ class DepthwiseLowering {
     Ex to = f_.let("first_to", out + channel);
     if (columns_down_) {
       f_.loop("ox", 0, window_.x.out, [&](Ex ox) {
-        emit_column(f_.var("at", ox * (window_.x.stride * group_) + lane),
-                    f_.var("to", to + ox * channels_), rows);
+        emit_column(f_.var("at", ox * (window_.x.stride * group_) + lane), f_.var("to", to + ox * channels_), rows);
       });
     } else {
       emit_rows(channel, lane, to, rows);
@@ -340,13 +327,9 @@ class DepthwiseLowering {
   }
 
   // A single row of many taps is made from loads in order, so that few are alive.
-  bool unrolled() const {
-    return taps_ <= (across().kernel == 1 ? kUnrolledColumns / 2 : kUnrolledTaps);
-  }
+  bool unrolled() const { return taps_ <= (across().kernel == 1 ? kUnrolledColumns / 2 : kUnrolledTaps); }
 
-  Ex weight(int64_t ky, int64_t kx) const {
-    return weight_values_[static_cast<size_t>(ky * window_.x.kernel + kx)];
-  }
+  Ex weight(int64_t ky, int64_t kx) const { return weight_values_[static_cast<size_t>(ky * window_.x.kernel + kx)]; }
 
   void store_output(const Ex& to, const Ex& acc) {
     Activation activation = op_.attrs<DepthwiseConv2DAttrs>().activation;
@@ -375,8 +358,7 @@ class DepthwiseLowering {
       for (int64_t s = 0; s < y.stride; ++s) {
         int64_t r = (n - 1) * y.stride + s;
         emit_plane_row(acc, j, at + (j * y.stride + r) * pitch, r, last);
-        if (r == y.kernel - 1)
-          store_output(to + j * (window_.x.out * channels_), acc[static_cast<size_t>(j % n)]);
+        if (r == y.kernel - 1) store_output(to + j * (window_.x.out * channels_), acc[static_cast<size_t>(j % n)]);
       }
     };
     Ex whole = f_.let("whole", rows / n);
@@ -424,18 +406,15 @@ class DepthwiseLowering {
       acc.push_back(f_.var(fmt::format("acc{}", i), is_float_ ? tir::f32(0.0f) : bias_value_));
     if (unrolled()) {
       for (int64_t ky = 0; ky < y.kernel; ++ky)
-        emit_row(acc, from + ky * y.dilation * plane_width_ * group_,
-                 [&](int64_t kx) { return weight(ky, kx); });
+        emit_row(acc, from + ky * y.dilation * plane_width_ * group_, [&](int64_t kx) { return weight(ky, kx); });
     } else {
       f_.loop("ky", 0, y.kernel, [&](Ex ky) { emit_looped_row(acc, channel, from, ky); });
     }
-    for (int64_t i = 0; i < block_; ++i)
-      store_output(to + i * channels_, acc[static_cast<size_t>(i)]);
+    for (int64_t i = 0; i < block_; ++i) store_output(to + i * channels_, acc[static_cast<size_t>(i)]);
   }
 
   // Row ky of the window, of too many taps to be unrolled whole.
-  void emit_looped_row(const std::vector<Ex>& acc, const Ex& channel, const Ex& from,
-                       const Ex& ky) {
+  void emit_looped_row(const std::vector<Ex>& acc, const Ex& channel, const Ex& from, const Ex& ky) {
     const WindowAxis& x = along();
     Ex start = f_.let("start", from + ky * (across().dilation * plane_width_ * group_));
     Ex w = f_.let("w", nibbles_ ? ky * x.kernel : channel * taps_ + ky * x.kernel);

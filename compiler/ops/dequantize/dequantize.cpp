@@ -24,8 +24,8 @@ class Dequantize final : public UnaryElementwise {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_type(op, 0, {DType::kI8, DType::kU8, DType::kI16}, diags) ||
-        !check_result_type(op, 0, DType::kF32, diags) ||
-        !check_slices(op, op.operand_tensor(0), diags) || !check_symmetric_io(op, diags))
+        !check_result_type(op, 0, DType::kF32, diags) || !check_slices(op, op.operand_tensor(0), diags) ||
+        !check_symmetric_io(op, diags))
       return kFailure;
     return success();
   }

@@ -19,9 +19,7 @@ constexpr int64_t kMostDetections = 1 << 16;
 class DetectionPostprocess final : public Operator {
  public:
   std::string_view name() const override { return "detection_postprocess"; }
-  std::string_view summary() const override {
-    return "boxes decoded from anchors, the best of those that overlap";
-  }
+  std::string_view summary() const override { return "boxes decoded from anchors, the best of those that overlap"; }
   std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}, {DType::kU8, "results float32"}}; }
   Traits traits() const override { return {.uses_libm = true, .may_fail = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -45,9 +43,7 @@ class DetectionPostprocess final : public Operator {
     return good && check_shapes(op, diags) ? success() : Status(kFailure);
   }
 
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    evaluate_lowering(op, data);
-  }
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
   // For each that is chosen, all boxes are looked at twice.
   int64_t macs(const OpView& op) const override {
@@ -57,17 +53,14 @@ class DetectionPostprocess final : public Operator {
     return boxes * a.num_classes * (1 + 2 * std::min<int64_t>(a.detections_per_class, boxes));
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return lower_detection_postprocess(op);
-  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_detection_postprocess(op); }
 
  private:
   static bool check_numbers(const OpView& op, Diagnostics& diags) {
     const auto& a = op.attrs<DetectionAttrs>();
     auto within = [&](const char* name, int64_t value) {
       return (value >= 1 && value <= kMostDetections) ||
-             bad_attribute(op, diags,
-                           fmt::format("{} {} is outside of 1..{}", name, value, kMostDetections));
+             bad_attribute(op, diags, fmt::format("{} {} is outside of 1..{}", name, value, kMostDetections));
     };
     if (!within("max_detections", a.max_detections) || !within("num_classes", a.num_classes) ||
         !within("max_classes_per_detection", a.max_classes_per_detection) ||
@@ -81,16 +74,14 @@ class DetectionPostprocess final : public Operator {
     if (!std::isfinite(a.nms_score_threshold))
       return bad_attribute(op, diags, "nms_score_threshold is no finite number");
     return (a.nms_iou_threshold > 0.0f && a.nms_iou_threshold <= 1.0f) ||
-           bad_attribute(op, diags, fmt::format("nms_iou_threshold {} is not above 0 and at most 1",
-                                                a.nms_iou_threshold));
+           bad_attribute(op, diags,
+                         fmt::format("nms_iou_threshold {} is not above 0 and at most 1", a.nms_iou_threshold));
   }
 
   static bool check_shapes(const OpView& op, Diagnostics& diags) {
-    if (!check_rank(op, 0, 3, 3, diags) || !check_rank(op, 1, 3, 3, diags) ||
-        !check_rank(op, 2, 2, 2, diags))
+    if (!check_rank(op, 0, 3, 3, diags) || !check_rank(op, 1, 3, 3, diags) || !check_rank(op, 2, 2, 2, diags))
       return false;
-    const graph::Shape &boxes = op.operand(0).shape, &scores = op.operand(1).shape,
-                       &anchors = op.operand(2).shape;
+    const graph::Shape &boxes = op.operand(0).shape, &scores = op.operand(1).shape, &anchors = op.operand(2).shape;
     const int64_t classes = op.attrs<DetectionAttrs>().num_classes;
     if (boxes[0] != 1 || boxes[1] < 1 || boxes[2] < 4)
       return bad_shape(op, diags, fmt::format("boxes of {} are not 1 x n x 4 or more", graph::to_string(boxes)));
@@ -105,8 +96,6 @@ class DetectionPostprocess final : public Operator {
 
 }  // namespace
 
-void add_operators_detection_postprocess(OperatorSet& set) {
-  set.add(std::make_unique<DetectionPostprocess>());
-}
+void add_operators_detection_postprocess(OperatorSet& set) { set.add(std::make_unique<DetectionPostprocess>()); }
 
 }  // namespace aotc::ops

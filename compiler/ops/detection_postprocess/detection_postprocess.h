@@ -10,8 +10,7 @@ namespace aotc::ops {
 
 // Under the names of the custom options.
 struct DetectionAttrs : graph::Attributes<DetectionAttrs> {
-  int32_t max_detections = 1, max_classes_per_detection = 1, detections_per_class = 100,
-          num_classes = 1;
+  int32_t max_detections = 1, max_classes_per_detection = 1, detections_per_class = 100, num_classes = 1;
   bool use_regular_nms = false;
   float nms_score_threshold = 0.0f, nms_iou_threshold = 1.0f;
   float y_scale = 1.0f, x_scale = 1.0f, h_scale = 1.0f, w_scale = 1.0f;
@@ -31,9 +30,7 @@ struct DetectionAttrs : graph::Attributes<DetectionAttrs> {
     field("w_scale", self.w_scale);
   }
   // Files may leave it out; the others have to be there.
-  static bool optional(std::string_view name) {
-    return name == "detections_per_class" || name == "use_regular_nms";
-  }
+  static bool optional(std::string_view name) { return name == "detections_per_class" || name == "use_regular_nms"; }
 };
 
 Lowered lower_detection_postprocess(const OpView& op);

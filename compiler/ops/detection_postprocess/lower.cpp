@@ -51,8 +51,7 @@ class DetectionLowering {
       });
     } else {
       score_boxes([&](const Ex& box) { return best_score(box); });
-      choose(std::min<int64_t>(a_.max_detections, boxes_),
-             [&](const Ex& box, const Ex&) { append(box); });
+      choose(std::min<int64_t>(a_.max_detections, boxes_), [&](const Ex& box, const Ex&) { append(box); });
     }
     f_.store(number_out_, 0, cast(DType::kF32, count_));
     return f_.finish();
@@ -70,9 +69,7 @@ class DetectionLowering {
     return cast(DType::kF32, load(buffer, at) - Ex(q.zero_point[0])) * tir::f32(static_cast<float>(q.scale[0]));
   }
 
-  Ex score(const Ex& box, const Ex& c) {
-    return real(1, scores_, box * width_ + c + (width_ - a_.num_classes));
-  }
+  Ex score(const Ex& box, const Ex& c) { return real(1, scores_, box * width_ + c + (width_ - a_.num_classes)); }
 
   Ex best_score(const Ex& box) {
     Ex best = f_.var("best_class", score(box, 0));
@@ -110,8 +107,8 @@ class DetectionLowering {
 
   Corners corners(const Ex& box) {
     Ex at = f_.let("corner", box * 4);
-    return {f_.let("y0", load(work_, at)), f_.let("x0", load(work_, at + 1)),
-            f_.let("y1", load(work_, at + 2)), f_.let("x1", load(work_, at + 3))};
+    return {f_.let("y0", load(work_, at)), f_.let("x0", load(work_, at + 1)), f_.let("y1", load(work_, at + 2)),
+            f_.let("x1", load(work_, at + 3))};
   }
   Ex area(const Corners& c) { return f_.let("area", (c.high_y - c.low_y) * (c.high_x - c.low_x)); }
   Ex place(const Ex& box) { return box + boxes_ * 4; }
@@ -169,9 +166,7 @@ class DetectionLowering {
   }
 
   void store_box(const Ex& to, const Ex& box) {
-    f_.loop("part", 0, 4, [&](const Ex& part) {
-      f_.store(boxes_out_, to * 4 + part, load(work_, box * 4 + part));
-    });
+    f_.loop("part", 0, 4, [&](const Ex& part) { f_.store(boxes_out_, to * 4 + part, load(work_, box * 4 + part)); });
   }
 
   // A box with its best classes, the best first.
@@ -203,9 +198,8 @@ class DetectionLowering {
       Ex at = f_.let("at", end - k);
       f_.store(scores_out_, at, load(scores_out_, at - 1));
       f_.store(classes_out_, at, load(classes_out_, at - 1));
-      f_.loop("part", 0, 4, [&](const Ex& part) {
-        f_.store(boxes_out_, at * 4 + part, load(boxes_out_, at * 4 - 4 + part));
-      });
+      f_.loop("part", 0, 4,
+              [&](const Ex& part) { f_.store(boxes_out_, at * 4 + part, load(boxes_out_, at * 4 - 4 + part)); });
     });
   }
 
@@ -213,9 +207,8 @@ class DetectionLowering {
   void insert(const Ex& box, const Ex& c, const Ex& value) {
     const int64_t most = a_.max_detections;
     Ex before = f_.var("before", 0), now = f_.let("now", count_);
-    f_.loop("i", 0, now, [&](const Ex& i) {
-      f_.if_(load(scores_out_, i) >= value, [&] { f_.assign(before, before + 1); });
-    });
+    f_.loop("i", 0, now,
+            [&](const Ex& i) { f_.if_(load(scores_out_, i) >= value, [&] { f_.assign(before, before + 1); }); });
     f_.if_(before < Ex(most), [&] {
       Ex to = f_.let("to", before), end = f_.let("end", min(now, Ex(most - 1)));
       if (most > 1) make_room(to, end);

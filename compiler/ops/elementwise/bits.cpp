@@ -35,12 +35,9 @@ Ex right(const Element& e) {
 std::span<const Row> bit_rows() {
   static const std::vector<DType> kTypes = {DType::kI32, DType::kI64};
   static const Row rows[] = {
-      {"bit_and", "bits that both have, broadcasting", 2, kTypes,
-       [](const Element& e) { return e[0] & e[1]; }},
-      {"bit_or", "bits that one has, broadcasting", 2, kTypes,
-       [](const Element& e) { return e[0] | e[1]; }},
-      {"bit_xor", "bits that one has alone, broadcasting", 2, kTypes,
-       [](const Element& e) { return e[0] ^ e[1]; }},
+      {"bit_and", "bits that both have, broadcasting", 2, kTypes, [](const Element& e) { return e[0] & e[1]; }},
+      {"bit_or", "bits that one has, broadcasting", 2, kTypes, [](const Element& e) { return e[0] | e[1]; }},
+      {"bit_xor", "bits that one has alone, broadcasting", 2, kTypes, [](const Element& e) { return e[0] ^ e[1]; }},
       {"shift_left", "a * 2^b, its low bits, broadcasting", 2, kTypes, left},
       {"shift_right_unsigned", "a / 2^b of unsigned numbers, broadcasting", 2, kTypes, right},
   };

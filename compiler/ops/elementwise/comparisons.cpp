@@ -19,8 +19,7 @@ constexpr int kHeadroom = 8;
 // What the reference compares instead of a stored value.
 int32_t scaled(const graph::TensorType& type, int64_t stored) {
   auto shifted = static_cast<int32_t>((stored - type.zero_point()) * (1 << kHeadroom));
-  return multiply_by_quantized_multiplier(
-      shifted, quantize_multiplier(static_cast<double>(type.scale())));
+  return multiply_by_quantized_multiplier(shifted, quantize_multiplier(static_cast<double>(type.scale())));
 }
 
 // Do the operands' stored values compare as what the reference makes of them?
@@ -87,22 +86,17 @@ Quantized against_constant(const OpView& op, size_t constant, Compare compare) {
 template <typename Compare>
 Quantized quantized(const OpView& op, LoweringBuilder& f, Parameters& p) {
   auto compare = [](const auto& a, const auto& b) { return Compare()(a, b); };
-  if (compare_as_stored(op))
-    return {{}, [=](const Element& e) { return compare(e[0], e[1]); }};
+  if (compare_as_stored(op)) return {{}, [=](const Element& e) { return compare(e[0], e[1]); }};
   for (size_t i = 0; i < 2; ++i)
-    if (op.constant(i) != nullptr && op.operand(i).elements() == 1)
-      return against_constant(op, i, compare);
+    if (op.constant(i) != nullptr && op.operand(i).elements() == 1) return against_constant(op, i, compare);
   auto zero = std::make_shared<std::array<size_t, 2>>();
   auto scalers = std::make_shared<std::vector<Scaler>>();
   for (size_t i = 0; i < 2; ++i) {
     (*zero)[i] = p.add(i == 0 ? "a_zero" : "b_zero", op.operand(i).zero_point());
-    scalers->emplace_back(p, i == 0 ? "a" : "b",
-                          quantize_multiplier(static_cast<double>(op.operand(i).scale())),
+    scalers->emplace_back(p, i == 0 ? "a" : "b", quantize_multiplier(static_cast<double>(op.operand(i).scale())),
                           kHeadroom);
   }
-  return {[=, &f, &p](size_t i, const Ex& x) {
-            return (*scalers)[i].emit(f, f.let("d", x - p[(*zero)[i]]));
-          },
+  return {[=, &f, &p](size_t i, const Ex& x) { return (*scalers)[i].emit(f, f.let("d", x - p[(*zero)[i]])); },
           [=](const Element& e) { return compare(e[0], e[1]); }};
 }
 
@@ -113,11 +107,7 @@ Ex plain(const Element& e) {
 
 template <typename Compare>
 Row row(std::string_view name, std::string_view summary, bool of_bool) {
-  Row r{name,
-        summary,
-        2,
-        {DType::kI8, DType::kU8, DType::kI32, DType::kI64, DType::kF32},
-        plain<Compare>};
+  Row r{name, summary, 2, {DType::kI8, DType::kU8, DType::kI32, DType::kI64, DType::kF32}, plain<Compare>};
   if (of_bool) r.types.insert(r.types.begin(), DType::kBool);
   r.truth = true;
   r.stored = Stored::kQuantized;

@@ -80,8 +80,7 @@ Ex floor_quotient(const Element& e) {
     return cast(DType::kF32, call(Intrinsic::kFloor, DType::kF64, {real}));
   }
   Truncated t(e);
-  return select(t.by_minus_one, sub_wrapping(tir::imm(e.type(), 0), e[0]),
-                t.quotient - cast(e.type(), t.rounds_up()));
+  return select(t.by_minus_one, sub_wrapping(tir::imm(e.type(), 0), e[0]), t.quotient - cast(e.type(), t.rounds_up()));
 }
 
 Ex floor_rest(const Element& e) {
@@ -112,8 +111,7 @@ Ex quotient(const Element& e) {
 int32_t inverse_of_one_plus(int32_t x) {
   auto high_mul = saturating_rounding_doubling_high_mul;
   auto shifted_left = [](int32_t v, int bits) {
-    return static_cast<int32_t>(
-        std::clamp<int64_t>(static_cast<int64_t>(v) * (1 << bits), INT32_MIN, INT32_MAX));
+    return static_cast<int32_t>(std::clamp<int64_t>(static_cast<int64_t>(v) * (1 << bits), INT32_MIN, INT32_MAX));
   };
   auto half = static_cast<int32_t>((static_cast<int64_t>(x) + INT32_MAX + 1) / 2);
   int32_t y = 1515870810 + high_mul(half, -1010580540);
@@ -123,7 +121,8 @@ int32_t inverse_of_one_plus(int32_t x) {
 
 int leading_zeros(uint32_t v) {
   int count = 0;
-  for (; count < 32 && (v & (0x80000000u >> count)) == 0; ++count) {}
+  for (; count < 32 && (v & (0x80000000u >> count)) == 0; ++count) {
+  }
   return count;
 }
 
@@ -159,7 +158,8 @@ bool verify_div(const OpView& op, Diagnostics& diags) {
     diags
         .error(op.where(), "op-quantization",
                fmt::format("the scales of div make a multiplier of {:g}, which the reference's "
-                           "arithmetic has no room for", real))
+                           "arithmetic has no room for",
+                           real))
         .help("re-quantise the model; the result's scale is far too small");
     return false;
   }
@@ -181,34 +181,35 @@ Quantized quantized_quotient(const OpView& op, LoweringBuilder& f, Parameters& p
   tir::BufferPtr inverse_shift = f.constant("inverse_shift", DType::kU8, reciprocals.shift, 1);
   tir::BufferPtr rooms = f.constant("room", DType::kU8, room, 1);
   return {{}, [=, &f, &p](const Element& e) {
-    auto wide = [](const Ex& v) { return cast(DType::kI64, v); };
-    auto high_mul = [&](const Ex& a, const Ex& b) {
-      return (wide(a) * wide(b) + tir::i64(1 << 30)) >> tir::i64(31);
-    };
-    fail_at_zero(e);
-    Ex b = f.let("divisor", e[1] - p[zero_b]);
-    Ex a = f.let("dividend", select(b < 0, p[zero_a] - e[0], e[0] - p[zero_a]));
-    Ex size = f.let("size", select(b < 0, -b, b));
-    Ex bits = f.let("bits", load(rooms, select(a < 0, -1 - a, a)));
-    Ex product = f.let("product", cast(DType::kI32, high_mul(shl_wrapping(a, bits), load(inverse, size))));
-    Ex scaled = f.let("scaled", high_mul(product, p[multiplier]));
-    Ex by = f.let("by", min(bits + load(inverse_shift, size) + p[shift], 62));
-    Ex half = select(by > 0, shl_wrapping(tir::i64(1), wide(max(by - 1, 0))) - wide(scaled < tir::i64(0)),
-                     tir::i64(0));
-    Ex y = f.let("y", (scaled + half) >> wide(by));
-    // Beyond bytes by far it is all the same.
-    Ex near = cast(DType::kI32, tir::clamp(y, tir::i64(-65536), tir::i64(65536)));
-    return emit_bound(near + p[zero], clamp);
-  }};
+            auto wide = [](const Ex& v) { return cast(DType::kI64, v); };
+            auto high_mul = [&](const Ex& a, const Ex& b) {
+              return (wide(a) * wide(b) + tir::i64(1 << 30)) >> tir::i64(31);
+            };
+            fail_at_zero(e);
+            Ex b = f.let("divisor", e[1] - p[zero_b]);
+            Ex a = f.let("dividend", select(b < 0, p[zero_a] - e[0], e[0] - p[zero_a]));
+            Ex size = f.let("size", select(b < 0, -b, b));
+            Ex bits = f.let("bits", load(rooms, select(a < 0, -1 - a, a)));
+            Ex product = f.let("product", cast(DType::kI32, high_mul(shl_wrapping(a, bits), load(inverse, size))));
+            Ex scaled = f.let("scaled", high_mul(product, p[multiplier]));
+            Ex by = f.let("by", min(bits + load(inverse_shift, size) + p[shift], 62));
+            Ex half = select(by > 0, shl_wrapping(tir::i64(1), wide(max(by - 1, 0))) - wide(scaled < tir::i64(0)),
+                             tir::i64(0));
+            Ex y = f.let("y", (scaled + half) >> wide(by));
+            // Beyond bytes by far it is all the same.
+            Ex near = cast(DType::kI32, tir::clamp(y, tir::i64(-65536), tir::i64(65536)));
+            return emit_bound(near + p[zero], clamp);
+          }};
 }
 
-std::shared_ptr<graph::AttributesBase> binary_attributes() {
-  return std::make_shared<BinaryAttrs>();
-}
+std::shared_ptr<graph::AttributesBase> binary_attributes() { return std::make_shared<BinaryAttrs>(); }
 
 Row div_row() {
-  Row r{"div", "a / b, truncated if whole; broadcasting", 2,
-        {DType::kI8, DType::kU8, DType::kI32, DType::kF32, DType::kI64}, quotient};
+  Row r{"div",
+        "a / b, truncated if whole; broadcasting",
+        2,
+        {DType::kI8, DType::kU8, DType::kI32, DType::kF32, DType::kI64},
+        quotient};
   r.stored = Stored::kQuantized;
   r.quantized = quantized_quotient;
   r.verify = verify_div;
@@ -218,16 +219,15 @@ Row div_row() {
 }
 
 Row floor_div_row() {
-  Row r{"floor_div", "a / b rounded down, broadcasting", 2, {DType::kI32, DType::kF32},
-        floor_quotient};
+  Row r{"floor_div", "a / b rounded down, broadcasting", 2, {DType::kI32, DType::kF32}, floor_quotient};
   r.verify = verify_divisor;
   r.fails = true;
   return r;
 }
 
 Row floor_mod_row() {
-  Row r{"floor_mod", "rest of a / b rounded down, broadcasting", 2,
-        {DType::kI32, DType::kI64, DType::kF32}, floor_rest};
+  Row r{
+      "floor_mod", "rest of a / b rounded down, broadcasting", 2, {DType::kI32, DType::kI64, DType::kF32}, floor_rest};
   r.verify = verify_integer_divisor;
   r.fails = true;
   return r;

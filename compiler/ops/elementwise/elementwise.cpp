@@ -6,8 +6,8 @@ namespace aotc::ops {
 
 void add_operators_elementwise(OperatorSet& set) {
   using namespace elementwise;
-  for (auto rows : {comparison_rows(), logical_rows(), arithmetic_rows(), division_rows(),
-                    function_rows(), power_rows(), rounding_rows(), bit_rows()})
+  for (auto rows : {comparison_rows(), logical_rows(), arithmetic_rows(), division_rows(), function_rows(),
+                    power_rows(), rounding_rows(), bit_rows()})
     for (const Row& row : rows) set.add(std::make_unique<RowOperator>(row));
 }
 

@@ -29,14 +29,10 @@ Ex square(const Element& e) { return e[0] * e[0]; }
 
 Ex inverse_root(const Element& e) { return f32(1.0f) / of<Intrinsic::kSqrt>(e); }
 
-Ex elu(const Element& e) {
-  return select(e[0] < f32(0.0f), of<Intrinsic::kExpm1>(e), e[0]);
-}
+Ex elu(const Element& e) { return select(e[0] < f32(0.0f), of<Intrinsic::kExpm1>(e), e[0]); }
 
 // The table of int8 is made with exp.
-Ex elu_of_table(const Element& e) {
-  return select(e[0] < f32(0.0f), of<Intrinsic::kExp>(e) - f32(1.0f), e[0]);
-}
+Ex elu_of_table(const Element& e) { return select(e[0] < f32(0.0f), of<Intrinsic::kExp>(e) - f32(1.0f), e[0]); }
 
 // The smallest stored value where there is no logarithm.
 Ex log_of_table(const Element& e) {
@@ -80,8 +76,7 @@ std::vector<float> values_of(const OpView& op, Expression expression, std::vecto
   });
   std::vector<float> y(x.size());
   auto bytes = [](std::vector<float>& v) {
-    return tir::Memory{reinterpret_cast<uint8_t*>(v.data()),
-                       static_cast<int64_t>(v.size() * sizeof(float))};
+    return tir::Memory{reinterpret_cast<uint8_t*>(v.data()), static_cast<int64_t>(v.size() * sizeof(float))};
   };
   Diagnostics diags;
   (void)tir::interpret(*f.finish(), {bytes(x), bytes(y)}, diags);
@@ -102,8 +97,7 @@ ByteFunction table(const OpView& op) {
     // Every step in float32, rounded on its own.
     float scaled = (*y)[static_cast<size_t>(q - range.min)] * inverse;
     float stored = std::round(scaled) + zero;
-    return static_cast<int64_t>(
-        std::clamp(stored, static_cast<float>(range.min), static_cast<float>(range.max)));
+    return static_cast<int64_t>(std::clamp(stored, static_cast<float>(range.min), static_cast<float>(range.max)));
   };
 }
 
@@ -117,8 +111,8 @@ Row real(std::string_view name, std::string_view summary, Expression expression)
   return r;
 }
 
-Row real_or_byte(std::string_view name, std::string_view summary,
-                 Expression expression, ByteFunction (*bytes)(const OpView&)) {
+Row real_or_byte(std::string_view name, std::string_view summary, Expression expression,
+                 ByteFunction (*bytes)(const OpView&)) {
   Row r = real(name, summary, expression);
   r.types = {DType::kI8, DType::kF32};
   r.stored = Stored::kQuantized;
@@ -128,8 +122,7 @@ Row real_or_byte(std::string_view name, std::string_view summary,
 }
 
 Row gelu_row() {
-  Row r = real_or_byte("gelu", "x times the normal distribution of x", gelu_of_float,
-                       table<gelu_of_table>);
+  Row r = real_or_byte("gelu", "x times the normal distribution of x", gelu_of_float, table<gelu_of_table>);
   r.types = {DType::kI8, DType::kU8, DType::kF32};
   r.attributes = gelu_attributes;
   return r;
@@ -143,8 +136,7 @@ QuantizedMultiplier inverse_root_multiplier(int32_t value) {
   if (value <= 1) return {std::numeric_limits<int32_t>::max(), 0};
   auto high_mul = saturating_rounding_doubling_high_mul;
   auto shifted_left = [](int32_t x, int bits) {
-    return static_cast<int32_t>(std::clamp<int64_t>(static_cast<int64_t>(x) * (1 << bits),
-                                                    INT32_MIN, INT32_MAX));
+    return static_cast<int32_t>(std::clamp<int64_t>(static_cast<int64_t>(x) * (1 << bits), INT32_MIN, INT32_MAX));
   };
   int zeros = 0;
   while ((static_cast<uint32_t>(value) << zeros) < 0x80000000u) ++zeros;
@@ -188,8 +180,7 @@ template <int64_t (*function)(const OpView&, int64_t)>
 Quantized table_of_positive(const OpView& op, LoweringBuilder& f, Parameters&) {
   int32_t zero = op.operand(0).zero_point();
   std::vector<int8_t> values;
-  for (int64_t q = zero; q <= 127; ++q)
-    values.push_back(static_cast<int8_t>(function(op, q - zero)));
+  for (int64_t q = zero; q <= 127; ++q) values.push_back(static_cast<int8_t>(function(op, q - zero)));
   tir::BufferPtr table = f.constant("table", DType::kI8, values, 1);
   return {{}, [=](const Element& e) {
             if (zero > -128) e.f.if_(e[0] < zero, [&] { e.f.fail(); });
@@ -223,8 +214,7 @@ Row atan2_row() {
 }
 
 Row rsqrt_row() {
-  Row r = root_row("rsqrt", "1 / square root of x", inverse_root,
-                   table_of_positive<inverse_root_byte>);
+  Row r = root_row("rsqrt", "1 / square root of x", inverse_root, table_of_positive<inverse_root_byte>);
   r.verify = verify_rsqrt;
   return r;
 }
@@ -233,8 +223,7 @@ Row rsqrt_row() {
 
 std::span<const Row> function_rows() {
   static const Row rows[] = {
-      real_or_byte("exp", "e to the power of x", of<Intrinsic::kExp>,
-                   table<of<Intrinsic::kExp>>),
+      real_or_byte("exp", "e to the power of x", of<Intrinsic::kExp>, table<of<Intrinsic::kExp>>),
       real_or_byte("log", "natural logarithm", of<Intrinsic::kLog>, table<log_of_table>),
       real("sin", "sine", of<Intrinsic::kSin>),
       real("cos", "cosine", of<Intrinsic::kCos>),

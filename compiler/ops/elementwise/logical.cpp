@@ -28,15 +28,12 @@ Row select_row(std::string_view name, std::string_view summary, Shapes shapes) {
 
 std::span<const Row> logical_rows() {
   static const Row rows[] = {
-      {"logical_and", "a and b, broadcasting", 2, {DType::kBool},
-       [](const Element& e) { return e[0] && e[1]; }},
-      {"logical_or", "a or b, broadcasting", 2, {DType::kBool},
-       [](const Element& e) { return e[0] || e[1]; }},
+      {"logical_and", "a and b, broadcasting", 2, {DType::kBool}, [](const Element& e) { return e[0] && e[1]; }},
+      {"logical_or", "a or b, broadcasting", 2, {DType::kBool}, [](const Element& e) { return e[0] || e[1]; }},
       {"logical_not", "not x", 1, {DType::kBool}, [](const Element& e) { return e[0] == 0; }},
       select_row("select", "a where the condition holds, else b; one condition may rule a row",
                  Shapes::kLeadingCondition),
-      select_row("select_v2", "a where the condition holds, else b; broadcasting",
-                 Shapes::kBroadcast),
+      select_row("select_v2", "a where the condition holds, else b; broadcasting", Shapes::kBroadcast),
   };
   return rows;
 }

@@ -16,8 +16,7 @@ using tir::Ex;
 
 std::vector<TypeSupport> RowOperator::types() const {
   std::vector<TypeSupport> out;
-  for (DType t : row_.types)
-    out.push_back({t, carries_scale(t) ? std::string(row_.note) : std::string()});
+  for (DType t : row_.types) out.push_back({t, carries_scale(t) ? std::string(row_.note) : std::string()});
   return out;
 }
 
@@ -53,13 +52,12 @@ Result<std::vector<graph::Shape>> RowOperator::infer(const OpView& op, Diagnosti
   for (size_t i = 1; i < given.size(); ++i) {
     graph::Shape common;
     bool fits = broadcast_shapes(shape, given[i], common);
-    if (row_.shapes == Shapes::kLeadingCondition)
-      fits = fits && common == given[1] && given[i] == given[1];
+    if (row_.shapes == Shapes::kLeadingCondition) fits = fits && common == given[1] && given[i] == given[1];
     if (!fits) {
-      bad_shape(op, diags,
-                fmt::format("shapes {} and {} do not {}", graph::to_string(op.operand(0).shape),
-                            graph::to_string(op.operand(i).shape),
-                            row_.shapes == Shapes::kBroadcast ? "broadcast" : "fit"));
+      bad_shape(
+          op, diags,
+          fmt::format("shapes {} and {} do not {}", graph::to_string(op.operand(0).shape),
+                      graph::to_string(op.operand(i).shape), row_.shapes == Shapes::kBroadcast ? "broadcast" : "fit"));
       return kFailure;
     }
     shape = common;
@@ -77,8 +75,7 @@ bool RowOperator::check_types(const OpView& op, Diagnostics& diags) const {
     diags
         .error(op.where(), "op-type",
                fmt::format("operand {} ('{}') of {} is {}; supported: {}", first,
-                           escape_for_display(op.operand_tensor(first).name), row_.name,
-                           name_of(type), all))
+                           escape_for_display(op.operand_tensor(first).name), row_.name, name_of(type), all))
         .help("'aotc ops' lists the types of every operator");
     return false;
   }
@@ -106,15 +103,12 @@ bool RowOperator::check_scales(const OpView& op, Diagnostics& diags) const {
 }
 
 Status RowOperator::verify(const OpView& op, Diagnostics& diags) const {
-  if (!check_counts(op, row_.operands, row_.operands, 1, diags) || !check_types(op, diags) ||
-      !check_scales(op, diags))
+  if (!check_counts(op, row_.operands, row_.operands, 1, diags) || !check_types(op, diags) || !check_scales(op, diags))
     return kFailure;
   return row_.verify == nullptr || row_.verify(op, diags) ? success() : Status(kFailure);
 }
 
-void RowOperator::evaluate(const OpView& op, const EvalData& data) const {
-  evaluate_lowering(op, data);
-}
+void RowOperator::evaluate(const OpView& op, const EvalData& data) const { evaluate_lowering(op, data); }
 
 Lowered RowOperator::lower_elements(const OpView& op) const {
   LoweringBuilder f(op, std::string(row_.name));
@@ -122,8 +116,7 @@ Lowered RowOperator::lower_elements(const OpView& op) const {
   for (size_t i = 0; i < row_.operands; ++i) in.push_back(f.operand(i));
   Parameters parameters;
   Quantized form;
-  if (row_.stored == Stored::kQuantized && carries_scale(op.operand(0).dtype))
-    form = row_.quantized(op, f, parameters);
+  if (row_.stored == Stored::kQuantized && carries_scale(op.operand(0).dtype)) form = row_.quantized(op, f, parameters);
   if (!parameters.empty()) parameters.load(f);
   tir::BufferPtr out = f.result();
   Broadcast nest(op.result().shape, shapes(op));

@@ -74,8 +74,7 @@ bool verify_squares(const OpView& op, Diagnostics& diags) {
   diags
       .error(op.where(), "op-quantization",
              fmt::format("result scale {:g} of {} is too small for operands of scale {:g} and {:g}",
-                         op.result().scale(), op.op.name(), op.operand(0).scale(),
-                         op.operand(1).scale()))
+                         op.result().scale(), op.op.name(), op.operand(0).scale(), op.operand(1).scale()))
       .help("re-quantise the model; the result's range does not hold the square of a difference");
   return false;
 }
@@ -90,9 +89,7 @@ Quantized quantized_squares(const OpView& op, LoweringBuilder& f, Parameters& p)
   }
   scalers->emplace_back(p, "out", quantize_multiplier(scales.out));
   size_t zero = p.add("out_zero", op.result().zero_point());
-  return {[=, &f, &p](size_t i, const Ex& x) {
-            return (*scalers)[i].emit(f, f.let("d", x - p[(*zeros)[i]]));
-          },
+  return {[=, &f, &p](size_t i, const Ex& x) { return (*scalers)[i].emit(f, f.let("d", x - p[(*zeros)[i]])); },
           [=, &f, &p](const Element& e) {
             Ex d = f.let("d", e[0] - e[1]);
             return emit_bound((*scalers)[2].emit(f, f.let("square", d * d)) + p[zero], {-128, 127});
@@ -119,8 +116,7 @@ bool verify_prelu(const OpView& op, Diagnostics& diags) {
     return bad_shape(op, diags, "the alpha of prelu must broadcast to its operand's shape");
   if (!is_byte(op.operand(0).dtype)) return true;
   Slopes slopes(op);
-  return check_multiplier(op, slopes.above, 255, diags) &&
-         check_multiplier(op, slopes.below, 255 * 255, diags);
+  return check_multiplier(op, slopes.above, 255, diags) && check_multiplier(op, slopes.below, 255 * 255, diags);
 }
 
 Quantized quantized_prelu(const OpView& op, LoweringBuilder& f, Parameters& p) {
@@ -132,15 +128,15 @@ Quantized quantized_prelu(const OpView& op, LoweringBuilder& f, Parameters& p) {
   size_t zero = p.add("out_zero", op.result().zero_point());
   IntRange range = int_range(op.result().dtype);
   ClampI32 clamp{static_cast<int32_t>(range.min), static_cast<int32_t>(range.max)};
-  return {[=, &f, &p](size_t i, const Ex& x) {
-            return f.let(i == 0 ? "x" : "alpha", x - p[i == 0 ? zero_x : zero_alpha]);
-          },
-          [=, &f, &p](const Element& e) {
-            Ex y = f.var("scaled", Ex(0));
-            f.if_(e[0] >= 0, [&] { f.assign(y, above->emit(f, e[0])); },
-                  [&] { f.assign(y, below->emit(f, f.let("product", e[0] * e[1]))); });
-            return emit_bound(y + p[zero], clamp);
-          }};
+  return {
+      [=, &f, &p](size_t i, const Ex& x) { return f.let(i == 0 ? "x" : "alpha", x - p[i == 0 ? zero_x : zero_alpha]); },
+      [=, &f, &p](const Element& e) {
+        Ex y = f.var("scaled", Ex(0));
+        f.if_(
+            e[0] >= 0, [&] { f.assign(y, above->emit(f, e[0])); },
+            [&] { f.assign(y, below->emit(f, f.let("product", e[0] * e[1]))); });
+        return emit_bound(y + p[zero], clamp);
+      }};
 }
 
 // ---------------------------------------------------------------- relu_0_to_1, bits
@@ -192,8 +188,7 @@ Row pow_row() {
 }
 
 Row relu_0_to_1_row() {
-  Row r{"relu_0_to_1", "x clamped to 0 .. 1", 1, {DType::kI8, DType::kU8, DType::kF32},
-        between_0_and_1};
+  Row r{"relu_0_to_1", "x clamped to 0 .. 1", 1, {DType::kI8, DType::kU8, DType::kF32}, between_0_and_1};
   r.stored = Stored::kQuantized;
   r.bytes = relu_byte;
   r.verify = verify_relu;
@@ -205,18 +200,26 @@ Row relu_0_to_1_row() {
 std::span<const Row> power_rows() {
   static const Row rows[] = {
       pow_row(),
-      quantized_row({"squared_difference", "(a - b)^2, broadcasting", 2,
-                     {DType::kI8, DType::kI32, DType::kF32}, squared_difference},
+      quantized_row({"squared_difference",
+                     "(a - b)^2, broadcasting",
+                     2,
+                     {DType::kI8, DType::kI32, DType::kF32},
+                     squared_difference},
                     quantized_squares, verify_squares),
-      quantized_row({"prelu", "x if x >= 0, else alpha * x; alpha broadcasts", 2,
-                     {DType::kI8, DType::kU8, DType::kF32}, prelu},
-                    quantized_prelu, verify_prelu),
+      quantized_row(
+          {"prelu", "x if x >= 0, else alpha * x; alpha broadcasts", 2, {DType::kI8, DType::kU8, DType::kF32}, prelu},
+          quantized_prelu, verify_prelu),
       relu_0_to_1_row(),
-      {"bitwise_xor", "bits that differ, broadcasting", 2,
+      {"bitwise_xor",
+       "bits that differ, broadcasting",
+       2,
        {DType::kI8, DType::kU8, DType::kI16, DType::kI32},
        [](const Element& e) { return e[0] ^ e[1]; }},
-      {"right_shift", "a / 2^b rounded down, broadcasting", 2,
-       {DType::kI8, DType::kU8, DType::kI16, DType::kI32}, shifted_right},
+      {"right_shift",
+       "a / 2^b rounded down, broadcasting",
+       2,
+       {DType::kI8, DType::kU8, DType::kI16, DType::kI32},
+       shifted_right},
   };
   return rows;
 }

@@ -21,8 +21,7 @@ Ex rounded(const Element& e) {
   Ex low = e.f.let("low", floor_of(e[0]));
   Ex above = e.f.let("above", e[0] - low);
   Ex half = e.f.let("half", low * f32(0.5f));
-  return select(above < f32(0.5f), low,
-                select(above == f32(0.5f) && half == floor_of(half), low, low + f32(1.0f)));
+  return select(above < f32(0.5f), low, select(above == f32(0.5f) && half == floor_of(half), low, low + f32(1.0f)));
 }
 
 Ex sign(const Element& e) {

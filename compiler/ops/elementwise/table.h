@@ -43,10 +43,9 @@ enum class Stored : uint8_t {
 };
 
 enum class Shapes : uint8_t {
-  kBroadcast,       // all operands; one operand gives its own shape
+  kBroadcast,        // all operands; one operand gives its own shape
   kLeadingCondition  // operand 0 has the others' shape, their first dimension only, or one element
 };
-
 
 struct Row {
   std::string_view name;
@@ -86,8 +85,6 @@ std::span<const Row> power_rows();
 std::span<const Row> rounding_rows();
 
 // Are stored values of this type quantised?
-inline bool carries_scale(DType type) {
-  return type == DType::kI8 || type == DType::kU8 || type == DType::kI16;
-}
+inline bool carries_scale(DType type) { return type == DType::kI8 || type == DType::kU8 || type == DType::kI16; }
 
 }  // namespace aotc::ops::elementwise

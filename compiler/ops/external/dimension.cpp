@@ -64,7 +64,8 @@ class DimensionParser {
       auto right = factor();
       if (!right) return right;
       int64_t out = 0;
-      if (!times && (*right == 0 || (*right == -1 && *left == INT64_MIN))) return fail(*right == 0 ? "it divides by zero" : "it is too large");
+      if (!times && (*right == 0 || (*right == -1 && *left == INT64_MIN)))
+        return fail(*right == 0 ? "it divides by zero" : "it is too large");
       if (times && __builtin_mul_overflow(*left, *right, &out)) return fail("it is too large");
       left = times ? out : *left / *right;
     }
@@ -95,8 +96,9 @@ class DimensionParser {
     while (at_ < text_.size() && inside(static_cast<unsigned char>(text_[at_]))) ++at_;
     const std::string_view word = text_.substr(begin, at_ - begin);
     if (word.empty())
-      return fail(begin < text_.size() ? fmt::format("'{}' is not expected at column {}", text_.substr(begin, 1), begin + 1)
-                                       : std::string("it ends too early"));
+      return fail(begin < text_.size()
+                      ? fmt::format("'{}' is not expected at column {}", text_.substr(begin, 1), begin + 1)
+                      : std::string("it ends too early"));
     if (std::isdigit(static_cast<unsigned char>(word[0]))) return number(word);
     return take('[') ? dimension(word) : attribute(word);
   }

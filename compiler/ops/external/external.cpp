@@ -17,17 +17,14 @@ constexpr size_t kMostSymbol = 255;
 // C99's keywords, those of C++ for headers that are read as either, and functions of the C library
 // that emitted code declares.
 constexpr std::string_view kReserved[] = {
-    "_Bool",  "_Complex", "_Imaginary", "auto",     "bool",     "break",   "case",
-    "catch",  "char",     "class",      "const",    "continue", "default", "delete",
-    "do",     "double",   "else",       "enum",     "explicit", "extern",  "false",
-    "float",  "for",      "friend",     "goto",     "if",       "inline",  "int",
-    "long",   "mutable",  "namespace",  "new",      "operator", "private", "protected",
-    "public", "register", "restrict",   "return",   "short",    "signed",  "sizeof",
-    "static", "struct",   "switch",     "template", "this",     "throw",   "true",
-    "try",    "typedef",  "typename",   "union",    "unsigned", "using",   "virtual",
-    "void",   "volatile", "while",      "main",     "memcpy",   "memset",  "memmove",
-    "memcmp", "exp",      "expf",       "tanh",     "tanhf",    "fabsf",   "floorf",
-    "roundf", "sqrtf"};
+    "_Bool",    "_Complex", "_Imaginary", "auto",      "bool",   "break",    "case",     "catch",     "char",
+    "class",    "const",    "continue",   "default",   "delete", "do",       "double",   "else",      "enum",
+    "explicit", "extern",   "false",      "float",     "for",    "friend",   "goto",     "if",        "inline",
+    "int",      "long",     "mutable",    "namespace", "new",    "operator", "private",  "protected", "public",
+    "register", "restrict", "return",     "short",     "signed", "sizeof",   "static",   "struct",    "switch",
+    "template", "this",     "throw",      "true",      "try",    "typedef",  "typename", "union",     "unsigned",
+    "using",    "virtual",  "void",       "volatile",  "while",  "main",     "memcpy",   "memset",    "memmove",
+    "memcmp",   "exp",      "expf",       "tanh",      "tanhf",  "fabsf",    "floorf",   "roundf",    "sqrtf"};
 
 class External final : public Operator {
  public:
@@ -35,8 +32,8 @@ class External final : public Operator {
   std::string_view summary() const override { return "a function given in C"; }
   std::vector<TypeSupport> types() const override {
     std::vector<TypeSupport> out;
-    for (DType t : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32,
-                    DType::kU32, DType::kI64, DType::kF32, DType::kF64})
+    for (DType t : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32,
+                    DType::kI64, DType::kF32, DType::kF64})
       out.push_back({t, ""});
     return out;
   }
@@ -66,17 +63,14 @@ class External final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     size_t operands = op.operand_count();
-    if (!check_counts(op, operands, operands, std::max<size_t>(op.op.results.size(), 1), diags))
-      return kFailure;
+    if (!check_counts(op, operands, operands, std::max<size_t>(op.op.results.size(), 1), diags)) return kFailure;
     const std::string& symbol = op.attrs<ExternalAttrs>().symbol;
     if (op.attrs<ExternalAttrs>().convention == CallingConvention::kRegistry) {
       bad_attribute(op, diags, "a function given in C is called plain, unpacked or packed, not by 'registry'");
       return kFailure;
     }
     if (is_c_symbol(symbol)) return success();
-    bad_attribute(
-        op, diags,
-        fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol)));
+    bad_attribute(op, diags, fmt::format("'{}' cannot be the name of a C function", escape_for_display(symbol)));
     return kFailure;
   }
 
@@ -84,8 +78,7 @@ class External final : public Operator {
     if (const auto& reference = op.attrs<ExternalAttrs>().reference)
       return reference->run(op.attrs<ExternalAttrs>().symbol, data);
     // Callers ask for the trait first. A made-up result would be compared as if it were right.
-    throw std::logic_error("external operator '" + op.attrs<ExternalAttrs>().symbol +
-                           "' was evaluated");
+    throw std::logic_error("external operator '" + op.attrs<ExternalAttrs>().symbol + "' was evaluated");
   }
 
   // A prototype: the call passes the operands and then the results.

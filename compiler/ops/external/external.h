@@ -24,7 +24,7 @@ class ExternalReference {
 };
 
 struct ExternalAttrs : graph::Attributes<ExternalAttrs> {
-  std::string symbol;  // a C identifier
+  std::string symbol;                                         // a C identifier
   CallingConvention convention = CallingConvention::kPacked;  // not kRegistry
   bool context = false;  // plain, unpacked: the device's context is the last argument
   bool flatten = false;  // packed: the tensors are passed with one dimension (TVM's flatten_data)

@@ -20,10 +20,8 @@ std::optional<std::vector<uint8_t>> number_bytes(const GivenNumber& number, DTyp
   if (is_float(dtype)) {
     const double value = std::holds_alternative<double>(number) ? std::get<double>(number)
                                                                 : static_cast<double>(std::get<int64_t>(number));
-    if (dtype == DType::kF64)
-      put(value);
-    else
-      put(static_cast<float>(value));
+    if (dtype == DType::kF64) put(value);
+    else put(static_cast<float>(value));
     return out;
   }
   const auto* whole = std::get_if<int64_t>(&number);
@@ -47,8 +45,8 @@ std::vector<uint8_t> bytes_as(const std::vector<From>& values) {
 
 class GivenImport : public ShapeNames {
  public:
-  GivenImport(const GivenOperator& given, const GivenOptions& options, graph::Graph& graph,
-              graph::Op& op, Diagnostics& diags)
+  GivenImport(const GivenOperator& given, const GivenOptions& options, graph::Graph& graph, graph::Op& op,
+              Diagnostics& diags)
       : given_(given), options_(options), graph_(graph), op_(op), diags_(diags) {}
 
   bool run(const std::shared_ptr<ExternalReference>& reference) {
@@ -85,12 +83,12 @@ class GivenImport : public ShapeNames {
   }
 
   bool check_tensors() {
-    auto check = [&](const char* what, const std::vector<graph::TensorId>& have,
-                     const std::vector<GivenTensor>& want) {
+    auto check = [&](const char* what, const std::vector<graph::TensorId>& have, const std::vector<GivenTensor>& want) {
       if (have.size() != want.size()) {
         error("op-operands",
               fmt::format("the operator has {} {}{}, its description {}", have.size(), what,
-                          have.size() == 1 ? "" : "s", want.size()), given_.where)
+                          have.size() == 1 ? "" : "s", want.size()),
+              given_.where)
             .help("describe all of them, in the order of the model");
         return false;
       }
@@ -127,9 +125,10 @@ class GivenImport : public ShapeNames {
         return false;
       }
       if (!number_bytes(*value, a.dtype)) {
-        error("op-attribute", fmt::format("'{}' is {}, which is no {}", escape_for_display(a.name),
-                                          std::visit([](auto v) { return fmt::format("{}", v); }, *value),
-                                          c_type_of(a.dtype)), a.where)
+        error("op-attribute",
+              fmt::format("'{}' is {}, which is no {}", escape_for_display(a.name),
+                          std::visit([](auto v) { return fmt::format("{}", v); }, *value), c_type_of(a.dtype)),
+              a.where)
             .help("describe it by a type that holds it");
         return false;
       }
@@ -148,8 +147,10 @@ class GivenImport : public ShapeNames {
       if (value && (*value < 1 || *value > kMostGivenDimension))
         problem = fmt::format("it is {}, and a dimension is at least 1", *value);
       if (!problem.empty()) {
-        error("op-shape", fmt::format("dimension '{}' of '{}': {}", escape_for_display(expression),
-                                      escape_for_display(result.name), problem), where)
+        error("op-shape",
+              fmt::format("dimension '{}' of '{}': {}", escape_for_display(expression), escape_for_display(result.name),
+                          problem),
+              where)
             .help("see \"shape\" in docs/custom-operators.md");
         return false;
       }
@@ -205,8 +206,7 @@ class GivenImport : public ShapeNames {
     }
     if (p.what == What::kScale)
       operands.push_back(add(described.name + ".scale", DType::kF32, bytes_as<float>(q.scale)));
-    else
-      operands.push_back(add(described.name + ".zero_point", DType::kI32, bytes_as<int32_t>(q.zero_point)));
+    else operands.push_back(add(described.name + ".zero_point", DType::kI32, bytes_as<int32_t>(q.zero_point)));
     return true;
   }
 
@@ -233,8 +233,8 @@ const GivenOperator* GivenOperators::find(std::string_view name) const {
 }
 
 Status import_given(const GivenOperator& given, const GivenOptions& options,
-                    const std::shared_ptr<ExternalReference>& reference, graph::Graph& graph,
-                    graph::Op& op, Diagnostics& diags) {
+                    const std::shared_ptr<ExternalReference>& reference, graph::Graph& graph, graph::Op& op,
+                    Diagnostics& diags) {
   return GivenImport(given, options, graph, op, diags).run(reference) ? success() : Status(kFailure);
 }
 

@@ -73,8 +73,8 @@ struct GivenOptions {
 // added to the graph. Reports [op-operands], [op-type], [op-attribute], [op-shape],
 // [op-quantization] at the operator.
 Status import_given(const GivenOperator& given, const GivenOptions& options,
-                    const std::shared_ptr<ExternalReference>& reference, graph::Graph& graph,
-                    graph::Op& op, Diagnostics& diags);
+                    const std::shared_ptr<ExternalReference>& reference, graph::Graph& graph, graph::Op& op,
+                    Diagnostics& diags);
 
 // The value of a sum of products of whole numbers, parentheses, NAME[i] (a dimension, from the end if
 // i is negative) and names: `name` and `dimension` know them. Nothing: `problem` says why.

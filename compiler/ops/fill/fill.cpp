@@ -32,11 +32,8 @@ class Fill final : public Operator {
   Status verify(const OpView& op, Diagnostics& diags) const override {
     bool good =
         check_rank(op, 1, 0, 0, diags) &&
-        check_type(op, 1,
-                   {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool},
-                   diags) &&
-        check_result_type(op, 0, op.operand(1).dtype, diags) &&
-        check_same_quantization(op, 1, 0, diags);
+        check_type(op, 1, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool}, diags) &&
+        check_result_type(op, 0, op.operand(1).dtype, diags) && check_same_quantization(op, 1, 0, diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -61,9 +58,7 @@ class ZerosLike final : public Operator {
  public:
   std::string_view name() const override { return "zeros_like"; }
   std::string_view summary() const override { return "zeros in the shape of a tensor"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kF32, ""}, {DType::kI32, ""}, {DType::kI64, ""}};
-  }
+  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}, {DType::kI32, ""}, {DType::kI64, ""}}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }

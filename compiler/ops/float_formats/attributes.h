@@ -14,17 +14,7 @@ namespace aotc::ops {
 
 // Letters and digits say how many bits exponent and mantissa have; `fn` has no infinities, `fnuz`
 // neither these nor a negative zero. e8m0 is a power of two.
-enum class FloatFormat : uint8_t {
-  kF16,
-  kBf16,
-  kE4m3fn,
-  kE4m3fnuz,
-  kE5m2,
-  kE5m2fnuz,
-  kE2m1,
-  kE8m0,
-  kF64
-};
+enum class FloatFormat : uint8_t { kF16, kBf16, kE4m3fn, kE4m3fnuz, kE5m2, kE5m2fnuz, kE2m1, kE8m0, kF64 };
 std::span<const std::string_view> enum_names(FloatFormat);
 
 // Of powers of two; all others round to the nearest, ties to even.

@@ -47,20 +47,13 @@ struct Layout {
 
 Layout layout_of(FloatFormat format) {
   switch (format) {
-    case FloatFormat::kE4m3fn:
-      return {8, 4, 3, 7, 0x7e, -1, 0x7f};
-    case FloatFormat::kE4m3fnuz:
-      return {8, 4, 3, 8, 0x7f, -1, 0x80};
-    case FloatFormat::kE5m2:
-      return {8, 5, 2, 15, 0x7b, 0x7c, 0x7f};
-    case FloatFormat::kE5m2fnuz:
-      return {8, 5, 2, 16, 0x7f, -1, 0x80};
-    case FloatFormat::kE2m1:
-      return {4, 2, 1, 1, 0x7, -1, -1};
-    case FloatFormat::kBf16:
-      return {16, 8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0};
-    default:
-      return {16, 5, 10, 15, 0x7bff, 0x7c00, 0x7e00};
+    case FloatFormat::kE4m3fn: return {8, 4, 3, 7, 0x7e, -1, 0x7f};
+    case FloatFormat::kE4m3fnuz: return {8, 4, 3, 8, 0x7f, -1, 0x80};
+    case FloatFormat::kE5m2: return {8, 5, 2, 15, 0x7b, 0x7c, 0x7f};
+    case FloatFormat::kE5m2fnuz: return {8, 5, 2, 16, 0x7f, -1, 0x80};
+    case FloatFormat::kE2m1: return {4, 2, 1, 1, 0x7, -1, -1};
+    case FloatFormat::kBf16: return {16, 8, 7, 127, 0x7f7f, 0x7f80, 0x7fc0};
+    default: return {16, 5, 10, 15, 0x7bff, 0x7c00, 0x7e00};
   }
 }
 
@@ -92,8 +85,7 @@ Ex decode(FunctionBuilder& f, const Ex& stored, FloatFormat format) {
   Ex unit = from_bits((max(exponent, 1) + (127 - l.bias - l.mantissa)) << 23);
   Ex value = f.let("value", cast(DType::kF32, whole) * unit);
   if (l.infinity >= 0)
-    value = select(magnitude < l.infinity, value,
-                   from_bits(select(magnitude == l.infinity, kInfinity, kNaN)));
+    value = select(magnitude < l.infinity, value, from_bits(select(magnitude == l.infinity, kInfinity, kNaN)));
   value = select(code >= sign, value * f32(-1.0f), value);
   if (l.nan < 0 || l.infinity >= 0) return value;
   return select((l.nan < sign ? magnitude : code) == l.nan, from_bits(kNaN), value);
@@ -156,9 +148,7 @@ class FloatConversion : public UnaryElementwise {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<FloatFormatAttrs>();
   }
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    evaluate_lowering(op, data);
-  }
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 };
 
 class FloatDecode final : public FloatConversion {
@@ -193,9 +183,8 @@ class FloatEncode final : public FloatConversion {
                : Status(kFailure);
   }
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return lower_unary(op, "float_encode", [&](FunctionBuilder& f, const Ex& x) {
-      return encode(f, x, op.attrs<FloatFormatAttrs>());
-    });
+    return lower_unary(op, "float_encode",
+                       [&](FunctionBuilder& f, const Ex& x) { return encode(f, x, op.attrs<FloatFormatAttrs>()); });
   }
 };
 
@@ -209,9 +198,8 @@ class FloatRound final : public FloatConversion {
       bad_attribute(op, diags, "every f32 is an f64");
       return kFailure;
     }
-    return check_type(op, 0, {DType::kF32}, diags) && check_result_type(op, 0, DType::kF32, diags)
-               ? success()
-               : Status(kFailure);
+    return check_type(op, 0, {DType::kF32}, diags) && check_result_type(op, 0, DType::kF32, diags) ? success()
+                                                                                                   : Status(kFailure);
   }
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     const auto& attrs = op.attrs<FloatFormatAttrs>();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // fully_connected_blocks: float rows times weights of 4 bits, of which every block of a row has a scale of its own. The
-// one thing to know: this is LiteRT's arithmetic to the bit. A row is quantised with a zero point when it is known, a block is
-// a sum of integers, and what is added in float32 is blocks, from the first on; the zero point is taken off behind that.
+// one thing to know: this is LiteRT's arithmetic to the bit. A row is quantised with a zero point when it is known, a
+// block is a sum of integers, and what is added in float32 is blocks, from the first on; the zero point is taken off
+// behind that.
 #include <algorithm>
 #include <cmath>
 
@@ -64,7 +65,8 @@ class FullyConnectedBlocks final : public Operator {
     for (float scale : op.constant(kBlockScales)->to_vector<float>())
       if (!(scale >= 0) || !std::isfinite(scale)) {
         diags
-            .error(op.where(), "op-quantization", fmt::format("a block has scale {}, which is no positive number", scale))
+            .error(op.where(), "op-quantization",
+                   fmt::format("a block has scale {}, which is no positive number", scale))
             .help("quantise the model again");
         return kFailure;
       }
@@ -83,8 +85,9 @@ class FullyConnectedBlocks final : public Operator {
     if (!check_type(op, kBlockBias, {DType::kF32}, diags)) return false;
     const graph::Shape wanted = {op.operand(kBlockWeights).shape[0]};
     return op.operand(kBlockBias).shape == wanted ||
-           bad_shape(op, diags, fmt::format("the bias is {}, not {}", graph::to_string(op.operand(kBlockBias).shape),
-                                            graph::to_string(wanted)));
+           bad_shape(op, diags,
+                     fmt::format("the bias is {}, not {}", graph::to_string(op.operand(kBlockBias).shape),
+                                 graph::to_string(wanted)));
   }
 };
 
@@ -110,8 +113,8 @@ Lowered FullyConnectedBlocks::lower(const OpView& op, const TargetInfo&) const {
   const auto& attrs = op.attrs<FullyConnectedAttrs>();
   LoweringBuilder f(op, "fully_connected_blocks");
   BufferPtr in = f.operand(kRows);
-  BufferPtr weights = f.constant("weights", DType::kI8, pack_nibbles(op.constant(kBlockWeights)->to_vector<int8_t>(),
-                                                                     units, depth, 1));
+  BufferPtr weights =
+      f.constant("weights", DType::kI8, pack_nibbles(op.constant(kBlockWeights)->to_vector<int8_t>(), units, depth, 1));
   BufferPtr scales = f.operand(kBlockScales);
   std::vector<float> biases(static_cast<size_t>(units), 0.0f);
   if (op.has_operand(kBlockBias)) biases = op.constant(kBlockBias)->to_vector<float>();
@@ -129,8 +132,8 @@ Lowered FullyConnectedBlocks::lower(const OpView& op, const TargetInfo&) const {
         Ex sum = f.var("sum", 0), at = f.let("at", b * block), w = f.let("w", (first + b) * (block / 2));
         f.loop("k", 0, block / 2, [&](const Ex& k) {
           Ex both = f.let("both", load(weights, w + k)), x = f.let("x", at + k * 2);
-          f.assign(sum, sum + (shl_wrapping(both, 28) >> 28) * load(quantised, x) +
-                            (both >> 4) * load(quantised, x + 1));
+          f.assign(sum,
+                   sum + (shl_wrapping(both, 28) >> 28) * load(quantised, x) + (both >> 4) * load(quantised, x + 1));
         });
         f.assign(total, total + cast(DType::kF32, sum) * load(scales, first + b));
       });

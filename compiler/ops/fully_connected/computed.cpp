@@ -64,13 +64,19 @@ class ComputedFullyConnected final : public Operator {
     auto first = [&](const Ex& at, int64_t total, int64_t block) {
       return total % block == 0 ? at : min(at, Ex(total - block));
     };
-    f.loop("r", 0, rows, [&](Ex r) {
-      Ex row = f.let("row", first(r, rows, block_rows));
-      f.loop("u", 0, units, [&](Ex u) {
-        Ex unit = f.let("unit", first(u, units, block_units));
-        emit_tile(f, sums, {row, unit, block_rows, block_units, units, depth});
-      }, block_units);
-    }, block_rows);
+    f.loop(
+        "r", 0, rows,
+        [&](Ex r) {
+          Ex row = f.let("row", first(r, rows, block_rows));
+          f.loop(
+              "u", 0, units,
+              [&](Ex u) {
+                Ex unit = f.let("unit", first(u, units, block_units));
+                emit_tile(f, sums, {row, unit, block_rows, block_units, units, depth});
+              },
+              block_units);
+        },
+        block_rows);
     f.algorithm("tiles");
     f.choice("rows", block_rows);
     f.choice("units", block_units);

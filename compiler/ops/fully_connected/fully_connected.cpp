@@ -18,26 +18,27 @@ namespace aotc::ops {
 Requantization fully_connected_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t units = op.operand(1).shape[0];
   const RoundingRule rule = op.attrs<FullyConnectedAttrs>().rounding;
-  return {conv_scales(op.operand(0), op.operand(1), op.result(), units, rule, false), std::move(ranges),
-          rounding_of(rule, Rounding::kSingle), op.result().zero_point(),
-          quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result()), op.graph.open_constants};
+  return {conv_scales(op.operand(0), op.operand(1), op.result(), units, rule, false),
+          std::move(ranges),
+          rounding_of(rule, Rounding::kSingle),
+          op.result().zero_point(),
+          quantized_clamp(op.attrs<FullyConnectedAttrs>().activation, op.result()),
+          op.graph.open_constants};
 }
 
 WideScaling fully_connected_wide_scaling(const OpView& op) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int32_t zero = op.operand(1).zero_point();
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  return wide_scaling(op, units, WideRounding::kReal, op.attrs<FullyConnectedAttrs>().activation,
-                      [&](int64_t u) {
-                        std::vector<int32_t> row(w.begin() + u * depth, w.begin() + (u + 1) * depth);
-                        for (int32_t& v : row) v -= zero;
-                        return row;
-                      });
+  return wide_scaling(op, units, WideRounding::kReal, op.attrs<FullyConnectedAttrs>().activation, [&](int64_t u) {
+    std::vector<int32_t> row(w.begin() + u * depth, w.begin() + (u + 1) * depth);
+    for (int32_t& v : row) v -= zero;
+    return row;
+  });
 }
 
 Result<std::vector<graph::Shape>> infer_fully_connected(const OpView& op, Diagnostics& diags) {
-  if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) ||
-      !check_rank(op, 0, 1, 8, diags))
+  if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) || !check_rank(op, 0, 1, 8, diags))
     return kFailure;
   return fully_connected_shape(op, diags);
 }
@@ -47,11 +48,10 @@ Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagno
   const graph::Shape& w = op.operand(1).shape;
   bool keep = op.attrs<FullyConnectedAttrs>().keep_num_dims;
   int64_t elements = graph::element_count(in);
-  if (w[0] < 1 || w[1] < 1 || elements < 1 || elements % w[1] != 0 ||
-      (keep && in.back() != w[1])) {
+  if (w[0] < 1 || w[1] < 1 || elements < 1 || elements % w[1] != 0 || (keep && in.back() != w[1])) {
     bad_shape(op, diags,
-              fmt::format("an input of {} does not divide into rows for weights {}",
-                          graph::to_string(in), graph::to_string(w)));
+              fmt::format("an input of {} does not divide into rows for weights {}", graph::to_string(in),
+                          graph::to_string(w)));
     return kFailure;
   }
   if (!keep) return std::vector<graph::Shape>{{elements / w[1], w[0]}};
@@ -93,9 +93,7 @@ class FullyConnected final : public Operator, public HasUnits {
     return good ? success() : Status(kFailure);
   }
 
-  int64_t macs(const OpView& op) const override {
-    return op.result().elements() * op.operand(1).shape[1];
-  }
+  int64_t macs(const OpView& op) const override { return op.result().elements() * op.operand(1).shape[1]; }
 
   bool takes_addition(const OpView& op) const override {
     return op.operand(0).dtype == DType::kF32 && !is_hybrid(op) && !op.has_operand(2);
@@ -119,8 +117,7 @@ class FullyConnected final : public Operator, public HasUnits {
     return flow;
   }
   // Rows stay rows.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
   }
 
@@ -132,8 +129,7 @@ class FullyConnected final : public Operator, public HasUnits {
                : ChannelFlow::kOpaque;
   }
 
-  ChannelRanges channel_ranges(const OpView& op,
-                               const std::vector<ChannelRanges>& operands) const override {
+  ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
     return sum_channel_ranges(op, fully_connected_scaling(op, {}), operands[0], false);
   }
 
@@ -151,9 +147,7 @@ class FullyConnected final : public Operator, public HasUnits {
     }
   }
 
-  Lowered lower(const OpView& op, const TargetInfo& target) const override {
-    return lower_fully_connected(op, target);
-  }
+  Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_fully_connected(op, target); }
 
   bool sums_pieces(const OpView& op, int64_t pieces) const override {
     const int64_t depth = op.operand(1).shape[1];
@@ -164,7 +158,6 @@ class FullyConnected final : public Operator, public HasUnits {
   }
 
  private:
-
   static bool check_scales(const OpView& op, Diagnostics& diags) {
     return op.attrs<FullyConnectedAttrs>().rounding == RoundingRule::kLitert ||
            check_even_scales(op, fully_connected_scaling(op, {}).scales, diags);
@@ -191,17 +184,16 @@ class FullyConnected final : public Operator, public HasUnits {
       auto largest = static_cast<double>(std::max(std::abs(low), std::abs(high)));
       if (largest * real < kLimit) continue;
       diags
-          .error(op.where(), "op-quantization",
-                 fmt::format("the scaled sums of output {} reach {:g}, which is no number of 32 bits",
-                             u, largest * real))
+          .error(
+              op.where(), "op-quantization",
+              fmt::format("the scaled sums of output {} reach {:g}, which is no number of 32 bits", u, largest * real))
           .help("the reference result is undefined for such a layer; re-quantise the model");
       return false;
     }
     return true;
   }
 
-  static void evaluate_float(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
-                             int64_t depth) {
+  static void evaluate_float(const OpView& op, const EvalData& data, int64_t rows, int64_t units, int64_t depth) {
     auto x = data.in<float>(0);
     auto w = data.in<float>(1);
     auto out = data.out<float>();
@@ -216,8 +208,7 @@ class FullyConnected final : public Operator, public HasUnits {
       }
   }
 
-  static void evaluate_int8(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
-                            int64_t depth) {
+  static void evaluate_int8(const OpView& op, const EvalData& data, int64_t rows, int64_t units, int64_t depth) {
     auto x = data.in<int8_t>(0);
     std::vector<int16_t> w = centred_weights(op);
     auto out = data.out<int8_t>();
@@ -227,15 +218,12 @@ class FullyConnected final : public Operator, public HasUnits {
       for (int64_t u = 0; u < units; ++u) {
         int32_t sum = bias_at(op, u);
         for (int64_t k = 0; k < depth; ++k)
-          sum += (x[static_cast<size_t>(r * depth + k)] - zero_x) *
-                 w[static_cast<size_t>(u * depth + k)];
-        out[static_cast<size_t>(r * units + u)] =
-            static_cast<int8_t>(scaling.apply(sum, static_cast<size_t>(u)));
+          sum += (x[static_cast<size_t>(r * depth + k)] - zero_x) * w[static_cast<size_t>(u * depth + k)];
+        out[static_cast<size_t>(r * units + u)] = static_cast<int8_t>(scaling.apply(sum, static_cast<size_t>(u)));
       }
   }
 
-  static void evaluate_int16(const OpView& op, const EvalData& data, int64_t rows, int64_t units,
-                             int64_t depth) {
+  static void evaluate_int16(const OpView& op, const EvalData& data, int64_t rows, int64_t units, int64_t depth) {
     auto x = data.in<int16_t>(0);
     auto w = data.in<int8_t>(1);
     auto out = data.out<int16_t>();
@@ -246,8 +234,7 @@ class FullyConnected final : public Operator, public HasUnits {
         int64_t sum = wide_bias_at(op, u);
         for (int64_t k = 0; k < depth; ++k)
           sum += x[static_cast<size_t>(r * depth + k)] * (w[static_cast<size_t>(u * depth + k)] - zero_w);
-        out[static_cast<size_t>(r * units + u)] =
-            static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(u)));
+        out[static_cast<size_t>(r * units + u)] = static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(u)));
       }
   }
 };

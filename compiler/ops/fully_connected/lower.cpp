@@ -32,14 +32,11 @@ class FullyConnectedLowering {
         activation_(op.attrs<FullyConnectedAttrs>().activation) {
     // Larger blocks would not fit any CPU's registers.
     constexpr int64_t kMostBlock = 8, kMostUnroll = 64;
-    block_rows_ = target.wish("rows", std::min<int64_t>(target.gemm_pixels, rows_), 1,
-                              std::min(kMostBlock, rows_));
+    block_rows_ = target.wish("rows", std::min<int64_t>(target.gemm_pixels, rows_), 1, std::min(kMostBlock, rows_));
     // A single row has few accumulators: registers are left for several steps at once.
-    unroll_ = unroll_for(depth_, target.wish("unroll", block_rows_ == 1 ? 4 : target.gemm_unroll, 1,
-                                             kMostUnroll));
-    block_units_ =
-        target.wish("units", std::min<int64_t>(block_rows_ == 1 ? 4 : target.gemm_channels, units_),
-                    1, std::min(kMostBlock, units_));
+    unroll_ = unroll_for(depth_, target.wish("unroll", block_rows_ == 1 ? 4 : target.gemm_unroll, 1, kMostUnroll));
+    block_units_ = target.wish("units", std::min<int64_t>(block_rows_ == 1 ? 4 : target.gemm_channels, units_), 1,
+                               std::min(kMostBlock, units_));
   }
 
   Lowered run() {
@@ -69,9 +66,8 @@ class FullyConnectedLowering {
     if (is_float_) {
       std::vector<float> bias;
       for (int64_t u = 0; u < units_; ++u) bias.push_back(float_bias_at(op_, u));
-      weights_ = f_.constant(
-          "weights", DType::kF32,
-          pack_weights(op_.constant(1)->to_vector<float>(), units_, depth_, block_units_));
+      weights_ = f_.constant("weights", DType::kF32,
+                             pack_weights(op_.constant(1)->to_vector<float>(), units_, depth_, block_units_));
       bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }
@@ -97,8 +93,7 @@ class FullyConnectedLowering {
   void publish_rows() {
     if (rows_ == block_rows_) return;
     PixelBytes bytes{depth_ * size_of(in_->dtype), units_ * size_of(out_->dtype)};
-    if (auto order = pointwise_order(rows_, block_rows_, bytes, false, true))
-      f_.publish(std::move(*order));
+    if (auto order = pointwise_order(rows_, block_rows_, bytes, false, true)) f_.publish(std::move(*order));
   }
 
   // The first index of the tile that starts at `at`, moved back at the end so that it fits.
@@ -119,9 +114,8 @@ class FullyConnectedLowering {
     tile.nibbles = nibbles_;
     // u is a multiple of the block, so tile number * (depth * block) is u * depth.
     tile.weights_base = f_.let("wi", u * (nibbles_ ? nibble_bytes(depth_) : depth_));
-    std::vector<Ex> acc = emit_gemm_tile(f_, tile, [&](int64_t, int64_t c) {
-      return is_float_ ? tir::f32(0.0f) : load(bias_, unit + c);
-    });
+    std::vector<Ex> acc = emit_gemm_tile(
+        f_, tile, [&](int64_t, int64_t c) { return is_float_ ? tir::f32(0.0f) : load(bias_, unit + c); });
     Ex base = f_.let("to", row * units_ + unit);
     for (int64_t c = 0; c < block_units_; ++c) {
       Requantizer::Channel scale;

@@ -44,7 +44,8 @@ std::optional<Lowered> lower_by_kernel(const OpView& op, const QuadGemv& plan, c
     emit_quad_starts(f, plan, starts, in, row);
     f.run(quads, {address(stream, 0), address(in, row), address(out, r * units), address(starts, 0)});
     if (rest)
-      f.run(quads, {address(stream, last_at), address(in, row), address(out, r * units + (units - tile)), address(starts, 0)});
+      f.run(quads,
+            {address(stream, last_at), address(in, row), address(out, r * units + (units - tile)), address(starts, 0)});
   });
   f.algorithm("quads");
   f.choice("group", plan.group);
@@ -68,8 +69,7 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
   if (auto fit = fit_quad_kernel(*plan, units, scaling, of_lines, target))
     if (asked || fit->kernel.cost(*plan, units, target) < plain_row_cost(units, depth, target))
       return lower_by_kernel(op, *plan, *fit, of_lines);
-  if (!asked && quad_cost(*plan, units, target) * 9 / 8 >= plain_row_cost(units, depth, target))
-    return std::nullopt;
+  if (!asked && quad_cost(*plan, units, target) * 9 / 8 >= plain_row_cost(units, depth, target)) return std::nullopt;
 
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);
@@ -90,8 +90,7 @@ std::optional<Lowered> lower_fully_connected_quad(const OpView& op, const Target
           std::vector<Ex> acc = emit_quad_tile(f, *plan, buffers, in, row, base, unit);
           for (int64_t c = 0; c < kUnits; ++c) {
             Requantizer::Channel scale = requantizer.prepare(f, unit + c);
-            f.store(out, r * units + unit + c,
-                    requantizer.emit(f, acc[static_cast<size_t>(c)], scale));
+            f.store(out, r * units + unit + c, requantizer.emit(f, acc[static_cast<size_t>(c)], scale));
           }
         },
         QuadGemv::kUnits);

@@ -30,21 +30,20 @@ class DynamicUpdateSlice final : public Operator {
     if (!check_counts(op, 3, 3, 1, diags) || !check_rank(op, 2, 1, 1, diags)) return kFailure;
     const graph::Shape& whole = op.operand(0).shape;
     const graph::Shape& part = op.operand(1).shape;
-    bool fits = whole.size() == part.size() && !whole.empty() &&
-                op.operand(2).shape[0] == static_cast<int64_t>(whole.size());
+    bool fits =
+        whole.size() == part.size() && !whole.empty() && op.operand(2).shape[0] == static_cast<int64_t>(whole.size());
     for (size_t i = 0; fits && i < whole.size(); ++i) fits = part[i] <= whole[i];
     if (fits) return std::vector<graph::Shape>{whole};
-    bad_shape(op, diags, fmt::format("a box of shape {} at {} indices does not fit into shape {}",
-                                     graph::to_string(part), op.operand(2).shape[0],
-                                     graph::to_string(whole)));
+    bad_shape(op, diags,
+              fmt::format("a box of shape {} at {} indices does not fit into shape {}", graph::to_string(part),
+                          op.operand(2).shape[0], graph::to_string(whole)));
     return kFailure;
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const size_t moved[] = {0, 1};
-    return check_moves(op, moved, diags) && check_type(op, 2, {DType::kI32, DType::kI64}, diags)
-               ? success()
-               : Status(kFailure);
+    return check_moves(op, moved, diags) && check_type(op, 2, {DType::kI32, DType::kI64}, diags) ? success()
+                                                                                                 : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -78,9 +77,7 @@ class DynamicUpdateSlice final : public Operator {
     return {op.operand(1).shape, strides_of(op.operand(0).shape), strides_of(op.operand(1).shape), 0, 0};
   }
   // Where the box may begin at most.
-  static int64_t room(const OpView& op, size_t dim) {
-    return op.operand(0).shape[dim] - op.operand(1).shape[dim];
-  }
+  static int64_t room(const OpView& op, size_t dim) { return op.operand(0).shape[dim] - op.operand(1).shape[dim]; }
 };
 
 }  // namespace

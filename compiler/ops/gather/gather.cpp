@@ -27,9 +27,7 @@ class Gather final : public Operator {
   std::string_view summary() const override { return "slices along an axis, by their indices"; }
   std::vector<TypeSupport> types() const override { return movable_types(); }
   Traits traits() const override { return {.may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<GatherAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<GatherAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -37,9 +35,7 @@ class Gather final : public Operator {
     if (!check_counts(op, 2, 2, 1, diags) || !positions(op, axis, batch, diags)) return kFailure;
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& indices = op.operand(1).shape;
-    auto at = [](const graph::Shape& s, size_t i) {
-      return s.begin() + static_cast<std::ptrdiff_t>(i);
-    };
+    auto at = [](const graph::Shape& s, size_t i) { return s.begin() + static_cast<std::ptrdiff_t>(i); };
     graph::Shape shape(in.begin(), at(in, axis));
     shape.insert(shape.end(), at(indices, batch), indices.end());
     shape.insert(shape.end(), at(in, axis + 1), in.end());
@@ -48,8 +44,7 @@ class Gather final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const size_t moved[] = {0};
-    return check_moves(op, moved, diags) && check_indices(op, Sizes(op).tuples, diags) ? success()
-                                                                                      : Status(kFailure);
+    return check_moves(op, moved, diags) && check_indices(op, Sizes(op).tuples, diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -73,8 +68,8 @@ class Gather final : public Operator {
     tir::BufferPtr in = f.operand(0), indices = f.operand(1), out = f.result();
     f.loop("batch", 0, s.batches, [&](tir::Ex batch) {
       f.loop("i", 0, s.each, [&](tir::Ex i) {
-        tir::Ex from = f.let("from", batch * (s.outer * s.axis * s.inner) +
-                                         emit_offset(f, op, indices, s.tuples, batch * s.each + i));
+        tir::Ex from = f.let(
+            "from", batch * (s.outer * s.axis * s.inner) + emit_offset(f, op, indices, s.tuples, batch * s.each + i));
         tir::Ex to = f.let("to", (batch * (s.outer * s.each) + i) * s.inner);
         f.loop("o", 0, s.outer, [&](tir::Ex o) {
           emit_run(f, out, to + o * (s.each * s.inner), in, from + o * (s.axis * s.inner), s.inner);
@@ -106,24 +101,20 @@ class Gather final : public Operator {
     const auto& attrs = op.attrs<GatherAttrs>();
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& indices = op.operand(1).shape;
-    auto within = [](int32_t value, size_t most) {
-      return value >= 0 && static_cast<size_t>(value) <= most;
-    };
+    auto within = [](int32_t value, size_t most) { return value >= 0 && static_cast<size_t>(value) <= most; };
     bool good = attrs.axis >= 0 && static_cast<size_t>(attrs.axis) < in.size() &&
-                within(attrs.batch_dims, static_cast<size_t>(attrs.axis)) &&
-                within(attrs.batch_dims, indices.size());
+                within(attrs.batch_dims, static_cast<size_t>(attrs.axis)) && within(attrs.batch_dims, indices.size());
     if (!good)
-      return bad_attribute(
-          op, diags,
-          fmt::format("axis {} and {} batch dimensions of shapes {} and {}", attrs.axis,
-                      attrs.batch_dims, graph::to_string(in), graph::to_string(indices)));
+      return bad_attribute(op, diags,
+                           fmt::format("axis {} and {} batch dimensions of shapes {} and {}", attrs.axis,
+                                       attrs.batch_dims, graph::to_string(in), graph::to_string(indices)));
     axis = static_cast<size_t>(attrs.axis);
     batch = static_cast<size_t>(attrs.batch_dims);
     for (size_t i = 0; i < batch; ++i)
       if (in[i] != indices[i])
         return bad_shape(op, diags,
-                         fmt::format("shapes {} and {} differ in batch dimension {}",
-                                     graph::to_string(in), graph::to_string(indices), i));
+                         fmt::format("shapes {} and {} differ in batch dimension {}", graph::to_string(in),
+                                     graph::to_string(indices), i));
     return true;
   }
 };
@@ -139,8 +130,7 @@ class EmbeddingLookup final : public Operator {
   }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) ||
-        !check_rank(op, 1, 2, 64, diags))
+    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) || !check_rank(op, 1, 2, 64, diags))
       return kFailure;
     graph::Shape shape = op.operand(1).shape;
     shape[0] = op.operand(0).shape[0];
@@ -176,9 +166,7 @@ class EmbeddingLookup final : public Operator {
   }
 
  private:
-  static int64_t row_of(const OpView& op) {
-    return product(op.operand(1).shape, 1, op.operand(1).shape.size());
-  }
+  static int64_t row_of(const OpView& op) { return product(op.operand(1).shape, 1, op.operand(1).shape.size()); }
   static Tuples tuples_of(const OpView& op) { return {0, {op.operand(1).shape[0]}, {row_of(op)}}; }
 };
 

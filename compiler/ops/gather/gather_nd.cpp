@@ -41,8 +41,8 @@ bool check_tuples(const OpView& op, size_t indices, const graph::Shape& whole, D
   if (!check_rank(op, indices, 1, 64, diags)) return false;
   int64_t each = op.operand(indices).shape.back();
   if (!whole.empty() && each >= 0 && each <= static_cast<int64_t>(whole.size())) return true;
-  return bad_shape(op, diags, fmt::format("tuples of {} indices into a tensor of shape {}", each,
-                                          graph::to_string(whole)));
+  return bad_shape(op, diags,
+                   fmt::format("tuples of {} indices into a tensor of shape {}", each, graph::to_string(whole)));
 }
 
 // Their shape, without the tuples, and what the tuples leave of `whole`.
@@ -63,15 +63,13 @@ class GatherNd final : public Operator {
   }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_tuples(op, 1, op.operand(0).shape, diags))
-      return kFailure;
+    if (!check_counts(op, 2, 2, 1, diags) || !check_tuples(op, 1, op.operand(0).shape, diags)) return kFailure;
     return std::vector<graph::Shape>{slices_shape(op.operand(1).shape, op.operand(0).shape)};
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const size_t moved[] = {0};
-    bool good = check_moves(op, moved, diags) &&
-                check_indices(op, NdSlices(op, 1, op.operand(0).shape).tuples, diags);
+    bool good = check_moves(op, moved, diags) && check_indices(op, NdSlices(op, 1, op.operand(0).shape).tuples, diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -107,8 +105,9 @@ class ScatterNd final : public Operator {
   std::string_view name() const override { return "scatter_nd"; }
   std::string_view summary() const override { return "slices added to zeros, by tuples of indices"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "wraps around"},  {DType::kF32, ""}, {DType::kI32, "wraps around"},
-            {DType::kI64, "wraps around"}, {DType::kU8, "wraps around"}, {DType::kBool, "or"}};
+    return {{DType::kI8, "wraps around"},  {DType::kF32, ""},
+            {DType::kI32, "wraps around"}, {DType::kI64, "wraps around"},
+            {DType::kU8, "wraps around"},  {DType::kBool, "or"}};
   }
   Traits traits() const override { return {.may_fail = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -121,19 +120,19 @@ class ScatterNd final : public Operator {
     bool possible = std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d >= 0 && d <= INT32_MAX; });
     if (possible && slices_shape(op.operand(0).shape, shape) == op.operand(1).shape)
       return std::vector<graph::Shape>{shape};
-    bad_shape(op, diags, fmt::format("indices {} and updates {} do not fit a result of shape {}",
-                                     graph::to_string(op.operand(0).shape),
-                                     graph::to_string(op.operand(1).shape), graph::to_string(shape)));
+    bad_shape(
+        op, diags,
+        fmt::format("indices {} and updates {} do not fit a result of shape {}", graph::to_string(op.operand(0).shape),
+                    graph::to_string(op.operand(1).shape), graph::to_string(shape)));
     return kFailure;
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 1, {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8, DType::kBool},
-                           diags) &&
-                check_result_type(op, 0, op.operand(1).dtype, diags) &&
-                (is_whole(op) || check_same_quantization(op, 1, 0, diags)) &&
-                check_type(op, 0, {DType::kI32}, diags) &&
-                check_indices(op, NdSlices(op, 0, op.result().shape).tuples, diags);
+    bool good =
+        check_type(op, 1, {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8, DType::kBool}, diags) &&
+        check_result_type(op, 0, op.operand(1).dtype, diags) &&
+        (is_whole(op) || check_same_quantization(op, 1, 0, diags)) && check_type(op, 0, {DType::kI32}, diags) &&
+        check_indices(op, NdSlices(op, 0, op.result().shape).tuples, diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -143,8 +142,7 @@ class ScatterNd final : public Operator {
     auto offsets = offsets_of(op, data, s.tuples);
     if (!offsets) return;
     if (op.result().dtype == DType::kF32) {
-      add_slices(*offsets, s.slice, data.in<float>(1), data.out<float>(),
-                 [](float a, float b) { return a + b; });
+      add_slices(*offsets, s.slice, data.in<float>(1), data.out<float>(), [](float a, float b) { return a + b; });
       return;
     }
     std::vector<int64_t> updates = widen(op.operand(1).dtype, data.operands[1]);

@@ -27,12 +27,12 @@ bool check_indices(const OpView& op, const Tuples& tuples, Diagnostics& diags, b
   return true;
 }
 
-std::optional<std::vector<int64_t>> offsets_of(const OpView& op, const EvalData& data,
-                                               const Tuples& tuples) {
+std::optional<std::vector<int64_t>> offsets_of(const OpView& op, const EvalData& data, const Tuples& tuples) {
   size_t each = tuples.sizes.size();
   const graph::TensorType& type = op.operand(tuples.operand);
-  if (each == 0) return std::vector<int64_t>(static_cast<size_t>(graph::element_count(
-                     graph::Shape(type.shape.begin(), type.shape.end() - 1))), 0);
+  if (each == 0)
+    return std::vector<int64_t>(
+        static_cast<size_t>(graph::element_count(graph::Shape(type.shape.begin(), type.shape.end() - 1))), 0);
   std::vector<int64_t> values = widen(type.dtype, data.operands[tuples.operand]), out;
   for (size_t i = 0; i < values.size(); ++i) {
     if (values[i] < 0 || values[i] >= tuples.sizes[i % each]) return std::nullopt;
@@ -42,16 +42,15 @@ std::optional<std::vector<int64_t>> offsets_of(const OpView& op, const EvalData&
   return out;
 }
 
-Ex emit_offset(LoweringBuilder& f, const OpView& op, const tir::BufferPtr& indices,
-               const Tuples& tuples, const Ex& tuple) {
+Ex emit_offset(LoweringBuilder& f, const OpView& op, const tir::BufferPtr& indices, const Tuples& tuples,
+               const Ex& tuple) {
   Ex offset = 0;
   auto each = static_cast<int64_t>(tuples.sizes.size());
   for (int64_t j = 0; j < each; ++j) {
     auto at = static_cast<size_t>(j);
     Ex index = f.let("index", load(indices, tuple * each + j));
     if (op.constant(tuples.operand) == nullptr)
-      f.if_(index < tir::imm(index.type(), 0) || index >= tir::imm(index.type(), tuples.sizes[at]),
-            [&] { f.fail(); });
+      f.if_(index < tir::imm(index.type(), 0) || index >= tir::imm(index.type(), tuples.sizes[at]), [&] { f.fail(); });
     offset = offset + (index.type() == DType::kI32 ? index : cast(DType::kI32, index)) * tuples.strides[at];
   }
   return offset;

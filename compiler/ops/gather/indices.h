@@ -25,11 +25,10 @@ struct Tuples {
 bool check_indices(const OpView& op, const Tuples& tuples, Diagnostics& diags, bool small = true);
 
 // On the host: where each tuple points, or nothing if an index is out of range.
-std::optional<std::vector<int64_t>> offsets_of(const OpView& op, const EvalData& data,
-                                               const Tuples& tuples);
+std::optional<std::vector<int64_t>> offsets_of(const OpView& op, const EvalData& data, const Tuples& tuples);
 // Emits the same for tuple `tuple`; the function fails where an index is out of range.
-tir::Ex emit_offset(LoweringBuilder& f, const OpView& op, const tir::BufferPtr& indices,
-                    const Tuples& tuples, const tir::Ex& tuple);
+tir::Ex emit_offset(LoweringBuilder& f, const OpView& op, const tir::BufferPtr& indices, const Tuples& tuples,
+                    const tir::Ex& tuple);
 
 // What the reference leaves when it stops: nothing that may be looked at.
 void clear_results(const EvalData& data);

@@ -23,19 +23,19 @@ class OneHot final : public Operator {
   std::string_view name() const override { return "one_hot"; }
   std::string_view summary() const override { return "rows with one value at an index, another elsewhere"; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}, {DType::kBool, ""}};
+    return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI32, ""},
+            {DType::kI64, ""}, {DType::kU8, ""},  {DType::kBool, ""}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<OneHotAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<OneHotAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 3, 3, 1, diags)) return kFailure;
     graph::Shape shape = op.operand(0).shape;
     const auto& attrs = op.attrs<OneHotAttrs>();
     if (attrs.depth < 1 || attrs.axis < 0 || static_cast<size_t>(attrs.axis) > shape.size()) {
-      bad_attribute(op, diags, fmt::format("a depth of {} at axis {} of indices of rank {}", attrs.depth,
-                                           attrs.axis, shape.size()));
+      bad_attribute(
+          op, diags,
+          fmt::format("a depth of {} at axis {} of indices of rank {}", attrs.depth, attrs.axis, shape.size()));
       return kFailure;
     }
     shape.insert(shape.begin() + attrs.axis, attrs.depth);
@@ -44,14 +44,14 @@ class OneHot final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const size_t moved[] = {1, 2};
-    bool good = check_type(op, 0, {DType::kI32, DType::kI64}, diags) &&
-                check_type(op, 1, {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8, DType::kBool},
-                           diags) &&
-                check_moves(op, moved, diags);
+    bool good =
+        check_type(op, 0, {DType::kI32, DType::kI64}, diags) &&
+        check_type(op, 1, {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8, DType::kBool}, diags) &&
+        check_moves(op, moved, diags);
     for (size_t i : moved)
       if (good && op.operand(i).elements() != 1)
-        good = bad_shape(op, diags, fmt::format("operand {} of one_hot has {} elements, expected 1", i,
-                                                op.operand(i).elements()));
+        good = bad_shape(op, diags,
+                         fmt::format("operand {} of one_hot has {} elements, expected 1", i, op.operand(i).elements()));
     return good ? success() : Status(kFailure);
   }
 
@@ -69,13 +69,11 @@ class OneHot final : public Operator {
         // The reference looks at the low 32 bits.
         Ex given = load(indices, o * v.inner + k);
         Ex index = f.let("index", given.type() == DType::kI32 ? given : cast_wrapping(DType::kI32, given));
-        f.if_(index >= 0 && index < attrs.depth,
-              [&] { f.store(out, (o * v.axis + index) * v.inner + k, there); });
+        f.if_(index >= 0 && index < attrs.depth, [&] { f.store(out, (o * v.axis + index) * v.inner + k, there); });
       });
     });
     return f.finish("filled");
   }
-
 };
 
 }  // namespace

@@ -36,11 +36,11 @@ class ReverseSequence final : public Operator {
     const auto& a = op.attrs<ReverseSequenceAttrs>();
     auto rank = static_cast<int64_t>(in.size());
     bool good = a.seq_dim >= 0 && a.seq_dim < rank && a.batch_dim >= 0 && a.batch_dim < rank &&
-                a.seq_dim != a.batch_dim &&
-                op.operand(1).shape[0] == in[static_cast<size_t>(a.batch_dim)];
+                a.seq_dim != a.batch_dim && op.operand(1).shape[0] == in[static_cast<size_t>(a.batch_dim)];
     if (good) return std::vector<graph::Shape>{in};
-    bad_attribute(op, diags, fmt::format("sequences along dimension {}, {} batches along dimension {} of shape {}",
-                                         a.seq_dim, op.operand(1).shape[0], a.batch_dim, graph::to_string(in)));
+    bad_attribute(op, diags,
+                  fmt::format("sequences along dimension {}, {} batches along dimension {} of shape {}", a.seq_dim,
+                              op.operand(1).shape[0], a.batch_dim, graph::to_string(in)));
     return kFailure;
   }
 
@@ -80,7 +80,6 @@ class ReverseSequence final : public Operator {
     });
     return f.finish("copy");
   }
-
 };
 
 }  // namespace

@@ -61,8 +61,9 @@ class UnsortedSegment final : public Operator {
       return kFailure;
     }
     if (numbers.size() > data.size() || !std::equal(numbers.begin(), numbers.end(), data.begin())) {
-      bad_shape(op, diags, fmt::format("numbers of shape {} do not fit data of shape {}", graph::to_string(numbers),
-                                       graph::to_string(data)));
+      bad_shape(op, diags,
+                fmt::format("numbers of shape {} do not fit data of shape {}", graph::to_string(numbers),
+                            graph::to_string(data)));
       return kFailure;
     }
     graph::Shape out = {segments};

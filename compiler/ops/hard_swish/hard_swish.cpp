@@ -65,21 +65,19 @@ class HardSwish final : public UnaryElementwise {
       return success();
     diags
         .error(op.where(), "op-quantization",
-               fmt::format("result scale {:g} of hard_swish is below 1/128 of the operand's {:g}",
-                           op.result().scale(), op.operand(0).scale()))
+               fmt::format("result scale {:g} of hard_swish is below 1/128 of the operand's {:g}", op.result().scale(),
+                           op.operand(0).scale()))
         .help("the reference refuses that as well; re-quantise the model");
     return kFailure;
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI8) return evaluate_unary_int(op, data, quantized(op));
-    evaluate_unary_float(
-        data, [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
+    evaluate_unary_float(data, [](float x) { return x * std::min(6.0f, std::max(0.0f, x + 3.0f)) / 6.0f; });
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    if (op.operand(0).dtype == DType::kI8)
-      return lower_byte_function(op, "hard_swish", quantized(op));
+    if (op.operand(0).dtype == DType::kI8) return lower_byte_function(op, "hard_swish", quantized(op));
     return lower_unary(op, "hard_swish", [](tir::FunctionBuilder& f, const Ex& x) {
       // std::max(0, v) is 0 < v ? v : 0, so NaN gives 0 here and comes back with the product.
       Ex gate = f.let("gate", min(max(x + f32(3.0f), f32(0.0f)), f32(6.0f)));

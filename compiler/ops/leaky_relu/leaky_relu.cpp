@@ -56,14 +56,12 @@ class LeakyRelu final : public UnaryElementwise {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype != DType::kF32) return evaluate_unary_int(op, data, quantized(op));
-    evaluate_unary_float(data, [alpha = op.attrs<LeakyReluAttrs>().alpha](float x) {
-      return x > 0.0f ? x : x * alpha;
-    });
+    evaluate_unary_float(data,
+                         [alpha = op.attrs<LeakyReluAttrs>().alpha](float x) { return x > 0.0f ? x : x * alpha; });
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    if (op.operand(0).dtype == DType::kI8)
-      return lower_byte_function(op, "leaky_relu", quantized(op));
+    if (op.operand(0).dtype == DType::kI8) return lower_byte_function(op, "leaky_relu", quantized(op));
     if (op.operand(0).dtype == DType::kI16) {
       Reals reals(op);
       return lower_scaled(op, "leaky_relu", {reals.negative, reals.positive}, {-32768, 32767});

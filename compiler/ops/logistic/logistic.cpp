@@ -24,23 +24,22 @@ class Logistic final : public UnaryElementwise {
   std::string_view summary() const override { return "1 / (1 + exp(-x))"; }
   Traits traits() const override { return {.elementwise = true, .uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
+    return {
+        {DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
   }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (op.operand_count() > 0 && op.operand(0).dtype == DType::kI16)
-      return verify_unary_quantized(op, diags) && check_sigmoid(op, Sigmoid::kLogistic, diags)
-                 ? success()
-                 : Status(kFailure);
+      return verify_unary_quantized(op, diags) && check_sigmoid(op, Sigmoid::kLogistic, diags) ? success()
+                                                                                               : Status(kFailure);
     return verify_real_function(op, diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI16)
       return evaluate_unary_int(op, data, sigmoid_function(op, Sigmoid::kLogistic));
-    if (op.operand(0).dtype == DType::kI8)
-      return evaluate_unary_int(op, data, quantized_function(op, plain));
+    if (op.operand(0).dtype == DType::kI8) return evaluate_unary_int(op, data, quantized_function(op, plain));
     evaluate_unary_float(data, [](float x) {
       if (x > kOneAbove) return 1.0f;
       return x < kExpBelow ? std::exp(x) : plain(x);
@@ -49,8 +48,7 @@ class Logistic final : public UnaryElementwise {
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     if (op.operand(0).dtype == DType::kI16) return lower_sigmoid(op, "logistic", Sigmoid::kLogistic);
-    if (op.operand(0).dtype == DType::kI8)
-      return lower_byte_function(op, "logistic", quantized_function(op, plain));
+    if (op.operand(0).dtype == DType::kI8) return lower_byte_function(op, "logistic", quantized_function(op, plain));
     return lower_unary(op, "logistic", [](tir::FunctionBuilder&, const Ex& x) {
       auto exp = [](const Ex& v) { return call(Intrinsic::kExp, DType::kF32, {v}); };
       Ex plain = f32(1.0f) / (f32(1.0f) + exp(-x));

@@ -29,9 +29,7 @@ class Extremum : public BinaryElementwise {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!verify_binary_types(
-            op, {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF32},
-            diags))
+    if (!verify_binary_types(op, {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF32}, diags))
       return kFailure;
     for (size_t i = 0; i < 2; ++i) {
       if (op.operand(i).quantization == op.result().quantization) continue;
@@ -58,8 +56,7 @@ class Extremum : public BinaryElementwise {
     std::string name(this->name());
     auto on_bytes = [&](int64_t a, int64_t b) { return pick(a, b); };
     if (auto clamp = lower_with_scalar(op, name, on_bytes)) return std::move(*clamp);
-    return lower_binary(op, name,
-                        [&](const Ex& a, const Ex& b) { return largest_ ? max(a, b) : min(a, b); });
+    return lower_binary(op, name, [&](const Ex& a, const Ex& b) { return largest_ ? max(a, b) : min(a, b); });
   }
 
  private:

@@ -68,13 +68,10 @@ class Mul final : public BinaryArithmetic {
  protected:
   float compute(float a, float b) const override { return a * b; }
   uint64_t compute(uint64_t a, uint64_t b) const override { return a * b; }
-  Ex emit(const Ex& a, const Ex& b) const override {
-    return a.type() == DType::kF32 ? a * b : mul_wrapping(a, b);
-  }
+  Ex emit(const Ex& a, const Ex& b) const override { return a.type() == DType::kF32 ? a * b : mul_wrapping(a, b); }
 
   bool verify_quantized(const OpView& op, Diagnostics& diags) const override {
-    return check_multiplier(op, static_cast<double>(real_multiplier(op)), largest_product(op),
-                            diags);
+    return check_multiplier(op, static_cast<double>(real_multiplier(op)), largest_product(op), diags);
   }
 
   std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const override {
@@ -108,35 +105,29 @@ class Mul final : public BinaryArithmetic {
     } else if (bytes && m.shift <= 0) {
       form = find_product(op, clamp, m, RoundedTwice(m, op.result().zero_point(), clamp));
     }
-    std::function<Ex(const Ex&)> scale =
-        form                 ? emit_form(f, p, *form)
-        : by_onnxruntime(op) ? emit_even(f, p, op, clamp)
-                             : emit_reference(f, p, m, op.result().zero_point());
+    std::function<Ex(const Ex&)> scale = form                 ? emit_form(f, p, *form)
+                                         : by_onnxruntime(op) ? emit_even(f, p, op, clamp)
+                                                              : emit_reference(f, p, m, op.result().zero_point());
     tir::BufferPtr result = f.result();
     Broadcast(op).emit(
         f, result,
-        [&](size_t i, const Ex& index) {
-          return f.let(i == 0 ? "a" : "b", load(in[i], index) - p[zero[i]]);
-        },
-        [&](const std::vector<Ex>& v) {
-          return emit_bound(scale(f.let("product", v[0] * v[1])), clamp);
-        });
+        [&](size_t i, const Ex& index) { return f.let(i == 0 ? "a" : "b", load(in[i], index) - p[zero[i]]); },
+        [&](const std::vector<Ex>& v) { return emit_bound(scale(f.let("product", v[0] * v[1])), clamp); });
     publish_in_place(f, op);
     return f.finish(form ? "one rounding, proven equal for all pairs" : "fixed point");
   }
 
  private:
   // Both load the parameters and give the code that makes a product a result before the clamp.
-  static std::function<Ex(const Ex&)> emit_reference(LoweringBuilder& f, Parameters& p,
-                                                     QuantizedMultiplier m, int32_t zero_point) {
+  static std::function<Ex(const Ex&)> emit_reference(LoweringBuilder& f, Parameters& p, QuantizedMultiplier m,
+                                                     int32_t zero_point) {
     auto out = std::make_shared<Scaler>(p, "out", m);
     size_t zero = p.add("out_zero", zero_point);
     p.load(f);
     return [&f, &p, out, zero](const Ex& product) { return out->emit(f, product) + p[zero]; };
   }
 
-  static std::function<Ex(const Ex&)> emit_even(LoweringBuilder& f, Parameters& p, const OpView& op,
-                                                ClampI32 clamp) {
+  static std::function<Ex(const Ex&)> emit_even(LoweringBuilder& f, Parameters& p, const OpView& op, ClampI32 clamp) {
     p.load(f);
     return [&f, even = even_product(op, clamp)](const Ex& product) {
       // A product of 40 bits, exact in double: no compiler fuses the sum with a conversion in between.
@@ -147,8 +138,7 @@ class Mul final : public BinaryArithmetic {
     };
   }
 
-  static std::function<Ex(const Ex&)> emit_form(LoweringBuilder& f, Parameters& p,
-                                                const ProductForm& form) {
+  static std::function<Ex(const Ex&)> emit_form(LoweringBuilder& f, Parameters& p, const ProductForm& form) {
     size_t multiplier = p.add("multiplier", form.multiplier);
     size_t offset = p.add("offset", form.offset);
     size_t offset_shift = p.add("offset_shift", form.shift - ProductForm::kOffsetBits);
@@ -156,8 +146,7 @@ class Mul final : public BinaryArithmetic {
     int whole = std::min(form.shift, 32);
     size_t rest = whole < 32 ? 0 : p.add("shift", form.shift - whole);
     p.load(f);
-    Ex bias = f.let("bias",
-                    shl_wrapping(cast(DType::kI64, p[offset]), cast(DType::kI64, p[offset_shift])));
+    Ex bias = f.let("bias", shl_wrapping(cast(DType::kI64, p[offset]), cast(DType::kI64, p[offset_shift])));
     return [&f, &p, bias, multiplier, rest, whole](const Ex& product) {
       Ex sum = bias + cast(DType::kI64, product) * cast(DType::kI64, p[multiplier]);
       Ex high = cast(DType::kI32, sum >> tir::i64(whole));

@@ -70,8 +70,11 @@ class SuppressionLowering {
     Ex at = f_.let("corner", box * 4);
     Ex y1 = f_.let("y1", load(boxes_, at)), x1 = f_.let("x1", load(boxes_, at + 1));
     Ex y2 = f_.let("y2", load(boxes_, at + 2)), x2 = f_.let("x2", load(boxes_, at + 3));
-    Extent e{f_.let("low_y", min(y1, y2)), f_.let("low_x", min(x1, x2)), f_.let("high_y", max(y1, y2)),
-             f_.let("high_x", max(x1, x2)), {}};
+    Extent e{f_.let("low_y", min(y1, y2)),
+             f_.let("low_x", min(x1, x2)),
+             f_.let("high_y", max(y1, y2)),
+             f_.let("high_x", max(x1, x2)),
+             {}};
     e.area = f_.let("area", (e.high_y - e.low_y) * (e.high_x - e.low_x));
     return e;
   }
@@ -118,13 +121,16 @@ class SuppressionLowering {
       f_.if_(going != 0, [&] {
         Ex index = load(indices_, clamp(now - 1 - back, Ex(0), Ex(int64_t{a_.most} - 1)));
         Ex iou = overlap(own, extent(f_.let("other", clamp(index, Ex(0), Ex(n_ - 1)))));
-        f_.if_(iou >= tir::f32(a_.overlap), [&] {
-          f_.assign(stays, 0);
-          f_.assign(going, 0);
-        }, [&] {
-          if (a_.sigma > 0.0f) lower_score(score, iou);
-          f_.if_(score <= tir::f32(a_.score), [&] { f_.assign(going, 0); });
-        });
+        f_.if_(
+            iou >= tir::f32(a_.overlap),
+            [&] {
+              f_.assign(stays, 0);
+              f_.assign(going, 0);
+            },
+            [&] {
+              if (a_.sigma > 0.0f) lower_score(score, iou);
+              f_.if_(score <= tir::f32(a_.score), [&] { f_.assign(going, 0); });
+            });
       });
     });
   }
@@ -189,19 +195,19 @@ class NonMaxSuppression final : public Operator {
                 (!scored || check_result_type(op, 1, DType::kF32, diags));
     if (good && (boxes.size() != 2 || boxes[1] != 4 || scores.size() != 1 || scores[0] != boxes[0] || boxes[0] < 1 ||
                  boxes[0] > kMostChosen))
-      good = bad_shape(op, diags, fmt::format("boxes of {} and scores of {}; needed are n x 4 and n, n at most {}",
-                                              graph::to_string(boxes), graph::to_string(scores), kMostChosen));
+      good = bad_shape(op, diags,
+                       fmt::format("boxes of {} and scores of {}; needed are n x 4 and n, n at most {}",
+                                   graph::to_string(boxes), graph::to_string(scores), kMostChosen));
     if (good && !(std::isfinite(a.overlap) && std::isfinite(a.score) && std::isfinite(a.sigma) && a.sigma >= 0.0f))
-      good = bad_attribute(op, diags, fmt::format("thresholds {} and {} and sigma {} must be finite, sigma not below 0",
-                                                  a.overlap, a.score, a.sigma));
+      good = bad_attribute(op, diags,
+                           fmt::format("thresholds {} and {} and sigma {} must be finite, sigma not below 0", a.overlap,
+                                       a.score, a.sigma));
     return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
-  int64_t macs(const OpView& op) const override {
-    return op.operand(0).shape[0] * op.attrs<SuppressionAttrs>().most;
-  }
+  int64_t macs(const OpView& op) const override { return op.operand(0).shape[0] * op.attrs<SuppressionAttrs>().most; }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override { return SuppressionLowering(op).lower(); }
 };

@@ -40,9 +40,8 @@ class ClassSuppressionLowering {
 
   Lowered lower() {
     count_ = f_.var("count", 0);
-    f_.loop("batch", 0, batches_, [&](const Ex& batch) {
-      f_.loop("kind", 0, classes_, [&](const Ex& kind) { choose_of(batch, kind); });
-    });
+    f_.loop("batch", 0, batches_,
+            [&](const Ex& batch) { f_.loop("kind", 0, classes_, [&](const Ex& kind) { choose_of(batch, kind); }); });
     f_.loop("i", f_.let("used", count_ * 3), rows_->elements, [&](const Ex& i) { f_.store(rows_, i, tir::i64(0)); });
     f_.store(count_out_, 0, count_);
     return f_.finish("the best candidate is looked for again and again");
@@ -60,12 +59,14 @@ class ClassSuppressionLowering {
     f_.loop("tries", 0, n_, [&](const Ex&) {
       f_.if_(going != 0, [&] {
         Ex best = best_of(base);
-        f_.if_(best < 0, [&] { f_.assign(going, 0); }, [&] {
-          Ex box = f_.let("box", max(best, Ex(0))), now = f_.let("now", count_);
-          f_.store(open_, box, 0);
-          f_.if_(stays(box_base, box, begin, now), [&] { choose(batch, kind, box, now); });
-          f_.if_(count_ - begin == a_.most, [&] { f_.assign(going, 0); });
-        });
+        f_.if_(
+            best < 0, [&] { f_.assign(going, 0); },
+            [&] {
+              Ex box = f_.let("box", max(best, Ex(0))), now = f_.let("now", count_);
+              f_.store(open_, box, 0);
+              f_.if_(stays(box_base, box, begin, now), [&] { choose(batch, kind, box, now); });
+              f_.if_(count_ - begin == a_.most, [&] { f_.assign(going, 0); });
+            });
       });
     });
   }
@@ -108,7 +109,8 @@ class ClassSuppressionLowering {
               f_.let("high_x", max(b, d))};
     }
     Ex wide = f_.let("wide", c / tir::f32(2.0f)), high = f_.let("high", d / tir::f32(2.0f));
-    return {f_.let("low_y", b - high), f_.let("low_x", a - wide), f_.let("high_y", b + high), f_.let("high_x", a + wide)};
+    return {f_.let("low_y", b - high), f_.let("low_x", a - wide), f_.let("high_y", b + high),
+            f_.let("high_x", a + wide)};
   }
 
   Ex area(const char* name, const Sides& s) { return f_.let(name, (s.high_x - s.low_x) * (s.high_y - s.low_y)); }
@@ -119,7 +121,8 @@ class ClassSuppressionLowering {
     Ex low_y = f_.let("in_low_y", max(a.low_y, b.low_y)), high_y = f_.let("in_high_y", min(a.high_y, b.high_y));
     Ex both = f_.let("both", (high_x - low_x) * (high_y - low_y));
     Ex first = area("first", a), second = area("second", b), all = f_.let("all", first + second - both);
-    Ex meet = f_.let("meet", high_x > low_x && high_y > low_y && both > zero && first > zero && second > zero && all > zero);
+    Ex meet =
+        f_.let("meet", high_x > low_x && high_y > low_y && both > zero && first > zero && second > zero && all > zero);
     return meet && both / select(meet, all, tir::f32(1.0f)) > tir::f32(a_.overlap);
   }
 
@@ -154,15 +157,18 @@ class ClassSuppression final : public Operator {
       return kFailure;
     const graph::Shape &boxes = op.operand(0).shape, &scores = op.operand(1).shape;
     const int64_t most = op.attrs<ClassSuppressionAttrs>().most;
-    const bool fits = boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2] && boxes[0] >= 1 && scores[1] >= 1 &&
-                      boxes[1] >= 1 && boxes[1] <= kMostRows && scores[1] <= kMostRows && scores[0] <= kMostRows;
+    const bool fits = boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2] && boxes[0] >= 1 &&
+                      scores[1] >= 1 && boxes[1] >= 1 && boxes[1] <= kMostRows && scores[1] <= kMostRows &&
+                      scores[0] <= kMostRows;
     if (!fits) {
-      bad_shape(op, diags, fmt::format("boxes of {} and scores of {}; needed are batch x n x 4 and batch x class x n",
-                                       graph::to_string(boxes), graph::to_string(scores)));
+      bad_shape(op, diags,
+                fmt::format("boxes of {} and scores of {}; needed are batch x n x 4 and batch x class x n",
+                            graph::to_string(boxes), graph::to_string(scores)));
       return kFailure;
     }
     if (most < 1 || most > kMostRows / scores[1] / scores[0]) {
-      bad_attribute(op, diags, fmt::format("{} boxes of each class are to be chosen, not 1 to {} in all", most, kMostRows));
+      bad_attribute(op, diags,
+                    fmt::format("{} boxes of each class are to be chosen, not 1 to {} in all", most, kMostRows));
       return kFailure;
     }
     return std::vector<graph::Shape>{{scores[0] * scores[1] * std::min(most, scores[2]), 3}, {1}};

@@ -13,7 +13,6 @@ namespace aotc::ops {
 
 namespace {
 
-
 // The axis within `rank` dimensions; attributes do not count from the end.
 bool axis_of(const OpView& op, size_t rank, size_t& axis, Diagnostics& diags) {
   int32_t value = op.attrs<PackAttrs>().axis;
@@ -31,12 +30,8 @@ class Pack final : public Operator {
  public:
   std::string_view name() const override { return "pack"; }
   std::string_view summary() const override { return "stacks equal tensors along a new axis"; }
-  std::vector<TypeSupport> types() const override {
-    return movable_types("LiteRT has no kernel for it");
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<PackAttrs>();
-  }
+  std::vector<TypeSupport> types() const override { return movable_types("LiteRT has no kernel for it"); }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<PackAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -46,8 +41,8 @@ class Pack final : public Operator {
     for (size_t i = 1; i < count; ++i) {
       if (op.operand(i).shape == shape) continue;
       bad_shape(op, diags,
-                fmt::format("operand {} has shape {}, operand 0 has {}", i,
-                            graph::to_string(op.operand(i).shape), graph::to_string(shape)));
+                fmt::format("operand {} has shape {}, operand 0 has {}", i, graph::to_string(op.operand(i).shape),
+                            graph::to_string(shape)));
       return kFailure;
     }
     if (!axis_of(op, shape.size() + 1, axis, diags)) return kFailure;
@@ -62,14 +57,12 @@ class Pack final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    join_parts(parts_of(op, op.result().shape), data.operands, data.results[0],
-               size_of(op.result().dtype));
+    join_parts(parts_of(op, op.result().shape), data.operands, data.results[0], size_of(op.result().dtype));
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_join(op, parts_of(op, op.result().shape));
   }
-
 };
 
 class Unpack final : public Operator, public TakesPieces {
@@ -77,9 +70,7 @@ class Unpack final : public Operator, public TakesPieces {
   std::string_view name() const override { return "unpack"; }
   std::string_view summary() const override { return "takes a tensor apart along an axis"; }
   std::vector<TypeSupport> types() const override { return movable_types(); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<PackAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<PackAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -103,8 +94,7 @@ class Unpack final : public Operator, public TakesPieces {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    split_parts(parts_of(op, op.operand(0).shape), data.operands[0], data.results,
-                size_of(op.operand(0).dtype));
+    split_parts(parts_of(op, op.operand(0).shape), data.operands[0], data.results, size_of(op.operand(0).dtype));
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
@@ -114,7 +104,6 @@ class Unpack final : public Operator, public TakesPieces {
   std::optional<std::vector<int64_t>> pieces(const OpView& op) const override {
     return pieces_of(parts_of(op, op.operand(0).shape));
   }
-
 };
 
 }  // namespace

@@ -25,8 +25,7 @@ std::vector<uint8_t> fill_of(const OpView& op) {
   // Floats have zero point 0, and 0.0 is all bytes 0.
   int64_t zero = op.result().zero_point();
   std::vector<uint8_t> fill;
-  for (size_t i = 0; i < bytes; ++i)
-    fill.push_back(static_cast<uint8_t>(static_cast<uint64_t>(zero) >> (8 * i)));
+  for (size_t i = 0; i < bytes; ++i) fill.push_back(static_cast<uint8_t>(static_cast<uint64_t>(zero) >> (8 * i)));
   return fill;
 }
 
@@ -103,9 +102,7 @@ class Pad final : public Operator {
   std::string_view name() const override { return "pad"; }
   std::string_view summary() const override { return "constant padding (PAD, PADV2)"; }
   std::vector<TypeSupport> types() const override { return movable_types(); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<PadAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<PadAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -114,8 +111,8 @@ class Pad final : public Operator {
     graph::Shape shape = op.operand(0).shape;
     if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
       bad_attribute(op, diags,
-                    fmt::format("{} and {} amounts for a tensor of rank {}", attrs.before.size(),
-                                attrs.after.size(), shape.size()));
+                    fmt::format("{} and {} amounts for a tensor of rank {}", attrs.before.size(), attrs.after.size(),
+                                shape.size()));
       return kFailure;
     }
     for (size_t i = 0; i < shape.size(); ++i) {
@@ -139,13 +136,11 @@ class Pad final : public Operator {
     }
     if (!check_type(op, 1, {op.operand(0).dtype}, diags)) return kFailure;
     if (op.operand(1).elements() != 1) {
-      bad_shape(op, diags,
-                fmt::format("the fill has {} elements, expected 1", op.operand(1).elements()));
+      bad_shape(op, diags, fmt::format("the fill has {} elements, expected 1", op.operand(1).elements()));
       return kFailure;
     }
     if (op.operand(1).zero_point() == op.result().zero_point()) return success();
-    diags.error(op.where(), "op-quantization",
-                "pad copies its fill, but fill and result have different zero points");
+    diags.error(op.where(), "op-quantization", "pad copies its fill, but fill and result have different zero points");
     return kFailure;
   }
 
@@ -162,17 +157,14 @@ class Pad final : public Operator {
     run_movement(move, data.operands[0], out, size_of(op.operand(0).dtype));
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return PadLowering(op).run();
-  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return PadLowering(op).run(); }
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     AxisFlow flow = same_axes(1, 1, op.result().shape.size());
     flow.operands.resize(op.operand_count());
     return flow;
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<PadAttrs>(op.attrs<PadAttrs>());
     attributes->before = ordered_shape(attributes->before, axes);
     attributes->after = ordered_shape(attributes->after, axes);
@@ -189,7 +181,6 @@ class Pad final : public Operator {
   std::optional<Padding> as_padding(const OpView& op) const override {
     return Padding{op.attrs<PadAttrs>().before, op.attrs<PadAttrs>().after, fill_of(op)};
   }
-
 };
 
 }  // namespace

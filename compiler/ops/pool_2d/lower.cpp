@@ -37,28 +37,23 @@ class PoolLowering {
 
   Lowered run() {
     in_ = f_.operand(0);
-    if (kind_ == PoolKind::kAverage && !is_float_)
-      divider_.emplace(f_, average_scaling(op_, y_counts_, x_counts_));
+    if (kind_ == PoolKind::kAverage && !is_float_) divider_.emplace(f_, average_scaling(op_, y_counts_, x_counts_));
     out_ = f_.result(0);
     publish_pixels();
     if (divider_) divider_->begin(f_);
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
     f_.loop("n", 0, window_.batch, [&](Ex n) {
-      f_.loop("oy", 0, y.out,
-              [&](Ex oy) { f_.loop("ox", 0, x.out, [&](Ex ox) { emit_pixel(n, oy, ox); }); });
+      f_.loop("oy", 0, y.out, [&](Ex oy) { f_.loop("ox", 0, x.out, [&](Ex ox) { emit_pixel(n, oy, ox); }); });
     });
-    std::string how =
-        any_whole() ? (clips() ? "whole and clipped windows" : "whole windows") : "clipped windows";
+    std::string how = any_whole() ? (clips() ? "whole and clipped windows" : "whole windows") : "clipped windows";
     return f_.finish(divider_ ? fmt::format("{}, {}", how, divider_->form()) : how);
   }
 
  private:
   static bool clips(const WindowAxis& a, const Counts& c) { return c.least < a.kernel; }
   bool clips() const { return clips(window_.y, y_counts_) || clips(window_.x, x_counts_); }
-  bool any_whole() const {
-    return y_counts_.most == window_.y.kernel && x_counts_.most == window_.x.kernel;
-  }
+  bool any_whole() const { return y_counts_.most == window_.y.kernel && x_counts_.most == window_.x.kernel; }
 
   // Pixel by pixel; within one, channels are read and written in turn.
   void publish_pixels() {
@@ -98,8 +93,7 @@ class PoolLowering {
   Ex start_value(const Ex& count) const {
     if (divider_ && average_shift(op_) != 0) return count * average_shift(op_);
     if (kind_ == PoolKind::kMax)
-      return is_float_ ? tir::f32(std::numeric_limits<float>::lowest())
-                       : Ex(int_range(in_->dtype).min);
+      return is_float_ ? tir::f32(std::numeric_limits<float>::lowest()) : Ex(int_range(in_->dtype).min);
     return is_float_ ? tir::f32(0.0f) : Ex(0);
   }
 
@@ -154,8 +148,8 @@ class PoolLowering {
     Requantizer::Channel scale;
     Ex count;
     if (divider_) {
-      scale = divider_->prepare(f_, f_.let("kind", (y1 - y0 - y_counts_.least) * x_counts_.kinds() +
-                                                       (x1 - x0 - x_counts_.least)));
+      scale = divider_->prepare(
+          f_, f_.let("kind", (y1 - y0 - y_counts_.least) * x_counts_.kinds() + (x1 - x0 - x_counts_.least)));
     } else if (kind_ != PoolKind::kMax && is_float_) {
       count = f_.let("count", cast(DType::kF32, (y1 - y0) * (x1 - x0)));
     }
@@ -171,8 +165,7 @@ class PoolLowering {
       }
       f_.loop("y", y0, y1, [&](Ex iy) {
         Ex row = f_.let("row", (n * y.in + iy) * (x.in * channels_) + c);
-        f_.loop("x", x0, x1,
-                [&](Ex ix) { f_.assign(acc, join(acc, load(in_, row + ix * channels_))); });
+        f_.loop("x", x0, x1, [&](Ex ix) { f_.assign(acc, join(acc, load(in_, row + ix * channels_))); });
       });
       f_.store(out_, to + c, finished(acc, count, scale));
     });

@@ -95,20 +95,16 @@ class Pool2D : public Operator {
             {DType::kI16, "result quantised as the operand, zero point 0"},
             {DType::kF32, ""}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<Pool2DAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Pool2DAttrs>(); }
 
   Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<Pool2DAttrs>();
     Window window;
-    if (!check_counts(op, 1, 1, 1, diags) ||
-        !infer_window(op, attrs, attrs.filter_h, attrs.filter_w, window, diags))
+    if (!check_counts(op, 1, 1, 1, diags) || !infer_window(op, attrs, attrs.filter_h, attrs.filter_w, window, diags))
       return kFailure;
-    return std::vector<graph::Shape>{
-        {window.batch, window.y.out, window.x.out, op.operand(0).shape[3]}};
+    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, op.operand(0).shape[3]}};
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
@@ -169,11 +165,9 @@ class Pool2D : public Operator {
   bool sums_pieces(const OpView& op, int64_t pieces) const override { return pool_sums_pieces(op, pieces); }
 
   // A rounded average of values in a range, as their maximum, is in it, and reaches its ends.
-  ChannelRanges channel_ranges(const OpView& op,
-                               const std::vector<ChannelRanges>& operands) const override {
+  ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
     if (op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime) return rescaled_ranges(op, operands[0]);
-    return clamped_ranges(operands[0],
-                          quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
+    return clamped_ranges(operands[0], quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
   }
 
  private:
@@ -219,9 +213,7 @@ class AveragePool2D final : public Pool2D {
   // Averages at the border are of fewer pixels.
   std::optional<RowFlow> row_flow(const OpView& op) const override { return rows_without_border(op); }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return lower_pool_2d(op, PoolKind::kAverage);
-  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_pool_2d(op, PoolKind::kAverage); }
   RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
     return lower_pool_pieces(op, PoolKind::kAverage, pieces);
   }
@@ -233,8 +225,8 @@ class AveragePool2D final : public Pool2D {
     auto out = data.out<T>();
     const bool rescaled = op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime;
     const Window window = pool_window(op);
-    Requantization scaling = rescaled ? average_scaling(op, counts_of(window.y), counts_of(window.x))
-                                      : average_scaling(op, {1, 0}, {1, 0});
+    Requantization scaling =
+        rescaled ? average_scaling(op, counts_of(window.y), counts_of(window.x)) : average_scaling(op, {1, 0}, {1, 0});
     scaling.scales.resize(1);
     const int32_t shift = average_shift(op);
     int32_t sum = 0;
@@ -259,8 +251,7 @@ class MaxPool2D final : public Pool2D {
       run<float>(op, data, std::numeric_limits<float>::lowest(), range.min, range.max, op.attrs<Pool2DAttrs>().begin);
     } else if (op.operand(0).dtype == DType::kI16) {
       ClampI32 range = quantized_clamp(activation, op.result());
-      run<int16_t>(op, data, -32768, static_cast<int16_t>(range.min),
-                   static_cast<int16_t>(range.max));
+      run<int16_t>(op, data, -32768, static_cast<int16_t>(range.min), static_cast<int16_t>(range.max));
     } else {
       ClampI32 range = quantized_clamp(activation, op.result());
       run<int8_t>(op, data, -128, static_cast<int8_t>(range.min), static_cast<int8_t>(range.max));
@@ -269,15 +260,12 @@ class MaxPool2D final : public Pool2D {
 
   // What is the least there is never is the maximum.
   std::optional<RowFlow> row_flow(const OpView& op) const override {
-    if (op.operand(0).dtype != DType::kI8 && op.operand(0).dtype != DType::kI16)
-      return rows_without_border(op);
+    if (op.operand(0).dtype != DType::kI8 && op.operand(0).dtype != DType::kI16) return rows_without_border(op);
     const bool wide = op.operand(0).dtype == DType::kI16;
     return rows_of_window(pool_window(op).y, wide ? std::vector<uint8_t>{0x00, 0x80} : std::vector<uint8_t>{0x80});
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return lower_pool_2d(op, PoolKind::kMax);
-  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_pool_2d(op, PoolKind::kMax); }
   RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
     return lower_pool_pieces(op, PoolKind::kMax, pieces);
   }
@@ -316,9 +304,7 @@ class L2Pool2D final : public Pool2D {
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return lower_pool_2d(op, PoolKind::kRoot);
-  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_pool_2d(op, PoolKind::kRoot); }
   RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
     return lower_pool_pieces(op, PoolKind::kRoot, pieces);
   }

@@ -48,9 +48,7 @@ struct QuantizeAttrs : graph::Attributes<QuantizeAttrs> {
 class Quantize final : public UnaryElementwise {
  public:
   std::string_view name() const override { return "quantize"; }
-  std::string_view summary() const override {
-    return "float32 to a quantised type, or one quantised type to another";
-  }
+  std::string_view summary() const override { return "float32 to a quantised type, or one quantised type to another"; }
   std::vector<TypeSupport> types() const override {
     return {{DType::kF32, "to int8, uint8, int16; per channel too"},
             {DType::kI32, "to int8, int16"},
@@ -68,16 +66,15 @@ class Quantize final : public UnaryElementwise {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kF32, DType::kI8, DType::kU8, DType::kI16, DType::kI32}, diags))
-      return kFailure;
+    if (!check_type(op, 0, {DType::kF32, DType::kI8, DType::kU8, DType::kI16, DType::kI32}, diags)) return kFailure;
     DType from = op.operand(0).dtype, to = op.result().dtype;
     std::vector<DType> results = {DType::kI8, DType::kU8, DType::kI16};
     if (from == DType::kI32) results = {DType::kI8, DType::kI16};
     if (from == DType::kI16) results = {DType::kI8, DType::kI16, DType::kI32};
     if (std::find(results.begin(), results.end(), to) == results.end()) {
       diags.error(op.where(), "op-type",
-                  fmt::format("quantize of {} makes {}; the model asks for {}", name_of(from),
-                              list_types(results), name_of(to)));
+                  fmt::format("quantize of {} makes {}; the model asks for {}", name_of(from), list_types(results),
+                              name_of(to)));
       return kFailure;
     }
     const graph::Tensor& result = op.graph[op.op.results[0]];
@@ -86,8 +83,7 @@ class Quantize final : public UnaryElementwise {
       bad_attribute(op, diags, "rounding = onnxruntime is for float32 operands");
       return kFailure;
     }
-    bool good = check_per_tensor(op, op.operand_tensor(0), diags) &&
-                check_per_tensor(op, result, diags);
+    bool good = check_per_tensor(op, op.operand_tensor(0), diags) && check_per_tensor(op, result, diags);
     if (good && from == DType::kI16 && to == DType::kI16) good = check_symmetric_io(op, diags);
     // int32 is shifted out of its bits, as the reference has it.
     int64_t largest = from == DType::kI32 ? 1 : largest_distance(op.operand(0));

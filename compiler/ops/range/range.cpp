@@ -44,16 +44,14 @@ class Range final : public ConstantsOnly {
  public:
   std::string_view name() const override { return "range"; }
   std::string_view summary() const override { return "numbers in equal steps"; }
-  std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kI32, DType::kI64, DType::kF32});
-  }
+  std::vector<TypeSupport> types() const override { return constants_only({DType::kI32, DType::kI64, DType::kF32}); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 3, 3, 1, diags)) return kFailure;
     DType type = op.operand(0).dtype;
     for (size_t i = 0; i < 3; ++i) {
-      if (!check_type(op, i, {DType::kI32, DType::kI64, DType::kF32}, diags) ||
-          !check_type(op, i, {type}, diags) || !check_rank(op, i, 0, 0, diags))
+      if (!check_type(op, i, {DType::kI32, DType::kI64, DType::kF32}, diags) || !check_type(op, i, {type}, diags) ||
+          !check_rank(op, i, 0, 0, diags))
         return kFailure;
       if (op.constant(i) != nullptr) continue;
       diags
@@ -74,12 +72,9 @@ class Range final : public ConstantsOnly {
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     switch (op.result().dtype) {
-      case DType::kI32:
-        return count_up<int32_t>(data);
-      case DType::kI64:
-        return count_up<int64_t>(data);
-      default:
-        return count_up<float>(data);
+      case DType::kI32: return count_up<int32_t>(data);
+      case DType::kI64: return count_up<int64_t>(data);
+      default: return count_up<float>(data);
     }
   }
 

@@ -29,9 +29,7 @@ class DepthAndSpace final : public RearrangeOperator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<DepthAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<DepthAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
@@ -46,8 +44,8 @@ class DepthAndSpace final : public RearrangeOperator {
       shape = {shape[0], shape[1] / block, shape[2] / block, shape[3] * block * block};
     }
     if (good) return std::vector<graph::Shape>{shape};
-    bad_attribute(op, diags, fmt::format("{} does not divide into blocks of {}",
-                                         graph::to_string(op.operand(0).shape), block));
+    bad_attribute(op, diags,
+                  fmt::format("{} does not divide into blocks of {}", graph::to_string(op.operand(0).shape), block));
     return kFailure;
   }
 
@@ -83,12 +81,9 @@ class BatchAndSpace final : public RearrangeOperator {
 
   std::string_view name() const override { return to_space_ ? "batch_to_space_nd" : "space_to_batch_nd"; }
   std::string_view summary() const override {
-    return to_space_ ? "batches become every nth pixel, cropped"
-                     : "every nth pixel of a padded tensor becomes a batch";
+    return to_space_ ? "batches become every nth pixel, cropped" : "every nth pixel of a padded tensor becomes a batch";
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<BatchAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<BatchAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 3, 4, diags)) return kFailure;
@@ -106,8 +101,7 @@ class BatchAndSpace final : public RearrangeOperator {
     bad_attribute(op, diags,
                   fmt::format("{} does not divide into blocks of {} with {} and {} at the edges",
                               graph::to_string(op.operand(0).shape), graph::attribute_text::print(attrs.block),
-                              graph::attribute_text::print(attrs.before),
-                              graph::attribute_text::print(attrs.after)));
+                              graph::attribute_text::print(attrs.before), graph::attribute_text::print(attrs.after)));
     return kFailure;
   }
 
@@ -132,8 +126,7 @@ class BatchAndSpace final : public RearrangeOperator {
     add({{{space[0]}, {b[0]}, {s[0]}, 0, 0}});
     for (size_t i = 0; i < attrs.block.size(); ++i) {
       phase_stride /= attrs.block[i];
-      add(phases(attrs.block[i], attrs.before[i], space[i + 1], batch[i + 1],
-                 {phase_stride, b[i + 1], s[i + 1]}));
+      add(phases(attrs.block[i], attrs.before[i], space[i + 1], batch[i + 1], {phase_stride, b[i + 1], s[i + 1]}));
     }
     add({{{space.back()}, {1}, {1}, 0, 0}});
     return map;

@@ -16,8 +16,7 @@ namespace {
 // Strides of one dimension of the result and of the operand.
 struct Strides {
   std::vector<int64_t> to, from;
-  explicit Strides(const OpView& op)
-      : to(strides_of(op.result().shape)), from(strides_of(op.operand(0).shape)) {}
+  explicit Strides(const OpView& op) : to(strides_of(op.result().shape)), from(strides_of(op.operand(0).shape)) {}
 };
 
 // ---------------------------------------------------------------- reverse_v2
@@ -37,9 +36,9 @@ class Reverse final : public RearrangeOperator {
     for (int64_t axis : op.attrs<ReverseAttrs>().axes) {
       bool good = axis >= 0 && axis < static_cast<int64_t>(in.size()) && !seen[static_cast<size_t>(axis)];
       if (!good) {
-        bad_attribute(op, diags, fmt::format("{} are not axes of {} dimensions, each once",
-                                             graph::attribute_text::print(op.attrs<ReverseAttrs>().axes),
-                                             in.size()));
+        bad_attribute(op, diags,
+                      fmt::format("{} are not axes of {} dimensions, each once",
+                                  graph::attribute_text::print(op.attrs<ReverseAttrs>().axes), in.size()));
         return kFailure;
       }
       seen[static_cast<size_t>(axis)] = true;
@@ -68,9 +67,7 @@ class Tile final : public RearrangeOperator {
  public:
   std::string_view name() const override { return "tile"; }
   std::string_view summary() const override { return "a tensor repeated along its dimensions"; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<TileAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<TileAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -82,9 +79,9 @@ class Tile final : public RearrangeOperator {
       if (good) shape[d] *= multiples[d];
     }
     if (good) return std::vector<graph::Shape>{shape};
-    bad_attribute(op, diags, fmt::format("a tensor of shape {} cannot be repeated {} times",
-                                         graph::to_string(op.operand(0).shape),
-                                         graph::attribute_text::print(multiples)));
+    bad_attribute(op, diags,
+                  fmt::format("a tensor of shape {} cannot be repeated {} times", graph::to_string(op.operand(0).shape),
+                              graph::attribute_text::print(multiples)));
     return kFailure;
   }
 
@@ -116,16 +113,18 @@ class MirrorPad final : public RearrangeOperator {
     const auto& attrs = op.attrs<MirrorPadAttrs>();
     graph::Shape shape = op.operand(0).shape;
     if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
-      bad_attribute(op, diags, fmt::format("{} and {} amounts for a tensor of rank {}",
-                                           attrs.before.size(), attrs.after.size(), shape.size()));
+      bad_attribute(op, diags,
+                    fmt::format("{} and {} amounts for a tensor of rank {}", attrs.before.size(), attrs.after.size(),
+                                shape.size()));
       return kFailure;
     }
     for (size_t d = 0; d < shape.size(); ++d) {
       int64_t most = shape[d] - (attrs.symmetric ? 0 : 1);
       for (int64_t amount : {attrs.before[d], attrs.after[d]}) {
         if (amount == 0 || (amount > 0 && amount <= most)) continue;
-        bad_attribute(op, diags, fmt::format("dimension {}, which has {} elements, is padded by {}", d,
-                                             op.operand(0).shape[d], amount));
+        bad_attribute(
+            op, diags,
+            fmt::format("dimension {}, which has {} elements, is padded by {}", d, op.operand(0).shape[d], amount));
         return kFailure;
       }
       shape[d] += attrs.before[d] + attrs.after[d];

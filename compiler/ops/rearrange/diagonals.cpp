@@ -60,8 +60,9 @@ class MatrixSetDiag final : public Operator {
     graph::Shape rows(whole.begin(), whole.end() - 2);
     rows.push_back(std::min(whole[whole.size() - 2], whole.back()));
     if (rows == op.operand(1).shape) return std::vector<graph::Shape>{whole};
-    bad_shape(op, diags, fmt::format("a diagonal of shape {} for matrices of shape {}",
-                                     graph::to_string(op.operand(1).shape), graph::to_string(whole)));
+    bad_shape(op, diags,
+              fmt::format("a diagonal of shape {} for matrices of shape {}", graph::to_string(op.operand(1).shape),
+                          graph::to_string(whole)));
     return kFailure;
   }
 

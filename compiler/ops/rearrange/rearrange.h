@@ -7,8 +7,8 @@
 
 namespace aotc::ops {
 
-void add_block_operators(OperatorSet& set);   // depth_to_space, space_to_depth and the like
+void add_block_operators(OperatorSet& set);     // depth_to_space, space_to_depth and the like
 void add_diagonal_operators(OperatorSet& set);  // matrix_diag, matrix_set_diag
-void add_border_operators(OperatorSet& set);  // mirror_pad, reverse, tile
+void add_border_operators(OperatorSet& set);    // mirror_pad, reverse, tile
 
 }  // namespace aotc::ops

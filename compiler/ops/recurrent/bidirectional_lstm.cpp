@@ -22,14 +22,35 @@ struct BothLstms {
   explicit BothLstms(const OpView& op) {
     const size_t outputs = op.attrs<BidirectionalLstmAttrs>().merge_outputs ? 1 : 2;
     const bool has_aux_weights = op.has_operand(41);
-    forward = {.input = 0, .weights = 1, .recurrent = 5, .peephole = 9, .bias = 12, .projection = 16,
-               .projection_bias = 17, .output_state = 35, .cell_state = 36, .aux = kBothAux, .aux_weights = 40,
-               .output = 0, .next_output = outputs, .next_cell = outputs + 1};
+    forward = {.input = 0,
+               .weights = 1,
+               .recurrent = 5,
+               .peephole = 9,
+               .bias = 12,
+               .projection = 16,
+               .projection_bias = 17,
+               .output_state = 35,
+               .cell_state = 36,
+               .aux = kBothAux,
+               .aux_weights = 40,
+               .output = 0,
+               .next_output = outputs,
+               .next_cell = outputs + 1};
     // An auxiliary input without weights of its own is the input of the way back.
-    backward = {.input = !has_aux_weights && op.has_operand(kBothAux) ? kBothAux : 0, .weights = 18,
-                .recurrent = 22, .peephole = 26, .bias = 29, .projection = 33, .projection_bias = 34,
-                .output_state = 37, .cell_state = 38, .aux = kBothAux, .aux_weights = 44,
-                .output = outputs - 1, .next_output = outputs + 2, .next_cell = outputs + 3};
+    backward = {.input = !has_aux_weights && op.has_operand(kBothAux) ? kBothAux : 0,
+                .weights = 18,
+                .recurrent = 22,
+                .peephole = 26,
+                .bias = 29,
+                .projection = 33,
+                .projection_bias = 34,
+                .output_state = 37,
+                .cell_state = 38,
+                .aux = kBothAux,
+                .aux_weights = 44,
+                .output = outputs - 1,
+                .next_output = outputs + 2,
+                .next_cell = outputs + 3};
   }
 
   std::vector<size_t> matrices() const { return joined(lstm_matrices(forward), lstm_matrices(backward)); }
@@ -103,7 +124,7 @@ class BidirectionalLstm final : public Operator {
                            std::max(lstm_quantised(there), lstm_quantised(back)));
     const bool merged = attrs.merge_outputs;
     const int64_t all = there.outputs + back.outputs;
-    FloatLstmOptions options{attrs.nonlinearity, attrs.cell_clip, attrs.projection_clip, false, 0,
+    FloatLstmOptions options{attrs.nonlinearity,          attrs.cell_clip, attrs.projection_clip, false, 0,
                              merged ? all : there.outputs};
     emit_float_lstm(f, products, both.forward, there, options);
     options.backward = true;
@@ -118,7 +139,6 @@ class BidirectionalLstm final : public Operator {
     const bool time_major = op.attrs<BidirectionalLstmAttrs>().time_major;
     return LstmSizes(op, both.forward, time_major).macs() + LstmSizes(op, both.backward, time_major).macs();
   }
-
 };
 
 }  // namespace

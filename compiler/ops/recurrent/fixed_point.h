@@ -12,9 +12,7 @@
 
 namespace aotc::ops::fixed_point {
 
-inline int32_t select(bool condition, int32_t if_true, int32_t if_false) {
-  return condition ? if_true : if_false;
-}
+inline int32_t select(bool condition, int32_t if_true, int32_t if_false) { return condition ? if_true : if_false; }
 inline int32_t min(int32_t a, int32_t b) { return std::min(a, b); }
 inline int32_t max(int32_t a, int32_t b) { return std::max(a, b); }
 using tir::max;
@@ -79,8 +77,8 @@ Number sigmoid(const Number& a, int integer_bits, const Let& let) {
   Number negative = let("negative", select(a > Number(0), Number(0) - a, a));
   Number twice = reciprocal_of_one_plus(exp_of_negative(negative, integer_bits, let), let);
   Number positive = let("positive", min(twice * Number(2), Number(kOne)));
-  return let("sigmoid", select(a == Number(0), Number(1 << 14),
-                               select(a > Number(0), positive, Number(kOne) - positive)));
+  return let("sigmoid",
+             select(a == Number(0), Number(1 << 14), select(a > Number(0), positive, Number(kOne) - positive)));
 }
 
 template <typename Number, typename Let>

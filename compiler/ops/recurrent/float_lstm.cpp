@@ -60,8 +60,8 @@ class FloatLstmEmitter {
   static std::vector<size_t> gates(size_t first) { return {first, first + 1, first + 2, first + 3}; }
 
   void add_vector(size_t operand, size_t weights, const Ex& at, int64_t count, int64_t to) {
-    vectors_.emplace_back(weights, products_.vector(products_.operand(operand), f_.let("x", at), count,
-                                                    gates(weights), to));
+    vectors_.emplace_back(weights,
+                          products_.vector(products_.operand(operand), f_.let("x", at), count, gates(weights), to));
   }
 
   // The products of all gates of a cell, added to what they begin with.
@@ -103,10 +103,8 @@ class FloatLstmEmitter {
 
   void give(const Ex& c, const Ex& output, const Ex& cell) {
     Ex value = output * emit_nonlinearity(o_.nonlinearity, cell);
-    if (s_.projected)
-      products_.store_float(c, value);
-    else
-      f_.store(out_, to_ + c, value);
+    if (s_.projected) products_.store_float(c, value);
+    else f_.store(out_, to_ + c, value);
   }
 
   // The sums of a gate lie behind each other, from gate * cells on.
@@ -152,28 +150,32 @@ class FloatLstmEmitter {
     Ex inverse = f_.let("inverse", tir::f32(1.0f) / root);
     f_.loop("c", 0, s_.cells, [&](const Ex& c) {
       Ex even = f_.let("even", (products_.load_float(c + begin) - mean) * inverse);
-      products_.store_float(c + begin, even * load(products_.operand(p_.norm + gate), c) +
-                                           load(products_.operand(p_.bias + gate), c));
+      products_.store_float(
+          c + begin, even * load(products_.operand(p_.norm + gate), c) + load(products_.operand(p_.bias + gate), c));
     });
   }
 
   void project() {
     FloatProducts::Vector hidden = products_.vector_of_floats(0, s_.cells, {p_.projection}, 0);
     const int64_t block = unroll_for(s_.outputs, 4);
-    f_.loop("p", 0, s_.outputs, [&](const Ex& p) {
-      std::vector<Ex> sums;
-      std::vector<FloatProducts::Row> rows;
-      for (int64_t i = 0; i < block; ++i) {
-        sums.push_back(f_.var("sum", biased_ ? load(products_.operand(p_.projection_bias), p + i) : tir::f32(0.0f)));
-        rows.push_back({p_.projection, p + i});
-      }
-      products_.add(sums, rows, hidden);
-      for (int64_t i = 0; i < block; ++i) {
-        Ex v = sums[static_cast<size_t>(i)];
-        const float clip = o_.projection_clip;
-        f_.store(out_, to_ + (p + i), clip > 0 ? max(min(v, tir::f32(clip)), tir::f32(-clip)) : v);
-      }
-    }, block);
+    f_.loop(
+        "p", 0, s_.outputs,
+        [&](const Ex& p) {
+          std::vector<Ex> sums;
+          std::vector<FloatProducts::Row> rows;
+          for (int64_t i = 0; i < block; ++i) {
+            sums.push_back(
+                f_.var("sum", biased_ ? load(products_.operand(p_.projection_bias), p + i) : tir::f32(0.0f)));
+            rows.push_back({p_.projection, p + i});
+          }
+          products_.add(sums, rows, hidden);
+          for (int64_t i = 0; i < block; ++i) {
+            Ex v = sums[static_cast<size_t>(i)];
+            const float clip = o_.projection_clip;
+            f_.store(out_, to_ + (p + i), clip > 0 ? max(min(v, tir::f32(clip)), tir::f32(-clip)) : v);
+          }
+        },
+        block);
   }
 
   LoweringBuilder& f_;

@@ -32,9 +32,8 @@ Ex emit_logistic(const Ex& v) {
   return tir::f32(1.0f) / (tir::f32(1.0f) + call(tir::Intrinsic::kExp, DType::kF32, {-v}));
 }
 
-FloatProducts::FloatProducts(const OpView& op, LoweringBuilder& f, bool asymmetric,
-                             const std::vector<size_t>& matrices, const std::vector<size_t>& scaled,
-                             int64_t floats, int64_t quantised)
+FloatProducts::FloatProducts(const OpView& op, LoweringBuilder& f, bool asymmetric, const std::vector<size_t>& matrices,
+                             const std::vector<size_t>& scaled, int64_t floats, int64_t quantised)
     : op_(op), f_(f), hybrid_(has_integer_weights(op, matrices)), asymmetric_(asymmetric), floats_(floats) {
   for (size_t i = 0; i < op.operand_count(); ++i)
     if (op.has_operand(i)) operands_[i] = f_.operand(i);
@@ -72,8 +71,8 @@ Ex FloatProducts::load_float(const Ex& i) const {
 }
 
 void FloatProducts::store_float(const Ex& i, const Ex& value) {
-  f_.store(scratch_, i, scratch_->dtype == DType::kF32 ? value
-                                                      : call(tir::Intrinsic::kFloatBits, DType::kI32, {value}));
+  f_.store(scratch_, i,
+           scratch_->dtype == DType::kF32 ? value : call(tir::Intrinsic::kFloatBits, DType::kI32, {value}));
 }
 
 FloatProducts::Vector FloatProducts::quantised(std::function<Ex(const Ex&)> element, int64_t count,
@@ -96,8 +95,8 @@ FloatProducts::Vector FloatProducts::vector(const BufferPtr& x, const Ex& at, in
   return quantised([x, at](const Ex& i) { return load(x, at + i); }, count, matrices, to);
 }
 
-FloatProducts::Vector FloatProducts::vector_of_floats(int64_t at, int64_t count,
-                                                      const std::vector<size_t>& matrices, int64_t to) {
+FloatProducts::Vector FloatProducts::vector_of_floats(int64_t at, int64_t count, const std::vector<size_t>& matrices,
+                                                      int64_t to) {
   return quantised([this, at](const Ex& i) { return load_float(i + at); }, count, matrices, to);
 }
 
@@ -108,13 +107,16 @@ void FloatProducts::add(const std::vector<Ex>& sums, const std::vector<Row>& row
     totals.push_back(hybrid_ ? f_.var("total", 0) : sums[i]);
   }
   const int64_t unroll = unroll_for(vector.count, 4);
-  f_.loop("k", 0, vector.count, [&](const Ex& k) {
-    for (int64_t u = 0; u < unroll; ++u) {
-      Ex x = f_.let("x", vector.element(k + u));
-      for (size_t i = 0; i < rows.size(); ++i)
-        f_.assign(totals[i], totals[i] + load(operand(rows[i].operand), begin[i] + (k + u)) * x);
-    }
-  }, unroll);
+  f_.loop(
+      "k", 0, vector.count,
+      [&](const Ex& k) {
+        for (int64_t u = 0; u < unroll; ++u) {
+          Ex x = f_.let("x", vector.element(k + u));
+          for (size_t i = 0; i < rows.size(); ++i)
+            f_.assign(totals[i], totals[i] + load(operand(rows[i].operand), begin[i] + (k + u)) * x);
+        }
+      },
+      unroll);
   if (!hybrid_) return;
   for (size_t i = 0; i < rows.size(); ++i) {
     const size_t matrix = rows[i].operand;

@@ -72,8 +72,8 @@ class FloatProducts {
   void store_float(const tir::Ex& i, const tir::Ex& value);
 
  private:
-  Vector quantised(std::function<tir::Ex(const tir::Ex&)> element, int64_t count,
-                   const std::vector<size_t>& matrices, int64_t to);
+  Vector quantised(std::function<tir::Ex(const tir::Ex&)> element, int64_t count, const std::vector<size_t>& matrices,
+                   int64_t to);
 
   const OpView& op_;
   LoweringBuilder& f_;

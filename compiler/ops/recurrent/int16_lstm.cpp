@@ -89,9 +89,8 @@ class Int16LstmLowering {
     hidden_->begin(f_);
     f_.copy(next_output_, 0, output_state, 0, s_.rows.batches * s_.cells);
     f_.copy(next_cell_, 0, cell_state, 0, s_.rows.batches * s_.cells);
-    f_.loop("t", 0, s_.rows.times, [&](const Ex& t) {
-      f_.loop("b", 0, s_.rows.batches, [&](const Ex& b) { step(t, b); });
-    });
+    f_.loop("t", 0, s_.rows.times,
+            [&](const Ex& t) { f_.loop("b", 0, s_.rows.batches, [&](const Ex& b) { step(t, b); }); });
     return f_.finish("operator by operator");
   }
 
@@ -108,10 +107,8 @@ class Int16LstmLowering {
       }
     weights_ = f_.constant("weights", DType::kI8, weights);
     recurrent_ = f_.constant("recurrent_weights", DType::kI8, recurrent);
-    if (scaling_.sums.wide())
-      bias_ = f_.constant("bias", DType::kI64, bias, 8);
-    else
-      bias_ = f_.constant("bias", DType::kI32, std::vector<int32_t>(bias.begin(), bias.end()));
+    if (scaling_.sums.wide()) bias_ = f_.constant("bias", DType::kI64, bias, 8);
+    else bias_ = f_.constant("bias", DType::kI32, std::vector<int32_t>(bias.begin(), bias.end()));
     sums_.emplace(f_, scaling_.sums);
     products_.emplace(f_, scaling_.products);
     hidden_.emplace(f_, scaling_.hidden);
@@ -168,8 +165,7 @@ class Int16LstmLowering {
     Ex kept = f_.let("kept", products_->emit(f_, f_.let("old", forget * load(next_cell_, h + c)), Ex(0)));
     Ex added = f_.let("added", products_->emit(f_, f_.let("new", input * fresh), Ex(1)));
     Ex state = f_.let("state", saturated(kept + added));
-    if (scaling_.cell_clip > 0)
-      state = f_.let("state", clamp(state, Ex(-scaling_.cell_clip), Ex(scaling_.cell_clip)));
+    if (scaling_.cell_clip > 0) state = f_.let("state", clamp(state, Ex(-scaling_.cell_clip), Ex(scaling_.cell_clip)));
     f_.store(next_cell_, h + c, state);
     Ex shown = curve(state, scaling_.cell_exponent, Sigmoid::kTanh);
     return hidden_->emit(f_, f_.let("product", shown * output), Ex(0));
@@ -191,9 +187,10 @@ bool check_int16_lstm_sums(const OpView& op, Diagnostics& diags) {
   const Int16Scaling scaling(op);
   for (size_t c = 0; c < scaling.sums.scales.size(); ++c) {
     if (scaling.sums.ranges[c].magnitude() < int64_t{1} << 47 && scaling.sums.scales[c] < 128.0) continue;
-    diags.error(op.where(), "op-quantization",
-                fmt::format("the sums of a gate reach {} with a multiplier of {:g}, beyond the reference's 48 bits",
-                            scaling.sums.ranges[c].magnitude(), scaling.sums.scales[c]))
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("the sums of a gate reach {} with a multiplier of {:g}, beyond the reference's 48 bits",
+                           scaling.sums.ranges[c].magnitude(), scaling.sums.scales[c]))
         .help("the reference result is undefined for such a layer; re-quantise the model");
     return false;
   }
@@ -204,12 +201,12 @@ bool check_int16_lstm_sums(const OpView& op, Diagnostics& diags) {
 bool check_int16_lstm(const OpView& op, Diagnostics& diags) {
   const LstmSizes s = lstm_sizes(op);
   if (s.peepholes || s.projected || s.normalised || s.coupled) {
-    diags.error(op.where(), "op-type",
-                fmt::format("{} of int16 is not supported",
-                            s.peepholes    ? "a peephole from the cells to the gates"
-                            : s.projected  ? "a projection of the output"
-                            : s.normalised ? "layer normalisation"
-                                           : "an input gate coupled to the forget gate"))
+    diags
+        .error(op.where(), "op-type",
+               fmt::format("{} of int16 is not supported", s.peepholes    ? "a peephole from the cells to the gates"
+                                                           : s.projected  ? "a projection of the output"
+                                                           : s.normalised ? "layer normalisation"
+                                                                          : "an input gate coupled to the forget gate"))
         .help("no other runtime has it; float32 or int8 weights under float activations are");
     return false;
   }

@@ -20,8 +20,8 @@ using tir::Ex;
 
 namespace {
 
-constexpr int kMeanBits = 10;               // fraction bits of a mean and of what is normalised
-constexpr int64_t kMostNormal = 1 << 21;    // of 32 bits, less those fraction bits
+constexpr int kMeanBits = 10;             // fraction bits of a mean and of what is normalised
+constexpr int64_t kMostNormal = 1 << 21;  // of 32 bits, less those fraction bits
 constexpr ClampI32 kInt16 = {-32768, 32767};
 constexpr ClampI32 kBeyondInt16 = {-(1 << 16), (1 << 16) - 1};
 
@@ -32,7 +32,7 @@ struct ExtraScaling {
   Requantization peepholes, norms, projection;  // without channels where the layer has none
   std::vector<int32_t> guards;                  // a variance below 1 becomes this
   std::vector<int32_t> projection_bias;
-  int32_t projection_clip = 0;                  // 0: none
+  int32_t projection_clip = 0;  // 0: none
 
  private:
   void add_projection(const OpView& op);
@@ -73,8 +73,7 @@ void ExtraScaling::add_projection(const OpView& op) {
       sum += w[at(o * s.cells + c)];
       reach += std::abs(static_cast<int>(w[at(o * s.cells + c)])) * 128;
     }
-    const int64_t start =
-        (biased ? op.constant(kProjectionBias)->get<int32_t>(o) : 0) + attrs.hidden_zero_point * sum;
+    const int64_t start = (biased ? op.constant(kProjectionBias)->get<int32_t>(o) : 0) + attrs.hidden_zero_point * sum;
     range = {std::min(range.low, start - reach), std::max(range.high, start + reach)};
     projection_bias.push_back(static_cast<int32_t>(start));
   }
@@ -155,9 +154,8 @@ Lowered ExtrasLowering::run() {
     if (*scale) (*scale)->begin(f_);
   f_.copy(next_output_, 0, output_state, 0, s_.rows.batches * s_.outputs);
   f_.copy(next_cell_, 0, cell_state, 0, s_.rows.batches * s_.cells);
-  f_.loop("t", 0, s_.rows.times, [&](const Ex& t) {
-    f_.loop("b", 0, s_.rows.batches, [&](const Ex& b) { step(t, b); });
-  });
+  f_.loop("t", 0, s_.rows.times,
+          [&](const Ex& t) { f_.loop("b", 0, s_.rows.batches, [&](const Ex& b) { step(t, b); }); });
   return f_.finish("gate by gate");
 }
 
@@ -241,9 +239,7 @@ void ExtrasLowering::step(const Ex& t, const Ex& b) {
 Ex ExtrasLowering::dot(const Ex& start, const BufferPtr& weights, const Ex& row, const BufferPtr& values,
                        const Ex& first, int64_t depth) {
   Ex sum = f_.var("sum", start);
-  f_.loop("k", 0, depth, [&](const Ex& k) {
-    f_.assign(sum, sum + load(weights, row + k) * load(values, first + k));
-  });
+  f_.loop("k", 0, depth, [&](const Ex& k) { f_.assign(sum, sum + load(weights, row + k) * load(values, first + k)); });
   return sum;
 }
 
@@ -304,8 +300,8 @@ void ExtrasLowering::normalised(const Ex& g) {
     Ex away = f_.let("away", load(gates_, gate + c) * (1 << kMeanBits) - mean);
     Ex product = f_.let("product", emit_high_mul(away, inverse));
     Ex normal = f_.let("normal", (product + select(product < 0, max(half - 1, 0), half)) >> shift);
-    Ex weighted = f_.let("weighted", add_wrapping(mul_wrapping(normal, load(norms_, gate + c)),
-                                                  load(norm_bias_, gate + c)));
+    Ex weighted =
+        f_.let("weighted", add_wrapping(mul_wrapping(normal, load(norms_, gate + c)), load(norm_bias_, gate + c)));
     Ex whole = f_.let("whole", emit_rounding_shift(weighted, kMeanBits));
     f_.store(gates_, gate + c, of_norms_->emit(f_, whole, channel));
   });
@@ -363,8 +359,9 @@ bool check_int8_extras(const OpView& op, Diagnostics& diags) {
   if (!check_extra(op, kProjection, DType::kI8, diags) || !check_extra(op, kProjectionBias, DType::kI32, diags))
     return false;
   if (s.peepholes && s.outputs > s.cells) {
-    diags.error(op.where(), "op-type",
-                fmt::format("peepholes of {} cells and a projection to {} outputs", s.cells, s.outputs))
+    diags
+        .error(op.where(), "op-type",
+               fmt::format("peepholes of {} cells and a projection to {} outputs", s.cells, s.outputs))
         .help("the reference reads behind the peepholes' weights there; project to no more outputs than cells");
     return false;
   }

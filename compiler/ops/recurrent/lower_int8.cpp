@@ -31,9 +31,8 @@ Lowered LstmLowering::run() {
   hidden_->begin(f_);
   f_.copy(next_output_, 0, output_state, 0, shape_.rows.batches * shape_.cells);
   f_.copy(next_cell_, 0, cell_state, 0, shape_.rows.batches * shape_.cells);
-  f_.loop("t", 0, shape_.rows.times, [&](const Ex& t) {
-    f_.loop("b", 0, shape_.rows.batches, [&](const Ex& b) { step(t, b); });
-  });
+  f_.loop("t", 0, shape_.rows.times,
+          [&](const Ex& t) { f_.loop("b", 0, shape_.rows.batches, [&](const Ex& b) { step(t, b); }); });
   return f_.finish(std::string(note()));
 }
 
@@ -92,13 +91,15 @@ void LstmLowering::dots(const Ex& bias, const BufferPtr& weights, const Ex& row,
   auto step = [&](const Ex& k) {
     Ex value = f_.let("v", load(values, first + k));
     Ex of_gates = f_.let("w", row + k * count);
-    for (int64_t g = 0; g < count; ++g)
-      f_.assign(sums[at(g)], sums[at(g)] + load(weights, of_gates + g) * value);
+    for (int64_t g = 0; g < count; ++g) f_.assign(sums[at(g)], sums[at(g)] + load(weights, of_gates + g) * value);
   };
   const int64_t whole = depth / kUnroll * kUnroll;
-  f_.loop("k", 0, whole, [&](const Ex& k) {
-    for (int64_t u = 0; u < kUnroll; ++u) step(k + u);
-  }, kUnroll);
+  f_.loop(
+      "k", 0, whole,
+      [&](const Ex& k) {
+        for (int64_t u = 0; u < kUnroll; ++u) step(k + u);
+      },
+      kUnroll);
   for (int64_t k = whole; k < depth; ++k) step(k);
   for (int64_t g = 0; g < count; ++g) f_.store(sums_of_, g, sums[at(g)]);
 }
@@ -123,19 +124,15 @@ void LstmLowering::integer_gates(const Ex& x, const Ex& h, const Ex& c) {
 Ex LstmLowering::cell_of_gates(const Ex& h, const Ex& c) {
   const auto count = static_cast<int64_t>(scaling_->gates.size());
   auto let = [&](const char* name, const Ex& v) { return f_.let(name, v); };
-  f_.loop("g", 0, count - 1, [&](const Ex& g) {
-    f_.store(gates_, g, fixed_point::sigmoid(load(gates_, g), 3, let));
-  });
+  f_.loop("g", 0, count - 1, [&](const Ex& g) { f_.store(gates_, g, fixed_point::sigmoid(load(gates_, g), 3, let)); });
   const int64_t forget_at = shape_.coupled ? 0 : 1;
   Ex forget = f_.let("forget", load(gates_, forget_at));
   Ex input = shape_.coupled ? Ex(fixed_point::kOne) - forget : load(gates_, 0);
   Ex fresh = fixed_point::tanh(f_.let("fresh", load(gates_, count - 1)), 3, let);
   Ex kept = f_.let("kept", fixed_point::rounding_shift(f_.let("old", forget * load(next_cell_, h + c)), 15));
-  Ex added = f_.let("added", fixed_point::rounding_shift(f_.let("new", input * fresh),
-                                                         30 + scaling_->cell_exponent));
+  Ex added = f_.let("added", fixed_point::rounding_shift(f_.let("new", input * fresh), 30 + scaling_->cell_exponent));
   Ex cell = f_.let("cell", clamp16(kept + added));
-  if (scaling_->cell_clip > 0)
-    cell = f_.let("cell", clamp(cell, Ex(-scaling_->cell_clip), Ex(scaling_->cell_clip)));
+  if (scaling_->cell_clip > 0) cell = f_.let("cell", clamp(cell, Ex(-scaling_->cell_clip), Ex(scaling_->cell_clip)));
   f_.store(next_cell_, h + c, cell);
   Ex shown = fixed_point::tanh(cell, 15 + scaling_->cell_exponent, let);
   return hidden_->emit(f_, f_.let("product", load(gates_, forget_at + 1) * shown), Ex(0));

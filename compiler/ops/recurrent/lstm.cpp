@@ -22,11 +22,19 @@ namespace aotc::ops {
 using namespace lstm;
 
 const LstmPorts& lstm::ports() {
-  static const LstmPorts kPorts{.input = kInput, .weights = kWeights, .recurrent = kRecurrent,
-                                .peephole = kPeephole, .bias = kBias, .projection = kProjection,
-                                .projection_bias = kProjectionBias, .output_state = kOutputState,
-                                .cell_state = kCellState, .norm = kNorm, .output = kOutput,
-                                .next_output = kNextOutput, .next_cell = kNextCell};
+  static const LstmPorts kPorts{.input = kInput,
+                                .weights = kWeights,
+                                .recurrent = kRecurrent,
+                                .peephole = kPeephole,
+                                .bias = kBias,
+                                .projection = kProjection,
+                                .projection_bias = kProjectionBias,
+                                .output_state = kOutputState,
+                                .cell_state = kCellState,
+                                .norm = kNorm,
+                                .output = kOutput,
+                                .next_output = kNextOutput,
+                                .next_cell = kNextCell};
   return kPorts;
 }
 
@@ -70,8 +78,7 @@ LstmScaling::LstmScaling(const OpView& op) {
   const std::vector<int32_t> nothing(at(shape.cells), 0);
   for (size_t gate : gates) {
     // Layer normalisation adds the bias behind itself.
-    add(gate, kWeights + gate, kInput,
-        shape.normalised ? nothing : op.constant(kBias + gate)->to_vector<int32_t>());
+    add(gate, kWeights + gate, kInput, shape.normalised ? nothing : op.constant(kBias + gate)->to_vector<int32_t>());
     add(gate, kRecurrent + gate, kOutputState, nothing);
   }
   const double half_product = std::ldexp(1.0, -15);
@@ -136,8 +143,8 @@ class IntegerSteps {
     int32_t forget = sigmoid(g), input = shape_.coupled ? fixed_point::kOne - forget : sigmoid(0);
     int32_t output = sigmoid(g + 1), fresh = fixed_point::tanh(gate(g + 2, b, t, c), 3, let);
     int16_t& kept = data_.out<int16_t>(kNextCell)[at(b * shape_.cells + c)];
-    int32_t sum = rounding_divide_by_pot(forget * kept, 15) +
-                  rounding_divide_by_pot(input * fresh, 30 + scaling_.cell_exponent);
+    int32_t sum =
+        rounding_divide_by_pot(forget * kept, 15) + rounding_divide_by_pot(input * fresh, 30 + scaling_.cell_exponent);
     sum = std::clamp(sum, -32768, 32767);
     if (scaling_.cell_clip > 0) sum = std::clamp(sum, -scaling_.cell_clip, scaling_.cell_clip);
     kept = static_cast<int16_t>(sum);
@@ -162,9 +169,7 @@ class Lstm final : public Operator {
             {DType::kI16, "as TensorFlow Lite Micro has it; weights int8, biases int64"},
             {DType::kF32, "weights float32 or int8"}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<LstmAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<LstmAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts_of(op, kOperands, kResults, diags) || !check_lstm_operands(op, ports(), diags)) return kFailure;
@@ -200,10 +205,8 @@ class Lstm final : public Operator {
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
-    if (op.operand(kInput).dtype == DType::kI8 && !has_int8_extras(lstm_sizes(op)))
-      IntegerSteps(op, data).run();
-    else
-      evaluate_lowering(op, data);
+    if (op.operand(kInput).dtype == DType::kI8 && !has_int8_extras(lstm_sizes(op))) IntegerSteps(op, data).run();
+    else evaluate_lowering(op, data);
   }
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override {
@@ -219,8 +222,8 @@ class Lstm final : public Operator {
     const auto& attrs = op.attrs<LstmAttrs>();
     const LstmSizes s = lstm_sizes(op);
     LoweringBuilder f(op, "lstm");
-    FloatProducts products(op, f, attrs.asymmetric_rows, lstm_matrices(ports()), lstm_vectors(ports()),
-                           lstm_floats(s), lstm_quantised(s));
+    FloatProducts products(op, f, attrs.asymmetric_rows, lstm_matrices(ports()), lstm_vectors(ports()), lstm_floats(s),
+                           lstm_quantised(s));
     emit_float_lstm(f, products, ports(), s,
                     {attrs.nonlinearity, attrs.cell_clip, attrs.projection_clip, false, 0, s.outputs});
     return f.finish(has_integer_weights(op, lstm_matrices(ports())) ? "rows quantised" : "float");
@@ -273,9 +276,10 @@ class Lstm final : public Operator {
     int exponent = 0;
     const graph::TensorType& cell = op.operand(kCellState);
     if (!exponent_of_scale(cell.scale(), exponent) || cell.zero_point() != 0 || exponent < -15 || exponent > -9)
-      return wrong(fmt::format("the cell state has scale {} and zero point {}; the scale is a power of two from "
-                               "2^-15 to 2^-9, the zero point 0",
-                               cell.scale(), cell.zero_point()));
+      return wrong(
+          fmt::format("the cell state has scale {} and zero point {}; the scale is a power of two from "
+                      "2^-15 to 2^-9, the zero point 0",
+                      cell.scale(), cell.zero_point()));
     return op.operand(kInput).dtype != DType::kI16 || check_symmetric_io(op, diags);
   }
 
@@ -284,9 +288,9 @@ class Lstm final : public Operator {
     if (attrs.hidden_scale > 0 && std::isfinite(attrs.hidden_scale) && attrs.hidden_zero_point >= -128 &&
         attrs.hidden_zero_point <= 127)
       return true;
-    diags.error(op.where(), "op-quantization",
-                fmt::format("the hidden output has scale {} and zero point {}", attrs.hidden_scale,
-                            attrs.hidden_zero_point));
+    diags.error(
+        op.where(), "op-quantization",
+        fmt::format("the hidden output has scale {} and zero point {}", attrs.hidden_scale, attrs.hidden_zero_point));
     return false;
   }
 
@@ -295,8 +299,7 @@ class Lstm final : public Operator {
     LstmScaling scaling(op);
     for (size_t c = 0; c < scaling.sums.ranges.size(); ++c)
       if (!check_multiplier(op, scaling.sums.scales[c], scaling.sums.ranges[c].magnitude(), diags)) return false;
-    return check_multiplier(op, scaling.hidden.scales[0], int64_t{1} << 30, diags) &&
-           check_int8_extra_sums(op, diags);
+    return check_multiplier(op, scaling.hidden.scales[0], int64_t{1} << 30, diags) && check_int8_extra_sums(op, diags);
   }
 };
 

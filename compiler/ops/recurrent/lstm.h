@@ -58,12 +58,12 @@ inline size_t at(int64_t i) { return static_cast<size_t>(i); }
 struct LstmScaling {
   explicit LstmScaling(const OpView& op);
 
-  std::vector<size_t> gates;                 // which of lstm::kGates
-  std::vector<std::vector<int32_t>> bias;    // [2 * gate]: of inputs, [2 * gate + 1]: of the output state
-  Requantization sums;                       // channels as `bias`; to 12 fraction bits, or the gates' scales
-  Requantization hidden;                     // 30 fraction bits to the output, or to what is projected
-  int cell_exponent = 0;                     // the cell state's scale is 2 to it
-  int32_t cell_clip = 0;                     // 0: none
+  std::vector<size_t> gates;               // which of lstm::kGates
+  std::vector<std::vector<int32_t>> bias;  // [2 * gate]: of inputs, [2 * gate + 1]: of the output state
+  Requantization sums;                     // channels as `bias`; to 12 fraction bits, or the gates' scales
+  Requantization hidden;                   // 30 fraction bits to the output, or to what is projected
+  int cell_exponent = 0;                   // the cell state's scale is 2 to it
+  int32_t cell_clip = 0;                   // 0: none
 };
 
 // The exponent of a scale that is a power of two; false for others.

@@ -45,8 +45,9 @@ bool check_lstm_operands(const OpView& op, const LstmPorts& p, Diagnostics& diag
     return wrong_operands(op, diags, "the input and both states must be there");
   for (size_t first : {p.weights, p.recurrent, p.bias})
     if (!whole(op, first, coupled, true))
-      return wrong_operands(op, diags, "weights, recurrent weights and biases of every gate must be there; those of "
-                                       "the input gate may be left out together");
+      return wrong_operands(op, diags,
+                            "weights, recurrent weights and biases of every gate must be there; those of "
+                            "the input gate may be left out together");
   for (size_t first : {p.norm, p.aux_weights})
     if (!whole(op, first, coupled, false))
       return wrong_operands(op, diags, "what one gate has of layer normalisation or an auxiliary input, all have");

@@ -14,22 +14,24 @@ std::vector<size_t> joined(std::vector<size_t> a, const std::vector<size_t>& b) 
 
 bool check_counts_of(const OpView& op, size_t operands, size_t results, Diagnostics& diags) {
   if (op.op.operands.size() == operands && op.op.results.size() == results) return true;
-  diags.error(op.where(), "op-operands",
-              fmt::format("it takes {} operands, of which some may be absent, and gives {} results", operands, results));
+  diags.error(
+      op.where(), "op-operands",
+      fmt::format("it takes {} operands, of which some may be absent, and gives {} results", operands, results));
   return false;
 }
 
 bool check_shape_of(const OpView& op, size_t operand, const graph::Shape& wanted, Diagnostics& diags) {
   if (!op.has_operand(operand) || op.operand(operand).shape == wanted) return true;
-  return bad_shape(op, diags, fmt::format("operand {} is {}, not {}", operand,
-                                          graph::to_string(op.operand(operand).shape), graph::to_string(wanted)));
+  return bad_shape(op, diags,
+                   fmt::format("operand {} is {}, not {}", operand, graph::to_string(op.operand(operand).shape),
+                               graph::to_string(wanted)));
 }
 
 bool check_second_input(const OpView& op, size_t second, Diagnostics& diags) {
   if (op.operand(second).shape == op.operand(0).shape) return true;
-  return bad_shape(op, diags, fmt::format("the input of the way back is {}, the other {}",
-                                          graph::to_string(op.operand(second).shape),
-                                          graph::to_string(op.operand(0).shape)));
+  return bad_shape(op, diags,
+                   fmt::format("the input of the way back is {}, the other {}",
+                               graph::to_string(op.operand(second).shape), graph::to_string(op.operand(0).shape)));
 }
 
 std::vector<graph::Shape> both_results(const OpView& op, const std::vector<int64_t>& outputs, bool merged,

@@ -75,7 +75,12 @@ class RnnEmitter {
  public:
   RnnEmitter(LoweringBuilder& f, FloatProducts& products, const RnnPorts& ports, const RnnSizes& sizes,
              Nonlinearity nonlinearity, int64_t output_at, int64_t output_depth)
-      : f_(f), products_(products), p_(ports), s_(sizes), nonlinearity_(nonlinearity), output_at_(output_at),
+      : f_(f),
+        products_(products),
+        p_(ports),
+        s_(sizes),
+        nonlinearity_(nonlinearity),
+        output_at_(output_at),
         output_depth_(output_depth) {}
 
   void run() {
@@ -98,18 +103,20 @@ class RnnEmitter {
     Ex to = f_.let("to", row * output_depth_ + output_at_);
     const BufferPtr& out = products_.result(p_.output);
     const int64_t block = unroll_for(s_.units, 4);
-    f_.loop("u", 0, s_.units, [&](const Ex& u) {
-      std::vector<Ex> sums;
-      for (int64_t i = 0; i < block; ++i)
-        sums.push_back(f_.var("sum", load(products_.operand(p_.bias), u + i)));
-      for (const auto& [matrix, vector] : vectors_) {
-        std::vector<FloatProducts::Row> rows;
-        for (int64_t i = 0; i < block; ++i) rows.push_back({matrix, u + i});
-        products_.add(sums, rows, vector);
-      }
-      for (int64_t i = 0; i < block; ++i)
-        f_.store(out, to + (u + i), emit_nonlinearity(nonlinearity_, sums[static_cast<size_t>(i)]));
-    }, block);
+    f_.loop(
+        "u", 0, s_.units,
+        [&](const Ex& u) {
+          std::vector<Ex> sums;
+          for (int64_t i = 0; i < block; ++i) sums.push_back(f_.var("sum", load(products_.operand(p_.bias), u + i)));
+          for (const auto& [matrix, vector] : vectors_) {
+            std::vector<FloatProducts::Row> rows;
+            for (int64_t i = 0; i < block; ++i) rows.push_back({matrix, u + i});
+            products_.add(sums, rows, vector);
+          }
+          for (int64_t i = 0; i < block; ++i)
+            f_.store(out, to + (u + i), emit_nonlinearity(nonlinearity_, sums[static_cast<size_t>(i)]));
+        },
+        block);
     f_.copy(products_.result(p_.next), h, out, to, s_.units);
   }
 
@@ -128,16 +135,13 @@ class RnnEmitter {
 
 class Rnn final : public Operator {
  public:
-  Rnn(RnnKind kind, std::string_view name, std::string_view summary)
-      : kind_(kind), name_(name), summary_(summary) {}
+  Rnn(RnnKind kind, std::string_view name, std::string_view summary) : kind_(kind), name_(name), summary_(summary) {}
 
   std::string_view name() const override { return name_; }
   std::string_view summary() const override { return summary_; }
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override { return {{DType::kF32, "weights float32 or int8"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<RnnAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<RnnAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const bool both = kind_ == RnnKind::kBoth, merged = op.attrs<RnnAttrs>().merge_outputs;
@@ -242,8 +246,10 @@ class Rnn final : public Operator {
     wanted[2] = s.aux_inputs;
     if (!wants(*p.aux, wanted) || !wants(*p.aux_weights, {s.units, s.aux_inputs})) return false;
     if (s.aux_inputs == s.inputs) return true;
-    return bad_shape(op, diags, fmt::format("the auxiliary input has {} values a step, the input {}; the reference "
-                                            "reads others where they differ", s.aux_inputs, s.inputs));
+    return bad_shape(op, diags,
+                     fmt::format("the auxiliary input has {} values a step, the input {}; the reference "
+                                 "reads others where they differ",
+                                 s.aux_inputs, s.inputs));
   }
 
   RnnKind kind_;

@@ -15,16 +15,13 @@ namespace aotc::ops::reduce {
 
 namespace {
 
-bool may_be_quantized(DType type) {
-  return type == DType::kI8 || type == DType::kU8 || type == DType::kI16;
-}
+bool may_be_quantized(DType type) { return type == DType::kI8 || type == DType::kU8 || type == DType::kI16; }
 
 Arithmetic arithmetic_of(const Rule& rule, const graph::TensorType& operand) {
   if (operand.dtype == DType::kF32) return Arithmetic::kFloat;
   if (may_be_quantized(operand.dtype)) {
     if (rule.finish == Finish::kSum || rule.finish == Finish::kMean) return Arithmetic::kScaledSum;
-    if (rule.finish == Finish::kProduct && operand.quantization.present())
-      return Arithmetic::kScaledProduct;
+    if (rule.finish == Finish::kProduct && operand.quantization.present()) return Arithmetic::kScaledProduct;
   }
   return Arithmetic::kInteger;
 }
@@ -90,20 +87,17 @@ std::vector<T> combined(const Reduction& r, T start, const std::vector<T>& in, C
 
 void evaluate_floats(const Reduction& r, const EvalData& data) {
   auto in = data.in<float>(0);
-  auto out = combined<float>(
-      r, r.float_start(), {in.begin(), in.end()},
-      [&](float so_far, float x) { return r.rule.combine.of_floats(so_far, x, false); });
+  auto out = combined<float>(r, r.float_start(), {in.begin(), in.end()},
+                             [&](float so_far, float x) { return r.rule.combine.of_floats(so_far, x, false); });
   for (size_t i = 0; i < out.size(); ++i)
-    data.out<float>()[i] =
-        r.rule.finish == Finish::kMean ? out[i] / static_cast<float>(r.count) : out[i];
+    data.out<float>()[i] = r.rule.finish == Finish::kMean ? out[i] / static_cast<float>(r.count) : out[i];
 }
 
 void evaluate_scaled_product(const Reduction& r, const EvalData& data) {
   ProductScale scale(r.multiplier());
   std::vector<int64_t> in = widen(r.type, data.operands[0]);
   for (int64_t& v : in) v -= r.op.operand(0).zero_point();
-  auto out =
-      combined<int64_t>(r, 1, in, [&](int64_t so_far, int64_t x) { return scale(so_far * x); });
+  auto out = combined<int64_t>(r, 1, in, [&](int64_t so_far, int64_t x) { return scale(so_far * x); });
   IntRange range = int_range(r.type);
   for (int64_t& v : out) {
     v = static_cast<int32_t>(int64_t{scale(v)} + r.op.result().zero_point());
@@ -121,12 +115,10 @@ Status different_quantization(const Reduction& r, Diagnostics& diags) {
 }
 
 bool zero_points_are_zero(const Reduction& r, Diagnostics& diags) {
-  if (r.type != DType::kI16 ||
-      (r.op.operand(0).zero_point() == 0 && r.op.result().zero_point() == 0))
-    return true;
+  if (r.type != DType::kI16 || (r.op.operand(0).zero_point() == 0 && r.op.result().zero_point() == 0)) return true;
   diags.error(r.op.where(), "op-quantization",
-              fmt::format("{} of int16 has the zero points {} and {}; the reference takes 0 only",
-                          r.rule.name, r.op.operand(0).zero_point(), r.op.result().zero_point()));
+              fmt::format("{} of int16 has the zero points {} and {}; the reference takes 0 only", r.rule.name,
+                          r.op.operand(0).zero_point(), r.op.result().zero_point()));
   return false;
 }
 
@@ -141,8 +133,8 @@ Status verify_scaled_sum(const Reduction& r, Diagnostics& diags) {
   if ((largest << left) <= INT32_MAX - 1024) return success();
   diags
       .error(r.op.where(), "op-quantization",
-             fmt::format("operand scale {} over result scale {} overflows 32 bits",
-                         r.op.operand(0).scale(), r.op.result().scale()))
+             fmt::format("operand scale {} over result scale {} overflows 32 bits", r.op.operand(0).scale(),
+                         r.op.result().scale()))
       .help("convert the model again with representative calibration data");
   return kFailure;
 }
@@ -150,9 +142,8 @@ Status verify_scaled_sum(const Reduction& r, Diagnostics& diags) {
 Status verify_scaled_product(const Reduction& r, Diagnostics& diags) {
   if (r.type == DType::kU8) {
     diags
-        .error(
-            r.op.where(), "op-quantization",
-            fmt::format("{} of quantised uint8 is none that the reference computes", r.rule.name))
+        .error(r.op.where(), "op-quantization",
+               fmt::format("{} of quantised uint8 is none that the reference computes", r.rule.name))
         .help("quantise the model to int8");
     return kFailure;
   }
@@ -189,37 +180,26 @@ bool Reduction::in_pieces(int64_t pieces) const {
 }
 
 int64_t Reduction::start() const {
-  if (arithmetic == Arithmetic::kScaledSum)
-    return -static_cast<int64_t>(op.operand(0).zero_point()) * count;
+  if (arithmetic == Arithmetic::kScaledSum) return -static_cast<int64_t>(op.operand(0).zero_point()) * count;
   switch (rule.start) {
-    case Start::kZero:
-      return 0;
-    case Start::kOne:
-      return 1;
+    case Start::kZero: return 0;
+    case Start::kOne: return 1;
     case Start::kLowest:
-    case Start::kBelowAll:
-      return int_range(type).min;
+    case Start::kBelowAll: return int_range(type).min;
     case Start::kHighest:
-    case Start::kAboveAll:
-      return int_range(type).max;
+    case Start::kAboveAll: return int_range(type).max;
   }
   return 0;
 }
 
 float Reduction::float_start() const {
   switch (rule.start) {
-    case Start::kZero:
-      return 0.0f;
-    case Start::kOne:
-      return 1.0f;
-    case Start::kLowest:
-      return std::numeric_limits<float>::lowest();
-    case Start::kHighest:
-      return std::numeric_limits<float>::max();
-    case Start::kBelowAll:
-      return -std::numeric_limits<float>::infinity();
-    case Start::kAboveAll:
-      return std::numeric_limits<float>::infinity();
+    case Start::kZero: return 0.0f;
+    case Start::kOne: return 1.0f;
+    case Start::kLowest: return std::numeric_limits<float>::lowest();
+    case Start::kHighest: return std::numeric_limits<float>::max();
+    case Start::kBelowAll: return -std::numeric_limits<float>::infinity();
+    case Start::kAboveAll: return std::numeric_limits<float>::infinity();
   }
   return 0.0f;
 }
@@ -230,8 +210,7 @@ int64_t Reduction::largest_sum() const {
 }
 
 double Reduction::scaling() const {
-  auto in = static_cast<double>(op.operand(0).scale()),
-       out = static_cast<double>(op.result().scale());
+  auto in = static_cast<double>(op.operand(0).scale()), out = static_cast<double>(op.result().scale());
   if (arithmetic == Arithmetic::kScaledSum) return in / out;
   return in / std::pow(out, 1.0 / static_cast<double>(count));
 }
@@ -256,14 +235,12 @@ ProductScale::ProductScale(QuantizedMultiplier m)
 Status verify_quantization(const Reduction& r, Diagnostics& diags) {
   if (r.quantized()) {
     if (!check_quantized_io(r.op, diags) || !zero_points_are_zero(r, diags)) return kFailure;
-    return r.arithmetic == Arithmetic::kScaledSum ? verify_scaled_sum(r, diags)
-                                                  : verify_scaled_product(r, diags);
+    return r.arithmetic == Arithmetic::kScaledSum ? verify_scaled_sum(r, diags) : verify_scaled_product(r, diags);
   }
   const graph::Quantization& in = r.op.operand(0).quantization;
   const graph::Quantization& out = r.op.result().quantization;
   if (r.arithmetic == Arithmetic::kFloat || r.type == DType::kBool) return success();
-  if (in.scale != out.scale || in.zero_point != out.zero_point)
-    return different_quantization(r, diags);
+  if (in.scale != out.scale || in.zero_point != out.zero_point) return different_quantization(r, diags);
   if (may_be_quantized(r.type) && in.present() && !check_quantized_io(r.op, diags)) return kFailure;
   return success();
 }
@@ -271,9 +248,8 @@ Status verify_quantization(const Reduction& r, Diagnostics& diags) {
 void evaluate(const Reduction& r, const EvalData& data) {
   if (r.arithmetic == Arithmetic::kFloat) return evaluate_floats(r, data);
   if (r.arithmetic == Arithmetic::kScaledProduct) return evaluate_scaled_product(r, data);
-  auto out = combined<int64_t>(
-      r, r.start(), widen(r.type, data.operands[0]),
-      [&](int64_t so_far, int64_t x) { return r.rule.combine.of_integers(so_far, x, true); });
+  auto out = combined<int64_t>(r, r.start(), widen(r.type, data.operands[0]),
+                               [&](int64_t so_far, int64_t x) { return r.rule.combine.of_integers(so_far, x, true); });
   if (r.arithmetic == Arithmetic::kScaledSum) {
     QuantizedMultiplier m = r.multiplier();
     IntRange range = int_range(r.type);

@@ -89,8 +89,7 @@ class ReductionLowering {
 
   void combine(const Ex& so_far, const Ex& from) {
     if (r_.arithmetic == Arithmetic::kScaledProduct)
-      return f_.assign(
-          so_far, scaled_product(cast(DType::kI64, so_far) * cast(DType::kI64, element(from))));
+      return f_.assign(so_far, scaled_product(cast(DType::kI64, so_far) * cast(DType::kI64, element(from))));
     // Sums of quantised values, and of int32 in 64 bits, have room.
     bool wraps = accumulator_ != DType::kF32 && r_.arithmetic != Arithmetic::kScaledSum &&
                  (r_.type == DType::kI64 || accumulator_ == DType::kI32);
@@ -99,8 +98,8 @@ class ReductionLowering {
 
   Ex scaled_product(const Ex& product) const {
     ProductScale scale(r_.multiplier());
-    return cast_wrapping(DType::kI32, (product * tir::i64(scale.factor) + tir::i64(scale.half)) >>
-                                          tir::i64(scale.shift));
+    return cast_wrapping(DType::kI32,
+                         (product * tir::i64(scale.factor) + tir::i64(scale.half)) >> tir::i64(scale.shift));
   }
 
   void store(const Ex& to, const Ex& value) { f_.store(out_, to, finished(value)); }
@@ -109,30 +108,25 @@ class ReductionLowering {
     bool divided = r_.rule.finish == Finish::kMean;
     IntRange range = r_.arithmetic == Arithmetic::kFloat ? IntRange{} : int_range(r_.type);
     switch (r_.arithmetic) {
-      case Arithmetic::kFloat:
-        return divided ? value / tir::f32(static_cast<float>(r_.count)) : value;
+      case Arithmetic::kFloat: return divided ? value / tir::f32(static_cast<float>(r_.count)) : value;
       case Arithmetic::kInteger:
         if (divided) {
           Ex quotient = value / tir::i64(r_.count);
           return r_.type == DType::kI32 ? cast(DType::kI32, quotient) : quotient;
         }
         // Below 32 bits a product keeps its low bits.
-        return r_.rule.finish == Finish::kProduct && size_of(r_.type) < 4
-                   ? cast_wrapping(r_.type, value)
-                   : value;
+        return r_.rule.finish == Finish::kProduct && size_of(r_.type) < 4 ? cast_wrapping(r_.type, value) : value;
       case Arithmetic::kScaledSum: {
         Ex scaled = emit_multiply(f_, value, r_.multiplier(), r_.largest_sum());
         return clamp(scaled + r_.op.result().zero_point(), range.min, range.max);
       }
-      case Arithmetic::kScaledProduct:
-        break;
+      case Arithmetic::kScaledProduct: break;
     }
     Ex scaled = add_wrapping(scaled_product(cast(DType::kI64, value)), r_.op.result().zero_point());
     return clamp(scaled, range.min, range.max);
   }
 
-  void kept(size_t d, const Ex& from, const Ex& to,
-            const std::function<void(const Ex&, const Ex&)>& body) {
+  void kept(size_t d, const Ex& from, const Ex& to, const std::function<void(const Ex&, const Ex&)>& body) {
     while (d < dims_.size() && dims_[d].reduced) ++d;
     if (d == dims_.size()) return body(from, to);
     f_.loop(fmt::format("i{}", d), 0, dims_[d].extent, [&](Ex i) {

@@ -56,45 +56,87 @@ Combine combine(F of) {
   return {of, of, of};
 }
 
-const std::vector<TypeSupport> kOrdered = {
-    {DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, ""},
-    {DType::kU8, ""}, {DType::kI16, ""}, {DType::kI64, ""}};
+const std::vector<TypeSupport> kOrdered = {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, ""},
+                                           {DType::kU8, ""}, {DType::kI16, ""}, {DType::kI64, ""}};
 
 const std::vector<Rule>& rules() {
-  static const Combine kAdd =
-      combine([](auto sum, auto x, bool wraps) { return add(sum, x, wraps); });
+  static const Combine kAdd = combine([](auto sum, auto x, bool wraps) { return add(sum, x, wraps); });
   static const Combine kMultiply =
       combine([](auto product, auto x, bool wraps) { return multiply(product, x, wraps); });
   // In this order a NaN never replaces a number, nor a zero the other zero.
   static const Combine kLarger = combine([](auto most, auto x, bool) { return larger(x, most); });
-  static const Combine kSmaller =
-      combine([](auto least, auto x, bool) { return smaller(x, least); });
+  static const Combine kSmaller = combine([](auto least, auto x, bool) { return smaller(x, least); });
   static const Combine kLargerOrNone = combine([](auto most, auto x, bool) { return larger_or_none(most, x, false); });
   static const Combine kSmallerOrNone =
       combine([](auto least, auto x, bool) { return smaller_or_none(least, x, false); });
   static const std::vector<Rule> kRules = {
-      {"sum", "sum along axes", "sum", Start::kZero, kAdd, Finish::kSum,
-       {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "wraps around"}, {DType::kU8, ""},
-        {DType::kI16, ""}, {DType::kI64, "wraps around"}}},
-      {"mean", "mean over axes", "sum", Start::kZero, kAdd, Finish::kMean,
-       {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "not quantised"}, {DType::kU8, ""},
-        {DType::kI16, ""}, {DType::kI64, "not quantised"}}},
-      {"reduce_prod", "product along axes", "product", Start::kOne, kMultiply, Finish::kProduct,
-       {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, "wraps around"},
-        {DType::kU8, "not quantised"}, {DType::kI16, ""}, {DType::kI64, "wraps around"}}},
-      {"reduce_max", "largest element along axes", "most", Start::kLowest, kLarger,
-       Finish::kValue, kOrdered},
-      {"reduce_min", "smallest element along axes", "least", Start::kHighest, kSmaller,
-       Finish::kValue, kOrdered},
-      {"reduce_max_nan", "largest element along axes, infinite ones too, or what is not a number", "most",
-       Start::kBelowAll, kLargerOrNone, Finish::kValue, {{DType::kF32, ""}}},
-      {"reduce_min_nan", "smallest element along axes, infinite ones too, or what is not a number", "least",
-       Start::kAboveAll, kSmallerOrNone, Finish::kValue, {{DType::kF32, ""}}},
+      {"sum",
+       "sum along axes",
+       "sum",
+       Start::kZero,
+       kAdd,
+       Finish::kSum,
+       {{DType::kI8, ""},
+        {DType::kF32, ""},
+        {DType::kI32, "wraps around"},
+        {DType::kU8, ""},
+        {DType::kI16, ""},
+        {DType::kI64, "wraps around"}}},
+      {"mean",
+       "mean over axes",
+       "sum",
+       Start::kZero,
+       kAdd,
+       Finish::kMean,
+       {{DType::kI8, ""},
+        {DType::kF32, ""},
+        {DType::kI32, "not quantised"},
+        {DType::kU8, ""},
+        {DType::kI16, ""},
+        {DType::kI64, "not quantised"}}},
+      {"reduce_prod",
+       "product along axes",
+       "product",
+       Start::kOne,
+       kMultiply,
+       Finish::kProduct,
+       {{DType::kI8, ""},
+        {DType::kF32, ""},
+        {DType::kI32, "wraps around"},
+        {DType::kU8, "not quantised"},
+        {DType::kI16, ""},
+        {DType::kI64, "wraps around"}}},
+      {"reduce_max", "largest element along axes", "most", Start::kLowest, kLarger, Finish::kValue, kOrdered},
+      {"reduce_min", "smallest element along axes", "least", Start::kHighest, kSmaller, Finish::kValue, kOrdered},
+      {"reduce_max_nan",
+       "largest element along axes, infinite ones too, or what is not a number",
+       "most",
+       Start::kBelowAll,
+       kLargerOrNone,
+       Finish::kValue,
+       {{DType::kF32, ""}}},
+      {"reduce_min_nan",
+       "smallest element along axes, infinite ones too, or what is not a number",
+       "least",
+       Start::kAboveAll,
+       kSmallerOrNone,
+       Finish::kValue,
+       {{DType::kF32, ""}}},
       // Truth values are 0 and 1.
-      {"reduce_any", "is any element along axes true?", "any", Start::kZero, kLarger,
-       Finish::kValue, {{DType::kBool, ""}}},
-      {"reduce_all", "are all elements along axes true?", "all", Start::kOne, kSmaller,
-       Finish::kValue, {{DType::kBool, ""}}},
+      {"reduce_any",
+       "is any element along axes true?",
+       "any",
+       Start::kZero,
+       kLarger,
+       Finish::kValue,
+       {{DType::kBool, ""}}},
+      {"reduce_all",
+       "are all elements along axes true?",
+       "all",
+       Start::kOne,
+       kSmaller,
+       Finish::kValue,
+       {{DType::kBool, ""}}},
   };
   return kRules;
 }
@@ -106,18 +148,14 @@ class Reduce final : public Operator {
   std::string_view name() const override { return rule_.name; }
   std::string_view summary() const override { return rule_.summary; }
   std::vector<TypeSupport> types() const override { return rule_.types; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ReduceAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ReduceAttrs>(); }
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     return infer_reduction(op, diags);
   }
   Status verify(const OpView& op, Diagnostics& diags) const override {
     std::vector<DType> types;
     for (const TypeSupport& t : rule_.types) types.push_back(t.dtype);
-    if (!check_type(op, 0, types, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
+    if (!check_type(op, 0, types, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags)) return kFailure;
     Reduction r(rule_, op);
     if (r.count < 1 && (rule_.finish == Finish::kMean || r.quantized())) {
       bad_shape(op, diags, fmt::format("{} of no elements", rule_.name));
@@ -133,8 +171,7 @@ class Reduce final : public Operator {
     return flow;
   }
   // Each result is combined in memory order, so where that counts reduced axes stay in order among themselves.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     const auto& attrs = op.attrs<ReduceAttrs>();
     auto attributes = std::make_shared<ReduceAttrs>(attrs);
     attributes->axes.clear();
@@ -148,12 +185,8 @@ class Reduce final : public Operator {
     return any_order || std::is_sorted(reduced.begin(), reduced.end()) ? attributes : nullptr;
   }
 
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    reduce::evaluate(Reduction(rule_, op), data);
-  }
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return reduce::lower(Reduction(rule_, op));
-  }
+  void evaluate(const OpView& op, const EvalData& data) const override { reduce::evaluate(Reduction(rule_, op), data); }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return reduce::lower(Reduction(rule_, op)); }
   bool sums_pieces(const OpView& op, int64_t pieces) const override { return Reduction(rule_, op).in_pieces(pieces); }
   RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
     return reduce::lower_pieces(Reduction(rule_, op), pieces);

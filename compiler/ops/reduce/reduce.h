@@ -58,13 +58,9 @@ struct Reduction {
   // Are all results combined of every one of so many equal pieces of the operand?
   bool in_pieces(int64_t pieces) const;
 
-  bool quantized() const {
-    return arithmetic == Arithmetic::kScaledSum || arithmetic == Arithmetic::kScaledProduct;
-  }
+  bool quantized() const { return arithmetic == Arithmetic::kScaledSum || arithmetic == Arithmetic::kScaledProduct; }
   // Whether elements may be combined in another order.
-  bool any_order() const {
-    return arithmetic == Arithmetic::kInteger || arithmetic == Arithmetic::kScaledSum;
-  }
+  bool any_order() const { return arithmetic == Arithmetic::kInteger || arithmetic == Arithmetic::kScaledSum; }
   // Whether the first element stands for the start value.
   bool from_first() const;
   // What integers start from; a sum of quantised values has the zero points taken off here.

@@ -44,12 +44,10 @@ class Relu final : public UnaryElementwise {
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    if (op.operand(0).dtype == DType::kI8)
-      return lower_byte_function(op, std::string(name_), quantized(op));
+    if (op.operand(0).dtype == DType::kI8) return lower_byte_function(op, std::string(name_), quantized(op));
     if (op.operand(0).dtype == DType::kI16) return lower_int16(op);
-    return lower_unary(op, std::string(name_), [&](tir::FunctionBuilder&, const tir::Ex& x) {
-      return emit_clamp(x, range());
-    });
+    return lower_unary(op, std::string(name_),
+                       [&](tir::FunctionBuilder&, const tir::Ex& x) { return emit_clamp(x, range()); });
   }
 
  private:
@@ -59,17 +57,15 @@ class Relu final : public UnaryElementwise {
   Lowered lower_int16(const OpView& op) const {
     ClampI32 clamp = quantized_clamp(activation_, op.result());
     if (op.operand(0).scale() == op.result().scale())
-      return lower_unary(op, std::string(name_), [&](tir::FunctionBuilder&, const tir::Ex& x) {
-        return emit_bound(x, clamp, -32768, 32767);
-      });
+      return lower_unary(op, std::string(name_),
+                         [&](tir::FunctionBuilder&, const tir::Ex& x) { return emit_bound(x, clamp, -32768, 32767); });
     return lower_scaled(op, std::string(name_), {real(op), real(op)}, clamp);
   }
 
   // Unlike where it is fused, an activation without an upper bound lets infinity pass.
   ClampF32 range() const {
     ClampF32 range = float_clamp(activation_);
-    if (range.max == std::numeric_limits<float>::max())
-      range.max = std::numeric_limits<float>::infinity();
+    if (range.max == std::numeric_limits<float>::max()) range.max = std::numeric_limits<float>::infinity();
     return range;
   }
 
@@ -98,8 +94,7 @@ class Relu final : public UnaryElementwise {
 void add_operators_relu(OperatorSet& set) {
   set.add(std::make_unique<Relu>("relu", "max(x, 0)", Activation::kRelu));
   set.add(std::make_unique<Relu>("relu6", "x clamped to 0 .. 6", Activation::kRelu6));
-  set.add(
-      std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", Activation::kReluN1To1));
+  set.add(std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", Activation::kReluN1To1));
 }
 
 }  // namespace aotc::ops

@@ -62,8 +62,7 @@ class Reshape final : public Operator {
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return shared_axes(op.operand(0).shape, op.result().shape);
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<ReshapeAttrs>();
     attributes->shape = ordered_shape(op.result().shape, dimension_order(axis_flow(op)->results[0], axes));
     return attributes;
@@ -75,12 +74,11 @@ class Reshape final : public Operator {
     bool same = !from.empty() && !to.empty() && from.back() == to.back();
     return same && op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
   }
-  ChannelRanges channel_ranges(const OpView&,
-                               const std::vector<ChannelRanges>& operands) const override {
+  ChannelRanges channel_ranges(const OpView&, const std::vector<ChannelRanges>& operands) const override {
     return operands[0];
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_channels(
-      const OpView& op, int64_t channels) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_channels(const OpView& op,
+                                                                       int64_t channels) const override {
     auto attributes = std::make_shared<ReshapeAttrs>(op.attrs<ReshapeAttrs>());
     attributes->shape.back() = channels;
     return attributes;
@@ -95,7 +93,6 @@ class Reshape final : public Operator {
   }
 
  private:
-
 };
 
 }  // namespace

@@ -21,9 +21,7 @@ namespace {
 
 constexpr int64_t kOne = 1 << 10;
 
-bool is_fixed(const OpView& op) {
-  return op.operand(0).dtype == DType::kI8 || op.operand(0).dtype == DType::kI16;
-}
+bool is_fixed(const OpView& op) { return op.operand(0).dtype == DType::kI8 || op.operand(0).dtype == DType::kI16; }
 
 // For every result index along one axis: two source indices, and what part the second one has.
 struct Places {
@@ -53,8 +51,7 @@ void real_places(int64_t in, int64_t out, const ResizeAttrs& attrs, Places& plac
     float at = attrs.half_pixel_centers ? (position + 0.5f) * scale - 0.5f : position * scale;
     int32_t lower = std::max(static_cast<int32_t>(std::floor(at)), 0);
     places.lower.push_back(lower);
-    places.upper.push_back(static_cast<int32_t>(
-        std::min<int64_t>(static_cast<int64_t>(std::ceil(at)), in - 1)));
+    places.upper.push_back(static_cast<int32_t>(std::min<int64_t>(static_cast<int64_t>(std::ceil(at)), in - 1)));
     places.real.push_back(at - static_cast<float>(lower));
   }
 }
@@ -73,9 +70,7 @@ class ResizeBilinear final : public Operator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI16, ""}, {DType::kU8, ""}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ResizeAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ResizeAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     return infer_resize(op, diags);
@@ -96,12 +91,11 @@ class ResizeBilinear final : public Operator {
       bool possible = size <= INT32_MAX / kOne / 2;
       if (possible) {
         Places places = places_of(op, size, wanted);
-        possible = *std::max_element(places.lower.begin(), places.lower.end()) < size &&
-                   (size + 1) * kOne < INT32_MAX;
+        possible = *std::max_element(places.lower.begin(), places.lower.end()) < size && (size + 1) * kOne < INT32_MAX;
       }
       if (possible) continue;
-      bad_attribute(op, diags, fmt::format("resizing {} to {} pixels leaves the image, as the reference rounds",
-                                           size, wanted));
+      bad_attribute(op, diags,
+                    fmt::format("resizing {} to {} pixels leaves the image, as the reference rounds", size, wanted));
       return kFailure;
     }
     return success();
@@ -111,27 +105,22 @@ class ResizeBilinear final : public Operator {
     if (is_fixed(op)) {
       std::vector<int64_t> in = widen(op.operand(0).dtype, data.operands[0]), out;
       interpolate<int64_t>(op, in, out, [](const Corner<int64_t>& c, int64_t y, int64_t x) {
-        int64_t sum = c.x00 * (kOne - y) * (kOne - x) + c.x10 * y * (kOne - x) + c.x01 * (kOne - y) * x +
-                      c.x11 * y * x;
+        int64_t sum = c.x00 * (kOne - y) * (kOne - x) + c.x10 * y * (kOne - x) + c.x01 * (kOne - y) * x + c.x11 * y * x;
         return (sum + (sum > 0 ? 1 : -1) * (1 << 19)) / (1 << 20);
       });
       return narrow(op.operand(0).dtype, out, data.results[0]);
     }
     bool bytes = op.operand(0).dtype == DType::kU8;
     std::vector<float> in, out;
-    if (bytes)
-      in.assign(data.operands[0].begin(), data.operands[0].end());
-    else
-      in.assign(data.in<float>(0).begin(), data.in<float>(0).end());
+    if (bytes) in.assign(data.operands[0].begin(), data.operands[0].end());
+    else in.assign(data.in<float>(0).begin(), data.in<float>(0).end());
     float last = bytes ? 0.5f : 0.0f;
     interpolate<float>(op, in, out, [&](const Corner<float>& c, float y, float x) {
       return c.x00 * (1 - y) * (1 - x) + c.x10 * y * (1 - x) + c.x01 * (1 - y) * x + c.x11 * y * x + last;
     });
     for (size_t i = 0; i < out.size(); ++i)
-      if (bytes)
-        data.results[0][i] = static_cast<uint8_t>(out[i]);
-      else
-        data.out<float>()[i] = out[i];
+      if (bytes) data.results[0][i] = static_cast<uint8_t>(out[i]);
+      else data.out<float>()[i] = out[i];
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override;
@@ -217,9 +206,8 @@ Lowered ResizeBilinear::lower(const OpView& op, const TargetInfo&) const {
         if (!fixed) {
           Ex y1 = f.let("uy", tir::f32(1.0f) - dy), x1 = f.let("ux", tir::f32(1.0f) - dx);
           f.loop("c", 0, channels, [&](Ex c) {
-            Ex v = pixel(top, left, c) * y1 * x1 + pixel(bottom, left, c) * dy * x1 +
-                   pixel(top, right, c) * y1 * dx + pixel(bottom, right, c) * dy * dx +
-                   tir::f32(out->dtype == DType::kF32 ? 0.0f : 0.5f);
+            Ex v = pixel(top, left, c) * y1 * x1 + pixel(bottom, left, c) * dy * x1 + pixel(top, right, c) * y1 * dx +
+                   pixel(bottom, right, c) * dy * dx + tir::f32(out->dtype == DType::kF32 ? 0.0f : 0.5f);
             f.store(out, to + c, out->dtype == DType::kF32 ? v : cast(DType::kI32, v));
           });
           return;
@@ -227,8 +215,8 @@ Lowered ResizeBilinear::lower(const OpView& op, const TargetInfo&) const {
         Ex w00 = f.let("w00", whole((kOne - dy) * (kOne - dx))), w10 = f.let("w10", whole(dy * (kOne - dx)));
         Ex w01 = f.let("w01", whole((kOne - dy) * dx)), w11 = f.let("w11", whole(dy * dx));
         f.loop("c", 0, channels, [&](Ex c) {
-          Ex sum = f.let("sum", pixel(top, left, c) * w00 + pixel(bottom, left, c) * w10 +
-                                    pixel(top, right, c) * w01 + pixel(bottom, right, c) * w11);
+          Ex sum = f.let("sum", pixel(top, left, c) * w00 + pixel(bottom, left, c) * w10 + pixel(top, right, c) * w01 +
+                                    pixel(bottom, right, c) * w11);
           Ex half = select(sum > number(0), number(1 << 19), number(-(1 << 19)));
           Ex v = (sum + half) / number(1 << 20);
           f.store(out, to + c, wide ? cast(DType::kI32, v) : v);

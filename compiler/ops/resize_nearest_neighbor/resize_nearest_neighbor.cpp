@@ -63,9 +63,7 @@ class ResizeNearestNeighbor final : public Operator {
   std::string_view name() const override { return "resize_nearest_neighbor"; }
   std::string_view summary() const override { return "image of another size, nearest pixel, NHWC"; }
   std::vector<TypeSupport> types() const override { return movable_types(); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ResizeAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ResizeAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
@@ -92,8 +90,7 @@ class ResizeNearestNeighbor final : public Operator {
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     Geometry g = geometry_of(op);
     int64_t vertical = repeats(g.rows, g.in_h), horizontal = repeats(g.columns, g.in_w);
-    return vertical > 0 && horizontal > 0 ? lower_repeats(op, g, vertical, horizontal)
-                                          : lower_tables(op, g);
+    return vertical > 0 && horizontal > 0 ? lower_repeats(op, g, vertical, horizontal) : lower_tables(op, g);
   }
 
   bool is_identity(const OpView& op) const override {
@@ -103,8 +100,7 @@ class ResizeNearestNeighbor final : public Operator {
 
  private:
   // Widens each row once, and copies what it gave.
-  static Lowered lower_repeats(const OpView& op, const Geometry& g, int64_t vertical,
-                               int64_t horizontal) {
+  static Lowered lower_repeats(const OpView& op, const Geometry& g, int64_t vertical, int64_t horizontal) {
     LoweringBuilder f(op, "resize_nearest_neighbor");
     BufferPtr in = f.operand(0), out = f.result();
     int64_t in_row = g.in_w * g.channels, out_row = g.out_w * g.channels;
@@ -116,9 +112,8 @@ class ResizeNearestNeighbor final : public Operator {
       } else {
         f.loop("x", 0, g.in_w, [&](Ex x) {
           Ex pixel = f.let("pixel", from + x * g.channels);
-          f.loop("i", 0, horizontal, [&](Ex i) {
-            emit_run(f, out, to + (x * horizontal + i) * g.channels, in, pixel, g.channels);
-          });
+          f.loop("i", 0, horizontal,
+                 [&](Ex i) { emit_run(f, out, to + (x * horizontal + i) * g.channels, in, pixel, g.channels); });
         });
       }
       f.loop("i", 1, vertical, [&](Ex i) { emit_run(f, out, to + i * out_row, out, to, out_row); });
@@ -151,8 +146,6 @@ class ResizeNearestNeighbor final : public Operator {
 
 }  // namespace
 
-void add_operators_resize_nearest_neighbor(OperatorSet& set) {
-  set.add(std::make_unique<ResizeNearestNeighbor>());
-}
+void add_operators_resize_nearest_neighbor(OperatorSet& set) { set.add(std::make_unique<ResizeNearestNeighbor>()); }
 
 }  // namespace aotc::ops

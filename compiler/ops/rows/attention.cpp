@@ -32,8 +32,8 @@ using AttentionSteps = std::vector<int64_t>;
 constexpr size_t kQueriesAt = 0, kKeysAt = 1, kValuesAt = 2, kMaskAt = 3;
 constexpr int64_t kMostAttended = int64_t{1} << 30;
 
-std::vector<std::pair<int64_t, int64_t>> sizes_and_steps(const AttentionAttrs& a, const AttentionSteps& steps, int64_t rows,
-                                                         int64_t elements) {
+std::vector<std::pair<int64_t, int64_t>> sizes_and_steps(const AttentionAttrs& a, const AttentionSteps& steps,
+                                                         int64_t rows, int64_t elements) {
   std::vector<std::pair<int64_t, int64_t>> out;
   for (size_t i = 0; i < a.batch.size(); ++i) out.emplace_back(a.batch[i], steps[i]);
   out.emplace_back(rows, steps[a.batch.size()]);
@@ -79,7 +79,8 @@ bool sizes_are_good(const AttentionAttrs& a) {
   }
   for (int64_t size : {a.queries, a.keys, a.depth, a.values})
     if (size < 1 || size > kMostAttended) return false;
-  const double products = static_cast<double>(kMostAttended / most) * static_cast<double>(a.queries) * static_cast<double>(a.keys);
+  const double products =
+      static_cast<double>(kMostAttended / most) * static_cast<double>(a.queries) * static_cast<double>(a.keys);
   return a.batch.size() <= 8 && products * static_cast<double>(a.depth + a.values) < 1e15;
 }
 
@@ -99,15 +100,16 @@ graph::TensorId root_of(const OpView& op, graph::TensorId id) {
 bool has_queries_alone(const OpView& op) {
   const graph::TensorId root = root_of(op, op.op.operands[kQueriesAt]);
   bool alone = root.valid() && op.graph[root].type.bytes() == op.result().bytes();
-  for (size_t i = 1; i < op.operand_count(); ++i) alone = alone && !(op.has_operand(i) && root_of(op, op.op.operands[i]) == root);
+  for (size_t i = 1; i < op.operand_count(); ++i)
+    alone = alone && !(op.has_operand(i) && root_of(op, op.op.operands[i]) == root);
   return alone;
 }
 
 // Calls visit(begins), where matrices of queries, keys, values, mask and result begin, for each.
 template <typename Visit>
 void for_each_matrix(const AttentionAttrs& a, bool masked, Visit visit) {
-  const std::array<const AttentionSteps*, 5> steps = {&a.query_steps, &a.key_steps, &a.value_steps, masked ? &a.mask_steps : nullptr,
-                                             &a.result_steps};
+  const std::array<const AttentionSteps*, 5> steps = {&a.query_steps, &a.key_steps, &a.value_steps,
+                                                      masked ? &a.mask_steps : nullptr, &a.result_steps};
   int64_t count = 1;
   for (int64_t size : a.batch) count *= size;
   for (int64_t n = 0; n < count; ++n) {
@@ -178,7 +180,8 @@ class AttentionLowering {
     out_ = f_.result();
     row_ = f_.scratch("row", DType::kF32, a_.keys);
     // A query is read for the last time before its row of the result is written.
-    if (a_.query_steps == a_.result_steps && a_.depth == a_.values && has_queries_alone(op)) f_.publish_in_place(kQueriesAt);
+    if (a_.query_steps == a_.result_steps && a_.depth == a_.values && has_queries_alone(op))
+      f_.publish_in_place(kQueriesAt);
   }
 
   Lowered run() {
@@ -240,7 +243,8 @@ class AttentionLowering {
       if (a_.zero == ZeroWeights::kHidden) f_.if_(shown != 0, weights, zeros);
       f_.loop("v", 0, a_.values, [&](Ex v) {
         Ex value = f_.let("value", at.value + v * step(a_.value_steps));
-        Ex sum = sum_of(a_.keys, [&](const Ex& c) { return load(row_, c) * load(values_, value + c * row_step(a_.value_steps)); });
+        Ex sum = sum_of(
+            a_.keys, [&](const Ex& c) { return load(row_, c) * load(values_, value + c * row_step(a_.value_steps)); });
         f_.store(out_, result + v * step(a_.result_steps), sum);
       });
     });

@@ -22,9 +22,7 @@ class Cumsum final : public Operator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kF32, ""}, {DType::kI32, "wraps around"}, {DType::kI64, "wraps around"}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<CumsumAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<CumsumAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
@@ -67,7 +65,6 @@ class Cumsum final : public Operator {
     });
     return f.finish("one sum per row");
   }
-
 };
 
 }  // namespace

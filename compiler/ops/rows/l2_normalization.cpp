@@ -47,8 +47,9 @@ class L2Normalization final : public Operator {
     if (op.operand(0).dtype == DType::kF32) return success();
     if (!check_quantized_io(op, diags)) return kFailure;
     if (op.operand(0).shape.back() > kLongestRow) {
-      bad_shape(op, diags, fmt::format("rows of {} elements; the sum of more than {} squares can overflow",
-                                       op.operand(0).shape.back(), kLongestRow));
+      bad_shape(op, diags,
+                fmt::format("rows of {} elements; the sum of more than {} squares can overflow",
+                            op.operand(0).shape.back(), kLongestRow));
       return kFailure;
     }
     int64_t zero = op.operand(0).dtype == DType::kI8 ? 0 : 128;
@@ -85,8 +86,9 @@ class L2Normalization final : public Operator {
         f.loop("i", 0, depth, [&](Ex i) { f.store(out, row + i, element(i) / length); });
         return;
       }
-      byte_row(op, f, sum, [&](const Ex& i) { return element(i); },
-               [&](const Ex& i, const Ex& v) { f.store(out, row + i, v); });
+      byte_row(
+          op, f, sum, [&](const Ex& i) { return element(i); },
+          [&](const Ex& i, const Ex& v) { f.store(out, row + i, v); });
     });
     return f.finish(is_float ? "float" : "fixed point");
   }

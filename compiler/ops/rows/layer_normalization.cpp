@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // layer_normalization: every row (the last dimension) less its mean, over the root of its variance, times a scale and
-// plus a bias for each of its places; without the mean it is a normalisation by root mean square. Sums are from the first
-// element on, each step is rounded to float32, and what divides all of a row is a factor.
+// plus a bias for each of its places; without the mean it is a normalisation by root mean square. Sums are from the
+// first element on, each step is rounded to float32, and what divides all of a row is a factor.
 #include <cmath>
 
 #include <fmt/format.h>
@@ -40,10 +40,12 @@ class LayerNormalization final : public Operator {
     if (!check_result_type(op, 0, DType::kF32, diags)) return kFailure;
     const graph::Shape& shape = op.operand(0).shape;
     bool good = op.operand(0).elements() > 0;
-    for (size_t i : {kScale, kBias}) good = good && (!op.has_operand(i) || op.operand(i).shape == graph::Shape{shape.back()});
+    for (size_t i : {kScale, kBias})
+      good = good && (!op.has_operand(i) || op.operand(i).shape == graph::Shape{shape.back()});
     if (!good) {
-      bad_shape(op, diags, fmt::format("rows of shape {}, whose scale and bias are lists of the last dimension's length",
-                                       graph::to_string(shape)));
+      bad_shape(op, diags,
+                fmt::format("rows of shape {}, whose scale and bias are lists of the last dimension's length",
+                            graph::to_string(shape)));
       return kFailure;
     }
     const auto& a = op.attrs<LayerNormalizationAttrs>();
@@ -77,10 +79,12 @@ class LayerNormalization final : public Operator {
       Ex mean = a.centred ? f.let("mean", sum_of(f, depth, [&](const Ex& i) { return load(in, row + i); }) / count)
                           : tir::f32(0.0f);
       auto centred = [&](const Ex& i) { return a.centred ? load(in, row + i) - mean : load(in, row + i); };
-      Ex variance = sum_of(f, depth, [&](const Ex& i) {
-                      Ex x = f.let("x", centred(i));
-                      return x * x;
-                    }) / count;
+      Ex variance = sum_of(f, depth,
+                           [&](const Ex& i) {
+                             Ex x = f.let("x", centred(i));
+                             return x * x;
+                           }) /
+                    count;
       Ex root = f.let("root", call(tir::Intrinsic::kSqrt, DType::kF32, {variance + tir::f32(a.epsilon)}));
       Ex inverse = f.let("inverse", tir::f32(1.0f) / root);
       f.loop("i", 0, depth, [&](Ex i) {

@@ -34,13 +34,13 @@ class LocalResponseNormalization final : public Operator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     const auto& a = op.attrs<ResponseAttrs>();
-    if (!check_type(op, 0, {DType::kF32}, diags) || !check_result_type(op, 0, DType::kF32, diags))
-      return kFailure;
+    if (!check_type(op, 0, {DType::kF32}, diags) || !check_result_type(op, 0, DType::kF32, diags)) return kFailure;
     if (a.radius >= 0 && a.radius < 1 << 24 && std::isfinite(a.bias) && std::isfinite(a.alpha) &&
         std::isfinite(a.beta) && op.operand(0).elements() > 0)
       return success();
-    bad_attribute(op, diags, fmt::format("radius {}, bias {}, alpha {}, beta {} of shape {}", a.radius, a.bias,
-                                         a.alpha, a.beta, graph::to_string(op.operand(0).shape)));
+    bad_attribute(op, diags,
+                  fmt::format("radius {}, bias {}, alpha {}, beta {} of shape {}", a.radius, a.bias, a.alpha, a.beta,
+                              graph::to_string(op.operand(0).shape)));
     return kFailure;
   }
 
@@ -67,13 +67,10 @@ class LocalResponseNormalization final : public Operator {
     });
     return f.finish("float");
   }
-
 };
 
 }  // namespace
 
-void add_local_response_normalization(OperatorSet& set) {
-  set.add(std::make_unique<LocalResponseNormalization>());
-}
+void add_local_response_normalization(OperatorSet& set) { set.add(std::make_unique<LocalResponseNormalization>()); }
 
 }  // namespace aotc::ops

@@ -25,8 +25,7 @@ constexpr int64_t kLongestSum = 4095;
 
 class LogSoftmaxLowering {
  public:
-  explicit LogSoftmaxLowering(const OpView& op)
-      : op_(op), f_(op, "log_softmax"), depth_(op.operand(0).shape.back()) {}
+  explicit LogSoftmaxLowering(const OpView& op) : op_(op), f_(op, "log_softmax"), depth_(op.operand(0).shape.back()) {}
 
   Lowered run() {
     bool is_float = op_.operand(0).dtype == DType::kF32;
@@ -182,8 +181,9 @@ class LogSoftmax final : public Operator {
     if (op.operand(0).dtype == DType::kF32) return success();
     if (!check_quantized_io(op, diags)) return kFailure;
     if (op.operand(0).shape.back() > kLongestSum) {
-      bad_shape(op, diags, fmt::format("rows of {} elements; the sum of more than {} can overflow",
-                                       op.operand(0).shape.back(), kLongestSum));
+      bad_shape(op, diags,
+                fmt::format("rows of {} elements; the sum of more than {} can overflow", op.operand(0).shape.back(),
+                            kLongestSum));
       return kFailure;
     }
     int64_t zero = int_range(op.operand(0).dtype).max;
@@ -202,8 +202,7 @@ class LogSoftmax final : public Operator {
     return same_axes(1, 1, op.result().shape.size());
   }
   // Rows stay rows.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
   }
 

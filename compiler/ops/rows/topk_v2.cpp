@@ -40,9 +40,7 @@ class TopK final : public Operator {
     return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI16, ""},
             {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<TopKAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<TopKAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 2, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
@@ -57,10 +55,9 @@ class TopK final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8},
-                           diags) &&
-                check_result_type(op, 0, op.operand(0).dtype, diags) &&
-                check_result_type(op, 1, DType::kI32, diags);
+    bool good =
+        check_type(op, 0, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8}, diags) &&
+        check_result_type(op, 0, op.operand(0).dtype, diags) && check_result_type(op, 1, DType::kI32, diags);
     bool whole = good && (op.operand(0).dtype == DType::kI32 || op.operand(0).dtype == DType::kI64);
     return good && (whole || check_same_quantization(op, 0, 0, diags)) ? success() : Status(kFailure);
   }
@@ -93,7 +90,6 @@ class TopK final : public Operator {
     });
     return f.finish("one pass per element found");
   }
-
 };
 
 }  // namespace

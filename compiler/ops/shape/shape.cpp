@@ -14,9 +14,7 @@ class Shape final : public ConstantsOnly {
   std::string_view name() const override { return "shape"; }
   std::string_view summary() const override { return "the dimensions of a tensor, as a constant"; }
   // Of the result.
-  std::vector<TypeSupport> types() const override {
-    return constants_only({DType::kI32, DType::kI64});
-  }
+  std::vector<TypeSupport> types() const override { return constants_only({DType::kI32, DType::kI64}); }
   Traits traits() const override { return {.reads_shapes_only = true}; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {

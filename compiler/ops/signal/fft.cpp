@@ -25,8 +25,7 @@ class SignalFft : public SignalOperatorOf<FftAttrs> {
     return {{DType::kI16, note}, {DType::kI32, note}, {DType::kF32, note}};
   }
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags) ||
-        !check_length(op, diags))
+    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags) || !check_length(op, diags))
       return kFailure;
     graph::Shape shape = op.operand(0).shape;
     shape.back() = length(op) + (inverse() ? 0 : 2);
@@ -40,9 +39,8 @@ class SignalFft : public SignalOperatorOf<FftAttrs> {
     const int64_t row = op.operand(0).shape.back();
     if (inverse() ? row == length(op) + 2 : row >= 1 && row <= length(op)) return success();
     bad_shape(op, diags,
-              fmt::format(
-                  "rows of {} for an fft_length of {}; {}", row, length(op),
-                  inverse() ? "they have fft_length + 2 numbers" : "they have at most that many"));
+              fmt::format("rows of {} for an fft_length of {}; {}", row, length(op),
+                          inverse() ? "they have fft_length + 2 numbers" : "they have at most that many"));
     return kFailure;
   }
 
@@ -53,19 +51,17 @@ class SignalFft : public SignalOperatorOf<FftAttrs> {
   static bool check_length(const OpView& op, Diagnostics& diags) {
     const int64_t n = length(op);
     if (n >= 4 && n <= kMostFftLength && n % 2 == 0 && FftStages::takes(n / 2)) return true;
-    return bad_attribute(
-        op, diags,
-        fmt::format("fft_length {}; it is even, from 4 to {}, and its half has no factors "
-                    "but 2, 3 and 5",
-                    n, kMostFftLength));
+    return bad_attribute(op, diags,
+                         fmt::format("fft_length {}; it is even, from 4 to {}, and its half has no factors "
+                                     "but 2, 3 and 5",
+                                     n, kMostFftLength));
   }
 
   // Factors between the halves of the real transform.
   static BufferPtr halves_table(LoweringBuilder& f, DType type, int64_t points, bool inverse) {
     std::vector<double> phases;
     for (int64_t i = 0; i < points / 2; ++i) {
-      const double phase = -std::numbers::pi *
-                           (static_cast<double>(i + 1) / static_cast<double>(points) + .5);
+      const double phase = -std::numbers::pi * (static_cast<double>(i + 1) / static_cast<double>(points) + .5);
       phases.push_back(inverse ? -phase : phase);
     }
     return fft_table(f, "super_twiddles", type, phases);
@@ -95,8 +91,7 @@ class SignalRfft final : public SignalFft {
       f.loop("i", 0, points, [&](const Ex& i) {
         Ex at = f.let("sample", load(source, i) * 2);
         auto sample = [&](const Ex& s) {
-          return row == length(op) ? load(in, from + s)
-                                   : select(s < Ex(row), load(in, from + s), n.zero());
+          return row == length(op) ? load(in, from + s) : select(s < Ex(row), load(in, from + s), n.zero());
         };
         f.store(out, to + i * 2, sample(at));
         f.store(out, to + i * 2 + 1, sample(at + 1));
@@ -111,8 +106,8 @@ class SignalRfft final : public SignalFft {
   bool inverse() const override { return false; }
 
  private:
-  static void emit_halves(LoweringBuilder& f, const FftNumbers& n, const BufferPtr& out,
-                          const Ex& to, const BufferPtr& halves, int64_t points) {
+  static void emit_halves(LoweringBuilder& f, const FftNumbers& n, const BufferPtr& out, const Ex& to,
+                          const BufferPtr& halves, int64_t points) {
     Complex first = n.divided(n.load(out, to), 2);
     f.store(out, to, n.stored(n.add(first.r, first.i)));
     f.store(out, to + 1, n.zero());
@@ -159,9 +154,8 @@ class SignalIrfft final : public SignalFft {
       emit_halves(f, n, {in, from}, {out, to}, place, halves, points);
       stages.emit(out, to);
       if (type != DType::kF32) return;
-      f.loop("i", 0, length(op), [&](const Ex& i) {
-        f.store(out, to + i, load(out, to + i) / tir::f32(static_cast<float>(length(op))));
-      });
+      f.loop("i", 0, length(op),
+             [&](const Ex& i) { f.store(out, to + i, load(out, to + i) / tir::f32(static_cast<float>(length(op)))); });
     });
     return f.finish();
   }
@@ -177,10 +171,8 @@ class SignalIrfft final : public SignalFft {
 
   static void emit_halves(LoweringBuilder& f, const FftNumbers& n, const Row& in, const Row& out,
                           const BufferPtr& place, const BufferPtr& halves, int64_t points) {
-    Ex first = f.let("first", load(in.buffer, in.first)),
-       last = f.let("last", load(in.buffer, in.first + points * 2));
-    n.store(out.buffer, out.first,
-            n.divided({n.narrow(n.add(first, last)), n.narrow(n.subtract(first, last))}, 2));
+    Ex first = f.let("first", load(in.buffer, in.first)), last = f.let("last", load(in.buffer, in.first + points * 2));
+    n.store(out.buffer, out.first, n.divided({n.narrow(n.add(first, last)), n.narrow(n.subtract(first, last))}, 2));
     f.loop("k", 1, points / 2 + 1, [&](const Ex& k) {
       Complex a = n.divided(n.load(in.buffer, in.first + k * 2), 2);
       Complex b = n.load(in.buffer, in.first + (Ex(points) - k) * 2);

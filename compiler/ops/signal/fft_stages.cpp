@@ -15,18 +15,15 @@ int64_t most_fraction(DType type) { return type == DType::kI32 ? 2147483647 : 32
 
 }  // namespace
 
-BufferPtr fft_table(LoweringBuilder& f, const std::string& name, DType type,
-                    const std::vector<double>& phases) {
+BufferPtr fft_table(LoweringBuilder& f, const std::string& name, DType type, const std::vector<double>& phases) {
   std::vector<double> numbers;
   for (double phase : phases) {
     numbers.push_back(std::cos(phase));
     numbers.push_back(std::sin(phase));
   }
-  if (type == DType::kF32)
-    return f.constant(name, type, std::vector<float>(numbers.begin(), numbers.end()));
+  if (type == DType::kF32) return f.constant(name, type, std::vector<float>(numbers.begin(), numbers.end()));
   for (double& x : numbers) x = std::floor(0.5 + static_cast<double>(most_fraction(type)) * x);
-  if (type == DType::kI32)
-    return f.constant(name, type, std::vector<int32_t>(numbers.begin(), numbers.end()));
+  if (type == DType::kI32) return f.constant(name, type, std::vector<int32_t>(numbers.begin(), numbers.end()));
   return f.constant(name, type, std::vector<int16_t>(numbers.begin(), numbers.end()));
 }
 
@@ -41,27 +38,19 @@ void FftNumbers::store(const BufferPtr& to, const Ex& at, const Complex& x) cons
 
 Ex FftNumbers::zero() const { return type_ == DType::kF32 ? tir::f32(0.0f) : Ex(0); }
 
-Ex FftNumbers::add(const Ex& a, const Ex& b) const {
-  return type_ == DType::kI32 ? add_wrapping(a, b) : a + b;
-}
+Ex FftNumbers::add(const Ex& a, const Ex& b) const { return type_ == DType::kI32 ? add_wrapping(a, b) : a + b; }
 
-Ex FftNumbers::subtract(const Ex& a, const Ex& b) const {
-  return type_ == DType::kI32 ? sub_wrapping(a, b) : a - b;
-}
+Ex FftNumbers::subtract(const Ex& a, const Ex& b) const { return type_ == DType::kI32 ? sub_wrapping(a, b) : a - b; }
 
 Ex FftNumbers::negated(const Ex& a) const { return type_ == DType::kF32 ? -a : minus(a); }
 
-Ex FftNumbers::half(const Ex& a) const {
-  return type_ == DType::kF32 ? a * tir::f32(0.5f) : a >> Ex(1);
-}
+Ex FftNumbers::half(const Ex& a) const { return type_ == DType::kF32 ? a * tir::f32(0.5f) : a >> Ex(1); }
 
 Ex FftNumbers::narrow(const Ex& x) const {
   return type_ == DType::kI16 ? cast(DType::kI32, cast_wrapping(DType::kI16, x)) : x;
 }
 
-Ex FftNumbers::stored(const Ex& x) const {
-  return type_ == DType::kI16 ? cast_wrapping(DType::kI16, x) : x;
-}
+Ex FftNumbers::stored(const Ex& x) const { return type_ == DType::kI16 ? cast_wrapping(DType::kI16, x) : x; }
 
 Ex FftNumbers::rounded(const Ex& sum) const {
   if (type_ == DType::kI16) return (sum + (1 << 14)) >> Ex(15);
@@ -73,10 +62,8 @@ Ex FftNumbers::product(const Ex& a, const Ex& b) const {
 }
 
 Complex FftNumbers::product(const Complex& a, const Complex& b) const {
-  Ex r = wide(a.r) * wide(b.r) - wide(a.i) * wide(b.i),
-     i = wide(a.r) * wide(b.i) + wide(a.i) * wide(b.r);
-  return type_ == DType::kF32 ? named("product", {r, i})
-                              : named("product", {rounded(r), rounded(i)});
+  Ex r = wide(a.r) * wide(b.r) - wide(a.i) * wide(b.i), i = wide(a.r) * wide(b.i) + wide(a.i) * wide(b.r);
+  return type_ == DType::kF32 ? named("product", {r, i}) : named("product", {rounded(r), rounded(i)});
 }
 
 Complex FftNumbers::divided(const Complex& x, int64_t by) const {
@@ -194,15 +181,13 @@ void FftStages::two(const std::vector<Ex>& at, const std::vector<Complex>& w) {
   n.store(data_, at[0], n.add(a, t));
 }
 
-void FftStages::three(const std::vector<Ex>& at, const std::vector<Complex>& w,
-                      const Complex& third) {
+void FftStages::three(const std::vector<Ex>& at, const std::vector<Complex>& w, const Complex& third) {
   const FftNumbers& n = numbers_;
   Complex a = n.divided(n.load(data_, at[0]), 3);
   Complex b = n.product(n.divided(n.load(data_, at[1]), 3), w[1]);
   Complex c = n.product(n.divided(n.load(data_, at[2]), 3), w[2]);
   Complex sum = n.add(b, c), d = n.subtract(b, c);
-  Complex middle =
-      n.named("middle", {n.subtract(a.r, n.half(sum.r)), n.subtract(a.i, n.half(sum.i))});
+  Complex middle = n.named("middle", {n.subtract(a.r, n.half(sum.r)), n.subtract(a.i, n.half(sum.i))});
   Complex turned = n.named("turned", {n.product(d.r, third.i), n.product(d.i, third.i)});
   n.store(data_, at[0], n.add(a, sum));
   n.store(data_, at[2], {n.add(middle.r, turned.i), n.subtract(middle.i, turned.r)});
@@ -224,8 +209,7 @@ void FftStages::four(const std::vector<Ex>& at, const std::vector<Complex>& w) {
   n.store(data_, at[3], inverse_ ? up : down);
 }
 
-void FftStages::five(const std::vector<Ex>& at, const std::vector<Complex>& w, const Complex& a,
-                     const Complex& b) {
+void FftStages::five(const std::vector<Ex>& at, const std::vector<Complex>& w, const Complex& a, const Complex& b) {
   const FftNumbers& n = numbers_;
   Complex x = n.divided(n.load(data_, at[0]), 5);
   std::vector<Complex> y = {{}};
@@ -241,12 +225,10 @@ void FftStages::five(const std::vector<Ex>& at, const std::vector<Complex>& w, c
   };
   auto product = [&](const Ex& p, const Ex& q) { return n.product(p, q); };
   Complex near = even(a.r, b.r), far = even(b.r, a.r);
-  Complex one = n.named(
-      "one", {n.add(product(outer_less.i, a.i), product(inner_less.i, b.i)),
-              n.subtract(n.negated(product(outer_less.r, a.i)), product(inner_less.r, b.i))});
-  Complex two =
-      n.named("two", {n.add(n.negated(product(outer_less.i, b.i)), product(inner_less.i, a.i)),
-                      n.subtract(product(outer_less.r, b.i), product(inner_less.r, a.i))});
+  Complex one = n.named("one", {n.add(product(outer_less.i, a.i), product(inner_less.i, b.i)),
+                                n.subtract(n.negated(product(outer_less.r, a.i)), product(inner_less.r, b.i))});
+  Complex two = n.named("two", {n.add(n.negated(product(outer_less.i, b.i)), product(inner_less.i, a.i)),
+                                n.subtract(product(outer_less.r, b.i), product(inner_less.r, a.i))});
   n.store(data_, at[1], n.subtract(near, one));
   n.store(data_, at[4], n.add(near, one));
   n.store(data_, at[2], n.add(far, two));

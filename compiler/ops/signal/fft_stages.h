@@ -26,9 +26,7 @@ class FftNumbers {
   tir::Ex zero() const;
   tir::Ex add(const tir::Ex& a, const tir::Ex& b) const;
   tir::Ex subtract(const tir::Ex& a, const tir::Ex& b) const;
-  Complex add(const Complex& a, const Complex& b) const {
-    return named("sum", {add(a.r, b.r), add(a.i, b.i)});
-  }
+  Complex add(const Complex& a, const Complex& b) const { return named("sum", {add(a.r, b.r), add(a.i, b.i)}); }
   Complex subtract(const Complex& a, const Complex& b) const {
     return named("difference", {subtract(a.r, b.r), subtract(a.i, b.i)});
   }
@@ -42,9 +40,7 @@ class FftNumbers {
   // To the type, wrapping around: to be stored, and to be computed with.
   tir::Ex stored(const tir::Ex& x) const;
   tir::Ex narrow(const tir::Ex& x) const;
-  Complex named(const char* name, const Complex& x) const {
-    return {f_.let(name, x.r), f_.let(name, x.i)};
-  }
+  Complex named(const char* name, const Complex& x) const { return {f_.let(name, x.r), f_.let(name, x.i)}; }
   DType type() const { return type_; }
 
  private:
@@ -76,8 +72,7 @@ class FftStages {
   void two(const std::vector<tir::Ex>& at, const std::vector<Complex>& w);
   void three(const std::vector<tir::Ex>& at, const std::vector<Complex>& w, const Complex& third);
   void four(const std::vector<tir::Ex>& at, const std::vector<Complex>& w);
-  void five(const std::vector<tir::Ex>& at, const std::vector<Complex>& w, const Complex& a,
-            const Complex& b);
+  void five(const std::vector<tir::Ex>& at, const std::vector<Complex>& w, const Complex& a, const Complex& b);
 
   LoweringBuilder& f_;
   FftNumbers numbers_;
@@ -89,7 +84,6 @@ class FftStages {
 };
 
 // cos and sin of the phases as pairs in the type's fixed point.
-tir::BufferPtr fft_table(LoweringBuilder& f, const std::string& name, DType type,
-                         const std::vector<double>& phases);
+tir::BufferPtr fft_table(LoweringBuilder& f, const std::string& name, DType type, const std::vector<double>& phases);
 
 }  // namespace aotc::ops

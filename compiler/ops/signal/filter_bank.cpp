@@ -14,17 +14,14 @@ using tir::Ex;
 namespace {
 
 namespace bank {
-constexpr size_t kInput = 0, kWeights = 1, kUnweights = 2, kFrequencies = 3, kStarts = 4,
-                 kWidths = 5, kOperands = 6;
+constexpr size_t kInput = 0, kWeights = 1, kUnweights = 2, kFrequencies = 3, kStarts = 4, kWidths = 5, kOperands = 6;
 }  // namespace bank
 
 class SignalFilterBank final : public SignalOperator {
  public:
   std::string_view name() const override { return "signal_filter_bank"; }
   std::string_view summary() const override { return "sums of energies in overlapping triangles"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kU32, "result uint64; constant tables of int16"}};
-  }
+  std::vector<TypeSupport> types() const override { return {{DType::kU32, "result uint64; constant tables of int16"}}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<FilterBankAttrs>();
   }
@@ -36,14 +33,11 @@ class SignalFilterBank final : public SignalOperator {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     constexpr DType kTable = DType::kI16;
-    if (!check_types(op, {DType::kU32, kTable, kTable, kTable, kTable, kTable}, {DType::kI64},
-                     diags))
-      return kFailure;
+    if (!check_types(op, {DType::kU32, kTable, kTable, kTable, kTable, kTable}, {DType::kI64}, diags)) return kFailure;
     for (size_t i = 0; i < bank::kOperands; ++i) {
       if (!check_rank(op, i, 1, 1, diags)) return kFailure;
       if (i > 0 && op.constant(i) == nullptr) {
-        diags.error(op.where(), "op-operands",
-                    fmt::format("operand {} of signal_filter_bank is not constant", i));
+        diags.error(op.where(), "op-operands", fmt::format("operand {} of signal_filter_bank is not constant", i));
         return kFailure;
       }
     }
@@ -52,8 +46,7 @@ class SignalFilterBank final : public SignalOperator {
 
   int64_t macs(const OpView& op) const override {
     int64_t sum = 0;
-    for (int16_t width : op.constant(bank::kWidths)->to_vector<int16_t>())
-      sum += 2 * std::max<int64_t>(width, 0);
+    for (int16_t width : op.constant(bank::kWidths)->to_vector<int16_t>()) sum += 2 * std::max<int64_t>(width, 0);
     return sum;
   }
 
@@ -62,8 +55,7 @@ class SignalFilterBank final : public SignalOperator {
     LoweringBuilder f(op, "signal_filter_bank");
     BufferPtr in = f.operand(bank::kInput), weights = f.operand(bank::kWeights),
               unweights = f.operand(bank::kUnweights), frequencies = f.operand(bank::kFrequencies),
-              starts = f.operand(bank::kStarts), widths = f.operand(bank::kWidths),
-              out = f.result();
+              starts = f.operand(bank::kStarts), widths = f.operand(bank::kWidths), out = f.result();
     Ex sum = f.var("sum", tir::i64(0)), next = f.var("next", tir::i64(0));
     f.loop("i", 0, op.attrs<FilterBankAttrs>().num_channels + 1, [&](const Ex& i) {
       Ex bin = f.let("bin", load(frequencies, i)), weight = f.let("weight", load(starts, i));
@@ -88,25 +80,22 @@ class SignalFilterBank final : public SignalOperator {
     if (channels < 1) return bad_attribute(op, diags, fmt::format("num_channels {}", channels));
     for (size_t i : {bank::kFrequencies, bank::kStarts, bank::kWidths})
       if (op.operand(i).elements() <= channels)
-        return bad_shape(
-            op, diags,
-            fmt::format("operand {} has {} entries, {} channels take one more than channels", i,
-                        op.operand(i).elements(), channels));
+        return bad_shape(op, diags,
+                         fmt::format("operand {} has {} entries, {} channels take one more than channels", i,
+                                     op.operand(i).elements(), channels));
     const auto bins = op.constant(bank::kFrequencies)->to_vector<int16_t>();
     const auto starts = op.constant(bank::kStarts)->to_vector<int16_t>();
     const auto widths = op.constant(bank::kWidths)->to_vector<int16_t>();
-    const int64_t weights =
-        std::min(op.operand(bank::kWeights).elements(), op.operand(bank::kUnweights).elements());
+    const int64_t weights = std::min(op.operand(bank::kWeights).elements(), op.operand(bank::kUnweights).elements());
     for (size_t i = 0; i <= static_cast<size_t>(channels); ++i) {
       if (widths[i] <= 0) continue;
-      if (bins[i] < 0 || bins[i] + widths[i] > op.operand(bank::kInput).elements() ||
-          starts[i] < 0 || starts[i] + widths[i] > weights)
+      if (bins[i] < 0 || bins[i] + widths[i] > op.operand(bank::kInput).elements() || starts[i] < 0 ||
+          starts[i] + widths[i] > weights)
         return bad_attribute(
             op, diags,
             fmt::format("channel {} reads {} bins from {} and weights from {}: there are "
                         "{} bins and {} weights",
-                        i, widths[i], bins[i], starts[i], op.operand(bank::kInput).elements(),
-                        weights));
+                        i, widths[i], bins[i], starts[i], op.operand(bank::kInput).elements(), weights));
     }
     return true;
   }
@@ -116,9 +105,7 @@ class SignalSquareRoot final : public SignalOperator {
  public:
   std::string_view name() const override { return "signal_filter_bank_square_root"; }
   std::string_view summary() const override { return "rounded square roots, shifted to the right"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI64, "uint64, result uint32"}};
-  }
+  std::vector<TypeSupport> types() const override { return {{DType::kI64, "uint64, result uint32"}}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
@@ -138,8 +125,7 @@ class SignalSquareRoot final : public SignalOperator {
     f.loop("i", 0, op.result().elements(), [&](const Ex& i) {
       Ex x = f.let("x", load(in, i));
       Ex root = f.var("root", u32(0));
-      f.if_((x >> tir::i64(32)) == tir::i64(0),
-            [&] { emit_root(f, cast_wrapping(DType::kU32, x), 16, root); },
+      f.if_((x >> tir::i64(32)) == tir::i64(0), [&] { emit_root(f, cast_wrapping(DType::kU32, x), 16, root); },
             [&] { emit_root(f, x, 32, root); });
       f.store(out, i, root >> shift);
     });

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-
 namespace aotc::ops {
 
 using tir::BufferPtr;
@@ -13,24 +12,20 @@ using tir::Ex;
 
 graph::TensorType Stream::kept_type() const { return {DType::kI16, {rows, kept}, {}}; }
 
-void Stream::emit(LoweringBuilder& f, const BufferPtr& in, const BufferPtr& before,
-                  const BufferPtr& out, const BufferPtr& after) const {
+void Stream::emit(LoweringBuilder& f, const BufferPtr& in, const BufferPtr& before, const BufferPtr& out,
+                  const BufferPtr& after) const {
   f.loop("row", 0, rows, [&](const Ex& row) {
     Ex from = f.let("from", row * (parts * step)), old = f.let("old", row * kept);
     f.loop("part", 0, parts, [&](const Ex& part) {
       Ex begin = f.let("begin", part * step);
       Ex to = f.let("to", (row * parts + part) * size);
       Ex split = kept == 0 ? Ex(0) : f.let("split", clamp(Ex(kept) - begin, Ex(0), Ex(size)));
-      if (kept > 0)
-        f.loop("i", 0, split, [&](const Ex& i) { f.store(out, to + i, load(before, old + begin + i)); });
-      f.loop("i", split, size,
-             [&](const Ex& i) { f.store(out, to + i, load(in, from + begin + i - kept)); });
+      if (kept > 0) f.loop("i", 0, split, [&](const Ex& i) { f.store(out, to + i, load(before, old + begin + i)); });
+      f.loop("i", split, size, [&](const Ex& i) { f.store(out, to + i, load(in, from + begin + i - kept)); });
     });
     const int64_t stay = std::max<int64_t>(kept - parts * step, 0);
-    f.loop("i", 0, stay,
-           [&](const Ex& i) { f.store(after, old + i, load(before, old + i + parts * step)); });
-    f.loop("i", stay, kept,
-           [&](const Ex& i) { f.store(after, old + i, load(in, from + i + (parts * step - kept))); });
+    f.loop("i", 0, stay, [&](const Ex& i) { f.store(after, old + i, load(before, old + i + parts * step)); });
+    f.loop("i", stay, kept, [&](const Ex& i) { f.store(after, old + i, load(in, from + i + (parts * step - kept))); });
   });
 }
 
@@ -41,24 +36,21 @@ bool check_rows(const OpView& op, size_t least, size_t most, Diagnostics& diags)
 
 bool check_kept(const OpView& op, int64_t rows, int64_t kept, Diagnostics& diags) {
   if (kept <= kMostKept && rows <= kMostKept && rows * kept <= kMostKept) return true;
-  return bad_attribute(
-      op, diags, fmt::format("{} rows of {} samples are kept; {} samples are the most", rows, kept, kMostKept));
+  return bad_attribute(op, diags,
+                       fmt::format("{} rows of {} samples are kept; {} samples are the most", rows, kept, kMostKept));
 }
 
 bool check_state_counts(const OpView& op, size_t states, size_t results, Diagnostics& diags) {
   return check_counts(op, 1 + states, 1 + states, results + states, diags);
 }
 
-bool check_state(const OpView& op, size_t i, size_t result, const graph::TensorType& type,
-                 Diagnostics& diags) {
-  if (!check_type(op, i, {type.dtype}, diags) || !check_result_type(op, result, type.dtype, diags))
-    return false;
+bool check_state(const OpView& op, size_t i, size_t result, const graph::TensorType& type, Diagnostics& diags) {
+  if (!check_type(op, i, {type.dtype}, diags) || !check_result_type(op, result, type.dtype, diags)) return false;
   return op.operand(i).shape == type.shape ||
          bad_shape(op, diags, fmt::format("operand {} has not the shape of what is kept", i));
 }
 
-bool check_option(const OpView& op, const char* name, int64_t value, int64_t least, int64_t most,
-                  Diagnostics& diags) {
+bool check_option(const OpView& op, const char* name, int64_t value, int64_t least, int64_t most, Diagnostics& diags) {
   if (value >= least && value <= most) return true;
   return bad_attribute(op, diags, fmt::format("{} {} is outside of {}..{}", name, value, least, most));
 }
@@ -121,9 +113,7 @@ class SignalDelay final : public SignalOperatorOf<DelayAttrs> {
 class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
  public:
   std::string_view name() const override { return "signal_framer"; }
-  std::string_view summary() const override {
-    return "frames of frame_size samples, one every frame_step";
-  }
+  std::string_view summary() const override { return "frames of frame_size samples, one every frame_step"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps samples"}}; }
   Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
     if (!check_samples(op, diags)) return kFailure;
@@ -150,8 +140,7 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
     if (!check_types(op, {DType::kI16}, {DType::kI16, DType::kBool}, diags)) return kFailure;
     if (counts(op) && !check_state(op, 1, 2, {DType::kI32, {}, {}}, diags)) return kFailure;
     const size_t last = states(op);
-    if (stream(op).kept > 0 && !check_state(op, last, last + 1, stream(op).kept_type(), diags))
-      return kFailure;
+    if (stream(op).kept > 0 && !check_state(op, last, last + 1, stream(op).kept_type(), diags)) return kFailure;
     return success();
   }
 
@@ -183,12 +172,8 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
     const int64_t held = a.prefill ? size : (size + step - 1) / step * step;
     return {op.operand(0).elements() / row, held - step, row / step, step, size};
   }
-  static bool counts(const OpView& op) {
-    return stream(op).kept > 0 && !op.attrs<FramerAttrs>().prefill;
-  }
-  static size_t states(const OpView& op) {
-    return (counts(op) ? 1u : 0u) + (stream(op).kept > 0 ? 1u : 0u);
-  }
+  static bool counts(const OpView& op) { return stream(op).kept > 0 && !op.attrs<FramerAttrs>().prefill; }
+  static size_t states(const OpView& op) { return (counts(op) ? 1u : 0u) + (stream(op).kept > 0 ? 1u : 0u); }
 
   static bool check_samples(const OpView& op, Diagnostics& diags) {
     const auto& a = op.attrs<FramerAttrs>();
@@ -208,9 +193,7 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
 class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
  public:
   std::string_view name() const override { return "signal_stacker"; }
-  std::string_view summary() const override {
-    return "the channels of several runs, once every stacker_step runs";
-  }
+  std::string_view summary() const override { return "the channels of several runs, once every stacker_step runs"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps channels"}}; }
   Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
     if (!check_channels(op, diags)) return kFailure;
@@ -242,8 +225,7 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
     const Stream s = stream(op);
     const auto& a = op.attrs<StackerAttrs>();
     const bool keeps = states(op) > 0;
-    BufferPtr in = f.operand(0), runs = keeps ? f.operand(1) : nullptr,
-              before = keeps ? f.operand(2) : nullptr;
+    BufferPtr in = f.operand(0), runs = keeps ? f.operand(1) : nullptr, before = keeps ? f.operand(2) : nullptr;
     BufferPtr out = f.result(0), whole = f.result(1), left = keeps ? f.result(2) : nullptr,
               after = keeps ? f.result(3) : nullptr;
     if (!keeps) {
@@ -274,16 +256,14 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
  private:
   static Stream stream(const OpView& op) {
     const auto& a = op.attrs<StackerAttrs>();
-    const int64_t width = a.num_channels,
-                  others = int64_t{a.stacker_left_context} + a.stacker_right_context;
+    const int64_t width = a.num_channels, others = int64_t{a.stacker_left_context} + a.stacker_right_context;
     return {1, others * width, 1, width, (others + 1) * width};
   }
   static size_t states(const OpView& op) { return stream(op).kept > 0 ? 2 : 0; }
 
   static bool check_channels(const OpView& op, Diagnostics& diags) {
     const auto& a = op.attrs<StackerAttrs>();
-    if (!check_counts(op, 1, 3, op.op.results.size(), diags) || !check_rows(op, 1, 1, diags))
-      return false;
+    if (!check_counts(op, 1, 3, op.op.results.size(), diags) || !check_rows(op, 1, 1, diags)) return false;
     const int64_t channels = op.operand(0).elements();
     if (channels != a.num_channels)
       return bad_shape(op, diags, fmt::format("{} channels, the options say {}", channels, a.num_channels));

@@ -17,8 +17,8 @@ struct Stream {
   graph::TensorType kept_type() const;
   // `before` and `after` are null where nothing is kept. They may be the same memory: samples move to the
   // front, after all of a row's results.
-  void emit(LoweringBuilder& f, const tir::BufferPtr& in, const tir::BufferPtr& before,
-            const tir::BufferPtr& out, const tir::BufferPtr& after) const;
+  void emit(LoweringBuilder& f, const tir::BufferPtr& in, const tir::BufferPtr& before, const tir::BufferPtr& out,
+            const tir::BufferPtr& after) const;
 };
 
 // A row of a state longer than that is refused.
@@ -30,10 +30,8 @@ bool check_kept(const OpView& op, int64_t rows, int64_t kept, Diagnostics& diags
 // Operands are the samples and `states`, results `results` and then `states` again.
 bool check_state_counts(const OpView& op, size_t states, size_t results, Diagnostics& diags);
 // Operand `i` and result `result`, if `type` has elements, are of it.
-bool check_state(const OpView& op, size_t i, size_t result, const graph::TensorType& type,
-                 Diagnostics& diags);
+bool check_state(const OpView& op, size_t i, size_t result, const graph::TensorType& type, Diagnostics& diags);
 // An option within [least, most].
-bool check_option(const OpView& op, const char* name, int64_t value, int64_t least, int64_t most,
-                  Diagnostics& diags);
+bool check_option(const OpView& op, const char* name, int64_t value, int64_t least, int64_t most, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -20,9 +20,7 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
   std::string_view summary() const override {
     return "frames added up, each frame_step behind the one before; int16 saturates at each";
   }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI16, "keeps sums"}, {DType::kF32, "keeps sums"}};
-  }
+  std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps sums"}, {DType::kF32, "keeps sums"}}; }
   Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
     if (!check_frames(op, diags)) return kFailure;
     const Sizes s(op);
@@ -44,8 +42,7 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI16, DType::kF32}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
+    if (!check_type(op, 0, {DType::kI16, DType::kF32}, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags))
       return kFailure;
     const Sizes s(op);
     return s.kept == 0 || check_state(op, 1, 1, s.type, diags) ? success() : Status(kFailure);
@@ -60,9 +57,8 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
       Ex old = f.let("old", row * s.kept);
       // The first frame meets the sums of earlier runs, the others those that are in the result.
       emit_frame(f, s, {in, before, out, after}, row * s.frames, old);
-      f.loop("frame", 1, s.frames, [&](const Ex& frame) {
-        emit_frame(f, s, {in, after, out, after}, row * s.frames + frame, old);
-      });
+      f.loop("frame", 1, s.frames,
+             [&](const Ex& frame) { emit_frame(f, s, {in, after, out, after}, row * s.frames + frame, old); });
     });
     if (s.kept > 0) f.publish_in_place(1);
     return f.finish();
@@ -88,8 +84,8 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
 
   static bool check_frames(const OpView& op, Diagnostics& diags) {
     return check_counts(op, 1, 2, op.op.results.size(), diags) && check_rows(op, 2, 8, diags) &&
-           check_option(op, "frame_step", op.attrs<OverlapAddAttrs>().frame_step, 1,
-                        op.operand(0).shape.back(), diags) &&
+           check_option(op, "frame_step", op.attrs<OverlapAddAttrs>().frame_step, 1, op.operand(0).shape.back(),
+                        diags) &&
            check_kept(op, Sizes(op).rows, Sizes(op).kept, diags);
   }
 
@@ -99,22 +95,18 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
     return clamp(a + b, Ex(-32768), Ex(32767));
   }
 
-  static void emit_frame(LoweringBuilder& f, const Sizes& s, const Buffers& b, const Ex& frame,
-                         const Ex& old) {
+  static void emit_frame(LoweringBuilder& f, const Sizes& s, const Buffers& b, const Ex& frame, const Ex& old) {
     const Ex zero = s.type.dtype == DType::kF32 ? tir::f32(0.0f) : Ex(0);
     const int64_t added = std::min(s.kept, s.step), moved = std::max<int64_t>(s.kept - s.step, 0);
     Ex from = f.let("from", frame * s.size), to = f.let("to", frame * s.step);
-    f.loop("i", 0, added, [&](const Ex& i) {
-      f.store(b.out, to + i, sum(s, load(b.in, from + i), load(b.before, old + i)));
-    });
-    f.loop("i", added, s.step,
-           [&](const Ex& i) { f.store(b.out, to + i, sum(s, load(b.in, from + i), zero)); });
+    f.loop("i", 0, added,
+           [&](const Ex& i) { f.store(b.out, to + i, sum(s, load(b.in, from + i), load(b.before, old + i))); });
+    f.loop("i", added, s.step, [&](const Ex& i) { f.store(b.out, to + i, sum(s, load(b.in, from + i), zero)); });
     f.loop("i", 0, moved, [&](const Ex& i) {
       f.store(b.after, old + i, sum(s, load(b.in, from + i + s.step), load(b.before, old + i + s.step)));
     });
-    f.loop("i", moved, s.kept, [&](const Ex& i) {
-      f.store(b.after, old + i, sum(s, load(b.in, from + i + s.step), zero));
-    });
+    f.loop("i", moved, s.kept,
+           [&](const Ex& i) { f.store(b.after, old + i, sum(s, load(b.in, from + i + s.step), zero)); });
   }
 };
 

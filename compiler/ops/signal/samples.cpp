@@ -16,9 +16,7 @@ namespace {
 class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
  public:
   std::string_view name() const override { return "signal_window"; }
-  std::string_view summary() const override {
-    return "frames of samples times a window, shifted and saturated";
-  }
+  std::string_view summary() const override { return "frames of samples times a window, shifted and saturated"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, ""}}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -31,8 +29,7 @@ class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
     if (!check_rank(op, 0, 1, 8, diags) || !check_rank(op, 1, 1, 1, diags)) return kFailure;
     const int64_t samples = op.operand(0).elements(), width = op.operand(1).elements();
     if (width < 1 || samples % width != 0) {
-      bad_shape(op, diags,
-                fmt::format("a window of {} does not divide {} samples", width, samples));
+      bad_shape(op, diags, fmt::format("a window of {} does not divide {} samples", width, samples));
       return kFailure;
     }
     const int32_t shift = op.attrs<WindowAttrs>().shift;
@@ -49,8 +46,7 @@ class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
     f.loop("frame", 0, frames, [&](const Ex& frame) {
       f.loop("i", 0, width, [&](const Ex& i) {
         Ex at = f.let("at", frame * width + i);
-        Ex value =
-            f.let("value", load(in, at) * load(window, i) >> Ex(op.attrs<WindowAttrs>().shift));
+        Ex value = f.let("value", load(in, at) * load(window, i) >> Ex(op.attrs<WindowAttrs>().shift));
         f.store(out, at, clamp(value, Ex(-32768), Ex(32767)));
       });
     });
@@ -61,9 +57,7 @@ class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
 class SignalFftAutoScale final : public SignalOperator {
  public:
   std::string_view name() const override { return "signal_fft_auto_scale"; }
-  std::string_view summary() const override {
-    return "samples shifted to the left as far as they go, and how far";
-  }
+  std::string_view summary() const override { return "samples shifted to the left as far as they go, and how far"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, ""}}; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
@@ -89,8 +83,7 @@ class SignalFftAutoScale final : public SignalOperator {
           x > most, [&] { f.assign(most, x); },
           [&] {
             Ex minus = f.let("minus", Ex(0) - x);
-            f.if_(minus > most,
-                  [&] { f.assign(most, cast(DType::kI32, cast_wrapping(DType::kI16, minus))); });
+            f.if_(minus > most, [&] { f.assign(most, cast(DType::kI32, cast_wrapping(DType::kI16, minus))); });
           });
     });
     Ex shift = f.var("shift", 0);
@@ -100,8 +93,7 @@ class SignalFftAutoScale final : public SignalOperator {
     });
     f.store(bits, 0, shift);
     Ex factor = f.let("factor", Ex(1) << shift);
-    f.loop("i", 0, count,
-           [&](const Ex& i) { f.store(out, i, cast_wrapping(DType::kI16, load(in, i) * factor)); });
+    f.loop("i", 0, count, [&](const Ex& i) { f.store(out, i, cast_wrapping(DType::kI16, load(in, i) * factor)); });
     return f.finish();
   }
 };
@@ -128,10 +120,8 @@ class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
       bad_shape(op, diags, fmt::format("{} numbers are no pairs", op.operand(0).elements()));
       return kFailure;
     }
-    if (attrs.start_index >= 0 && attrs.start_index <= attrs.end_index && attrs.end_index <= bins)
-      return success();
-    bad_attribute(op, diags,
-                  fmt::format("bins {}..{} of {}", attrs.start_index, attrs.end_index, bins));
+    if (attrs.start_index >= 0 && attrs.start_index <= attrs.end_index && attrs.end_index <= bins) return success();
+    bad_attribute(op, diags, fmt::format("bins {}..{} of {}", attrs.start_index, attrs.end_index, bins));
     return kFailure;
   }
 
@@ -145,8 +135,7 @@ class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
       Ex real = f.let("real", load(in, i * 2)), imaginary = f.let("imaginary", load(in, i * 2 + 1));
       f.store(out, i, square(real) + square(imaginary));
     });
-    f.loop("i", attrs.end_index, op.result().elements(),
-           [&](const Ex& i) { f.store(out, i, u32(0)); });
+    f.loop("i", attrs.end_index, op.result().elements(), [&](const Ex& i) { f.store(out, i, u32(0)); });
     f.publish_in_place(0);
     return f.finish();
   }
@@ -155,9 +144,7 @@ class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
 }  // namespace
 
 void add_signal_window(OperatorSet& set) { set.add(std::make_unique<SignalWindow>()); }
-void add_signal_fft_auto_scale(OperatorSet& set) {
-  set.add(std::make_unique<SignalFftAutoScale>());
-}
+void add_signal_fft_auto_scale(OperatorSet& set) { set.add(std::make_unique<SignalFftAutoScale>()); }
 void add_signal_energy(OperatorSet& set) { set.add(std::make_unique<SignalEnergy>()); }
 
 }  // namespace aotc::ops

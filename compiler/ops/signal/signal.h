@@ -13,9 +13,7 @@ namespace aotc::ops {
 // What all of them share: evaluation is the lowering.
 class SignalOperator : public Operator {
  public:
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    evaluate_lowering(op, data);
-  }
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<graph::NoAttributes>();
   }
@@ -31,9 +29,7 @@ class SignalOperator : public Operator {
 template <typename Attrs>
 class SignalOperatorOf : public SignalOperator {
  public:
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<Attrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Attrs>(); }
 };
 
 inline tir::Ex u32(int64_t v) { return tir::imm(DType::kU32, v); }

@@ -20,38 +20,31 @@ namespace {
 class Slice final : public RearrangeOperator, public TakesPieces {
  public:
   std::string_view name() const override { return "slice"; }
-  std::string_view summary() const override {
-    return "a box out of a tensor (SLICE, STRIDED_SLICE)";
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<SliceAttrs>();
-  }
+  std::string_view summary() const override { return "a box out of a tensor (SLICE, STRIDED_SLICE)"; }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<SliceAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
     const auto& attrs = op.attrs<SliceAttrs>();
     const graph::Shape& in = op.operand(0).shape;
-    if (attrs.begin.size() != in.size() || attrs.strides.size() != in.size() ||
-        attrs.counts.size() != in.size()) {
-      bad_attribute(
-          op, diags,
-          fmt::format("begin, strides and counts have {}, {} and {} elements for a "
-                      "tensor of rank {}",
-                      attrs.begin.size(), attrs.strides.size(), attrs.counts.size(), in.size()));
+    if (attrs.begin.size() != in.size() || attrs.strides.size() != in.size() || attrs.counts.size() != in.size()) {
+      bad_attribute(op, diags,
+                    fmt::format("begin, strides and counts have {}, {} and {} elements for a "
+                                "tensor of rank {}",
+                                attrs.begin.size(), attrs.strides.size(), attrs.counts.size(), in.size()));
       return kFailure;
     }
     for (size_t i = 0; i < in.size(); ++i)
       if (!check_inside(op, i, diags)) return kFailure;
     auto not_one = [](const graph::Shape& shape) {
       graph::Shape out;
-      std::copy_if(shape.begin(), shape.end(), std::back_inserter(out),
-                   [](int64_t d) { return d != 1; });
+      std::copy_if(shape.begin(), shape.end(), std::back_inserter(out), [](int64_t d) { return d != 1; });
       return out;
     };
     if (not_one(attrs.shape) != not_one(attrs.counts)) {
       bad_attribute(op, diags,
-                    fmt::format("shape {} is not what counts {} give",
-                                graph::to_string(attrs.shape), graph::to_string(attrs.counts)));
+                    fmt::format("shape {} is not what counts {} give", graph::to_string(attrs.shape),
+                                graph::to_string(attrs.counts)));
       return kFailure;
     }
     return std::vector<graph::Shape>{attrs.shape};
@@ -62,8 +55,7 @@ class Slice final : public RearrangeOperator, public TakesPieces {
     // Its result is `counts` under another shape, in which dimensions of size 1 come and go.
     return shared_axes(attrs.counts, attrs.shape);
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     const auto& attrs = op.attrs<SliceAttrs>();
     AxisFlow flow = *axis_flow(op);
     Order order = dimension_order(flow.operands[0], axes);
@@ -109,8 +101,8 @@ class Slice final : public RearrangeOperator, public TakesPieces {
     int64_t n = op.operand(0).shape[i], begin = attrs.begin[i], stride = attrs.strides[i];
     int64_t count = attrs.counts[i];
     // The stride is bounded first, so that the last index cannot overflow.
-    bool inside = count >= 0 && count <= n && begin >= 0 && begin < std::max<int64_t>(n, 1) &&
-                  stride >= -n && stride <= n;
+    bool inside =
+        count >= 0 && count <= n && begin >= 0 && begin < std::max<int64_t>(n, 1) && stride >= -n && stride <= n;
     int64_t last = inside ? begin + (count - 1) * stride : -1;
     if (inside && (count == 0 || (last >= 0 && last < n))) return true;
     return bad_attribute(op, diags,
@@ -118,7 +110,6 @@ class Slice final : public RearrangeOperator, public TakesPieces {
                                      "has {}",
                                      count, begin, stride, i, n));
   }
-
 };
 
 }  // namespace

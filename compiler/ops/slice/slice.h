@@ -32,7 +32,6 @@ struct StridedSliceSpec {
 
 // Settles the entries against operand 0's shape as LiteRT does; reports what LiteRT leaves
 // undefined or aotc does not take.
-bool resolve_strided_slice(const OpView& op, const StridedSliceSpec& spec, SliceAttrs& out,
-                           Diagnostics& diags);
+bool resolve_strided_slice(const OpView& op, const StridedSliceSpec& spec, SliceAttrs& out, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -20,8 +20,8 @@ class Resolver {
     size_t entries = spec_.begin.size();
     if (spec_.end.size() != entries || spec_.strides.size() != entries || entries > 31)
       return bad_attribute(op_, diags_,
-                           fmt::format("begin, end and strides have {}, {} and {} elements",
-                                       entries, spec_.end.size(), spec_.strides.size()));
+                           fmt::format("begin, end and strides have {}, {} and {} elements", entries, spec_.end.size(),
+                                       spec_.strides.size()));
     bool ellipsis_seen = false;
     for (size_t i = 0; i < entries; ++i) {
       if (has(spec_.ellipsis_mask, i)) {
@@ -62,27 +62,24 @@ class Resolver {
 
   bool take_entry(size_t i) {
     if (dim_ >= in_.size())
-      return bad_attribute(op_, diags_,
-                           fmt::format("more entries than the {} dimensions", in_.size()));
+      return bad_attribute(op_, diags_, fmt::format("more entries than the {} dimensions", in_.size()));
     int64_t n = in_[dim_], begin = spec_.begin[i], end = spec_.end[i], stride = spec_.strides[i];
     // Wide enough for any index, and no sum below overflows.
     auto huge = [](int64_t v) { return v < INT32_MIN || v > INT32_MAX; };
     if (huge(begin) || huge(end) || huge(stride) || stride == 0)
-      return bad_attribute(
-          op_, diags_,
-          fmt::format("entry {} goes from {} to {} in steps of {}", i, begin, end, stride));
+      return bad_attribute(op_, diags_,
+                           fmt::format("entry {} goes from {} to {} in steps of {}", i, begin, end, stride));
     return has(spec_.shrink_axis_mask, i) ? take_index(i, n) : take_range(i, n);
   }
 
   bool take_index(size_t i, int64_t n) {
     int64_t index = spec_.begin[i] < 0 ? spec_.begin[i] + n : spec_.begin[i];
     if (has(spec_.begin_mask, i) || spec_.strides[i] < 0 || index < 0 || index >= n)
-      return bad_attribute(
-          op_, diags_,
-          fmt::format("entry {} takes index {} of a dimension of {}{}", i, spec_.begin[i], n,
-                      spec_.strides[i] < 0       ? " with a negative stride"
-                      : has(spec_.begin_mask, i) ? " with an open begin"
-                                                 : ""));
+      return bad_attribute(op_, diags_,
+                           fmt::format("entry {} takes index {} of a dimension of {}{}", i, spec_.begin[i], n,
+                                       spec_.strides[i] < 0       ? " with a negative stride"
+                                       : has(spec_.begin_mask, i) ? " with an open begin"
+                                                                  : ""));
     take(index, 1, 1);
     return true;
   }
@@ -99,16 +96,13 @@ class Resolver {
       end = begin + spec_.end[i];
       if (has(spec_.end_mask, i) || end < least || end > most)
         return bad_attribute(op_, diags_,
-                             fmt::format("entry {} ends {} behind {} in a dimension of {}", i,
-                                         spec_.end[i], begin, n));
+                             fmt::format("entry {} ends {} behind {} in a dimension of {}", i, spec_.end[i], begin, n));
     } else if (!has(spec_.end_mask, i)) {
       end = settle(spec_.end[i]);
     }
     int64_t span = stride > 0 ? end - begin : begin - end, step = std::abs(stride);
     int64_t count = span <= 0 ? 0 : (span + step - 1) / step;
-    if (count == 0)
-      return bad_attribute(op_, diags_,
-                           fmt::format("entry {} takes nothing of a dimension of {}", i, n));
+    if (count == 0) return bad_attribute(op_, diags_, fmt::format("entry {} takes nothing of a dimension of {}", i, n));
     out_.shape.push_back(count);
     take(begin, count == 1 ? 1 : stride, count);
     return true;
@@ -124,8 +118,7 @@ class Resolver {
 
 }  // namespace
 
-bool resolve_strided_slice(const OpView& op, const StridedSliceSpec& spec, SliceAttrs& out,
-                           Diagnostics& diags) {
+bool resolve_strided_slice(const OpView& op, const StridedSliceSpec& spec, SliceAttrs& out, Diagnostics& diags) {
   return Resolver(op, spec, out, diags).run();
 }
 

@@ -18,10 +18,7 @@ namespace {
 class SoftmaxLowering {
  public:
   explicit SoftmaxLowering(const OpView& op)
-      : op_(op),
-        f_(op, "softmax"),
-        depth_(op.operand(0).shape.back()),
-        rows_(op.operand(0).elements() / depth_) {}
+      : op_(op), f_(op, "softmax"), depth_(op.operand(0).shape.back()), rows_(op.operand(0).elements() / depth_) {}
 
   Lowered run() {
     bool is_float = op_.operand(0).dtype == DType::kF32;
@@ -48,7 +45,9 @@ class SoftmaxLowering {
         emit_int8_row(row);
       }
     });
-    return f_.finish(is_float ? "float" : even ? "table of 256 floats, ties to even" : fmt::format("table of {}", last_ + 1));
+    return f_.finish(is_float ? "float"
+                     : even   ? "table of 256 floats, ties to even"
+                              : fmt::format("table of {}", last_ + 1));
   }
 
  private:
@@ -95,9 +94,7 @@ class SoftmaxLowering {
   void emit_int8_row(const Ex& row) {
     Ex largest = emit_largest(row);
     Ex sum = f_.var("sum", Ex(0));  // Q12
-    f_.loop("i", 0, depth_, [&](Ex i) {
-      f_.assign(sum, sum + (((exponential(largest, row + i) >> 11) + 1) >> 1));
-    });
+    f_.loop("i", 0, depth_, [&](Ex i) { f_.assign(sum, sum + (((exponential(largest, row + i) >> 11) + 1) >> 1)); });
     // Shift the sum to [2^30, 2^31): first by what every sum needs, then by what is left. It is the largest element's
     // share at least, and that of all elements at most.
     const int64_t most = depth_ * largest_share_;

@@ -22,8 +22,7 @@ int32_t high_mul(int32_t a, int32_t b) { return saturating_rounding_doubling_hig
 }  // namespace
 
 std::vector<int32_t> softmax_exponentials(const OpView& op) {
-  return exponentials(static_cast<double>(op.attrs<SoftmaxAttrs>().beta) *
-                      static_cast<double>(op.operand(0).scale()));
+  return exponentials(static_cast<double>(op.attrs<SoftmaxAttrs>().beta) * static_cast<double>(op.operand(0).scale()));
 }
 
 std::vector<float> even_exponentials(const OpView& op) {
@@ -46,7 +45,8 @@ class Softmax final : public Operator {
   std::string_view summary() const override { return "softmax over the last axis"; }
   Traits traits() const override { return {.uses_libm = true}; }
   std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "result int8 with scale 1/256 and zero point -128, or int16 with scale 1/65536 and zero point -32768"},
+    return {{DType::kI8,
+             "result int8 with scale 1/256 and zero point -128, or int16 with scale 1/65536 and zero point -32768"},
             {DType::kU8, "result uint8 with scale 1/256 and zero point 0"},
             {DType::kI16, "result scale 1/32768, zero points 0"},
             {DType::kF32, ""}};
@@ -94,8 +94,8 @@ class Softmax final : public Operator {
     int64_t longest = bytes ? kLongestSoftmaxRow : kLongestSoftmaxRow16;
     if (op.operand(0).shape.back() > longest) {
       bad_shape(op, diags,
-                fmt::format("rows of {} elements; the sum of more than {} can overflow",
-                            op.operand(0).shape.back(), longest));
+                fmt::format("rows of {} elements; the sum of more than {} can overflow", op.operand(0).shape.back(),
+                            longest));
       return kFailure;
     }
     // The reference multiplies distances by this in a form that begins at 1, and stops below.
@@ -118,14 +118,12 @@ class Softmax final : public Operator {
     size_t rows = static_cast<size_t>(op.operand(0).elements()) / depth;
     for (size_t r = 0; r < rows; ++r) {
       if (is_float) {
-        float_row(data.in<float>(0).subspan(r * depth, depth),
-                  data.out<float>().subspan(r * depth, depth), op.attrs<SoftmaxAttrs>().beta);
+        float_row(data.in<float>(0).subspan(r * depth, depth), data.out<float>().subspan(r * depth, depth),
+                  op.attrs<SoftmaxAttrs>().beta);
       } else if (wide_result(op)) {
-        int8_row(data.in<int8_t>(0).subspan(r * depth, depth),
-                 data.out<int16_t>().subspan(r * depth, depth), table);
+        int8_row(data.in<int8_t>(0).subspan(r * depth, depth), data.out<int16_t>().subspan(r * depth, depth), table);
       } else {
-        int8_row(data.in<int8_t>(0).subspan(r * depth, depth),
-                 data.out<int8_t>().subspan(r * depth, depth), table);
+        int8_row(data.in<int8_t>(0).subspan(r * depth, depth), data.out<int8_t>().subspan(r * depth, depth), table);
       }
     }
   }
@@ -134,8 +132,7 @@ class Softmax final : public Operator {
     return same_axes(1, 1, op.result().shape.size());
   }
   // Rows stay rows.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
   }
 
@@ -173,8 +170,7 @@ class Softmax final : public Operator {
     auto depth = static_cast<size_t>(op.operand(0).shape.back());
     QuantizedMultiplier distance = quantize_multiplier(softmax_distance_scale(op));
     for (size_t at = 0; at < data.in<int16_t>(0).size(); at += depth)
-      softmax_row(data.in<int16_t>(0).subspan(at, depth), data.out<int16_t>().subspan(at, depth),
-                  distance);
+      softmax_row(data.in<int16_t>(0).subspan(at, depth), data.out<int16_t>().subspan(at, depth), distance);
   }
 
   static void float_row(std::span<const float> in, std::span<float> out, float beta) {
@@ -192,9 +188,7 @@ class Softmax final : public Operator {
   template <typename Out>
   static void int8_row(std::span<const int8_t> in, std::span<Out> out, const std::vector<int32_t>& table) {
     int32_t largest = *std::max_element(in.begin(), in.end());
-    auto exponential = [&](int8_t v) {
-      return table[std::min(static_cast<size_t>(largest - v), table.size() - 1)];
-    };
+    auto exponential = [&](int8_t v) { return table[std::min(static_cast<size_t>(largest - v), table.size() - 1)]; };
     int64_t sum = 0;  // Q12
     for (int8_t v : in) sum += rounding_divide_by_pot(exponential(v), 12);
     int headroom = 1;

@@ -24,22 +24,15 @@ Parts parts_of(const OpView& op) {
 class Split final : public Operator, public TakesPieces {
  public:
   std::string_view name() const override { return "split"; }
-  std::string_view summary() const override {
-    return "cuts a tensor into parts along an axis (SPLIT, SPLIT_V)";
-  }
-  std::vector<TypeSupport> types() const override {
-    return movable_types("LiteRT has no kernel for it");
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<SplitAttrs>();
-  }
+  std::string_view summary() const override { return "cuts a tensor into parts along an axis (SPLIT, SPLIT_V)"; }
+  std::vector<TypeSupport> types() const override { return movable_types("LiteRT has no kernel for it"); }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<SplitAttrs>(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<SplitAttrs>();
     if (attrs.sizes.empty() || attrs.sizes.size() > kMostResults) {
-      bad_attribute(op, diags,
-                    fmt::format("{} parts, expected 1 to {}", attrs.sizes.size(), kMostResults));
+      bad_attribute(op, diags, fmt::format("{} parts, expected 1 to {}", attrs.sizes.size(), kMostResults));
       return kFailure;
     }
     if (!check_counts(op, 1, 1, attrs.sizes.size(), diags)) return kFailure;
@@ -75,15 +68,12 @@ class Split final : public Operator, public TakesPieces {
     split_parts(parts_of(op), data.operands[0], data.results, size_of(op.operand(0).dtype));
   }
 
-  Lowered lower(const OpView& op, const TargetInfo&) const override {
-    return lower_split(op, parts_of(op));
-  }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_split(op, parts_of(op)); }
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return same_axes(1, op.op.results.size(), op.operand(0).shape.size());
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                   const Order& axes) const override {
+  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<SplitAttrs>(op.attrs<SplitAttrs>());
     attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
     return attributes;
@@ -91,9 +81,7 @@ class Split final : public Operator, public TakesPieces {
 
   bool is_identity(const OpView& op) const override { return op.op.results.size() == 1; }
 
-  std::optional<std::vector<int64_t>> pieces(const OpView& op) const override {
-    return pieces_of(parts_of(op));
-  }
+  std::optional<std::vector<int64_t>> pieces(const OpView& op) const override { return pieces_of(parts_of(op)); }
 };
 
 }  // namespace

@@ -16,9 +16,7 @@ std::vector<TypeSupport> byte_types() { return {{DType::kI8, ""}, {DType::kU8, "
 class AsStored final : public UnaryElementwise {
  public:
   std::string_view name() const override { return "as_stored"; }
-  std::string_view summary() const override {
-    return "the same bytes under another quantisation; costs nothing";
-  }
+  std::string_view summary() const override { return "the same bytes under another quantisation; costs nothing"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, ""}}; }
   Traits traits() const override { return {.view = true, .elementwise = true}; }
 
@@ -44,9 +42,7 @@ class AsStored final : public UnaryElementwise {
 class ByteTable final : public Operator {
  public:
   std::string_view name() const override { return "byte_table"; }
-  std::string_view summary() const override {
-    return "each byte replaced by that at its place in a table of 256";
-  }
+  std::string_view summary() const override { return "each byte replaced by that at its place in a table of 256"; }
   std::vector<TypeSupport> types() const override { return byte_types(); }
   Traits traits() const override { return {.elementwise = true}; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
@@ -65,8 +61,7 @@ class ByteTable final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kU8}, diags) ||
-        !check_type(op, 1, {DType::kI8, DType::kU8}, diags) ||
+    if (!check_type(op, 0, {DType::kI8, DType::kU8}, diags) || !check_type(op, 1, {DType::kI8, DType::kU8}, diags) ||
         !check_result_type(op, 0, op.operand(1).dtype, diags))
       return kFailure;
     if (op.constant(1) != nullptr && op.operand(1).elements() == 256) return success();
@@ -74,9 +69,7 @@ class ByteTable final : public Operator {
     return kFailure;
   }
 
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    evaluate_unary_int(op, data, function(op));
-  }
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_unary_int(op, data, function(op)); }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_byte_function(op, "byte_table", function(op));
@@ -85,9 +78,7 @@ class ByteTable final : public Operator {
  private:
   static ByteFunction function(const OpView& op) {
     return [values = widen(op.operand(1).dtype, op.constant(1)->bytes),
-            least = int_range(op.operand(0).dtype).min](int64_t x) {
-      return values[static_cast<size_t>(x - least)];
-    };
+            least = int_range(op.operand(0).dtype).min](int64_t x) { return values[static_cast<size_t>(x - least)]; };
   }
 };
 

@@ -54,9 +54,9 @@ void SvdfLowering::make_features() {
   block_ = std::min<int64_t>(target_.gemm_channels, s_.filters);
   if (hybrid_) return make_hybrid_features();
   if (!integer_) {
-    features_ = f_.constant("features", DType::kF32,
-                            pack_weights(op_.constant(svdf::kFeatures)->to_vector<float>(), s_.filters,
-                                         s_.inputs, block_));
+    features_ =
+        f_.constant("features", DType::kF32,
+                    pack_weights(op_.constant(svdf::kFeatures)->to_vector<float>(), s_.filters, s_.inputs, block_));
     return;
   }
   pack_features(op_.constant(svdf::kFeatures)->to_vector<int8_t>());
@@ -128,35 +128,40 @@ void SvdfLowering::hybrid_features(const Ex& b) {
 }
 
 void SvdfLowering::features(const Ex& b) {
-  tiles(in_, b * s_.inputs,
-        [&](const Ex& filter, const Ex& acc) { f_.store(values_, filter, feature_value(acc)); });
+  tiles(in_, b * s_.inputs, [&](const Ex& filter, const Ex& acc) { f_.store(values_, filter, feature_value(acc)); });
 }
 
 void SvdfLowering::tiles(const BufferPtr& x, const Ex& at, const std::function<void(const Ex&, const Ex&)>& take) {
-  f_.loop("f", 0, s_.filters, [&](const Ex& f) {
-    Ex first = s_.filters % block_ == 0 ? f : f_.let("first", min(f, Ex(s_.filters - block_)));
-    GemmTile tile;
-    tile.k = s_.inputs;
-    tile.channels = block_;
-    tile.unroll = target_.gemm_unroll;
-    tile.x = x;
-    tile.x_base = {f_.let("x", at)};
-    tile.weights = features_;
-    tile.weights_base = f_.let("w", f * s_.inputs);
-    std::vector<Ex> acc = emit_gemm_tile(f_, tile, [&](int64_t, int64_t c) {
-      return integer_ ? load(feature_bias_, first + c) : hybrid_ ? Ex(0) : tir::f32(0.0f);
-    });
-    for (int64_t c = 0; c < block_; ++c) take(first + c, acc[static_cast<size_t>(c)]);
-  }, block_);
+  f_.loop(
+      "f", 0, s_.filters,
+      [&](const Ex& f) {
+        Ex first = s_.filters % block_ == 0 ? f : f_.let("first", min(f, Ex(s_.filters - block_)));
+        GemmTile tile;
+        tile.k = s_.inputs;
+        tile.channels = block_;
+        tile.unroll = target_.gemm_unroll;
+        tile.x = x;
+        tile.x_base = {f_.let("x", at)};
+        tile.weights = features_;
+        tile.weights_base = f_.let("w", f * s_.inputs);
+        std::vector<Ex> acc = emit_gemm_tile(f_, tile, [&](int64_t, int64_t c) {
+          return integer_ ? load(feature_bias_, first + c) : hybrid_ ? Ex(0) : tir::f32(0.0f);
+        });
+        for (int64_t c = 0; c < block_; ++c) take(first + c, acc[static_cast<size_t>(c)]);
+      },
+      block_);
 }
 
 void SvdfLowering::units(const Ex& b) {
   Ex state = f_.let("of_batch", b * (s_.filters * s_.memory));
   remember(state);
   const int64_t unroll = summed_ && s_.rank == 1 ? unroll_for(s_.units, 8) : 1;
-  f_.loop("u", 0, s_.units, [&](const Ex& u) {
-    for (int64_t i = 0; i < unroll; ++i) unit(b, unroll == 1 ? u : u + i, state);
-  }, unroll);
+  f_.loop(
+      "u", 0, s_.units,
+      [&](const Ex& u) {
+        for (int64_t i = 0; i < unroll; ++i) unit(b, unroll == 1 ? u : u + i, state);
+      },
+      unroll);
 }
 
 void SvdfLowering::unit(const Ex& b, const Ex& u, const Ex& state) {
@@ -172,8 +177,8 @@ void SvdfLowering::unit(const Ex& b, const Ex& u, const Ex& state) {
     });
     if (bias_) f_.assign(sum, integer_ ? add_wrapping(sum, load(bias_, u)) : sum + load(bias_, u));
   }
-  Ex value = integer_ ? output_scaler_->emit(f_, sum, Ex(0))
-                      : emit_clamp(sum, float_clamp(op_.attrs<SvdfAttrs>().activation));
+  Ex value =
+      integer_ ? output_scaler_->emit(f_, sum, Ex(0)) : emit_clamp(sum, float_clamp(op_.attrs<SvdfAttrs>().activation));
   f_.store(out_, b * s_.units + u, value);
 }
 
@@ -190,9 +195,8 @@ Ex SvdfLowering::of_filter(const Ex& state, const Ex& filter) {
     f_.store(next_, row + at, value);
     f_.assign(acc, integer_ ? add_wrapping(acc, product) : acc + product);
   };
-  f_.loop("m", 0, s_.memory - s_.lanes, [&](const Ex& m) {
-    add(m, f_.let("value", load(state_, row + m + s_.lanes)));
-  });
+  f_.loop("m", 0, s_.memory - s_.lanes,
+          [&](const Ex& m) { add(m, f_.let("value", load(state_, row + m + s_.lanes))); });
   for (int64_t l = 0; l < s_.lanes; ++l) add(Ex(s_.memory - s_.lanes + l), last[static_cast<size_t>(l)]);
   return acc;
 }

@@ -16,7 +16,6 @@
 
 namespace aotc::ops {
 
-
 SvdfShape::SvdfShape(const OpView& op) {
   batches = op.operand(svdf::kInput).shape[0];
   inputs = op.operand(svdf::kInput).shape[1];
@@ -59,7 +58,7 @@ SvdfScaling::SvdfScaling(const OpView& op) {
   features.rounding = output.rounding = Rounding::kDouble;
   features.clamp = svdf_state_range(op);
   features.scales = {svdf_real(op.operand(svdf::kInput).scale(), op.operand(svdf::kFeatures).scale(),
-                                     op.operand(svdf::kState).scale())};
+                               op.operand(svdf::kState).scale())};
   const std::vector<int8_t> w = op.constant(svdf::kFeatures)->to_vector<int8_t>();
   AccRange range;
   for (int64_t f = 0; f < shape.filters; ++f) {
@@ -90,8 +89,8 @@ SvdfScaling::SvdfScaling(const OpView& op) {
   }
   constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
   output.ranges = {{std::max(-most, kLeast), std::min(most, kMost)}};
-  output.scales = {svdf_real(op.operand(svdf::kState).scale(), op.operand(svdf::kTime).scale(),
-                             op.result(svdf::kOutput).scale())};
+  output.scales = {
+      svdf_real(op.operand(svdf::kState).scale(), op.operand(svdf::kTime).scale(), op.result(svdf::kOutput).scale())};
   output.zero_point = static_cast<int32_t>(op.result(svdf::kOutput).zero_point());
   output.clamp = {-128, 127};
 }
@@ -114,8 +113,7 @@ class SvdfRun {
         auto sum = static_cast<uint32_t>(scaling.bias[svdf_at(u)]);
         for (int64_t f = u * s_.rank; f < (u + 1) * s_.rank; ++f) {
           int32_t acc = scaling.feature_bias[svdf_at(f)];
-          for (int64_t k = 0; k < s_.inputs; ++k)
-            acc += w[svdf_at(f * s_.inputs + k)] * x[svdf_at(b * s_.inputs + k)];
+          for (int64_t k = 0; k < s_.inputs; ++k) acc += w[svdf_at(f * s_.inputs + k)] * x[svdf_at(b * s_.inputs + k)];
           std::span<State> kept = remember(b, f, static_cast<State>(feature(acc) + scaling.state_zero));
           for (int64_t m = 0; m < s_.memory; ++m)
             sum += static_cast<uint32_t>(kept[svdf_at(m)] * time[svdf_at(f * s_.memory + m)]);
@@ -170,9 +168,7 @@ class Svdf final : public Operator {
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "state and weights over time int16 or int8"}, {DType::kF32, "weights float32 or int8"}};
   }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<SvdfAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<SvdfAttrs>(); }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
     if (!check_operands(op, diags)) return kFailure;
@@ -186,9 +182,9 @@ class Svdf final : public Operator {
     SvdfShape s(op);
     auto wants = [&](size_t operand, const graph::Shape& wanted) {
       if (!op.has_operand(operand) || op.operand(operand).shape == wanted) return true;
-      return bad_shape(op, diags, fmt::format("operand {} is {}, not {}", operand,
-                                              graph::to_string(op.operand(operand).shape),
-                                              graph::to_string(wanted)));
+      return bad_shape(op, diags,
+                       fmt::format("operand {} is {}, not {}", operand, graph::to_string(op.operand(operand).shape),
+                                   graph::to_string(wanted)));
     };
     if (!wants(svdf::kFeatures, {s.filters, s.inputs}) || !wants(svdf::kTime, {s.filters, s.memory}) ||
         !wants(svdf::kBias, {s.units}) || !wants(svdf::kState, {s.batches, s.filters * s.memory}))
@@ -264,16 +260,15 @@ class Svdf final : public Operator {
     if (!check_type(op, svdf::kFeatures, {DType::kI8}, diags) || !check_type(op, svdf::kTime, {state}, diags) ||
         (op.has_operand(svdf::kBias) && !check_type(op, svdf::kBias, {DType::kI32}, diags)) ||
         !check_result_type(op, svdf::kOutput, DType::kI8, diags) ||
-        !check_result_type(op, svdf::kNextState, state, diags) ||
-        !check_constants(op, diags))
+        !check_result_type(op, svdf::kNextState, state, diags) || !check_constants(op, diags))
       return false;
     for (size_t i : {svdf::kInput, svdf::kFeatures, svdf::kTime, svdf::kState}) {
       if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;
       const bool may_be = i == svdf::kInput || (i == svdf::kState && state == DType::kI8);
       if (may_be || op.operand(i).zero_point() == 0) continue;
-      diags.error(op.where(), "op-quantization",
-                  fmt::format("operand {} has zero point {}; weights and int16 states have 0", i,
-                              op.operand(i).zero_point()));
+      diags.error(
+          op.where(), "op-quantization",
+          fmt::format("operand {} has zero point {}; weights and int16 states have 0", i, op.operand(i).zero_point()));
       return false;
     }
     const Activation activation = op.attrs<SvdfAttrs>().activation;

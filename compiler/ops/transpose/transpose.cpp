@@ -32,8 +32,7 @@ class Transpose final : public RearrangeOperator {
     }
     if (out.size() != order.size() || out.size() != in.size()) {
       bad_attribute(op, diags,
-                    fmt::format("{} is not an order of {} dimensions",
-                                graph::attribute_text::print(order), in.size()));
+                    fmt::format("{} is not an order of {} dimensions", graph::attribute_text::print(order), in.size()));
       return kFailure;
     }
     return std::vector<graph::Shape>{out};
@@ -69,8 +68,7 @@ class Transpose final : public RearrangeOperator {
     std::vector<int64_t> from = strides_of(op.operand(0).shape), to = strides_of(out);
     const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
     AffineMap map;
-    for (size_t i = 0; i < out.size(); ++i)
-      map.add_axis(out[i], to[i], from[static_cast<size_t>(order[i])]);
+    for (size_t i = 0; i < out.size(); ++i) map.add_axis(out[i], to[i], from[static_cast<size_t>(order[i])]);
     return map;
   }
 };

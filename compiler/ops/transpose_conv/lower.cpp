@@ -57,9 +57,7 @@ class TransposeConvLowering {
     out_ = f_.result();
     if (requantizer_) requantizer_->begin(f_);
     if (wide_) wide_->begin(f_);
-    f_.loop("n", 0, s_.batch, [&](Ex n) {
-      f_.loop("oy", 0, s_.y.out, [&](Ex oy) { row(n, oy); });
-    });
+    f_.loop("n", 0, s_.batch, [&](Ex n) { f_.loop("oy", 0, s_.y.out, [&](Ex oy) { row(n, oy); }); });
     f_.algorithm("phases");
     f_.choice("pixels", pixels_);
     f_.choice("channels", channels_);
@@ -88,10 +86,8 @@ class TransposeConvLowering {
       std::vector<T> part = pack_weights(phase_weights(s_, w, py, px), s_.out_channels, k, channels_);
       packed.insert(packed.end(), part.begin(), part.end());
     });
-    if constexpr (sizeof(T) == 2)
-      weights_ = weights_constant(f_, "weights", packed);
-    else
-      weights_ = f_.constant("weights", DType::kF32, packed);
+    if constexpr (sizeof(T) == 2) weights_ = weights_constant(f_, "weights", packed);
+    else weights_ = f_.constant("weights", DType::kF32, packed);
   }
 
   void pack() {
@@ -126,10 +122,9 @@ class TransposeConvLowering {
       }
     });
     bias_ = f_.constant("bias", DType::kI32, bias);
-    requantizer_.emplace(f_, Requantization{conv_scales(op_.operand(0), op_.operand(1), op_.result(),
-                                                        s_.out_channels),
-                                            ranges, Rounding::kDouble, op_.result().zero_point(),
-                                            quantized_clamp(activation_, op_.result())});
+    requantizer_.emplace(
+        f_, Requantization{conv_scales(op_.operand(0), op_.operand(1), op_.result(), s_.out_channels), ranges,
+                           Rounding::kDouble, op_.result().zero_point(), quantized_clamp(activation_, op_.result())});
   }
 
   // ---- loops
@@ -151,8 +146,7 @@ class TransposeConvLowering {
   }
 
   // `first_phase`: how many phases stand before this group of rows.
-  void row_of_group(const Ex& n, const Ex& oy, const Ex& q, const Ex& phase, const PhaseGroup& y,
-                    int64_t first_phase) {
+  void row_of_group(const Ex& n, const Ex& oy, const Ex& q, const Ex& phase, const PhaseGroup& y, int64_t first_phase) {
     int64_t weights = 0, before = 0;
     for_each_phase(s_, [&](int64_t py, int64_t px) {
       if (before++ < first_phase) weights += packed_size(s_.y.taps(py) * s_.x.taps(px));
@@ -170,10 +164,15 @@ class TransposeConvLowering {
       BufferPtr counts = table("counts", count), firsts = table("firsts", first);
       f_.loop("px", 0, x.size(), [&](Ex i) {
         auto column = [&](const BufferPtr& t, int64_t value) { return t ? load(t, i) : Ex(value); };
-        Place place{n, oy, q, f_.let("ox", column(firsts, first(x.begin))),
+        Place place{n,
+                    oy,
+                    q,
+                    f_.let("ox", column(firsts, first(x.begin))),
                     f_.let("count", column(counts, count(x.begin))),
                     f_.let("wi", (number + i - first_phase) * size + weights),
-                    f_.let("bi", (number + i) * s_.out_channels), y.taps, x.taps};
+                    f_.let("bi", (number + i) * s_.out_channels),
+                    y.taps,
+                    x.taps};
         pixels(place);
       });
       first_phase += y.size() * x.size();
@@ -241,9 +240,7 @@ class TransposeConvLowering {
       Ex ix = f_.let("ix", left + tx);
       f_.if_(
           ix >= 0 && ix < s_.x.in,
-          [&] {
-            f_.copy(panel_, to + tx * s_.in_channels, in_, (from + ix) * s_.in_channels, s_.in_channels);
-          },
+          [&] { f_.copy(panel_, to + tx * s_.in_channels, in_, (from + ix) * s_.in_channels, s_.in_channels); },
           [&] { blank(to + tx * s_.in_channels, s_.in_channels); });
     });
   }
@@ -268,8 +265,14 @@ class TransposeConvLowering {
           if (k == 0) {
             for (int64_t i = 0; i < pixels_ * channels_; ++i) acc.push_back(init(0, i % channels_));
           } else {
-            GemmTile tile{k, pixels_, channels_, direct() ? in_ : panel_, bases, weights_,
-                          f_.let("tile", p.weights + c * k), unroll_for(k, target_.gemm_unroll)};
+            GemmTile tile{k,
+                          pixels_,
+                          channels_,
+                          direct() ? in_ : panel_,
+                          bases,
+                          weights_,
+                          f_.let("tile", p.weights + c * k),
+                          unroll_for(k, target_.gemm_unroll)};
             acc = emit_gemm_tile(f_, tile, init);
           }
           store(acc, pixel, channel);
@@ -336,9 +339,8 @@ class TapsLowering {
         row_ = emit_quantize_row(f_, {in_, row, batch_, true, false, nullptr}, bytes_, 0);
       }
       f_.loop("oy", 0, s_.y.out, [&](Ex oy) {
-        f_.loop("ox", 0, s_.x.out, [&](Ex ox) {
-          f_.loop("c", 0, s_.out_channels, [&](Ex c) { output(n, oy, ox, c); });
-        });
+        f_.loop("ox", 0, s_.x.out,
+                [&](Ex ox) { f_.loop("c", 0, s_.out_channels, [&](Ex c) { output(n, oy, ox, c); }); });
       });
     });
     f_.algorithm("taps");
@@ -366,8 +368,7 @@ class TapsLowering {
       inputs(s_.x, ox, "ix", [&](const Ex& ix, const Ex& kx) {
         Ex from = f_.let("from", first + (iy * s_.x.in + ix) * s_.in_channels);
         Ex weight = f_.let("weight", ((c * s_.y.kernel + ky) * s_.x.kernel + kx) * s_.in_channels);
-        f_.loop("k", 0, s_.in_channels,
-                [&](Ex k) { f_.assign(acc, acc + product(from + k, weight + k, scale)); });
+        f_.loop("k", 0, s_.in_channels, [&](Ex k) { f_.assign(acc, acc + product(from + k, weight + k, scale)); });
       });
     });
     Ex v = bias_ ? acc + load(bias_, c) : acc;

@@ -27,10 +27,9 @@ TransposeShape::TransposeShape(const OpView& op) {
 WideScaling transpose_conv_wide_scaling(const OpView& op) {
   const std::vector<int16_t> w = centred_weights(op);
   const auto each = static_cast<std::ptrdiff_t>(w.size()) / op.operand(1).shape[0];
-  return wide_scaling(op, op.operand(1).shape[0], convolution_rounding(op), op.attrs<TransposeConvAttrs>().activation,
-                      [&](int64_t c) {
-                        return std::vector<int32_t>(w.begin() + c * each, w.begin() + (c + 1) * each);
-                      });
+  return wide_scaling(
+      op, op.operand(1).shape[0], convolution_rounding(op), op.attrs<TransposeConvAttrs>().activation,
+      [&](int64_t c) { return std::vector<int32_t>(w.begin() + c * each, w.begin() + (c + 1) * each); });
 }
 
 namespace {
@@ -78,8 +77,7 @@ class TransposeConv final : public Operator {
   Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
 
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 4, 4, diags) ||
-        !check_rank(op, 1, 4, 4, diags))
+    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 4, 4, diags) || !check_rank(op, 1, 4, 4, diags))
       return kFailure;
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& w = op.operand(1).shape;
@@ -87,8 +85,8 @@ class TransposeConv final : public Operator {
     auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
     for (int64_t v : {in[0], in[1], in[2], in[3], w[0], w[1], w[2]})
       if (!possible(v) || in[3] != w[3]) {
-        bad_shape(op, diags, fmt::format("weights {} do not fit an input of shape {}",
-                                         graph::to_string(w), graph::to_string(in)));
+        bad_shape(op, diags,
+                  fmt::format("weights {} do not fit an input of shape {}", graph::to_string(w), graph::to_string(in)));
         return kFailure;
       }
     bool good = possible(a.height) && possible(a.width) && possible(a.stride_h) && possible(a.stride_w) &&
@@ -111,12 +109,11 @@ class TransposeConv final : public Operator {
           .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return kFailure;
     }
-    bool good = verify_convolution(op, channels, 0, diags,
-                                   {.int4 = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
-                check_convolution_multipliers(op, diags) &&
-                check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
-    if (good && op.operand(0).dtype == DType::kI16)
-      good = check_wide_sums(op, transpose_conv_wide_scaling(op), diags);
+    bool good =
+        verify_convolution(op, channels, 0, diags, {.int4 = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
+        check_convolution_multipliers(op, diags) &&
+        check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
+    if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, transpose_conv_wide_scaling(op), diags);
     return good ? success() : Status(kFailure);
   }
 
@@ -137,12 +134,9 @@ class TransposeConv final : public Operator {
     }
   }
 
-  Lowered lower(const OpView& op, const TargetInfo& target) const override {
-    return lower_transpose_conv(op, target);
-  }
+  Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_transpose_conv(op, target); }
 
  private:
-
   static void evaluate_float(const OpView& op, const EvalData& data, const TransposeShape& s) {
     auto x = data.in<float>(0);
     auto w = data.in<float>(1);
@@ -184,13 +178,10 @@ class TransposeConv final : public Operator {
     int32_t sum = 0;
     for_each_output(
         s, [&](int64_t c) { sum = bias_at(op, c); },
-        [&](int64_t xi, int64_t wi) {
-          sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)];
-        },
+        [&](int64_t xi, int64_t wi) { sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
           int64_t v = multiply_by_quantized_multiplier(sum, multipliers[static_cast<size_t>(c)]);
-          out[static_cast<size_t>(at)] =
-              static_cast<int8_t>(std::clamp<int64_t>(v + zero_out, range.min, range.max));
+          out[static_cast<size_t>(at)] = static_cast<int8_t>(std::clamp<int64_t>(v + zero_out, range.min, range.max));
         });
   }
 };

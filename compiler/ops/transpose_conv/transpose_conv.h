@@ -39,9 +39,7 @@ struct TransposeAxis {
   int64_t tap(int64_t phase, int64_t t) const { return phase + (taps(phase) - 1 - t) * stride; }
   // The first result of a phase, and how many there are.
   int64_t first(int64_t phase) const { return ((phase - pad) % stride + stride) % stride; }
-  int64_t count(int64_t phase) const {
-    return first(phase) >= out ? 0 : (out - first(phase) + stride - 1) / stride;
-  }
+  int64_t count(int64_t phase) const { return first(phase) >= out ? 0 : (out - first(phase) + stride - 1) / stride; }
   int64_t step(int64_t o) const { return (o + pad) / stride; }
   // Are all the inputs of a phase's results there?
   bool inside(int64_t phase) const {

@@ -73,11 +73,9 @@ EnsembleLowering::EnsembleLowering(const OpView& op, const Tables& tables, const
     all_go_on_ = all_go_on_ && t_.nan_is_next(c);
   }
   if (!in_order_)
-    features_of_ =
-        narrow_table(f_, "features", list_of(t_.column_count(), [&](int64_t c) { return t_.feature(c); }));
+    features_of_ = narrow_table(f_, "features", list_of(t_.column_count(), [&](int64_t c) { return t_.feature(c); }));
   if (!all_skip_ && !all_go_on_)
-    nan_ = narrow_table(f_, "nan",
-                        list_of(t_.column_count(), [&](int64_t c) { return t_.nan_is_next(c) ? 1 : 0; }));
+    nan_ = narrow_table(f_, "nan", list_of(t_.column_count(), [&](int64_t c) { return t_.nan_is_next(c) ? 1 : 0; }));
 }
 
 void EnsembleLowering::make_keys(bool unsigned_order) {
@@ -97,12 +95,9 @@ void EnsembleLowering::row_keys(const Ex& row) {
   constexpr int64_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
   f_.loop("c", 0, t_.column_count(), [&](const Ex& c) {
     Ex feature = in_order_ ? c : load(features_of_, c);
-    Ex bits = f_.let("bits",
-                     call(Intrinsic::kFloatBits, DType::kI32, {load(in_, row * features_ + feature)}));
+    Ex bits = f_.let("bits", call(Intrinsic::kFloatBits, DType::kI32, {load(in_, row * features_ + feature)}));
     Ex magnitude = f_.let("magnitude", bits & kMost);
-    Ex nan = all_skip_    ? Ex(kMost)
-             : all_go_on_ ? Ex(kLeast)
-                          : select(load(nan_, c) != 0, kLeast, kMost);
+    Ex nan = all_skip_ ? Ex(kMost) : all_go_on_ ? Ex(kLeast) : select(load(nan_, c) != 0, kLeast, kMost);
     Ex key = select(magnitude > 0x7f800000, nan, select(bits < 0, bits ^ kMost, bits));
     f_.store(keys_, c, unsigned_order_ ? key ^ kLeast : key);
   });
@@ -113,7 +108,7 @@ Ex EnsembleLowering::value(const Ex& at) const {
 }
 
 void EnsembleLowering::sum(const Trees& trees) {
-  t_.values == targets_ && targets_ <= kMostVariables ? sum_in_variables(trees) : sum_in_place(trees);
+  t_.values == targets_&& targets_ <= kMostVariables ? sum_in_variables(trees) : sum_in_place(trees);
 }
 
 void EnsembleLowering::sum_in_variables(const Trees& trees) {
@@ -126,8 +121,7 @@ void EnsembleLowering::sum_in_variables(const Trees& trees) {
       f_.assign(total, total + value(values + v));
     }
   });
-  for (int64_t v = 0; v < targets_; ++v)
-    f_.store(out_, row_ * targets_ + v, totals[static_cast<size_t>(v)]);
+  for (int64_t v = 0; v < targets_; ++v) f_.store(out_, row_ * targets_ + v, totals[static_cast<size_t>(v)]);
 }
 
 void EnsembleLowering::sum_in_place(const Trees& trees) {

@@ -13,7 +13,7 @@ using tir::Ex;
 
 namespace {
 
-constexpr int64_t kMostLevels = 10;  // each is written out
+constexpr int64_t kMostLevels = 10;                                     // each is written out
 constexpr int64_t kNever = std::numeric_limits<int64_t>::max() / 1000;  // bytes
 
 // Nodes of every tree by level, those of level kMostLevels and further together.
@@ -187,9 +187,7 @@ class HeapLowering final : public EnsembleLowering {
 
   Lowered finish() {
     rows([&](const Ex&) {
-      sum([&](auto add) {
-        f_.loop("tree", 0, t_.tree_count(), [&](const Ex& tree) { add(tree, leaf(tree)); });
-      });
+      sum([&](auto add) { f_.loop("tree", 0, t_.tree_count(), [&](const Ex& tree) { add(tree, leaf(tree)); }); });
     });
     return f_.finish("level by level, in order of whole numbers");
   }

@@ -58,22 +58,16 @@ class Nodes {
     for (size_t i = 0; i < p.skips.size(); ++i)
       words.push_back(static_cast<int32_t>(static_cast<uint32_t>(p.skips[i] | p.columns[i] << skip_bits_ |
                                                                  p.indices[i] << (skip_bits_ + column_bits_))));
-    if (p.bits() > 16)
-      words_ = f.constant("nodes", DType::kI32, words);
-    else
-      words_ = f.constant("nodes", DType::kU16, std::vector<uint16_t>(words.begin(), words.end()), 2);
+    if (p.bits() > 16) words_ = f.constant("nodes", DType::kI32, words);
+    else words_ = f.constant("nodes", DType::kU16, std::vector<uint16_t>(words.begin(), words.end()), 2);
     index_mask_ = p.index_bits == 32 ? -1 : (int64_t{1} << std::min(p.index_bits, 31)) - 1;
   }
 
   Step at(const Ex& node) {
-    if (words_ == nullptr)
-      return {load(columns_, node), f_.let("skip", load(skips_, node)), load(indices_, node)};
+    if (words_ == nullptr) return {load(columns_, node), f_.let("skip", load(skips_, node)), load(indices_, node)};
     Ex word = f_.let("word", load(words_, node));
-    auto part = [&](int from, int64_t mask) {
-      return mask == 0 ? Ex(0) : (from == 0 ? word : word >> from) & mask;
-    };
-    return {part(skip_bits_, (int64_t{1} << column_bits_) - 1),
-            f_.let("skip", part(0, (int64_t{1} << skip_bits_) - 1)),
+    auto part = [&](int from, int64_t mask) { return mask == 0 ? Ex(0) : (from == 0 ? word : word >> from) & mask; };
+    return {part(skip_bits_, (int64_t{1} << column_bits_) - 1), f_.let("skip", part(0, (int64_t{1} << skip_bits_) - 1)),
             part(skip_bits_ + column_bits_, index_mask_)};
   }
 

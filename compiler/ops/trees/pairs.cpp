@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// coupled_probabilities: of how probable one of two classes is against the other, for all pairs, how probable each class
-// is, as libsvm finds it ("Probability estimates for multi-class classification by pairwise coupling", Wu, Lin and Weng,
-// 2004, algorithm 2). The one thing to know: it ends when the error is below 0.005 / classes, so the number of rounds is
-// part of the result, and onnxruntime computes in float32.
+// coupled_probabilities: of how probable one of two classes is against the other, for all pairs, how probable each
+// class is, as libsvm finds it ("Probability estimates for multi-class classification by pairwise coupling", Wu, Lin
+// and Weng, 2004, algorithm 2). The one thing to know: it ends when the error is below 0.005 / classes, so the number
+// of rounds is part of the result, and onnxruntime computes in float32.
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
@@ -42,9 +42,7 @@ class CoupledLowering {
       read_pairs(row);
       f_.loop("t", 0, n_, [&](const Ex& t) { start(p, t); });
       Ex going = f_.var("going", 1);
-      f_.loop("round", 0, std::max(kMostRounds, n_), [&](const Ex&) {
-        f_.if_(going != 0, [&] { round(p, going); });
-      });
+      f_.loop("round", 0, std::max(kMostRounds, n_), [&](const Ex&) { f_.if_(going != 0, [&] { round(p, going); }); });
     });
     return f_.finish("rounds over all classes");
   }
@@ -95,8 +93,9 @@ class CoupledLowering {
       Ex away = f_.let("away", load(work_, qp(t)) - all);
       f_.assign(error, max(error, max(away, real(0.0f) - away)));
     });
-    f_.if_(error < real(0.005f / static_cast<float>(n_)), [&] { f_.assign(going, 0); },
-           [&] { f_.loop("t", 0, n_, [&](const Ex& t) { change(p, t, all); }); });
+    f_.if_(
+        error < real(0.005f / static_cast<float>(n_)), [&] { f_.assign(going, 0); },
+        [&] { f_.loop("t", 0, n_, [&](const Ex& t) { change(p, t, all); }); });
   }
 
   void change(const Ex& p, const Ex& t, const Ex& all) {

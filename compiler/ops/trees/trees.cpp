@@ -44,8 +44,7 @@ using trees::Tables;
 // What is wrong with the numbers, or nothing.
 std::string problem_of(const Tables& t, int64_t features, int64_t targets) {
   for (int64_t c = 0; c < t.column_count(); ++c)
-    if (t.feature(c) < 0 || t.feature(c) >= features ||
-        t.columns[static_cast<size_t>(2 * c + 1)] < 0 ||
+    if (t.feature(c) < 0 || t.feature(c) >= features || t.columns[static_cast<size_t>(2 * c + 1)] < 0 ||
         t.columns[static_cast<size_t>(2 * c + 1)] > 1)
       return fmt::format("column {} is of no feature", c);
   if (std::any_of(t.thresholds.begin(), t.thresholds.end(), [](float v) { return std::isnan(v); }))
@@ -53,14 +52,12 @@ std::string problem_of(const Tables& t, int64_t features, int64_t targets) {
   for (int64_t i = 0; i < t.node_count(); ++i) {
     const trees::Node n = t.node(i);
     const auto indices = static_cast<int64_t>(n.skip == 0 ? t.leaf_count() : t.thresholds.size());
-    bool leads_on = n.skip == 0 || (n.skip > 0 && n.skip < t.node_count() - i && n.column >= 0 &&
-                                    n.column < t.column_count());
-    if (!leads_on || n.index < 0 || n.index >= indices)
-      return fmt::format("node {} leads nowhere", i);
+    bool leads_on =
+        n.skip == 0 || (n.skip > 0 && n.skip < t.node_count() - i && n.column >= 0 && n.column < t.column_count());
+    if (!leads_on || n.index < 0 || n.index >= indices) return fmt::format("node {} leads nowhere", i);
   }
   for (int64_t i = 0; i < t.tree_count(); ++i)
-    if (t.root(i) < 0 || t.root(i) >= t.node_count() || t.target(i) < 0 ||
-        t.target(i) + t.values > targets)
+    if (t.root(i) < 0 || t.root(i) >= t.node_count() || t.target(i) < 0 || t.target(i) + t.values > targets)
       return fmt::format("tree {} begins or ends nowhere", i);
   return {};
 }
@@ -86,24 +83,22 @@ class TreeEnsemble final : public Operator {
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
-    static constexpr DType kTypes[] = {DType::kF32, DType::kI32, DType::kF32,
-                                       DType::kI32, DType::kI32, DType::kF32};
+    static constexpr DType kTypes[] = {DType::kF32, DType::kI32, DType::kF32, DType::kI32, DType::kI32, DType::kF32};
     static constexpr int64_t kWidths[] = {-1, 2, -1, 3, 2, -1};
     for (size_t i = 0; i < 6; ++i) {
       const size_t rank = i == trees::kThresholds ? 1 : 2;
-      if (!check_type(op, i, {kTypes[i]}, diags) || !check_rank(op, i, rank, rank, diags))
-        return kFailure;
+      if (!check_type(op, i, {kTypes[i]}, diags) || !check_rank(op, i, rank, rank, diags)) return kFailure;
       const graph::Shape& shape = op.operand(i).shape;
       const bool fits = kWidths[i] < 0 || shape[1] == kWidths[i];
-      if (i > 0 && (op.constant(i) == nullptr || !fits ||
-                    shape[0] < (i == trees::kThresholds ? 0 : 1) || op.operand(i).elements() < 0)) {
+      if (i > 0 && (op.constant(i) == nullptr || !fits || shape[0] < (i == trees::kThresholds ? 0 : 1) ||
+                    op.operand(i).elements() < 0)) {
         bad_shape(op, diags, fmt::format("operand {} of tree_ensemble is no constant table", i));
         return kFailure;
       }
     }
     if (!check_result_type(op, 0, DType::kF32, diags)) return kFailure;
-    std::string problem = problem_of(trees::tables_of(op), op.operand(0).shape[1],
-                                     op.attrs<TreeEnsembleAttrs>().targets);
+    std::string problem =
+        problem_of(trees::tables_of(op), op.operand(0).shape[1], op.attrs<TreeEnsembleAttrs>().targets);
     if (problem.empty()) return success();
     bad_attribute(op, diags, problem);
     return kFailure;
@@ -120,8 +115,7 @@ class TreeEnsemble final : public Operator {
         int64_t at = t.root(tree);
         for (trees::Node n = t.node(at); n.skip != 0; n = t.node(at)) {
           float x = in[static_cast<size_t>(row * features + t.feature(n.column))];
-          bool next = std::isnan(x) ? t.nan_is_next(n.column)
-                                    : x <= t.thresholds[static_cast<size_t>(n.index)];
+          bool next = std::isnan(x) ? t.nan_is_next(n.column) : x <= t.thresholds[static_cast<size_t>(n.index)];
           at += next ? 1 : n.skip;
         }
         const int64_t leaf = t.node(at).index;

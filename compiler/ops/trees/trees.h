@@ -24,14 +24,10 @@ struct Tables {
   int64_t column_count() const { return static_cast<int64_t>(columns.size()) / 2; }
   int64_t node_count() const { return static_cast<int64_t>(nodes.size()) / 3; }
   int64_t tree_count() const { return static_cast<int64_t>(trees.size()) / 2; }
-  int64_t leaf_count() const {
-    return values == 0 ? 0 : static_cast<int64_t>(leaves.size()) / values;
-  }
+  int64_t leaf_count() const { return values == 0 ? 0 : static_cast<int64_t>(leaves.size()) / values; }
 
   int64_t feature(int64_t column) const { return columns[static_cast<size_t>(2 * column)]; }
-  bool nan_is_next(int64_t column) const {
-    return columns[static_cast<size_t>(2 * column + 1)] != 0;
-  }
+  bool nan_is_next(int64_t column) const { return columns[static_cast<size_t>(2 * column + 1)] != 0; }
   Node node(int64_t i) const {
     const auto at = static_cast<size_t>(3 * i);
     return {nodes[at], nodes[at + 1], nodes[at + 2]};

@@ -66,8 +66,12 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (query.isa != "armv6-m") {
     describe_usual(t);
     if (query.isa == "armv7-m" && query.assembly) {
-      t.triple_kernel = {.family = "triples_thumb2", .channels = 4, .most_unroll = 16, .many = true,
-                         .pack = "triple_pack_thumb2", .most_packed = 16};
+      t.triple_kernel = {.family = "triples_thumb2",
+                         .channels = 4,
+                         .most_unroll = 16,
+                         .many = true,
+                         .pack = "triple_pack_thumb2",
+                         .most_packed = 16};
       t.quad_kernel = "quads_thumb2";
     }
     return true;
@@ -78,7 +82,8 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   t.multiply_add = 2;
   t.triple_channels = 1;
   t.quad_units = true;
-  if (query.assembly) t.triple_kernel = {.family = "triples_thumb1", .channels = 1, .most_unroll = 16, .flipped = true, .pack = {}};
+  if (query.assembly)
+    t.triple_kernel = {.family = "triples_thumb1", .channels = 1, .most_unroll = 16, .flipped = true, .pack = {}};
   t.costs.high = 20;  // four multiplies and their sums: there is no long one
   return true;
 }
@@ -86,13 +91,7 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
 // Thumb-1: two operands an instruction, and few registers.
 void thumb1_operations(const ops::TargetInfo& target, OperationCosts& c) {
   if (target.registers != kThumb1Registers) return;
-  c = {.high = 34,
-       .divide = 40,
-       .divide_any = 60,
-       .choose = 4,
-       .saturate = 6,
-       .call = 40,
-       .fused = false};
+  c = {.high = 34, .divide = 40, .divide_any = 60, .choose = 4, .saturate = 6, .call = 40, .fused = false};
   c.scale(1.35);  // what the counts of tests/bench/record.json are to these
 }
 

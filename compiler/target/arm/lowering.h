@@ -12,8 +12,8 @@ namespace aotc::target::arm {
 
 using namespace ops;  // NOLINT: in this namespace only
 
-// The tables of a kernel that is called in turns (ops::Turns): what `make` gives for so many units. That of the rest, if
-// there is one, is called rest_<name>.
+// The tables of a kernel that is called in turns (ops::Turns): what `make` gives for so many units. That of the rest,
+// if there is one, is called rest_<name>.
 class TurnTables {
  public:
   TurnTables() = default;

@@ -59,8 +59,7 @@ void Thumb::ssat(Reg d, int bits, Reg m, int by) {
 }
 
 void Thumb::access(const char* op, Reg t, Reg n, int offset) {
-  emit(op, {name(t), offset == 0 ? fmt::format("[{}]", name(n))
-                                 : fmt::format("[{}, #{}]", name(n), offset)});
+  emit(op, {name(t), offset == 0 ? fmt::format("[{}]", name(n)) : fmt::format("[{}, #{}]", name(n), offset)});
 }
 
 void Thumb::access_after(const char* op, Reg t, Reg n, int step) {
@@ -108,7 +107,8 @@ void Thumb::save(int first_register) {
   for (int first = 4; first <= 12; first += 3) {
     std::string places;
     for (int i = first; i < first + 3; ++i)
-      places += fmt::format("{}.cfi_rel_offset {}, {}", places.empty() ? "" : "; ", name(i < 12 ? Reg{i} : lr), 4 * (i - 4) + more);
+      places += fmt::format("{}.cfi_rel_offset {}, {}", places.empty() ? "" : "; ", name(i < 12 ? Reg{i} : lr),
+                            4 * (i - 4) + more);
     unwind(places);
   }
 }

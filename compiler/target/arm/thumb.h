@@ -17,8 +17,8 @@ struct Reg {
   int number;
   friend bool operator==(Reg, Reg) = default;
 };
-inline constexpr Reg r0{0}, r1{1}, r2{2}, r3{3}, r4{4}, r5{5}, r6{6}, r7{7}, r8{8}, r9{9}, r10{10},
-    r11{11}, r12{12}, sp{13}, lr{14}, pc{15};
+inline constexpr Reg r0{0}, r1{1}, r2{2}, r3{3}, r4{4}, r5{5}, r6{6}, r7{7}, r8{8}, r9{9}, r10{10}, r11{11}, r12{12},
+    sp{13}, lr{14}, pc{15};
 
 // A place in the text. Made by Thumb::label(), put down by bind().
 struct Label {
@@ -58,9 +58,7 @@ class Thumb {
   void orr_lsl(Reg d, Reg n, Reg m, int by) { emit("orr", {name(d), name(n), name(m), shift("lsl", by)}); }
   void uxth(Reg d, Reg m) { three("uxth", d, m); }
   // d = n & (m >> by), arithmetic shift
-  void and_asr(Reg d, Reg n, Reg m, int by) {
-    emit("and", {name(d), name(n), name(m), shift("asr", by)});
-  }
+  void and_asr(Reg d, Reg n, Reg m, int by) { emit("and", {name(d), name(n), name(m), shift("asr", by)}); }
   // Armv8.1-M: n if the condition holds, else m
   void csel(Reg d, Reg n, Reg m, const char* condition) { emit("csel", {name(d), name(n), name(m), condition}); }
   void cmp(Reg n, Reg m) { three("cmp", n, m); }
@@ -192,9 +190,7 @@ class Thumb {
   void unwind(const std::string& text) { lines_.push_back(text); }
   void save(int first);
   void three(const char* op, Reg d, Reg m) { emit(op, {name(d), name(m)}); }
-  void four(const char* op, Reg d, Reg n, Reg m, Reg a) {
-    emit(op, {name(d), name(n), name(m), name(a)});
-  }
+  void four(const char* op, Reg d, Reg n, Reg m, Reg a) { emit(op, {name(d), name(n), name(m), name(a)}); }
   void many_floats(const char* op, Reg n, int s, int count);
   void uses_floats(int to);
   void access(const char* op, Reg t, Reg n, int offset);
@@ -206,7 +202,7 @@ class Thumb {
   int next_label_ = 1;
   int locals_ = 0;
   int first_saved_ = 4;  // register
-  int floats_ = 0;  // registers of the FPU that change, from s0 on
+  int floats_ = 0;       // registers of the FPU that change, from s0 on
   bool framed_ = false;
   bool addresses_ = false;  // some are taken of places in the text
   bool any_address_ = false;

@@ -23,8 +23,25 @@ struct Operand {
 
 // What it does to the numbers that are followed. Names are looked at once: texts are stepped through a million times.
 enum class Does : uint8_t {
-  kPushPop, kVector, kLoopEnd, kLoopStart, kBranch, kCompare, kAccess, kMany, kMove, kAddress, kAdd, kSubtract,
-  kShiftLeft, kShiftRight, kShiftRightSigned, kAnd, kClear, kHalf, kForget
+  kPushPop,
+  kVector,
+  kLoopEnd,
+  kLoopStart,
+  kBranch,
+  kCompare,
+  kAccess,
+  kMany,
+  kMove,
+  kAddress,
+  kAdd,
+  kSubtract,
+  kShiftLeft,
+  kShiftRight,
+  kShiftRightSigned,
+  kAnd,
+  kClear,
+  kHalf,
+  kForget
 };
 
 Does does_of(const std::string& n, size_t operands) {
@@ -52,11 +69,11 @@ Does does_of(const std::string& n, size_t operands) {
 struct Instruction {
   std::string name;
   std::vector<Operand> operands;
-  std::string text;  // of the operands
+  std::string text;      // of the operands
   int64_t at_most = -1;  // a branch that data decides counts as taken so many times in turn
   int64_t taken = 0;
   Does does = Does::kForget;
-  bool sets_flags = false;    // to the result
+  bool sets_flags = false;  // to the result
   bool forgets_flags = false;
 };
 
@@ -80,10 +97,8 @@ std::vector<std::string> pieces_of(const std::string& text) {
   int depth = 0;
   for (char c : text) {
     depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-    if (c == ',' && depth == 0)
-      out.push_back(trimmed(std::exchange(piece, {})));
-    else
-      piece += c;
+    if (c == ',' && depth == 0) out.push_back(trimmed(std::exchange(piece, {})));
+    else piece += c;
   }
   if (!trimmed(piece).empty()) out.push_back(trimmed(piece));
   return out;
@@ -126,11 +141,8 @@ Operand operand_of(const std::string& text) {
   }
   out.write_back = text.back() == '!';
   out.reg = register_of(out.write_back ? text.substr(0, text.size() - 1) : text);
-  out.kind = out.reg >= 0                       ? Operand::kRegister
-             : text[0] >= '0' && text[0] <= '9' ? Operand::kLabel
-                                                : Operand::kShift;
-  if (const size_t sharp = text.find('#');
-      out.kind == Operand::kShift && sharp != std::string::npos)
+  out.kind = out.reg >= 0 ? Operand::kRegister : text[0] >= '0' && text[0] <= '9' ? Operand::kLabel : Operand::kShift;
+  if (const size_t sharp = text.find('#'); out.kind == Operand::kShift && sharp != std::string::npos)
     out.number = std::atoll(text.c_str() + sharp + 1);
   return out;
 }
@@ -172,8 +184,7 @@ class Machine : public TextStepper {
         Instruction i{line.substr(0, space), {}, line.substr(space), std::exchange(at_most, -1)};
         for (const std::string& piece : pieces_of(line.substr(space))) {
           i.operands.push_back(operand_of(piece));
-          if (i.operands.back().kind == Operand::kLabel)
-            i.operands.back().number = std::atoi(piece.c_str());
+          if (i.operands.back().kind == Operand::kLabel) i.operands.back().number = std::atoi(piece.c_str());
         }
         i.does = does_of(i.name, i.operands.size());
         i.sets_flags = i.name == "adds" || i.name == "subs";
@@ -184,9 +195,7 @@ class Machine : public TextStepper {
   }
 
   Value& reg(const Operand& o) { return registers_[static_cast<size_t>(o.reg)]; }
-  Value value(const Operand& o) {
-    return o.kind == Operand::kRegister ? reg(o) : Value{Value::kNumber, o.number};
-  }
+  Value value(const Operand& o) { return o.kind == Operand::kRegister ? reg(o) : Value{Value::kNumber, o.number}; }
 
   void compare(Value a, Value b) { flags_ = text_sum(a, b, -1); }
 
@@ -199,18 +208,12 @@ class Machine : public TextStepper {
       i.taken = taken ? i.taken + 1 : 0;
     } else if (!condition.empty()) {
       const int64_t f = static_cast<int32_t>(flags_.number);
-      if (condition == "ne")
-        taken = f != 0;
-      else if (condition == "eq")
-        taken = f == 0;
-      else if (condition == "pl")
-        taken = f >= 0;
-      else if (condition == "mi")
-        taken = f < 0;
-      else if (condition == "gt")
-        taken = f > 0;
-      else
-        return false;
+      if (condition == "ne") taken = f != 0;
+      else if (condition == "eq") taken = f == 0;
+      else if (condition == "pl") taken = f >= 0;
+      else if (condition == "mi") taken = f < 0;
+      else if (condition == "gt") taken = f > 0;
+      else return false;
     }
     if (taken) at_ = labels_.at(static_cast<int>(i.operands[0].number));
     return true;
@@ -224,8 +227,7 @@ class Machine : public TextStepper {
     if (i.operands.size() < 2 || i.operands[1].kind != Operand::kAddress) return true;
     const Operand& at = i.operands[1];
     int64_t moves = at.write_back ? at.number : 0;
-    if (at.write_back && i.operands[0].kind == Operand::kList)
-      moves = 16 * static_cast<int64_t>(i.operands[0].number);
+    if (at.write_back && i.operands[0].kind == Operand::kList) moves = 16 * static_cast<int64_t>(i.operands[0].number);
     if (i.operands.size() > 2) moves = i.operands[2].number;
     reg(at) = text_sum(reg(at), {Value::kNumber, moves}, 1);
     return true;
@@ -238,8 +240,7 @@ class Machine : public TextStepper {
     const size_t dot = i.name.find('.');
     lanes_ = dot == std::string::npos ? 1 : 128 / std::atoll(i.name.c_str() + dot + 1);
     reg(i.operands[0]) = turns;
-    if (i.name[0] == 'w' && turns.number == 0)
-      at_ = labels_.at(static_cast<int>(i.operands[2].number));
+    if (i.name[0] == 'w' && turns.number == 0) at_ = labels_.at(static_cast<int>(i.operands[2].number));
     return true;
   }
 
@@ -262,16 +263,11 @@ class Machine : public TextStepper {
     if (at.index >= 0) address = {};
     if (loads && i.operands[0].reg == 15) return jump(load(address));
     for (size_t r = 0; r < where; ++r) {
-      Value place = address.known()
-                        ? Value{address.where, address.number + 4 * static_cast<int64_t>(r)}
-                        : address;
-      if (loads)
-        reg(i.operands[r]) = words || place.where == Value::kStack ? load(place) : Value{};
-      else
-        store(place, reg(i.operands[r]));
+      Value place = address.known() ? Value{address.where, address.number + 4 * static_cast<int64_t>(r)} : address;
+      if (loads) reg(i.operands[r]) = words || place.where == Value::kStack ? load(place) : Value{};
+      else store(place, reg(i.operands[r]));
     }
-    if (i.operands.size() > where + 1)
-      reg(at) = text_sum(reg(at), {Value::kNumber, i.operands[where + 1].number}, 1);
+    if (i.operands.size() > where + 1) reg(at) = text_sum(reg(at), {Value::kNumber, i.operands[where + 1].number}, 1);
     return true;
   }
 
@@ -287,10 +283,8 @@ class Machine : public TextStepper {
     Value at = reg(base);
     for (int r : list.list) {
       Value& value = registers_[static_cast<size_t>(r)];
-      if (i.name == "ldmia")
-        value = load(at);
-      else
-        store(at, value);
+      if (i.name == "ldmia") value = load(at);
+      else store(at, value);
       at = text_sum(at, {Value::kNumber, 4}, 1);
     }
     if (base.write_back) reg(base) = at;
@@ -304,10 +298,8 @@ class Machine : public TextStepper {
     Value at = top;
     for (int r : list) {
       Value& value = registers_[static_cast<size_t>(r)];
-      if (i.name == "push")
-        store(at, value);
-      else
-        value = load(at);
+      if (i.name == "push") store(at, value);
+      else value = load(at);
       at = text_sum(at, {Value::kNumber, 4}, 1);
     }
     if (i.name == "pop") top = at;
@@ -341,13 +333,16 @@ class Machine : public TextStepper {
   Value result(const Instruction& i) {
     if (i.does == Does::kForget) return {};
     if (i.does == Does::kMove) return value(i.operands[1]);
-    if (i.does == Does::kAddress) return {Value::kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
+    if (i.does == Does::kAddress)
+      return {Value::kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
     const Value left = value(i.operands[1]);
-    if (i.does == Does::kHalf) return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : Value{};
+    if (i.does == Does::kHalf)
+      return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : Value{};
     const bool shifted = i.operands.back().kind == Operand::kShift;
     Value right = value(i.operands[2]);
     if (i.does == Does::kAdd || i.does == Does::kSubtract) {
-      if (shifted) right = right.where == Value::kNumber ? Value{Value::kNumber, right.number << i.operands[3].number} : Value{};
+      if (shifted)
+        right = right.where == Value::kNumber ? Value{Value::kNumber, right.number << i.operands[3].number} : Value{};
       return text_sum(left, right, i.does == Does::kAdd ? 1 : -1);
     }
     if (i.operands.size() != 3 || shifted || left.where != Value::kNumber || right.where != Value::kNumber) return {};
@@ -371,8 +366,7 @@ class Machine : public TextStepper {
 
 }  // namespace
 
-std::optional<int64_t> count_instructions(const Implementation& kernel,
-                                          const std::vector<CountArgument>& arguments) {
+std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
   return Machine(kernel, arguments).run();
 }
 

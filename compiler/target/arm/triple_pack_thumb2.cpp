@@ -18,8 +18,8 @@ class PackWriter {
   // r0 x, r1 blank, r2 panel, r3 table.
   Implementation run() {
     Label row = a_.label(), turn = a_.label();
-    static_assert(TriplePack::kFirst == 0 && TriplePack::kPitch == 3 && TriplePack::kCount == 4 && TriplePack::kRows == 5 &&
-                  TriplePack::kSkip == 6);
+    static_assert(TriplePack::kFirst == 0 && TriplePack::kPitch == 3 && TriplePack::kCount == 4 &&
+                  TriplePack::kRows == 5 && TriplePack::kSkip == 6);
     a_.enter(kLocals);
     a_.ldm(r3, {r4, r5, r6, r7, r8, r9, r10});
     a_.str(r8, sp, kCount);

@@ -28,7 +28,8 @@ constexpr int64_t kTiles = Winograd::kTiles, kOutputs = Winograd::kTileOutputs;
 
 class WinogradLowering {
  public:
-  WinogradLowering(const OpView& op, const TargetInfo& target) : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {}
+  WinogradLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {}
 
   bool asked() const { return target_.asked && target_.asked->algorithm == "winograd"; }
 
@@ -62,7 +63,8 @@ class WinogradLowering {
     out_ = f_.result(0);
     emit();
     f_.algorithm("winograd");
-    return f_.finish(fmt::format("{} segments, shift {}{}", plan_.segments, lines->shift, lines->with_sign ? ", sign" : ""));
+    return f_.finish(
+        fmt::format("{} segments, shift {}{}", plan_.segments, lines->shift, lines->with_sign ? ", sign" : ""));
   }
 
  private:
@@ -73,7 +75,8 @@ class WinogradLowering {
     constexpr double kPerElement = 11;
     const auto groups = static_cast<int64_t>(first_.size());
     const int64_t kernel_groups = (conv_.out_channels + direct.kernel.channels - 1) / direct.kernel.channels;
-    const double triples = static_cast<double>((kOutputs * tiles() + ops::TripleGemm::kPixels - 1) / ops::TripleGemm::kPixels);
+    const double triples =
+        static_cast<double>((kOutputs * tiles() + ops::TripleGemm::kPixels - 1) / ops::TripleGemm::kPixels);
     const double whole = triples * (static_cast<double>(direct.kernel.cost(direct.plan, kernel_groups, target_)) +
                                     kPerElement * static_cast<double>(conv_.k));
     const double call = winograd_triples_cost(plan_, groups, sign);
@@ -90,9 +93,12 @@ class WinogradLowering {
     stream_ = f_.constant("stream", DType::kI32,
                           winograd_stream(plan_, w, conv_.window.y.kernel, conv_.in_channels, first_, bias, lines));
     shape_ = f_.constant("shape", DType::kI32, winograd_shape(plan_, whole_groups(), conv_.out_channels, sign_));
-    if (has_rest()) last_shape_ = f_.constant("last_shape", DType::kI32, winograd_shape(plan_, 1, conv_.out_channels, sign_));
-    blank_ = f_.constant("blank", DType::kI8, std::vector<int8_t>(static_cast<size_t>(conv_.in_channels),
-                                                                 static_cast<int8_t>(op_.operand(0).zero_point())), 1);
+    if (has_rest())
+      last_shape_ = f_.constant("last_shape", DType::kI32, winograd_shape(plan_, 1, conv_.out_channels, sign_));
+    blank_ = f_.constant(
+        "blank", DType::kI8,
+        std::vector<int8_t>(static_cast<size_t>(conv_.in_channels), static_cast<int8_t>(op_.operand(0).zero_point())),
+        1);
     multiply_ = winograd_triples_kernel(lines.shift, sign_);
   }
 
@@ -112,8 +118,9 @@ class WinogradLowering {
           Ex to = f_.let("to", first * (kOutputs * conv_.out_channels));
           f_.run(multiply_, {address(stream_, 0), address(panel_, 0), address(out_, to), address(shape_, 0)});
           if (has_rest())
-            f_.run(multiply_, {address(stream_, whole_groups() * plan_.group_words(sign_)), address(panel_, 0),
-                               address(out_, to + (conv_.out_channels - Winograd::kChannels)), address(last_shape_, 0)});
+            f_.run(multiply_,
+                   {address(stream_, whole_groups() * plan_.group_words(sign_)), address(panel_, 0),
+                    address(out_, to + (conv_.out_channels - Winograd::kChannels)), address(last_shape_, 0)});
         },
         kTiles);
   }
@@ -133,7 +140,8 @@ class WinogradLowering {
       put(Winograd::kLeftEdge, select(left < 0, Ex(1), Ex(0)));
       put(Winograd::kRightEdge, select(left + Winograd::kColumns > x.in, Ex(1), Ex(0)));
     }
-    f_.run(winograd_columns_kernel(conv_), {address(in_, 0), address(blank_, 0), address(panel_, 0), address(table_, 0)});
+    f_.run(winograd_columns_kernel(conv_),
+           {address(in_, 0), address(blank_, 0), address(panel_, 0), address(table_, 0)});
   }
 
   const OpView& op_;

@@ -35,7 +35,8 @@ void KernelText::restore() {
 Implementation KernelText::finish() {
   for (size_t i = 0, count = lines_.size(); i < count; ++i)
     if (lines_[i].starts_with(kDefinition)) {
-      const std::string name = lines_[i].substr(kDefinition.size(), lines_[i].find(' ', kDefinition.size()) - kDefinition.size());
+      const std::string name =
+          lines_[i].substr(kDefinition.size(), lines_[i].find(' ', kDefinition.size()) - kDefinition.size());
       line(".purgem {}", name);
     }
   Implementation out;

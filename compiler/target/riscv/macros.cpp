@@ -17,7 +17,8 @@ struct Macro {
 };
 
 void replace(std::string& text, const std::string& what, const std::string& by) {
-  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) text.replace(at, what.size(), by);
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
 }
 
 void put(const std::string& line, const std::map<std::string, Macro>& macros, std::vector<std::string>& out) {

@@ -65,8 +65,8 @@ class QuadWriter : KernelText {
   // Escaped as the C string has them.
   void define_macros() {
     // The word at `o` by x in a4.
-    lines_.insert(lines_.end(), {".macro aotc_w e,d,o", "lw a5,\\\\o(a0)", "and a6,a5,t0", "mul a6,a6,a4", "srai a5,a5,8",
-                                 "mul a5,a5,a4", "add \\\\e,\\\\e,a6", "add \\\\d,\\\\d,a5", ".endm"});
+    lines_.insert(lines_.end(), {".macro aotc_w e,d,o", "lw a5,\\\\o(a0)", "and a6,a5,t0", "mul a6,a6,a4",
+                                 "srai a5,a5,8", "mul a5,a5,a4", "add \\\\e,\\\\e,a6", "add \\\\d,\\\\d,a5", ".endm"});
     // A group's sums to the totals.
     lines_.insert(lines_.end(), {".macro aotc_a e,d,j,k,l,m", "srai a4,\\\\e,16", "add \\\\j,\\\\j,\\\\e",
                                  "add \\\\l,\\\\l,a4", "slli a4,a4,8", "sub \\\\d,\\\\d,a4", "add \\\\k,\\\\k,\\\\d",
@@ -89,8 +89,8 @@ class QuadWriter : KernelText {
     line("add \\\\v,\\\\v,t6");
     if (sign_) line("sub \\\\v,\\\\v,a6");
     line("sra \\\\v,\\\\v,a3");
-    lines_.insert(lines_.end(), {"bge \\\\v,s0,8f", "mv \\\\v,s0", "8:", "bge s1,\\\\v,9f", "mv \\\\v,s1", "9:",
-                                 "sb \\\\v,\\\\c(a2)", ".endm"});
+    lines_.insert(lines_.end(), {"bge \\\\v,s0,8f", "mv \\\\v,s0", "8:", "bge s1,\\\\v,9f", "mv \\\\v,s1",
+                                 "9:", "sb \\\\v,\\\\c(a2)", ".endm"});
   }
 
   void enter() {
@@ -133,8 +133,8 @@ class QuadWriter : KernelText {
     for (int i = 0; i < kUnits * words_; ++i) line("sw s{},{}(sp)", total(0, i), kTotals + kWord * i);
     line("add a4,a4,a0");
     line("3:");
-    for (const char* text : {"lw a5,0(a0)", "srai a6,a5,16", "add a6,a6,t2", "lb a6,0(a6)", "slli s0,a5,24", "srai s0,s0,24",
-                             "mul s0,s0,a6", "srli a5,a5,8", "andi a5,a5,255", "add a5,a5,sp"})
+    for (const char* text : {"lw a5,0(a0)", "srai a6,a5,16", "add a6,a6,t2", "lb a6,0(a6)", "slli s0,a5,24",
+                             "srai s0,s0,24", "mul s0,s0,a6", "srli a5,a5,8", "andi a5,a5,255", "add a5,a5,sp"})
       line("{}", text);
     line("lw s1,{}(a5)", kTotals);
     line("add s1,s1,s0");

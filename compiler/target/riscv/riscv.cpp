@@ -18,10 +18,7 @@ namespace {
 // Of no core in particular: three stages, a multiplier of one cycle, a divider of a bit each, and
 // no prediction.
 constexpr machine::Timing kThreeStages = {
-    .source = "a pipeline of three stages, of no core in particular",
-    .next_load = 2,
-    .divide = 35,
-    .refill = 2};
+    .source = "a pipeline of three stages, of no core in particular", .next_load = 2, .divide = 35, .refill = 2};
 
 // Weights of a byte.
 bool is_conv_winograd(const ops::OpView& op, const ops::TargetInfo& target) {
@@ -41,8 +38,12 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   t.fence_steps = true;
   t.quad_units = true;
   if (query.assembly) {
-    t.triple_kernel = {.family = "triples_rv32", .channels = 8, .most_unroll = 8, .many = true,
-                       .pack = "triple_pack_rv32", .most_packed = 16};
+    t.triple_kernel = {.family = "triples_rv32",
+                       .channels = 8,
+                       .most_unroll = 8,
+                       .many = true,
+                       .pack = "triple_pack_rv32",
+                       .most_packed = 16};
     t.quad_kernel = "quads_rv32";
     t.lowerings = std::make_shared<const std::vector<ops::TargetLowering>>(
         std::vector<ops::TargetLowering>{{"conv_2d", 10, is_conv_winograd, riscv::lower_conv_2d_winograd}});
@@ -88,8 +89,10 @@ void add_family_riscv(std::vector<Family>& to) {
   family.nearest = nearest_riscv;
   family.describe = describe_riscv;
   family.operations = riscv_operations;
-  family.kernels = {{"triples_rv32", riscv::triples_rv32}, {"triple_pack_rv32", riscv::triple_pack_rv32},
-                    {"quads_rv32", riscv::quads_rv32}, {"winograd_columns_rv32", riscv::winograd_columns_rv32},
+  family.kernels = {{"triples_rv32", riscv::triples_rv32},
+                    {"triple_pack_rv32", riscv::triple_pack_rv32},
+                    {"quads_rv32", riscv::quads_rv32},
+                    {"winograd_columns_rv32", riscv::winograd_columns_rv32},
                     {"winograd_triples_rv32", riscv::winograd_triples_rv32}};
   to.push_back(std::move(family));
 }

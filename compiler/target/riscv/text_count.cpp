@@ -28,9 +28,9 @@ struct Instruction {
   std::string name;
   std::vector<std::string> operands;
   Does does = Does::kForget;
-  int to = -1;  // the register that is set
+  int to = -1;            // the register that is set
   Operand first, second;  // of a load or store: the register and the offset
-  char condition = 0;  // '=', '!', '>' (or equal), '<'
+  char condition = 0;     // '=', '!', '>' (or equal), '<'
   size_t target = 0;
 };
 
@@ -139,7 +139,9 @@ class Machine : public TextStepper {
 
   // ---------------------------------------------------------------- steps
 
-  Value value(const Operand& o) const { return o.reg >= 0 ? registers_[static_cast<size_t>(o.reg)] : Value{Value::kNumber, o.number}; }
+  Value value(const Operand& o) const {
+    return o.reg >= 0 ? registers_[static_cast<size_t>(o.reg)] : Value{Value::kNumber, o.number};
+  }
 
   // Forward where data decides: what is passed over is what is left out, the longer way goes through it.
   bool branch(const Instruction& i) {
@@ -152,7 +154,9 @@ class Machine : public TextStepper {
   }
 
   // Of a load or store.
-  Value address(const Instruction& i) const { return text_sum(value({i.first.reg}), {Value::kNumber, i.first.number}, 1); }
+  Value address(const Instruction& i) const {
+    return text_sum(value({i.first.reg}), {Value::kNumber, i.first.number}, 1);
+  }
 
   bool step(size_t here) override {
     const Instruction& i = code_[here];

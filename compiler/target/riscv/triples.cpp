@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is done for each channel is a macro of the assembler, which ends with the statement: C99 promises string literals
-// of 4095 characters only.
+// What is done for each channel is a macro of the assembler, which ends with the statement: C99 promises string
+// literals of 4095 characters only.
 #include "target/riscv/triples.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using ops::TripleKernel;
 constexpr int kPixels = 3;
 // Two for each channel. Beside these: a0 stream, a1 panel, a2 and a3 first and second pixel of the output, a4 to a7
 // temporaries, t0 and t1 the ends of int8, t2 the panel's end and then the output's third pixel.
-constexpr const char* kSums[] = {"s0", "s1", "s2", "s3", "s4",  "s5",  "s6", "s7",
+constexpr const char* kSums[] = {"s0", "s1", "s2",  "s3",  "s4", "s5", "s6", "s7",
                                  "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"};
 
 class TripleWriter : KernelText {
@@ -50,7 +50,8 @@ class TripleWriter : KernelText {
   }
 
  private:
-  static constexpr int kPanel = kSavedBytes, kStreamEnd = 52, kPanelEnd = 56, kThird = 60, kSegments = 64, kLeft = 68, kTotals = 72;
+  static constexpr int kPanel = kSavedBytes, kStreamEnd = 52, kPanelEnd = 56, kThird = 60, kSegments = 64, kLeft = 68,
+                       kTotals = 72;
 
   int frame() const {
     const int bytes = many_ ? kTotals + channels_ * kPixels * kWord : kSegments;
@@ -61,7 +62,8 @@ class TripleWriter : KernelText {
   // Escaped as the C string has them.
   void define_macros() {
     // A weight at `o` by both words: the first products, and those that are added.
-    lines_.insert(lines_.end(), {".macro aotc_f a,b,o", "lb a6,\\\\o(a0)", "mul \\\\a,a4,a6", "mul \\\\b,a5,a6", ".endm"});
+    lines_.insert(lines_.end(),
+                  {".macro aotc_f a,b,o", "lb a6,\\\\o(a0)", "mul \\\\a,a4,a6", "mul \\\\b,a5,a6", ".endm"});
     lines_.insert(lines_.end(), {".macro aotc_m a,b,o", "lb a6,\\\\o(a0)", "mul a7,a4,a6", "mul a6,a5,a6",
                                  "add \\\\a,\\\\a,a7", "add \\\\b,\\\\b,a6", ".endm"});
     // A step: its words at `x`, its weights from `o` on.
@@ -112,7 +114,8 @@ class TripleWriter : KernelText {
     line("add \\\\v,\\\\v,a7");
     if (sign_) line("sub \\\\v,\\\\v,t2");
     line("srai \\\\v,\\\\v,{}", shift_);
-    lines_.insert(lines_.end(), {"bge \\\\v,t0,8f", "mv \\\\v,t0", "8:", "bge t1,\\\\v,9f", "mv \\\\v,t1", "9:", ".endm"});
+    lines_.insert(lines_.end(),
+                  {"bge \\\\v,t0,8f", "mv \\\\v,t0", "8:", "bge t1,\\\\v,9f", "mv \\\\v,t1", "9:", ".endm"});
     // Channel c, whose line is at `o`.
     line(".macro aotc_o a,b,o,c");
     line("lw \\\\a,\\\\o(a0)");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Microkernels for three pixels in two words (ops/common/triple_kernel.h), for RV32IM: eight channels at a time, or four.
+// Microkernels for three pixels in two words (ops/common/triple_kernel.h), for RV32IM: eight channels at a time, or
+// four.
 #pragma once
 
 #include "target/implementation.h"

@@ -131,8 +131,9 @@ tir::KernelPtr winograd_columns_kernel(const ops::ConvShape& conv) {
       }
     });
   });
-  return f.finish_kernel("winograd_columns_rv32", {{"channels", in}, {"rows", y.kernel}, {"dilation", y.dilation},
-                                                   {"height", y.in}, {"width", conv.window.x.in}});
+  return f.finish_kernel(
+      "winograd_columns_rv32",
+      {{"channels", in}, {"rows", y.kernel}, {"dilation", y.dilation}, {"height", y.in}, {"width", conv.window.x.in}});
 }
 
 namespace {
@@ -174,7 +175,8 @@ tir::KernelPtr winograd_triples_kernel(int shift, bool sign) {
   Ex stride = f.let("stride", load(shape, Winograd::kStride));
   Ex steps = f.let("steps", load(shape, Winograd::kSteps));
   Ex segments = f.let("segments", load(shape, Winograd::kSegments));
-  Ex sums_words = f.let("sums_words", steps * (kChannels / 2)), bytes_words = f.let("bytes_words", steps * (kChannels / 4));
+  Ex sums_words = f.let("sums_words", steps * (kChannels / 2)),
+     bytes_words = f.let("bytes_words", steps * (kChannels / 4));
   Ex segment_words = f.let("segment_words", (sums_words + bytes_words) * 2);
   Ex group_words = f.let("group_words", segment_words * segments + kChannels * Winograd::line_words(sign));
   f.loop("group", 0, groups, [&](const Ex& group) {

@@ -7,8 +7,8 @@
 //   2 y1 = S1 - S2 + 2 (x3 - x1) g2           S2 = (x2 - x1) (g0 - g1 + g2)
 //
 // added up over rows and channels. Two neighbouring outputs are a tile, and the words hold what three tiles have. The
-// one thing to know: words are added modulo 2^32, so only what comes out, twice the outputs, must stay in its lanes. k is
-// cut into segments for which the weights prove that.
+// one thing to know: words are added modulo 2^32, so only what comes out, twice the outputs, must stay in its lanes. k
+// is cut into segments for which the weights prove that.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +51,8 @@ struct Winograd {
 // How k is cut for `weights` [channels][rows][3][in]; nothing where no cut does.
 std::optional<Winograd> plan_winograd(const std::vector<int8_t>& weights, int64_t channels, int64_t rows, int64_t in);
 
-// Groups begin at channels `first`: for each segment the weights of products 1, 2, 0 and 3, [step][channel]; then lines.
+// Groups begin at channels `first`: for each segment the weights of products 1, 2, 0 and 3, [step][channel]; then
+// lines.
 std::vector<int32_t> winograd_stream(const Winograd& plan, const std::vector<int8_t>& weights, int64_t rows, int64_t in,
                                      const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
                                      const ops::LineFit& fit);

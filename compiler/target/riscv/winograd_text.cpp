@@ -40,7 +40,8 @@ class ColumnsWriter : KernelText {
            kColumns * t + 1, kColumns * t + 2, kColumns * t + 3);
     line("addi t6,s1,{}", channels_);
     line("2:");
-    for (int i = 0; i < Winograd::kUnroll; ++i) line("aotc_e {},{}", i, kWord * static_cast<int>(Winograd::kStepWords) * i);
+    for (int i = 0; i < Winograd::kUnroll; ++i)
+      line("aotc_e {},{}", i, kWord * static_cast<int>(Winograd::kStepWords) * i);
     for (int i = 0; i < kTiles * kColumns; ++i) line("addi s{0},s{0},{1}", i, Winograd::kUnroll);
     line("addi a2,a2,{}", kWord * Winograd::kStepWords * Winograd::kUnroll);
     line("bne s1,t6,2b");
@@ -113,8 +114,8 @@ class ColumnsWriter : KernelText {
   int channels_, rows_, dilation_, height_, width_;
 };
 
-// Two sums for each channel. Beside these: a0 stream, a1 panel, a2 out, a3 the segment's panel; a4 to a7 temporaries, t0
-// where totals are, t1 which of two products is made, t2 where its panel ends.
+// Two sums for each channel. Beside these: a0 stream, a1 panel, a2 out, a3 the segment's panel; a4 to a7 temporaries,
+// t0 where totals are, t1 which of two products is made, t2 where its panel ends.
 class WinogradTriplesWriter : KernelText {
  public:
   explicit WinogradTriplesWriter(const tir::Kernel& kernel)
@@ -163,15 +164,16 @@ class WinogradTriplesWriter : KernelText {
       line(".macro {} v,o", name);
       line("lw a4,\\\\v(a1)");
       line("lw a5,\\\\v+{}(a1)", kWord);
-      for (int c = 0; c < kChannels; ++c) line("aotc_m {},{},{},\\\\o+{}", load, kSums[2 * c], kSums[2 * c + 1], bytes * c);
+      for (int c = 0; c < kChannels; ++c)
+        line("aotc_m {},{},{},\\\\o+{}", load, kSums[2 * c], kSums[2 * c + 1], bytes * c);
       line(".endm");
     }
     // What is done with all sums, each of which has a place to be kept: begun, kept, taken again.
     line(".macro aotc_a m");
     for (int i = 0; i < 2 * kChannels; ++i) line("\\\\m {},{}", kSums[i], kKept + kWord * i);
     line(".endm");
-    lines_.insert(lines_.end(), {".macro aotc_z a,o", "li \\\\a,0", ".endm", ".macro aotc_w a,o", "sw \\\\a,\\\\o(sp)", ".endm",
-                                 ".macro aotc_r a,o", "lw \\\\a,\\\\o(sp)", ".endm"});
+    lines_.insert(lines_.end(), {".macro aotc_z a,o", "li \\\\a,0", ".endm", ".macro aotc_w a,o", "sw \\\\a,\\\\o(sp)",
+                                 ".endm", ".macro aotc_r a,o", "lw \\\\a,\\\\o(sp)", ".endm"});
     // A sum that was kept at `o`, and what both products make.
     line(".macro aotc_c a,o");
     for (const char* text : {"lw a4,\\\\o(sp)", "slli a4,a4,1", "sub a4,a4,\\\\a", "sw a4,\\\\o(sp)"}) line("{}", text);
@@ -273,7 +275,8 @@ class WinogradTriplesWriter : KernelText {
     line("addi t0,sp,{}", kTotals);
     line("5:");
     turns("aotc_b", 1);
-    for (int c = 0; c < kChannels; ++c) line("aotc_s {},{},{}", kSums[2 * c], kSums[2 * c + 1], kWord * kTotalWords * c);
+    for (int c = 0; c < kChannels; ++c)
+      line("aotc_s {},{},{}", kSums[2 * c], kSums[2 * c + 1], kWord * kTotalWords * c);
     line("addi a4,sp,{}", kTotals);
     line("bne t0,a4,6f");
     line("addi t0,t0,{}", kWord * kTiles);

@@ -48,15 +48,12 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_with_runtime(bool c_librar
   for (const project::EmbeddedFile* file : project::embedded_below(kFolder)) {
     std::string path = std::string(kRuntimeDir) + "/";
     path += file->path.substr(kFolder.size());
-    memory->addFile(
-        path, 0,
-        llvm::MemoryBuffer::getMemBufferCopy({file->content.data(), file->content.size()}));
+    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy({file->content.data(), file->content.size()}));
   }
   if (c_library)
     for (const auto& [name, text] : c_library_headers())
       memory->addFile(std::string(kLibraryDir) + "/" + name, 0, llvm::MemoryBuffer::getMemBuffer(text));
-  auto files =
-      llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
+  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
   files->pushOverlay(memory);
   return files;
 }
@@ -65,13 +62,11 @@ std::string clang_headers() {
   std::vector<fs::path> candidates;
   // Beside the library that is in use, wherever it was installed.
   Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&clang::getClangFullVersion), &info) != 0 &&
-      info.dli_fname != nullptr) {
+  if (dladdr(reinterpret_cast<const void*>(&clang::getClangFullVersion), &info) != 0 && info.dli_fname != nullptr) {
     std::error_code ec;
     fs::path lib = fs::canonical(info.dli_fname, ec).parent_path();
     candidates.push_back(lib / "clang" / CLANG_VERSION_MAJOR_STRING);
-    candidates.push_back(lib / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" / "clang" /
-                         CLANG_VERSION_MAJOR_STRING);
+    candidates.push_back(lib / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" / "clang" / CLANG_VERSION_MAJOR_STRING);
     candidates.push_back(lib / ".." / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" / "clang" /
                          CLANG_VERSION_MAJOR_STRING);
   }

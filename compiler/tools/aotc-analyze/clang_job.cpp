@@ -58,7 +58,8 @@ class JobConsumer : public clang::DiagnosticConsumer {
     out_.frames.emplace_back(text.substr(begin, text.size() - 1 - begin), *bytes);
   }
 
-  // "-Wconversion", as compilers write it; the checker that the analyser names behind what it found: "... [core.DivideZero]".
+  // "-Wconversion", as compilers write it; the checker that the analyser names behind what it found: "...
+  // [core.DivideZero]".
   static std::string option_of(const clang::Diagnostic& info, std::string& message) {
     const llvm::StringRef option = clang::DiagnosticIDs::getWarningOptionForDiag(info.getID());
     if (!option.empty()) return "-W" + option.str();

@@ -37,11 +37,7 @@ std::string text_of(llvm::StringRef s) { return s.str(); }
 // The bits of "int16_t" and its like; 0 for other names.
 unsigned fixed_width(std::string_view name) {
   if (name.starts_with("u")) name.remove_prefix(1);
-  return name == "int8_t"    ? 8
-         : name == "int16_t" ? 16
-         : name == "int32_t" ? 32
-         : name == "int64_t" ? 64
-                             : 0;
+  return name == "int8_t" ? 8 : name == "int16_t" ? 16 : name == "int32_t" ? 32 : name == "int64_t" ? 64 : 0;
 }
 
 // What a tensor of `type` holds, "" if it cannot be one. long and plain char are none, unless a
@@ -57,38 +53,23 @@ std::string element_of(clang::QualType type, const clang::ASTContext& context) {
   const auto* builtin = type.getCanonicalType()->getAs<clang::BuiltinType>();
   if (builtin == nullptr) return "";
   switch (builtin->getKind()) {
-    case clang::BuiltinType::Void:
-      return "void";
-    case clang::BuiltinType::Bool:
-      return "bool";
-    case clang::BuiltinType::SChar:
-      return "int8_t";
-    case clang::BuiltinType::UChar:
-      return "uint8_t";
-    case clang::BuiltinType::Short:
-      return "int16_t";
-    case clang::BuiltinType::UShort:
-      return "uint16_t";
-    case clang::BuiltinType::Int:
-      return "int32_t";
-    case clang::BuiltinType::UInt:
-      return "uint32_t";
-    case clang::BuiltinType::LongLong:
-      return "int64_t";
-    case clang::BuiltinType::ULongLong:
-      return "uint64_t";
-    case clang::BuiltinType::Float:
-      return "float";
-    case clang::BuiltinType::Double:
-      return "double";
-    default:
-      return "";
+    case clang::BuiltinType::Void: return "void";
+    case clang::BuiltinType::Bool: return "bool";
+    case clang::BuiltinType::SChar: return "int8_t";
+    case clang::BuiltinType::UChar: return "uint8_t";
+    case clang::BuiltinType::Short: return "int16_t";
+    case clang::BuiltinType::UShort: return "uint16_t";
+    case clang::BuiltinType::Int: return "int32_t";
+    case clang::BuiltinType::UInt: return "uint32_t";
+    case clang::BuiltinType::LongLong: return "int64_t";
+    case clang::BuiltinType::ULongLong: return "uint64_t";
+    case clang::BuiltinType::Float: return "float";
+    case clang::BuiltinType::Double: return "double";
+    default: return "";
   }
 }
 
-bool is_int(clang::QualType type) {
-  return type.getCanonicalType()->isSpecificBuiltinType(clang::BuiltinType::Int);
-}
+bool is_int(clang::QualType type) { return type.getCanonicalType()->isSpecificBuiltinType(clang::BuiltinType::Int); }
 
 // Turns the functions of one translation unit into ours.
 class Collector : public clang::ASTConsumer {
@@ -133,9 +114,7 @@ class Collector : public clang::ASTConsumer {
   }
 
   void add(const clang::FunctionDecl* function, const clang::ASTContext& context) {
-    if (llvm::isa<clang::CXXMethodDecl>(function) ||
-        llvm::isa<clang::CXXDeductionGuideDecl>(function))
-      return;
+    if (llvm::isa<clang::CXXMethodDecl>(function) || llvm::isa<clang::CXXDeductionGuideDecl>(function)) return;
     if (!seen_.insert(function->getCanonicalDecl()).second) return;
     const clang::FunctionDecl* decl = representative(function, context);
     if (decl == nullptr || decl->getTemplatedKind() != clang::FunctionDecl::TK_NonTemplate) return;
@@ -150,19 +129,17 @@ class Collector : public clang::ASTConsumer {
       f.name = text_of(label->getLabel());
       if (f.name.starts_with("\x01")) f.name.erase(0, 1);
     }
-    clang::PresumedLoc where =
-        sources_->getPresumedLoc(sources_->getExpansionLoc(decl->getLocation()));
+    clang::PresumedLoc where = sources_->getPresumedLoc(sources_->getExpansionLoc(decl->getLocation()));
     f.file = where.isValid() ? where.getFilename() : unit_;
     f.line = where.isValid() ? static_cast<int>(where.getLine()) : 0;
     f.column = where.isValid() ? static_cast<int>(where.getColumn()) : 0;
     f.linkage = !decl->isExternallyVisible() ? Linkage::kStatic
-                : decl->isExternC() || !context.getLangOpts().CPlusPlus ||
-                        decl->hasAttr<clang::AsmLabelAttr>() || decl->isMain()
+                : decl->isExternC() || !context.getLangOpts().CPlusPlus || decl->hasAttr<clang::AsmLabelAttr>() ||
+                        decl->isMain()
                     ? Linkage::kExternal
                     : Linkage::kMangled;
     f.definition = decl->isThisDeclarationADefinition() && emits(decl, context);
-    f.weak = decl->hasAttr<clang::WeakAttr>() ||
-             (f.definition && context.getLangOpts().CPlusPlus && decl->isInlined());
+    f.weak = decl->hasAttr<clang::WeakAttr>() || (f.definition && context.getLangOpts().CPlusPlus && decl->isInlined());
     f.variadic = decl->isVariadic();
     f.prototype = decl->getType()->getAs<clang::FunctionProtoType>() != nullptr;
     clang::PrintingPolicy policy(context.getLangOpts());
@@ -170,8 +147,7 @@ class Collector : public clang::ASTConsumer {
     f.returns = returns.getAsString(policy);
     f.returns_canonical = returns.getCanonicalType().getAsString(policy);
     f.returns_int = is_int(returns);
-    for (const clang::ParmVarDecl* p : decl->parameters())
-      f.parameters.push_back(describe(p, context, policy));
+    for (const clang::ParmVarDecl* p : decl->parameters()) f.parameters.push_back(describe(p, context, policy));
     classify(f);
     return f;
   }
@@ -213,8 +189,7 @@ class Collector : public clang::ASTConsumer {
 class CollectAction : public clang::ASTFrontendAction {
  public:
   CollectAction(std::string unit, std::vector<Function>& out) : unit_(std::move(unit)), out_(out) {}
-  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
-                                                        llvm::StringRef) override {
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&, llvm::StringRef) override {
     return std::make_unique<Collector>(unit_, out_);
   }
 
@@ -228,8 +203,7 @@ class Messages : public clang::DiagnosticConsumer {
  public:
   Messages(std::string unit, std::vector<SourceMessage>& out) : unit_(std::move(unit)), out_(out) {}
 
-  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
-                        const clang::Diagnostic& info) override {
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
     DiagnosticConsumer::HandleDiagnostic(level, info);
     using Level = clang::DiagnosticsEngine::Level;
     if (level >= Level::Error) {
@@ -250,10 +224,8 @@ class Messages : public clang::DiagnosticConsumer {
       const clang::SourceManager& sources = info.getSourceManager();
       place(sources.getPresumedLoc(sources.getExpansionLoc(info.getLocation())), m);
       from = sources.getPresumedLoc(sources.getExpansionLoc(info.getLocation()));
-      if (from.isValid() && from.getIncludeLoc().isValid())
-        from = sources.getPresumedLoc(from.getIncludeLoc());
-      else
-        from = {};
+      if (from.isValid() && from.getIncludeLoc().isValid()) from = sources.getPresumedLoc(from.getIncludeLoc());
+      else from = {};
     }
     out_.push_back(m);
     if (m.severity != Severity::kError || !from.isValid()) return;
@@ -277,11 +249,10 @@ class Messages : public clang::DiagnosticConsumer {
   bool open_ = false;  // the last message was kept, so its notes are
 };
 
-std::vector<std::string> arguments(const std::string& file, Language language,
-                                   const ReadOptions& options, const std::string& headers) {
+std::vector<std::string> arguments(const std::string& file, Language language, const ReadOptions& options,
+                                   const std::string& headers) {
   bool c = language == Language::kC;
-  std::vector<std::string> args = {"clang", "-fsyntax-only", "-w", "-fno-caret-diagnostics",
-                                   "-x",    c ? "c" : "c++"};
+  std::vector<std::string> args = {"clang", "-fsyntax-only", "-w", "-fno-caret-diagnostics", "-x", c ? "c" : "c++"};
   args.push_back(c ? "-std=gnu11" : "-std=gnu++17");
   args.insert(args.end(), {"-resource-dir", headers});
   for (const std::string& dir : options.include_dirs) args.push_back("-I" + dir);
@@ -292,8 +263,7 @@ std::vector<std::string> arguments(const std::string& file, Language language,
   return args;
 }
 
-void read_one(const std::string& file, const ReadOptions& options, const std::string& headers,
-              Findings& out) {
+void read_one(const std::string& file, const ReadOptions& options, const std::string& headers, Findings& out) {
   auto fail = [&](const char* slug, std::string message) {
     out.messages.push_back({file, 0, 0, Severity::kError, slug, std::move(message)});
   };
@@ -303,12 +273,10 @@ void read_one(const std::string& file, const ReadOptions& options, const std::st
   if (language == Language::kNone)
     return fail("operator-source", "is neither C (.c) nor C++ (.cpp, .cc, .cxx) by its name");
   Findings found;
-  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions(),
-                                                             files_with_runtime());
+  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions(), files_with_runtime());
   Messages messages(file, found.messages);
   clang::tooling::ToolInvocation tool(arguments(file, language, options, headers),
-                                      std::make_unique<CollectAction>(file, found.functions),
-                                      files.get());
+                                      std::make_unique<CollectAction>(file, found.functions), files.get());
   tool.setDiagnosticConsumer(&messages);
   bool good = tool.run();
   if (!good && !found.has_errors()) fail("operator-source", "Clang refuses this source");
@@ -320,8 +288,7 @@ void read_one(const std::string& file, const ReadOptions& options, const std::st
 
 }  // namespace
 
-Findings read_sources(const std::vector<std::string>& files, const ReadOptions& options,
-                      const std::string& headers,
+Findings read_sources(const std::vector<std::string>& files, const ReadOptions& options, const std::string& headers,
                       const std::function<void(const std::string&)>& on_file) {
   Findings out;
   std::set<std::string> seen;

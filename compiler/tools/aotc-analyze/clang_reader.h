@@ -20,8 +20,7 @@ struct ReadOptions {
 // them includes; implicit ones, members and templates are omitted. Files are C unless their extension is one of C++. A
 // source with errors gives only messages. Conventions are set; symbols of several files are not merged. `on_file` is
 // called with each file before it is read.
-Findings read_sources(const std::vector<std::string>& files, const ReadOptions& options,
-                      const std::string& headers,
+Findings read_sources(const std::vector<std::string>& files, const ReadOptions& options, const std::string& headers,
                       const std::function<void(const std::string&)>& on_file);
 
 }  // namespace aotc::analyze

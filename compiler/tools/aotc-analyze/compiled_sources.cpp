@@ -40,7 +40,8 @@ void mark_assembly(llvm::Module& module, std::map<std::string, CompiledFunction>
 // Every function is in a section of its own, which has its name.
 class Object {
  public:
-  Object(const llvm::object::ObjectFile& object, const std::string& file, CompiledSources& out) : file_(file), out_(out) {
+  Object(const llvm::object::ObjectFile& object, const std::string& file, CompiledSources& out)
+      : file_(file), out_(out) {
     for (const llvm::object::SectionRef& s : object.sections()) add_section(s);
     for (const llvm::object::SectionRef& s : object.sections()) add_calls(s);
   }
@@ -80,10 +81,8 @@ class Object {
   static std::string callee_of(const llvm::object::SymbolRef& symbol) {
     auto name = symbol.getName();
     std::string out;
-    if (name)
-      out = name->str();
-    else
-      llvm::consumeError(name.takeError());
+    if (name) out = name->str();
+    else llvm::consumeError(name.takeError());
     auto type = symbol.getType();
     if (!type) {
       llvm::consumeError(type.takeError());
@@ -106,14 +105,16 @@ class Object {
     if (!relocated) return llvm::consumeError(relocated.takeError());
     if (*relocated == s.getObject()->section_end()) return;
     const std::string name = name_of(**relocated);
-    auto caller = name.starts_with(kFunctionSection) ? functions_.find(name.substr(kFunctionSection.size())) : functions_.end();
+    auto caller =
+        name.starts_with(kFunctionSection) ? functions_.find(name.substr(kFunctionSection.size())) : functions_.end();
     if (caller == functions_.end()) return;
     for (const llvm::object::RelocationRef& r : s.relocations()) {
       llvm::SmallString<32> type;
       r.getTypeName(type);
       // Addresses of data are none; jumps within a function go to itself.
       const llvm::StringRef kind = type;
-      const bool calls = kind.contains("CALL") || kind.contains("JUMP24") || kind.contains("PLT32") || kind.contains("JAL");
+      const bool calls =
+          kind.contains("CALL") || kind.contains("JUMP24") || kind.contains("PLT32") || kind.contains("JAL");
       if (!calls || r.getSymbol() == s.getObject()->symbol_end()) continue;
       const std::string callee = callee_of(*r.getSymbol());
       if (!callee.empty() && callee != caller->first) caller->second.calls.insert(callee);

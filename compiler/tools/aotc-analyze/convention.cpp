@@ -14,13 +14,11 @@ bool is_values(const Parameter& p) {
   return p.pointer && !p.is_const && !p.is_volatile && (p.is_value || p.element == "void");
 }
 
-bool is_codes(const Parameter& p) {
-  return p.pointer && !p.is_const && !p.is_volatile && p.element == "int32_t";
-}
+bool is_codes(const Parameter& p) { return p.pointer && !p.is_const && !p.is_volatile && p.element == "int32_t"; }
 
 bool is_packed(const std::vector<Parameter>& p) {
-  return p.size() == 6 && is_values(p[0]) && is_codes(p[1]) && p[2].is_int && is_values(p[3]) &&
-         is_codes(p[4]) && p[5].pointer && p[5].element == "void";
+  return p.size() == 6 && is_values(p[0]) && is_codes(p[1]) && p[2].is_int && is_values(p[3]) && is_codes(p[4]) &&
+         p[5].pointer && p[5].element == "void";
 }
 
 std::string parameter_text(size_t index, const Parameter& p) {
@@ -32,8 +30,7 @@ std::string not_a_tensor(size_t index, const Parameter& p) {
   std::string which = parameter_text(index, p);
   if (!p.pointer) return which + " is not a pointer";
   if (p.is_volatile) return which + " is volatile";
-  if (p.element.empty())
-    return fmt::format("{} points to '{}', which is no element of a tensor", which, p.pointee);
+  if (p.element.empty()) return fmt::format("{} points to '{}', which is no element of a tensor", which, p.pointee);
   return "";
 }
 
@@ -108,12 +105,11 @@ void merge_symbols(Findings& findings) {
     if (stays) kept.push_back(f);
     if (stays || f.definition || same_signature(f, chosen)) continue;
     const char* how = chosen.definition ? "defined" : "declared";
-    findings.messages.push_back({f.file, f.line, f.column, Severity::kWarning,
-                                 "operator-declaration",
-                                 fmt::format("declared as '{}', but {} as '{}'", prototype_of(f),
-                                             how, prototype_of(chosen))});
-    findings.messages.push_back({chosen.file, chosen.line, chosen.column, Severity::kNote, "",
-                                 fmt::format("'{}' is {} here", f.name, how)});
+    findings.messages.push_back(
+        {f.file, f.line, f.column, Severity::kWarning, "operator-declaration",
+         fmt::format("declared as '{}', but {} as '{}'", prototype_of(f), how, prototype_of(chosen))});
+    findings.messages.push_back(
+        {chosen.file, chosen.line, chosen.column, Severity::kNote, "", fmt::format("'{}' is {} here", f.name, how)});
   }
   findings.functions = std::move(kept);
 }

@@ -36,8 +36,7 @@ void add_instruction(const Elf& elf, LlvmMachine& p, const llvm::MCInst& inst, u
   // Arm's addresses of data are such operands, too; RISC-V's jumps that keep another register are no calls.
   const bool by_register = made.mnemonic == "jalr" || made.mnemonic == "jr";
   const bool goes = elf.isa() == Isa::kRiscv ? !by_register : kind.isBranch() || kind.isCall();
-  if (p.analysis && goes && !made.operands.empty() &&
-      p.analysis->evaluateBranch(inst, address, size, branch_target))
+  if (p.analysis && goes && !made.operands.empty() && p.analysis->evaluateBranch(inst, address, size, branch_target))
     made.operands.back() = fmt::format("{:#x}", static_cast<uint32_t>(branch_target));
   to.add(std::move(made));
 }

@@ -19,7 +19,8 @@ std::string avr_cpu(uint32_t flags) {
 
 }  // namespace
 
-bool LlvmMachine::make(const llvm::Triple& triple, const std::string& cpu, const std::string& features, std::string& why) {
+bool LlvmMachine::make(const llvm::Triple& triple, const std::string& cpu, const std::string& features,
+                       std::string& why) {
   target = llvm::TargetRegistry::lookupTarget(triple.getTriple(), why);
   if (target == nullptr) return false;
   registers.reset(target->createMCRegInfo(triple.getTriple()));
@@ -29,8 +30,8 @@ bool LlvmMachine::make(const llvm::Triple& triple, const std::string& cpu, const
   if (!registers || !assembler || !subtarget || !instructions) return false;
   context = std::make_unique<llvm::MCContext>(triple, assembler.get(), registers.get(), subtarget.get());
   disassembler.reset(target->createMCDisassembler(*subtarget, *context));
-  printer.reset(target->createMCInstPrinter(triple, assembler->getAssemblerDialect(), *assembler, *instructions,
-                                            *registers));
+  printer.reset(
+      target->createMCInstPrinter(triple, assembler->getAssemblerDialect(), *assembler, *instructions, *registers));
   analysis.reset(target->createMCInstrAnalysis(instructions.get()));
   return disassembler && printer;
 }

@@ -25,8 +25,7 @@ namespace aotc::analyze {
 
 namespace {
 
-constexpr int kExitDone = 0, kExitBadInput = 1, kExitUsage = 2, kExitToolMissing = 5,
-              kExitInternal = 70;
+constexpr int kExitDone = 0, kExitBadInput = 1, kExitUsage = 2, kExitToolMissing = 5, kExitInternal = 70;
 
 struct Options {
   std::vector<std::string> files;
@@ -61,8 +60,8 @@ int signatures(const Options& options) {
     return kExitToolMissing;
   }
   Worker::Outcome outcome = Worker().run([&](Worker& worker) {
-    Findings findings = read_sources(options.files, options.read, headers,
-                                     [&](const std::string& file) { worker.begin(file); });
+    Findings findings =
+        read_sources(options.files, options.read, headers, [&](const std::string& file) { worker.begin(file); });
     merge_symbols(findings);
     worker.speak();
     return print(options, findings);
@@ -76,17 +75,17 @@ int signatures(const Options& options) {
 
 options::Command command_line(Options& o) {
   const auto by_llvm = [](const std::string&) { return llvm_decoder(); };
-  options::Command signature_lister = {
-      .name = "signatures",
-      .summary = "Every function with its place, calling convention and signature",
-      .options = source_options(o.files, o.read.include_dirs, o.read.defines),
-      .run = [&o] { return signatures(o); }};
+  options::Command signature_lister = {.name = "signatures",
+                                       .summary = "Every function with its place, calling convention and signature",
+                                       .options = source_options(o.files, o.read.include_dirs, o.read.defines),
+                                       .run = [&o] { return signatures(o); }};
   signature_lister.options.push_back({.names = "-o",
                                       .value = "FILE",
                                       .target = &o.out,
                                       .help = "Write to this file instead of standard output",
                                       .takes = options::Takes::kFile});
-  signature_lister.options.push_back({.names = "--json", .target = &o.json, .help = "Print JSON, with the messages in it"});
+  signature_lister.options.push_back(
+      {.names = "--json", .target = &o.json, .help = "Print JSON, with the messages in it"});
   return {
       .name = "aotc analyze",
       .summary = "Reads operator libraries in C and C++ for aotc",

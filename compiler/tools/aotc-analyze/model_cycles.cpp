@@ -67,7 +67,8 @@ class Model {
         llvm::MCInst inst;
         uint64_t size = 0;
         if (elf.is_data(address) ||
-            m_.disassembler->getInstruction(inst, size, bytes.slice(at), address, llvm::nulls()) == llvm::MCDisassembler::Fail ||
+            m_.disassembler->getInstruction(inst, size, bytes.slice(at), address, llvm::nulls()) ==
+                llvm::MCDisassembler::Fail ||
             size == 0) {
           at += 2;
           continue;
@@ -129,7 +130,9 @@ class Model {
 // Whose model it is: LLVM takes that of another core for some.
 std::string owner_of(const llvm::MCSubtargetInfo& subtarget, const std::string& cpu) {
   const llvm::MCSchedModel* model = &subtarget.getSchedModel();
-  if (cpu != "cortex-m4" && subtarget.isCPUStringValid("cortex-m4") && model == &subtarget.getSchedModelForCPU("cortex-m4")) return "cortex-m4";
+  if (cpu != "cortex-m4" && subtarget.isCPUStringValid("cortex-m4") &&
+      model == &subtarget.getSchedModelForCPU("cortex-m4"))
+    return "cortex-m4";
   return cpu;
 }
 
@@ -138,7 +141,8 @@ nlohmann::ordered_json modelled(const machine::Elf& elf, const std::string& cpu,
   std::string why;
   if (!machine.make(elf, cpu, why)) return {{"reason", "LLVM: " + why}};
   const std::string none = fmt::format("LLVM has no scheduling model of {}", cpu);
-  if (!machine.subtarget->isCPUStringValid(cpu) || !machine.subtarget->getSchedModel().hasInstrSchedModel()) return {{"reason", none}};
+  if (!machine.subtarget->isCPUStringValid(cpu) || !machine.subtarget->getSchedModel().hasInstrSchedModel())
+    return {{"reason", none}};
   Model model(machine);
   model.decode(elf);
   nlohmann::ordered_json out = {{"model", owner_of(*machine.subtarget, cpu)}};
@@ -159,7 +163,8 @@ int model_cycles(const ModelOptions& o) {
   auto bytes = read_file(o.blocks, diags);
   if (!bytes) return machine::failed(diags);
   auto blocks = blocks_in(std::string(bytes->begin(), bytes->end()));
-  if (!blocks) return options::usage_error("aotc-analyze model-cycles", "--blocks has a line that is not BEGIN END LOOP");
+  if (!blocks)
+    return options::usage_error("aotc-analyze model-cycles", "--blocks has a line that is not BEGIN END LOOP");
   const Worker::Outcome outcome = Worker().run(
       [&](Worker& worker) {
         worker.begin(o.file);
@@ -178,17 +183,22 @@ int model_cycles(const ModelOptions& o) {
 
 options::Command model_cycles_declaration() {
   auto o = std::make_shared<ModelOptions>();
-  return {.name = "model-cycles",
-          .summary = "Cycles of blocks of a linked program by LLVM's model of a core, as JSON: for aotc analyze cycles",
-          .options = {machine::firmware_option(o->file),
-                      {.names = "--cpu", .value = "NAME", .target = &o->cpu, .help = "As LLVM calls it: cortex-m4", .required = true},
-                      {.names = "--blocks",
-                       .value = "FILE",
-                       .target = &o->blocks,
-                       .help = "A line 'BEGIN END LOOP' for each, in hexadecimal; LOOP is 1 where the block follows itself",
-                       .required = true,
-                       .takes = options::Takes::kFile}},
-          .run = [o] { return model_cycles(*o); }};
+  return {
+      .name = "model-cycles",
+      .summary = "Cycles of blocks of a linked program by LLVM's model of a core, as JSON: for aotc analyze cycles",
+      .options = {machine::firmware_option(o->file),
+                  {.names = "--cpu",
+                   .value = "NAME",
+                   .target = &o->cpu,
+                   .help = "As LLVM calls it: cortex-m4",
+                   .required = true},
+                  {.names = "--blocks",
+                   .value = "FILE",
+                   .target = &o->blocks,
+                   .help = "A line 'BEGIN END LOOP' for each, in hexadecimal; LOOP is 1 where the block follows itself",
+                   .required = true,
+                   .takes = options::Takes::kFile}},
+      .run = [o] { return model_cycles(*o); }};
 }
 
 }  // namespace aotc::analyze

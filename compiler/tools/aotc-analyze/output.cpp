@@ -40,11 +40,8 @@ std::string shown(const std::string& text) {
 Json json_of(const Function& f) {
   Json parameters = Json::array();
   for (const Parameter& p : f.parameters)
-    parameters.push_back({{"name", p.name},
-                          {"type", p.type},
-                          {"pointee", p.pointee},
-                          {"const", p.is_const},
-                          {"element", p.element}});
+    parameters.push_back(
+        {{"name", p.name}, {"type", p.type}, {"pointee", p.pointee}, {"const", p.is_const}, {"element", p.element}});
   Json out = {{"name", f.name},
               {"file", f.file},
               {"line", f.line},
@@ -107,10 +104,8 @@ Diagnostics diagnostics_of(const Findings& findings) {
       if (last != nullptr) last->note(fmt::format("{}: {}", where.str(), text));
       continue;
     }
-    last = m.severity == Severity::kError ? &diags.error(where, m.slug, text)
-                                          : &diags.warning(where, m.slug, text);
-    if (m.message.ends_with("file not found"))
-      last->help("give the directory of the header with -I");
+    last = m.severity == Severity::kError ? &diags.error(where, m.slug, text) : &diags.warning(where, m.slug, text);
+    if (m.message.ends_with("file not found")) last->help("give the directory of the header with -I");
   }
   return diags;
 }

@@ -15,8 +15,8 @@ struct Parameter {
   std::string type;        // as written, arrays as pointers: "const int8_t *"
   std::string declarator;  // the type with the name: "const int8_t *a"
   std::string pointee;     // of a pointer, as written, without const: "int8_t", "TVMValue"
-  std::string element;  // "int8_t" ... "uint64_t", "float", "double", "bool", "void"; "" for others
-  std::string canonical;  // the whole type without typedefs, for comparing
+  std::string element;     // "int8_t" ... "uint64_t", "float", "double", "bool", "void"; "" for others
+  std::string canonical;   // the whole type without typedefs, for comparing
   bool pointer = false;
   bool is_const = false;     // the pointee
   bool is_volatile = false;  // the pointee

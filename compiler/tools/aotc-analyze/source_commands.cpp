@@ -38,11 +38,13 @@ struct SourceOptions {
 int guarded(const char* what, unsigned seconds, const std::function<int(Worker&, const std::string&)>& work) {
   const std::string headers = clang_headers();
   if (headers.empty()) {
-    print_err("aotc-analyze: error: the headers of Clang were not found beside its library [tool-missing]\n"
-              "  help: install them (Debian: libclang-common-19-dev)\n");
+    print_err(
+        "aotc-analyze: error: the headers of Clang were not found beside its library [tool-missing]\n"
+        "  help: install them (Debian: libclang-common-19-dev)\n");
     return kExitToolMissing;
   }
-  const Worker::Outcome outcome = Worker().run([&](Worker& worker) { return finish_streams(work(worker, headers)); }, seconds);
+  const Worker::Outcome outcome =
+      Worker().run([&](Worker& worker) { return finish_streams(work(worker, headers)); }, seconds);
   if (outcome.failed.empty()) return outcome.exit_code;
   Findings failure;
   failure.messages.push_back({outcome.during, 0, 0, Severity::kError, "operator-source",
@@ -75,7 +77,9 @@ int64_t warnings_in(const std::vector<SourceMessage>& messages) {
 Json messages_json(const std::vector<SourceMessage>& messages) {
   Json out = Json::array();
   for (const SourceMessage& m : messages)
-    out.push_back({{"severity", m.severity == Severity::kError ? "error" : m.severity == Severity::kWarning ? "warning" : "note"},
+    out.push_back({{"severity", m.severity == Severity::kError     ? "error"
+                                : m.severity == Severity::kWarning ? "warning"
+                                                                   : "note"},
                    {"slug", m.slug},
                    {"message", m.message},
                    {"file", m.file},
@@ -104,18 +108,23 @@ std::string frame_text(const CompiledFunction& f) {
 std::string chain_text(const CompiledSources& sources, const FrameChain& chain) {
   if (chain.functions.empty()) return "";
   const auto names = [](const std::set<std::string>& set) { return joined({set.begin(), set.end()}, ", "); };
-  if (sources.triple.starts_with("avr")) return "stack: LLVM does not say what a function pushes on AVR: aotc analyze stack reads it from a linked program\n";
-  std::string out = fmt::format("stack: {} takes {} bytes by these frames: {}\n", chain.functions[0], with_commas(chain.bytes),
-                                joined(chain.functions, ", "));
+  if (sources.triple.starts_with("avr"))
+    return "stack: LLVM does not say what a function pushes on AVR: aotc analyze stack reads it from a linked "
+           "program\n";
+  std::string out = fmt::format("stack: {} takes {} bytes by these frames: {}\n", chain.functions[0],
+                                with_commas(chain.bytes), joined(chain.functions, ", "));
   if (chain.recursion) out += "stack: functions call each other in a circle: there is no bound\n";
-  if (!chain.assembly.empty()) out += "stack: not counted, because assembly moves the stack pointer: " + names(chain.assembly) + "\n";
-  if (!chain.elsewhere.empty()) out += "stack: not counted, because they are in no source here: " + names(chain.elsewhere) + "\n";
+  if (!chain.assembly.empty())
+    out += "stack: not counted, because assembly moves the stack pointer: " + names(chain.assembly) + "\n";
+  if (!chain.elsewhere.empty())
+    out += "stack: not counted, because they are in no source here: " + names(chain.elsewhere) + "\n";
   return out;
 }
 
 std::string compiled_text(const CompiledSources& s, const machine::ModelFunctions& model, const FrameChain& chain) {
-  std::string out = fmt::format("as {} compiles it for {}:\ncode {} bytes, constants {}, data {}, zero {}\n", clang_version(), s.triple,
-                                with_commas(s.code), with_commas(s.constants), with_commas(s.data), with_commas(s.zero));
+  std::string out =
+      fmt::format("as {} compiles it for {}:\ncode {} bytes, constants {}, data {}, zero {}\n", clang_version(),
+                  s.triple, with_commas(s.code), with_commas(s.constants), with_commas(s.data), with_commas(s.zero));
   out += fmt::format("{:>9} {:>9}  function\n", "bytes", "stack");
   for (const CompiledFunction& f : s.functions) {
     const auto layers = layers_of(model, f.name);
@@ -127,7 +136,8 @@ std::string compiled_text(const CompiledSources& s, const machine::ModelFunction
 }
 
 Json compiled_json(const CompiledSources& s, const machine::ModelFunctions& model, const FrameChain& chain) {
-  Json j = {{"compiler", clang_version()}, {"target", s.triple}, {"code", s.code}, {"constants", s.constants}, {"data", s.data}, {"zero", s.zero}};
+  Json j = {{"compiler", clang_version()}, {"target", s.triple}, {"code", s.code},
+            {"constants", s.constants},    {"data", s.data},     {"zero", s.zero}};
   j["functions"] = Json::array();
   for (const CompiledFunction& f : s.functions) {
     Json row = {{"name", f.name}, {"file", f.file}, {"bytes", f.bytes}};
@@ -138,7 +148,7 @@ Json compiled_json(const CompiledSources& s, const machine::ModelFunctions& mode
     j["functions"].push_back(std::move(row));
   }
   if (!chain.functions.empty() && !s.triple.starts_with("avr"))
-    j["stack"] = {{"root", chain.functions[0]}, {"bytes", chain.bytes},        {"chain", chain.functions},
+    j["stack"] = {{"root", chain.functions[0]},   {"bytes", chain.bytes},       {"chain", chain.functions},
                   {"recursion", chain.recursion}, {"assembly", chain.assembly}, {"elsewhere", chain.elsewhere}};
   j["messages"] = messages_json(s.messages);
   return j;
@@ -156,7 +166,8 @@ int compile(const SourceOptions& o) {
     model = *read;
   }
   return guarded("compile", kCompileSeconds, [&](Worker& worker, const std::string& headers) {
-    CompiledSources s = compile_sources(o.files, job_of(o, headers), [&](const std::string& file) { worker.begin(file); });
+    CompiledSources s =
+        compile_sources(o.files, job_of(o, headers), [&](const std::string& file) { worker.begin(file); });
     strip(o.strip, s.messages);
     worker.speak();
     if (!o.json) print_err("{}", messages_text(s.messages));
@@ -183,15 +194,17 @@ void analyse(const std::string& file, ClangJob job, std::vector<SourceMessage>& 
   job.file = file;
   clang::ento::AnalysisAction action;
   JobMessages said;
-  const bool good = run_clang(job, {"--analyze", "--analyzer-output", "text", "-Xclang", "-analyzer-checker", "-Xclang", kCheckers, "-Xclang",
-                               "-analyzer-config", "-Xclang", kEffort},
+  const bool good = run_clang(job,
+                              {"--analyze", "--analyzer-output", "text", "-Xclang", "-analyzer-checker", "-Xclang",
+                               kCheckers, "-Xclang", "-analyzer-config", "-Xclang", kEffort},
                               action, nullptr, said);
   bool error = false;
   for (SourceMessage& m : said.messages) {
     error |= m.severity == Severity::kError;
     out.push_back(std::move(m));
   }
-  if (!good && !error) out.push_back({file, 0, 0, Severity::kError, "operator-source", "Clang cannot analyse it with these flags"});
+  if (!good && !error)
+    out.push_back({file, 0, 0, Severity::kError, "operator-source", "Clang cannot analyse it with these flags"});
 }
 
 int ranges(const SourceOptions& o) {
@@ -207,10 +220,15 @@ int ranges(const SourceOptions& o) {
     const bool failed = std::any_of(messages.begin(), messages.end(),
                                     [](const SourceMessage& m) { return m.severity == Severity::kError; });
     if (o.json) {
-      write_out(aotc::json_text(Json{{"analyser", clang_version()}, {"findings", found}, {"messages", messages_json(messages)}}, 1) + "\n");
+      write_out(
+          aotc::json_text(
+              Json{{"analyser", clang_version()}, {"findings", found}, {"messages", messages_json(messages)}}, 1) +
+          "\n");
     } else {
       print_err("{}", messages_text(messages));
-      if (!failed) write_out(fmt::format("{} findings in {} files by the analyser of {}\n", found, o.files.size(), clang_version()));
+      if (!failed)
+        write_out(
+            fmt::format("{} findings in {} files by the analyser of {}\n", found, o.files.size(), clang_version()));
     }
     return failed ? kExitBadInput : found > 0 ? kExitFound : kExitDone;
   });
@@ -218,8 +236,12 @@ int ranges(const SourceOptions& o) {
 
 std::vector<options::Option> options_of(SourceOptions& o) {
   std::vector<options::Option> out = source_options(o.files, o.include_dirs, o.defines);
-  out.push_back({.names = "--flag", .value = "FLAG", .target = &o.flags, .help = "A flag of Clang: --flag=-mcpu=cortex-m4"});
-  out.push_back({.names = "--strip", .value = "FOLDER/", .target = &o.strip, .help = "Leave it out of the names of files in messages"});
+  out.push_back(
+      {.names = "--flag", .value = "FLAG", .target = &o.flags, .help = "A flag of Clang: --flag=-mcpu=cortex-m4"});
+  out.push_back({.names = "--strip",
+                 .value = "FOLDER/",
+                 .target = &o.strip,
+                 .help = "Leave it out of the names of files in messages"});
   out.push_back({.names = "--json", .target = &o.json, .help = "Print JSON"});
   return out;
 }
@@ -252,17 +274,20 @@ options::Command compile_declaration() {
                          .target = &o->map,
                          .help = "NAME.map.json, which names the layers of functions",
                          .takes = options::Takes::kFile});
-  out.options.push_back({.names = "--root", .value = "FUNCTION", .target = &o->root, .help = "Where the chain of frames begins"});
+  out.options.push_back(
+      {.names = "--root", .value = "FUNCTION", .target = &o->root, .help = "Where the chain of frames begins"});
   out.options.push_back({.names = "--strict", .target = &o->strict, .help = "Exit with 3 if there is a warning"});
   return out;
 }
 
 options::Command ranges_declaration() {
   auto o = std::make_shared<SourceOptions>();
-  return {.name = "ranges",
-          .summary = "What Clang's static analyser finds in C sources: divisions by zero, null pointers, indices out of bounds",
-          .options = options_of(*o),
-          .run = [o] { return ranges(*o); }};
+  return {
+      .name = "ranges",
+      .summary =
+          "What Clang's static analyser finds in C sources: divisions by zero, null pointers, indices out of bounds",
+      .options = options_of(*o),
+      .run = [o] { return ranges(*o); }};
 }
 
 }  // namespace aotc::analyze

@@ -46,86 +46,76 @@ struct Options {
 std::vector<options::Option> pass_options(Options& o) {
   passes::PassOptions& pass = o.pass_options;
   return {{.names = "--pass",
-        .value = "NAME,...",
-        .target = &o.passes,
-        .help = "Run these passes, separated by commas, in this order"},
-       {.names = "--pipeline",
-        .target = &o.pipeline,
-        .help = "Run all passes, as a compilation does"},
-       {.names = "--strip-boundary-float",
-        .target = &pass.strip_boundary_float,
-        .help = "Let the strip-boundary-float pass act"},
-       {.names = "--remove-rounding",
-        .target = &pass.remove_rounding,
-        .help = "Let remove-conversions remove quantize followed by dequantize, which rounds"},
-       {.names = "--keep-dead-channels",
-        .target = &pass.keep_dead_channels,
-        .help = "Let the dead-channels pass do nothing"},
-       {.names = "--transpose-work",
-        .value = "STEPS",
-        .target = &pass.transpose_work,
-        .help = "Steps after which move-transposes ends its search"},
-       {.names = "--devices",
-        .value = "FILE",
-        .target = &o.devices,
-        .help = "devices.json: what runs where",
-        .takes = options::Takes::kFile}};
+           .value = "NAME,...",
+           .target = &o.passes,
+           .help = "Run these passes, separated by commas, in this order"},
+          {.names = "--pipeline", .target = &o.pipeline, .help = "Run all passes, as a compilation does"},
+          {.names = "--strip-boundary-float",
+           .target = &pass.strip_boundary_float,
+           .help = "Let the strip-boundary-float pass act"},
+          {.names = "--remove-rounding",
+           .target = &pass.remove_rounding,
+           .help = "Let remove-conversions remove quantize followed by dequantize, which rounds"},
+          {.names = "--keep-dead-channels",
+           .target = &pass.keep_dead_channels,
+           .help = "Let the dead-channels pass do nothing"},
+          {.names = "--transpose-work",
+           .value = "STEPS",
+           .target = &pass.transpose_work,
+           .help = "Steps after which move-transposes ends its search"},
+          {.names = "--devices",
+           .value = "FILE",
+           .target = &o.devices,
+           .help = "devices.json: what runs where",
+           .takes = options::Takes::kFile}};
 }
 
 options::Command command_line(Options& o) {
   using options::Takes;
-  options::Command command = {
-      .name = "aotc-opt",
-      .summary = "Runs passes over the text form of aotc's intermediate representations",
-      .options =
-          {{.names = "input",
-            .target = &o.input,
-            .help = "Text IR or .tflite file; '-' is stdin",
-            .takes = Takes::kFile},
-           {.names = "-o,--output",
-            .value = "FILE",
-            .target = &o.output,
-            .help = "File to write; '-' is stdout",
-            .takes = Takes::kFile},
-           {.names = "--dump-after",
-            .value = "PASS",
-            .target = &o.dump_after,
-            .help = "Print the graph to stderr after this pass, or after 'all'"},
-           {.names = "--time-passes",
-            .target = &o.time_passes,
-            .help = "Print each pass's time to stderr"},
-           {.names = "--locations",
-            .target = &o.locations,
-            .help = "Print where each operator came from"},
-           {.names = "--constants-limit",
-            .value = "BYTES",
-            .target = &o.constants_limit,
-            .help = "Print a hash of constants with more bytes"},
-           {.names = "--verify",
-            .target = options::Action{[&o] { o.verify_each = true; }},
-            .help = "Check the graph before the first and after every pass, which is the default"},
-           {.names = "--no-verify",
-            .target = options::Action{[&o] { o.verify_each = false; }},
-            .help = "Do not check it"},
-           {.names = "--tir",
-            .target = &o.tir,
-            .help = "Read, verify and print the text form of TIR instead"},
-           {.names = "--plan",
-            .target = &o.plan,
-            .help = "Print what runs when, and on which memory, instead of the graph; reads that text as well"},
-           {.names = "--slice",
-            .value = "INSTRUCTIONS",
-            .target = &o.plan_options.slice,
-            .help = "With --plan: calls in parts of at most so many instructions"},
-           {.names = "--run",
-            .value = "VALUES",
-            .target = &o.plan_options.runs,
-            .help = "With --plan: run it instead, with a list such as [1, 2] for each input; repeat it for more runs, "
-                    "which share the states"},
-           {.names = "--list-passes",
-            .target = &o.list_passes,
-            .help = "List the passes in pipeline order"}},
-      .exit_codes = {{kDone, "done"}, {kBadInput, "bad input"}, {kUsage, "usage"}, {kInternal, "bug in aotc"}}};
+  options::Command command =
+      {.name = "aotc-opt",
+       .summary = "Runs passes over the text form of aotc's intermediate representations",
+       .options =
+           {{.names = "input",
+             .target = &o.input,
+             .help = "Text IR or .tflite file; '-' is stdin",
+             .takes = Takes::kFile},
+            {.names = "-o,--output",
+             .value = "FILE",
+             .target = &o.output,
+             .help = "File to write; '-' is stdout",
+             .takes = Takes::kFile},
+            {.names = "--dump-after",
+             .value = "PASS",
+             .target = &o.dump_after,
+             .help = "Print the graph to stderr after this pass, or after 'all'"},
+            {.names = "--time-passes", .target = &o.time_passes, .help = "Print each pass's time to stderr"},
+            {.names = "--locations", .target = &o.locations, .help = "Print where each operator came from"},
+            {.names = "--constants-limit",
+             .value = "BYTES",
+             .target = &o.constants_limit,
+             .help = "Print a hash of constants with more bytes"},
+            {.names = "--verify",
+             .target = options::Action{[&o] { o.verify_each = true; }},
+             .help = "Check the graph before the first and after every pass, which is the default"},
+            {.names = "--no-verify",
+             .target = options::Action{[&o] { o.verify_each = false; }},
+             .help = "Do not check it"},
+            {.names = "--tir", .target = &o.tir, .help = "Read, verify and print the text form of TIR instead"},
+            {.names = "--plan",
+             .target = &o.plan,
+             .help = "Print what runs when, and on which memory, instead of the graph; reads that text as well"},
+            {.names = "--slice",
+             .value = "INSTRUCTIONS",
+             .target = &o.plan_options.slice,
+             .help = "With --plan: calls in parts of at most so many instructions"},
+            {.names = "--run",
+             .value = "VALUES",
+             .target = &o.plan_options.runs,
+             .help = "With --plan: run it instead, with a list such as [1, 2] for each input; repeat it for more runs, "
+                     "which share the states"},
+            {.names = "--list-passes", .target = &o.list_passes, .help = "List the passes in pipeline order"}},
+       .exit_codes = {{kDone, "done"}, {kBadInput, "bad input"}, {kUsage, "usage"}, {kInternal, "bug in aotc"}}};
   const std::vector<options::Option> passes = pass_options(o);
   command.options.insert(command.options.begin() + 2, passes.begin(), passes.end());
   return command;
@@ -135,20 +125,17 @@ Result<std::vector<uint8_t>> read_input(const Options& options, Diagnostics& dia
   return options.input == "-" ? read_standard_input(diags) : read_file(options.input, diags);
 }
 
-Result<graph::Graph> read_graph(std::vector<uint8_t> bytes, const std::string& shown,
-                                Diagnostics& diags) {
+Result<graph::Graph> read_graph(std::vector<uint8_t> bytes, const std::string& shown, Diagnostics& diags) {
   if (frontends::recognise(bytes) != nullptr) return frontends::read_model(std::move(bytes), shown, diags);
-  return graph::parse(std::string(bytes.begin(), bytes.end()), shown, ops::definition_lookup(),
-                      diags);
+  return graph::parse(std::string(bytes.begin(), bytes.end()), shown, ops::definition_lookup(), diags);
 }
 
 void list_passes() {
-  for (const passes::Pass& pass : passes::pipeline())
-    print_out("{:<22}{}\n", pass.name, pass.reason);
+  for (const passes::Pass& pass : passes::pipeline()) print_out("{:<22}{}\n", pass.name, pass.reason);
 }
 
-Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes,
-                              const std::string& shown, Diagnostics& diags) {
+Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes, const std::string& shown,
+                              Diagnostics& diags) {
   auto chosen = passes::parse_pass_list(options.passes, diags);
   if (!chosen) return kFailure;
   if (options.pipeline) chosen->assign(passes::pipeline().begin(), passes::pipeline().end());
@@ -210,8 +197,7 @@ Status write_output(const Options& options, const std::string& text, Diagnostics
 }
 
 bool is_bug(const Diagnostics& diags) {
-  return std::any_of(diags.all().begin(), diags.all().end(),
-                     [](const Diagnostic& d) { return d.slug == "internal"; });
+  return std::any_of(diags.all().begin(), diags.all().end(), [](const Diagnostic& d) { return d.slug == "internal"; });
 }
 
 // Names that no pass has are mistakes in the command line, not in the input.
@@ -221,8 +207,7 @@ bool is_usage(const Diagnostics& diags) {
 }
 
 Status run(const Options& options, Diagnostics& diags) {
-  if (!options.dump_after.empty() && options.dump_after != "all" &&
-      !passes::parse_pass_list(options.dump_after, diags))
+  if (!options.dump_after.empty() && options.dump_after != "all" && !passes::parse_pass_list(options.dump_after, diags))
     return kFailure;
   auto bytes = read_input(options, diags);
   if (!bytes) return kFailure;

@@ -42,9 +42,9 @@ Result<std::string> run_all(const plan::ReadProgram& read, const PlanOptions& op
     if (!outputs) return kFailure;
     for (size_t o = 0; o < outputs->size(); ++o) {
       const graph::Port& port = program.graph.outputs[o];
-      out += fmt::format("run {} {} = {}\n", run, graph::attribute_text::print(port.name),
-                         graph::print_constant(program.graph[port.tensor].type.dtype, {nullptr, (*outputs)[o]},
-                                               INT64_MAX));
+      out += fmt::format(
+          "run {} {} = {}\n", run, graph::attribute_text::print(port.name),
+          graph::print_constant(program.graph[port.tensor].type.dtype, {nullptr, (*outputs)[o]}, INT64_MAX));
     }
   }
   return out;

@@ -10,7 +10,7 @@
 namespace aotc {
 
 struct PlanOptions {
-  int64_t slice = 0;              // calls in parts of at most so many instructions; 0: whole
+  int64_t slice = 0;  // calls in parts of at most so many instructions; 0: whole
   int64_t constants_limit = INT64_MAX;
   std::vector<std::string> runs;  // by run: a list of values for each input
 };

@@ -34,8 +34,17 @@ Implementation toy_larger(const tir::Kernel&) {
   out.condition = "defined(__GNUC__) && defined(__x86_64__)";
   out.arguments = {"rdi", "rsi", "rdx", "rcx"};
   out.clobbers = {"rax", "r8"};
-  out.lines = {"1:", "movsbl (%%rdi), %%eax", "movsbl (%%rsi), %%r8d", "cmpl %%r8d, %%eax", "cmovll %%r8d, %%eax",
-               "movb %%al, (%%rdx)", "incq %%rdi", "incq %%rsi", "incq %%rdx", "decl %%ecx", "jnz 1b"};
+  out.lines = {"1:",
+               "movsbl (%%rdi), %%eax",
+               "movsbl (%%rsi), %%r8d",
+               "cmpl %%r8d, %%eax",
+               "cmovll %%r8d, %%eax",
+               "movb %%al, (%%rdx)",
+               "incq %%rdi",
+               "incq %%rsi",
+               "incq %%rdx",
+               "decl %%ecx",
+               "jnz 1b"};
   out.count = count_toy;
   return out;
 }

@@ -33,9 +33,7 @@ struct ToyLine {
   std::vector<double> numbers;
 };
 
-std::shared_ptr<graph::AttributesBase> no_attributes(const ToyLine&) {
-  return std::make_shared<graph::NoAttributes>();
-}
+std::shared_ptr<graph::AttributesBase> no_attributes(const ToyLine&) { return std::make_shared<graph::NoAttributes>(); }
 
 std::shared_ptr<graph::AttributesBase> smooth_attributes(const ToyLine& line) {
   auto out = std::make_shared<ops::LeakyReluAttrs>();
@@ -84,8 +82,7 @@ class ToyReader {
 
  private:
   bool bad(const std::string& message) {
-    diags_.error(at_, "toy", message)
-        .help("a line is 'input NAME SIZES', 'NAME = OPERATOR ...' or 'output NAME'");
+    diags_.error(at_, "toy", message).help("a line is 'input NAME SIZES', 'NAME = OPERATOR ...' or 'output NAME'");
     return false;
   }
 
@@ -93,33 +90,28 @@ class ToyReader {
     if (parts[0] == "input" && parts.size() > 2) return read_input(parts);
     if (parts[0] == "output" && parts.size() == 2) {
       auto found = names_.find(parts[1]);
-      if (found == names_.end())
-        return bad(fmt::format("there is no '{}'", escape_for_display(parts[1])));
+      if (found == names_.end()) return bad(fmt::format("there is no '{}'", escape_for_display(parts[1])));
       graph_.outputs.push_back({found->second, parts[1]});
       return true;
     }
-    return parts.size() > 2 && parts[1] == "=" ? read_operator(parts)
-                                               : bad("nothing that is known");
+    return parts.size() > 2 && parts[1] == "=" ? read_operator(parts) : bad("nothing that is known");
   }
 
   bool read_input(const std::vector<std::string>& parts) {
     graph::Shape shape;
     for (size_t i = 2; i < parts.size(); ++i) shape.push_back(std::atoi(parts[i].c_str()));
-    if (std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 1 || d > 1000; }) ||
-        shape.size() > 2)
+    if (std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < 1 || d > 1000; }) || shape.size() > 2)
       return bad("sizes are at most two numbers from 1 to 1000");
     graph_.inputs.push_back({add(parts[1], shape), parts[1]});
     return true;
   }
 
   bool read_operator(const std::vector<std::string>& parts) {
-    const auto* rule = std::find_if(std::begin(kToyRules), std::end(kToyRules),
-                                    [&](const ToyRule& r) { return r.name == parts[2]; });
-    if (rule == std::end(kToyRules))
-      return bad(fmt::format("no operator '{}'", escape_for_display(parts[2])));
+    const auto* rule =
+        std::find_if(std::begin(kToyRules), std::end(kToyRules), [&](const ToyRule& r) { return r.name == parts[2]; });
+    if (rule == std::end(kToyRules)) return bad(fmt::format("no operator '{}'", escape_for_display(parts[2])));
     if (parts.size() != 3 + rule->operands + rule->numbers)
-      return bad(fmt::format("{} takes {} operands and {} numbers", rule->name, rule->operands,
-                             rule->numbers));
+      return bad(fmt::format("{} takes {} operands and {} numbers", rule->name, rule->operands, rule->numbers));
     graph::Op op;
     op.definition = ops::operators().find(rule->op);
     op.location = at_;
@@ -130,8 +122,7 @@ class ToyReader {
         continue;
       }
       auto found = names_.find(parts[i]);
-      if (found == names_.end())
-        return bad(fmt::format("there is no '{}'", escape_for_display(parts[i])));
+      if (found == names_.end()) return bad(fmt::format("there is no '{}'", escape_for_display(parts[i])));
       op.operands.push_back(found->second);
     }
     op.attributes = rule->attributes(line);
@@ -158,19 +149,16 @@ class ToyReader {
 };
 
 bool is_toy(std::span<const uint8_t> bytes) {
-  return bytes.size() >= kFirstLine.size() &&
-         std::equal(kFirstLine.begin(), kFirstLine.end(), bytes.begin());
+  return bytes.size() >= kFirstLine.size() && std::equal(kFirstLine.begin(), kFirstLine.end(), bytes.begin());
 }
 
-Result<graph::Graph> read_toy(FileBytes bytes, const std::string& file,
-                              Diagnostics& diags, const ReadOptions&) {
+Result<graph::Graph> read_toy(FileBytes bytes, const std::string& file, Diagnostics& diags, const ReadOptions&) {
   return ToyReader(file, diags).read({bytes.begin(), bytes.end()});
 }
 
 std::vector<FormatOperator> toy_operators() {
   std::vector<FormatOperator> out;
-  for (const ToyRule& rule : kToyRules)
-    out.push_back({.name = std::string(rule.name), .op = rule.op});
+  for (const ToyRule& rule : kToyRules) out.push_back({.name = std::string(rule.name), .op = rule.op});
   return out;
 }
 

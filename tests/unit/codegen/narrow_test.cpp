@@ -12,9 +12,11 @@ using ::testing::HasSubstr;
 
 std::string printed(const std::string& body, bool narrow = true) {
   Diagnostics diags;
-  auto f = tir::parse("func f(in x: i8[40000], in h: i16[9], in u: u16[9], in v: i32[9], "
-                      "const w: i8[300] program, out y: i32[9]) {\n" + body + "\n}\n",
-                      "narrow", diags);
+  auto f = tir::parse(
+      "func f(in x: i8[40000], in h: i16[9], in u: u16[9], in v: i32[9], "
+      "const w: i8[300] program, out y: i32[9]) {\n" +
+          body + "\n}\n",
+      "narrow", diags);
   EXPECT_TRUE(f) << diags.str();
   return f ? print_c(**f, "f", "p", CallingConvention::kPlain, {}, narrow).text : "";
 }
@@ -41,8 +43,7 @@ TEST(NarrowInt, WhatLeavesIntIsWidenedFirst) {
   EXPECT_THAT(printed("y[0] = x[0] << 4"), HasSubstr("y[0] = (int32_t)x[0] << 4;"));
   EXPECT_THAT(printed("y[0] = h[0] >> v[0]"), HasSubstr("y[0] = (int32_t)h[0] >> v[0];"));
   EXPECT_THAT(printed("y[0] = h[0] >> 3"), HasSubstr("y[0] = h[0] >> 3;"));
-  EXPECT_THAT(printed("y[0] = (x[0] < 3) << 20", false),
-              HasSubstr("y[0] = (int32_t)((int32_t)x[0] < 3) << 20;"));
+  EXPECT_THAT(printed("y[0] = (x[0] < 3) << 20", false), HasSubstr("y[0] = (int32_t)((int32_t)x[0] < 3) << 20;"));
 }
 
 TEST(NarrowInt, UnsignedShortsAreNotUnsignedInts) {
@@ -57,13 +58,13 @@ TEST(NarrowInt, LoopsCountInIntWhereTheirEndFits) {
   EXPECT_THAT(printed("for i in 0 .. 32766 step 4 {\n y[0] = x[i]\n}"), HasSubstr("for (int32_t i = 0"));
   EXPECT_THAT(printed("for i in 0 .. v[0] {\n y[0] = x[1]\n}"), HasSubstr("for (int32_t i = 0"));
   // Indices beyond what int holds are computed in 32 bits.
-  EXPECT_THAT(printed("for i in 0 .. 200 {\n y[0] = x[i * 200 + 7]\n}"),
-              HasSubstr("x[(int32_t)i * 200 + 7]"));
+  EXPECT_THAT(printed("for i in 0 .. 200 {\n y[0] = x[i * 200 + 7]\n}"), HasSubstr("x[(int32_t)i * 200 + 7]"));
 }
 
 TEST(NarrowInt, VariablesThatChangeOrAreUnknownStayWide) {
-  std::string text = printed("var a: i32 = x[0]\na = v[0]\nlet b: i32 = a * 2\nlet c: i32 = max(min(v[1], 9), -9)\n"
-                             "y[0] = b + c");
+  std::string text = printed(
+      "var a: i32 = x[0]\na = v[0]\nlet b: i32 = a * 2\nlet c: i32 = max(min(v[1], 9), -9)\n"
+      "y[0] = b + c");
   EXPECT_THAT(text, HasSubstr("int32_t a = x[0];"));
   EXPECT_THAT(text, HasSubstr("const int32_t b = a * 2;"));
   EXPECT_THAT(text, HasSubstr("const int16_t c = "));

@@ -93,8 +93,7 @@ TEST(RunSlices, BranchesAndLoopsNest) {
   EXPECT_EQ(calls_of(steps, {true, true, true, false, false}), "012104");
   EXPECT_EQ(calls_of(steps, {true, false, true, true, false, false, false}), "03004");
   // The last of a branch is a loop, whose end leads behind the branch.
-  EXPECT_EQ(calls_of({branch({loop({}, {call(0)})}, {call(1)}), call(2)}, {true, true, false}),
-            "02");
+  EXPECT_EQ(calls_of({branch({loop({}, {call(0)})}, {call(1)}), call(2)}, {true, true, false}), "02");
 }
 
 }  // namespace

@@ -54,13 +54,10 @@ std::vector<uint8_t> zip_of(const std::vector<std::string>& names) {
 }
 
 // A field of a protocol buffer: a number, or bytes.
-std::string number_field(int field, int value) {
-  return {static_cast<char>(field << 3), static_cast<char>(value)};
-}
+std::string number_field(int field, int value) { return {static_cast<char>(field << 3), static_cast<char>(value)}; }
 std::string bytes_field(int field, const std::string& bytes) {
   std::string out;
-  for (int key = field << 3 | 2; key > 0; key >>= 7)
-    out += static_cast<char>((key & 0x7f) | (key > 0x7f ? 0x80 : 0));
+  for (int key = field << 3 | 2; key > 0; key >>= 7) out += static_cast<char>((key & 0x7f) | (key > 0x7f ? 0x80 : 0));
   return out + static_cast<char>(bytes.size()) + bytes;
 }
 
@@ -90,15 +87,21 @@ TEST(Foreign, Pickles) {
                         "open('m.onnx', 'wb').write(skl2onnx.to_onnx(m, x).SerializeToString())\"\n"
                         "  help: pip install joblib scikit-learn skl2onnx; load only files that you trust, because a "
                         "pickle runs code\n";
-  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x04\x95\x10\x05\0\0\0\0\0\0\x8c\x14sklearn.svm._classes", 33))), sklearn);
-  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x03" "csklearn.pipeline\nPipeline\n", 29))), sklearn);
-  EXPECT_NE(message("m.pkl", bytes_of("\x80\x02}q\001X\001wctorch._utils\n_rebuild_tensor_v2\n")).find("PyTorch weights"),
-            std::string::npos);
-  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x04]\x94.", 5))),
-            this_is("m.pkl", "a Python object, saved by pickle") +
-                "  help: load it in Python, and export the model that it holds as .onnx or .tflite\n"
-                "  help: aotc.compile of the Python package takes models of Keras, PyTorch and scikit-learn as they are in "
-                "memory\n");
+  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x04\x95\x10\x05\0\0\0\0\0\0\x8c\x14sklearn.svm._classes", 33))),
+            sklearn);
+  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x03"
+                                                  "csklearn.pipeline\nPipeline\n",
+                                                  29))),
+            sklearn);
+  EXPECT_NE(
+      message("m.pkl", bytes_of("\x80\x02}q\001X\001wctorch._utils\n_rebuild_tensor_v2\n")).find("PyTorch weights"),
+      std::string::npos);
+  EXPECT_EQ(
+      message("m.pkl", bytes_of(std::string("\x80\x04]\x94.", 5))),
+      this_is("m.pkl", "a Python object, saved by pickle") +
+          "  help: load it in Python, and export the model that it holds as .onnx or .tflite\n"
+          "  help: aotc.compile of the Python package takes models of Keras, PyTorch and scikit-learn as they are in "
+          "memory\n");
 }
 
 TEST(Foreign, PyTorch) {
@@ -147,24 +150,21 @@ TEST(Foreign, Others) {
                                            "oid sha256:0\nsize 54321\n")),
             this_is("kws.tflite", "a pointer of Git LFS, in place of the model") +
                 "  help: fetch the model: git lfs pull --include 'kws.tflite'\n");
-  EXPECT_EQ(message("kws.mlmodel",
-                    bytes_of(number_field(1, 4) + bytes_field(2, "d") + bytes_field(500, "net"))),
+  EXPECT_EQ(message("kws.mlmodel", bytes_of(number_field(1, 4) + bytes_field(2, "d") + bytes_field(500, "net"))),
             this_is("kws.mlmodel", "a Core ML model") +
                 "  help: nothing converts it back: convert the Keras or PyTorch model that it was "
                 "made of\n");
-  EXPECT_EQ(message("x.npy", bytes_of("\x93NUMPY\x01")),
-            this_is("x.npy", "a NumPy array") +
-                "  help: arrays are given beside a model: aotc verify MODEL --input x.npy\n");
+  EXPECT_EQ(
+      message("x.npy", bytes_of("\x93NUMPY\x01")),
+      this_is("x.npy", "a NumPy array") + "  help: arrays are given beside a model: aotc verify MODEL --input x.npy\n");
   EXPECT_EQ(message("x.npz", zip_of({"a.npy", "b.npy"})),
             this_is("x.npz", "NumPy arrays") +
                 "  help: arrays are given beside a model, one .npy file an input: aotc verify "
                 "MODEL --input FILE.npy\n");
-  EXPECT_EQ(
-      message("kws.zip", zip_of({"README", "out/kws.tflite"})),
-      this_is("kws.zip", "a zip with a model in it") + "  help: unzip kws.zip out/kws.tflite\n");
-  EXPECT_EQ(
-      message("a.zip", zip_of({"README"})),
-      this_is("a.zip", "a zip") + "  help: unzip a.zip, and give aotc the .tflite file in it\n");
+  EXPECT_EQ(message("kws.zip", zip_of({"README", "out/kws.tflite"})),
+            this_is("kws.zip", "a zip with a model in it") + "  help: unzip kws.zip out/kws.tflite\n");
+  EXPECT_EQ(message("a.zip", zip_of({"README"})),
+            this_is("a.zip", "a zip") + "  help: unzip a.zip, and give aotc the .tflite file in it\n");
   EXPECT_EQ(message("kws.tflite.gz", bytes_of("\x1f\x8b\x08")),
             this_is("kws.tflite.gz", "compressed by gzip") +
                 "  help: gunzip kws.tflite.gz, or tar xzf kws.tflite.gz if it is an archive\n");
@@ -205,8 +205,7 @@ TEST(Foreign, Folders) {
 
 TEST(Foreign, DamagedFilesAreNoModels) {
   std::vector<uint8_t> zip = zip_of({"kws/data.pkl", "kws/code/__torch__.py", "a.tflite"});
-  for (size_t size = 0; size <= zip.size(); ++size)
-    (void)frontends::recognise_foreign({zip.data(), size}, "kws");
+  for (size_t size = 0; size <= zip.size(); ++size) (void)frontends::recognise_foreign({zip.data(), size}, "kws");
   for (size_t at = 0; at < zip.size(); ++at) {
     std::vector<uint8_t> changed = zip;
     changed[at] = 0xff;

@@ -17,8 +17,7 @@ namespace aotc::graph_json {
 namespace {
 
 std::string text_of(const std::string& name) {
-  std::ifstream in(source_dir() + "/tests/graph_json/malformed/" + name + ".json",
-                   std::ios::binary);
+  std::ifstream in(source_dir() + "/tests/graph_json/malformed/" + name + ".json", std::ios::binary);
   EXPECT_TRUE(in) << name;
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
@@ -35,8 +34,7 @@ struct Loaded {
 Param weights(std::string name = "w", uint8_t bits = 8, std::vector<int64_t> shape = {1, 4}) {
   size_t bytes = bits / 8;
   for (int64_t d : shape) bytes *= static_cast<size_t>(d);
-  return {std::move(name), {DataType::kInt, bits, 1}, std::move(shape),
-          std::vector<uint8_t>(bytes, 3)};
+  return {std::move(name), {DataType::kInt, bits, 1}, std::move(shape), std::vector<uint8_t>(bytes, 3)};
 }
 
 TEST(GraphJson, NodesBecomeExternalOperators) {
@@ -63,8 +61,7 @@ TEST(GraphJson, NodesBecomeExternalOperators) {
 }
 
 TEST(GraphJson, ParametersMustFit) {
-  for (Param bad : {weights("v"), weights("w", 16), weights("w", 8, {4}), weights("w", 8, {1, 5}),
-                    weights("sum")}) {
+  for (Param bad : {weights("v"), weights("w", 16), weights("w", 8, {4}), weights("w", 8, {1, 5}), weights("sum")}) {
     Loaded l(text_of("valid"), {bad});
     EXPECT_FALSE(l.graph.ok());
     ASSERT_EQ(l.diags.error_count(), 1) << l.diags.str();
@@ -94,9 +91,7 @@ TEST(GraphJson, WrittenGraphIsTheDocument) {
     ASSERT_TRUE(written.ok());
     Document expected = l.info.document;
     // Columns that aotc does not know are of entries that may be gone.
-    std::erase_if(expected.columns, [](const Column& c) {
-      return c.name == "storage_scope" || c.name == "version";
-    });
+    std::erase_if(expected.columns, [](const Column& c) { return c.name == "storage_scope" || c.name == "version"; });
     EXPECT_EQ(print_document(*written), print_document(expected)) << name;
   }
 }
@@ -146,8 +141,10 @@ TEST(GraphJson, WriterAddsCopies) {
 
 TEST(GraphJson, OwnOperatorsAreNoGraph) {
   Diagnostics diags;
-  auto g = graph::parse("graph \"g\" {\n  input %0 \"x\" f32[1]\n  %1 \"y\" f32[1] = relu(%0)\n"
-                        "  output %1\n}\n", "g.air", ops::definition_lookup(), diags);
+  auto g = graph::parse(
+      "graph \"g\" {\n  input %0 \"x\" f32[1]\n  %1 \"y\" f32[1] = relu(%0)\n"
+      "  output %1\n}\n",
+      "g.air", ops::definition_lookup(), diags);
   ASSERT_TRUE(g.ok());
   EXPECT_FALSE(write_graph_json(*g, nullptr, diags).ok());
   ASSERT_EQ(diags.error_count(), 1);

@@ -30,8 +30,7 @@ inline std::string real(int field, float value) {
 // A value of a type and shape; negative dimensions are open, and named "d<number>" below -1; kMinusOne is written as
 // -1.
 constexpr int64_t kMinusOne = INT64_MIN;
-inline std::string value_info(const std::string& name, const std::vector<int64_t>& shape,
-                              int type = 1) {
+inline std::string value_info(const std::string& name, const std::vector<int64_t>& shape, int type = 1) {
   std::string dims;
   for (int64_t d : shape)
     dims += bytes(1, d >= 0           ? number(1, d)
@@ -73,10 +72,8 @@ inline std::string int_attribute(const std::string& name, int64_t value) {
 inline std::string input(const std::string& info) { return bytes(11, info); }
 inline std::string output(const std::string& info) { return bytes(12, info); }
 inline std::string constant(const std::string& t) { return bytes(5, t); }
-inline std::vector<uint8_t> model(const std::string& graph, int opset = 17,
-                                  const std::string& more = "") {
-  std::string all =
-      number(1, 8) + bytes(7, graph) + bytes(8, bytes(1, "") + number(2, opset)) + more;
+inline std::vector<uint8_t> model(const std::string& graph, int opset = 17, const std::string& more = "") {
+  std::string all = number(1, 8) + bytes(7, graph) + bytes(8, bytes(1, "") + number(2, opset)) + more;
   return {all.begin(), all.end()};
 }
 

@@ -20,8 +20,7 @@ using namespace onnx_test;
 using ::testing::HasSubstr;
 using Options = frontends::OnnxOptions;
 
-std::string printed(const std::vector<uint8_t>& file, const Options& options = {},
-                    const std::string& name = "m.onnx") {
+std::string printed(const std::vector<uint8_t>& file, const Options& options = {}, const std::string& name = "m.onnx") {
   Diagnostics diags;
   auto graph = frontends::read_onnx(file, name, diags, options);
   EXPECT_EQ(graph.ok(), !diags.has_errors()) << diags.str();
@@ -31,8 +30,7 @@ std::string printed(const std::vector<uint8_t>& file, const Options& options = {
 }
 
 std::string relu_of(const std::vector<int64_t>& shape) {
-  return node("Relu", {"x"}, {"y"}) + input(value_info("x", shape)) +
-         output(value_info("y", shape));
+  return node("Relu", {"x"}, {"y"}) + input(value_info("x", shape)) + output(value_info("y", shape));
 }
 
 // x plus a constant of two elements.
@@ -49,16 +47,14 @@ TEST(OnnxReader, AModelIsKnownByItsContent) {
 }
 
 TEST(OnnxReader, OneOperator) {
-  EXPECT_EQ(
-      printed(model(relu_of({1, 3}))),
-      "graph \"m\" {\n  input %0 \"x\" f32[1x3]\n  %1 \"y\" f32[1x3] = relu(%0)\n  output %1\n}\n");
+  EXPECT_EQ(printed(model(relu_of({1, 3}))),
+            "graph \"m\" {\n  input %0 \"x\" f32[1x3]\n  %1 \"y\" f32[1x3] = relu(%0)\n  output %1\n}\n");
 }
 
 TEST(OnnxReader, TensorsOfEveryStorage) {
   std::string want = "[1.5, -2]";
   EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, raw_floats({1.5f, -2.0f})))), HasSubstr(want));
-  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, real(4, 1.5f) + real(4, -2.0f)))),
-              HasSubstr(want));
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, real(4, 1.5f) + real(4, -2.0f)))), HasSubstr(want));
   std::string packed = raw_floats({1.5f, -2.0f});
   packed[0] = static_cast<char>(4 << 3 | 2);
   EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, packed))), HasSubstr(want));
@@ -70,35 +66,30 @@ TEST(OnnxReader, DataOfTheWrongSize) {
   EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, real(4, 1.5f)))),
               HasSubstr("are not the 2 elements of its shape [onnx-invalid]"));
   EXPECT_THAT(printed(sum_with(tensor("c", {int64_t{1} << 40}, 1, ""))), HasSubstr("[onnx-limit]"));
-  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 14, ""))),
-              HasSubstr("a constant of COMPLEX64 [onnx-type]"));
+  EXPECT_THAT(printed(sum_with(tensor("c", {2}, 14, ""))), HasSubstr("a constant of COMPLEX64 [onnx-type]"));
 }
 
 // A cast of a constant to f32: what the file's bytes are read as.
 std::string cast_of(const std::string& c) {
-  return printed(model(node("Cast", {"c"}, {"z"}, int_attribute("to", 1)) +
-                       node("Add", {"x", "z"}, {"y"}) + constant(c) + input(value_info("x", {3})) +
-                       output(value_info("y", {3}))));
+  return printed(model(node("Cast", {"c"}, {"z"}, int_attribute("to", 1)) + node("Add", {"x", "z"}, {"y"}) +
+                       constant(c) + input(value_info("x", {3})) + output(value_info("y", {3}))));
 }
 
 TEST(OnnxReader, FloatsOfOtherFormats) {
   auto raw = [](std::vector<uint8_t> v) { return bytes(9, std::string(v.begin(), v.end())); };
-  EXPECT_THAT(cast_of(tensor("c", {3}, 10, raw({0, 0x3c, 1, 0, 0, 0xfc}))),
-              HasSubstr("[1, 5.9604645e-08, -inf]"));
-  EXPECT_THAT(cast_of(tensor("c", {3}, 16, raw({0x80, 0x3f, 0, 0xc0, 0, 0}))),
-              HasSubstr("[1, -2, 0]"));
+  EXPECT_THAT(cast_of(tensor("c", {3}, 10, raw({0, 0x3c, 1, 0, 0, 0xfc}))), HasSubstr("[1, 5.9604645e-08, -inf]"));
+  EXPECT_THAT(cast_of(tensor("c", {3}, 16, raw({0x80, 0x3f, 0, 0xc0, 0, 0}))), HasSubstr("[1, -2, 0]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 17, raw({0x38, 0xfe, 0}))), HasSubstr("[1, -448, 0]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 23, raw({0x72, 0x0c}))), HasSubstr("[1, 6, -2]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 22, raw({0x8f, 0x07}))), HasSubstr("[-1, -8, 7]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 21, raw({0x8f, 0x07}))), HasSubstr("[15, 8, 7]"));
-  EXPECT_THAT(cast_of(tensor("c", {3}, 22, raw({0x8f}))),
-              HasSubstr("its shape needs 2 [onnx-invalid]"));
+  EXPECT_THAT(cast_of(tensor("c", {3}, 22, raw({0x8f}))), HasSubstr("its shape needs 2 [onnx-invalid]"));
   EXPECT_THAT(cast_of(tensor("c", {3}, 11, raw(std::vector<uint8_t>(24)))), HasSubstr("[0, 0, 0]"));
 }
 
 TEST(OnnxReader, InputsOfOtherFormatsAreStoredAsTheyAre) {
-  std::string text = printed(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2}, 10)) +
-                                   output(value_info("y", {2}, 10))));
+  std::string text =
+      printed(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2}, 10)) + output(value_info("y", {2}, 10))));
   EXPECT_THAT(text, HasSubstr("input %0 \"x\" u16[2]"));
   EXPECT_THAT(text, HasSubstr("float_decode(%0)"));
   EXPECT_THAT(text, HasSubstr("float_round"));
@@ -107,30 +98,28 @@ TEST(OnnxReader, InputsOfOtherFormatsAreStoredAsTheyAre) {
 
 TEST(OnnxReader, Float64IsSaidToBeComputedAsFloat32) {
   Diagnostics diags;
-  ASSERT_TRUE(
-      frontends::read_onnx(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2}, 11)) +
-                                 output(value_info("y", {2}, 11))),
-                           "m.onnx", diags));
+  ASSERT_TRUE(frontends::read_onnx(
+      model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2}, 11)) + output(value_info("y", {2}, 11))), "m.onnx",
+      diags));
   EXPECT_THAT(diags.str(), HasSubstr("float64 is computed as float32 [onnx-float64]"));
 }
 
 // What carries these would overflow elsewhere.
 TEST(OnnxReader, ArithmeticOfFourBitsIsRefused) {
-  EXPECT_THAT(printed(model(node("Abs", {"x"}, {"y"}) + input(value_info("x", {2}, 22)) +
-                            output(value_info("y", {2}, 22)))),
-              HasSubstr("Abs of INT4 [onnx-type]"));
-  EXPECT_THAT(printed(model(node("Neg", {"x"}, {"y"}) + input(value_info("x", {2}, 13)) +
-                            output(value_info("y", {2}, 13)))),
-              HasSubstr("Neg of UINT64 [onnx-type]"));
+  EXPECT_THAT(
+      printed(model(node("Abs", {"x"}, {"y"}) + input(value_info("x", {2}, 22)) + output(value_info("y", {2}, 22)))),
+      HasSubstr("Abs of INT4 [onnx-type]"));
+  EXPECT_THAT(
+      printed(model(node("Neg", {"x"}, {"y"}) + input(value_info("x", {2}, 13)) + output(value_info("y", {2}, 13)))),
+      HasSubstr("Neg of UINT64 [onnx-type]"));
 }
 
 TEST(OnnxReader, WhatHasNoElementsIsKnown) {
-  std::string text = printed(model(node("ReduceMax", {"x"}, {"z"}, int_attribute("keepdims", 0)) +
-                                   node("Add", {"z", "w"}, {"y"}) + input(value_info("x", {0})) +
-                                   input(value_info("w", {})) + output(value_info("y", {}))));
+  std::string text =
+      printed(model(node("ReduceMax", {"x"}, {"z"}, int_attribute("keepdims", 0)) + node("Add", {"z", "w"}, {"y"}) +
+                    input(value_info("x", {0})) + input(value_info("w", {})) + output(value_info("y", {}))));
   EXPECT_THAT(text, HasSubstr("-inf"));
-  EXPECT_THAT(printed(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {0})) +
-                            output(value_info("y", {0})))),
+  EXPECT_THAT(printed(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {0})) + output(value_info("y", {0})))),
               HasSubstr("none of the outputs has elements [onnx-empty]"));
 }
 
@@ -138,8 +127,7 @@ TEST(OnnxReader, WhatHasNoElementsIsKnown) {
 class OnnxExternal : public ::testing::Test {
  protected:
   void SetUp() override {
-    folder_ =
-        std::filesystem::temp_directory_path() / ("onnx_external_" + std::to_string(getpid()));
+    folder_ = std::filesystem::temp_directory_path() / ("onnx_external_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder_ / "in");
     for (const char* name : {"in/data.bin", "outside.bin"}) {
       std::ofstream out(folder_ / name, std::ios::binary);
@@ -148,13 +136,11 @@ class OnnxExternal : public ::testing::Test {
     }
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
-  std::string read(const std::string& location, const std::string& offset = "4",
-                   const std::string& length = "8") {
+  std::string read(const std::string& location, const std::string& offset = "4", const std::string& length = "8") {
     auto entry = [](const std::string& key, const std::string& value) {
       return bytes(13, bytes(1, key) + bytes(2, value));
     };
-    std::string data = entry("location", location) + entry("offset", offset) +
-                       entry("length", length) + number(14, 1);
+    std::string data = entry("location", location) + entry("offset", offset) + entry("length", length) + number(14, 1);
     return printed(sum_with(tensor("c", {2}, 1, data)), {}, (folder_ / "in" / "m.onnx").string());
   }
   std::filesystem::path folder_;
@@ -162,16 +148,14 @@ class OnnxExternal : public ::testing::Test {
 
 TEST_F(OnnxExternal, IsReadBesideTheModel) {
   EXPECT_THAT(read("data.bin"), HasSubstr("[1.5, -2]"));
-  EXPECT_THAT(read("data.bin", "8"),
-              HasSubstr("beyond the end of 'data.bin', which has 12 bytes [onnx-external]"));
+  EXPECT_THAT(read("data.bin", "8"), HasSubstr("beyond the end of 'data.bin', which has 12 bytes [onnx-external]"));
   EXPECT_THAT(read("data.bin", "18446744073709551615"), HasSubstr("[onnx-external]"));
   EXPECT_THAT(read("data.bin", "-1"), HasSubstr("[onnx-invalid]"));
   EXPECT_THAT(read("none.bin"), HasSubstr("which is not there [onnx-external]"));
 }
 
 TEST_F(OnnxExternal, NeverLeavesItsFolder) {
-  EXPECT_THAT(read("../outside.bin"),
-              HasSubstr("outside of the model's directory [onnx-external]"));
+  EXPECT_THAT(read("../outside.bin"), HasSubstr("outside of the model's directory [onnx-external]"));
   EXPECT_THAT(read((folder_ / "outside.bin").string()), HasSubstr("[onnx-external]"));
   std::filesystem::create_symlink(folder_ / "outside.bin", folder_ / "in" / "link.bin");
   EXPECT_THAT(read("link.bin"), HasSubstr("a link out of the model's directory [onnx-external]"));
@@ -215,21 +199,18 @@ TEST(OnnxReader, OpenDimensionsHaveAProposalThatWorks) {
 }
 
 std::vector<uint8_t> sum_over_axes() {
-  return model(node("ReduceSum", {"x", "axes"}, {"y"}, int_attribute("keepdims", 0)) +
-                   input(value_info("x", {2, 3})) + input(value_info("axes", {1}, 7)) +
-                   output(value_info("y", {2})),
+  return model(node("ReduceSum", {"x", "axes"}, {"y"}, int_attribute("keepdims", 0)) + input(value_info("x", {2, 3})) +
+                   input(value_info("axes", {1}, 7)) + output(value_info("y", {2})),
                13);
 }
 
 TEST(OnnxReader, ValuesThatUsersGive) {
-  EXPECT_THAT(
-      printed(sum_over_axes()),
-      HasSubstr("its axes (input 1, 'axes') must be known while compiling [onnx-constant]"));
+  EXPECT_THAT(printed(sum_over_axes()),
+              HasSubstr("its axes (input 1, 'axes') must be known while compiling [onnx-constant]"));
   std::string text = printed(sum_over_axes(), {.values = {{"axes", "[1]"}}});
   EXPECT_THAT(text, HasSubstr("f32[2] = sum(%0) {axes = [1]}"));
   EXPECT_THAT(text, Not(HasSubstr("\"axes\"")));
-  EXPECT_THAT(printed(sum_over_axes(), {.values = {{"axes", "[1, 0]"}}}),
-              HasSubstr("[value-invalid]"));
+  EXPECT_THAT(printed(sum_over_axes(), {.values = {{"axes", "[1, 0]"}}}), HasSubstr("[value-invalid]"));
   EXPECT_THAT(printed(sum_over_axes(), {.values = {{"axes", "[-3]"}}}),
               HasSubstr("axis -3 is outside a tensor of rank 2"));
 }
@@ -244,8 +225,7 @@ TEST(OnnxReader, TextsOfValues) {
   EXPECT_EQ(shape("[1, 2]"), "2");
   EXPECT_EQ(shape("[[1.5], [2]]", DType::kF32), "2x1");
   EXPECT_EQ(shape("[]"), "0");
-  for (const char* bad :
-       {"", "[", "]", "[1,[2]]", "[[1],[2,3]]", "1.5", "x", "[1]2", "99999999999999999999"})
+  for (const char* bad : {"", "[", "]", "[1,[2]]", "[[1],[2,3]]", "1.5", "x", "[1]2", "99999999999999999999"})
     EXPECT_EQ(shape(bad), "none") << bad;
   EXPECT_EQ(shape("300", DType::kU8), "none");
   EXPECT_EQ(shape("true", DType::kBool), "scalar");
@@ -255,27 +235,24 @@ TEST(OnnxReader, ShapeArithmeticIsConstant) {
   // Reshape to [Shape(x)[0], -1].
   auto file =
       model(node("Shape", {"x"}, {"s"}) + node("Gather", {"s", "zero"}, {"n"}) +
-            node("Concat", {"n", "rest"}, {"to"}, int_attribute("axis", 0)) +
-            node("Reshape", {"x", "to"}, {"y"}) + constant(tensor("zero", {1}, 7, longs({0}))) +
-            constant(tensor("rest", {1}, 7, longs({-1}))) + input(value_info("x", {2, 3, 4})) +
-            output(value_info("y", {2, 12})));
+            node("Concat", {"n", "rest"}, {"to"}, int_attribute("axis", 0)) + node("Reshape", {"x", "to"}, {"y"}) +
+            constant(tensor("zero", {1}, 7, longs({0}))) + constant(tensor("rest", {1}, 7, longs({-1}))) +
+            input(value_info("x", {2, 3, 4})) + output(value_info("y", {2, 12})));
   EXPECT_EQ(printed(file),
             "graph \"m\" {\n  input %0 \"x\" f32[2x3x4]\n  %1 \"y\" f32[2x12] = reshape(%0) {shape "
             "= [2, 12]}\n  output %1\n}\n");
 }
 
 TEST(OnnxReader, ConstantsListedAsInputsAreConstants) {
-  auto file = model(
-      node("Add", {"x", "c"}, {"y"}) + constant(tensor("c", {2}, 1, raw_floats({1, 2}))) +
-      input(value_info("x", {2})) + input(value_info("c", {2})) + output(value_info("y", {2})));
+  auto file = model(node("Add", {"x", "c"}, {"y"}) + constant(tensor("c", {2}, 1, raw_floats({1, 2}))) +
+                    input(value_info("x", {2})) + input(value_info("c", {2})) + output(value_info("y", {2})));
   EXPECT_THAT(printed(file), HasSubstr("const %0 \"c\""));
   EXPECT_THAT(printed(file, {.values = {{"c", "[5, 6]"}}}), HasSubstr("[5, 6]"));
 }
 
 TEST(OnnxReader, DeclaredTypesAreChecked) {
   auto file = [](const std::vector<int64_t>& shape, int type) {
-    return model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2})) +
-                 output(value_info("y", shape, type)));
+    return model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {2})) + output(value_info("y", shape, type)));
   };
   Diagnostics diags;
   EXPECT_TRUE(frontends::read_onnx(file({3}, 1), "m.onnx", diags));
@@ -286,21 +263,18 @@ TEST(OnnxReader, DeclaredTypesAreChecked) {
 }
 
 TEST(OnnxReader, UnknownOperatorsAreToldAtOnce) {
-  auto file = model(node("Relu", {"x"}, {"a"}) + node("Fancy", {"a"}, {"b"}) +
-                    node("Neat", {"b"}, {"c"}, "", "my.own") + node("Add", {"b", "c"}, {"y"}) +
-                    input(value_info("x", {2})) + output(value_info("y", {2})));
-  EXPECT_THAT(printed(file),
-              HasSubstr("2 of the model's operators are not supported: Fancy (ai.onnx 17), "
-                        "Neat (my.own, not imported) [op-unsupported]"));
+  auto file =
+      model(node("Relu", {"x"}, {"a"}) + node("Fancy", {"a"}, {"b"}) + node("Neat", {"b"}, {"c"}, "", "my.own") +
+            node("Add", {"b", "c"}, {"y"}) + input(value_info("x", {2})) + output(value_info("y", {2})));
+  EXPECT_THAT(printed(file), HasSubstr("2 of the model's operators are not supported: Fancy (ai.onnx 17), "
+                                       "Neat (my.own, not imported) [op-unsupported]"));
 }
 
 TEST(OnnxReader, Versions) {
-  EXPECT_THAT(printed(model(relu_of({2}), 6)),
-              HasSubstr("operator set 6; aotc reads 7 and newer [onnx-version]"));
+  EXPECT_THAT(printed(model(relu_of({2}), 6)), HasSubstr("operator set 6; aotc reads 7 and newer [onnx-version]"));
   // Softmax made rows of everything from its axis on before 13.
   auto softmax = [](int version) {
-    return model(node("Softmax", {"x"}, {"y"}) + input(value_info("x", {2, 3, 4})) +
-                     output(value_info("y", {2, 3, 4})),
+    return model(node("Softmax", {"x"}, {"y"}) + input(value_info("x", {2, 3, 4})) + output(value_info("y", {2, 3, 4})),
                  version);
   };
   EXPECT_THAT(printed(softmax(11)), HasSubstr("f32[2x12] = softmax"));
@@ -315,8 +289,8 @@ TEST(OnnxReader, ActivationsOfARecurrentLayerAreAsManyAsItTakes) {
                       int_attribute("hidden_size", 1) + bytes(5, list) +
                           bytes(5, bytes(1, "direction") + bytes(4, "bidirectional") + number(20, 3))) +
                  constant(tensor("w", {2, 1, 1}, 1, raw_floats({0.5f, 0.25f}))) +
-                 constant(tensor("r", {2, 1, 1}, 1, raw_floats({0.5f, 0.25f}))) +
-                 input(value_info("x", {2, 1, 1})) + output(value_info("y", {2, 2, 1, 1})));
+                 constant(tensor("r", {2, 1, 1}, 1, raw_floats({0.5f, 0.25f}))) + input(value_info("x", {2, 1, 1})) +
+                 output(value_info("y", {2, 2, 1, 1})));
   };
   EXPECT_THAT(printed(layer({"Tanh", "Relu"})), HasSubstr("relu("));
   for (const std::vector<std::string>& names : {std::vector<std::string>{"Relu"}, {"Tanh", "Relu", "Relu"}})
@@ -325,14 +299,13 @@ TEST(OnnxReader, ActivationsOfARecurrentLayerAreAsManyAsItTakes) {
 
 TEST(OnnxReader, FunctionsOfTheModel) {
   std::string body = bytes(1, "Twice") + bytes(4, "a") + bytes(5, "b") +
-                     bytes(7, node("Add", {"a", "a"}, {"b"}).substr(2)) +
-                     bytes(9, bytes(1, "") + number(2, 17)) + bytes(10, "my.own");
-  std::string graph = node("Twice", {"x"}, {"y"}, "", "my.own") + input(value_info("x", {2})) +
-                      output(value_info("y", {2}));
+                     bytes(7, node("Add", {"a", "a"}, {"b"}).substr(2)) + bytes(9, bytes(1, "") + number(2, 17)) +
+                     bytes(10, "my.own");
+  std::string graph =
+      node("Twice", {"x"}, {"y"}, "", "my.own") + input(value_info("x", {2})) + output(value_info("y", {2}));
   EXPECT_THAT(printed(model(graph, 17, bytes(25, body))), HasSubstr("add(%0, %0)"));
   std::string loop = bytes(1, "Twice") + bytes(4, "a") + bytes(5, "b") +
-                     bytes(7, node("Twice", {"a"}, {"b"}, "", "my.own").substr(2)) +
-                     bytes(10, "my.own");
+                     bytes(7, node("Twice", {"a"}, {"b"}, "", "my.own").substr(2)) + bytes(10, "my.own");
   EXPECT_THAT(printed(model(graph, 17, bytes(25, loop))),
               HasSubstr("functions call each other too deep, or themselves [onnx-limit]"));
 }
@@ -408,7 +381,8 @@ TEST(OnnxReader, BranchesWhoseConditionIsComputed) {
   EXPECT_THAT(text, HasSubstr("tanh(%0)"));
   EXPECT_THAT(printed(branches("Relu", "Flatten")),
               HasSubstr("output 0 is FLOAT 2 of one branch and FLOAT 2x1 of the other [onnx-shape]"));
-  EXPECT_THAT(printed(branches("Relu", "Tanh", "z")), HasSubstr("its input 'z' is not defined before it [onnx-invalid]"));
+  EXPECT_THAT(printed(branches("Relu", "Tanh", "z")),
+              HasSubstr("its input 'z' is not defined before it [onnx-invalid]"));
   std::string unknown = printed(branches("Nothing", "Nowhere"));
   EXPECT_THAT(unknown, HasSubstr("2 of the model's operators are not supported: Nothing (ai.onnx"));
 }
@@ -417,9 +391,10 @@ TEST(OnnxReader, BranchesWhoseConditionIsComputed) {
 std::string doubling(const std::string& most, const std::string& next, bool rows, const std::string& behind = "") {
   std::string limit = constant(tensor("nine", {}, 1, raw_floats({9.0f})));
   std::string body = node("Add", {"s", "s"}, {"t"}) + node("Flatten", {"t"}, {"f"}) +
-                     node("ReduceSum", {"t"}, {"r"}, int_attribute("keepdims", 0)) + node("Less", {"r", "nine"}, {"go"}) + limit +
-                     input(value_info("i", {}, 7)) + input(value_info("c", {}, 9)) + input(value_info("s", {2})) +
-                     output(bytes(1, "go")) + output(bytes(1, next)) + (rows ? output(bytes(1, "r")) : "");
+                     node("ReduceSum", {"t"}, {"r"}, int_attribute("keepdims", 0)) +
+                     node("Less", {"r", "nine"}, {"go"}) + limit + input(value_info("i", {}, 7)) +
+                     input(value_info("c", {}, 9)) + input(value_info("s", {2})) + output(bytes(1, "go")) +
+                     output(bytes(1, next)) + (rows ? output(bytes(1, "r")) : "");
   std::vector<std::string> results = {"y"};
   if (rows) results.push_back("z");
   return node("Loop", {most, "", "x"}, results, bytes(5, bytes(1, "body") + bytes(6, body) + number(20, 5))) + behind +
@@ -437,8 +412,9 @@ TEST(OnnxReader, ConditionsThatAreComputed) {
 }
 
 TEST(OnnxReader, WhatHasNoBoundIsRefused) {
-  const std::string why = "every turn adds to its output 1, and how many turns it makes at most must be known while "
-                          "compiling [onnx-constant]";
+  const std::string why =
+      "every turn adds to its output 1, and how many turns it makes at most must be known while "
+      "compiling [onnx-constant]";
   EXPECT_THAT(printed(model(doubling("", "t", true) + output(bytes(1, "z")))), HasSubstr(why));
   std::string given = doubling("n", "t", true) + input(value_info("n", {}, 7)) + output(bytes(1, "z"));
   EXPECT_THAT(printed(model(given)), HasSubstr(why));
@@ -446,8 +422,9 @@ TEST(OnnxReader, WhatHasNoBoundIsRefused) {
 }
 
 TEST(OnnxReader, ShapesStayFromTurnToTurn) {
-  EXPECT_THAT(printed(model(doubling("five", "f", false))),
-              HasSubstr("value 0 that goes from turn to turn is FLOAT 2 at first and FLOAT 2x1 after a turn [onnx-shape]"));
+  EXPECT_THAT(
+      printed(model(doubling("five", "f", false))),
+      HasSubstr("value 0 that goes from turn to turn is FLOAT 2 at first and FLOAT 2x1 after a turn [onnx-shape]"));
 }
 
 TEST(OnnxReader, WhatReadsAllRowsIsRefused) {
@@ -455,13 +432,15 @@ TEST(OnnxReader, WhatReadsAllRowsIsRefused) {
     return printed(model(doubling("five", "t", true, behind) + output(bytes(1, "w"))));
   };
   EXPECT_THAT(with(node("Neg", {"z"}, {"w"})), HasSubstr("\"w_count\""));
-  EXPECT_THAT(with(node("ReduceSum", {"z"}, {"w"})),
-              HasSubstr("it reads 'z', which has as many elements as the data says when the model runs [op-unsupported]"));
+  EXPECT_THAT(
+      with(node("ReduceSum", {"z"}, {"w"})),
+      HasSubstr("it reads 'z', which has as many elements as the data says when the model runs [op-unsupported]"));
   EXPECT_THAT(with(node("Shape", {"z"}, {"w"})), HasSubstr("it reads 'z', which"));
   std::string inner = node("Identity", {"z"}, {"v"}) + output(bytes(1, "v"));
   auto branch = [&](const char* name) { return bytes(5, bytes(1, name) + bytes(6, inner) + number(20, 5)); };
-  EXPECT_THAT(printed(model(doubling("five", "t", true, node("If", {"b"}, {"w"}, branch("then_branch") + branch("else_branch"))) +
-                              input(value_info("b", {}, 9)) + output(bytes(1, "w")))),
+  EXPECT_THAT(printed(model(
+                  doubling("five", "t", true, node("If", {"b"}, {"w"}, branch("then_branch") + branch("else_branch"))) +
+                  input(value_info("b", {}, 9)) + output(bytes(1, "w")))),
               HasSubstr("it reads 'z', which"));
 }
 
@@ -469,7 +448,7 @@ TEST(OnnxReader, CountsDoNotLeaveBranches) {
   std::string inner = node("NonZero", {"x"}, {"v"}) + output(bytes(1, "v"));
   auto branch = [&](const char* name) { return bytes(5, bytes(1, name) + bytes(6, inner) + number(20, 5)); };
   EXPECT_THAT(printed(model(node("If", {"b"}, {"y"}, branch("then_branch") + branch("else_branch")) +
-                              input(value_info("x", {2})) + input(value_info("b", {}, 9)) + output(bytes(1, "y")))),
+                            input(value_info("x", {2})) + input(value_info("b", {}, 9)) + output(bytes(1, "y")))),
               HasSubstr("it reads 'v', which has as many elements as the data says"));
 }
 
@@ -504,8 +483,7 @@ TEST(OnnxReader, Damage) {
   auto file = model(relu_of({2}));
   file.resize(file.size() - 1);
   EXPECT_THAT(printed(file), HasSubstr("[onnx-invalid]"));
-  EXPECT_THAT(printed(model(node("Relu", {"z"}, {"y"}) + input(value_info("x", {2})) +
-                            output(value_info("y", {2})))),
+  EXPECT_THAT(printed(model(node("Relu", {"z"}, {"y"}) + input(value_info("x", {2})) + output(value_info("y", {2})))),
               HasSubstr("its input 'z' is not defined before it [onnx-invalid]"));
   EXPECT_THAT(printed(model(relu_of({2}) + node("Relu", {"x"}, {"y"}))),
               HasSubstr("'y' is defined twice [onnx-invalid]"));
@@ -515,8 +493,7 @@ TEST(OnnxReader, Damage) {
 
 TEST(OnnxReader, GraphsInGraphsEnd) {
   std::string inner = node("Relu", {"x"}, {"y"});
-  for (int i = 0; i < 40; ++i)
-    inner = node("If", {"c"}, {"y"}, bytes(5, bytes(1, "then_branch") + bytes(6, inner)));
+  for (int i = 0; i < 40; ++i) inner = node("If", {"c"}, {"y"}, bytes(5, bytes(1, "then_branch") + bytes(6, inner)));
   EXPECT_THAT(printed(model(inner)), HasSubstr("too deep messages to be a model [onnx-limit]"));
 }
 

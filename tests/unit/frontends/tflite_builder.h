@@ -29,7 +29,7 @@ struct TestTensor {
   bool sparse = false;
   bool custom_quantization = false;
   int32_t block_size = 0, block_scales = -1, block_zeros = -1;  // blockwise: tensors
-  int32_t buffer = -1;  // overrides the buffer made for `data`
+  int32_t buffer = -1;                                          // overrides the buffer made for `data`
 };
 
 struct TestOp {
@@ -60,7 +60,7 @@ struct TestModel {
   std::vector<int32_t> outputs;
   std::vector<TestSignature> signatures = {};
   uint32_t version = 3;
-  int extra_subgraphs = 0;  // empty ones behind the others
+  int extra_subgraphs = 0;                // empty ones behind the others
   std::vector<TestModel> subgraphs = {};  // behind the first: their tensors, operators, inputs and outputs
 
   std::vector<uint8_t> bytes() const;
@@ -85,16 +85,14 @@ inline Offset<schema::Tensor> add_tensor(FlatBufferBuilder& fbb, const TestTenso
       details = schema::CreateCustomQuantization(fbb).Union();
     } else if (t.block_size > 0) {
       type = schema::QuantizationDetails_BlockwiseQuantization;
-      details =
-          schema::CreateBlockwiseQuantization(fbb, t.block_scales, t.block_zeros, t.block_size).Union();
+      details = schema::CreateBlockwiseQuantization(fbb, t.block_scales, t.block_zeros, t.block_size).Union();
     }
     quantization = schema::CreateQuantizationParametersDirect(fbb, nullptr, nullptr, &t.scale, &t.zero_point, type,
                                                               details, t.axis);
   }
   Offset<schema::SparsityParameters> sparsity;
   if (t.sparse) sparsity = schema::CreateSparsityParameters(fbb);
-  return schema::CreateTensorDirect(fbb, &t.shape, t.type, buffer, t.name.c_str(), quantization,
-                                    t.variable, sparsity,
+  return schema::CreateTensorDirect(fbb, &t.shape, t.type, buffer, t.name.c_str(), quantization, t.variable, sparsity,
                                     t.signature.empty() ? nullptr : &t.signature);
 }
 
@@ -119,8 +117,8 @@ inline Offset<schema::SignatureDef> add_signature(FlatBufferBuilder& fbb, const 
 
 inline Offset<schema::OperatorCode> add_code(FlatBufferBuilder& fbb, const TestCode& code) {
   int8_t deprecated = static_cast<int8_t>(code.builtin < 127 ? code.builtin : 127);
-  return schema::CreateOperatorCodeDirect(
-      fbb, deprecated, code.custom.empty() ? nullptr : code.custom.c_str(), 1, code.builtin);
+  return schema::CreateOperatorCodeDirect(fbb, deprecated, code.custom.empty() ? nullptr : code.custom.c_str(), 1,
+                                          code.builtin);
 }
 
 inline Offset<schema::SubGraph> add_subgraph(FlatBufferBuilder& fbb, const TestModel& m, const char* name,
@@ -146,8 +144,8 @@ inline std::vector<uint8_t> TestModel::bytes() const {
   for (const TestSignature& s : signatures) {
     signature_list.push_back(builder::add_signature(fbb, s));
   }
-  fbb.Finish(schema::CreateModelDirect(fbb, version, &code_list, &all, "made by a test",
-                                       &buffers, nullptr, nullptr, &signature_list),
+  fbb.Finish(schema::CreateModelDirect(fbb, version, &code_list, &all, "made by a test", &buffers, nullptr, nullptr,
+                                       &signature_list),
              schema::ModelIdentifier());
   return {fbb.GetBufferPointer(), fbb.GetBufferPointer() + fbb.GetSize()};
 }

@@ -17,10 +17,7 @@ constexpr int kAdd = 0, kDequantize = 6;
 TestModel widened() {
   TestModel m;
   m.tensors = {{.name = "in", .shape = {1, 2}},
-               {.name = "half",
-                .shape = {2},
-                .type = schema::TensorType_FLOAT16,
-                .data = {0x00, 0x3C, 0x01, 0x80}},
+               {.name = "half", .shape = {2}, .type = schema::TensorType_FLOAT16, .data = {0x00, 0x3C, 0x01, 0x80}},
                {.name = "weights", .shape = {2}},
                {.name = "out", .shape = {1, 2}}};
   m.codes = {{kDequantize}, {kAdd}};
@@ -76,11 +73,10 @@ TEST(TfliteFloat16, WhatAnotherOperatorReadsIsRefused) {
 TEST(TfliteFloat16, AResultOfAnotherShapeIsRefused) {
   TestModel m = widened();
   m.tensors[2].shape = {1, 2};
-  EXPECT_EQ(said(m),
-            kWarning +
-                "m.tflite: op 0 DEQUANTIZE 'weights': error: it makes f32 of 1x2 from FLOAT16 of 2 "
-                "[tflite-invalid]\n"
-                "  help: the file is damaged; export the model again\n");
+  EXPECT_EQ(said(m), kWarning +
+                         "m.tflite: op 0 DEQUANTIZE 'weights': error: it makes f32 of 1x2 from FLOAT16 of 2 "
+                         "[tflite-invalid]\n"
+                         "  help: the file is damaged; export the model again\n");
 }
 
 TEST(TfliteFloat16, DataOfAnotherSizeIsRefused) {

@@ -18,22 +18,14 @@ constexpr int kInt4FullyConnected = 9, kInt4Abs = 101;
 // Three units of three inputs: nine weights, and a half of a byte that nothing uses.
 TestModel int4_model() {
   TestModel m;
-  m.tensors = {{.name = "in",
-                .shape = {1, 3},
-                .type = schema::TensorType_INT8,
-                .scale = {0.5f},
-                .zero_point = {0}},
+  m.tensors = {{.name = "in", .shape = {1, 3}, .type = schema::TensorType_INT8, .scale = {0.5f}, .zero_point = {0}},
                {.name = "weights",
                 .shape = {3, 3},
                 .type = schema::TensorType_INT4,
                 .data = {0x81, 0xF7, 0x20, 0x93, 0xF8},
                 .scale = {0.25f},
                 .zero_point = {0}},
-               {.name = "out",
-                .shape = {1, 3},
-                .type = schema::TensorType_INT8,
-                .scale = {0.5f},
-                .zero_point = {0}}};
+               {.name = "out", .shape = {1, 3}, .type = schema::TensorType_INT8, .scale = {0.5f}, .zero_point = {0}}};
   m.codes = {{kInt4FullyConnected}, {kInt4Abs}};
   m.ops = {{.code = 0, .in = {0, 1}, .out = {2}}};
   m.inputs = {0};
@@ -53,46 +45,38 @@ TEST(TfliteInt4, WeightsTakeAByteEachInTheGraph) {
   ASSERT_TRUE(graph.ok()) << diags.str();
   const graph::Tensor& weights = (*graph)[graph->ops[0].operands[1]];
   EXPECT_EQ(weights.type.dtype, DType::kI4);
-  EXPECT_EQ(weights.constant->to_vector<int8_t>(),
-            (std::vector<int8_t>{1, -8, 7, -1, 0, 2, 3, -7, -8}));
+  EXPECT_EQ(weights.constant->to_vector<int8_t>(), (std::vector<int8_t>{1, -8, 7, -1, 0, 2, 3, -7, -8}));
 }
 
 TEST(TfliteInt4, OfAnotherLengthIsRefused) {
   TestModel m = int4_model();
   m.tensors[1].data.resize(4);
-  EXPECT_NE(
-      int4_said(m).find("m.tflite: tensor 'weights': error: 4 bytes of data for shape 3x3 of INT4, "
-                        "which takes 5 [tflite-invalid]"),
-      std::string::npos)
+  EXPECT_NE(int4_said(m).find("m.tflite: tensor 'weights': error: 4 bytes of data for shape 3x3 of INT4, "
+                              "which takes 5 [tflite-invalid]"),
+            std::string::npos)
       << int4_said(m);
 }
 
 TEST(TfliteInt4, ActivationsAreRefused) {
   TestModel m = int4_model();
   m.tensors[0].type = schema::TensorType_INT4;
-  EXPECT_NE(
-      int4_said(m).find(
-          "m.tflite: tensor 'in': error: a tensor of INT4 has no constant data [tflite-dtype]\n"
-          "  help: aotc takes int4 as weights only: convert the model with int8 activations\n"),
-      std::string::npos)
+  EXPECT_NE(int4_said(m).find("m.tflite: tensor 'in': error: a tensor of INT4 has no constant data [tflite-dtype]\n"
+                              "  help: aotc takes int4 as weights only: convert the model with int8 activations\n"),
+            std::string::npos)
       << int4_said(m);
 }
 
 TEST(TfliteInt4, AZeroPointIsRefused) {
   TestModel m = int4_model();
   m.tensors[1].zero_point = {1};
-  EXPECT_NE(int4_said(m).find("int4 weights have zero point 1, expected 0 [op-quantization]"),
-            std::string::npos)
+  EXPECT_NE(int4_said(m).find("int4 weights have zero point 1, expected 0 [op-quantization]"), std::string::npos)
       << int4_said(m);
 }
 
 TEST(TfliteInt4, OtherOperatorsRefuseIt) {
   TestModel m = int4_model();
-  m.tensors.push_back({.name = "magnitude",
-                       .shape = {3, 3},
-                       .type = schema::TensorType_INT8,
-                       .scale = {0.25f},
-                       .zero_point = {0}});
+  m.tensors.push_back(
+      {.name = "magnitude", .shape = {3, 3}, .type = schema::TensorType_INT8, .scale = {0.25f}, .zero_point = {0}});
   m.ops.push_back({.code = 1, .in = {1}, .out = {3}});
   m.outputs = {2, 3};
   EXPECT_NE(int4_said(m).find("is i4; supported: "), std::string::npos) << int4_said(m);
@@ -152,8 +136,7 @@ TEST(TfliteInt4, ScalesOfBlocksThatDoNotFitAreRefused) {
 TEST(TfliteInt4, CustomScalesAreRefused) {
   TestModel m = int4_model();
   m.tensors[1].custom_quantization = true;
-  EXPECT_NE(int4_said(m).find("only affine quantisation, per tensor or per channel, is supported"),
-            std::string::npos)
+  EXPECT_NE(int4_said(m).find("only affine quantisation, per tensor or per channel, is supported"), std::string::npos)
       << int4_said(m);
 }
 

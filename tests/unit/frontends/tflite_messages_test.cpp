@@ -120,10 +120,8 @@ TEST(TfliteMessages, TheSameReasonIsToldOnce) {
 
 TEST(TfliteMessages, Float16) {
   TestModel m = chain(schema::TensorType_FLOAT32, 2);
-  m.tensors.push_back({.name = "w",
-                       .shape = {4},
-                       .type = schema::TensorType_FLOAT16,
-                       .data = std::vector<uint8_t>(8, 0)});
+  m.tensors.push_back(
+      {.name = "w", .shape = {4}, .type = schema::TensorType_FLOAT16, .data = std::vector<uint8_t>(8, 0)});
   m.ops[1].in = {1, 3};
   EXPECT_EQ(said(m),
             "m.tflite: tensor 'w': error: element type FLOAT16 is not supported [tflite-dtype]\n"

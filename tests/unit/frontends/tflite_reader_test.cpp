@@ -43,9 +43,7 @@ class SameShape : public ops::Operator {
  public:
   explicit SameShape(std::string name) : name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<BetaAttrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<BetaAttrs>(); }
   std::string_view summary() const override { return "for tests"; }
   std::vector<ops::TypeSupport> types() const override { return {}; }
   Status verify(const ops::OpView&, Diagnostics&) const override { return success(); }
@@ -104,21 +102,19 @@ TestModel small_model() {
       {.name = "out", .shape = {1, 4}},
   };
   m.codes = {{kAdd}, {kSoftmax}};
-  m.ops = {{.code = 0, .in = {0, 1}, .out = {2}},
-           {.code = 1,
-            .in = {2},
-            .out = {3},
-            .options_type = schema::BuiltinOptions_SoftmaxOptions,
-            .options = [](testing::FlatBufferBuilder& fbb) {
-              return schema::CreateSoftmaxOptions(fbb, 1.5f).Union();
-            }}};
+  m.ops = {
+      {.code = 0, .in = {0, 1}, .out = {2}},
+      {.code = 1,
+       .in = {2},
+       .out = {3},
+       .options_type = schema::BuiltinOptions_SoftmaxOptions,
+       .options = [](testing::FlatBufferBuilder& fbb) { return schema::CreateSoftmaxOptions(fbb, 1.5f).Union(); }}};
   m.inputs = {0};
   m.outputs = {3};
   return m;
 }
 
-Result<graph::Graph> read(std::vector<uint8_t> bytes, Diagnostics& diags,
-                          const std::string& signature = "") {
+Result<graph::Graph> read(std::vector<uint8_t> bytes, Diagnostics& diags, const std::string& signature = "") {
   ReadOptions options;
   options.signature = signature;
   options.operators = &test_operators();
@@ -486,8 +482,7 @@ TEST_P(TfliteReaderBadQuantization, GivesTheMessage) {
   m.tensors[0].axis = GetParam().axis;
   std::string text = errors_of(m);
   EXPECT_EQ(text.substr(0, text.find('\n')),
-            "models/m.tflite: tensor 'in': error: " + std::string(GetParam().message) +
-                " [tflite-quantization]");
+            "models/m.tflite: tensor 'in': error: " + std::string(GetParam().message) + " [tflite-quantization]");
 }
 
 const BadQuantization kBadQuantizations[] = {

@@ -27,14 +27,12 @@ std::vector<uint8_t> raw_bytes(const std::vector<T>& values) {
 
 testing::TestTensor ints(const char* name, std::vector<int32_t> values, bool scalar = false) {
   return {.name = name,
-          .shape = scalar ? std::vector<int32_t>{}
-                          : std::vector<int32_t>{static_cast<int32_t>(values.size())},
+          .shape = scalar ? std::vector<int32_t>{} : std::vector<int32_t>{static_cast<int32_t>(values.size())},
           .type = schema::TensorType_INT32,
           .data = raw_bytes(values)};
 }
 
-testing::TestTensor computed(const char* name, std::vector<int32_t> shape,
-                             std::vector<int32_t> signature = {},
+testing::TestTensor computed(const char* name, std::vector<int32_t> shape, std::vector<int32_t> signature = {},
                              schema::TensorType type = schema::TensorType_FLOAT32) {
   return {.name = name, .shape = std::move(shape), .type = type, .signature = std::move(signature)};
 }
@@ -52,39 +50,34 @@ TestModel flatten(std::vector<int32_t> shape, std::vector<int32_t> signature) {
                computed("flat", {1, 1}, {-1, -1}),
                computed("out", {1, 1}, {-1, -1})};
   m.codes = {{kShape}, {kStridedSlice}, {kPack}, {kReshape}, {kAdd}};
-  m.ops = {{.code = 0,
-            .in = {0},
-            .out = {1},
-            .options_type = schema::BuiltinOptions_ShapeOptions,
-            .options =
-                [](testing::FlatBufferBuilder& b) {
-                  return schema::CreateShapeOptions(b, schema::TensorType_INT32).Union();
-                }},
-           {.code = 1,
-            .in = {1, 2, 3, 3},
-            .out = {4},
-            .options_type = schema::BuiltinOptions_StridedSliceOptions,
-            .options =
-                [](testing::FlatBufferBuilder& b) {
-                  return schema::CreateStridedSliceOptions(b, 0, 0, 0, 0, 1).Union();
-                }},
-           {.code = 2,
-            .in = {4, 5},
-            .out = {6},
-            .options_type = schema::BuiltinOptions_PackOptions,
-            .options =
-                [](testing::FlatBufferBuilder& b) {
-                  return schema::CreatePackOptions(b, 2, 0).Union();
-                }},
-           {.code = 3, .in = {0, 6}, .out = {7}},
-           {.code = 4, .in = {7, 7}, .out = {8}}};
+  m.ops = {
+      {.code = 0,
+       .in = {0},
+       .out = {1},
+       .options_type = schema::BuiltinOptions_ShapeOptions,
+       .options =
+           [](testing::FlatBufferBuilder& b) {
+             return schema::CreateShapeOptions(b, schema::TensorType_INT32).Union();
+           }},
+      {.code = 1,
+       .in = {1, 2, 3, 3},
+       .out = {4},
+       .options_type = schema::BuiltinOptions_StridedSliceOptions,
+       .options =
+           [](testing::FlatBufferBuilder& b) { return schema::CreateStridedSliceOptions(b, 0, 0, 0, 0, 1).Union(); }},
+      {.code = 2,
+       .in = {4, 5},
+       .out = {6},
+       .options_type = schema::BuiltinOptions_PackOptions,
+       .options = [](testing::FlatBufferBuilder& b) { return schema::CreatePackOptions(b, 2, 0).Union(); }},
+      {.code = 3, .in = {0, 6}, .out = {7}},
+      {.code = 4, .in = {7, 7}, .out = {8}}};
   m.inputs = {0};
   m.outputs = {8};
   return m;
 }
 
-Result<graph::Graph> read(const TestModel& model, Diagnostics& diags,
-                          std::map<std::string, graph::Shape> shapes = {}) {
+Result<graph::Graph> read(const TestModel& model, Diagnostics& diags, std::map<std::string, graph::Shape> shapes = {}) {
   frontends::ReadOptions options;
   options.shapes = std::move(shapes);
   return frontends::read_tflite(model.bytes(), "m.tflite", diags, options);
@@ -172,8 +165,7 @@ TEST(TfliteShapes, ConstantsAreComputedWhateverTheyAreFor) {
   auto g = read(counting(false), diags);
   ASSERT_TRUE(g.ok()) << diags.str();
   EXPECT_EQ(operators_of(*g), (Names{"add"}));
-  EXPECT_EQ((*g)[g->ops[0].operands[1]].constant->to_vector<float>(),
-            (std::vector<float>{0, 1, 2, 3}));
+  EXPECT_EQ((*g)[g->ops[0].operands[1]].constant->to_vector<float>(), (std::vector<float>{0, 1, 2, 3}));
 }
 
 TEST(TfliteShapes, WhatIsComputedOnConstantsOnlyIsRefusedOnOthers) {
@@ -252,18 +244,13 @@ TEST(TfliteShapes, ConstantsWithoutEndAreRefused) {
   }
   Diagnostics diags;
   EXPECT_FALSE(read(m, diags).ok());
-  EXPECT_NE(diags.str().find("the model computes too much from constants [tflite-limit]"),
-            std::string::npos)
+  EXPECT_NE(diags.str().find("the model computes too much from constants [tflite-limit]"), std::string::npos)
       << diags.str();
 }
 
 TEST(TfliteShapes, ABiasQuantisedAlongAnotherDimensionIsPutRight) {
   TestModel m;
-  m.tensors = {{.name = "in",
-                .shape = {1, 2},
-                .type = schema::TensorType_INT8,
-                .scale = {0.5f},
-                .zero_point = {0}},
+  m.tensors = {{.name = "in", .shape = {1, 2}, .type = schema::TensorType_INT8, .scale = {0.5f}, .zero_point = {0}},
                {.name = "w",
                 .shape = {2, 2},
                 .type = schema::TensorType_INT8,
@@ -278,11 +265,7 @@ TEST(TfliteShapes, ABiasQuantisedAlongAnotherDimensionIsPutRight) {
                 .scale = {0.25f, 0.125f},
                 .zero_point = {0, 0},
                 .axis = 3},
-               {.name = "out",
-                .shape = {1, 2},
-                .type = schema::TensorType_INT8,
-                .scale = {1.0f},
-                .zero_point = {0}},
+               {.name = "out", .shape = {1, 2}, .type = schema::TensorType_INT8, .scale = {1.0f}, .zero_point = {0}},
                {.name = "bias2",
                 .shape = {2},
                 .type = schema::TensorType_INT32,
@@ -290,11 +273,7 @@ TEST(TfliteShapes, ABiasQuantisedAlongAnotherDimensionIsPutRight) {
                 .scale = {0.5f, 0.25f},
                 .zero_point = {0, 0},
                 .axis = 1},
-               {.name = "out2",
-                .shape = {1, 2},
-                .type = schema::TensorType_INT8,
-                .scale = {1.0f},
-                .zero_point = {0}}};
+               {.name = "out2", .shape = {1, 2}, .type = schema::TensorType_INT8, .scale = {1.0f}, .zero_point = {0}}};
   m.codes = {{9}};
   m.ops = {{.code = 0, .in = {0, 1, 2}, .out = {3}}, {.code = 0, .in = {3, 1, 4}, .out = {5}}};
   m.inputs = {0};

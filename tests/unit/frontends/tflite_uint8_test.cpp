@@ -26,9 +26,10 @@ TestModel row_of(const std::vector<int>& builtins) {
     m.tensors.push_back(bytes("t" + std::to_string(i)));
     m.codes.push_back({builtins[i]});
     const int from = static_cast<int>(i);
-    m.ops.push_back({.code = static_cast<uint32_t>(i),
-                     .in = builtins[i] == kAdd || builtins[i] == kMaximum ? std::vector<int>{from, from} : std::vector<int>{from},
-                     .out = {from + 1}});
+    m.ops.push_back(
+        {.code = static_cast<uint32_t>(i),
+         .in = builtins[i] == kAdd || builtins[i] == kMaximum ? std::vector<int>{from, from} : std::vector<int>{from},
+         .out = {from + 1}});
   }
   m.inputs = {0};
   m.outputs = {static_cast<int>(builtins.size())};

@@ -26,30 +26,27 @@ TestTensor value(const char* name, std::vector<int32_t> shape = {1, 4}) {
 }
 
 TestOp handle_op(int32_t result) {
-  return {.code = kVarHandle,
-          .out = {result},
-          .options_type = schema::BuiltinOptions_VarHandleOptions,
-          .options = [](FlatBufferBuilder& fbb) {
-            return schema::CreateVarHandleOptionsDirect(fbb, "", "state").Union();
-          }};
+  return {
+      .code = kVarHandle,
+      .out = {result},
+      .options_type = schema::BuiltinOptions_VarHandleOptions,
+      .options = [](FlatBufferBuilder& fbb) { return schema::CreateVarHandleOptionsDirect(fbb, "", "state").Union(); }};
 }
 
 TestOp call_once(int32_t subgraph) {
-  return {.code = kCallOnce,
-          .options_type = schema::BuiltinOptions_CallOnceOptions,
-          .options = [subgraph](FlatBufferBuilder& fbb) {
-            return schema::CreateCallOnceOptions(fbb, subgraph).Union();
-          }};
+  return {
+      .code = kCallOnce,
+      .options_type = schema::BuiltinOptions_CallOnceOptions,
+      .options = [subgraph](FlatBufferBuilder& fbb) { return schema::CreateCallOnceOptions(fbb, subgraph).Union(); }};
 }
 
 TestOp if_op(std::vector<int32_t> in, std::vector<int32_t> out, int32_t then_index, int32_t else_index) {
-  return {.code = kIf,
-          .in = std::move(in),
-          .out = std::move(out),
-          .options_type = schema::BuiltinOptions_IfOptions,
-          .options = [=](FlatBufferBuilder& fbb) {
-            return schema::CreateIfOptions(fbb, then_index, else_index).Union();
-          }};
+  return {
+      .code = kIf,
+      .in = std::move(in),
+      .out = std::move(out),
+      .options_type = schema::BuiltinOptions_IfOptions,
+      .options = [=](FlatBufferBuilder& fbb) { return schema::CreateIfOptions(fbb, then_index, else_index).Union(); }};
 }
 
 // Gives the variable zeros of a shape.
@@ -67,8 +64,11 @@ TestModel accumulator() {
   TestModel m;
   m.tensors = {value("in"), kHandle, value("before"), value("out")};
   m.codes = {{0}, {118}, {119}, {129}, {142}, {143}, {144}};
-  m.ops = {call_once(1), handle_op(1), {.code = kRead, .in = {1}, .out = {2}},
-           {.code = kAdd, .in = {0, 2}, .out = {3}}, {.code = kAssign, .in = {1, 3}}};
+  m.ops = {call_once(1),
+           handle_op(1),
+           {.code = kRead, .in = {1}, .out = {2}},
+           {.code = kAdd, .in = {0, 2}, .out = {3}},
+           {.code = kAssign, .in = {1, 3}}};
   m.inputs = {0};
   m.outputs = {3};
   m.subgraphs = {first_value({1, 4}, 4)};
@@ -95,8 +95,7 @@ TEST(TfliteVariables, FirstValueAfterItIsRead) {
   TestModel m = accumulator();
   m.subgraphs.push_back(first_value({2, 3}, 6));
   m.ops.push_back(call_once(2));
-  EXPECT_TRUE(has(said(m), "operator gives variable 'state' its first value after it is read or assigned"))
-      << said(m);
+  EXPECT_TRUE(has(said(m), "operator gives variable 'state' its first value after it is read or assigned")) << said(m);
 }
 
 TEST(TfliteVariables, ReadOfNoneOrTwo) {
@@ -130,8 +129,7 @@ TEST(TfliteVariables, HandleOutOfALoop) {
                  .in = {0, 1, 2},
                  .out = {3, 4, 5},
                  .options_type = schema::BuiltinOptions_WhileOptions,
-                 .options =
-                     [](FlatBufferBuilder& fbb) { return schema::CreateWhileOptions(fbb, 4, 5).Union(); }},
+                 .options = [](FlatBufferBuilder& fbb) { return schema::CreateWhileOptions(fbb, 4, 5).Union(); }},
                 {.code = kAssign, .in = {3, 5}}};
   branch.outputs = {5};
   plain.ops = {{.code = kAdd, .in = {2, 2}, .out = {5}}};
@@ -201,9 +199,7 @@ TestModel recurrent() {
             .out = {5},
             .options_type = schema::BuiltinOptions_UnidirectionalSequenceLSTMOptions,
             .options = [](FlatBufferBuilder& fbb) {
-              return schema::CreateUnidirectionalSequenceLSTMOptions(
-                         fbb, schema::ActivationFunctionType_TANH)
-                  .Union();
+              return schema::CreateUnidirectionalSequenceLSTMOptions(fbb, schema::ActivationFunctionType_TANH).Union();
             }}};
   m.inputs = {0};
   m.outputs = {5};

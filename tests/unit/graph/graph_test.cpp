@@ -93,8 +93,7 @@ TEST(VerifyStructure, ReportsSecondDefinitions) {
             "");
   Graph graph = parse_ok(kDiamond);
   graph.ops[1].results = graph.ops[0].results;
-  EXPECT_NE(verify_errors(graph).find("result 0 (tensor %3 'a') is defined a second time"),
-            std::string::npos);
+  EXPECT_NE(verify_errors(graph).find("result 0 (tensor %3 'a') is defined a second time"), std::string::npos);
 }
 
 TEST(VerifyStructure, ReportsOutputsWithoutDefinition) {
@@ -105,8 +104,7 @@ TEST(VerifyStructure, ReportsOutputsWithoutDefinition) {
 TEST(VerifyStructure, ReportsMissingDefinition) {
   Graph graph;
   graph.ops.emplace_back();
-  EXPECT_EQ(verify_errors(graph),
-            "<input>: error: operator has no definition or no attributes [ir-invalid]\n");
+  EXPECT_EQ(verify_errors(graph), "<input>: error: operator has no definition or no attributes [ir-invalid]\n");
 }
 
 struct BadTensor {

@@ -45,9 +45,7 @@ class TestDefinition : public OpDefinition {
  public:
   explicit TestDefinition(std::string name) : name_(std::move(name)) {}
   std::string_view name() const override { return name_; }
-  std::shared_ptr<AttributesBase> default_attributes() const override {
-    return std::make_shared<Attrs>();
-  }
+  std::shared_ptr<AttributesBase> default_attributes() const override { return std::make_shared<Attrs>(); }
 
  private:
   std::string name_;

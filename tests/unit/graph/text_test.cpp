@@ -181,12 +181,9 @@ TEST(GraphText, ErrorsAreLocated) {
       {"graph \"g\" {} x",
        "t.air:1:14: error: expected the end of the text after '}', found 'x' "
        "[ir-parse]\n"},
-      {"graph \"g\" { input %0 \"a\" f33[1] }",
-       "t.air:1:26: error: 'f33' is not an element type [ir-parse]\n"},
-      {"graph \"g\" { input %0 \"a\" f32[1x] }",
-       "t.air:1:30: error: '1x' is not a shape such as 1x8 [ir-parse]\n"},
-      {"graph \"g\" { input %0 \"a\" f32[1",
-       "t.air:1:30: error: expected ']' after the shape [ir-parse]\n"},
+      {"graph \"g\" { input %0 \"a\" f33[1] }", "t.air:1:26: error: 'f33' is not an element type [ir-parse]\n"},
+      {"graph \"g\" { input %0 \"a\" f32[1x] }", "t.air:1:30: error: '1x' is not a shape such as 1x8 [ir-parse]\n"},
+      {"graph \"g\" { input %0 \"a\" f32[1", "t.air:1:30: error: expected ']' after the shape [ir-parse]\n"},
       {"graph \"g\" {\n tensor %0 \"a\" f32[1]\n tensor %0 \"a\" f32[1] }",
        "t.air:3:9: error: tensor %0 is declared twice [ir-parse]\n"},
       {"graph \"g\" { output %x }",
@@ -197,8 +194,7 @@ TEST(GraphText, ErrorsAreLocated) {
       {"graph \"g\" { const %0 \"a\" i8[1] = hex { 0 } }",
        "t.air:1:40: error: expected pairs of hexadecimal digits as the constant's bytes "
        "[ir-parse]\n"},
-      {"graph \"g\" { plain(,) }",
-       "t.air:1:19: error: expected a tensor such as '%3', found ',' [ir-parse]\n"},
+      {"graph \"g\" { plain(,) }", "t.air:1:19: error: expected a tensor such as '%3', found ',' [ir-parse]\n"},
       {"graph \"g\" { frob() }",
        "t.air:1:13: error: unknown operator 'frob' [ir-parse]\n"
        "  help: 'aotc ops' lists the operators\n"},
@@ -221,18 +217,10 @@ TEST(GraphText, SurvivesAnyMutation) {
     for (unsigned edits = 1 + random() % 4; edits > 0; --edits) {
       size_t at = random() % text.size();
       switch (random() % 4) {
-        case 0:
-          text.resize(at + 1);
-          break;
-        case 1:
-          text[at] = static_cast<char>(random());
-          break;
-        case 2:
-          text.erase(at, random() % 8);
-          break;
-        default:
-          text.insert(at, base, random() % base.size(), random() % 12);
-          break;
+        case 0: text.resize(at + 1); break;
+        case 1: text[at] = static_cast<char>(random()); break;
+        case 2: text.erase(at, random() % 8); break;
+        default: text.insert(at, base, random() % base.size(), random() % 12); break;
       }
       if (text.empty()) text = "g";
     }

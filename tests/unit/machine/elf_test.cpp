@@ -58,9 +58,7 @@ std::vector<uint8_t> small_program() {
   return b;
 }
 
-Result<Elf> read(std::vector<uint8_t> bytes, Diagnostics& diags) {
-  return Elf::read(std::move(bytes), "a.elf", diags);
-}
+Result<Elf> read(std::vector<uint8_t> bytes, Diagnostics& diags) { return Elf::read(std::move(bytes), "a.elf", diags); }
 
 // All that the commands do with a program, with instructions that its code does not have as well.
 void look_at(const Elf& elf) {

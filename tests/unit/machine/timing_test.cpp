@@ -12,35 +12,28 @@ namespace aotc::machine {
 namespace {
 
 // Every line once, with branches taken where they are.
-double cycles_of_lines(const char* cpu, Isa isa,
-                       const std::vector<std::pair<const char*, const char*>>& lines,
+double cycles_of_lines(const char* cpu, Isa isa, const std::vector<std::pair<const char*, const char*>>& lines,
                        bool taken = false) {
   std::vector<Instruction> all;
   for (const auto& [name, operands] : lines)
     all.push_back(parse_instruction(isa, static_cast<uint32_t>(4 * all.size()), 4, name, operands));
   double out = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    const InstructionCost cost =
-        cost_of(*target::timing_of(cpu), isa, all[i], i > 0 ? &all[i - 1] : nullptr,
-                i + 1 < all.size() ? &all[i + 1] : nullptr);
+    const InstructionCost cost = cost_of(*target::timing_of(cpu), isa, all[i], i > 0 ? &all[i - 1] : nullptr,
+                                         i + 1 < all.size() ? &all[i + 1] : nullptr);
     out += cost.cycles + (taken ? cost.taken : 0);
   }
   return out;
 }
 
 TEST(Timing, LoadsThatFollowEachOther) {
-  EXPECT_EQ(
-      cycles_of_lines("cortex-m4", Isa::kThumb,
-                      {{"ldr", "r0, [r1]"}, {"ldr.w", "r2, [r3, #4]"}, {"ldrb", "r4, [r5], #1"}}),
-      4);
+  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb,
+                            {{"ldr", "r0, [r1]"}, {"ldr.w", "r2, [r3, #4]"}, {"ldrb", "r4, [r5], #1"}}),
+            4);
   // The second one's address is what the first loads.
-  EXPECT_EQ(
-      cycles_of_lines("cortex-m4", Isa::kThumb, {{"ldr", "r1, [r1]"}, {"ldr", "r2, [r1, #4]"}}), 4);
-  EXPECT_EQ(
-      cycles_of_lines("cortex-m4", Isa::kThumb, {{"ldr", "r1, [r0]"}, {"ldr", "r2, [r10, #4]"}}),
-      3);
-  EXPECT_EQ(cycles_of_lines("cortex-m0", Isa::kThumb,
-                            {{"ldr", "r0, [r1]"}, {"ldr", "r2, [r3]"}, {"str", "r2, [r3]"}}),
+  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb, {{"ldr", "r1, [r1]"}, {"ldr", "r2, [r1, #4]"}}), 4);
+  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb, {{"ldr", "r1, [r0]"}, {"ldr", "r2, [r10, #4]"}}), 3);
+  EXPECT_EQ(cycles_of_lines("cortex-m0", Isa::kThumb, {{"ldr", "r0, [r1]"}, {"ldr", "r2, [r3]"}, {"str", "r2, [r3]"}}),
             6);
 }
 
@@ -48,24 +41,17 @@ TEST(Timing, ManyRegisters) {
   EXPECT_EQ(registers_in("{r0, r4-r6, pc}"), 5);
   EXPECT_EQ(registers_in("{s16-s31}"), 16);
   EXPECT_EQ(registers_in(""), 0);
-  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb,
-                            {{"ldmia.w", "r0!, {r3, r4, r5}"}, {"push", "{r4-r7, lr}"}}),
+  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb, {{"ldmia.w", "r0!, {r3, r4, r5}"}, {"push", "{r4-r7, lr}"}}),
             4 + 6);
-  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb,
-                            {{"ldrd", "r0, r1, [r2], #8"}, {"strd", "r0, r1, [r2]"}}),
-            6);
+  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb, {{"ldrd", "r0, r1, [r2], #8"}, {"strd", "r0, r1, [r2]"}}), 6);
 }
 
 TEST(Timing, Products) {
-  const std::vector<std::pair<const char*, const char*>> sum = {{"mla", "r0, r1, r2, r3"},
-                                                                {"smull", "r0, r1, r2, r3"}};
+  const std::vector<std::pair<const char*, const char*>> sum = {{"mla", "r0, r1, r2, r3"}, {"smull", "r0, r1, r2, r3"}};
   EXPECT_EQ(cycles_of_lines("cortex-m3", Isa::kThumb, sum), 2 + 4);
   EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb, sum), 2);
-  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb,
-                            {{"smlad", "r0, r1, r2, r0"}, {"smmlar", "r0, r1, r2, r3"}}),
-            2);
-  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb,
-                            {{"vfma.f32", "s0, s1, s2"}, {"vadd.f32", "s3, s0, s4"}}),
+  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb, {{"smlad", "r0, r1, r2, r0"}, {"smmlar", "r0, r1, r2, r3"}}), 2);
+  EXPECT_EQ(cycles_of_lines("cortex-m4", Isa::kThumb, {{"vfma.f32", "s0, s1, s2"}, {"vadd.f32", "s3, s0, s4"}}),
             3 + 1 + 1);
 }
 
@@ -83,17 +69,14 @@ TEST(Timing, Branches) {
 }
 
 TEST(Timing, VectorsOfDifferentUnitsOverlap) {
-  EXPECT_EQ(cycles_of_lines("cortex-m55", Isa::kThumb,
-                            {{"vldrb.u8", "q0, [r0], #16"}, {"vmladava.s8", "r2, q0, q1"}}),
+  EXPECT_EQ(cycles_of_lines("cortex-m55", Isa::kThumb, {{"vldrb.u8", "q0, [r0], #16"}, {"vmladava.s8", "r2, q0, q1"}}),
             1 + 2);
-  EXPECT_EQ(cycles_of_lines("cortex-m55", Isa::kThumb,
-                            {{"vadd.i32", "q0, q0, q1"}, {"vshl.i32", "q0, q0, #2"}}),
-            4);
+  EXPECT_EQ(cycles_of_lines("cortex-m55", Isa::kThumb, {{"vadd.i32", "q0, q0, q1"}, {"vshl.i32", "q0, q0, #2"}}), 4);
 }
 
 TEST(Timing, EveryBoardsCore) {
-  for (const char* cpu : {"cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7",
-                          "cortex-m33", "cortex-m55", "rv32imac"}) {
+  for (const char* cpu :
+       {"cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "rv32imac"}) {
     ASSERT_NE(target::timing_of(cpu), nullptr) << cpu;
     EXPECT_NE(std::string(target::timing_of(cpu)->source), "") << cpu;
   }
@@ -102,14 +85,12 @@ TEST(Timing, EveryBoardsCore) {
 }
 
 TEST(Counts, AreReadOnlyWhole) {
-  const auto counts =
-      parse_counts("self\n100 2 1\ncall 200\n200 a 0\n202 a a\nself\n102 1 0\nend\n");
+  const auto counts = parse_counts("self\n100 2 1\ncall 200\n200 a 0\n202 a a\nself\n102 1 0\nend\n");
   ASSERT_TRUE(counts.has_value());
   ASSERT_EQ(counts->size(), 3u);
   EXPECT_EQ((*counts)[1].callee, 0x200u);
   EXPECT_EQ((*counts)[1].counts.at(0x202).taken, 10u);
-  for (const char* text :
-       {"", "100 2 1\n", "100 2\nend\n", "call x\nend\n", "100000000 1 1\nend\n", "zz\nend\n"})
+  for (const char* text : {"", "100 2 1\n", "100 2\nend\n", "call x\nend\n", "100000000 1 1\nend\n", "zz\nend\n"})
     EXPECT_FALSE(parse_counts(text).has_value()) << text;
 }
 

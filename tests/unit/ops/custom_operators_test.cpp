@@ -56,19 +56,26 @@ std::string buffer_text(const std::string& row, const std::string& rows, const s
 TEST(CircularBuffer, Refusals) {
   const std::string row = "i8[1x1x2x3] quant(1, 0)", rows = "i8[1x4x2x3] quant(1, 0)";
   EXPECT_EQ(check_text(buffer_text(row, rows, "cycles = 1")).said, "");
-  EXPECT_THAT(check_text(buffer_text("i8[1x2x2x3] quant(1, 0)", rows, "cycles = 1")).said, HasSubstr("a row is [1, 1, x, y]"));
-  EXPECT_THAT(check_text(buffer_text("i8[1x1x3x2] quant(1, 0)", rows, "cycles = 1")).said, HasSubstr("a row is [1, 1, x, y]"));
-  EXPECT_THAT(check_text(buffer_text("i8[1x1x2x3] quant(2, 0)", rows, "cycles = 1")).said, HasSubstr("op-quantization"));
+  EXPECT_THAT(check_text(buffer_text("i8[1x2x2x3] quant(1, 0)", rows, "cycles = 1")).said,
+              HasSubstr("a row is [1, 1, x, y]"));
+  EXPECT_THAT(check_text(buffer_text("i8[1x1x3x2] quant(1, 0)", rows, "cycles = 1")).said,
+              HasSubstr("a row is [1, 1, x, y]"));
+  EXPECT_THAT(check_text(buffer_text("i8[1x1x2x3] quant(2, 0)", rows, "cycles = 1")).said,
+              HasSubstr("op-quantization"));
   EXPECT_THAT(check_text(buffer_text(row, rows, "cycles = 0")).said, HasSubstr("0 cycles"));
   EXPECT_THAT(check_text(buffer_text(row, rows, "cycles = 1, every = 2")).said, HasSubstr("op-operands"));
   EXPECT_THAT(check_text(buffer_text("i16[1x1x2x3] quant(1, 0)", "i16[1x4x2x3] quant(1, 0)", "cycles = 1")).said,
               HasSubstr("op-type"));
 }
 
-std::string boxes_text(const std::string& anchor, const std::string& attributes, const std::string& scores = "f32[1x1x2]") {
-  return "input %0 \"boxes\" f32[1x1x4]\ninput %1 \"scores\" " + scores + "\nconst %2 \"anchors\" f32[1x4] = [" + anchor +
-         "]\n%3 \"b\" f32[1x2x4], %4 \"c\" f32[1x2], %5 \"s\" f32[1x2], %6 \"n\" f32[1] = detection_postprocess(%0, %1, %2) "
-         "{max_detections = 2, num_classes = 2" + attributes + "}\noutput %6\n";
+std::string boxes_text(const std::string& anchor, const std::string& attributes,
+                       const std::string& scores = "f32[1x1x2]") {
+  return "input %0 \"boxes\" f32[1x1x4]\ninput %1 \"scores\" " + scores + "\nconst %2 \"anchors\" f32[1x4] = [" +
+         anchor +
+         "]\n%3 \"b\" f32[1x2x4], %4 \"c\" f32[1x2], %5 \"s\" f32[1x2], %6 \"n\" f32[1] = detection_postprocess(%0, "
+         "%1, %2) "
+         "{max_detections = 2, num_classes = 2" +
+         attributes + "}\noutput %6\n";
 }
 
 float count_of(const std::string& anchor) {

@@ -102,7 +102,8 @@ TEST(PackedConstants, AnyBytes) {
       how[1] = how[4] = 1;
     }
     const DType dtype = turn % 2 == 0 ? DType::kI8 : DType::kI16;
-    auto type = packed_type(dtype, {2, 1 + turn % 5}, turn % 3 == 0 ? std::vector<int64_t>{0, 0} : std::vector<int64_t>{0}, 0);
+    auto type =
+        packed_type(dtype, {2, 1 + turn % 5}, turn % 3 == 0 ? std::vector<int64_t>{0, 0} : std::vector<int64_t>{0}, 0);
     std::vector<uint8_t> out(static_cast<size_t>(type.bytes()));
     (void)decode_packed({data, how, &type}, out);
   }

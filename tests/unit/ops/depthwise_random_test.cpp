@@ -32,13 +32,9 @@ class Trial {
     attrs->pad_bottom = pad(kh);
     if (!tall) attrs->pad_left = pad(kw), attrs->pad_right = pad(kw);
     attrs->activation = pick(0, 1) == 0 ? Activation::kNone : Activation::kRelu;
-    int64_t h = large ? pick(40, 70) : pick(1, 14), w = tall    ? 1
-                                                        : large ? pick(30, 50)
-                                                                : pick(1, 12);
-    int64_t out_h =
-        window_output(h, kh, attrs->stride_h, attrs->dilation_h, attrs->pad_top, attrs->pad_bottom);
-    int64_t out_w =
-        window_output(w, kw, attrs->stride_w, attrs->dilation_w, attrs->pad_left, attrs->pad_right);
+    int64_t h = large ? pick(40, 70) : pick(1, 14), w = tall ? 1 : large ? pick(30, 50) : pick(1, 12);
+    int64_t out_h = window_output(h, kh, attrs->stride_h, attrs->dilation_h, attrs->pad_top, attrs->pad_bottom);
+    int64_t out_w = window_output(w, kw, attrs->stride_w, attrs->dilation_w, attrs->pad_left, attrs->pad_right);
     if (out_h < 1 || out_w < 1) return;
     int64_t batch = pick(0, 4) == 0 ? 2 : 1, all = channels * multiplier;
     op_.definition = operators().find("depthwise_conv_2d");
@@ -47,8 +43,8 @@ class Trial {
     add_constant<int8_t>({1, kh, kw, all}, DType::kI8, {{0.02f}, {0}, 0}, 127);
     add_constant<int32_t>({all}, DType::kI32, {{0.001f}, {0}, 0}, 3000);
     bool relu = attrs->activation == Activation::kRelu;
-    op_.results = {graph_.add_tensor(tensor({batch, out_h, out_w, all}, DType::kI8,
-                                            {{0.09f}, {relu ? -128 : pick(-20, 20)}, 0}))};
+    op_.results = {
+        graph_.add_tensor(tensor({batch, out_h, out_w, all}, DType::kI8, {{0.09f}, {relu ? -128 : pick(-20, 20)}, 0}))};
     Diagnostics diags;
     valid_ = op_.definition && operators().find("depthwise_conv_2d")->verify(view(), diags);
   }
@@ -57,11 +53,9 @@ class Trial {
   OpView view() const { return {graph_, op_}; }
   std::string name() const {
     const auto& a = op_.attrs<DepthwiseConv2DAttrs>();
-    return fmt::format("{} by {} to {}, strides {} {}, pads {} {} {} {}",
-                       graph::to_string(view().operand(0).shape),
-                       graph::to_string(view().operand(1).shape),
-                       graph::to_string(view().result().shape), a.stride_h, a.stride_w, a.pad_top,
-                       a.pad_bottom, a.pad_left, a.pad_right);
+    return fmt::format("{} by {} to {}, strides {} {}, pads {} {} {} {}", graph::to_string(view().operand(0).shape),
+                       graph::to_string(view().operand(1).shape), graph::to_string(view().result().shape), a.stride_h,
+                       a.stride_w, a.pad_top, a.pad_bottom, a.pad_left, a.pad_right);
   }
 
   std::vector<uint8_t> random_input() {
@@ -88,8 +82,7 @@ class Trial {
       const tir::Buffer& b = *lowered.function->params[i];
       bytes.emplace_back(static_cast<size_t>(b.elements * size_of(b.dtype)));
       if (arg.kind == ArgKind::kOperand) bytes.back() = in;
-      if (arg.kind == ArgKind::kConstant)
-        bytes.back() = lowered.constants[static_cast<size_t>(arg.index)].bytes;
+      if (arg.kind == ArgKind::kConstant) bytes.back() = lowered.constants[static_cast<size_t>(arg.index)].bytes;
       if (arg.kind == ArgKind::kResult) result = i;
     }
     for (auto& b : bytes) memory.push_back({b.data(), static_cast<int64_t>(b.size())});
@@ -100,9 +93,7 @@ class Trial {
   }
 
  private:
-  int64_t pick(int64_t least, int64_t most) {
-    return std::uniform_int_distribution<int64_t>(least, most)(rng_);
-  }
+  int64_t pick(int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(rng_); }
   int32_t pad(int64_t kernel) { return static_cast<int32_t>(pick(0, kernel - 1)); }
 
   static graph::Tensor tensor(graph::Shape shape, DType dtype, graph::Quantization q) {
@@ -167,8 +158,7 @@ TEST(DepthwiseRandom, LoweringsGiveTheReferenceAndSafeOrders) {
       }
     }
   }
-  for (const char* algorithm : {"neighbours", "columns", "pairs"})
-    EXPECT_GT(algorithms[algorithm], 20) << algorithm;
+  for (const char* algorithm : {"neighbours", "columns", "pairs"}) EXPECT_GT(algorithms[algorithm], 20) << algorithm;
   EXPECT_GT(banded, 20);
   EXPECT_GT(in_place, 100);
 }

@@ -36,24 +36,23 @@ TEST(Dimension, Values) {
 }
 
 TEST(Dimension, Problems) {
-  for (const auto& [expression, problem] :
-       {std::pair{"", "it ends too early"},
-        {"1 +", "it ends too early"},
-        {"x", "'x' is an operand: name a dimension, x[0]"},
-        {"x[3]", "'x' has 3 dimensions, there is no x[3]"},
-        {"x[-4]", "'x' has 3 dimensions, there is no x[-4]"},
-        {"y[0]", "there is no operand 'y'"},
-        {"height", "there is no attribute 'height' that is a whole number"},
-        {"(1", "a ')' is missing"},
-        {"x[1", "a ']' is missing"},
-        {"1 2", "'2' is not expected at column 3"},
-        {"1 % 2", "'%' is not expected at column 3"},
-        {"3a", "'3a' is no number"},
-        {"1 / (1 - 1)", "it divides by zero"},
-        {"least / -1", "it is too large"},
-        {"-least", "it is too large"},
-        {"99999999999999999999", "it is too large"},
-        {"9999999999 * 9999999999", "it is too large"}})
+  for (const auto& [expression, problem] : {std::pair{"", "it ends too early"},
+                                            {"1 +", "it ends too early"},
+                                            {"x", "'x' is an operand: name a dimension, x[0]"},
+                                            {"x[3]", "'x' has 3 dimensions, there is no x[3]"},
+                                            {"x[-4]", "'x' has 3 dimensions, there is no x[-4]"},
+                                            {"y[0]", "there is no operand 'y'"},
+                                            {"height", "there is no attribute 'height' that is a whole number"},
+                                            {"(1", "a ')' is missing"},
+                                            {"x[1", "a ']' is missing"},
+                                            {"1 2", "'2' is not expected at column 3"},
+                                            {"1 % 2", "'%' is not expected at column 3"},
+                                            {"3a", "'3a' is no number"},
+                                            {"1 / (1 - 1)", "it divides by zero"},
+                                            {"least / -1", "it is too large"},
+                                            {"-least", "it is too large"},
+                                            {"99999999999999999999", "it is too large"},
+                                            {"9999999999 * 9999999999", "it is too large"}})
     EXPECT_EQ(value_or_problem(expression), problem) << expression;
   EXPECT_EQ(value_or_problem(std::string(1000, '(')), "it is nested too deeply");
   EXPECT_EQ(value_or_problem(std::string(1000, '-') + "1"), "it is nested too deeply");

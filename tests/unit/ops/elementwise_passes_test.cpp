@@ -47,8 +47,7 @@ std::vector<std::string> after_passes(const std::string& text) {
     for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
     // Small positive and negative floats: any high byte of 0x3f, 0x40, 0xbf or 0xc0.
     if (type.dtype == DType::kF32)
-      for (size_t i = 3; i < bytes.size(); i += 4)
-        bytes[i] = "\x3f\x40\xbf\xc0"[random() % 4] & 0xff;
+      for (size_t i = 3; i < bytes.size(); i += 4) bytes[i] = "\x3f\x40\xbf\xc0"[random() % 4] & 0xff;
     inputs.push_back(std::move(bytes));
   }
   EXPECT_EQ(outputs_of(*before, inputs), outputs_of(graph, inputs));

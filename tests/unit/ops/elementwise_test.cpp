@@ -28,8 +28,7 @@ using ::testing::HasSubstr;
 struct OneOp {
   graph::Graph graph;
 
-  OneOp(std::string_view name, const std::vector<graph::TensorType>& operands,
-        const graph::TensorType& result) {
+  OneOp(std::string_view name, const std::vector<graph::TensorType>& operands, const graph::TensorType& result) {
     graph::Op op;
     op.definition = operators().find(name);
     op.attributes = op.definition->default_attributes();
@@ -62,15 +61,14 @@ constexpr const char* kUnary[] = {"relu",     "relu6", "relu_n1_to_1", "quantize
                                   "logistic", "tanh",  "leaky_relu",   "hard_swish", "cast",
                                   "neg",      "abs",   "logical_not",  "floor",      "round",
                                   "exp",      "log",   "sqrt",         "square",     "relu_0_to_1"};
-constexpr const char* kBinary[] = {"add",  "sub",     "mul",         "maximum",           "minimum",
-                                   "less", "equal",   "logical_and", "squared_difference", "prelu",
-                                   "pow",  "select_v2"};
+constexpr const char* kBinary[] = {
+    "add",   "sub", "mul",      "maximum", "minimum", "less", "equal", "logical_and", "squared_difference",
+    "prelu", "pow", "select_v2"};
 
 TEST(Elementwise, SurvivesMissingAndSurplusOperands) {
   for (const char* name : kUnary) {
     EXPECT_THAT(OneOp(name, {}, f32({1})).refusal(), HasSubstr("[op-operands]")) << name;
-    EXPECT_THAT(OneOp(name, {f32({1}), f32({1})}, f32({1})).refusal(), HasSubstr("[op-operands]"))
-        << name;
+    EXPECT_THAT(OneOp(name, {f32({1}), f32({1})}, f32({1})).refusal(), HasSubstr("[op-operands]")) << name;
     OneOp absent(name, {f32({1})}, f32({1}));
     absent.graph.ops[0].operands[0] = graph::TensorId{};
     EXPECT_THAT(absent.refusal(), HasSubstr("[op-operands]")) << name;
@@ -81,8 +79,8 @@ TEST(Elementwise, SurvivesMissingAndSurplusOperands) {
 
 TEST(Elementwise, RefusesIntegersWithoutQuantisation) {
   graph::TensorType bare{DType::kI8, {4}, {}};
-  for (const char* name : {"relu", "relu6", "logistic", "tanh", "leaky_relu", "hard_swish", "abs",
-                           "exp", "log", "relu_0_to_1"})
+  for (const char* name :
+       {"relu", "relu6", "logistic", "tanh", "leaky_relu", "hard_swish", "abs", "exp", "log", "relu_0_to_1"})
     EXPECT_THAT(OneOp(name, {bare}, bare).refusal(), HasSubstr("[op-quantization]")) << name;
   for (const char* name : {"add", "sub", "mul", "squared_difference", "prelu"})
     EXPECT_THAT(OneOp(name, {bare, bare}, bare).refusal(), HasSubstr("[op-quantization]")) << name;
@@ -97,8 +95,7 @@ TEST(Elementwise, RefusesScalesTheReferenceOverflowsOn) {
   EXPECT_THAT(OneOp("mul", {huge, huge}, one).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("add", {huge, one}, tiny).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("sub", {one, one}, tiny).refusal(), HasSubstr("[op-quantization]"));
-  EXPECT_THAT(OneOp("squared_difference", {one, one}, tiny).refusal(),
-              HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("squared_difference", {one, one}, tiny).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("abs", {huge}, tiny).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("prelu", {huge, one}, tiny).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("hard_swish", {huge}, tiny).refusal(), HasSubstr("[op-quantization]"));
@@ -111,15 +108,12 @@ TEST(Elementwise, RowsRefuseWhatTheirExpressionIsNotFor) {
   EXPECT_THAT(OneOp("less", {half, one}, truth).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("less", {half, half}, half).refusal(), HasSubstr("[op-type]"));
   EXPECT_THAT(OneOp("less", {truth, truth}, truth).refusal(), HasSubstr("[op-type]"));
-  EXPECT_THAT(OneOp("neg", {i8({4}, 1.0f, 3)}, i8({4}, 1.0f, 3)).refusal(),
-              HasSubstr("[op-quantization]"));
+  EXPECT_THAT(OneOp("neg", {i8({4}, 1.0f, 3)}, i8({4}, 1.0f, 3)).refusal(), HasSubstr("[op-quantization]"));
   EXPECT_THAT(OneOp("select", {half, half, half}, half).refusal(), HasSubstr("[op-type]"));
   EXPECT_THAT(OneOp("select", {truth, half, one}, half).refusal(), HasSubstr("[op-quantization]"));
-  EXPECT_THAT(OneOp("select", {truth, f32({2, 4}), f32({2, 4})}, f32({2, 4})).refusal(),
-              HasSubstr("[op-shape]"));
+  EXPECT_THAT(OneOp("select", {truth, f32({2, 4}), f32({2, 4})}, f32({2, 4})).refusal(), HasSubstr("[op-shape]"));
   EXPECT_EQ(OneOp("select_v2", {truth, f32({2, 4}), f32({2, 1})}, f32({2, 4})).refusal(), "");
-  EXPECT_THAT(OneOp("prelu", {f32({4}), f32({2, 4})}, f32({2, 4})).refusal(),
-              HasSubstr("[op-shape]"));
+  EXPECT_THAT(OneOp("prelu", {f32({4}), f32({2, 4})}, f32({2, 4})).refusal(), HasSubstr("[op-shape]"));
 }
 
 // The operator on the operands' bytes by the interpreter: the status and the result.
@@ -130,8 +124,7 @@ bool runs(std::string_view name, std::vector<T> a, std::vector<T> b, const graph
   EXPECT_EQ(op.refusal(), "");
   Lowered lowered = op.definition().lower(op.view(), {});
   auto bytes = [](std::vector<T>& v) {
-    return tir::Memory{reinterpret_cast<uint8_t*>(v.data()),
-                       static_cast<int64_t>(v.size() * sizeof(T))};
+    return tir::Memory{reinterpret_cast<uint8_t*>(v.data()), static_cast<int64_t>(v.size() * sizeof(T))};
   };
   out->resize(a.size());
   Diagnostics diags;
@@ -182,8 +175,7 @@ TEST(Elementwise, RefusesPerChannelAxisOutsideTheShape) {
 TEST(Elementwise, EmptyTensorsLowerToNothing) {
   EXPECT_EQ(OneOp("add", {f32({0, 3}), f32({3})}, f32({0, 3})).refusal(), "");
   for (const char* name : {"dequantize", "logistic"}) {
-    OneOp op(name, {i8({2, 0}, 1.0f, 0)},
-             std::string_view(name) == "dequantize" ? f32({2, 0}) : i8({2, 0}, 1.0f, 0));
+    OneOp op(name, {i8({2, 0}, 1.0f, 0)}, std::string_view(name) == "dequantize" ? f32({2, 0}) : i8({2, 0}, 1.0f, 0));
     ASSERT_EQ(op.refusal(), "") << name;
     Diagnostics diags;
     Lowered lowered = op.definition().lower(op.view(), {});
@@ -201,8 +193,7 @@ TEST(Broadcasting, HugeDimensionsInferWithoutAllocating) {
 }
 
 TEST(Broadcasting, RefusesShapesThatDoNotFit) {
-  EXPECT_THAT(OneOp("mul", {f32({2, 3}), f32({2, 4})}, f32({2, 4})).refusal(),
-              HasSubstr("[op-shape]"));
+  EXPECT_THAT(OneOp("mul", {f32({2, 3}), f32({2, 4})}, f32({2, 4})).refusal(), HasSubstr("[op-shape]"));
   EXPECT_THAT(OneOp("mul", {f32({0}), f32({2})}, f32({2})).refusal(), HasSubstr("[op-shape]"));
 }
 

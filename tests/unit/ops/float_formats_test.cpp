@@ -36,8 +36,8 @@ constexpr Codes kCodes[] = {
 
 // One run of the operator on all elements.
 template <typename To, typename From>
-std::vector<To> converted(const char* name, const std::vector<From>& from, DType in, DType out,
-                          FloatFormat format, bool saturate = false) {
+std::vector<To> converted(const char* name, const std::vector<From>& from, DType in, DType out, FloatFormat format,
+                          bool saturate = false) {
   graph::Graph graph;
   auto add = [&](DType type) {
     graph::Tensor t;
@@ -64,12 +64,10 @@ std::vector<To> converted(const char* name, const std::vector<From>& from, DType
 
 template <typename T>
 std::vector<uint32_t> encoded(const std::vector<float>& x, FloatFormat format, bool saturate) {
-  std::vector<T> codes =
-      converted<T>("float_encode", x, DType::kF32, storage_of(format), format, saturate);
+  std::vector<T> codes = converted<T>("float_encode", x, DType::kF32, storage_of(format), format, saturate);
   return {codes.begin(), codes.end()};
 }
-std::vector<uint32_t> encode(const std::vector<float>& x, FloatFormat format,
-                             bool saturate = false) {
+std::vector<uint32_t> encode(const std::vector<float>& x, FloatFormat format, bool saturate = false) {
   return storage_of(format) == DType::kU16 ? encoded<uint16_t>(x, format, saturate)
                                            : encoded<uint8_t>(x, format, saturate);
 }
@@ -78,15 +76,13 @@ template <typename T>
 void check_codes(const Codes& c) {
   std::vector<T> all;
   for (int64_t i = 0; i < c.count; ++i) all.push_back(static_cast<T>(i));
-  std::vector<float> values =
-      converted<float>("float_decode", all, storage_of(c.format), DType::kF32, c.format);
+  std::vector<float> values = converted<float>("float_decode", all, storage_of(c.format), DType::kF32, c.format);
   std::vector<uint32_t> back = encode(values, c.format);
   int wrong = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     float want = decode_float(c.format, i);
     bool nan = std::isnan(want);
-    bool same = nan ? std::isnan(values[i])
-                    : std::bit_cast<uint32_t>(values[i]) == std::bit_cast<uint32_t>(want);
+    bool same = nan ? std::isnan(values[i]) : std::bit_cast<uint32_t>(values[i]) == std::bit_cast<uint32_t>(want);
     bool returns = nan || back[i] == i;
     if (!same || !returns) ++wrong;
   }
@@ -130,25 +126,21 @@ TEST(FloatFormats, WhatIsTooLarge) {
     std::vector<float> x = {std::numeric_limits<float>::max(), kInf, -kInf};
 
     uint32_t negative = c.beyond == sign ? sign : c.beyond | sign;
-    EXPECT_EQ(encode(x, c.format), (std::vector<uint32_t>{c.beyond, c.beyond, negative}))
-        << static_cast<int>(c.format);
+    EXPECT_EQ(encode(x, c.format), (std::vector<uint32_t>{c.beyond, c.beyond, negative})) << static_cast<int>(c.format);
     EXPECT_EQ(encode(x, c.format, true), (std::vector<uint32_t>{c.most, c.most, c.most | sign}));
-    EXPECT_TRUE(std::isnan(decode_float(c.format, encode({NAN}, c.format)[0])) ||
-                c.format == FloatFormat::kE2m1);
+    EXPECT_TRUE(std::isnan(decode_float(c.format, encode({NAN}, c.format)[0])) || c.format == FloatFormat::kE2m1);
   }
 }
 
 TEST(FloatFormats, PowersOfTwo) {
-  std::vector<float> x = {0.0f,   1.0f,  1.5f, 1.25f, 1e-45f, 5.877472e-39f,
-                          6e-39f, 3e38f, kInf, -1.0f, NAN};
+  std::vector<float> x = {0.0f, 1.0f, 1.5f, 1.25f, 1e-45f, 5.877472e-39f, 6e-39f, 3e38f, kInf, -1.0f, NAN};
   std::vector<uint32_t> want = {0, 127, 128, 128, 0, 0, 1, 255, 255, 255, 255};
   EXPECT_EQ(encode(x, FloatFormat::kE8m0), want);
   EXPECT_EQ(encode({3e38f, kInf}, FloatFormat::kE8m0, true), (std::vector<uint32_t>{254, 254}));
   std::vector<uint8_t> all(256);
   for (size_t i = 0; i < all.size(); ++i) all[i] = static_cast<uint8_t>(i);
   auto values = converted<float>("float_decode", all, DType::kU8, DType::kF32, FloatFormat::kE8m0);
-  for (size_t i = 0; i < 255; ++i)
-    EXPECT_EQ(values[i], std::ldexp(1.0f, static_cast<int>(i) - 127));
+  for (size_t i = 0; i < 255; ++i) EXPECT_EQ(values[i], std::ldexp(1.0f, static_cast<int>(i) - 127));
   EXPECT_TRUE(std::isnan(values[255]));
 }
 

@@ -20,8 +20,7 @@ tir::FunctionPtr quantizer(int64_t count, bool asymmetric, bool centred) {
   tir::BufferPtr q = f.output("q", DType::kI16, count);
   tir::BufferPtr scale = f.output("scale", DType::kF32, 1);
   tir::BufferPtr zero = f.output("zero", DType::kI32, 1);
-  RowQuantization row =
-      emit_quantize_row(f, {x, tir::Ex(0), count, asymmetric, centred, nullptr}, q, 0);
+  RowQuantization row = emit_quantize_row(f, {x, tir::Ex(0), count, asymmetric, centred, nullptr}, q, 0);
   f.store(scale, 0, row.scale);
   f.store(zero, 0, row.zero);
   return f.finish();
@@ -31,9 +30,7 @@ class Rows {
  public:
   explicit Rows(uint32_t seed) : random_(seed) {}
 
-  float real(float low, float high) {
-    return std::uniform_real_distribution<float>(low, high)(random_);
-  }
+  float real(float low, float high) { return std::uniform_real_distribution<float>(low, high)(random_); }
   int pick(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
 
   std::vector<float> next(size_t count) {
@@ -61,8 +58,7 @@ class Rows {
 };
 
 bool same(float a, float b) {
-  return (std::isnan(a) && std::isnan(b)) ||
-         std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
+  return (std::isnan(a) && std::isnan(b)) || std::bit_cast<uint32_t>(a) == std::bit_cast<uint32_t>(b);
 }
 
 TEST(HybridRows, EvaluationAndTirAgree) {
@@ -81,18 +77,14 @@ TEST(HybridRows, EvaluationAndTirAgree) {
         float scale = 0;
         int32_t zero = 0;
         auto bytes = [](auto* v) { return reinterpret_cast<uint8_t*>(v); };
-        ASSERT_TRUE(tir::interpret(*function,
-                                   {{bytes(x.data()), count * 4},
-                                    {bytes(q.data()), count * 2},
-                                    {bytes(&scale), 4},
-                                    {bytes(&zero), 4}},
-                                   diags))
+        ASSERT_TRUE(tir::interpret(
+            *function,
+            {{bytes(x.data()), count * 4}, {bytes(q.data()), count * 2}, {bytes(&scale), 4}, {bytes(&zero), 4}}, diags))
             << diags.str();
         ASSERT_TRUE(same(scale, row.scale)) << scale << " " << row.scale;
         ASSERT_EQ(zero, row.zero) << round;
         for (size_t i = 0; i < q.size(); ++i)
-          ASSERT_EQ(q[i] + (centred ? zero : 0), wanted[i])
-              << x[i] << " at " << i << " of " << count;
+          ASSERT_EQ(q[i] + (centred ? zero : 0), wanted[i]) << x[i] << " at " << i << " of " << count;
       }
     }
 }

@@ -61,13 +61,13 @@ struct Text {
 // What is said of a graph of one layer, from graph text.
 std::string said(const Text& t) {
   std::string cell_type = t.cell.substr(t.cell.find("i16"));
-  std::string text = "graph \"g\" {\ninput %0 \"x\" i8[1x4x3] quant(0.03, 0)\n"
-                     "input %13 \"h\" i8[1x2] quant(0.0078125, 0)\n" +
-                     t.cell + t.weights +
-                     "const %5 \"r\" i8[2x2] quant(0.004, 0) = [1, -2, 3, -4]\n" + t.bias +
-                     "%20 \"y\" i8[1x4x2] " + t.out + ", %21 \"h2\" i8[1x2] quant(0.0078125, 0), %22 \"c2\" " +
-                     cell_type.substr(0, cell_type.size() - 1) + " = unidirectional_sequence_lstm(" + t.operands +
-                     ") {" + t.hidden + "}\noutput %20\noutput %21\noutput %22\n}\n";
+  std::string text =
+      "graph \"g\" {\ninput %0 \"x\" i8[1x4x3] quant(0.03, 0)\n"
+      "input %13 \"h\" i8[1x2] quant(0.0078125, 0)\n" +
+      t.cell + t.weights + "const %5 \"r\" i8[2x2] quant(0.004, 0) = [1, -2, 3, -4]\n" + t.bias +
+      "%20 \"y\" i8[1x4x2] " + t.out + ", %21 \"h2\" i8[1x2] quant(0.0078125, 0), %22 \"c2\" " +
+      cell_type.substr(0, cell_type.size() - 1) + " = unidirectional_sequence_lstm(" + t.operands + ") {" + t.hidden +
+      "}\noutput %20\noutput %21\noutput %22\n}\n";
   Diagnostics diags;
   auto graph = graph::parse(text, "test", definition_lookup(), diags);
   if (graph) (void)verify_graph(*graph, diags);
@@ -77,11 +77,14 @@ std::string said(const Text& t) {
 TEST(Lstm, RightOne) { EXPECT_EQ(said({}), ""); }
 
 TEST(Lstm, GatesThatAreCoupledLeaveOutAllOfTheInputGate) {
-  EXPECT_EQ(said({.operands = "%0, _, %1, %1, %1, _, %5, %5, %5, _, _, _, _, %9, %9, %9, _, _, %13, %19, _, _, _, _"}), "");
-  EXPECT_THAT(said({.operands = "%0, _, %1, %1, %1, %5, %5, %5, %5, _, _, _, _, %9, %9, %9, _, _, %13, %19, _, _, _, _"}),
-              HasSubstr("those of the input gate may be left out together"));
-  EXPECT_THAT(said({.operands = "%0, %1, %1, %1, _, %5, %5, %5, %5, _, _, _, %9, %9, %9, %9, _, _, %13, %19, _, _, _, _"}),
-              HasSubstr("weights, recurrent weights and biases of every gate must be there"));
+  EXPECT_EQ(said({.operands = "%0, _, %1, %1, %1, _, %5, %5, %5, _, _, _, _, %9, %9, %9, _, _, %13, %19, _, _, _, _"}),
+            "");
+  EXPECT_THAT(
+      said({.operands = "%0, _, %1, %1, %1, %5, %5, %5, %5, _, _, _, _, %9, %9, %9, _, _, %13, %19, _, _, _, _"}),
+      HasSubstr("those of the input gate may be left out together"));
+  EXPECT_THAT(
+      said({.operands = "%0, %1, %1, %1, _, %5, %5, %5, %5, _, _, _, %9, %9, %9, %9, _, _, %13, %19, _, _, _, _"}),
+      HasSubstr("weights, recurrent weights and biases of every gate must be there"));
 }
 
 TEST(Lstm, Shapes) {
@@ -113,9 +116,11 @@ std::string projected(const std::string& behind, const std::string& attributes) 
       "const %4 \"pw\" i8[3x2] quant(0.004, 0) = [9, -7, 5, -3, 1, 127]\n";
   const std::string text =
       "graph \"g\" {\ninput %0 \"x\" i8[1x4x3] quant(0.03, 0)\ninput %13 \"h\" i8[1x3] quant(0.0078125, 0)\n"
-      "input %19 \"c\" i16[1x2] quant(0.00048828125, 0)\n" + consts +
+      "input %19 \"c\" i16[1x2] quant(0.00048828125, 0)\n" +
+      consts +
       "%20 \"y\" i8[1x4x3] quant(0.0078125, 0), %21 \"h2\" i8[1x3] quant(0.0078125, 0), "
-      "%22 \"c2\" i16[1x2] quant(0.00048828125, 0) = unidirectional_sequence_lstm(%0, %1, %1, %1, %1, %1, %1, %1, %1, " +
+      "%22 \"c2\" i16[1x2] quant(0.00048828125, 0) = unidirectional_sequence_lstm(%0, %1, %1, %1, %1, %1, %1, %1, "
+      "%1, " +
       behind + ") {hidden_scale = 0.0078125" + attributes + "}\noutput %20\noutput %21\noutput %22\n}\n";
   Diagnostics diags;
   auto graph = graph::parse(text, "test", definition_lookup(), diags);

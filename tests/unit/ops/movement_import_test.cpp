@@ -53,8 +53,7 @@ std::string outcome(const TestModel& model) {
 constexpr int kReshape = 22, kTranspose = 39, kMean = 40, kPad = 34, kExpandDims = 70, kSplit = 49;
 
 TEST(ReshapeImport, TakesTheShapeFromTheResultWhereTheOperandIsComputed) {
-  TestModel m =
-      model_of(kReshape, {{"x", {2, 6}}, {"s", {2}, schema::TensorType_INT32}, {"y", {3, 4}}}, 2);
+  TestModel m = model_of(kReshape, {{"x", {2, 6}}, {"s", {2}, schema::TensorType_INT32}, {"y", {3, 4}}}, 2);
   EXPECT_EQ(outcome(m), "3x4");
   m.tensors[2].shape = {3, 5};
   EXPECT_THAT(outcome(m), ::testing::HasSubstr("[op-attribute]"));
@@ -77,25 +76,18 @@ TEST(ReshapeImport, RefusesWhatCannotBe) {
   };
   EXPECT_EQ(with({3, -1}), "3x4");
   EXPECT_THAT(with({-1, -1}), ::testing::HasSubstr("[op-attribute]"));
-  for (std::vector<int32_t> shape : {std::vector<int32_t>{5, -1},
-                                     {0, -1},
-                                     {-2, -6},
-                                     {3, 5},
-                                     {INT32_MAX, INT32_MAX, 4},
-                                     {INT32_MIN, -1},
-                                     {4, 3}})
+  for (std::vector<int32_t> shape :
+       {std::vector<int32_t>{5, -1}, {0, -1}, {-2, -6}, {3, 5}, {INT32_MAX, INT32_MAX, 4}, {INT32_MIN, -1}, {4, 3}})
     EXPECT_THAT(with(shape), ::testing::HasSubstr("[op-shape]"));
   EXPECT_THAT(with(std::vector<int32_t>(65, 1)), ::testing::HasSubstr("[op-attribute]"));
 }
 
 TEST(ConstantOperands, MustBeConstantIntegers) {
   for (int builtin : {kTranspose, kMean, kExpandDims, kPad}) {
-    TestModel m =
-        model_of(builtin, {{"x", {2, 6}}, {"p", {2}, schema::TensorType_INT32}, {"y", {2, 6}}}, 2);
+    TestModel m = model_of(builtin, {{"x", {2, 6}}, {"p", {2}, schema::TensorType_INT32}, {"y", {2, 6}}}, 2);
     EXPECT_THAT(outcome(m), ::testing::HasSubstr("must be constant")) << builtin;
-    m = model_of(builtin, {{"x", {2, 6}},
-                           {"p", {1}, schema::TensorType_FLOAT32, bytes_of<float>({1.0f})},
-                           {"y", {2, 6}}});
+    m = model_of(builtin,
+                 {{"x", {2, 6}}, {"p", {1}, schema::TensorType_FLOAT32, bytes_of<float>({1.0f})}, {"y", {2, 6}}});
     EXPECT_THAT(outcome(m), ::testing::HasSubstr("expected i32 or i64")) << builtin;
     m = model_of(builtin, {{"x", {2, 6}}, {"y", {2, 6}}});
     EXPECT_THAT(outcome(m), ::testing::HasSubstr("error")) << builtin;
@@ -163,9 +155,7 @@ TEST(StridedSlice, MasksInEveryCombinationThatIsDefined) {
 }
 
 TEST(StridedSlice, RefusesWhatIsUndefined) {
-  auto refused = [](graph::Shape in, StridedSliceSpec spec) {
-    return !settle(std::move(in), spec);
-  };
+  auto refused = [](graph::Shape in, StridedSliceSpec spec) { return !settle(std::move(in), spec); };
   StridedSliceSpec spec{{3}, {4}, {-1}};
   spec.shrink_axis_mask = 1;
   EXPECT_TRUE(refused({10}, spec));  // shrinks with a negative stride

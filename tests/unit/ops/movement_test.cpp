@@ -11,9 +11,7 @@ namespace {
 
 using Rng = std::mt19937;
 
-int64_t pick(Rng& rng, int64_t least, int64_t most) {
-  return std::uniform_int_distribution<int64_t>(least, most)(rng);
-}
+int64_t pick(Rng& rng, int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(rng); }
 
 // A move out of a random larger array, with strides of any sign and order, into a dense one.
 Movement random_move(Rng& rng, int64_t& from_elements) {
@@ -82,10 +80,8 @@ TEST(Movement, EvaluationAndTirFollowTheDefinition) {
     Diagnostics diags;
     ASSERT_TRUE(tir::verify(*function, diags)) << diags.str() << tir::print(*function);
     std::vector<int16_t> interpreted(wanted.size());
-    ASSERT_TRUE(tir::interpret(*function,
-                               {{bytes(from), elements * 2},
-                                {bytes(interpreted), static_cast<int64_t>(wanted.size()) * 2}},
-                               diags))
+    ASSERT_TRUE(tir::interpret(
+        *function, {{bytes(from), elements * 2}, {bytes(interpreted), static_cast<int64_t>(wanted.size()) * 2}}, diags))
         << diags.str();
     EXPECT_EQ(interpreted, wanted) << tir::print(*function);
     if (simplified(m).extents.size() < m.extents.size()) ++merged;
@@ -110,9 +106,7 @@ TEST(Movement, FillsWithAnyElement) {
     emit_fill(f, f.output("out", type, elements), 0, value, elements);
     std::vector<uint8_t> out(static_cast<size_t>(elements * size_of(type)), 0x5A);
     Diagnostics diags;
-    EXPECT_TRUE(
-        tir::interpret(*f.finish(), {{out.data(), static_cast<int64_t>(out.size())}}, diags))
-        << diags.str();
+    EXPECT_TRUE(tir::interpret(*f.finish(), {{out.data(), static_cast<int64_t>(out.size())}}, diags)) << diags.str();
     for (size_t i = 0; i < out.size(); ++i) EXPECT_EQ(out[i], value[i % value.size()]) << i;
   };
   for (int64_t n : {1, 4, 5, 9}) {

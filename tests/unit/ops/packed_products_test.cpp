@@ -23,8 +23,8 @@ tir::Memory memory_of(std::vector<T>& v) {
   return {reinterpret_cast<uint8_t*>(v.data()), static_cast<int64_t>(v.size() * sizeof(T))};
 }
 
-int64_t dot(const std::vector<int8_t>& x, int64_t x_at, const std::vector<int8_t>& w, int64_t w_at,
-            int64_t begin, int64_t end) {
+int64_t dot(const std::vector<int8_t>& x, int64_t x_at, const std::vector<int8_t>& w, int64_t w_at, int64_t begin,
+            int64_t end) {
   int64_t sum = 0;
   for (int64_t i = begin; i < end; ++i)
     sum += int64_t{x[static_cast<size_t>(x_at + i)]} * w[static_cast<size_t>(w_at + i)];
@@ -53,8 +53,7 @@ TargetInfo packing_target(int channels, int unroll, bool fences) {
 }
 
 // The sums of one tile of channels over three pixels, segment by segment: [segment][c][pixel].
-std::vector<int32_t> run_triples(const TripleGemm& plan, std::vector<int8_t> weights,
-                                 std::vector<int8_t> x) {
+std::vector<int32_t> run_triples(const TripleGemm& plan, std::vector<int8_t> weights, std::vector<int8_t> x) {
   tir::FunctionBuilder f("triples");
   BufferPtr in = f.input("x", DType::kI8, 3 * plan.k);
   BufferPtr packed = f.constant("w", DType::kI8, plan.channels * plan.padded_k);
@@ -62,15 +61,13 @@ std::vector<int32_t> run_triples(const TripleGemm& plan, std::vector<int8_t> wei
   int64_t per_segment = 3 * plan.channels;
   BufferPtr out = f.output("out", DType::kI32, plan.segments() * per_segment);
   emit_triple_padding(f, plan, panel);
-  f.loop("k", 0, plan.k, [&](Ex k) {
-    emit_triple(f, panel, k * 2, {load(in, k), load(in, k + plan.k), load(in, k + 2 * plan.k)});
-  });
+  f.loop("k", 0, plan.k,
+         [&](Ex k) { emit_triple(f, panel, k * 2, {load(in, k), load(in, k + plan.k), load(in, k + 2 * plan.k)}); });
   for (int64_t s = 0; s < plan.segments(); ++s) {
     TripleSums sums = emit_triple_sums(f, plan, panel, packed, 0, s * plan.segment);
     for (int64_t c = 0; c < plan.channels; ++c) {
       std::array<Ex, 3> split = emit_split(f, sums[static_cast<size_t>(c)]);
-      for (int64_t p = 0; p < 3; ++p)
-        f.store(out, s * per_segment + c * 3 + p, split[static_cast<size_t>(p)]);
+      for (int64_t p = 0; p < 3; ++p) f.store(out, s * per_segment + c * 3 + p, split[static_cast<size_t>(p)]);
     }
   }
   tir::FunctionPtr made = f.finish();
@@ -79,14 +76,13 @@ std::vector<int32_t> run_triples(const TripleGemm& plan, std::vector<int8_t> wei
   std::vector<int32_t> result(static_cast<size_t>(plan.segments() * per_segment));
   Diagnostics diags;
   EXPECT_TRUE(tir::verify(*made, diags)) << diags.str();
-  EXPECT_TRUE(tir::interpret(
-      *made, {memory_of(x), memory_of(w), memory_of(scratch), memory_of(result)}, diags))
+  EXPECT_TRUE(tir::interpret(*made, {memory_of(x), memory_of(w), memory_of(scratch), memory_of(result)}, diags))
       << diags.str();
   return result;
 }
 
-void check_triples(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
-                   const TargetInfo& target, std::mt19937& random) {
+void check_triples(const std::vector<int8_t>& weights, int64_t channels, int64_t k, const TargetInfo& target,
+                   std::mt19937& random) {
   auto plan = plan_triples(weights, channels, k, target);
   ASSERT_TRUE(plan);
   // Pixels that drive channel 0's sums to their ends, in every order.
@@ -100,8 +96,7 @@ void check_triples(const std::vector<int8_t>& weights, int64_t channels, int64_t
     for (int64_t s = 0; s < plan->segments(); ++s)
       for (int64_t c = 0; c < channels; ++c)
         for (int64_t p = 0; p < 3; ++p)
-          ASSERT_EQ(got[at++], dot(x, p * k, weights, c * k, s * plan->segment,
-                                   std::min(k, (s + 1) * plan->segment)))
+          ASSERT_EQ(got[at++], dot(x, p * k, weights, c * k, s * plan->segment, std::min(k, (s + 1) * plan->segment)))
               << "segment " << s << " channel " << c << " pixel " << p;
   } while (std::next_permutation(order.begin(), order.end()));
 }
@@ -114,17 +109,14 @@ TEST(Triples, SumsAreExactUpToTheEndsOfTheirLanes) {
     for (int8_t& v : any) v = static_cast<int8_t>(random() % 255 - 127);
     check_triples(any, channels, k, packing_target(4, 4, false), random);
     check_triples(any, channels, k, packing_target(4, 2, true), random);
-    check_triples(std::vector<int8_t>(any.size(), 127), channels, k, packing_target(4, 4, false),
-                  random);
-    check_triples(std::vector<int8_t>(any.size(), -128), channels, k, packing_target(4, 1, true),
-                  random);
+    check_triples(std::vector<int8_t>(any.size(), 127), channels, k, packing_target(4, 4, false), random);
+    check_triples(std::vector<int8_t>(any.size(), -128), channels, k, packing_target(4, 1, true), random);
   }
 }
 
 TEST(Triples, SegmentsAreAsLongAsTheWeightsAllow) {
   auto segments = [](int8_t weight, int64_t k) {
-    auto plan = plan_triples(std::vector<int8_t>(static_cast<size_t>(k), weight), 1, k,
-                             packing_target(1, 1, false));
+    auto plan = plan_triples(std::vector<int8_t>(static_cast<size_t>(k), weight), 1, k, packing_target(1, 1, false));
     return plan ? plan->segments() : 0;
   };
   // 128 * 127 * 64 < 2^20 <= 128 * 127 * 65; sums may reach -2^20 but not 2^20.
@@ -158,8 +150,8 @@ struct Row {
   }
 };
 
-std::vector<int32_t> run_quads(const QuadGemv& plan, int64_t units,
-                               const std::vector<int32_t>& bias, std::vector<int8_t> x) {
+std::vector<int32_t> run_quads(const QuadGemv& plan, int64_t units, const std::vector<int32_t>& bias,
+                               std::vector<int8_t> x) {
   Row row(plan.depth, units);
   OpView view{row.graph, row.graph.ops[0]};
   LoweringBuilder f(view, "quads");
@@ -169,8 +161,8 @@ std::vector<int32_t> run_quads(const QuadGemv& plan, int64_t units,
   emit_quad_starts(f, plan, buffers.starts, in, 0);
   std::vector<int64_t> starts = tile_starts(units, 4);
   for (size_t tile = 0; tile < starts.size(); ++tile) {
-    std::vector<Ex> acc = emit_quad_tile(f, plan, buffers, in, 0,
-                                         Ex(static_cast<int64_t>(tile) * plan.depth), Ex(starts[tile]));
+    std::vector<Ex> acc =
+        emit_quad_tile(f, plan, buffers, in, 0, Ex(static_cast<int64_t>(tile) * plan.depth), Ex(starts[tile]));
     for (int64_t c = 0; c < 4; ++c) f.store(out, starts[tile] + c, acc[static_cast<size_t>(c)]);
   }
   Lowered lowered = f.finish();
@@ -178,9 +170,7 @@ std::vector<int32_t> run_quads(const QuadGemv& plan, int64_t units,
   std::vector<uint8_t> scratch(static_cast<size_t>(lowered.scratch_bytes));
   std::vector<tir::Memory> memory;
   for (const Arg& arg : lowered.args) {
-    auto& bytes = arg.kind == ArgKind::kConstant
-                      ? lowered.constants[static_cast<size_t>(arg.index)].bytes
-                      : scratch;
+    auto& bytes = arg.kind == ArgKind::kConstant ? lowered.constants[static_cast<size_t>(arg.index)].bytes : scratch;
     memory.push_back(arg.kind == ArgKind::kOperand  ? memory_of(x)
                      : arg.kind == ArgKind::kResult ? memory_of(result)
                                                     : memory_of(bytes));
@@ -191,8 +181,7 @@ std::vector<int32_t> run_quads(const QuadGemv& plan, int64_t units,
   return result;
 }
 
-void check_quads(const std::vector<int8_t>& weights, int64_t units, int64_t depth,
-                 std::mt19937& random) {
+void check_quads(const std::vector<int8_t>& weights, int64_t units, int64_t depth, std::mt19937& random) {
   auto plan = plan_quads(weights, units, depth, packing_target(4, 4, false));
   ASSERT_TRUE(plan);
   std::vector<int32_t> bias;
@@ -202,8 +191,7 @@ void check_quads(const std::vector<int8_t>& weights, int64_t units, int64_t dept
     for (const std::vector<int8_t>& x : inputs_for({begin, begin + depth}, random)) {
       std::vector<int32_t> got = run_quads(*plan, units, bias, x);
       for (int64_t u = 0; u < units; ++u)
-        ASSERT_EQ(got[static_cast<size_t>(u)],
-                  bias[static_cast<size_t>(u)] + dot(x, 0, weights, u * depth, 0, depth))
+        ASSERT_EQ(got[static_cast<size_t>(u)], bias[static_cast<size_t>(u)] + dot(x, 0, weights, u * depth, 0, depth))
             << "unit " << u << " of " << units << ", depth " << depth << ", group " << plan->group;
     }
   }

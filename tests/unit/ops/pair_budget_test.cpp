@@ -24,8 +24,7 @@ graph::Graph chain(const std::string& name, int count) {
   const std::string type = " i8[16] quant(0.05, 0)";
   std::string text = "graph \"g\" {\n  input %0 \"x\"" + type + "\n";
   for (int i = 1; i <= count; ++i)
-    text += "  %" + std::to_string(i) + " \"t\"" + type + " = " + name + "(%" + std::to_string(i - 1) +
-            ", %0)\n";
+    text += "  %" + std::to_string(i) + " \"t\"" + type + " = " + name + "(%" + std::to_string(i - 1) + ", %0)\n";
   text += "  output %" + std::to_string(count) + "\n}\n";
   Diagnostics diags;
   auto graph = graph::parse(text, "t.air", ops::definition_lookup(), diags);
@@ -57,7 +56,8 @@ TEST(PairBudget, WhatDoesNotFitCostsFewRows) {
   std::vector<int8_t> wanted;
   for (int a = -128; a < 128; ++a)
     for (int b = -128; b < 128; ++b)
-      wanted.push_back(static_cast<int8_t>(std::clamp(static_cast<int>(std::floor(0.4 * a + 0.3 * b + 0.5)), -128, 127)));
+      wanted.push_back(
+          static_cast<int8_t>(std::clamp(static_cast<int>(std::floor(0.4 * a + 0.3 * b + 0.5)), -128, 127)));
   wanted[(37 + 128) * 256 + 128] = static_cast<int8_t>(wanted[(37 + 128) * 256 + 128] + 5);
   PairBudget budget(1 << 30);
   EXPECT_FALSE(ops::fit_affine(wanted, {0.4, 0.3}, 0.0, {-128, 127}));

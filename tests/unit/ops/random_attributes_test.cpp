@@ -16,14 +16,11 @@ namespace {
 
 using Rng = std::mt19937;
 
-int64_t pick(Rng& rng, int64_t least, int64_t most) {
-  return std::uniform_int_distribution<int64_t>(least, most)(rng);
-}
+int64_t pick(Rng& rng, int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(rng); }
 
 // Mostly small, sometimes at an edge of the integers.
 int64_t nasty(Rng& rng) {
-  constexpr int64_t kEdges[] = {INT64_MIN, INT64_MAX, INT32_MIN,       INT32_MAX,
-                                -1,        1 << 20,   int64_t{1} << 62};
+  constexpr int64_t kEdges[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX, -1, 1 << 20, int64_t{1} << 62};
   if (pick(rng, 0, 40) == 0) return kEdges[pick(rng, 0, 6)];
   return pick(rng, -2, 4);
 }
@@ -32,8 +29,7 @@ std::string random_list(Rng& rng, size_t rank) {
   std::string text = "[";
   auto n = static_cast<int64_t>(rank) + (pick(rng, 0, 9) == 0 ? pick(rng, -1, 1) : 0);
   for (int64_t i = 0; i < n; ++i)
-    text +=
-        fmt::format("{}{}", i > 0 ? ", " : "", pick(rng, 0, 2) == 0 ? nasty(rng) : pick(rng, 0, 2));
+    text += fmt::format("{}{}", i > 0 ? ", " : "", pick(rng, 0, 2) == 0 ? nasty(rng) : pick(rng, 0, 2));
   return text + "]";
 }
 
@@ -42,8 +38,7 @@ void scramble(Rng& rng, graph::AttributesBase& attributes, const graph::Shape& i
   for (const auto& [name, text] : attributes.print()) {
     if (text.starts_with("[")) {
       bool whole = pick(rng, 0, 3) == 0;
-      attributes.parse(name,
-                       whole ? graph::attribute_text::print(in) : random_list(rng, in.size()));
+      attributes.parse(name, whole ? graph::attribute_text::print(in) : random_list(rng, in.size()));
     } else if (text == "true" || text == "false") {
       attributes.parse(name, pick(rng, 0, 1) == 0 ? "true" : "false");
     } else {
@@ -100,7 +95,8 @@ struct Trial {
       if (count > 4096) return false;
       graph[op.results[i]].type.shape = (*shapes)[i];
     }
-    if (op.name() == "arg_max" || op.name() == "arg_min") graph[op.results[0]].type = type_of(DType::kI32, (*shapes)[0]);
+    if (op.name() == "arg_max" || op.name() == "arg_min")
+      graph[op.results[0]].type = type_of(DType::kI32, (*shapes)[0]);
     bool good = verify_graph(graph, diags).ok();
     EXPECT_EQ(good, !diags.has_errors()) << diags.str();
     return good;
@@ -120,8 +116,7 @@ struct Trial {
     Diagnostics diags;
     ASSERT_TRUE(tir::verify(*lowered.function, diags)) << diags.str();
     std::vector<std::vector<uint8_t>> results;
-    for (graph::TensorId id : op.results)
-      results.emplace_back(static_cast<size_t>(graph[id].type.bytes()), 0x5A);
+    for (graph::TensorId id : op.results) results.emplace_back(static_cast<size_t>(graph[id].type.bytes()), 0x5A);
     std::vector<tir::Memory> memory;
     for (const Arg& arg : lowered.args) {
       auto i = static_cast<size_t>(arg.index);
@@ -139,9 +134,9 @@ struct Trial {
 };
 
 TEST(RandomAttributes, AreRefusedOrRunAlike) {
-  for (const char* name : {"arg_max", "arg_min", "concatenation", "mean", "pack", "pad",
-                           "reduce_all", "reduce_max", "reduce_prod", "reshape",
-                           "resize_nearest_neighbor", "slice", "split", "sum", "transpose", "unpack"}) {
+  for (const char* name :
+       {"arg_max", "arg_min", "concatenation", "mean", "pack", "pad", "reduce_all", "reduce_max", "reduce_prod",
+        "reshape", "resize_nearest_neighbor", "slice", "split", "sum", "transpose", "unpack"}) {
     const Operator* definition = operators().find(name);
     ASSERT_NE(definition, nullptr) << name;
     Rng rng(11);

@@ -19,9 +19,7 @@ using ::testing::HasSubstr;
 
 using Rng = std::mt19937;
 
-int64_t pick(Rng& rng, int64_t least, int64_t most) {
-  return std::uniform_int_distribution<int64_t>(least, most)(rng);
-}
+int64_t pick(Rng& rng, int64_t least, int64_t most) { return std::uniform_int_distribution<int64_t>(least, most)(rng); }
 
 // A dimension of the result cut into pieces, each of which reads the operand somewhere else.
 std::vector<Movement> random_pieces(Rng& rng, int64_t to_stride, int64_t from_stride, int64_t from_extent,
@@ -30,8 +28,9 @@ std::vector<Movement> random_pieces(Rng& rng, int64_t to_stride, int64_t from_st
   extent = 0;
   for (int64_t p = 0; p < pieces; ++p) {
     int64_t count = pick(rng, 1, from_extent), step = pick(rng, -1, 1);
-    int64_t begin = step == 0 ? pick(rng, 0, from_extent - 1)
-                              : step > 0 ? pick(rng, 0, from_extent - count) : pick(rng, count - 1, from_extent - 1);
+    int64_t begin = step == 0  ? pick(rng, 0, from_extent - 1)
+                    : step > 0 ? pick(rng, 0, from_extent - count)
+                               : pick(rng, count - 1, from_extent - 1);
     out.push_back({{count}, {to_stride}, {step * from_stride}, extent * to_stride, begin * from_stride});
     extent += count + (gaps ? pick(rng, 0, 1) : 0);
   }
@@ -47,8 +46,8 @@ void moved(const AffineMap& map, size_t axis, int64_t to, int64_t from, const st
   }
   for (const Movement& m : map.axes[axis])
     for (int64_t i = 0; i < m.extents[0]; ++i)
-      moved(map, axis + 1, to + m.to_offset + i * m.to_strides[0], from + m.from_offset + i * m.from_strides[0],
-            in, out);
+      moved(map, axis + 1, to + m.to_offset + i * m.to_strides[0], from + m.from_offset + i * m.from_strides[0], in,
+            out);
 }
 
 graph::TensorType typed(DType type, Shape shape) { return {type, std::move(shape), {}}; }
@@ -143,9 +142,10 @@ TEST(AffineMap, MovesAsItsDefinitionSays) {
     std::vector<uint8_t> data = bytes_of(in), out(want.size() * 2, 0x5A);
     std::vector<tir::Memory> memory;
     for (const Arg& arg : lowered.args) {
-      std::vector<uint8_t>& b = arg.kind == ArgKind::kOperand  ? data
-                                : arg.kind == ArgKind::kResult ? out
-                                : lowered.constants[static_cast<size_t>(arg.index)].bytes;
+      std::vector<uint8_t>& b = arg.kind == ArgKind::kOperand ? data
+                                : arg.kind == ArgKind::kResult
+                                    ? out
+                                    : lowered.constants[static_cast<size_t>(arg.index)].bytes;
       memory.push_back({b.data(), static_cast<int64_t>(b.size())});
     }
     Diagnostics diags;
@@ -231,8 +231,8 @@ TEST(Indices, OneHotLeavesOutWhatHasNoPlace) {
 }
 
 TEST(DynamicUpdateSlice, MovesTheBoxInside) {
-  OneOp op("dynamic_update_slice",
-           {typed(DType::kI8, {5}), typed(DType::kI8, {2}), typed(DType::kI64, {1})}, typed(DType::kI8, {5}));
+  OneOp op("dynamic_update_slice", {typed(DType::kI8, {5}), typed(DType::kI8, {2}), typed(DType::kI64, {1})},
+           typed(DType::kI8, {5}));
   auto at = [&](int64_t begin) {
     std::vector<uint8_t> out;
     EXPECT_TRUE(op.runs({{0, 0, 0, 0, 0}, {1, 2}, bytes_of<int64_t>({begin})}, &out));
@@ -256,8 +256,8 @@ TEST(Rearrange, RefusesWhatCannotBe) {
   for (const char* multiples : {"[1, 1, 1]", "[1, 1, 0, 1]", "[1, -1, 1, 1]", "[1, 1, 9223372036854775807, 1]"})
     EXPECT_THAT(refused("tile", {{"multiples", multiples}}), HasSubstr("[op-attribute]")) << multiples;
   for (const char* amounts : {"[1, 0, 0, 0]", "[0, 4, 0, 0]", "[0, -1, 0, 0]", "[0, 0, 9223372036854775807, 0]", "[0]"})
-    EXPECT_THAT(refused("mirror_pad", {{"before", amounts}, {"after", "[0, 0, 0, 0]"}}),
-                HasSubstr("[op-attribute]")) << amounts;
+    EXPECT_THAT(refused("mirror_pad", {{"before", amounts}, {"after", "[0, 0, 0, 0]"}}), HasSubstr("[op-attribute]"))
+        << amounts;
   for (const char* block : {"0", "-1", "3", "2147483647"}) {
     EXPECT_THAT(refused("depth_to_space", {{"block_size", block}}), HasSubstr("[op-attribute]")) << block;
     EXPECT_THAT(refused("space_to_depth", {{"block_size", block}}), HasSubstr("[op-attribute]")) << block;
@@ -265,7 +265,8 @@ TEST(Rearrange, RefusesWhatCannotBe) {
   for (const char* name : {"space_to_batch_nd", "batch_to_space_nd"})
     for (const char* block : {"[2]", "[0, 2]", "[-2, 2]", "[5, 1]", "[9223372036854775807, 1]"})
       EXPECT_THAT(refused(name, {{"block", block}, {"before", "[0, 0]"}, {"after", "[0, 0]"}}),
-                  HasSubstr("[op-attribute]")) << name << block;
+                  HasSubstr("[op-attribute]"))
+          << name << block;
   EXPECT_THAT(refused("broadcast_to", {{"shape", "[1, 4, 6, 3]"}}), HasSubstr("[op-shape]"));
   EXPECT_THAT(refused("resize_bilinear", {{"height", "0"}, {"width", "3"}}), HasSubstr("[op-attribute]"));
 }

@@ -53,17 +53,14 @@ Emitted run(const Requantization& what, const std::vector<std::vector<int32_t>>&
   Lowered lowered = f.finish();
 
   std::vector<int32_t> input;
-  for (const auto& of_channel : accs)
-    input.insert(input.end(), of_channel.begin(), of_channel.end());
+  for (const auto& of_channel : accs) input.insert(input.end(), of_channel.begin(), of_channel.end());
   Emitted result{std::string(requantizer.form()), std::vector<int8_t>(input.size())};
   std::vector<tir::Memory> memory;
   for (const Arg& arg : lowered.args) {
     if (arg.kind == ArgKind::kOperand) {
-      memory.push_back(
-          {reinterpret_cast<uint8_t*>(input.data()), static_cast<int64_t>(input.size() * 4)});
+      memory.push_back({reinterpret_cast<uint8_t*>(input.data()), static_cast<int64_t>(input.size() * 4)});
     } else if (arg.kind == ArgKind::kResult) {
-      memory.push_back({reinterpret_cast<uint8_t*>(result.values.data()),
-                        static_cast<int64_t>(result.values.size())});
+      memory.push_back({reinterpret_cast<uint8_t*>(result.values.data()), static_cast<int64_t>(result.values.size())});
     } else {
       Constant& constant = lowered.constants[static_cast<size_t>(arg.index)];
       memory.push_back({constant.bytes.data(), static_cast<int64_t>(constant.bytes.size())});
@@ -77,12 +74,9 @@ Emitted run(const Requantization& what, const std::vector<std::vector<int32_t>>&
 
 // The last accumulator below every step of the reference, found without the fit's own search.
 std::vector<int32_t> accumulators(const Requantization& what, size_t c, std::mt19937& random) {
-  auto low = static_cast<int32_t>(what.ranges[c].low),
-       high = static_cast<int32_t>(what.ranges[c].high);
+  auto low = static_cast<int32_t>(what.ranges[c].low), high = static_cast<int32_t>(what.ranges[c].high);
   std::vector<int32_t> out;
-  auto add = [&](int64_t acc) {
-    out.push_back(static_cast<int32_t>(std::clamp<int64_t>(acc, low, high)));
-  };
+  auto add = [&](int64_t acc) { out.push_back(static_cast<int32_t>(std::clamp<int64_t>(acc, low, high))); };
   for (int level = -127; level <= 127; ++level) {
     int64_t from = low, to = high;  // the first accumulator that reaches the level, or the last
     while (from < to) {
@@ -113,9 +107,8 @@ std::string check(const Requantization& what, unsigned seed) {
     for (int32_t acc : accs[c]) {
       int value = emitted.values[at++], expected = what.apply(acc, c);
       if (value == expected) continue;
-      ADD_FAILURE() << emitted.form << ", seed " << seed << ", channel " << c << " scale "
-                    << what.scales[c] << " accumulator " << acc << ": " << value << " instead of "
-                    << expected;
+      ADD_FAILURE() << emitted.form << ", seed " << seed << ", channel " << c << " scale " << what.scales[c]
+                    << " accumulator " << acc << ": " << value << " instead of " << expected;
       return emitted.form;
     }
   return emitted.form;
@@ -147,8 +140,7 @@ TEST(Requantizer, EqualsTheReferenceInEveryForm) {
     for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kEven}) {
       forms.insert(check(random_layer(seed, rounding, -11, -7), seed));
       forms.insert(check(random_layer(seed, rounding, -16, -2), seed));
-      if (rounding == Rounding::kSingle)
-        rounded_once.insert(check(random_layer(seed, rounding, -10, -8), seed));
+      if (rounding == Rounding::kSingle) rounded_once.insert(check(random_layer(seed, rounding, -10, -8), seed));
       forms.insert(check(random_layer(seed, rounding, -3, 3), seed));
     }
   for (const char* form : {"one word", "one word and sign", "one multiply", "two roundings", "float, ties to even"})
@@ -177,11 +169,7 @@ TEST(Requantizer, FallsBackWhereAChannelHasNoWord) {
 }
 
 TEST(Requantizer, SharesOneSetOfNumbersBetweenEqualChannels) {
-  Requantization what{{1.0 / 300, 1.0 / 300},
-                      {{-40000, 40000}, {-30000, 50000}},
-                      Rounding::kDouble,
-                      3,
-                      {-128, 127}};
+  Requantization what{{1.0 / 300, 1.0 / 300}, {{-40000, 40000}, {-30000, 50000}}, Rounding::kDouble, 3, {-128, 127}};
   EXPECT_TRUE(check(what, 1).starts_with("one multiply"));
 }
 
@@ -199,11 +187,13 @@ TEST(Requantizer, KeepsWordsWithChannelsThatAreOff) {
 
 // Accumulators that could be anything have no steps to be met: the reference's own operations remain.
 TEST(Requantizer, FollowsTheReferenceWhereNoLineServes) {
-  const std::vector<int32_t> accs = {-100000, -1000, -501, -500, -499, -7, -6, -5, -4, -3, -2, -1, 0,
-                                     1,       2,     3,    4,    5,    6,  7,  499, 500, 501, 100000};
+  const std::vector<int32_t> accs = {-100000, -1000, -501, -500, -499, -7, -6, -5, -4,  -3,  -2,  -1,
+                                     0,       1,     2,    3,    4,    5,  6,  7,  499, 500, 501, 100000};
   const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
-  for (auto [rounding, form] : {std::pair{Rounding::kDivide, "division"}, {Rounding::kSingle, "double"},
-                                {Rounding::kEven, "float, ties to even"}, {Rounding::kDouble, "two roundings"}})
+  for (auto [rounding, form] : {std::pair{Rounding::kDivide, "division"},
+                                {Rounding::kSingle, "double"},
+                                {Rounding::kEven, "float, ties to even"},
+                                {Rounding::kDouble, "two roundings"}})
     for (auto [one, other] : {std::pair{7, 7}, {4, 9}, {1000, 1}, {1, 1}})
       for (int zero_point : {0, -128, 5}) {
         Requantization what{{1.0 / one, 1.0 / other}, {any, any}, rounding, zero_point, {-128, 127}};
@@ -272,8 +262,7 @@ TEST(Requantizer, TamesChannelsOfOneAccumulator) {
 
 // Without a channel that lives there is no scale to take.
 TEST(Requantizer, LeavesLayersOfConstantsAlone) {
-  Requantization what{
-      {1.23e-8, 1e-9}, {{1 << 30, 1 << 30}, {7, 7}}, Rounding::kDouble, -128, {-128, 127}};
+  Requantization what{{1.23e-8, 1e-9}, {{1 << 30, 1 << 30}, {7, 7}}, Rounding::kDouble, -128, {-128, 127}};
   std::vector<int32_t> bias = {1 << 30, 7};
   what.tame_constant_channels(bias);
   EXPECT_EQ(bias, (std::vector<int32_t>{1 << 30, 7}));
@@ -327,8 +316,8 @@ TEST(Requantize, ACommonLineMovesWhatLiesFarOut) {
   }
 }
 
-// Channels of which no line does are told, and their biases stay; the others are lines. The first one's accumulators reach from
-// half of what can be shifted to twice that: they can only be counted from their middle.
+// Channels of which no line does are told, and their biases stay; the others are lines. The first one's accumulators
+// reach from half of what can be shifted to twice that: they can only be counted from their middle.
 TEST(Requantize, MostLinesLeaveSomeChannelsToOthers) {
   constexpr int kLeft = 8;
   Requantization what;
@@ -373,8 +362,8 @@ TEST(Requantize, MostLinesLeaveSomeChannelsToOthers) {
 // What is emitted for one accumulator by the reference's own steps.
 Lowered lowered_twice(double scale, size_t channels) {
   const AccRange any{-(int64_t{1} << 31), (int64_t{1} << 31) - 1};
-  Requantization what{std::vector<double>(channels, scale), std::vector<AccRange>(channels, any),
-                      Rounding::kDouble, 3, {-128, 127}};
+  Requantization what{
+      std::vector<double>(channels, scale), std::vector<AccRange>(channels, any), Rounding::kDouble, 3, {-128, 127}};
   graph::Graph graph;
   for (DType type : {DType::kI32, DType::kI8}) {
     graph::Tensor tensor;

@@ -49,8 +49,7 @@ std::vector<int32_t> values_up_to(int64_t largest, QuantizedMultiplier m) {
 }
 
 // A function of one i32 vector, emitted element by element.
-std::vector<int32_t> run(const std::vector<int32_t>& input,
-                         const std::function<void(LoweringBuilder&)>& prepare,
+std::vector<int32_t> run(const std::vector<int32_t>& input, const std::function<void(LoweringBuilder&)>& prepare,
                          const std::function<tir::Ex(tir::FunctionBuilder&, const tir::Ex&)>& emit) {
   auto count = static_cast<int64_t>(input.size());
   graph::Graph graph;
@@ -91,9 +90,9 @@ TEST(EmitMultiply, IsExactWhateverTheFormChosen) {
       for (int64_t largest : {int64_t{1000}, int64_t{1} << 20, int64_t{1} << 29, int64_t{1} << 30, int64_t{1} << 31}) {
         const QuantizedMultiplier m{multiplier, shift};
         const std::vector<int32_t> input = values_up_to(largest, m);
-        const std::vector<int32_t> got =
-            run(input, [](LoweringBuilder&) {},
-                [&](tir::FunctionBuilder& f, const tir::Ex& x) { return emit_multiply(f, x, m, largest); });
+        const std::vector<int32_t> got = run(
+            input, [](LoweringBuilder&) {},
+            [&](tir::FunctionBuilder& f, const tir::Ex& x) { return emit_multiply(f, x, m, largest); });
         for (size_t i = 0; i < input.size(); ++i)
           ASSERT_EQ(got[i], defined(input[i], m)) << input[i] << " * " << multiplier << ", " << shift;
       }
@@ -112,9 +111,9 @@ TEST(EmitMultiply, HasRoomForHalfOfTheDivisor) {
       const QuantizedMultiplier m{static_cast<int32_t>(multiplier), -right};
       at_the_end += ((largest * multiplier + (int64_t{1} << 30)) >> 31) == top;
       const std::vector<int32_t> input = {largest, largest - 1, -largest, 1 - largest};
-      const std::vector<int32_t> got =
-          run(input, [](LoweringBuilder&) {},
-              [&](tir::FunctionBuilder& f, const tir::Ex& x) { return emit_multiply(f, x, m, largest); });
+      const std::vector<int32_t> got = run(
+          input, [](LoweringBuilder&) {},
+          [&](tir::FunctionBuilder& f, const tir::Ex& x) { return emit_multiply(f, x, m, largest); });
       for (size_t i = 0; i < input.size(); ++i)
         EXPECT_EQ(got[i], defined(input[i], m)) << input[i] << " * " << multiplier << ", " << -right;
     }
@@ -129,9 +128,14 @@ TEST(EvenScales, AreThoseThatFloat32RoundsWith) {
   op.definition = operators().find("cast");
   graph.ops.push_back(op);
   const OpView view{graph, graph.ops[0]};
-  for (auto [scale, good] : {std::pair{0x1p-100, true}, {std::nextafter(0x1p-100, 0.0), false}, {0.0, false},
-                             {0x1p30, false}, {std::nextafter(0x1p30, 0.0), true}, {0x1p-126, false},
-                             {HUGE_VAL, false}, {NAN, false}}) {
+  for (auto [scale, good] : {std::pair{0x1p-100, true},
+                             {std::nextafter(0x1p-100, 0.0), false},
+                             {0.0, false},
+                             {0x1p30, false},
+                             {std::nextafter(0x1p30, 0.0), true},
+                             {0x1p-126, false},
+                             {HUGE_VAL, false},
+                             {NAN, false}}) {
     Diagnostics diags;
     const std::vector<double> scales = {0.5, scale};
     EXPECT_EQ(check_even_scales(view, scales, diags), good) << scale;
@@ -153,18 +157,17 @@ TEST(Scaler, IsExactWithItsShifts) {
         Parameters parameters;
         Scaler other(parameters, "other", {1 << 30, -3}, 0);
         Scaler scaler(parameters, "it", m, left);
-        const std::vector<int32_t> got =
-            run(input, [&](LoweringBuilder& f) { parameters.load(f); },
-                [&](tir::FunctionBuilder& f, const tir::Ex& x) { return scaler.emit(f, x); });
+        const std::vector<int32_t> got = run(
+            input, [&](LoweringBuilder& f) { parameters.load(f); },
+            [&](tir::FunctionBuilder& f, const tir::Ex& x) { return scaler.emit(f, x); });
         for (size_t i = 0; i < input.size(); ++i) {
           const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(input[i]) << left);
-          ASSERT_EQ(got[i], defined(shifted, m))
-              << input[i] << " << " << left << " * " << multiplier << ", " << shift;
+          ASSERT_EQ(got[i], defined(shifted, m)) << input[i] << " << " << left << " * " << multiplier << ", " << shift;
         }
       }
 }
 
-constexpr int32_t kAccumulators[] = {kMin, kMin + 1, -(1 << 30), -65537, -1000, -129, -128, -3, -2, -1,
+constexpr int32_t kAccumulators[] = {kMin, kMin + 1, -(1 << 30), -65537, -1000, -129, -128, -3,    -2,      -1,
                                      0,    1,        2,          3,      127,   128,  1000, 65537, 1 << 30, kMax};
 
 TEST(ChannelReference, RoundsAsItsKindSays) {
@@ -268,8 +271,7 @@ TEST(Slices, EveryElementBelongsToItsIndexAlongTheAxis) {
     size_t at = 0;
     for (size_t a = 0; a < 2; ++a)
       for (size_t b = 0; b < 3; ++b)
-        for (size_t c = 0; c < 4; ++c, ++at)
-          ASSERT_EQ(slices.channel_of(at), axis == 0 ? a : axis == 1 ? b : c) << at;
+        for (size_t c = 0; c < 4; ++c, ++at) ASSERT_EQ(slices.channel_of(at), axis == 0 ? a : axis == 1 ? b : c) << at;
     for (size_t i = 0; i < count; ++i) {
       EXPECT_EQ(slices.scale(i), static_cast<float>(i + 1));
       EXPECT_EQ(slices.zero_point(i), static_cast<int32_t>(i) - 2);

@@ -15,34 +15,29 @@ namespace {
 
 using plan::TestRandom;
 
-uint64_t mixed(uint64_t hash, int64_t value) {
-  return (hash ^ static_cast<uint64_t>(value)) * 1099511628211u;
-}
+uint64_t mixed(uint64_t hash, int64_t value) { return (hash ^ static_cast<uint64_t>(value)) * 1099511628211u; }
 
 std::string words(const std::optional<WordFit>& fit) {
   if (!fit) return "none";
   uint64_t hash = 14695981039346656037u;
   for (int32_t word : fit->words) hash = mixed(hash, word);
   return "left " + std::to_string(fit->left) + " base " + std::to_string(fit->base) + " low " +
-         std::to_string(fit->low_bits) + " first " + std::to_string(fit->first) + " sign " +
-         std::to_string(fit->sign) + " words " + std::to_string(hash);
+         std::to_string(fit->low_bits) + " first " + std::to_string(fit->first) + " sign " + std::to_string(fit->sign) +
+         " words " + std::to_string(hash);
 }
 
 std::string line(const std::optional<LineFit>& fit) {
   if (!fit) return "none";
   uint64_t hash = 14695981039346656037u;
   for (const LineFit::Channel& c : fit->channels)
-    for (int32_t value : {c.multiplier, c.offset, c.left, c.sign, c.moved})
-      hash = mixed(hash, value);
-  return "left " + std::to_string(fit->channels[0].left) + (fit->same_left ? "" : " and others") +
-         " shift " + std::to_string(fit->shift) + (fit->with_sign ? " sign" : "") + " channels " +
-         std::to_string(hash);
+    for (int32_t value : {c.multiplier, c.offset, c.left, c.sign, c.moved}) hash = mixed(hash, value);
+  return "left " + std::to_string(fit->channels[0].left) + (fit->same_left ? "" : " and others") + " shift " +
+         std::to_string(fit->shift) + (fit->with_sign ? " sign" : "") + " channels " + std::to_string(hash);
 }
 
 Requantization random_layer(TestRandom& random, int round) {
   Requantization out;
-  constexpr Rounding kRoundings[] = {Rounding::kDouble, Rounding::kSingle, Rounding::kDouble,
-                                     Rounding::kDivide};
+  constexpr Rounding kRoundings[] = {Rounding::kDouble, Rounding::kSingle, Rounding::kDouble, Rounding::kDivide};
   out.rounding = kRoundings[round % 4];
   out.clamp = {round % 5 == 0 ? 0 : -128, round % 7 == 0 ? 32767 : 127};
   if (out.clamp.max > 127) out.clamp.min = -32768;
@@ -86,8 +81,8 @@ TEST(StepFitRecord, RandomLayers) {
     Requantization what = random_layer(random, round);
     std::vector<StepTarget> targets;
     for (size_t c = 0; c < what.scales.size(); ++c)
-      targets.push_back({[&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); },
-                         what.scales[c], what.ranges[c]});
+      targets.push_back(
+          {[&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); }, what.scales[c], what.ranges[c]});
     auto steps = find_steps(targets, what.zero_point, what.clamp);
     std::string name = std::to_string(round);
     if (!steps) {
@@ -110,8 +105,7 @@ TEST(StepFitRecord, RandomLayers) {
       hash = mixed(hash, bias[c]);
       hash = mixed(hash, tamed.ranges[c].low);
     }
-    all += name + " tamed: " + std::to_string(hash) + ", common line " +
-           line(fit_common_line(what, 8, bias)) + "\n";
+    all += name + " tamed: " + std::to_string(hash) + ", common line " + line(fit_common_line(what, 8, bias)) + "\n";
   }
   expect_record("step_fit.txt", all);
 }

@@ -30,8 +30,8 @@ bool check(
     const Fit& make = [](const auto& steps, ClampI32 clamp) { return fit_lines(steps, clamp); }) {
   std::vector<StepTarget> targets;
   for (size_t c = 0; c < what.scales.size(); ++c)
-    targets.push_back({[&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); },
-                       what.scales[c], what.ranges[c]});
+    targets.push_back(
+        {[&what, c](int32_t acc) -> int64_t { return what.apply(acc, c); }, what.scales[c], what.ranges[c]});
   auto steps = find_steps(targets, what.zero_point, what.clamp);
   auto fit = steps ? make(*steps, what.clamp) : std::nullopt;
   if (!fit) return false;
@@ -39,8 +39,8 @@ bool check(
     for (int64_t acc = what.ranges[c].low; acc <= what.ranges[c].high; ++acc) {
       auto a = static_cast<int32_t>(acc);
       if (run_fit(*fit, c, a, what.clamp) == what.apply(a, c)) continue;
-      ADD_FAILURE() << "scale " << what.scales[c] << " accumulator " << acc << ": "
-                    << run_fit(*fit, c, a, what.clamp) << " instead of " << what.apply(a, c);
+      ADD_FAILURE() << "scale " << what.scales[c] << " accumulator " << acc << ": " << run_fit(*fit, c, a, what.clamp)
+                    << " instead of " << what.apply(a, c);
       return true;
     }
   return true;
@@ -196,8 +196,7 @@ TEST(StepFit, MostLinesShiftByOneBit) {
 
 TEST(StepFit, MatchesTiesOfPowersOfTwo) {
   for (Rounding rounding : {Rounding::kDouble, Rounding::kSingle, Rounding::kDivide}) {
-    Requantization what{
-        {0.25, 1.0 / 128}, {{-9000, 9000}, {-30000, 30000}}, rounding, 3, {-128, 127}};
+    Requantization what{{0.25, 1.0 / 128}, {{-9000, 9000}, {-30000, 30000}}, rounding, 3, {-128, 127}};
     EXPECT_TRUE(check(what));
   }
 }
@@ -215,11 +214,8 @@ TEST(StepFit, DividesByEveryCount) {
 
 // Channels that training switched off: one value, however large the accumulator.
 TEST(StepFit, TakesConstantChannels) {
-  Requantization what{{1.0 / 300, 4e-10},
-                      {{-40000, 40000}, {1 << 30, (1 << 30) + 128}},
-                      Rounding::kDouble,
-                      -128,
-                      {-128, 127}};
+  Requantization what{
+      {1.0 / 300, 4e-10}, {{-40000, 40000}, {1 << 30, (1 << 30) + 128}}, Rounding::kDouble, -128, {-128, 127}};
   EXPECT_TRUE(check(what));
 }
 
@@ -243,13 +239,11 @@ TEST(StepFit, AsksTheReferenceFewTimesForAStep) {
 }
 
 TEST(StepFit, RefusesWhatNoLineSeparates) {
-  StepTarget bent{
-      [](int32_t acc) -> int64_t { return acc < 10 ? acc : 10 * acc - 90; }, 1.0, {-100, 100}};
+  StepTarget bent{[](int32_t acc) -> int64_t { return acc < 10 ? acc : 10 * acc - 90; }, 1.0, {-100, 100}};
   auto steps = find_steps({bent}, 0, {-128, 127});
   ASSERT_TRUE(steps.has_value());
   EXPECT_FALSE(fit_lines(*steps, {-128, 127}).has_value());
-  for (bool two_roundings : {false, true})
-    EXPECT_FALSE(fit_words(*steps, 0, {-128, 127}, two_roundings).has_value());
+  for (bool two_roundings : {false, true}) EXPECT_FALSE(fit_words(*steps, 0, {-128, 127}, two_roundings).has_value());
 }
 
 std::vector<Steps> steps_of_layer(const Requantization& what) {
@@ -341,7 +335,8 @@ TEST(StepFit, WordsOfWildLayersStepWhereTheReferenceDoes) {
     what.zero_point = static_cast<int32_t>(any(-128, 127));
     const int flattest = static_cast<int>(8 + any(0, 24));
     for (int c = 0; c < 3; ++c) {
-      what.scales.push_back(std::ldexp(static_cast<double>(any(1 << 20, (1 << 21) - 1)), -20 - static_cast<int>(any(4, flattest))));
+      what.scales.push_back(
+          std::ldexp(static_cast<double>(any(1 << 20, (1 << 21) - 1)), -20 - static_cast<int>(any(4, flattest))));
       const auto bits = static_cast<int>(any(8, 27));
       what.ranges.push_back({-any(0, int64_t{1} << bits), any(1, int64_t{1} << bits)});
     }
@@ -355,8 +350,8 @@ TEST(StepFit, WordsOfWildLayersStepWhereTheReferenceDoes) {
       const auto s = static_cast<int>(word & ((1 << fit->low_bits) - 1));
       auto value = [&](int64_t acc) {
         const auto shifted = static_cast<int32_t>(static_cast<uint32_t>(acc) << fit->left);
-        int64_t sum = ((shifted * word) >> 32) + fit->first + (int64_t{fit->half_zero()} << s) -
-                      (acc < 0 ? fit->sign : 0);
+        int64_t sum =
+            ((shifted * word) >> 32) + fit->first + (int64_t{fit->half_zero()} << s) - (acc < 0 ? fit->sign : 0);
         EXPECT_EQ(sum, static_cast<int32_t>(sum));
         return std::clamp<int64_t>(sum >> (fit->base + s), -128, 127);
       };

@@ -29,9 +29,9 @@ struct SvdfText {
 };
 
 std::string text_of(const SvdfText& t) {
-  return "graph \"g\" {\ninput %0 \"x\" " + t.input + "\nconst %1 \"f\" " + t.features + "\nconst %2 \"t\" " +
-         t.time + "\nconst %3 \"b\" " + t.bias + "\ninput %4 \"s\" " + t.state + "\n%5 \"y\" " + t.out +
-         ", %6 \"s2\" " + t.state + " = svdf(" + t.operands + ") {" + t.options + "}\noutput %5\noutput %6\n}\n";
+  return "graph \"g\" {\ninput %0 \"x\" " + t.input + "\nconst %1 \"f\" " + t.features + "\nconst %2 \"t\" " + t.time +
+         "\nconst %3 \"b\" " + t.bias + "\ninput %4 \"s\" " + t.state + "\n%5 \"y\" " + t.out + ", %6 \"s2\" " +
+         t.state + " = svdf(" + t.operands + ") {" + t.options + "}\noutput %5\noutput %6\n}\n";
 }
 
 std::string svdf_said(const SvdfText& t) {
@@ -99,10 +99,9 @@ TEST(Svdf, LanesOfAState) {
 TEST(Svdf, RightOnes) {
   EXPECT_EQ(svdf_said({}), "");
   EXPECT_EQ(svdf_said({.operands = "%0, %1, %2, _, %4"}), "");
-  EXPECT_EQ(svdf_said({.bias = "i32[1] quant(0.001, 0) = [7]",
-                       .out = "i8[1x1] quant(0.125, -3)",
-                       .options = "rank = 2"}),
-            "");
+  EXPECT_EQ(
+      svdf_said({.bias = "i32[1] quant(0.001, 0) = [7]", .out = "i8[1x1] quant(0.125, -3)", .options = "rank = 2"}),
+      "");
 }
 
 TEST(Svdf, Shapes) {

@@ -101,25 +101,20 @@ Floats run(const Trees& t, const Floats& x, const TargetInfo* target) {
   graph::Graph graph = graph_of(t, static_cast<int64_t>(x.size()), 1);
   Floats out(x.size());
   EvalData data;
-  auto bytes = [](const Floats& v) {
-    return std::span(reinterpret_cast<const uint8_t*>(v.data()), v.size() * 4);
-  };
+  auto bytes = [](const Floats& v) { return std::span(reinterpret_cast<const uint8_t*>(v.data()), v.size() * 4); };
   data.operands.push_back(bytes(x));
   for (size_t i = 1; i < 6; ++i) data.operands.push_back(graph[graph.ops[0].operands[i]].constant->bytes);
   data.results.push_back({reinterpret_cast<uint8_t*>(out.data()), out.size() * 4});
   const OpView view{graph, graph.ops[0]};
-  if (target != nullptr)
-    evaluate_lowering(view, data, *target);
-  else
-    definition_of(graph.ops[0]).evaluate(view, data);
+  if (target != nullptr) evaluate_lowering(view, data, *target);
+  else definition_of(graph.ops[0]).evaluate(view, data);
   return out;
 }
 
 TEST(Trees, CompareEveryFloatExactly) {
   const float inf = std::numeric_limits<float>::infinity(), least = std::numeric_limits<float>::denorm_min();
   Floats x = {0.0f, -0.0f, least, -least, inf, -inf, std::nanf(""), -std::nanf(""), 1e-20f, -3.5f};
-  for (float t : {0.5f, -3.5f, 1e-20f})
-    x.insert(x.end(), {t, std::nextafter(t, inf), std::nextafter(t, -inf)});
+  for (float t : {0.5f, -3.5f, 1e-20f}) x.insert(x.end(), {t, std::nextafter(t, inf), std::nextafter(t, -inf)});
   for (int32_t nan : {0, 1})
     for (float threshold : x) {
       if (std::isnan(threshold)) continue;

@@ -61,8 +61,8 @@ Emitted run(const WideScaling& what, const std::vector<std::vector<int64_t>>& ac
     if (arg.kind == ArgKind::kOperand) {
       memory.push_back({reinterpret_cast<uint8_t*>(input.data()), static_cast<int64_t>(input.size() * 8)});
     } else if (arg.kind == ArgKind::kResult) {
-      memory.push_back({reinterpret_cast<uint8_t*>(result.values.data()),
-                        static_cast<int64_t>(result.values.size() * 2)});
+      memory.push_back(
+          {reinterpret_cast<uint8_t*>(result.values.data()), static_cast<int64_t>(result.values.size() * 2)});
     } else {
       Constant& constant = lowered.constants[static_cast<size_t>(arg.index)];
       memory.push_back({constant.bytes.data(), static_cast<int64_t>(constant.bytes.size())});
@@ -109,8 +109,8 @@ std::string check(const WideScaling& what, unsigned seed) {
     for (int64_t acc : accs[c]) {
       int value = emitted.values[at++], expected = what.apply(acc, c);
       if (value == expected) continue;
-      ADD_FAILURE() << emitted.form << ", seed " << seed << ", channel " << c << " scale "
-                    << what.scales[c] << " sum " << acc << ": " << value << " instead of " << expected;
+      ADD_FAILURE() << emitted.form << ", seed " << seed << ", channel " << c << " scale " << what.scales[c] << " sum "
+                    << acc << ": " << value << " instead of " << expected;
       return emitted.form;
     }
   return emitted.form;
@@ -144,8 +144,7 @@ TEST(WideRequantize, WideSumsKeepTheirBits) {
 }
 
 TEST(WideRequantize, AnInt32BiasRoundsTwice) {
-  EXPECT_EQ(check(scaling(WideRounding::kDouble, {0.00517, 0.0003, 0.49}, kNarrow), 10),
-            "two roundings");
+  EXPECT_EQ(check(scaling(WideRounding::kDouble, {0.00517, 0.0003, 0.49}, kNarrow), 10), "two roundings");
   EXPECT_EQ(check(scaling(WideRounding::kDouble, {3.3, 1e-9}, 1 << 26), 11), "two roundings");
 }
 

@@ -38,8 +38,7 @@ bool refuses(const char* name, const Shapes& shapes,
   Diagnostics diags;
   OpView view{g, op};
   auto inferred = definition->infer(view, diags);
-  if (inferred && *inferred == std::vector<graph::Shape>{shapes.result} &&
-      definition->verify(view, diags))
+  if (inferred && *inferred == std::vector<graph::Shape>{shapes.result} && definition->verify(view, diags))
     return false;
   return !inferred || !diags.str().empty();
 }
@@ -50,8 +49,7 @@ TEST(WindowOps, RefuseNonsense) {
   EXPECT_TRUE(refuses("depthwise_conv_2d", {{{1, 4, 4, 3}, {1, 9, 3, 3}}, {1, 1, 2, 3}}));
   EXPECT_TRUE(refuses("depthwise_conv_2d", {{{1, 4, 4, 3}, {1, 3, 3, 4}}, {1, 2, 2, 4}}));
   EXPECT_TRUE(refuses("depthwise_conv_2d", {{{1, 4, 4, 0}, {1, 3, 3, 0}}, {1, 2, 2, 0}}));
-  EXPECT_TRUE(
-      refuses("depthwise_conv_2d", {{{1, int64_t{1} << 40, 4, 1}, {1, 1, 1, 1}}, {1, 1, 1, 1}}));
+  EXPECT_TRUE(refuses("depthwise_conv_2d", {{{1, int64_t{1} << 40, 4, 1}, {1, 1, 1, 1}}, {1, 1, 1, 1}}));
   EXPECT_TRUE(refuses("fully_connected", {{{1, 7}, {3, 4}}, {1, 3}}));
   EXPECT_TRUE(refuses("fully_connected", {{{1, 0}, {3, 0}}, {1, 3}}));
   EXPECT_TRUE(refuses("fully_connected", {{{}, {3, 1}}, {1, 3}}));

@@ -24,49 +24,36 @@ struct Line {
     Command run = {
         .name = "run",
         .summary = "Runs it",
-        .options =
-            {{.names = "MODEL", .target = &model, .help = "A model", .required = true},
-             {.names = "-j,--json", .target = &json, .help = "JSON"},
-             {.names = "--count",
-              .value = "N",
-              .target = &count,
-              .help = "How many",
-              .range = Range{1, 9}},
-             {.names = "--unset", .value = "N", .target = &unset, .help = "A number"},
-             {.names = "--seed",
-              .value = "N",
-              .target = &seed,
-              .help = "A seed",
-              .excludes = {"--count"}},
-             {.names = "--board", .value = "NAME", .target = &board, .help = "A board"},
-             {.names = "--list", .value = "FILE", .target = &list, .help = "Files"},
-             {.names = "-D", .value = "NAME", .target = &single, .help = "Names"},
-             {.names = "--word",
-              .value = "WORD",
-              .target = Setter([this](const std::string& w) { words.push_back(w); }),
-              .help = "Words"},
-             {.names = "--level",
-              .target = one_of(&level, {{"low", Level::kLow}, {"high", Level::kHigh}}),
-              .help = "A level"},
-             {.names = "--off", .target = Action{[this] { json = false; }}, .help = "No JSON"},
-             {.names = "--show",
-              .value = "WHAT",
-              .target = Instead{[this](const std::string& what) {
-                shown = what + " of " + board;
-                return 5;
-              }},
-              .help = "Shows it"}},
+        .options = {{.names = "MODEL", .target = &model, .help = "A model", .required = true},
+                    {.names = "-j,--json", .target = &json, .help = "JSON"},
+                    {.names = "--count", .value = "N", .target = &count, .help = "How many", .range = Range{1, 9}},
+                    {.names = "--unset", .value = "N", .target = &unset, .help = "A number"},
+                    {.names = "--seed", .value = "N", .target = &seed, .help = "A seed", .excludes = {"--count"}},
+                    {.names = "--board", .value = "NAME", .target = &board, .help = "A board"},
+                    {.names = "--list", .value = "FILE", .target = &list, .help = "Files"},
+                    {.names = "-D", .value = "NAME", .target = &single, .help = "Names"},
+                    {.names = "--word",
+                     .value = "WORD",
+                     .target = Setter([this](const std::string& w) { words.push_back(w); }),
+                     .help = "Words"},
+                    {.names = "--level",
+                     .target = one_of(&level, {{"low", Level::kLow}, {"high", Level::kHigh}}),
+                     .help = "A level"},
+                    {.names = "--off", .target = Action{[this] { json = false; }}, .help = "No JSON"},
+                    {.names = "--show",
+                     .value = "WHAT",
+                     .target = Instead{[this](const std::string& what) {
+                       shown = what + " of " + board;
+                       return 5;
+                     }},
+                     .help = "Shows it"}},
         .run = [this] {
           ran = true;
           return 4;
         }};
     return {.name = "prog",
             .summary = "A program",
-            .commands = {run,
-                         {.name = "pass",
-                          .summary = "Passes it on",
-                          .run = [] { return 6; },
-                          .rest = &rest}},
+            .commands = {run, {.name = "pass", .summary = "Passes it on", .run = [] { return 6; }, .rest = &rest}},
             .version = "prog 1",
             .exit_codes = {{0, "done"}, {2, "usage"}}};
   }
@@ -76,8 +63,8 @@ struct Line {
 
 TEST(Options, FillsVariablesOfEveryKind) {
   Line l;
-  EXPECT_EQ(l.parse({"run", "--count", "9", "m.tflite", "--list", "a", "--list=c", "-D", "x", "-Dy",
-                     "--level", "high", "-j", "--word", "p", "--word", "q"}),
+  EXPECT_EQ(l.parse({"run", "--count", "9", "m.tflite", "--list", "a", "--list=c", "-D", "x", "-Dy", "--level", "high",
+                     "-j", "--word", "p", "--word", "q"}),
             4);
   EXPECT_TRUE(l.ran && l.json);
   EXPECT_EQ(l.model, "m.tflite");
@@ -91,11 +78,8 @@ TEST(Options, FillsVariablesOfEveryKind) {
 
 // An option that collects values must not take the model for one.
 TEST(Options, TakesOneValueEachTime) {
-  for (const std::vector<std::string>& option : {std::vector<std::string>{"--list", "a"},
-                                                 {"-D", "a"},
-                                                 {"--word", "a"},
-                                                 {"--list=a"},
-                                                 {"--level", "high"}}) {
+  for (const std::vector<std::string>& option :
+       {std::vector<std::string>{"--list", "a"}, {"-D", "a"}, {"--word", "a"}, {"--list=a"}, {"--level", "high"}}) {
     Line l;
     std::vector<std::string> args = {"run"};
     args.insert(args.end(), option.begin(), option.end());
@@ -110,9 +94,7 @@ TEST(Options, SaysHowSeveralValuesAreWritten) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(l.parse({"run", "m", "--list", "a", "b"}), kUsage);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("  help: '--list' takes one value each time: --list a --list b\n"),
-            std::string::npos)
-      << said;
+  EXPECT_NE(said.find("  help: '--list' takes one value each time: --list a --list b\n"), std::string::npos) << said;
   testing::internal::CaptureStderr();
   EXPECT_EQ(l.parse({"run", "--list", "a", "m", "--lost"}), kUsage);
   EXPECT_EQ(testing::internal::GetCapturedStderr().find("each time"), std::string::npos);
@@ -141,9 +123,8 @@ TEST(Options, RefusesWhatIsNotDeclared) {
 }
 
 TEST(Options, TakesThePlaceOfTheCommand) {
-  for (const std::vector<std::string>& args :
-       {std::vector<std::string>{"run", "--show", "it", "--board", "other"},
-        {"run", "--board", "other", "--show", "it"}}) {
+  for (const std::vector<std::string>& args : {std::vector<std::string>{"run", "--show", "it", "--board", "other"},
+                                               {"run", "--board", "other", "--show", "it"}}) {
     Line l;
     EXPECT_EQ(l.parse(args), 5);
     EXPECT_EQ(l.shown, "it of other");
@@ -188,17 +169,14 @@ TEST(Options, PagesSayWhatIsDeclared) {
   const std::string help = help_text({&program, program.find("run")});
   for (const char* line :
        {"Usage: prog run [OPTIONS] MODEL\n", "  MODEL                     A model\n",
-        "  --count N                 How many (default: 3)\n",
-        "  --unset N                 A number\n", "  --list FILE               Files (may be repeated)\n",
-        "  -D NAME                   Names (may be repeated)\n",
-        "  --level low|high          A level (default: low)\n",
+        "  --count N                 How many (default: 3)\n", "  --unset N                 A number\n",
+        "  --list FILE               Files (may be repeated)\n",
+        "  -D NAME                   Names (may be repeated)\n", "  --level low|high          A level (default: low)\n",
         "  -j, --json                JSON\n"})
     EXPECT_NE(help.find(line), std::string::npos) << line << help;
   EXPECT_NE(help_text({&program}).find("Exit codes: 0 done, 2 usage.\n"), std::string::npos);
-  EXPECT_NE(markdown(program).find("| `--level low\\|high` | A level (default: `low`) |\n"),
-            std::string::npos);
-  EXPECT_NE(man_page({&program, program.find("run")})
-                .find(".TP\n.B \\-\\-count N\nHow many (default: 3)\n"),
+  EXPECT_NE(markdown(program).find("| `--level low\\|high` | A level (default: `low`) |\n"), std::string::npos);
+  EXPECT_NE(man_page({&program, program.find("run")}).find(".TP\n.B \\-\\-count N\nHow many (default: 3)\n"),
             std::string::npos);
   for (const std::string& shell : kShells)
     EXPECT_NE(completion_script(program, shell).find("low high"), std::string::npos) << shell;

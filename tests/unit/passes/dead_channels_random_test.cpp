@@ -20,29 +20,16 @@ class Network {
     conv();
     for (int64_t layers = 2 + below(6); layers > 0; --layers) {
       switch (below(7)) {
-        case 0:
-          depthwise();
-          break;
-        case 1:
-          pool();
-          break;
-        case 2:
-          relu();
-          break;
-        case 3:
-          add();
-          break;
-        case 4:
-          branch();
-          break;
-        default:
-          conv();
+        case 0: depthwise(); break;
+        case 1: pool(); break;
+        case 2: relu(); break;
+        case 3: add(); break;
+        case 4: branch(); break;
+        default: conv();
       }
     }
-    if (below(2) == 0)
-      dense();
-    else
-      conv();
+    if (below(2) == 0) dense();
+    else conv();
     return text_ + fmt::format("  output %{}\n}}\n", current_.id);
   }
 
@@ -58,9 +45,7 @@ class Network {
     const char* scales[] = {"0.02", "0.1", "0.3", "1"};
     return fmt::format("quant({}, {})", scales[below(4)], below(3) == 0 ? -128 : below(256) - 128);
   }
-  static std::string type(const Value& v) {
-    return fmt::format("i8[1x{}x{}x{}] {}", v.h, v.w, v.c, v.quant);
-  }
+  static std::string type(const Value& v) { return fmt::format("i8[1x{}x{}x{}] {}", v.h, v.w, v.c, v.quant); }
 
   // [outer x taps x inner]; whole slices along the first and the last axis are zeros.
   std::string pruned(int64_t outer, int64_t taps, int64_t inner) {
@@ -69,8 +54,7 @@ class Network {
     for (int64_t i = 0; i < inner; ++i) last.push_back(below(4) == 0);
     std::string out;
     for (int64_t i = 0; i < outer * taps * inner; ++i) {
-      bool zero = below(3) == 0 || first[static_cast<size_t>(i / inner / taps)] ||
-                  last[static_cast<size_t>(i % inner)];
+      bool zero = below(3) == 0 || first[static_cast<size_t>(i / inner / taps)] || last[static_cast<size_t>(i % inner)];
       out += fmt::format("{}{}", i > 0 ? ", " : "", zero ? 0 : below(255) - 127);
     }
     return "[" + out + "]";
@@ -84,8 +68,7 @@ class Network {
     if (below(2) == 0 || channels < 2) return "quant(0.02, 0)";
     std::string scales;
     const char* each[] = {"0.001", "0.02", "0.1", "1e-12", "3"};
-    for (int64_t c = 0; c < channels; ++c)
-      scales += fmt::format("{}{}", c > 0 ? ", " : "", each[below(5)]);
+    for (int64_t c = 0; c < channels; ++c) scales += fmt::format("{}{}", c > 0 ? ", " : "", each[below(5)]);
     return fmt::format("quant(axis {}, [{}])", axis, scales);
   }
   // ", %n" or nothing.
@@ -101,9 +84,7 @@ class Network {
     text_ += fmt::format("  %{} \"t{}\" {} = {}\n", to.id, to.id, type(to), right);
     current_ = to;
   }
-  Value value(int64_t h, int64_t w, int64_t c, const std::string& quant) {
-    return {next_++, h, w, c, quant};
-  }
+  Value value(int64_t h, int64_t w, int64_t c, const std::string& quant) { return {next_++, h, w, c, quant}; }
 
   // Attributes of a window of k x k that fits, and the size it leaves.
   std::string window(int64_t k, int64_t& h, int64_t& w) {
@@ -111,35 +92,32 @@ class Network {
     h = (h + top - k) / stride + 1;
     w = (w + left - k) / stride + 1;
     const char* activations[] = {"none", "relu", "relu6"};
-    return fmt::format("stride_h = {}, stride_w = {}, pad_top = {}, pad_left = {}, activation = {}",
-                       stride, stride, top, left, activations[below(3)]);
+    return fmt::format("stride_h = {}, stride_w = {}, pad_top = {}, pad_left = {}, activation = {}", stride, stride,
+                       top, left, activations[below(3)]);
   }
   int64_t kernel() { return 1 + below(std::min<int64_t>({3, current_.h, current_.w})); }
 
   void conv() {
     int64_t k = below(2) == 0 ? 1 : kernel(), out = 1 + below(7), h = current_.h, w = current_.w;
-    int weights =
-        constant(fmt::format("i8[{}x{}x{}x{}] {}", out, k, k, current_.c, weight_quant(out, 0)),
-                 pruned(out, k * k, current_.c));
+    int weights = constant(fmt::format("i8[{}x{}x{}x{}] {}", out, k, k, current_.c, weight_quant(out, 0)),
+                           pruned(out, k * k, current_.c));
     std::string operands = fmt::format("%{}, %{}{}", current_.id, weights, bias(out));
     std::string attributes = window(k, h, w);
     define(value(h, w, out, quant()), fmt::format("conv_2d({}) {{{}}}", operands, attributes));
   }
   void depthwise() {
     int64_t k = kernel(), h = current_.h, w = current_.w, c = current_.c;
-    int weights = constant(fmt::format("i8[1x{}x{}x{}] {}", k, k, c, weight_quant(c, 3)),
-                           pruned(1, k * k, c));
+    int weights = constant(fmt::format("i8[1x{}x{}x{}] {}", k, k, c, weight_quant(c, 3)), pruned(1, k * k, c));
     std::string operands = fmt::format("%{}, %{}{}", current_.id, weights, bias(c));
     std::string attributes = window(k, h, w);
-    define(value(h, w, c, quant()),
-           fmt::format("depthwise_conv_2d({}) {{{}}}", operands, attributes));
+    define(value(h, w, c, quant()), fmt::format("depthwise_conv_2d({}) {{{}}}", operands, attributes));
   }
   void pool() {
     int64_t k = kernel(), h = current_.h, w = current_.w;
     std::string attributes = window(k, h, w);
     define(value(h, w, current_.c, current_.quant),
-           fmt::format("{}_pool_2d(%{}) {{filter_h = {}, filter_w = {}, {}}}",
-                       below(2) == 0 ? "max" : "average", current_.id, k, k, attributes));
+           fmt::format("{}_pool_2d(%{}) {{filter_h = {}, filter_w = {}, {}}}", below(2) == 0 ? "max" : "average",
+                       current_.id, k, k, attributes));
   }
   void relu() {
     int from = current_.id;
@@ -148,8 +126,7 @@ class Network {
   // With a constant per channel.
   void add() {
     std::string values;
-    for (int64_t c = 0; c < current_.c; ++c)
-      values += fmt::format("{}{}", c > 0 ? ", " : "", below(256) - 128);
+    for (int64_t c = 0; c < current_.c; ++c) values += fmt::format("{}{}", c > 0 ? ", " : "", below(256) - 128);
     int other = constant(fmt::format("i8[{}] quant(0.1, 3)", current_.c), "[" + values + "]");
     int from = current_.id;
     define(value(current_.h, current_.w, current_.c, quant()),
@@ -161,8 +138,8 @@ class Network {
     int64_t out = 1 + below(7);
     int sides[2];
     for (int& side : sides) {
-      int weights = constant(fmt::format("i8[{}x1x1x{}] {}", out, from.c, weight_quant(out, 0)),
-                             pruned(out, 1, from.c));
+      int weights =
+          constant(fmt::format("i8[{}x1x1x{}] {}", out, from.c, weight_quant(out, 0)), pruned(out, 1, from.c));
       std::string operands = fmt::format("%{}, %{}{}", from.id, weights, bias(out));
       define(value(from.h, from.w, out, quant()), fmt::format("conv_2d({})", operands));
       side = current_.id;
@@ -172,12 +149,12 @@ class Network {
   void dense() {
     int64_t rows = current_.h * current_.w, c = current_.c;
     int flat = next_++, result = next_ + 1;
-    text_ += fmt::format("  %{} \"flat\" i8[{}x{}] {} = reshape(%{}) {{shape = [{}, {}]}}\n", flat,
-                         rows, c, current_.quant, current_.id, rows, c);
+    text_ += fmt::format("  %{} \"flat\" i8[{}x{}] {} = reshape(%{}) {{shape = [{}, {}]}}\n", flat, rows, c,
+                         current_.quant, current_.id, rows, c);
     int weights = constant(fmt::format("i8[4x{}] quant(0.02, 0)", c), pruned(4, 1, c));
     next_ = result + 1;
-    text_ += fmt::format("  %{} \"z\" i8[{}x4] quant(0.3, 1) = fully_connected(%{}, %{})\n", result,
-                         rows, flat, weights);
+    text_ +=
+        fmt::format("  %{} \"z\" i8[{}x4] quant(0.3, 1) = fully_connected(%{}, %{})\n", result, rows, flat, weights);
     current_.id = result;
   }
 
@@ -190,14 +167,10 @@ class Network {
 std::vector<uint8_t> input_of(size_t bytes, int kind, std::mt19937& random) {
   std::vector<uint8_t> out(bytes);
   for (size_t i = 0; i < bytes; ++i) {
-    if (kind == 0)
-      out[i] = 0x80;
-    else if (kind == 1)
-      out[i] = 0x7f;
-    else if (kind == 2)
-      out[i] = random() % 2 == 0 ? 0x80 : 0x7f;
-    else
-      out[i] = static_cast<uint8_t>(random());
+    if (kind == 0) out[i] = 0x80;
+    else if (kind == 1) out[i] = 0x7f;
+    else if (kind == 2) out[i] = random() % 2 == 0 ? 0x80 : 0x7f;
+    else out[i] = static_cast<uint8_t>(random());
   }
   return out;
 }

@@ -22,9 +22,7 @@ PrunedModel cut(const std::string& text) {
 }
 
 // Channels of op `i`'s result.
-int64_t channels(const graph::Graph& graph, size_t i) {
-  return graph[graph.ops[i].results[0]].type.shape.back();
-}
+int64_t channels(const graph::Graph& graph, size_t i) { return graph[graph.ops[i].results[0]].type.shape.back(); }
 
 // A pointwise convolution "y" from 1 to 3 channels with a scale of 0.25, of which channel 1 is
 // 40 / 4 = 10 always, and zero point `zero`; %1 and %2 are its weights and bias.
@@ -110,9 +108,7 @@ TEST(DeadChannels, TakesMultipliersOfTinyScalesAsZero) {
   }
 }
 
-TEST(DeadChannels, KeepsOutputs) {
-  EXPECT_EQ(channels(cut(first() + "  output %3\n" + reader("", 2)).graph, 0), 3);
-}
+TEST(DeadChannels, KeepsOutputs) { EXPECT_EQ(channels(cut(first() + "  output %3\n" + reader("", 2)).graph, 0), 3); }
 
 TEST(DeadChannels, KeepsWhatAnUnknownOperatorReads) {
   std::string view = "  %9 \"v\" i8[48] quant(1, 0) = test_view(%3) {shape = [48]}\n  output %9\n";
@@ -175,8 +171,7 @@ std::string sum(const std::string& other, const std::string& weights) {
 
 TEST(DeadChannels, FollowsAdd) {
   std::string constant = "  const %7 \"k\" i8[3] quant(0.5, 3) = [3, -9, 5]";
-  std::string varied =
-      "  const %7 \"k\" i8[1x2x2x3] quant(0.5, 3) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]";
+  std::string varied = "  const %7 \"k\" i8[1x2x2x3] quant(0.5, 3) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]";
   std::string computed = R"(  const %4 "u" i8[3x1x1x1] quant(0.5, 0) = [2, 3, 4]
   %7 "k" i8[1x2x2x3] quant(0.5, 3) = conv_2d(%0, %4))";
   EXPECT_EQ(channels(cut(sum(constant, "[1, 2, 3]")).graph, 1), 2);
@@ -187,8 +182,7 @@ TEST(DeadChannels, FollowsAdd) {
   EXPECT_EQ(unread.counts.channels_cut_tensors, 4);
   EXPECT_EQ(unread.counts.constant_channels, 1);
   EXPECT_EQ(unread.counts.unread_channels, 3);
-  EXPECT_EQ(channels(cut(sum("  const %7 \"k\" i8[] quant(0.5, 3) = [9]", "[1, 2, 3]")).graph, 1),
-            2);
+  EXPECT_EQ(channels(cut(sum("  const %7 \"k\" i8[] quant(0.5, 3) = [9]", "[1, 2, 3]")).graph, 1), 2);
 }
 
 TEST(DeadChannels, LeavesOneChannelOfNone) {
@@ -210,14 +204,10 @@ TEST(DeadChannels, PassesThroughReshapeIntoFullyConnected) {
   output %6
 }
 )";
-  auto with = [&](const char* depth, const char* weights, const char* shape, const char* list,
-                  const char* rows) {
+  auto with = [&](const char* depth, const char* weights, const char* shape, const char* list, const char* rows) {
     std::string out = text;
-    for (auto [name, value] : {std::pair{"DEPTH", depth},
-                               {"WEIGHTS", weights},
-                               {"SHAPE", shape},
-                               {"LIST", list},
-                               {"ROWS", rows}})
+    for (auto [name, value] :
+         {std::pair{"DEPTH", depth}, {"WEIGHTS", weights}, {"SHAPE", shape}, {"LIST", list}, {"ROWS", rows}})
       out.replace(out.find(name), std::string(name).size(), value);
     return out;
   };
@@ -225,14 +215,12 @@ TEST(DeadChannels, PassesThroughReshapeIntoFullyConnected) {
   EXPECT_EQ(channels(rows.graph, 0), 1);
   EXPECT_EQ(rows.counts.channels_cut_tensors, 2);
   // Flattened, places mix with channels.
-  EXPECT_EQ(
-      cut(with("12", "[1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3]",
-               "1x12", "[1, 12]", "1"))
-          .counts.channels_cut_tensors,
-      0);
-  // Rows that are not channels.
-  EXPECT_EQ(cut(with("6", "[1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3]", "4x3", "[4, 3]", "2"))
+  EXPECT_EQ(cut(with("12", "[1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3]", "1x12",
+                     "[1, 12]", "1"))
                 .counts.channels_cut_tensors,
+            0);
+  // Rows that are not channels.
+  EXPECT_EQ(cut(with("6", "[1, 0, 3, 1, 0, 3, 1, 0, 3, 1, 0, 3]", "4x3", "[4, 3]", "2")).counts.channels_cut_tensors,
             0);
 }
 

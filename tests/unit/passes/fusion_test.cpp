@@ -12,8 +12,7 @@ std::string attribute_of(const graph::Op& op, std::string_view name) {
 }
 
 // A convolution with the quantised result type `type`, then `rest`.
-std::string int8_model(const std::string& type, const std::string& rest,
-                       const std::string& attributes = "") {
+std::string int8_model(const std::string& type, const std::string& rest, const std::string& attributes = "") {
   return R"(graph "g" {
   input %0 "x" i8[1x4x4x1] quant(0.25, -3)
   const %1 "w" i8[2x3x3x1] quant(axis 0, [0.01, 0.02]) = hex {
@@ -29,8 +28,7 @@ std::string float_model(const std::string& rest, const std::string& attributes =
   return R"(graph "g" {
   input %0 "x" f32[1x4x4x1]
   const %1 "w" f32[1x2x2x1] = )" +
-         weights + "\n  %2 \"c\" f32[1x3x3x1] = conv_2d(%0, %1) {" + attributes + "}\n" + rest +
-         "}\n";
+         weights + "\n  %2 \"c\" f32[1x3x3x1] = conv_2d(%0, %1) {" + attributes + "}\n" + rest + "}\n";
 }
 
 TEST(FuseActivation, FloatClampsOfEveryKind) {
@@ -38,11 +36,9 @@ TEST(FuseActivation, FloatClampsOfEveryKind) {
     const char* claim;
     const char* range;
   };
-  for (Case c : {Case{"relu", ""}, Case{"relu6", ", most = 6"},
-                 Case{"relu_n1_to_1", ", least = -1, most = 1"}}) {
-    graph::Graph graph =
-        run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2) {claim = " +
-                                              std::string(c.claim) + c.range + "}\n  output %3\n"));
+  for (Case c : {Case{"relu", ""}, Case{"relu6", ", most = 6"}, Case{"relu_n1_to_1", ", least = -1, most = 1"}}) {
+    graph::Graph graph = run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2) {claim = " +
+                                                               std::string(c.claim) + c.range + "}\n  output %3\n"));
     ASSERT_EQ(op_names(graph), (Names{"conv_2d"}));
     EXPECT_EQ(attribute_of(graph.ops[0], "activation"), c.claim);
     EXPECT_EQ(graph[graph.ops[0].results[0]].name, "r");
@@ -50,10 +46,9 @@ TEST(FuseActivation, FloatClampsOfEveryKind) {
 }
 
 TEST(FuseActivation, ComposesActivations) {
-  graph::Graph graph =
-      run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2)\n"
-                                            "  %4 \"s\" f32[1x3x3x1] = test_clamp(%3) "
-                                            "{claim = relu6, most = 6}\n  output %4\n"));
+  graph::Graph graph = run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2)\n"
+                                                             "  %4 \"s\" f32[1x3x3x1] = test_clamp(%3) "
+                                                             "{claim = relu6, most = 6}\n  output %4\n"));
   ASSERT_EQ(op_names(graph), (Names{"conv_2d"}));
   EXPECT_EQ(attribute_of(graph.ops[0], "activation"), "relu6");
 }
@@ -61,31 +56,27 @@ TEST(FuseActivation, ComposesActivations) {
 TEST(FuseActivation, KeepsWhatOneActivationCannotSay) {
   // [0, 1] is no activation.
   graph::Graph graph =
-      run_on("fuse-activation",
-             float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2) {claim = relu_n1_to_1, "
-                         "least = -1, most = 1}\n  output %3\n",
-                         "activation = relu"));
+      run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2) {claim = relu_n1_to_1, "
+                                            "least = -1, most = 1}\n  output %3\n",
+                                            "activation = relu"));
   EXPECT_EQ(op_names(graph), (Names{"conv_2d", "test_clamp"}));
 }
 
 TEST(FuseActivation, KeepsActivationsOfSharedOrShownTensors) {
-  EXPECT_EQ(
-      op_names(run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2)\n"
-                                                     "  output %3\n  output %2\n"))),
-      (Names{"conv_2d", "test_clamp"}));
-  EXPECT_EQ(
-      op_names(run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2)\n"
-                                                     "  %4 \"n\" f32[1x3x3x1] = test_negate(%2)\n"
-                                                     "  output %3\n  output %4\n"))),
-      (Names{"conv_2d", "test_clamp", "test_negate"}));
+  EXPECT_EQ(op_names(run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2)\n"
+                                                           "  output %3\n  output %2\n"))),
+            (Names{"conv_2d", "test_clamp"}));
+  EXPECT_EQ(op_names(run_on("fuse-activation", float_model("  %3 \"r\" f32[1x3x3x1] = test_clamp(%2)\n"
+                                                           "  %4 \"n\" f32[1x3x3x1] = test_negate(%2)\n"
+                                                           "  output %3\n  output %4\n"))),
+            (Names{"conv_2d", "test_clamp", "test_negate"}));
 }
 
 TEST(FuseActivation, Int8OnlyWhereBitIdentical) {
   auto names_for = [](const std::string& type, const std::string& clamp) {
-    return op_names(run_on(
-        "fuse-activation",
-        int8_model("i8[1x2x2x2] quant(0.05, 4)",
-                   "  %4 \"r\" " + type + " = test_clamp(%3) {" + clamp + "}\n  output %4\n")));
+    return op_names(run_on("fuse-activation",
+                           int8_model("i8[1x2x2x2] quant(0.05, 4)",
+                                      "  %4 \"r\" " + type + " = test_clamp(%3) {" + clamp + "}\n  output %4\n")));
   };
   Names fused{"conv_2d"};
   Names kept{"conv_2d", "test_clamp"};
@@ -97,8 +88,8 @@ TEST(FuseActivation, Int8OnlyWhereBitIdentical) {
   EXPECT_EQ(names_for("i8[1x2x2x2] quant(0.05, 4)", "least = 0.5"), kept);
 }
 
-std::string padded_int8(const std::string& pad, const std::string& pad_type,
-                        const std::string& result, const std::string& attributes) {
+std::string padded_int8(const std::string& pad, const std::string& pad_type, const std::string& result,
+                        const std::string& attributes) {
   return R"(graph "g" {
   input %0 "x" i8[1x4x4x1] quant(0.25, -3)
   const %1 "w" i8[2x3x3x1] quant(axis 0, [0.01, 0.02]) = hex {
@@ -106,14 +97,13 @@ std::string padded_int8(const std::string& pad, const std::string& pad_type,
   }
   const %2 "b" i32[2] quant(axis 0, [0.0025, 0.005]) = [40, -40]
   %3 "p" )" +
-         pad_type + " = test_pad(%0) {" + pad + "}\n  %4 \"c\" " + result +
-         " = conv_2d(%3, %1, %2) {" + attributes + "}\n  output %4\n}\n";
+         pad_type + " = test_pad(%0) {" + pad + "}\n  %4 \"c\" " + result + " = conv_2d(%3, %1, %2) {" + attributes +
+         "}\n  output %4\n}\n";
 }
 
 TEST(FusePadding, AddsToTheAttributes) {
   graph::Graph graph =
-      run_on("fuse-padding", padded_int8("before = [0, 1, 2, 0], after = [0, 0, 1, 0]",
-                                         "i8[1x5x7x1] quant(0.25, -3)",
+      run_on("fuse-padding", padded_int8("before = [0, 1, 2, 0], after = [0, 0, 1, 0]", "i8[1x5x7x1] quant(0.25, -3)",
                                          "i8[1x4x5x2] quant(0.05, 4)", "pad_top = 1"));
   ASSERT_EQ(op_names(graph), (Names{"conv_2d"}));
   EXPECT_EQ(attribute_of(graph.ops[0], "pad_top"), "2");
@@ -125,13 +115,11 @@ TEST(FusePadding, AddsToTheAttributes) {
 TEST(FusePadding, KeepsOtherValuesAndOtherTypes) {
   Names kept{"test_pad", "conv_2d"};
   const char* result = "i8[1x3x3x2] quant(0.05, 4)";
+  EXPECT_EQ(op_names(run_on("fuse-padding", padded_int8("before = [0, 1, 1, 0], fill = 0.25",
+                                                        "i8[1x5x5x1] quant(0.25, -3)", result, ""))),
+            kept);
   EXPECT_EQ(
-      op_names(run_on("fuse-padding", padded_int8("before = [0, 1, 1, 0], fill = 0.25",
-                                                  "i8[1x5x5x1] quant(0.25, -3)", result, ""))),
-      kept);
-  EXPECT_EQ(
-      op_names(run_on("fuse-padding", padded_int8("before = [0, 1, 1, 0]",
-                                                  "i8[1x5x5x1] quant(0.25, -2)", result, ""))),
+      op_names(run_on("fuse-padding", padded_int8("before = [0, 1, 1, 0]", "i8[1x5x5x1] quant(0.25, -2)", result, ""))),
       kept);
 }
 

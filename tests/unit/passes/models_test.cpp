@@ -42,8 +42,7 @@ std::vector<std::vector<uint8_t>> outputs_of(const graph::Graph& graph,
                                              const std::vector<std::vector<uint8_t>>& inputs) {
   auto values = ops::evaluate_graph(graph, inputs);
   std::vector<std::vector<uint8_t>> outputs;
-  for (const graph::Port& port : graph.outputs)
-    outputs.push_back(values[static_cast<size_t>(port.tensor.value)]);
+  for (const graph::Port& port : graph.outputs) outputs.push_back(values[static_cast<size_t>(port.tensor.value)]);
   return outputs;
 }
 

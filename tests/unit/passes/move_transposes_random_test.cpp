@@ -24,8 +24,7 @@ class Planes {
     for (int64_t i = 6 + below(14); i > 0; --i) step();
     text_ += fmt::format("  output %{}\n", known_.back().id);
     const Value& other = any();
-    if (other.id != known_.back().id && other.id > 1)
-      text_ += fmt::format("  output %{}\n", other.id);
+    if (other.id != known_.back().id && other.id > 1) text_ += fmt::format("  output %{}\n", other.id);
     return text_ + "}\n";
   }
 
@@ -43,8 +42,7 @@ class Planes {
     return known_[static_cast<size_t>(least + below(n - least))];
   }
   std::string type(const graph::Shape& shape) const {
-    return fmt::format("{}[{}]{}", is_float_ ? "f32" : "i8", fmt::join(shape, "x"),
-                       is_float_ ? "" : " quant(0.05, 3)");
+    return fmt::format("{}[{}]{}", is_float_ ? "f32" : "i8", fmt::join(shape, "x"), is_float_ ? "" : " quant(0.05, 3)");
   }
   void add(const graph::Shape& shape, const std::string& op) {
     text_ += fmt::format("  %{} \"t{}\" {} = {}\n", next_, next_, type(shape), op);
@@ -80,8 +78,8 @@ class Planes {
       if (below(2) == 0) d = 1;
     shape.erase(shape.begin(), shape.begin() + below(static_cast<int64_t>(shape.size())));
     int c = constant(shape);
-    add(v.shape, below(2) == 0 ? fmt::format("{}(%{}, %{})", name, v.id, c)
-                               : fmt::format("{}(%{}, %{})", name, c, v.id));
+    add(v.shape,
+        below(2) == 0 ? fmt::format("{}(%{}, %{})", name, v.id, c) : fmt::format("{}(%{}, %{})", name, c, v.id));
   }
 
   void join_and_cut(const Value& v, size_t axis) {
@@ -95,20 +93,16 @@ class Planes {
       counts[axis] = below(2) == 0 ? 1 : counts[axis] - 1;
       begin[axis] = 1;
       shape = counts;
-      if (counts[axis] == 1 && below(2) == 0 && shape.size() > 2)
-        shape.erase(shape.begin() + static_cast<long>(axis));
-      return add(
-          shape,
-          fmt::format("slice(%{}) {{begin = [{}], strides = [{}], counts = [{}], shape = [{}]}}",
-                      v.id, fmt::join(begin, ", "), fmt::join(strides, ", "),
-                      fmt::join(counts, ", "), fmt::join(shape, ", ")));
+      if (counts[axis] == 1 && below(2) == 0 && shape.size() > 2) shape.erase(shape.begin() + static_cast<long>(axis));
+      return add(shape, fmt::format("slice(%{}) {{begin = [{}], strides = [{}], counts = [{}], shape = [{}]}}", v.id,
+                                    fmt::join(begin, ", "), fmt::join(strides, ", "), fmt::join(counts, ", "),
+                                    fmt::join(shape, ", ")));
     }
     graph::Shape other = shape;
     shape[axis] = 1;
     other[axis] -= 1;
-    text_ +=
-        fmt::format("  %{} \"a\" {}, %{} \"b\" {} = split(%{}) {{axis = {}, sizes = [1, {}]}}\n",
-                    next_, type(shape), next_ + 1, type(other), v.id, axis, other[axis]);
+    text_ += fmt::format("  %{} \"a\" {}, %{} \"b\" {} = split(%{}) {{axis = {}, sizes = [1, {}]}}\n", next_,
+                         type(shape), next_ + 1, type(other), v.id, axis, other[axis]);
     known_.push_back({next_, shape});
     known_.push_back({next_ + 1, other});
     next_ += 2;
@@ -124,8 +118,8 @@ class Planes {
       if (!reduced || keep) shape.push_back(reduced ? 1 : v.shape[i]);
     }
     if (shape.empty()) return;
-    add(shape, fmt::format("{}(%{}) {{axes = [{}], keep_dims = {}}}", kNames[below(3)], v.id,
-                           fmt::join(axes, ", "), keep));
+    add(shape,
+        fmt::format("{}(%{}) {{axes = [{}], keep_dims = {}}}", kNames[below(3)], v.id, fmt::join(axes, ", "), keep));
   }
 
   void reshape(const Value& v) {
@@ -146,10 +140,9 @@ class Planes {
     int64_t row = graph::element_count(v.shape);
     if (row > 200) return;
     std::string values;
-    for (int64_t i = 0; i < 3 * row; ++i)
-      values += fmt::format("{}{}", i > 0 ? ", " : "", below(200) - 100);
-    text_ += fmt::format("  const %{} \"w\" {}[3x{}]{} = [{}]\n", next_, is_float_ ? "f32" : "i8",
-                         row, is_float_ ? "" : " quant(0.01, 0)", values);
+    for (int64_t i = 0; i < 3 * row; ++i) values += fmt::format("{}{}", i > 0 ? ", " : "", below(200) - 100);
+    text_ += fmt::format("  const %{} \"w\" {}[3x{}]{} = [{}]\n", next_, is_float_ ? "f32" : "i8", row,
+                         is_float_ ? "" : " quant(0.01, 0)", values);
     int weights = next_++, in = v.id;
     if (below(2) == 0) {
       add({1, row}, fmt::format("reshape(%{}) {{shape = [1, {}]}}", v.id, row));
@@ -163,29 +156,22 @@ class Planes {
     if (graph::element_count(v.shape) > 600) return;
     auto axis = static_cast<size_t>(below(static_cast<int64_t>(v.shape.size())));
     switch (below(14)) {
-      case 0:
-        return add(v.shape, fmt::format("relu(%{})", v.id));
+      case 0: return add(v.shape, fmt::format("relu(%{})", v.id));
       case 1:
-      case 2:
-        return binary(v);
-      case 3:
-        return join_and_cut(v, axis);
-      case 4:
-        return reduce(v);
-      case 5:
-        return reshape(v);
-      case 6:
-        return dense(v);
+      case 2: return binary(v);
+      case 3: return join_and_cut(v, axis);
+      case 4: return reduce(v);
+      case 5: return reshape(v);
+      case 6: return dense(v);
       case 7: {
         graph::Shape before(v.shape.size(), 0), after(v.shape.size(), 0), shape = v.shape;
         before[axis] = 1;
         after[axis] = below(2);
         shape[axis] += 1 + after[axis];
-        return add(shape, fmt::format("pad(%{}) {{before = [{}], after = [{}]}}", v.id,
-                                      fmt::join(before, ", "), fmt::join(after, ", ")));
+        return add(shape, fmt::format("pad(%{}) {{before = [{}], after = [{}]}}", v.id, fmt::join(before, ", "),
+                                      fmt::join(after, ", ")));
       }
-      default:
-        return transpose(v);
+      default: return transpose(v);
     }
   }
 

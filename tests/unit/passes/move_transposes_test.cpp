@@ -108,21 +108,19 @@ TEST(MoveTransposes, WorksInRegions) {
 }
 
 // A transpose, then `name`, then the transpose back.
-Names between(const std::string& type, const std::string& order, const std::string& op,
-              const std::string& from, const std::string& to, const std::string& back) {
+Names between(const std::string& type, const std::string& order, const std::string& op, const std::string& from,
+              const std::string& to, const std::string& back) {
   return after(fmt::format(R"(  input %0 "x" {0}[1x2x3x4]{1}
   %1 "a" {0}[{2}]{1} = transpose(%0) {{order = [{3}]}}
   %2 "b" {0}[{4}]{1} = {5}
   %3 "y" {0}[1x2x3x4]{1} = transpose(%2) {{order = [{6}]}}
   output %3
 )",
-                           type, type == "i8" ? " quant(0.00390625, -128)" : "", from, order, to,
-                           op, back));
+                           type, type == "i8" ? " quant(0.00390625, -128)" : "", from, order, to, op, back));
 }
 
 TEST(MoveTransposes, RowsOfSoftmaxStayRows) {
-  EXPECT_EQ(between("i8", "0, 2, 1, 3", "softmax(%1)", "1x3x2x4", "1x3x2x4", "0, 2, 1, 3"),
-            (Names{"softmax"}));
+  EXPECT_EQ(between("i8", "0, 2, 1, 3", "softmax(%1)", "1x3x2x4", "1x3x2x4", "0, 2, 1, 3"), (Names{"softmax"}));
   EXPECT_EQ(between("i8", "0, 2, 3, 1", "softmax(%1)", "1x3x4x2", "1x3x4x2", "0, 3, 1, 2"),
             (Names{"transpose", "softmax", "transpose"}));
 }
@@ -173,7 +171,8 @@ TEST(MoveTransposes, TransposesAtTheSmallEnd) {
   // Before or behind what makes a tensor smaller or larger: where it is small.
   graph::Graph graph = run_on("move-transposes", graph_of(R"(  input %0 "x" i8[2x8x9] quant(0.5, 3)
   %1 "a" i8[9x8x2] quant(0.5, 3) = transpose(%0) {order = [2, 1, 0]}
-  %2 "b" i8[3x8x2] quant(0.5, 3) = slice(%1) {begin = [2, 0, 0], strides = [1, 1, 1], counts = [3, 8, 2], shape = [3, 8, 2]}
+  %2 "b" i8[3x8x2] quant(0.5, 3) = slice(%1) {begin = [2, 0, 0], strides = [1, 1, 1], counts = [3, 8, 2], )"
+                                                          R"(shape = [3, 8, 2]}
   %3 "y" i8[3x8x2] quant(0.5, 3) = relu(%2)
   output %3
 )"));
@@ -197,8 +196,7 @@ TEST(MinCut, IsTheCheapestOfAllAssignments) {
     std::vector<std::array<int64_t, 3>> pairs;
     for (int64_t p = below(20); p > 0; --p) {
       pairs.push_back({below(variables), below(variables), below(9)});
-      cut.add_cost(static_cast<int>(pairs.back()[0]), static_cast<int>(pairs.back()[1]),
-                   pairs.back()[2]);
+      cut.add_cost(static_cast<int>(pairs.back()[0]), static_cast<int>(pairs.back()[1]), pairs.back()[2]);
     }
     std::vector<bool> solved = cut.solve();
     unsigned values = 0, least = 2;

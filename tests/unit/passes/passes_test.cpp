@@ -21,8 +21,7 @@ TEST(ConstantFolding, FoldsChainsAndKeepsWhatDependsOnInputs) {
   // %8 is an output: a port needs its own storage, so its operator stays; its operand is folded.
   EXPECT_EQ(op_names(graph), (Names{"test_negate", "test_negate"}));
   ASSERT_TRUE(graph.is_constant(graph.ops[1].operands[0]));
-  EXPECT_EQ(graph[graph.ops[1].operands[0]].constant->to_vector<float>(),
-            (std::vector<float>{-65.5f, 62.0f}));
+  EXPECT_EQ(graph[graph.ops[1].operands[0]].constant->to_vector<float>(), (std::vector<float>{-65.5f, 62.0f}));
 }
 
 TEST(ConstantFolding, LeavesResultsThatWouldBloatFlash) {
@@ -153,8 +152,7 @@ TEST(RemoveConversions, RemovesRoundingOnRequestOnly) {
   EXPECT_EQ(run_on("remove-conversions", text).ops.size(), 4u);
   PassOptions options;
   options.remove_rounding = true;
-  EXPECT_EQ(op_names(run_on("remove-conversions", text, options, false)),
-            (Names{"test_negate", "test_negate"}));
+  EXPECT_EQ(op_names(run_on("remove-conversions", text, options, false)), (Names{"test_negate", "test_negate"}));
 }
 
 TEST(DeadCode, RemovesWhatNoOutputNeeds) {
@@ -207,16 +205,13 @@ constexpr char kBoundary[] = R"(graph "g" {
 }
 )";
 
-TEST(StripBoundaryFloat, ActsOnRequestOnly) {
-  EXPECT_EQ(run_on("strip-boundary-float", kBoundary).ops.size(), 6u);
-}
+TEST(StripBoundaryFloat, ActsOnRequestOnly) { EXPECT_EQ(run_on("strip-boundary-float", kBoundary).ops.size(), 6u); }
 
 TEST(StripBoundaryFloat, MakesPortsQuantized) {
   PassOptions options;
   options.strip_boundary_float = true;
   graph::Graph before = parse_graph(kBoundary);
-  graph::Graph graph =
-      run_on("strip-boundary-float,compact-tensors", kBoundary, options, false);
+  graph::Graph graph = run_on("strip-boundary-float,compact-tensors", kBoundary, options, false);
   EXPECT_EQ(op_names(graph), (Names{"test_negate", "test_negate"}));
   EXPECT_EQ(graph.inputs[0].name, "audio");
   EXPECT_EQ(graph.outputs[0].name, "yes");

@@ -60,11 +60,10 @@ TEST(Pipeline, ReportsAPassThatBreaksTheGraph) {
   Diagnostics diags;
   RunOptions options;
   options.verify_each = true;
-  const Pass broken[] = {
-      {"broken", "for this test", [](graph::Graph& g, const PassOptions&, Diagnostics&) {
-         g.ops.clear();
-         return success();
-       }}};
+  const Pass broken[] = {{"broken", "for this test", [](graph::Graph& g, const PassOptions&, Diagnostics&) {
+                            g.ops.clear();
+                            return success();
+                          }}};
   EXPECT_FALSE(run_passes(graph, broken, options, diags));
   EXPECT_EQ(diags.str(),
             "t.air: tensor 'b': error: output 0 is defined by no operator [ir-invalid]\n"

@@ -24,9 +24,7 @@ class TestOperator : public ops::Operator {
   using ops::Operator::Operator;
   std::string_view summary() const override { return "for tests"; }
   std::vector<ops::TypeSupport> types() const override { return {}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<Attrs>();
-  }
+  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Attrs>(); }
   Status verify(const ops::OpView&, Diagnostics&) const override { return success(); }
   Result<std::vector<graph::Shape>> infer(const ops::OpView& op, Diagnostics&) const override {
     return std::vector<graph::Shape>{op.operand(0).shape};
@@ -124,9 +122,7 @@ class TestPad final : public TestOperator<TestPadAttrs> {
     for (size_t i = 0; i < 4; ++i) shape[i] += attrs.before[i] + attrs.after[i];
     return std::vector<graph::Shape>{shape};
   }
-  bool is_identity(const ops::OpView& op) const override {
-    return op.operand(0).shape == op.result().shape;
-  }
+  bool is_identity(const ops::OpView& op) const override { return op.operand(0).shape == op.result().shape; }
   std::optional<ops::Padding> as_padding(const ops::OpView& op) const override {
     const auto& attrs = op.attrs<TestPadAttrs>();
     ops::Padding padding{attrs.before, attrs.after, {}};
@@ -246,15 +242,14 @@ inline std::vector<std::vector<uint8_t>> output_bytes(const graph::Graph& graph,
   }
   auto values = ops::evaluate_graph(graph, inputs);
   std::vector<std::vector<uint8_t>> outputs;
-  for (const graph::Port& port : graph.outputs)
-    outputs.push_back(values[static_cast<size_t>(port.tensor.value)]);
+  for (const graph::Port& port : graph.outputs) outputs.push_back(values[static_cast<size_t>(port.tensor.value)]);
   return outputs;
 }
 
 // Runs passes by name over the text; the result verifies and, unless `same` is false, computes the
 // same output bytes for the same input bytes.
-inline graph::Graph run_on(const std::string& names, const std::string& text,
-                           PassOptions options = {}, bool same = true) {
+inline graph::Graph run_on(const std::string& names, const std::string& text, PassOptions options = {},
+                           bool same = true) {
   graph::Graph graph = parse_graph(text);
   graph::Graph before = graph;
   Diagnostics diags;
@@ -264,8 +259,7 @@ inline graph::Graph run_on(const std::string& names, const std::string& text,
   run.passes = options;
   run.verify_each = true;
   EXPECT_TRUE(run_passes(graph, *passes, run, diags)) << diags.str();
-  for (unsigned seed = 0; same && seed < 4; ++seed)
-    EXPECT_EQ(output_bytes(graph, seed), output_bytes(before, seed));
+  for (unsigned seed = 0; same && seed < 4; ++seed) EXPECT_EQ(output_bytes(graph, seed), output_bytes(before, seed));
   return graph;
 }
 

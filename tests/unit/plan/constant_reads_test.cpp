@@ -33,9 +33,7 @@ Program program_of(const std::string& model, const ops::TargetInfo& target) {
 // Adds up the bytes that are read of each parameter.
 struct Reads final : tir::AccessObserver {
   std::vector<double> bytes;
-  void on_read(int param, int64_t, int64_t n) override {
-    bytes[static_cast<size_t>(param)] += static_cast<double>(n);
-  }
+  void on_read(int param, int64_t, int64_t n) override { bytes[static_cast<size_t>(param)] += static_cast<double>(n); }
   void on_write(int, int64_t, int64_t) override {}
 };
 
@@ -70,8 +68,8 @@ class ConstantReads : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ConstantReads, AreThoseOfTheInterpreter) {
   for (bool dsp : {false, true}) {
-    ops::TargetInfo target = target::target_info(
-        {"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp});
+    ops::TargetInfo target =
+        target::target_info({"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp});
     Program p = program_of(GetParam(), target);
     std::vector<double> counted = constant_reads(p), wanted = interpreted(p);
     ASSERT_FALSE(counted.empty());
@@ -112,13 +110,13 @@ Program counting(const std::function<void(tir::FunctionBuilder&, const tir::Buff
 // A long loop is walked once, with the mean of its variable; conditions behind it go the way that the numbers of
 // tables say.
 TEST(CountedReads, ConditionsBehindALoopAreKnown) {
-  Program p = counting([](tir::FunctionBuilder& f, const tir::BufferPtr& table, const tir::Ex& number,
-                          const tir::BufferPtr& out) {
-    f.loop("i", 0, 100, [&](const tir::Ex& i) { f.store(out, i, load(table, 0)); });
-    f.if_(
-        number > 5, [&] { f.store(out, 0, load(table, 1)); },
-        [&] { f.loop("j", 0, 100, [&](const tir::Ex& j) { f.store(out, j, load(table, 2)); }); });
-  });
+  Program p = counting(
+      [](tir::FunctionBuilder& f, const tir::BufferPtr& table, const tir::Ex& number, const tir::BufferPtr& out) {
+        f.loop("i", 0, 100, [&](const tir::Ex& i) { f.store(out, i, load(table, 0)); });
+        f.if_(
+            number > 5, [&] { f.store(out, 0, load(table, 1)); },
+            [&] { f.loop("j", 0, 100, [&](const tir::Ex& j) { f.store(out, j, load(table, 2)); }); });
+      });
   EXPECT_EQ(constant_reads(p), (std::vector<double>{101, 4}));
   p.constants[1].data.bytes[0] = 5;
   EXPECT_EQ(constant_reads(p), (std::vector<double>{200, 4}));
@@ -131,12 +129,10 @@ TEST(CountedReads, ConditionsInLoopsOfMeansGoBothWays) {
                              const tir::BufferPtr& out) {
       auto inner = [&](const tir::Ex& k) {
         f.if_(
-            k > 0, [&] { f.store(out, k, load(table, 1)); },
-            [&] { f.store(out, k, load(table, 2) + load(table, 3)); });
+            k > 0, [&] { f.store(out, k, load(table, 1)); }, [&] { f.store(out, k, load(table, 2) + load(table, 3)); });
       };
-      f.loop("i", 0, 2, [&](const tir::Ex&) {
-        f.loop("j", 0, 2, [&](const tir::Ex&) { f.loop("k", 0, turns, inner); });
-      });
+      f.loop("i", 0, 2,
+             [&](const tir::Ex&) { f.loop("j", 0, 2, [&](const tir::Ex&) { f.loop("k", 0, turns, inner); }); });
     });
     EXPECT_EQ(constant_reads(p)[0], 4 * 1.5 * static_cast<double>(turns)) << turns;
   }
@@ -180,7 +176,8 @@ TEST(AssignSections, BytesThatAreReadOftenComeFirst) {
   auto graph = graph::parse(R"(graph "g" {
   input %0 "x" f32[32]
   input %1 "z" f32[4x4]
-  const %2 "row" f32[32] = [)" + row + R"(]
+  const %2 "row" f32[32] = [)" + row +
+                                R"(]
   const %3 "one" f32[2] = [7, 8]
   const %4 "at" i32[16] = [0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]
   %5 "a" f32[32] = add(%0, %2)
@@ -208,8 +205,8 @@ TEST(AssignSections, BytesThatAreReadOftenComeFirst) {
 }
 
 TEST(AssignSections, WhatIsReadMostPerByteIsFast) {
-  ops::TargetInfo target = target::target_info(
-      {"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, false});
+  ops::TargetInfo target =
+      target::target_info({"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, false});
   Program p = program_of("digits/digits_int8.tflite", target);
   std::vector<double> reads = constant_reads(p);
   std::vector<int> section = assign_sections(p, {{".fast", 2048}, {".slow"}});

@@ -113,14 +113,13 @@ TEST(PlanControl, ConvolutionBesideTheImageOnMve) {
   for (int i = 0; i < 9 * 2 * 8; ++i) weights += (i > 0 ? ", " : "") + std::to_string(i * 37 % 101 - 50);
   graph::Graph g = parsed(R"(graph "g" source "g" {
   input %0 "in" i8[1x7x1x8] quant(0.2, 26)
-  const %1 "w" i8[9x2x1x8] quant(0.01, 0) = [)" + weights + R"(]
+  const %1 "w" i8[9x2x1x8] quant(0.01, 0) = [)" +
+                          weights + R"(]
   %2 "out" i8[1x8x2x9] quant(0.05, 97) = conv_2d(%0, %1) {pad_top = 1, pad_bottom = 1, pad_right = 1}
   output %2
 }
 )");
-  auto has = [](std::string_view feature) {
-    return feature == "unaligned" || feature == "dsp" || feature == "mve";
-  };
+  auto has = [](std::string_view feature) { return feature == "unaligned" || feature == "dsp" || feature == "mve"; };
   plan::PlanOptions options;
   options.target = target::target_info({"armv8.1-m.main", "armv8.1-m.main", has, true});
   Diagnostics diags;
@@ -232,7 +231,8 @@ std::string counting(const std::string& body) {
     input %2 "b" f32[4x4]
     const %3 "one" f32[1] = [1]
     %4 "m" f32[1] = add(%0, %3)
-)" + body + R"(
+)" + body +
+         R"(
   }
   %6 "y" f32[4x4] = sub(%4, %5)
   output %6
@@ -286,12 +286,12 @@ TEST(PlanMoves, OfLoops) {
     output %5
     output %5)");
   expect_moves({{"in place", 3, in_place.c_str()},
-              {"turned", 5, turned.c_str()},
-              {"one behind the other", 6, behind.c_str()},
-              {"read late", 4, late.c_str()},
-              {"without a bias", 4, without.c_str()},
-              {"swapped", 7, swapped.c_str()},
-              {"one for two", 5, twice.c_str()}});
+                {"turned", 5, turned.c_str()},
+                {"one behind the other", 6, behind.c_str()},
+                {"read late", 4, late.c_str()},
+                {"without a bias", 4, without.c_str()},
+                {"swapped", 7, swapped.c_str()},
+                {"one for two", 5, twice.c_str()}});
 }
 
 // What was there before the loop is there in every iteration, also behind its last reader.
@@ -346,7 +346,8 @@ TEST(PlanMoves, OfStates) {
   const std::string sum = "  %3 \"n\" f32[16] = add(%2, %0)\n", next = "  next %2 = %3\n";
   const std::string beside = begin + sum + branch + next;
   const std::string plain = begin + sum + "  %4 \"y\" f32[16] = neg(%3)\n  output %4\n" + next;
-  const std::string fresh = begin + "  %3 \"y\" f32[16] = neg(%2)\n  %4 \"n\" f32[16] = tanh(%0)\n  output %3\n  next %2 = %4\n";
+  const std::string fresh =
+      begin + "  %3 \"y\" f32[16] = neg(%2)\n  %4 \"n\" f32[16] = tanh(%0)\n  output %3\n  next %2 = %4\n";
   const std::string old = begin + "  %3 \"n\" f32[16] = tanh(%0)\n  output %2\n" + next;
   const std::string late = begin + sum + "  %4 \"y\" f32[16] = sub(%2, %0)\n  output %4\n" + next;
   const std::string output = begin + sum + "  output %3\n" + next;
@@ -389,14 +390,14 @@ TEST(PlanMoves, OfStates) {
   next %2 = %4
 )";
   expect_moves({{"in place", 0, plain.c_str()},
-              {"beside a branch", 0, beside.c_str()},
-              {"without the old value", 0, fresh.c_str()},
-              {"the old value is an output", 2, old.c_str()},
-              {"the old value is read late", 1, late.c_str()},
-              {"the next value is an output", 1, output.c_str()},
-              {"not in place", 1, turned.c_str()},
-              {"read in a branch", 1, read_inside.c_str()},
-              {"written in a branch", 3, written_inside.c_str()}});
+                {"beside a branch", 0, beside.c_str()},
+                {"without the old value", 0, fresh.c_str()},
+                {"the old value is an output", 2, old.c_str()},
+                {"the old value is read late", 1, late.c_str()},
+                {"the next value is an output", 1, output.c_str()},
+                {"not in place", 1, turned.c_str()},
+                {"read in a branch", 1, read_inside.c_str()},
+                {"written in a branch", 3, written_inside.c_str()}});
 }
 
 }  // namespace

@@ -19,7 +19,8 @@ namespace {
 std::string looping(const std::string& first, const std::string& end) {
   return R"(graph "g" source "g" {
   input %0 "x" f32[1x2]
-)" + first + end + R"(
+)" + first +
+         end + R"(
   const %3 "w" f32[2x2] = [1, 2, 3, 4]
   %4 "n" f32[1], %5 "e" f32[1], %6 "r" f32[1x2] = while(%1, %2, %0) region "goes" {
     input %0 "n" f32[1]
@@ -85,8 +86,11 @@ TEST(Executions, OfALoopThatConstantsDecideAreWhatTheInterpreterRuns) {
   EXPECT_EQ(in_loop, 3);
   EXPECT_EQ(macs_of(p.reference()), 20 * 8 + 4);
   // The condition is computed once more than the body.
-  EXPECT_EQ(total_of(p, std::vector<int64_t>(p.calls.size(), 1)),
-            [&] { int64_t sum = 0; for (int64_t t : e.times) sum += t; return sum; }());
+  EXPECT_EQ(total_of(p, std::vector<int64_t>(p.calls.size(), 1)), [&] {
+    int64_t sum = 0;
+    for (int64_t t : e.times) sum += t;
+    return sum;
+  }());
 }
 
 TEST(Executions, OfALoopThatInputsDecideCountOneIteration) {

@@ -70,7 +70,8 @@ std::string refused(int inputs, int calls) {
   std::string text = "graph \"g\" {\n";
   for (int i = 0; i < inputs; ++i) text += "  input %" + std::to_string(i) + " \"x\" f32[1]\n";
   for (int i = 0; i < calls; ++i)
-    text += "  %" + std::to_string(inputs + i) + " \"y\" f32[1] = neg(%" + std::to_string(i == 0 ? 0 : inputs + i - 1) + ")\n";
+    text += "  %" + std::to_string(inputs + i) + " \"y\" f32[1] = neg(%" + std::to_string(i == 0 ? 0 : inputs + i - 1) +
+            ")\n";
   text += "  output %" + std::to_string(inputs + calls - 1) + "\n}\n";
   graph::Graph graph = of_text(text);
   graph.ops[0].location.op_index = 0;

@@ -26,23 +26,43 @@ FunctionPtr function(int n, int a, int b, int c, int elements) {
   return parsed(
       "kernel scale by=3 (in x: i32[0], out y: i32[0], scalar n) {\n"
       "  for i in 0 .. n {\n    y[i] = x[i] * 3\n  }\n}\n"
-      "func f(in x: i32" + x + ", const w: i32[4] align 4, scratch t: i32[8], out y: i32" + x + ") {\n"
+      "func f(in x: i32" +
+      x + ", const w: i32[4] align 4, scratch t: i32[8], out y: i32" + x +
+      ") {\n"
       "  alloc l: i32[2]\n"
-      "  let k: i32 = select(x[0] > " + s(c) + ", w[1], -w[0])\n"
+      "  let k: i32 = select(x[0] > " +
+      s(c) +
+      ", w[1], -w[0])\n"
       "  var acc: i32 = 0\n"
-      "  for i in 0 .. " + s(n) + " step 2 {\n"
-      "    acc = acc + x[i] * k + (i + " + s(a) + ")\n"
-      "    y[i + " + s(b) + "] = acc +% i32(i16%(x[i + " + s(a) + "]))\n"
-      "    y[" + s(b) + " + 1 + i] = acc - " + s(c) + "\n"
+      "  for i in 0 .. " +
+      s(n) +
+      " step 2 {\n"
+      "    acc = acc + x[i] * k + (i + " +
+      s(a) +
+      ")\n"
+      "    y[i + " +
+      s(b) + "] = acc +% i32(i16%(x[i + " + s(a) +
+      "]))\n"
+      "    y[" +
+      s(b) + " + 1 + i] = acc - " + s(c) +
+      "\n"
       "  }\n"
-      "  eval memcpy(&t[0], &x[" + s(a) + "], 8)\n"
+      "  eval memcpy(&t[0], &x[" +
+      s(a) +
+      "], 8)\n"
       "  l[0] = t[0] + i32(f32(t[1]) * 0.5f32) + i32(i64(k) + 5i64)\n"
-      "  if acc > " + s(c) + " {\n"
+      "  if acc > " +
+      s(c) +
+      " {\n"
       "    y[0] = l[0] + keep(acc)\n"
       "  } else {\n"
-      "    y[0] = min(l[0], acc) - " + s(n) + "\n"
+      "    y[0] = min(l[0], acc) - " +
+      s(n) +
+      "\n"
       "  }\n"
-      "  run scale_3(&x[" + s(a) + "], &y[1], 1)\n"
+      "  run scale_3(&x[" +
+      s(a) +
+      "], &y[1], 1)\n"
       "}\n");
 }
 
@@ -103,8 +123,7 @@ TEST(Merge, ColumnsThatDifferByAConstantShareANumber) {
 TEST(Merge, SumsKeepTheirConstantOutermost) {
   auto f = [](int a, const char* plus) {
     return parsed("func f(in x: i32[9], out y: i32[64]) {\n  y[" + std::to_string(a) + "] = x[1] " + plus + " " +
-                  std::to_string(a + 3) + "\n  y[0] = x[0] - " + std::to_string(a + 3) +
-                  "\n  y[1] = x[0] + x[1]\n}\n");
+                  std::to_string(a + 3) + "\n  y[0] = x[0] - " + std::to_string(a + 3) + "\n  y[1] = x[0] + x[1]\n}\n");
   };
   std::string text = tir::print(*merge_functions({f(4, "+"), f(7, "+")}).function);
   EXPECT_NE(text.find("= x[1] + n0 + 3\n"), std::string::npos) << text;
@@ -116,14 +135,14 @@ TEST(Merge, SumsKeepTheirConstantOutermost) {
 
 // What stands behind an if without else is not its else.
 TEST(Skeleton, AnElseIsNotWhatComesBehind) {
-  FunctionPtr either = parsed("in x: i32[1], out y: i32[2]",
-                              "  if x[0] > 0 {\n    y[0] = 1\n  } else {\n    y[1] = 2\n  }\n");
+  FunctionPtr either =
+      parsed("in x: i32[1], out y: i32[2]", "  if x[0] > 0 {\n    y[0] = 1\n  } else {\n    y[1] = 2\n  }\n");
   const auto& body = static_cast<const tir::Block&>(*either->body).body;
   ASSERT_EQ(body.size(), 1u);
   const auto& both = static_cast<const tir::If&>(*body[0]);
   auto behind = std::make_shared<tir::Function>(*either);
-  behind->body = std::make_shared<tir::Block>(std::vector<tir::StmtPtr>{
-      std::make_shared<tir::If>(both.condition, both.then, nullptr), both.otherwise});
+  behind->body = std::make_shared<tir::Block>(
+      std::vector<tir::StmtPtr>{std::make_shared<tir::If>(both.condition, both.then, nullptr), both.otherwise});
   EXPECT_NE(skeleton_of(*either).text, skeleton_of(*behind).text);
 }
 
@@ -166,8 +185,8 @@ TEST(Skeleton, NumbersAreAllThatMayDiffer) {
   EXPECT_TRUE(equal("eval memset(&y[0], 0, 4)", "eval memset(&y[0], 1, 4)"));
   auto of = [](const std::string& p) { return skeleton_of(*parsed(p, "")).text; };
   EXPECT_EQ(of("in x: i32[8]"), of("in a: i32[9]"));
-  for (const char* other : {"in x: i8[8]", "out x: i32[8]", "const x: i32[8]", "in x: i32[8] align 16",
-                            "in x: i32[8], in y: i32[8]"})
+  for (const char* other :
+       {"in x: i8[8]", "out x: i32[8]", "const x: i32[8]", "in x: i32[8] align 16", "in x: i32[8], in y: i32[8]"})
     EXPECT_NE(of("in x: i32[8]"), of(other)) << other;
 }
 

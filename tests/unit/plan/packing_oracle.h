@@ -30,9 +30,7 @@ struct Interval {
   int64_t first, last;
 };
 
-inline bool meet(const Interval& a, const Interval& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
+inline bool meet(const Interval& a, const Interval& b) { return a.first <= b.last && b.first <= a.last; }
 
 // Buffers with random lifetimes: the usual problem.
 inline Problem lifetime_problem(TestRandom& random, int n, int64_t steps, int64_t max_size,

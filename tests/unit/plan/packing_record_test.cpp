@@ -32,8 +32,7 @@ TEST(PackingRecord, RandomProblems) {
   std::string all;
   TestRandom random(77);
   for (int round = 0; round < 120; ++round) {
-    Problem problem =
-        lifetime_problem(random, 4 + round % 40, 6 + round % 30, 1 + 40 * (round % 3));
+    Problem problem = lifetime_problem(random, 4 + round % 40, 6 + round % 30, 1 + 40 * (round % 3));
     if (round % 3 == 1)
       for (Item& item : problem.items) item.alignment = int64_t{1} << random.range(0, 4);
     // Results over operands: shorter distances, also below zero.

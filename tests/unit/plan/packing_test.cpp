@@ -102,10 +102,9 @@ TEST(Packing, ContradictoryFixedOffsetsAreReported) {
   problem.items.push_back({8, 1, 4, "output"});
   problem.separate(0, 1);
   const Solution solution = solve(problem);
-  EXPECT_EQ(
-      solution.error,
-      "arena packing: item 0 'input' and item 1 'output': fixed offsets 0 and 4 are too close "
-      "to each other; free or move one of them [packing-fixed]");
+  EXPECT_EQ(solution.error,
+            "arena packing: item 0 'input' and item 1 'output': fixed offsets 0 and 4 are too close "
+            "to each other; free or move one of them [packing-fixed]");
   EXPECT_FALSE(solution.proven_optimal);
   EXPECT_NE(check(problem, solution), "");
   problem.separations[0].d_ij = 4;  // an overlap of four bytes is allowed
@@ -159,9 +158,8 @@ TEST(Packing, BySizeGreedyIsAThirdOffAndThePortfolioIsNot) {
   }
   std::vector<int32_t> by_size(sizes.size());
   std::iota(by_size.rbegin(), by_size.rend(), 0);  // of equals the later first
-  std::stable_sort(by_size.begin(), by_size.end(), [&](int32_t a, int32_t b) {
-    return sizes[static_cast<size_t>(a)] > sizes[static_cast<size_t>(b)];
-  });
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [&](int32_t a, int32_t b) { return sizes[static_cast<size_t>(a)] > sizes[static_cast<size_t>(b)]; });
   EXPECT_EQ(greedy_height(problem, by_size), 73728);
   expect_optimal(problem, 55296);
 }
@@ -404,8 +402,7 @@ TEST(Packing, NetworksOfThreeHundredTensorsAreGreedy) {
       life.push_back({t, t + (random.one_in(6) ? random.range(2, 4) : 1)});
       problem.add(size, 1);
       for (size_t k = 0; k + 1 < life.size(); ++k) {
-        if (meet(life[k], life.back()))
-          problem.separate(static_cast<int32_t>(k), static_cast<int32_t>(t));
+        if (meet(life[k], life.back())) problem.separate(static_cast<int32_t>(k), static_cast<int32_t>(t));
       }
     }
     const Solution solution = solve(problem);

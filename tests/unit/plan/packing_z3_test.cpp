@@ -59,8 +59,7 @@ TEST(PackingZ3, Lifetimes) {
 TEST(PackingZ3, WildProblems) {
   TestRandom random(102);
   int proven = 0;
-  for (int round = 0; round < 60; ++round)
-    compare(wild_problem(random, 6 + round % 4, round % 3 == 0), proven);
+  for (int round = 0; round < 60; ++round) compare(wild_problem(random, 6 + round % 4, round % 3 == 0), proven);
   EXPECT_GT(proven, 20);
 }
 

@@ -307,12 +307,10 @@ std::vector<uint8_t> floats(std::initializer_list<float> values) {
 }
 
 // The same results for every contract; `expected` are all outputs, one behind the other.
-void expect_outputs(const std::string& text, const std::vector<uint8_t>& in,
-                    const std::vector<uint8_t>& expected) {
+void expect_outputs(const std::string& text, const std::vector<uint8_t>& in, const std::vector<uint8_t>& expected) {
   for (Contract i : {Contract::kPreserve, Contract::kOverwrite})
     for (Contract o : {Contract::kPreserve, Contract::kOverwrite})
-      EXPECT_EQ(outputs_of(planned(text, i, o), in), expected)
-          << text << static_cast<int>(i) << static_cast<int>(o);
+      EXPECT_EQ(outputs_of(planned(text, i, o), in), expected) << text << static_cast<int>(i) << static_cast<int>(o);
 }
 
 const char* const kRelu = R"(graph "g" {
@@ -380,11 +378,14 @@ TEST(Contract, ScratchIsAligned) {
   int scratch = 0;
   for (int width : {3, 5, 6}) {
     const std::string w = std::to_string(width);
-    plan::Program p = planned("graph \"g\" {\n  input %0 \"x\" i8[1x" + w + "x" + w + R"(x1] quant(0.5, 0)
+    plan::Program p = planned(
+        "graph \"g\" {\n  input %0 \"x\" i8[1x" + w + "x" + w + R"(x1] quant(0.5, 0)
   const %1 "w" i8[1x3x3x1] quant(0.25, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9]
-  %2 "a" i8[1x)" + w + "x" + w + "x1] quant(1, 0) = depthwise_conv_2d(%0, %1) {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}\n" +
-                                  "  output %2\n}\n",
-                              Contract::kOverwrite, Contract::kOverwrite);
+  %2 "a" i8[1x)" +
+            w + "x" + w +
+            "x1] quant(1, 0) = depthwise_conv_2d(%0, %1) {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}\n" +
+            "  output %2\n}\n",
+        Contract::kOverwrite, Contract::kOverwrite);
     for (const plan::ProgramCall& call : p.calls) {
       if (call.scratch_bytes == 0) continue;
       ++scratch;

@@ -31,8 +31,7 @@ passes::Device device(const std::string& name, const std::string& pool = "") {
 // Each buffer is made by one call and read by the next.
 std::vector<BufferUse> chain(size_t buffers, int64_t scratch = 0) {
   std::vector<BufferUse> out;
-  for (size_t c = 0; c + 1 < buffers; ++c)
-    out.push_back(use({static_cast<int>(c), static_cast<int>(c) + 1}, scratch));
+  for (size_t c = 0; c + 1 < buffers; ++c) out.push_back(use({static_cast<int>(c), static_cast<int>(c) + 1}, scratch));
   return out;
 }
 
@@ -143,8 +142,8 @@ Pool pool(const std::string& name, int64_t limit, bool fast = false) {
 
 TEST(Pools, FastOnesAreFilledFirst) {
   std::vector<Buffer> buffers(3, buffer(8));
-  PooledPlacement p = place_in_pools(buffers, chain(3), true, {pool("slow", -1), pool("quick", -1, true)},
-                                     {device("cpu")});
+  PooledPlacement p =
+      place_in_pools(buffers, chain(3), true, {pool("slow", -1), pool("quick", -1, true)}, {device("cpu")});
   EXPECT_EQ(p.pools, (std::vector<int>{1, 1, 1}));
   EXPECT_EQ(p.sizes[0].bytes, 0);
   EXPECT_EQ(p.sizes[1].bytes, 16);
@@ -182,8 +181,7 @@ TEST(Pools, WhatDoesNotFitGoesToTheNext) {
 TEST(Pools, ScratchGoesOnlyWhereNothingElseCan) {
   std::vector<Buffer> buffers = {buffer(8), buffer(8)};
   auto placed = [&](int64_t scratch, int64_t limit) {
-    return place_in_pools(buffers, chain(2, scratch), true, {pool("small", limit), pool("rest", -1)},
-                          {device("cpu")});
+    return place_in_pools(buffers, chain(2, scratch), true, {pool("small", limit), pool("rest", -1)}, {device("cpu")});
   };
   EXPECT_EQ(placed(16, 32).scratch_pools, (std::vector<int>{0}));
   EXPECT_EQ(placed(16, 32).pools, (std::vector<int>{0, 0}));
@@ -198,8 +196,7 @@ TEST(Pools, InputsAndOutputsAreAliveBeyondTheirCalls) {
   std::vector<Buffer> buffers = {buffer(16), buffer(40), buffer(24), buffer(16)};
   buffers[0].from_start = buffers[0].to_end = true;
   std::vector<BufferUse> calls = {use({1}), use({1, 2}), use({2, 3}), use({0})};
-  PooledPlacement p =
-      place_in_pools(buffers, calls, true, {pool("small", 64), pool("rest", -1)}, {device("cpu")});
+  PooledPlacement p = place_in_pools(buffers, calls, true, {pool("small", 64), pool("rest", -1)}, {device("cpu")});
   // Used once, 0 is the one that goes, though it is used long after the peak.
   EXPECT_EQ(p.pools, (std::vector<int>{1, 0, 0, 0}));
   EXPECT_EQ(p.sizes[0].bytes, 64);
@@ -245,8 +242,8 @@ TEST(Pools, NothingAliveIsOverwritten) {
       buffers.back().from_start = random.one_in(5);
     }
     for (int c = 0; c < 6; ++c) {
-      calls.push_back(use({}, random.one_in(3) ? random.range(1, 30) : 0,
-                          static_cast<int>(random.range(0, last_device))));
+      calls.push_back(
+          use({}, random.one_in(3) ? random.range(1, 30) : 0, static_cast<int>(random.range(0, last_device))));
       for (int b = 0; b < count; ++b)
         if (random.one_in(4)) calls.back().buffers.push_back(b);
       // What is read at the end has been written.

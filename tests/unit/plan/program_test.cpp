@@ -279,8 +279,7 @@ TEST(Program, TooManyTensorsAliveAreCountedBeforeAnythingIsLowered) {
       if (outputs == Contract::kOverwrite) life.push_back({2 * kCount - 1, 2 * kCount - 1});
       int64_t pairs = 0;
       for (size_t a = 0; a < life.size(); ++a)
-        for (size_t b = 0; b < a; ++b)
-          pairs += life[a].first <= life[b].second && life[b].first <= life[a].second;
+        for (size_t b = 0; b < a; ++b) pairs += life[a].first <= life[b].second && life[b].first <= life[a].second;
       ASSERT_GT(pairs, kMaxPairs);
       PlanOptions options;
       options.inputs = inputs;
@@ -300,9 +299,7 @@ TEST(Program, TooManyTensorsAliveAreCountedBeforeAnythingIsLowered) {
 std::string many_alive(int count, int tail) {
   std::string text = "graph \"g\" {\n  input %0 \"x\" f32[4]\n";
   int last = 0;
-  auto op = [&](const std::string& what) {
-    text += "  %" + std::to_string(++last) + " \"t\" f32[4] = " + what + "\n";
-  };
+  auto op = [&](const std::string& what) { text += "  %" + std::to_string(++last) + " \"t\" f32[4] = " + what + "\n"; };
   for (int i = 1; i <= count; ++i) op("tanh(%" + std::to_string(i - 1) + ")");
   for (int i = 1; i < count; ++i) op("add(%" + std::to_string(last) + ", %" + std::to_string(i) + ")");
   for (int i = 0; i < tail; ++i) op("tanh(%" + std::to_string(last) + ")");
@@ -419,8 +416,7 @@ TEST(Program, ViewsAndCopiesOfOutputs) {
       }
     }
     for (size_t i = 0; i < 2; ++i)
-      EXPECT_EQ(p.inputs[i].kind,
-                options.inputs == Contract::kPreserve ? StorageKind::kInput : StorageKind::kArena);
+      EXPECT_EQ(p.inputs[i].kind, options.inputs == Contract::kPreserve ? StorageKind::kInput : StorageKind::kArena);
     for (const ProgramCall& call : p.calls) {
       if (call.op_index >= 0) continue;
       EXPECT_EQ(call.schedule.note, "copy");
@@ -532,7 +528,8 @@ TEST(PlanOrder, IsOneThatNeedsLess) {
   tests::expect_runs(text, "both are computed first", 6);
 }
 
-// Whoever reads comes behind whoever wrote, not the other way round: only so is the emptier order among those that can be.
+// Whoever reads comes behind whoever wrote, not the other way round: only so is the emptier order among those that can
+// be.
 TEST(PlanOrder, GoesFromWritersToReaders) {
   const std::string text = R"(graph "g" {
   input %0 "x" f32[60]
@@ -552,7 +549,8 @@ TEST(PlanOrder, GoesFromWritersToReaders) {
 }
 
 bool has_repeat(const Program& p) {
-  return std::any_of(p.body.begin(), p.body.end(), [](const ProgramStep& s) { return s.kind == ProgramStep::Kind::kRepeat; });
+  return std::any_of(p.body.begin(), p.body.end(),
+                     [](const ProgramStep& s) { return s.kind == ProgramStep::Kind::kRepeat; });
 }
 
 // Steps that repeat do so in the emptier order, too.
@@ -589,8 +587,9 @@ TEST(PlanOrder, IsTheModelsWhereLessWouldRepeat) {
     text += fmt::format("  const %{} \"b{}\" f32[16] = [{}", 10 + i, i, i);
     for (int e = 1; e < 16; ++e) text += fmt::format(", {}", i * e % 7);
     text += fmt::format("]\n  %{} \"a{}\" f32[16] = add(%0, %{})\n", 40 + i, i, 10 + i);
-    slices += fmt::format("  %{0} \"s{1}\" f32[{2}] = slice(%{3}) {{begin = [0], strides = [1], counts = [{2}], shape = [{2}]}}\n", 70 + i, i,
-                          i % 4 + 1, 40 + i);
+    slices += fmt::format(
+        "  %{0} \"s{1}\" f32[{2}] = slice(%{3}) {{begin = [0], strides = [1], counts = [{2}], shape = [{2}]}}\n",
+        70 + i, i, i % 4 + 1, 40 + i);
     outputs += fmt::format("  output %{}\n", 70 + i);
   }
   text += slices + outputs + "}\n";

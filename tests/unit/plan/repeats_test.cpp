@@ -27,16 +27,15 @@ Program planned_steps(const std::string& text, const PlanOptions& options = {}) 
 // h = tanh(relu(w * h) + b), `steps` times, each with a table of its own for b; step `odd` has a
 // maximum for its sum.
 std::string unrolled(int steps, int odd = -1) {
-  std::string text =
-      "graph \"g\" {\n  input %0 \"h\" f32[1x2]\n  const %1 \"w\" f32[2x2] = [0.5, -1, 0.25, 2]\n";
+  std::string text = "graph \"g\" {\n  input %0 \"h\" f32[1x2]\n  const %1 \"w\" f32[2x2] = [0.5, -1, 0.25, 2]\n";
   int last = 0;
   for (int i = 0; i < steps; ++i) {
     const int at = 10 + 10 * i;
     text += fmt::format("  const %{} \"b{}\" f32[1x2] = [{}, {}]\n", at, i, i + 1, -i);
     text += fmt::format("  %{} \"sum{}\" f32[1x2] = fully_connected(%{}, %1)\n", at + 1, i, last);
     text += fmt::format("  %{} \"relu{}\" f32[1x2] = relu(%{})\n", at + 2, i, at + 1);
-    text += fmt::format("  %{} \"add{}\" f32[1x2] = {}(%{}, %{})\n", at + 3, i,
-                        i == odd ? "maximum" : "add", at + 2, at);
+    text +=
+        fmt::format("  %{} \"add{}\" f32[1x2] = {}(%{}, %{})\n", at + 3, i, i == odd ? "maximum" : "add", at + 2, at);
     text += fmt::format("  %{} \"tanh{}\" f32[1x2] = tanh(%{})\n", at + 4, i, at + 3);
     last = at + 4;
   }
@@ -48,9 +47,8 @@ std::string body_of(const Program& p) {
   std::string out;
   for (const ProgramStep& step : p.body) {
     if (!out.empty()) out += " ";
-    out += step.kind == ProgramStep::Kind::kRepeat
-               ? fmt::format("{}x{}", step.blocks[0].size(), step.blocks.size())
-               : "c";
+    out +=
+        step.kind == ProgramStep::Kind::kRepeat ? fmt::format("{}x{}", step.blocks[0].size(), step.blocks.size()) : "c";
   }
   return out;
 }
@@ -104,15 +102,13 @@ TEST(PlanRepeats, TheLayoutLeadsEveryTurnToItsArguments) {
         for (size_t a = 0; a < call.arguments.size(); ++a) {
           const RepeatLayout::Value& v = layout.arguments[j][a];
           Storage s = first.arguments[a].storage;
-          if (v.kind == RepeatLayout::Value::kStride)
-            s.offset += v.stride * static_cast<int64_t>(turn);
+          if (v.kind == RepeatLayout::Value::kStride) s.offset += v.stride * static_cast<int64_t>(turn);
           if (v.kind == RepeatLayout::Value::kPlace) s.offset = layout.places[v.column][turn];
           if (v.kind == RepeatLayout::Value::kTable) s.index = layout.tables[v.column][turn];
           if (v.kind == RepeatLayout::Value::kRow) s.index = layout.packed[v.column].constants[turn];
           EXPECT_EQ(s.kind, call.arguments[a].storage.kind);
           EXPECT_EQ(s.offset, call.arguments[a].storage.offset);
-          EXPECT_TRUE(s.kind != StorageKind::kConstant ||
-                      s.index == call.arguments[a].storage.index);
+          EXPECT_TRUE(s.kind != StorageKind::kConstant || s.index == call.arguments[a].storage.index);
         }
       }
   }
@@ -126,10 +122,10 @@ std::string scaled_steps(int steps) {
   int last = 0;
   for (int i = 0; i < steps; ++i) {
     const int at = 10 + 10 * i;
-    text += fmt::format("  %{} \"sum{}\" i8[1x4] quant({}, {}) = add(%{}, %1)\n", at, i,
-                        0.03 + 0.0017 * i, i - 5, last);
-    text += fmt::format("  %{} \"h{}\" i8[1x4] quant({}, {}) = mul(%{}, %{})\n", at + 1, i,
-                        0.02 + 0.0003 * i, 3 * i, at, last);
+    text +=
+        fmt::format("  %{} \"sum{}\" i8[1x4] quant({}, {}) = add(%{}, %1)\n", at, i, 0.03 + 0.0017 * i, i - 5, last);
+    text += fmt::format("  %{} \"h{}\" i8[1x4] quant({}, {}) = mul(%{}, %{})\n", at + 1, i, 0.02 + 0.0003 * i, 3 * i,
+                        at, last);
     last = at + 1;
   }
   return text + fmt::format("  output %{}\n}}\n", last);
@@ -137,8 +133,7 @@ std::string scaled_steps(int steps) {
 
 int64_t from_row(const RepeatLayout::Packed::Entry& entry, const std::vector<uint8_t>& row) {
   uint32_t bits = 0;
-  for (int b = 0; b < entry.bytes; ++b)
-    bits |= uint32_t{row[entry.at + static_cast<size_t>(b)]} << (8 * b);
+  for (int b = 0; b < entry.bytes; ++b) bits |= uint32_t{row[entry.at + static_cast<size_t>(b)]} << (8 * b);
   const int64_t value = entry.bytes == 4 ? static_cast<int32_t>(bits) : int64_t{bits};
   return entry.base + (value << entry.shift);
 }
@@ -249,10 +244,9 @@ std::string products() {
   for (int i = 1; i < 36; ++i) text += fmt::format(", {}", i * 37 % 251 - 125);
   text += "]\n";
   for (int i = 0; i < 3; ++i) {
-    text +=
-        fmt::format("  const %{} \"b{}\" i32[9] = [{}, 1, 2, 3, 4, 5, 6, 7, 8]\n", 10 + i, i, i);
-    text += fmt::format("  %{} \"y{}\" i8[1x9] quant(0.{}, {}) = fully_connected(%0, %1, %{})\n",
-                        20 + i, i, i + 1, i, 10 + i);
+    text += fmt::format("  const %{} \"b{}\" i32[9] = [{}, 1, 2, 3, 4, 5, 6, 7, 8]\n", 10 + i, i, i);
+    text += fmt::format("  %{} \"y{}\" i8[1x9] quant(0.{}, {}) = fully_connected(%0, %1, %{})\n", 20 + i, i, i + 1, i,
+                        10 + i);
   }
   return text + "  output %20\n  output %21\n  output %22\n}\n";
 }
@@ -273,8 +267,7 @@ TEST(PlanRepeats, WeightsOfSeveralOperatorsAreOneTableForTheDspExtensionToo) {
   auto out = run_program(p, {input}, diags);
   ASSERT_TRUE(out.ok()) << diags.str();
   auto values = ops::evaluate_graph(p.graph, {input});
-  for (size_t o = 0; o < 3; ++o)
-    EXPECT_EQ((*out)[o], values[static_cast<size_t>(p.graph.outputs[o].tensor.value)]);
+  for (size_t o = 0; o < 3; ++o) EXPECT_EQ((*out)[o], values[static_cast<size_t>(p.graph.outputs[o].tensor.value)]);
   options.target.level = ops::Level::kSpeed;
   EXPECT_EQ(tables_called(planned_steps(products(), options), "stream"), 3);
 }

@@ -26,7 +26,8 @@ constexpr int64_t kNothing = INT64_MIN;
 std::string play(const std::vector<RowTensor>& tensors, const std::vector<RowStage>& stages, const RowSchedule& s) {
   std::vector<std::vector<int64_t>> memory;
   for (size_t t = 0; t < tensors.size(); ++t)
-    memory.emplace_back(static_cast<size_t>(tensors[t].place == RowPlace::kWhole ? tensors[t].rows : s.slots[t]), kNothing);
+    memory.emplace_back(static_cast<size_t>(tensors[t].place == RowPlace::kWhole ? tensors[t].rows : s.slots[t]),
+                        kNothing);
   if (tensors[0].place == RowPlace::kWhole)
     for (size_t row = 0; row < memory[0].size(); ++row) memory[0][row] = static_cast<int64_t>(row);
   std::vector<int64_t> next(stages.size(), 0);
@@ -105,8 +106,7 @@ TEST(RowSchedule, EveryRowFindsWhatItReads) {
 
 TEST(RowSchedule, WindowsAreAsHighAsKernels) {
   const ops::RowFlow same{3, 1, 1, 1, {0}}, half{3, 2, 0, 1, {0}};
-  const std::vector<RowTensor> tensors = {
-      {16, RowPlace::kWindow, true}, {16}, {16}, {16}, {8}, {8, RowPlace::kWhole}};
+  const std::vector<RowTensor> tensors = {{16, RowPlace::kWindow, true}, {16}, {16}, {16}, {8}, {8, RowPlace::kWhole}};
   // Two convolutions with what they begin with added, one with stride 2, one of single pixels.
   const std::vector<RowStage> stages = {
       {{{0, same}}, 1}, {{{1, same}}, 2}, {{{2, {}}, {0, {}}}, 3}, {{{3, half}}, 4}, {{{4, {}}}, 5}};
@@ -143,11 +143,13 @@ std::string taps(int count) {
 
 // A depthwise convolution, another with what it begins with added, and the largest of windows.
 std::string chain(const std::string& tail = "", const std::string& outputs = "  output %6\n") {
-  const std::string t = " i8[1x12x4x4] quant(0.5, 3)", pads = " {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}";
+  const std::string t = " i8[1x12x4x4] quant(0.5, 3)",
+                    pads = " {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}";
   return "graph \"g\" {\n  input %0 \"x\"" + t + "\n  const %1 \"w\" i8[1x3x3x4] quant(0.1, 0) = " + taps(36) + "\n" +
-         "  %2 \"a\"" + t + " = depthwise_conv_2d(%0, %1)" + pads + "\n  %3 \"b\"" + t + " = depthwise_conv_2d(%2, %1)" + pads +
-         "\n  %4 \"c\"" + t + " = add(%2, %3)\n" +
-         "  %6 \"d\" i8[1x6x2x4] quant(0.5, 3) = max_pool_2d(%4) {filter_h = 2, filter_w = 2, stride_h = 2, stride_w = 2}\n" +
+         "  %2 \"a\"" + t + " = depthwise_conv_2d(%0, %1)" + pads + "\n  %3 \"b\"" + t +
+         " = depthwise_conv_2d(%2, %1)" + pads + "\n  %4 \"c\"" + t + " = add(%2, %3)\n" +
+         "  %6 \"d\" i8[1x6x2x4] quant(0.5, 3) = max_pool_2d(%4) {filter_h = 2, filter_w = 2, stride_h = 2, stride_w = "
+         "2}\n" +
          tail + outputs + "}\n";
 }
 
@@ -214,9 +216,9 @@ TEST(Segments, AreRatedByWhatLiesInTheArena) {
   const std::string narrow = " i8[1x7x2x4] quant(0.5, 3)", wide = " i8[1x7x2x8] quant(0.5, 3)";
   const graph::Graph g = parsed_chain("graph \"g\" {\n  input %0 \"x\"" + narrow +
                                       "\n  const %1 \"v\" i8[8x1x1x4] quant(0.1, 0) = " + taps(32) +
-                                      "\n  const %2 \"w\" i8[4x1x1x8] quant(0.1, 0) = " + taps(32) + "\n  %3 \"a\"" + wide +
-                                      " = conv_2d(%0, %1)\n  %4 \"b\"" + wide + " = add(%3, %3)\n  %5 \"c\"" + narrow +
-                                      " = conv_2d(%4, %2)\n  output %5\n}\n");
+                                      "\n  const %2 \"w\" i8[4x1x1x8] quant(0.1, 0) = " + taps(32) + "\n  %3 \"a\"" +
+                                      wide + " = conv_2d(%0, %1)\n  %4 \"b\"" + wide + " = add(%3, %3)\n  %5 \"c\"" +
+                                      narrow + " = conv_2d(%4, %2)\n  output %5\n}\n");
   for (auto [inputs, outputs, arena] : {std::tuple{Contract::kPreserve, Contract::kPreserve, 32},
                                         {Contract::kOverwrite, Contract::kPreserve, 80},
                                         {Contract::kPreserve, Contract::kOverwrite, 88},
@@ -230,10 +232,14 @@ TEST(Segments, AreRatedByWhatLiesInTheArena) {
 // Rows that cannot be lowered do not stand in the way of those that can: here the input's are of six bytes.
 TEST(Segments, BeginWhereRowsBeginAtWords) {
   const graph::Graph g = parsed_chain(
-      "graph \"g\" {\n  input %0 \"x\" i8[1x6x2x3] quant(0.5, 3)\n  const %1 \"u\" i8[2x1x1x3] quant(0.1, 0) = " + taps(6) +
-      "\n  %2 \"a\" i8[1x6x2x2] quant(0.5, 3) = conv_2d(%0, %1)\n  const %3 \"v\" i8[1x3x1x2] quant(0.1, 0) = " + taps(6) +
-      "\n  %4 \"b\" i8[1x4x2x2] quant(0.5, 3) = depthwise_conv_2d(%2, %3)\n  const %5 \"w\" i8[10x1x1x2] quant(0.1, 0) = " +
-      taps(20) + "\n  %6 \"c\" i8[1x4x2x10] quant(0.5, 3) = conv_2d(%4, %5)\n  const %7 \"z\" i8[4x1x1x10] quant(0.1, 0) = " +
+      "graph \"g\" {\n  input %0 \"x\" i8[1x6x2x3] quant(0.5, 3)\n  const %1 \"u\" i8[2x1x1x3] quant(0.1, 0) = " +
+      taps(6) +
+      "\n  %2 \"a\" i8[1x6x2x2] quant(0.5, 3) = conv_2d(%0, %1)\n  const %3 \"v\" i8[1x3x1x2] quant(0.1, 0) = " +
+      taps(6) +
+      "\n  %4 \"b\" i8[1x4x2x2] quant(0.5, 3) = depthwise_conv_2d(%2, %3)\n  const %5 \"w\" i8[10x1x1x2] quant(0.1, 0) "
+      "= " +
+      taps(20) +
+      "\n  %6 \"c\" i8[1x4x2x10] quant(0.5, 3) = conv_2d(%4, %5)\n  const %7 \"z\" i8[4x1x1x10] quant(0.1, 0) = " +
       taps(40) + "\n  %8 \"d\" i8[1x4x2x4] quant(0.5, 3) = conv_2d(%6, %7)\n  output %8\n}\n");
   const Program program = by_rows(g, Contract::kPreserve, Contract::kPreserve);
   EXPECT_EQ(program.calls.size(), 3U);
@@ -243,10 +249,14 @@ TEST(Segments, BeginWhereRowsBeginAtWords) {
 // Segments behind the largest peak may save nothing: the list with them is no plan that was tried.
 TEST(Segments, AreTriedWhereTheySave) {
   const graph::Graph g = parsed_chain(
-      "graph \"g\" {\n  input %0 \"x\" i8[1x10x4x2] quant(0.5, 3)\n  const %1 \"u\" i8[9x1x1x2] quant(0.1, 0) = " + taps(18) +
-      "\n  %2 \"a\" i8[1x10x4x9] quant(0.5, 3) = conv_2d(%0, %1)\n  const %3 \"v\" i8[1x3x1x9] quant(0.1, 0) = " + taps(27) +
-      "\n  %4 \"b\" i8[1x8x4x9] quant(0.5, 3) = depthwise_conv_2d(%2, %3)\n  const %5 \"w\" i8[3x1x1x9] quant(0.1, 0) = " +
-      taps(27) + "\n  %6 \"c\" i8[1x8x4x3] quant(0.5, 3) = conv_2d(%4, %5)\n  const %7 \"z\" i8[4x1x1x3] quant(0.1, 0) = " +
+      "graph \"g\" {\n  input %0 \"x\" i8[1x10x4x2] quant(0.5, 3)\n  const %1 \"u\" i8[9x1x1x2] quant(0.1, 0) = " +
+      taps(18) +
+      "\n  %2 \"a\" i8[1x10x4x9] quant(0.5, 3) = conv_2d(%0, %1)\n  const %3 \"v\" i8[1x3x1x9] quant(0.1, 0) = " +
+      taps(27) +
+      "\n  %4 \"b\" i8[1x8x4x9] quant(0.5, 3) = depthwise_conv_2d(%2, %3)\n  const %5 \"w\" i8[3x1x1x9] quant(0.1, 0) "
+      "= " +
+      taps(27) +
+      "\n  %6 \"c\" i8[1x8x4x3] quant(0.5, 3) = conv_2d(%4, %5)\n  const %7 \"z\" i8[4x1x1x3] quant(0.1, 0) = " +
       taps(12) + "\n  %8 \"d\" i8[1x8x4x4] quant(0.5, 3) = conv_2d(%6, %7)\n  output %8\n}\n");
   EXPECT_EQ(by_rows(g, Contract::kPreserve, Contract::kPreserve).arena_bytes, 156);
   EXPECT_EQ(by_rows(g, Contract::kOverwrite, Contract::kPreserve).arena_bytes, 212);
@@ -337,11 +347,11 @@ TEST(Segments, AskedForThatCannotBeHaveNoPlan) {
 TEST(Segments, AreLeftOutWhereRowsBeginBetweenWords) {
   const std::string t = " i8[1x12x3x1] quant(0.5, 3)",
                     pads = " {pad_top = 1, pad_bottom = 1, pad_left = 1, pad_right = 1}\n";
-  const graph::Graph g = parsed_chain("graph \"g\" {\n  input %0 \"x\"" + t +
-                                      "\n  const %1 \"w\" i8[1x3x3x1] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" +
-                                      "  %2 \"a\"" + t + " = depthwise_conv_2d(%0, %1)" + pads +
-                                      "  %3 \"b\"" + t + " = depthwise_conv_2d(%2, %1)" + pads +
-                                      "  %4 \"c\"" + t + " = add(%2, %3)\n  output %4\n}\n");
+  const graph::Graph g =
+      parsed_chain("graph \"g\" {\n  input %0 \"x\"" + t +
+                   "\n  const %1 \"w\" i8[1x3x3x1] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "  %2 \"a\"" + t +
+                   " = depthwise_conv_2d(%0, %1)" + pads + "  %3 \"b\"" + t + " = depthwise_conv_2d(%2, %1)" + pads +
+                   "  %4 \"c\"" + t + " = add(%2, %3)\n  output %4\n}\n");
   EXPECT_TRUE(segment_candidates(g, Contract::kOverwrite, Contract::kPreserve).empty());
   EXPECT_EQ(by_rows(g, Contract::kOverwrite, Contract::kPreserve).calls.size(), 3U);
 }
@@ -350,8 +360,8 @@ TEST(Segments, AreLeftOutWhereRowsBeginBetweenWords) {
 TEST(Segments, AreLeftOutWhereAnOperatorMayFail) {
   const std::string i32 = " i32[1x12x3x4]", i8 = " i8[1x12x3x4]";
   auto graph = [&](const std::string& name) {
-    return parsed_chain("graph \"g\" {\n  input %0 \"x\"" + i8 + "\n  %1 \"a\"" + i32 + " = cast(%0)\n  %2 \"b\"" + i32 + " = " +
-                        name + "(%1, %1)\n  %3 \"c\"" + i8 + " = cast(%2)\n  output %3\n}\n");
+    return parsed_chain("graph \"g\" {\n  input %0 \"x\"" + i8 + "\n  %1 \"a\"" + i32 + " = cast(%0)\n  %2 \"b\"" +
+                        i32 + " = " + name + "(%1, %1)\n  %3 \"c\"" + i8 + " = cast(%2)\n  output %3\n}\n");
   };
   EXPECT_FALSE(segment_candidates(graph("div"), Contract::kOverwrite, Contract::kPreserve).empty());
   Diagnostics diags;
@@ -427,8 +437,7 @@ std::vector<uint8_t> fed_result(const Program& p, const std::vector<uint8_t>& in
     uint8_t* at = arena.data() + arg.storage.offset;
     if (arg.storage.kind == StorageKind::kOutput) at = out.data();
     if (arg.storage.kind == StorageKind::kConstant)
-      at = const_cast<uint8_t*>(
-          p.constants[static_cast<size_t>(arg.storage.index)].data.bytes.data());
+      at = const_cast<uint8_t*>(p.constants[static_cast<size_t>(arg.storage.index)].data.bytes.data());
     memory.push_back({at, arg.elements * size_of(arg.dtype)});
     result = at;
   }
@@ -464,8 +473,7 @@ TEST(Segments, AreFedByRows) {
   std::vector<uint8_t> input(192);
   for (size_t i = 0; i < input.size(); ++i) input[i] = static_cast<uint8_t>(i * 37 + i / 16);
   const auto values = ops::evaluate_graph(program->graph, {input});
-  EXPECT_EQ(fed_result(*program, input),
-            values[static_cast<size_t>(program->calls[0].results[0].value)]);
+  EXPECT_EQ(fed_result(*program, input), values[static_cast<size_t>(program->calls[0].results[0].value)]);
 }
 
 // What reads all rows for one result, behind a depthwise convolution.
@@ -523,8 +531,7 @@ TEST(Segments, QuantiseWhatIsFed) {
   std::vector<uint8_t> input(numbers.size() * 4);
   std::memcpy(input.data(), numbers.data(), input.size());
   const auto values = ops::evaluate_graph(program->graph, {input});
-  EXPECT_EQ(fed_result(*program, input),
-            values[static_cast<size_t>(program->graph.outputs[0].tensor.value)]);
+  EXPECT_EQ(fed_result(*program, input), values[static_cast<size_t>(program->graph.outputs[0].tensor.value)]);
 }
 
 TEST(Segments, SayWhyTheyCannotBeFed) {
@@ -533,8 +540,7 @@ TEST(Segments, SayWhyTheyCannotBeFed) {
     EXPECT_FALSE(planned_by_rows(text, diags).ok());
     return diags.str();
   };
-  const std::string begin = "graph \"g\" {\n  input %0 \"x\" i8[1x12x4x4] quant(0.5, 3)\n",
-                    end = "  output %1\n}\n";
+  const std::string begin = "graph \"g\" {\n  input %0 \"x\" i8[1x12x4x4] quant(0.5, 3)\n", end = "  output %1\n}\n";
   EXPECT_NE(why(begin + "  %1 \"t\" i8[1x4x12x4] quant(0.5, 3) = transpose(%0) {order = [0, 2, 1, 3]}\n" + end)
                 .find("needs more than some rows of the input"),
             std::string::npos);
@@ -544,8 +550,7 @@ TEST(Segments, SayWhyTheyCannotBeFed) {
                 end)
                 .find("the model has 2 inputs"),
             std::string::npos);
-  EXPECT_NE(why(chain("  %7 \"e\" i8[1x12x4x4] quant(0.5, 3) = add(%0, %0)\n",
-                      "  output %6\n  output %7\n"))
+  EXPECT_NE(why(chain("  %7 \"e\" i8[1x12x4x4] quant(0.5, 3) = add(%0, %0)\n", "  output %6\n  output %7\n"))
                 .find("other operators read the input"),
             std::string::npos);
 }
@@ -594,11 +599,11 @@ TEST(Segments, FramesOfOneOperatorAreTheArena) {
   options.feed = true;
   options.stream = Stream::kTime;
   Diagnostics diags;
-  auto program = plan_program(
-      parsed_chain("graph \"g\" {\n  input %0 \"x\" i8[1x3x1x4] quant(0.5, 3)\n"
-                   "  const %1 \"v\" i8[1x3x1x4] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
-                   "  %2 \"a\" i8[1x1x1x4] quant(0.5, 3) = depthwise_conv_2d(%0, %1)\n  output %2\n}\n"),
-      options, diags);
+  auto program =
+      plan_program(parsed_chain("graph \"g\" {\n  input %0 \"x\" i8[1x3x1x4] quant(0.5, 3)\n"
+                                "  const %1 \"v\" i8[1x3x1x4] quant(0.1, 0) = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]\n"
+                                "  %2 \"a\" i8[1x1x1x4] quant(0.5, 3) = depthwise_conv_2d(%0, %1)\n  output %2\n}\n"),
+                   options, diags);
   ASSERT_TRUE(program.ok() && program->feeding) << diags.str();
   EXPECT_EQ(program->feeding->period, 1);
   EXPECT_GE(program->feeding->kept_bytes, 12);

@@ -36,10 +36,8 @@ Program program_of(const std::string& text, DType type_of_s = DType::kI32) {
   call.function = 0;
   for (const tir::BufferPtr& b : f->params) {
     CallArgument a;
-    if (b->name == "w" || b->name == "s")
-      a.storage = {StorageKind::kConstant, b->name == "w" ? 0 : 1, 0, -1};
-    else
-      a.storage = {StorageKind::kArena, 0, 0, 0};
+    if (b->name == "w" || b->name == "s") a.storage = {StorageKind::kConstant, b->name == "w" ? 0 : 1, 0, -1};
+    else a.storage = {StorageKind::kArena, 0, 0, 0};
     call.arguments.push_back(a);
   }
   p.calls.push_back(call);
@@ -131,19 +129,55 @@ TEST(TableReads, CopiesReadWhatTheyCopy) {
 // Trip counts are computed from s = {7, 3, -5, 0}; all that is not known runs once.
 TEST(TableReads, ArithmeticOfTripCounts) {
   const std::pair<const char*, double> cases[] = {
-      {"s[0]", 7},         {"s[1]", 3},           {"s[2]", 0},           {"-s[2]", 5},
-      {"s[0] + s[1]", 10}, {"s[0] - s[1]", 4},    {"s[0] * s[1]", 21},   {"s[0] / s[1]", 2},
-      {"s[0] % s[1]", 1},  {"s[0] / s[3]", 1},    {"s[0] % s[3]", 1},    {"7 - s[2] / 2", 9},
-      {"min(s[0], s[1])", 3}, {"max(s[0], s[1])", 7}, {"s[0] << s[1]", 56}, {"s[0] >> 1", 3},
-      {"9 + (s[2] >> 1)", 6}, {"s[0] & 3", 1},     {"!(s[0] > 9)", 1},   {"~s[0]", 1},
-      {"keep(s[0])", 7},   {"fence(s[0])", 7},    {"i32(i64(s[0]))", 7}, {"i32(abs(f32(s[0])))", 1},
-      {"9 * (s[0] == 7)", 9}, {"9 * (s[0] == s[1])", 0}, {"9 * (s[0] != s[1])", 9}, {"9 * (s[0] != 7)", 0},
-      {"9 * (s[1] < s[0])", 9}, {"9 * (s[0] < 7)", 0}, {"9 * (s[0] <= 7)", 9}, {"9 * (s[0] <= s[1])", 0},
-      {"9 * (s[0] > s[1])", 9}, {"9 * (s[0] > 7)", 0}, {"9 * (s[0] >= 7)", 9}, {"9 * (s[1] >= s[0])", 0},
-      {"9 * (s[0] && s[1])", 9}, {"9 * (s[0] && s[3])", 0}, {"9 * (s[3] && s[0])", 0},
-      {"9 * (s[0] || s[3])", 9}, {"9 * (s[3] || s[0])", 9}, {"9 * (s[3] || s[3])", 0},
-      {"9 * (s[1] - 2 && 1)", 9}, {"9 * (s[1] - 2 || s[3])", 9}, {"9 * (s[3] || s[1] - 2)", 9},
-      {"s[0] + x[0]", 1},  {"x[0] + s[0]", 1},    {"s[4]", 1},           {"s[-1]", 1},
+      {"s[0]", 7},
+      {"s[1]", 3},
+      {"s[2]", 0},
+      {"-s[2]", 5},
+      {"s[0] + s[1]", 10},
+      {"s[0] - s[1]", 4},
+      {"s[0] * s[1]", 21},
+      {"s[0] / s[1]", 2},
+      {"s[0] % s[1]", 1},
+      {"s[0] / s[3]", 1},
+      {"s[0] % s[3]", 1},
+      {"7 - s[2] / 2", 9},
+      {"min(s[0], s[1])", 3},
+      {"max(s[0], s[1])", 7},
+      {"s[0] << s[1]", 56},
+      {"s[0] >> 1", 3},
+      {"9 + (s[2] >> 1)", 6},
+      {"s[0] & 3", 1},
+      {"!(s[0] > 9)", 1},
+      {"~s[0]", 1},
+      {"keep(s[0])", 7},
+      {"fence(s[0])", 7},
+      {"i32(i64(s[0]))", 7},
+      {"i32(abs(f32(s[0])))", 1},
+      {"9 * (s[0] == 7)", 9},
+      {"9 * (s[0] == s[1])", 0},
+      {"9 * (s[0] != s[1])", 9},
+      {"9 * (s[0] != 7)", 0},
+      {"9 * (s[1] < s[0])", 9},
+      {"9 * (s[0] < 7)", 0},
+      {"9 * (s[0] <= 7)", 9},
+      {"9 * (s[0] <= s[1])", 0},
+      {"9 * (s[0] > s[1])", 9},
+      {"9 * (s[0] > 7)", 0},
+      {"9 * (s[0] >= 7)", 9},
+      {"9 * (s[1] >= s[0])", 0},
+      {"9 * (s[0] && s[1])", 9},
+      {"9 * (s[0] && s[3])", 0},
+      {"9 * (s[3] && s[0])", 0},
+      {"9 * (s[0] || s[3])", 9},
+      {"9 * (s[3] || s[0])", 9},
+      {"9 * (s[3] || s[3])", 0},
+      {"9 * (s[1] - 2 && 1)", 9},
+      {"9 * (s[1] - 2 || s[3])", 9},
+      {"9 * (s[3] || s[1] - 2)", 9},
+      {"s[0] + x[0]", 1},
+      {"x[0] + s[0]", 1},
+      {"s[4]", 1},
+      {"s[-1]", 1},
       {"s[x[0]]", 1},
   };
   for (auto [turns, wanted] : cases)
@@ -151,14 +185,14 @@ TEST(TableReads, ArithmeticOfTripCounts) {
 }
 
 TEST(TableReads, TablesOfEveryTypeKnowTheirSigns) {
-  for (DType type : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32,
-                     DType::kI64, DType::kF32}) {
+  for (DType type :
+       {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32, DType::kI64, DType::kF32}) {
     std::string name(name_of(type));
     bool wide = type == DType::kU32 || type == DType::kI64 || type == DType::kF32;
     auto turns = [&](const std::string& element) {
       std::string value = wide ? "i32(" + element + ")" : element;
-      std::string text = "func f(const w: i8[64], const s: " + name + "[4]) {\nfor i in 0 .. 60 + " +
-                         value + " {\neval w[0]\n}\n}\n";
+      std::string text =
+          "func f(const w: i8[64], const s: " + name + "[4]) {\nfor i in 0 .. 60 + " + value + " {\neval w[0]\n}\n}\n";
       return constant_reads(program_of(text, type))[0];
     };
     const double modulus = is_float(type) ? 0 : std::exp2(8 * size_of(type));
@@ -184,9 +218,7 @@ TEST(TableReads, KernelsReadThroughTheirParameters) {
   const std::string turns =
       "kernel turns by=1 (in a: i8[0], in t: i32[0], scalar n) {\n"
       "  for i in 0 .. t[n] {\n    eval a[i]\n  }\n}\n";
-  auto inner = [&](const std::string& body) {
-    return constant_reads(program_of(turns + kHead + body + "\n}\n"))[0];
-  };
+  auto inner = [&](const std::string& body) { return constant_reads(program_of(turns + kHead + body + "\n}\n"))[0]; };
   EXPECT_EQ(inner("run turns_1(&w[0], &s[0], 0)"), 7);
   EXPECT_EQ(inner("run turns_1(&w[0], &s[0], 1)"), 3);
   EXPECT_EQ(inner("run turns_1(&w[0], &s[1], 0)"), 3);

@@ -186,8 +186,8 @@ std::string zeros(int64_t count) {
   return out + "]";
 }
 
-// "whole" makes the arena 704 bytes larger than "a" does, which a window saves for 376 bytes of state; the others, with rows of so many
-// floats, fit where "a" was.
+// "whole" makes the arena 704 bytes larger than "a" does, which a window saves for 376 bytes of state; the others, with
+// rows of so many floats, fit where "a" was.
 std::string with_others(const std::vector<int64_t>& others) {
   std::string inputs = "  input %0 \"x\" f32[1x94]\n  input %2 \"u\" f32[200]\n", ops, ends;
   std::string states = "  state %3 \"s\" f32[3x94] = " + zeros(3 * 94) + "\n";
@@ -196,9 +196,11 @@ std::string with_others(const std::vector<int64_t>& others) {
     const int64_t n = others[i];
     inputs += fmt::format("  input %{} \"z{}\" f32[1x{}]\n", first, i, n);
     states += fmt::format("  state %{} \"t{}\" f32[1x{}] = {}\n", first + 1, i, n, zeros(n));
-    ops += fmt::format("  %{} \"other{}\" f32[2x{}] = concatenation(%{}, %{}) {{axis = 0}}\n", first + 2, i, n, first + 1, first);
+    ops += fmt::format("  %{} \"other{}\" f32[2x{}] = concatenation(%{}, %{}) {{axis = 0}}\n", first + 2, i, n,
+                       first + 1, first);
     ops += fmt::format(
-        "  %{} \"newer{}\" f32[1x{}] = slice(%{}) {{begin = [1, 0], strides = [1, 1], counts = [1, {}], shape = [1, {}]}}\n",
+        "  %{} \"newer{}\" f32[1x{}] = slice(%{}) {{begin = [1, 0], strides = [1, 1], counts = [1, {}], shape = [1, "
+        "{}]}}\n",
         first + 3, i, n, first + 2, n, n);
     ops += fmt::format("  %{} \"w{}\" f32[2x{}] = neg(%{})\n", first + 4, i, n, first + 2);
     ends += fmt::format("  output %{}\n  next %{} = %{}\n", first + 4, first + 1, first + 3);
@@ -213,7 +215,8 @@ std::string with_others(const std::vector<int64_t>& others) {
          "  output %6\n  output %9\n  next %3 = %8\n" + ends;
 }
 
-// Those that make both memories larger are left out, the largest first, but only until all together take no more than none.
+// Those that make both memories larger are left out, the largest first, but only until all together take no more than
+// none.
 TEST(PlanWindows, SomeAreLeftOut) {
   const std::string large = with_others({100}), small = with_others({25}), both = with_others({25, 100});
   expect_kept({{"the second takes more than the first saves", 1, 0, 1504 + 400, 800, large.c_str()},

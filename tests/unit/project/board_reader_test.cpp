@@ -12,10 +12,10 @@
 namespace aotc::project {
 namespace {
 
+using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::StartsWith;
-using nlohmann::json;
 
 json description_of(const std::string& name) {
   Diagnostics diags;
@@ -61,7 +61,8 @@ TEST(BoardReader, ExtensionsOfOtherFamiliesAreRefusedWithTheirPlace) {
 TEST(BoardReader, SoAreThoseThatTheInstructionSetHasNot) {
   EXPECT_THAT(said_of_core("qemu_microbit", "cortex-m0", "armv6-m", {"mul", "dsp"}), HasSubstr("[board-core]"));
   EXPECT_THAT(said_of_core("qemu_microbit", "cortex-m0", "armv6-m", {"mul", "unaligned"}), HasSubstr("[board-core]"));
-  EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dsp", "mve"}), HasSubstr("only armv8.1-m.main have it"));
+  EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dsp", "mve"}),
+              HasSubstr("only armv8.1-m.main have it"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"harvard"}), HasSubstr("[board-core]"));
   EXPECT_THAT(said_of_core("esp32", "xtensa-lx6", "xtensa", {"mul", "dsp"}), HasSubstr("[board-core]"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dps"}), HasSubstr("help: known are: dsp, fpu"));
@@ -81,8 +82,11 @@ TEST(BoardReader, UnknownCoresAreRefusedWithTheNearest) {
 }
 
 TEST(BoardReader, UnknownNamesOfCpusAreRefusedWithTheNearest) {
-  for (auto [name, nearest] : {std::pair{"cortex-m85", "'cortex-m55f'"}, {"cortex-m23", "'cortex-m0plus'"},
-                               {"cortex-m35p", "'cortex-m33f'"}, {"cortex-m0+", "'cortex-m0plus'"}, {"rv32imafc", "'rv32imac'"}}) {
+  for (auto [name, nearest] : {std::pair{"cortex-m85", "'cortex-m55f'"},
+                               {"cortex-m23", "'cortex-m0plus'"},
+                               {"cortex-m35p", "'cortex-m33f'"},
+                               {"cortex-m0+", "'cortex-m0plus'"},
+                               {"rv32imafc", "'rv32imac'"}}) {
     Diagnostics diags;
     EXPECT_FALSE(find_cpu(name, diags).ok()) << name;
     EXPECT_THAT(diags.str(), HasSubstr(nearest));
@@ -112,7 +116,17 @@ void each_member(const json& in, const json::json_pointer& at, const F& change) 
 }
 
 TEST(BoardReader, MembersOfAnotherTypeAreRefusedOrRead) {
-  const json wrong[] = {nullptr, true, -1, 1.5, 1e300, "", "x", json::array(), json::array({1}), json::object(), {{"a", 1}},
+  const json wrong[] = {nullptr,
+                        true,
+                        -1,
+                        1.5,
+                        1e300,
+                        "",
+                        "x",
+                        json::array(),
+                        json::array({1}),
+                        json::object(),
+                        {{"a", 1}},
                         uint64_t{18446744073709551615u}};
   int refused = 0, tried = 0;
   for (const char* name : {"qemu_mps2_an386", "stm32f746g_disco", "arduino_uno"}) {
@@ -144,7 +158,8 @@ TEST(BoardReader, UnknownMembersAreRefused) {
 
 TEST(BoardReader, ABoardMayBeLikeAnotherOne) {
   Diagnostics diags;
-  auto board = read_board(R"({"like": "nucleo_f446re", "title": "mine", "stack_bytes": 1024, "emulator": null})", "b.json", "mine", diags);
+  auto board = read_board(R"({"like": "nucleo_f446re", "title": "mine", "stack_bytes": 1024, "emulator": null})",
+                          "b.json", "mine", diags);
   ASSERT_TRUE(board.ok()) << diags.str();
   EXPECT_EQ(board->name, "mine");
   EXPECT_EQ(board->title, "mine");

@@ -8,8 +8,8 @@
 #include <set>
 
 #include <gmock/gmock.h>
-#include <nlohmann/json.hpp>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "project/cpus.h"
 #include "support/text.h"
@@ -45,9 +45,9 @@ TEST_P(EveryBoard, HasACpuThatTheCompilerKnows) {
   EXPECT_TRUE(target::knows_cpu(b.cpu)) << b.cpu;
   EXPECT_GT(target_of(b).cycles.load, 0);
   for (const std::string& feature : b.features)
-    EXPECT_THAT((std::vector<std::string>{"mul", "unaligned", "hwdiv", "dsp", "fpu", "fpu64", "mve",
-                                          "mve_float", "harvard"}),
-                Contains(feature));
+    EXPECT_THAT(
+        (std::vector<std::string>{"mul", "unaligned", "hwdiv", "dsp", "fpu", "fpu64", "mve", "mve_float", "harvard"}),
+        Contains(feature));
 }
 
 TEST_P(EveryBoard, NamesTheCpuOfEachRelative) {
@@ -109,9 +109,8 @@ TEST_P(EveryBoard, SaysHowToCompileForIt) {
   Board b = board_of(GetParam());
   EXPECT_FALSE(b.compiler.empty());
   EXPECT_TRUE(b.compiler.starts_with(b.toolchain_prefix));
-  bool float_flags = std::any_of(b.cflags.begin(), b.cflags.end(), [](const std::string& flag) {
-    return flag == "-mfloat-abi=hard";
-  });
+  bool float_flags =
+      std::any_of(b.cflags.begin(), b.cflags.end(), [](const std::string& flag) { return flag == "-mfloat-abi=hard"; });
   if (b.isa.starts_with("armv")) {
     EXPECT_EQ(float_flags, b.has("fpu"));
   }
@@ -147,8 +146,7 @@ TEST_P(EveryBoard, SaysWhatFrameworksCallIt) {
       {"cmsis", {"device", "pack"}},
   };
   for (const std::string& framework : b.frameworks()) {
-    auto known = std::find_if(fields.begin(), fields.end(),
-                              [&](const auto& f) { return f.first == framework; });
+    auto known = std::find_if(fields.begin(), fields.end(), [&](const auto& f) { return f.first == framework; });
     ASSERT_NE(known, fields.end()) << framework;
     for (const std::string& field : known->second)
       EXPECT_NE(b.field("frameworks." + framework + "." + field), "") << framework << "." << field;
@@ -181,7 +179,8 @@ TEST_P(EveryBoard, SaysHowToGetWhatWritesToIt) {
     ASSERT_TRUE(p.contains("argv") && !p["argv"].empty());
     EXPECT_NE(p["argv"].dump().find("{image}"), std::string::npos);
     EXPECT_NE(p.value("install", ""), "");
-    for (const auto& [key, value] : p.items()) EXPECT_THAT(key, AnyOf(Eq("argv"), Eq("install"), Eq("port"), Eq("attach")));
+    for (const auto& [key, value] : p.items())
+      EXPECT_THAT(key, AnyOf(Eq("argv"), Eq("install"), Eq("port"), Eq("attach")));
   }
   // Whoever builds without a framework needs one; of the rest the framework has its own.
   if (b.has_chip() && b.name != "nano33ble") {
@@ -194,10 +193,9 @@ INSTANTIATE_TEST_SUITE_P(Boards, EveryBoard, ::testing::ValuesIn(board_names()),
 
 TEST(Boards, ThoseOfTheListAreThere) {
   std::vector<std::string> names = board_names();
-  for (const char* name :
-       {"nucleo_f446re", "nucleo_g431kb", "nucleo_l4r5zi", "nucleo_h743zi", "stm32f746g_disco", "nrf52840dk",
-        "nrf5340dk", "nano33ble", "portenta_h7", "rp2040_pico", "teensy41", "esp32c3", "esp32",
-        "esp32s3", "sparkfun_edge", "generic", "host"})
+  for (const char* name : {"nucleo_f446re", "nucleo_g431kb", "nucleo_l4r5zi", "nucleo_h743zi", "stm32f746g_disco",
+                           "nrf52840dk", "nrf5340dk", "nano33ble", "portenta_h7", "rp2040_pico", "teensy41", "esp32c3",
+                           "esp32", "esp32s3", "sparkfun_edge", "generic", "host"})
     EXPECT_THAT(names, Contains(name));
 }
 

@@ -63,8 +63,8 @@ TEST(EscapeForDisplay, MakesOneSafeLine) {
 }
 
 TEST(DType, NamesSizesAndRangesAgree) {
-  for (DType type : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32,
-                     DType::kU32, DType::kI64, DType::kF32, DType::kF64}) {
+  for (DType type : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32,
+                     DType::kI64, DType::kF32, DType::kF64}) {
     EXPECT_EQ(dtype_from_name(name_of(type)), type);
     EXPECT_GT(size_of(type), 0);
     if (!is_int(type) || type == DType::kI64) continue;

@@ -33,8 +33,7 @@ class Files : public testing::Test {
   // Names in the test's folder: nothing temporary may be left.
   std::vector<std::string> left() const {
     std::vector<std::string> names;
-    for (const auto& entry : fs::directory_iterator(root_))
-      names.push_back(entry.path().filename().string());
+    for (const auto& entry : fs::directory_iterator(root_)) names.push_back(entry.path().filename().string());
     std::sort(names.begin(), names.end());
     return names;
   }
@@ -73,12 +72,11 @@ TEST_F(Files, MeasuresBeforeItReads) {
   fs::resize_file(large, uint64_t{2} << 30);  // a hole: takes no room
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   Diagnostics diags;
-  for (const std::string& name : {large, pipe, std::string("/dev/zero")})
-    EXPECT_FALSE(read_file(name, diags).ok());
-  EXPECT_EQ(diags.str(),
-            large + ": error: file is larger than 1073741824 bytes [file-too-large]\n" + pipe +
-                ": error: cannot read file: it is a pipe, not a file [file-read]\n" + kGiveAFile +
-                "/dev/zero: error: cannot read file: it is a device, not a file [file-read]\n" + kGiveAFile);
+  for (const std::string& name : {large, pipe, std::string("/dev/zero")}) EXPECT_FALSE(read_file(name, diags).ok());
+  EXPECT_EQ(diags.str(), large + ": error: file is larger than 1073741824 bytes [file-too-large]\n" + pipe +
+                             ": error: cannot read file: it is a pipe, not a file [file-read]\n" + kGiveAFile +
+                             "/dev/zero: error: cannot read file: it is a device, not a file [file-read]\n" +
+                             kGiveAFile);
 }
 
 TEST_F(Files, WritesIntoDevicesAndKeepsModes) {
@@ -179,13 +177,13 @@ TEST_F(Outputs, KeepWhatAotcDidNotWrite) {
   put(path("out/notes/old/1"), "1");
   put(path("out/notes/2"), "2");
   put(path("out/aotc.json"), "{}");  // no list: nobody's
-  EXPECT_EQ(refusal({"a.c"}),
-            path("out") + ": error: output directory exists and was not made by aotc [output-exists]\n"
-                          "  note: added: aotc.json\n"
-                          "  note: added: notes/ (2 files)\n"
-                          "  note: added: thesis.txt\n"
-                          "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
-                          "written are replaced, all others stay\n");
+  EXPECT_EQ(refusal({"a.c"}), path("out") +
+                                  ": error: output directory exists and was not made by aotc [output-exists]\n"
+                                  "  note: added: aotc.json\n"
+                                  "  note: added: notes/ (2 files)\n"
+                                  "  note: added: thesis.txt\n"
+                                  "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
+                                  "written are replaced, all others stay\n");
   EXPECT_EQ(present(), (Left{"aotc.json", "notes/2", "notes/old/1", "thesis.txt"}));
   ASSERT_TRUE(written({"a.c"}, true));
   EXPECT_EQ(present(), (Left{"a.c", "aotc.json", "notes/2", "notes/old/1", "thesis.txt"}));
@@ -200,20 +198,22 @@ TEST_F(Outputs, TellChangedFromAdded) {
   fs::remove(path("out/b.c"));
   fs::create_symlink("/etc/passwd", path("out/b.c"));
   EXPECT_EQ(refusal({"a.c", "b.c"}),
-            path("out") + ": error: output directory holds files that were changed or added since aotc wrote "
-                          "it [output-exists]\n"
-                          "  note: changed: a.c\n"
-                          "  note: changed: b.c\n"
-                          "  note: added: deep/mine.c\n"
-                          "  note: added: link\n"
-                          "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
-                          "written are replaced, all others stay\n");
+            path("out") +
+                ": error: output directory holds files that were changed or added since aotc wrote "
+                "it [output-exists]\n"
+                "  note: changed: a.c\n"
+                "  note: changed: b.c\n"
+                "  note: added: deep/mine.c\n"
+                "  note: added: link\n"
+                "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
+                "written are replaced, all others stay\n");
   EXPECT_EQ(get(path("out/a.c")), "mine");
   // With force: changed files of the same name are replaced, and that is said; others stay, changed or added.
   Diagnostics diags;
   ASSERT_TRUE(write(path("out"), {"a.c"}, diags, true)) << diags.str();
-  EXPECT_EQ(diags.str(), path("out") + ": warning: files that aotc did not write so were replaced "
-                                       "[output-replaced]\n  note: changed: a.c\n");
+  EXPECT_EQ(diags.str(), path("out") +
+                             ": warning: files that aotc did not write so were replaced "
+                             "[output-replaced]\n  note: changed: a.c\n");
   EXPECT_EQ(present(), (Left{"a.c", "aotc.json", "b.c", "deep/mine.c", "link"}));
   EXPECT_EQ(get(path("out/a.c")), "a.c");
   EXPECT_EQ(fs::read_symlink(path("out/link")), "b.c");
@@ -317,9 +317,9 @@ TEST_F(Outputs, KeepRepositories) {
 
 TEST_F(Outputs, NeverReplaceAFile) {
   put(path("out"), "a file");
-  EXPECT_EQ(refusal({"a.c"}, true),
-            path("out") + ": error: output path exists and is not a directory [output-exists]\n"
-                          "  help: choose another -o DIRECTORY\n");
+  EXPECT_EQ(refusal({"a.c"}, true), path("out") +
+                                        ": error: output path exists and is not a directory [output-exists]\n"
+                                        "  help: choose another -o DIRECTORY\n");
   EXPECT_EQ(get(path("out")), "a file");
 }
 

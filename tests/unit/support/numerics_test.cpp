@@ -27,8 +27,7 @@ TEST(QuantizeMultiplier, KeepsThirtyOneBits) {
   EXPECT_EQ(quantize_multiplier(std::ldexp(0.75, 40)).multiplier, kMax);
   std::mt19937_64 random(1);
   for (int i = 0; i < 10000; ++i) {
-    double real = std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52,
-                             static_cast<int>(random() % 50) - 30);
+    double real = std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52, static_cast<int>(random() % 50) - 30);
     QuantizedMultiplier m = quantize_multiplier(real);
     ASSERT_GE(m.multiplier, 1 << 30);
     double back = std::ldexp(static_cast<double>(m.multiplier), m.shift - 31);
@@ -91,11 +90,10 @@ TEST(SaturatingRoundingDoublingHighMul, RoundsAndSaturates) {
 
 TEST(RoundingDivideByPot, TiesAwayFromZero) {
   for (int exponent = 0; exponent <= 31; ++exponent)
-    for (int64_t x : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{5}, int64_t{-5}, int64_t{kMin},
-                      int64_t{kMax}, int64_t{1} << 20, -(int64_t{1} << 20)}) {
+    for (int64_t x : {int64_t{0}, int64_t{1}, int64_t{-1}, int64_t{5}, int64_t{-5}, int64_t{kMin}, int64_t{kMax},
+                      int64_t{1} << 20, -(int64_t{1} << 20)}) {
       long double exact = std::ldexp(static_cast<long double>(x), -exponent);
-      EXPECT_EQ(rounding_divide_by_pot(static_cast<int32_t>(x), exponent),
-                static_cast<int32_t>(std::round(exact)))
+      EXPECT_EQ(rounding_divide_by_pot(static_cast<int32_t>(x), exponent), static_cast<int32_t>(std::round(exact)))
           << x << " >> " << exponent;
     }
 }
@@ -122,8 +120,8 @@ TEST(HalfToFloat, IsExactForAllBits) {
       ASSERT_EQ(std::isinf(got), mantissa == 0) << bits;
       continue;
     }
-    double wanted = exponent == 0 ? std::ldexp(mantissa, -24)
-                                  : std::ldexp(1024 + mantissa, static_cast<int>(exponent) - 25);
+    double wanted =
+        exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, static_cast<int>(exponent) - 25);
     ASSERT_EQ(std::abs(static_cast<double>(got)), wanted) << bits;
   }
   EXPECT_EQ(std::bit_cast<uint32_t>(half_to_float(0x7E01)), 0x7FC02000u);

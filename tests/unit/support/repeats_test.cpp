@@ -7,17 +7,14 @@
 namespace aotc {
 namespace {
 
-int64_t turns_behind_the_first(const Repeat& r) {
-  return static_cast<int64_t>((r.count - 1) * r.period);
-}
+int64_t turns_behind_the_first(const Repeat& r) { return static_cast<int64_t>((r.count - 1) * r.period); }
 
 // "begin:period x count" of each.
-std::string found(const std::vector<int>& list, size_t least = 3,
-                  const RepeatGain& gain = turns_behind_the_first) {
+std::string found(const std::vector<int>& list, size_t least = 3, const RepeatGain& gain = turns_behind_the_first) {
   std::string out;
   for (const Repeat& r : find_repeats(list, least, gain))
-    out += (out.empty() ? "" : " ") + std::to_string(r.begin) + ":" + std::to_string(r.period) +
-           "x" + std::to_string(r.count);
+    out += (out.empty() ? "" : " ") + std::to_string(r.begin) + ":" + std::to_string(r.period) + "x" +
+           std::to_string(r.count);
   return out;
 }
 
@@ -42,9 +39,9 @@ TEST(Repeats, TheOneThatGainsMostIsTakenAndOthersBesideIt) {
 
 TEST(Repeats, WhatGainsNothingStays) {
   EXPECT_EQ(found({1, 1, 1, 1}, 3, [](const Repeat&) { return int64_t{0}; }), "");
-  EXPECT_EQ(found({1, 1, 1, 2, 3, 2, 3, 2, 3}, 3,
-                  [](const Repeat& r) { return r.period > 1 ? int64_t{1} : int64_t{-1}; }),
-            "3:2x3");
+  EXPECT_EQ(
+      found({1, 1, 1, 2, 3, 2, 3, 2, 3}, 3, [](const Repeat& r) { return r.period > 1 ? int64_t{1} : int64_t{-1}; }),
+      "3:2x3");
 }
 
 TEST(Repeats, LongListsEnd) {

@@ -34,8 +34,7 @@ TEST(CIdentifier, IsLegalForRandomBytes) {
     std::string made = c_identifier(name);
     ASSERT_FALSE(made.empty());
     ASSERT_TRUE(made[0] < '0' || made[0] > '9') << made;
-    for (char c : made)
-      ASSERT_TRUE((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_') << made;
+    for (char c : made) ASSERT_TRUE((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_') << made;
   }
 }
 

@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "support/tvm_params.h"
 #include "support/files.h"
+#include "support/tvm_params.h"
 
 namespace aotc::tvm {
 namespace {
@@ -42,8 +42,7 @@ TEST(GraphParams, RoundTrip) {
 TEST(GraphParams, EveryCutIsAnError) {
   auto bytes = write_params(two_params());
   for (size_t n = 0; n < bytes.size(); ++n)
-    EXPECT_NE(error_of({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n)})
-                  .find("[graph-params]"),
+    EXPECT_NE(error_of({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(n)}).find("[graph-params]"),
               std::string::npos)
         << n;
 }
@@ -69,10 +68,8 @@ TEST(GraphParams, DamageIsLocated) {
   EXPECT_EQ(damaged(24, 1u << 30, 8),
             "p.params: error: byte 24: a name of 1073741824 bytes does not fit the 130 bytes that "
             "follow [graph-params]");
-  EXPECT_EQ(damaged(32, 's', 1),
-            "p.params: tensor 's': error: byte 33: the name occurs twice [graph-params]");
-  EXPECT_EQ(damaged(42, 3, 8),
-            "p.params: error: byte 42: there are 2 names, but 3 arrays [graph-params]");
+  EXPECT_EQ(damaged(32, 's', 1), "p.params: tensor 's': error: byte 33: the name occurs twice [graph-params]");
+  EXPECT_EQ(damaged(42, 3, 8), "p.params: error: byte 42: there are 2 names, but 3 arrays [graph-params]");
   EXPECT_EQ(damaged(50, 0, 1),
             "p.params: tensor 'w': error: byte 50: an array does not begin with "
             "0xdd5e40f096b4a13f [graph-params]");
@@ -85,15 +82,13 @@ TEST(GraphParams, DamageIsLocated) {
   EXPECT_EQ(damaged(79, 32, 1),
             "p.params: tensor 'w': error: byte 98: an array of 12 bytes, its shape and int32 take "
             "24 [graph-params]");
-  EXPECT_EQ(damaged(82, UINT64_MAX, 8),
-            "p.params: tensor 'w': error: byte 82: dimension 0 is -1 [graph-params]");
+  EXPECT_EQ(damaged(82, UINT64_MAX, 8), "p.params: tensor 'w': error: byte 82: dimension 0 is -1 [graph-params]");
   EXPECT_EQ(damaged(82, INT64_MAX, 8),
             "p.params: tensor 'w': error: byte 82: dimension 0 is 9223372036854775807 "
             "[graph-params]");
   auto bytes = write_params(two_params());
   bytes.push_back(0);
-  EXPECT_EQ(error_of(bytes),
-            "p.params: error: byte 162: 1 bytes follow the last array [graph-params]");
+  EXPECT_EQ(error_of(bytes), "p.params: error: byte 162: 1 bytes follow the last array [graph-params]");
 }
 
 TEST(GraphParams, TypeNames) {
@@ -101,8 +96,8 @@ TEST(GraphParams, TypeNames) {
     EXPECT_EQ(data_type_from_name(name)->str(), name);
   for (const char* name : {"", "int", "int0", "int8x", "int8x0", "int999", "Int8", "int8 ", "void"})
     EXPECT_FALSE(data_type_from_name(name)) << name;
-  for (DType t : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32,
-                  DType::kU32, DType::kI64, DType::kF32, DType::kF64})
+  for (DType t : {DType::kBool, DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI32, DType::kU32, DType::kI64,
+                  DType::kF32, DType::kF64})
     EXPECT_EQ(DataType::of(t).dtype(), t);
   EXPECT_FALSE(data_type_from_name("float16")->dtype());
   EXPECT_FALSE(data_type_from_name("int8x4")->dtype());

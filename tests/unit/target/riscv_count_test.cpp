@@ -25,14 +25,15 @@ std::vector<CountArgument> table_of(const std::vector<uint8_t>& bytes) {
 TEST(RiscvCount, LoopsEndWhereATableSays) {
   // The word 24 is the distance at which the first pointer has run far enough: three turns of four instructions.
   const std::vector<uint8_t> bytes = {0, 0, 0, 0, 24, 0, 0, 0};
-  const Implementation made = text({"lw a4,4(a1)", "add a4,a4,a0", "1:", "lw a5,0(a0)", "sw a5,4(sp)", "addi a0,a0,8", "bne a0,a4,1b"});
+  const Implementation made =
+      text({"lw a4,4(a1)", "add a4,a4,a0", "1:", "lw a5,0(a0)", "sw a5,4(sp)", "addi a0,a0,8", "bne a0,a4,1b"});
   EXPECT_EQ(count_instructions(made, table_of(bytes)), 2 + 3 * 4);
 }
 
 TEST(RiscvCount, MacrosAreWrittenOut) {
   const Implementation made = text({".macro twice m,x", "\\\\m \\\\x,1", "\\\\m \\\\x,2+1", ".endm", ".macro more a,n",
-                                    "addi \\\\a,\\\\a,\\\\n", ".endm", "li a4,8", "2:", "twice more,a2", "addi a4,a4,-4", "bnez a4,2b",
-                                    ".purgem twice"});
+                                    "addi \\\\a,\\\\a,\\\\n", ".endm", "li a4,8", "2:", "twice more,a2",
+                                    "addi a4,a4,-4", "bnez a4,2b", ".purgem twice"});
   EXPECT_EQ(count_instructions(made, table_of({})), 1 + 2 * 4);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of the kernels of cores without DSP instructions that fill panels and that multiply by Winograd's algorithm: all
-// that a layer can ask for are string literals of C99.
+// Texts of the kernels of cores without DSP instructions that fill panels and that multiply by Winograd's algorithm:
+// all that a layer can ask for are string literals of C99.
 #include <gtest/gtest.h>
 
 #include "ops/common/triple_pack.h"

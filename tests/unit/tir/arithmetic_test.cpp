@@ -20,8 +20,7 @@ constexpr BinaryOp kFirst = BinaryOp::kAdd, kLast = BinaryOp::kOr;
 
 std::vector<BinaryOp> all_operators() {
   std::vector<BinaryOp> out;
-  for (int op = static_cast<int>(kFirst); op <= static_cast<int>(kLast); ++op)
-    out.push_back(static_cast<BinaryOp>(op));
+  for (int op = static_cast<int>(kFirst); op <= static_cast<int>(kLast); ++op) out.push_back(static_cast<BinaryOp>(op));
   return out;
 }
 
@@ -83,8 +82,7 @@ std::optional<int64_t> defined(BinaryOp op, DType type, Wide a, Wide b, bool wra
 std::vector<int64_t> ends_of(DType type) {
   const IntRange r = int_range(type);
   std::vector<int64_t> out;
-  for (int64_t v : {r.min, r.min + 1, r.min / 2, r.max / 2, r.max / 2 + 1, r.max - 1, r.max})
-    out.push_back(v);
+  for (int64_t v : {r.min, r.min + 1, r.min / 2, r.max / 2, r.max / 2 + 1, r.max - 1, r.max}) out.push_back(v);
   for (int64_t v : {-65536, -33, -2, -1, 0, 1, 2, 3, 15, 31, 32, 33, 63, 64, 46341, 65536})
     if (inside(type, v)) out.push_back(v);
   return out;
@@ -99,11 +97,9 @@ TEST(Arithmetic, IntegersAreExactOrTrap) {
             int64_t result = 0;
             const bool good = fold_int(op, type, a, b, wrapping, &result);
             const auto wanted = defined(op, type, a, b, wrapping);
-            ASSERT_EQ(good, wanted.has_value())
-                << name_of(type) << " " << a << spelling_of(op) << b << " " << wrapping;
+            ASSERT_EQ(good, wanted.has_value()) << name_of(type) << " " << a << spelling_of(op) << b << " " << wrapping;
             if (good) {
-              ASSERT_EQ(result, *wanted)
-                  << name_of(type) << " " << a << spelling_of(op) << b << " " << wrapping;
+              ASSERT_EQ(result, *wanted) << name_of(type) << " " << a << spelling_of(op) << b << " " << wrapping;
             }
           }
 }
@@ -145,9 +141,7 @@ std::optional<double> defined(BinaryOp op, T a, T b) {
 }
 
 // The same bits, or both not a number.
-bool same(double a, double b) {
-  return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0;
-}
+bool same(double a, double b) { return (std::isnan(a) && std::isnan(b)) || std::memcmp(&a, &b, sizeof a) == 0; }
 
 TEST(Arithmetic, FloatsAreRoundedOnceToTheirType) {
   const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
@@ -158,9 +152,8 @@ TEST(Arithmetic, FloatsAreRoundedOnceToTheirType) {
         for (DType type : {DType::kF32, DType::kF64}) {
           double result = 0;
           const bool good = fold_float(op, type, a, b, &result);
-          const auto wanted = type == DType::kF64
-                                  ? defined(op, a, b)
-                                  : defined(op, static_cast<float>(a), static_cast<float>(b));
+          const auto wanted =
+              type == DType::kF64 ? defined(op, a, b) : defined(op, static_cast<float>(a), static_cast<float>(b));
           ASSERT_EQ(good, wanted.has_value()) << a << spelling_of(op) << b;
           if (good) {
             ASSERT_TRUE(same(result, *wanted)) << a << spelling_of(op) << b << ": " << result;
@@ -201,11 +194,10 @@ TEST(Arithmetic, IntegersAreRoundedToFloats) {
 
 TEST(Arithmetic, KindsOfOperators) {
   for (BinaryOp op : all_operators()) {
-    const bool compares = op == BinaryOp::kEq || op == BinaryOp::kNe || op == BinaryOp::kLt ||
-                          op == BinaryOp::kLe || op == BinaryOp::kGt || op == BinaryOp::kGe;
+    const bool compares = op == BinaryOp::kEq || op == BinaryOp::kNe || op == BinaryOp::kLt || op == BinaryOp::kLe ||
+                          op == BinaryOp::kGt || op == BinaryOp::kGe;
     EXPECT_EQ(is_comparison(op), compares) << spelling_of(op);
-    EXPECT_EQ(gives_truth(op), compares || op == BinaryOp::kAnd || op == BinaryOp::kOr)
-        << spelling_of(op);
+    EXPECT_EQ(gives_truth(op), compares || op == BinaryOp::kAnd || op == BinaryOp::kOr) << spelling_of(op);
   }
 }
 

@@ -92,9 +92,7 @@ TEST(FunctionBuilder, LoopsThatRunOnceOrNeverAreGone) {
   f.loop("i", 3, 4, [&](Ex i) { f.store(out, i, i * 2); });
   f.loop("i", 3, 3, [&](Ex i) { f.store(out, i, 1); });
   f.loop("i", 0, 8, [&](Ex i) { f.store(out, i, 7); }, 8);
-  f.loop("i", 0, 4, [&](Ex i) {
-    f.loop("j", i * 2, i * 2 + 1, [&](Ex j) { f.store(out, j, j + 1); });
-  });
+  f.loop("i", 0, 4, [&](Ex i) { f.loop("j", i * 2, i * 2 + 1, [&](Ex j) { f.store(out, j, j + 1); }); });
   f.loop("i", 0, 4, [&](Ex) {});
   f.if_(Ex(0), [&] { f.store(out, 0, 0); }, [&] { f.store(out, 1, 1); });
   EXPECT_EQ(print(*f.finish()),

@@ -25,17 +25,13 @@ std::string trap(const std::string& what, const std::string& where) {
 
 TEST(Interpreter, TrapsOutOfRange) {
   EXPECT_EQ(run_body("y[4] = 1"), trap("index 4 is outside of 'y' with 4 elements", "y[4] = 1"));
-  EXPECT_EQ(run_body("let i: i32 = -1 y[0] = y[i]"),
-            trap("index -1 is outside of 'y' with 4 elements", "y[0] = y[i]"));
+  EXPECT_EQ(run_body("let i: i32 = -1 y[0] = y[i]"), trap("index -1 is outside of 'y' with 4 elements", "y[0] = y[i]"));
   EXPECT_EQ(run_body("for i in 0 .. 9 {\n for j in 0 .. 2 {\n y[i + j] = 0\n}\n}"),
-            trap("index 4 is outside of 'y' with 4 elements", "y[i + j] = 0") +
-                "  note: where i = 3, j = 1\n");
+            trap("index 4 is outside of 'y' with 4 elements", "y[i + j] = 0") + "  note: where i = 3, j = 1\n");
   EXPECT_EQ(run_body("eval memset(&y[1], 0, 13)"),
-            trap("13 bytes at index 1 are outside of 'y' with 4 elements",
-                 "eval memset(&y[1], 0, 13)"));
+            trap("13 bytes at index 1 are outside of 'y' with 4 elements", "eval memset(&y[1], 0, 13)"));
   EXPECT_EQ(run_body("eval memset(&y[1], 0, -1)"),
-            trap("-1 bytes at index 0 are outside of 'y' with 4 elements",
-                 "eval memset(&y[1], 0, -1)"));
+            trap("-1 bytes at index 0 are outside of 'y' with 4 elements", "eval memset(&y[1], 0, -1)"));
 }
 
 TEST(Interpreter, TrapsOnOverflow) {
@@ -43,54 +39,41 @@ TEST(Interpreter, TrapsOnOverflow) {
   EXPECT_EQ(run_body(max + "y[0] = m + 1"), trap("2147483647 + 1 overflows i32", "y[0] = m + 1"));
   EXPECT_EQ(run_body(max + "y[0] = -2 - m"), trap("-2 - 2147483647 overflows i32", "y[0] = -2 - m"));
   EXPECT_EQ(run_body(max + "y[0] = m * 2"), trap("2147483647 * 2 overflows i32", "y[0] = m * 2"));
-  EXPECT_EQ(run_body(max + "y[0] = 1 + m * 2"),
-            trap("2147483647 * 2 overflows i32", "y[0] = 1 + m * 2"));
-  EXPECT_EQ(run_body(max + "y[0] = 1 + m * 1"),
-            trap("2147483647 + 1 overflows i32", "y[0] = 1 + m * 1"));
+  EXPECT_EQ(run_body(max + "y[0] = 1 + m * 2"), trap("2147483647 * 2 overflows i32", "y[0] = 1 + m * 2"));
+  EXPECT_EQ(run_body(max + "y[0] = 1 + m * 1"), trap("2147483647 + 1 overflows i32", "y[0] = 1 + m * 1"));
   EXPECT_EQ(run_body(max + "y[0] = m << 1"), trap("2147483647 << 1 overflows i32", "y[0] = m << 1"));
-  EXPECT_EQ(run_body(max + "y[0] = -(-m - 1)"),
-            trap("-(-2147483648) overflows i32", "y[0] = -(-m - 1)"));
-  EXPECT_EQ(run_body(max + "y[0] = abs(-m - 1)"),
-            trap("abs(-2147483648) overflows", "y[0] = abs(-m - 1)"));
-  EXPECT_EQ(run_body(max + "y[0] = (-m - 1) / -1"),
-            trap("-2147483648 / -1 overflows i32", "y[0] = (-m - 1) / -1"));
+  EXPECT_EQ(run_body(max + "y[0] = -(-m - 1)"), trap("-(-2147483648) overflows i32", "y[0] = -(-m - 1)"));
+  EXPECT_EQ(run_body(max + "y[0] = abs(-m - 1)"), trap("abs(-2147483648) overflows", "y[0] = abs(-m - 1)"));
+  EXPECT_EQ(run_body(max + "y[0] = (-m - 1) / -1"), trap("-2147483648 / -1 overflows i32", "y[0] = (-m - 1) / -1"));
   EXPECT_EQ(run_body("let m: i64 = 9223372036854775807i64 let n: i64 = m + 1i64"),
             trap("9223372036854775807 + 1 overflows i64", "let n: i64 = m + 1i64"));
-  EXPECT_EQ(run_body("let m: u32 = 0u32 let n: u32 = m - 1u32"),
-            trap("0 - 1 overflows u32", "let n: u32 = m - 1u32"));
+  EXPECT_EQ(run_body("let m: u32 = 0u32 let n: u32 = m - 1u32"), trap("0 - 1 overflows u32", "let n: u32 = m - 1u32"));
   EXPECT_EQ(run_body("for i in 2147483640 .. 2147483647 step 5 { y[0] = 1 }"),
-            trap("the loop variable overflows i32 after 2147483645",
-                 "for i in 2147483640 .. 2147483647 step 5 {") +
+            trap("the loop variable overflows i32 after 2147483645", "for i in 2147483640 .. 2147483647 step 5 {") +
                 "  note: where i = 2147483645\n");
 }
 
 TEST(Interpreter, TrapsOnDivisionAndShift) {
   EXPECT_EQ(run_body("let z: i32 = 0 y[0] = 7 / z"), trap("7 / 0 divides by zero", "y[0] = 7 / z"));
   EXPECT_EQ(run_body("let z: i32 = 0 y[0] = 7 % z"), trap("7 % 0 divides by zero", "y[0] = 7 % z"));
-  EXPECT_EQ(run_body("let z: i32 = 32 y[0] = 7 >> z"),
-            trap("shift by 32 is outside of [0, 32)", "y[0] = 7 >> z"));
-  EXPECT_EQ(run_body("let z: i32 = -1 y[0] = 7 <<% z"),
-            trap("shift by -1 is outside of [0, 32)", "y[0] = 7 <<% z"));
+  EXPECT_EQ(run_body("let z: i32 = 32 y[0] = 7 >> z"), trap("shift by 32 is outside of [0, 32)", "y[0] = 7 >> z"));
+  EXPECT_EQ(run_body("let z: i32 = -1 y[0] = 7 <<% z"), trap("shift by -1 is outside of [0, 32)", "y[0] = 7 <<% z"));
 }
 
 TEST(Interpreter, TrapsOnValuesThatDoNotFit) {
   std::vector<int8_t> y(1);
-  auto store = [&](const std::string& body) {
-    return run(parsed("out y: i8[1]", body), {memory_of(y)});
-  };
+  auto store = [&](const std::string& body) { return run(parsed("out y: i8[1]", body), {memory_of(y)}); };
   EXPECT_EQ(store("let v: i32 = 128 y[0] = v"), trap("value 128 does not fit i8", "y[0] = v"));
   EXPECT_EQ(store("let v: i32 = 128 y[0] = i8(v)"), trap("value 128 does not fit i8", "y[0] = i8(v)"));
   EXPECT_EQ(store("let v: i32 = 128 y[0] = i8%(v)"), "");
   EXPECT_EQ(y[0], -128);
   EXPECT_EQ(run_body("let f: f32 = 2147483648f32 y[0] = i32(f)"),
             trap("value 2147483648 does not fit i32", "y[0] = i32(f)"));
-  EXPECT_EQ(run_body("let f: f64 = f64.nan y[0] = i32(f)"),
-            trap("value nan does not fit i32", "y[0] = i32(f)"));
+  EXPECT_EQ(run_body("let f: f64 = f64.nan y[0] = i32(f)"), trap("value nan does not fit i32", "y[0] = i32(f)"));
   EXPECT_EQ(run_body("let f: i64 = 2147483648i64 y[0] = i32(f)"),
             trap("value 2147483648 does not fit i32", "y[0] = i32(f)"));
   std::vector<uint8_t> b(1);
-  EXPECT_EQ(run(parsed("out b: bool[1]", "b[0] = 2"), {memory_of(b)}),
-            trap("value 2 does not fit bool", "b[0] = 2"));
+  EXPECT_EQ(run(parsed("out b: bool[1]", "b[0] = 2"), {memory_of(b)}), trap("value 2 does not fit bool", "b[0] = 2"));
 }
 
 TEST(Interpreter, TrapsOnUndefinedElements) {
@@ -98,12 +81,10 @@ TEST(Interpreter, TrapsOnUndefinedElements) {
             trap("element 2 of 't' is read before it is written", "y[1] = t[2]"));
   // A new turn of a loop makes a new array.
   EXPECT_EQ(run_body("for i in 0 .. 2 { alloc t: i32[1] if i == 0 { t[0] = 1 } y[i] = t[0] }"),
-            trap("element 0 of 't' is read before it is written", "y[i] = t[0]") +
-                "  note: where i = 1\n");
+            trap("element 0 of 't' is read before it is written", "y[i] = t[0]") + "  note: where i = 1\n");
   std::vector<int32_t> s(2, 7);
   std::vector<int32_t> y(1);
-  EXPECT_EQ(run(parsed("scratch s: i32[2], out y: i32[1]", "y[0] = s[1]"),
-                {memory_of(s), memory_of(y)}),
+  EXPECT_EQ(run(parsed("scratch s: i32[2], out y: i32[1]", "y[0] = s[1]"), {memory_of(s), memory_of(y)}),
             trap("element 1 of 's' is read before it is written", "y[0] = s[1]"));
   EXPECT_EQ(run_body("alloc t: i32[4] eval memset(&t[0], 1, 8) eval memcpy(&y[0], &t[0], 12)"),
             trap("element 2 of 't' is read before it is written", "eval memcpy(&y[0], &t[0], 12)"));
@@ -118,15 +99,13 @@ TEST(Interpreter, TrapsOnOverlapAndMisuse) {
             "function f: error: 'x' is read only [tir-trap]\n");
   EXPECT_EQ(run(parsed("in x: i32[2]", ""), {memory_of(x)}),
             "function f: error: parameter 'x' is given 4 bytes, takes 8 [tir-trap]\n");
-  EXPECT_EQ(run(parsed("in x: i32[2]", ""), {}),
-            "function f: error: called with 0 parameters, takes 1 [tir-trap]\n");
+  EXPECT_EQ(run(parsed("in x: i32[2]", ""), {}), "function f: error: called with 0 parameters, takes 1 [tir-trap]\n");
   EXPECT_EQ(run(parsed("", "alloc t: i64[2000000000]"), {}),
             "function f: error: local buffers need more than 268435456 bytes [tir-trap]\n");
 }
 
 TEST(Interpreter, FailsWhereTheFunctionSaysSo) {
-  FunctionPtr f = parsed("in x: i32[2], out y: i32[2]",
-                         "for i in 0 .. 2 { if x[i] == 0 { fail } y[i] = 6 / x[i] }");
+  FunctionPtr f = parsed("in x: i32[2], out y: i32[2]", "for i in 0 .. 2 { if x[i] == 0 { fail } y[i] = 6 / x[i] }");
   EXPECT_EQ(testing::verified(f), "");
   EXPECT_TRUE(can_fail(f->body));
   EXPECT_FALSE(can_fail(parsed("out y: i32[2]", "y[0] = 1")->body));
@@ -140,8 +119,7 @@ TEST(Interpreter, FailsWhereTheFunctionSaysSo) {
 
 TEST(Interpreter, ChoosesOneSideOfSelect) {
   std::vector<int32_t> y{1, 2, 3, 4};
-  FunctionPtr f = parsed("out y: i32[4]",
-                         "for i in 0 .. 4 { y[i] = select(i < 3, y[min(i + 1, 3)], y[i - 3]) }");
+  FunctionPtr f = parsed("out y: i32[4]", "for i in 0 .. 4 { y[i] = select(i < 3, y[min(i + 1, 3)], y[i - 3]) }");
   EXPECT_EQ(run(f, {memory_of(y)}), "");
   EXPECT_EQ(y, (std::vector<int32_t>{2, 3, 4, 2}));
 }
@@ -191,8 +169,7 @@ TEST(Interpreter, TellsTheObserver) {
   struct Log final : AccessObserver {
     std::string text;
     void add(char c, int param, int64_t offset, int64_t bytes) {
-      text += c + std::to_string(param) + ":" + std::to_string(offset) + "+" +
-              std::to_string(bytes) + " ";
+      text += c + std::to_string(param) + ":" + std::to_string(offset) + "+" + std::to_string(bytes) + " ";
     }
     void on_read(int p, int64_t o, int64_t b) override { add('r', p, o, b); }
     void on_write(int p, int64_t o, int64_t b) override { add('w', p, o, b); }

@@ -44,9 +44,8 @@ TEST(Kernel, MayNotFail) {
 }
 
 TEST(Kernel, CallMeansTheMeaningOverPartsOfBuffers) {
-  FunctionPtr f = parsed(
-      with_kernel("in a: i8[4], out b: i32[4]",
-                  "run scale_3(&a[1], &b[2], 2)\n  run scale_3(&a[0], &b[0], 1)"));
+  FunctionPtr f =
+      parsed(with_kernel("in a: i8[4], out b: i32[4]", "run scale_3(&a[1], &b[2], 2)\n  run scale_3(&a[0], &b[0], 1)"));
   std::vector<int8_t> a = {1, -2, 5, 7};
   std::vector<int32_t> b = {0, 99, 0, 0};
   EXPECT_EQ(run(f, {memory_of(a), memory_of(b)}), "");
@@ -58,12 +57,10 @@ TEST(Kernel, CallMeansTheMeaningOverPartsOfBuffers) {
 }
 
 TEST(Kernel, AccessesAreHeldAgainstTheCallersBuffers) {
-  FunctionPtr f =
-      parsed(with_kernel("in a: i8[4], out b: i32[4]", "run scale_3(&a[3], &b[0], 2)"));
+  FunctionPtr f = parsed(with_kernel("in a: i8[4], out b: i32[4]", "run scale_3(&a[3], &b[0], 2)"));
   std::vector<int8_t> a(4);
   std::vector<int32_t> b(4);
-  EXPECT_NE(run(f, {memory_of(a), memory_of(b)}).find("index 4 is outside of 'a'"),
-            std::string::npos);
+  EXPECT_NE(run(f, {memory_of(a), memory_of(b)}).find("index 4 is outside of 'a'"), std::string::npos);
   EXPECT_NE(verified(f).find("outside of 'a'"), std::string::npos);
 }
 
@@ -71,14 +68,12 @@ TEST(Kernel, VerifierChecksArguments) {
   auto refused = [](const std::string& params, const std::string& call) {
     return verified(parsed(with_kernel(params, call)));
   };
-  EXPECT_NE(refused("in a: i8[4], out b: i32[4]", "run scale_3(&a[0], &b[0])")
-                .find("takes 3 arguments, not 2"),
+  EXPECT_NE(refused("in a: i8[4], out b: i32[4]", "run scale_3(&a[0], &b[0])").find("takes 3 arguments, not 2"),
             std::string::npos);
   EXPECT_NE(refused("in a: i16[4], out b: i32[4]", "run scale_3(&a[0], &b[0], 1)")
                 .find("argument 1 of 'scale_3' is i16, not i8"),
             std::string::npos);
-  EXPECT_NE(refused("in a: i8[4], in b: i32[4]", "run scale_3(&a[0], &b[0], 1)")
-                .find("'b' is read only"),
+  EXPECT_NE(refused("in a: i8[4], in b: i32[4]", "run scale_3(&a[0], &b[0], 1)").find("'b' is read only"),
             std::string::npos);
 }
 

@@ -28,8 +28,7 @@ Wide wrapped(Wide v, DType type) {
   Wide modulus = static_cast<Wide>(1) << bits;
   v %= modulus;
   if (v < 0) v += modulus;
-  if (type != DType::kU32 && type != DType::kU8 && type != DType::kU16 && v >= modulus / 2)
-    v -= modulus;
+  if (type != DType::kU32 && type != DType::kU8 && type != DType::kU16 && v >= modulus / 2) v -= modulus;
   return v;
 }
 
@@ -133,8 +132,7 @@ Outcome evaluate(const ExprPtr& e, const std::vector<int32_t>& x) {
       Outcome r = evaluate(b.rhs, x);
       if (!l || !r) return std::nullopt;
       if (b.lhs->type == DType::kF64) return apply_float(b.op, l->d, r->d);
-      if (b.lhs->type == DType::kF32)
-        return apply_float(b.op, static_cast<float>(l->d), static_cast<float>(r->d));
+      if (b.lhs->type == DType::kF32) return apply_float(b.op, static_cast<float>(l->d), static_cast<float>(r->d));
       return apply_int(b, l->i, r->i);
     }
     case ExprKind::kCast: return evaluate_cast(static_cast<const Cast&>(*e), x);
@@ -178,8 +176,7 @@ class Generator {
     return std::make_shared<IntImm>(type, v);
   }
   ExprPtr select(DType type, int depth) {
-    return std::make_shared<Select>(expr(DType::kI32, depth - 1), expr(type, depth - 1),
-                                    expr(type, depth - 1));
+    return std::make_shared<Select>(expr(DType::kI32, depth - 1), expr(type, depth - 1), expr(type, depth - 1));
   }
   ExprPtr cast_to(DType type, int depth) {
     static constexpr DType kAny[] = {DType::kI32, DType::kU32, DType::kI64, DType::kF32, DType::kF64};
@@ -236,7 +233,7 @@ std::string bits_of(const Value& v, DType type) {
   std::string out(static_cast<size_t>(size_of(type)), '\0');
   float f = static_cast<float>(v.d);
   int64_t i = static_cast<int64_t>(v.i);
-  const void* from = type == DType::kF32 ? static_cast<const void*>(&f)
+  const void* from = type == DType::kF32   ? static_cast<const void*>(&f)
                      : type == DType::kF64 ? static_cast<const void*>(&v.d)
                                            : static_cast<const void*>(&i);
   std::memcpy(out.data(), from, out.size());
@@ -265,8 +262,7 @@ TEST(RandomPrograms, InterpreterAgreesWithExactArithmetic) {
 
     Outcome expected = evaluate(e, x);
     std::string out(static_cast<size_t>(size_of(type)), '\xAA');
-    std::string told = testing::run(
-        again, {memory_of(x), {reinterpret_cast<uint8_t*>(out.data()), size_of(type)}});
+    std::string told = testing::run(again, {memory_of(x), {reinterpret_cast<uint8_t*>(out.data()), size_of(type)}});
     ASSERT_EQ(expected.has_value(), told.empty()) << told << text;
     if (!expected) {
       ++traps;
@@ -340,26 +336,27 @@ TEST(RandomPrograms, VerifierRejectsOnlyWhatTraps) {
   int rejected = 0;
   int ran = 0;
   for (int round = 0; round < 3000; ++round) {
-    auto number = [&](int lo, int hi) {
-      return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1));
-    };
+    auto number = [&](int lo, int hi) { return lo + static_cast<int>(random() % static_cast<unsigned>(hi - lo + 1)); };
     FunctionBuilder f("f");
     BufferPtr y = f.output("y", DType::kI32, number(20, 30));
     int step = number(1, 3);
-    f.loop("i", number(0, 2), number(2, 7), [&](Ex i) {
-      f.loop("j", 0, number(1, 5), [&](Ex j) {
-        Ex k = f.let("k", i * number(-2, 4) + j * number(-1, 4) + number(-2, 6));
-        Ex bound(number(-1, 25));
-        auto access = [&] { f.store(y, k + number(-1, 2), 1); };
-        switch (number(0, 4)) {
-          case 0: access(); break;
-          case 1: f.if_(i < number(0, 6), access); break;
-          case 2: f.if_(k >= 1 && k < bound, access); break;
-          case 3: f.if_(k > bound || j == 2, [] {}, access); break;
-          default: f.if_(i * 2 - 3 >= j, access, access); break;
-        }
-      });
-    }, step);
+    f.loop(
+        "i", number(0, 2), number(2, 7),
+        [&](Ex i) {
+          f.loop("j", 0, number(1, 5), [&](Ex j) {
+            Ex k = f.let("k", i * number(-2, 4) + j * number(-1, 4) + number(-2, 6));
+            Ex bound(number(-1, 25));
+            auto access = [&] { f.store(y, k + number(-1, 2), 1); };
+            switch (number(0, 4)) {
+              case 0: access(); break;
+              case 1: f.if_(i < number(0, 6), access); break;
+              case 2: f.if_(k >= 1 && k < bound, access); break;
+              case 3: f.if_(k > bound || j == 2, [] {}, access); break;
+              default: f.if_(i * 2 - 3 >= j, access, access); break;
+            }
+          });
+        },
+        step);
     FunctionPtr made = f.finish();
     Diagnostics diags;
     bool accepted = verify(*made, diags).ok();

@@ -31,8 +31,7 @@ Memory memory_of(std::vector<T>& v) {
 }
 
 // What interpret() reports; empty if it ran to its end.
-inline std::string run(const FunctionPtr& f, const std::vector<Memory>& memory,
-                       AccessObserver* observer = nullptr) {
+inline std::string run(const FunctionPtr& f, const std::vector<Memory>& memory, AccessObserver* observer = nullptr) {
   Diagnostics diags;
   bool ok = interpret(*f, memory, diags, observer).ok();
   EXPECT_EQ(ok, diags.error_count() == 0);

@@ -78,8 +78,7 @@ TEST(Text, NamesAreMadeLegalAndUnique) {
   auto four = std::make_shared<IntImm>(DType::kI32, 4);
   auto sum = std::make_shared<Binary>(BinaryOp::kAdd, DType::kI32, std::make_shared<VarRef>(i),
                                       std::make_shared<VarRef>(also_i), false);
-  StmtPtr inner = std::make_shared<For>(also_i, zero, four, 1,
-                                        std::make_shared<Store>(buffer, sum, zero));
+  StmtPtr inner = std::make_shared<For>(also_i, zero, four, 1, std::make_shared<Store>(buffer, sum, zero));
   StmtPtr outer = std::make_shared<For>(i, zero, four, 1, inner);
   // The same nodes twice: the second loops use the names again.
   Function f{"", {buffer, twin}, std::make_shared<Block>(std::vector<StmtPtr>{outer, outer})};
@@ -131,29 +130,23 @@ std::string parse_error(const std::string& text) {
 std::string body_error(const std::string& body) { return parse_error("func f() {\n" + body); }
 
 std::string located(int line, int column, const std::string& what) {
-  return "t.tir:" + std::to_string(line) + ":" + std::to_string(column) + ": error: " + what +
-         " [tir-parse]\n";
+  return "t.tir:" + std::to_string(line) + ":" + std::to_string(column) + ": error: " + what + " [tir-parse]\n";
 }
 
 TEST(Text, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(parse_error(""), located(1, 1, "expected 'func', not the end of the text"));
   EXPECT_EQ(parse_error("func min() {}"), located(1, 6, "expected a name, not 'min'"));
-  EXPECT_EQ(parse_error("func f(x: i8[1]) {}"),
-            located(1, 8, "expected 'in', 'const', 'out' or 'scratch', not 'x'"));
+  EXPECT_EQ(parse_error("func f(x: i8[1]) {}"), located(1, 8, "expected 'in', 'const', 'out' or 'scratch', not 'x'"));
   EXPECT_EQ(parse_error("func f(in x: int[1]) {}"), located(1, 14, "expected a type, not 'int'"));
   EXPECT_EQ(parse_error("func f(in x: i8[-1]) {}"), located(1, 17, "expected a number, not '-'"));
-  EXPECT_EQ(parse_error("func f(in x: i8[3000000000]) {}"),
-            located(1, 17, "expected a number from 0 to 2147483647"));
-  EXPECT_EQ(parse_error("func f(in x: i8[1] align 3) {}"),
-            located(1, 26, "an alignment is a power of two"));
-  EXPECT_EQ(parse_error("func f(in x: i8[1], in x: i8[1]) {}"),
-            located(1, 24, "'x' is already declared"));
+  EXPECT_EQ(parse_error("func f(in x: i8[3000000000]) {}"), located(1, 17, "expected a number from 0 to 2147483647"));
+  EXPECT_EQ(parse_error("func f(in x: i8[1] align 3) {}"), located(1, 26, "an alignment is a power of two"));
+  EXPECT_EQ(parse_error("func f(in x: i8[1], in x: i8[1]) {}"), located(1, 24, "'x' is already declared"));
   EXPECT_EQ(parse_error("func f() {} x"), located(1, 13, "expected the end of the text, not 'x'"));
   EXPECT_EQ(body_error("  x = 1 }"), located(2, 3, "'x' is not declared"));
   EXPECT_EQ(body_error("let i: i32 = j }"), located(2, 14, "'j' is not declared"));
   EXPECT_EQ(body_error("{ let i: i32 = 1 } eval i }"), located(2, 25, "'i' is not declared"));
-  EXPECT_EQ(body_error("let i: i32 = 1 let i: i32 = 2 }"),
-            located(2, 20, "'i' is already declared"));
+  EXPECT_EQ(body_error("let i: i32 = 1 let i: i32 = 2 }"), located(2, 20, "'i' is already declared"));
   EXPECT_EQ(body_error("eval 3000000000 }"), located(2, 6, "'3000000000' does not fit its type"));
   EXPECT_EQ(body_error("eval -1u32 }"), located(2, 7, "'-1u32' does not fit its type"));
   EXPECT_EQ(body_error("eval 1.5 }"),
@@ -168,8 +161,7 @@ TEST(Text, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(body_error("eval $ }"), located(2, 6, "expected an expression, not '$'"));
   EXPECT_EQ(body_error("eval 1 + # no\n}"), located(2, 10, "expected an expression, not a comment"));
   EXPECT_EQ(body_error("for i in 0 5 { } }"), located(2, 12, "expected '..', not '5'"));
-  EXPECT_EQ(body_error("for i in 0 .. 5 step 0 { } }"),
-            located(2, 22, "expected a number from 1 to 2147483647"));
+  EXPECT_EQ(body_error("for i in 0 .. 5 step 0 { } }"), located(2, 22, "expected a number from 1 to 2147483647"));
   EXPECT_EQ(body_error("eval f32.foo }"), located(2, 10, "expected 'inf' or 'nan', not 'foo'"));
   EXPECT_EQ(body_error("1 = 2 }"), located(2, 1, "expected a statement, not '1'"));
   EXPECT_EQ(body_error("\x01"), located(2, 1, "expected a statement, not '\\x01'"));
@@ -184,8 +176,7 @@ TEST(Text, DepthIsBounded) {
   };
   EXPECT_NE(body_error("eval " + repeat("(", 100000)).find("nested deeper than 300"), std::string::npos);
   EXPECT_NE(body_error("eval " + repeat("-", 100000)).find("nested deeper than 300"), std::string::npos);
-  EXPECT_NE(body_error("eval 1" + repeat("+1", 100000)).find("nested deeper than 300"),
-            std::string::npos);
+  EXPECT_NE(body_error("eval 1" + repeat("+1", 100000)).find("nested deeper than 300"), std::string::npos);
   EXPECT_NE(body_error(repeat("{", 100000)).find("nested deeper than 300"), std::string::npos);
   // Just inside the bound everything works on the tree.
   FunctionPtr f = parsed("", repeat("if 1 { ", 200) + "eval 1" + repeat(" + 1", 290) + repeat("}", 200));

@@ -62,8 +62,7 @@ TEST(Verifier, RejectsWrongAssignmentsAndStores) {
             invalid("argument 1 of 'memset' is no address", "eval memset(0, 0, 1)"));
   EXPECT_EQ(verified_body("eval 1 + memset(&y[0], 0, 1)"),
             invalid("'memset' gives no value", "eval 1 + memset(&y[0], 0, 1)"));
-  EXPECT_EQ(verified_body("eval memset(&y[0], 0, -4)"),
-            invalid("'memset' of -4 bytes", "eval memset(&y[0], 0, -4)"));
+  EXPECT_EQ(verified_body("eval memset(&y[0], 0, -4)"), invalid("'memset' of -4 bytes", "eval memset(&y[0], 0, -4)"));
 }
 
 TEST(Verifier, RejectsDivisorsAndShifts) {
@@ -88,16 +87,14 @@ TEST(Verifier, RejectsNodesThatAreOutOfScope) {
   StmtPtr declare = std::make_shared<Declare>(v, one, false);
   StmtPtr scope = std::make_shared<Block>(std::vector<StmtPtr>{declare});
   auto function = [](std::vector<StmtPtr> body, std::vector<BufferPtr> params = {}) {
-    return std::make_shared<Function>(
-        Function{"f", std::move(params), std::make_shared<Block>(std::move(body))});
+    return std::make_shared<Function>(Function{"f", std::move(params), std::make_shared<Block>(std::move(body))});
   };
   EXPECT_EQ(verified(function({scope, use})), invalid("variable 'v' is not declared here", "eval ?v"));
   EXPECT_EQ(verified(function({declare, declare})), invalid("variable 'v' is declared twice", "let v: i32 = 1"));
   auto b = std::make_shared<Buffer>(Buffer{"b", DType::kI32, 4, Role::kLocal, 1});
   StmtPtr store = std::make_shared<Store>(b, one, one);
   EXPECT_EQ(verified(function({store})), invalid("buffer 'b' is not declared here", "?b[1] = 1"));
-  EXPECT_EQ(verified(function({}, {b})),
-            "function f: error: parameter 'b' is local [tir-invalid]\n");
+  EXPECT_EQ(verified(function({}, {b})), "function f: error: parameter 'b' is local [tir-invalid]\n");
   EXPECT_EQ(verified(function({std::make_shared<Evaluate>(nullptr)})),
             invalid("an expression is missing", "eval ?null"));
   auto wide = std::make_shared<IntImm>(DType::kI32, int64_t{1} << 40);
@@ -107,17 +104,14 @@ TEST(Verifier, RejectsNodesThatAreOutOfScope) {
   EXPECT_EQ(verified(function({std::make_shared<Evaluate>(inexact)})),
             invalid("immediate 0.1 is not exact in f32", "eval 0.1f32"));
   auto odd = std::make_shared<Buffer>(Buffer{"b", DType::kI32, 4, Role::kInput, 3});
-  EXPECT_EQ(verified(function({}, {odd})),
-            "function f: error: buffer 'b' has the alignment 3 [tir-invalid]\n");
-  EXPECT_EQ(verified(std::make_shared<Function>()),
-            "function : error: the body is no block [tir-invalid]\n");
+  EXPECT_EQ(verified(function({}, {odd})), "function f: error: buffer 'b' has the alignment 3 [tir-invalid]\n");
+  EXPECT_EQ(verified(std::make_shared<Function>()), "function : error: the body is no block [tir-invalid]\n");
 }
 
 // ---------------------------------------------------------------- accesses
 
 TEST(Verifier, RejectsAccessesOutOfRange) {
-  EXPECT_EQ(verified_body("y[0] = x[10]"),
-            invalid("index 10 is outside of 'x' with 10 elements", "y[0] = x[10]"));
+  EXPECT_EQ(verified_body("y[0] = x[10]"), invalid("index 10 is outside of 'x' with 10 elements", "y[0] = x[10]"));
   EXPECT_EQ(verified_body("for i in 0 .. 11 { y[0] = x[i] }"),
             invalid("index in [0, 10] is outside of 'x' with 10 elements", "y[0] = x[i]"));
   EXPECT_EQ(verified_body("for i in 0 .. 10 { y[0] = x[i - 1] }"),
@@ -128,8 +122,7 @@ TEST(Verifier, RejectsAccessesOutOfRange) {
   EXPECT_EQ(verified_body("for i in 0 .. 13 step 4 { y[9 - i] = 0 }"),
             invalid("index in [-3, 9] is outside of 'y' with 10 elements", "y[9 - i] = 0"));
   EXPECT_EQ(verified_body("eval memset(&y[1], 0, 40)"),
-            invalid("index 1 for 10 elements is outside of 'y' with 10 elements",
-                    "eval memset(&y[1], 0, 40)"));
+            invalid("index 1 for 10 elements is outside of 'y' with 10 elements", "eval memset(&y[1], 0, 40)"));
   // Not exact, but nothing of it is inside.
   EXPECT_EQ(verified_body("let v: i32 = x[0] y[v + 200] = 0"),
             invalid("index in [72, 327] is outside of 'y' with 10 elements", "y[v + 200] = 0"));
@@ -151,11 +144,9 @@ TEST(Verifier, ConditionsNarrow) {
   EXPECT_EQ(verified_body("for i in 0 .. 20 { y[select(i < 10, i, 9)] = 0 }"), "");
   EXPECT_EQ(verified_body("for i in 0 .. 20 { y[0] = select(i < 10, x[i], 0) }"), "");
   EXPECT_EQ(verified_body("for i in 0 .. 20 { y[0] = select(i < 11, x[i], 0) }"),
-            invalid("index in [0, 10] is outside of 'x' with 10 elements",
-                    "y[0] = select(i < 11, x[i], 0)"));
+            invalid("index in [0, 10] is outside of 'x' with 10 elements", "y[0] = select(i < 11, x[i], 0)"));
   // Both bounds in one comparison. What it rules out is not reached; what it lets by is judged.
-  EXPECT_EQ(verified_body("for i in 0 .. 4 { let k: i32 = i - 9 if u32%(k) < u32%(10) { y[k] = 0 } }"),
-            "");
+  EXPECT_EQ(verified_body("for i in 0 .. 4 { let k: i32 = i - 9 if u32%(k) < u32%(10) { y[k] = 0 } }"), "");
   EXPECT_EQ(verified_body("for i in 0 .. 4 { let k: i32 = i - 9 if u32%(k) < u32%(-1) { y[k] = 0 } }"),
             invalid("index in [-9, -6] is outside of 'y' with 10 elements", "y[k] = 0"));
   EXPECT_EQ(verified_body("for i in 0 .. 4 { let k: i32 = i + 12 if u32%(k) < u32%(14) { y[k] = 0 } }"),

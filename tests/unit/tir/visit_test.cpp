@@ -43,8 +43,8 @@ TEST(Visit, StatementsAreFoundWhereverTheyStand) {
 
 TEST(Visit, NodesAreWhatTheyAre) {
   Sample s;
-  auto name = Overloaded{[](const Binary&) { return 'b'; }, [](const Load&) { return 'l'; },
-                         [](const auto&) { return '-'; }};
+  auto name =
+      Overloaded{[](const Binary&) { return 'b'; }, [](const Load&) { return 'l'; }, [](const auto&) { return '-'; }};
   EXPECT_EQ(visit(*s.sum, name), 'b');
   EXPECT_EQ(visit(*static_cast<const Binary&>(*s.sum).lhs, name), 'l');
   EXPECT_EQ(visit(*s.at, name), '-');

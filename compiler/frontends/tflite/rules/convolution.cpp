@@ -40,12 +40,12 @@ bool check_bias_option(const OpView& op, int type, Diagnostics& diags) {
                                    name_of(have), type == kInt32 ? "i32" : "i64"));
 }
 
-// LiteRT takes weights of uint8 with activations of uint8 alone, and reads others there as if they were. Reports [op-type].
+// LiteRT takes weights of uint8 with activations of uint8 alone, and reads others there as if they were. Reports
+// [op-type].
 bool check_weight_bytes(const TfliteOp& from, const OpView& op, Diagnostics& diags) {
   if (op.operand_count() < 2 || !op.has_operand(1)) return true;
   if (from.shifted()) return check_type(op, 1, {DType::kU8}, diags);
-  return op.operand(1).dtype != DType::kU8 ||
-         check_type(op, 1, {DType::kI8, DType::kI4, DType::kF32}, diags);
+  return op.operand(1).dtype != DType::kU8 || check_type(op, 1, {DType::kI8, DType::kI4, DType::kF32}, diags);
 }
 
 // Weights, or a bias of floats, that only a run of the model gives: an operator of its own takes them.
@@ -63,9 +63,8 @@ Status import_convolution(const TfliteOp& from, graph::Op& op, Diagnostics& diag
   auto attrs = std::make_shared<Attrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
-  if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) ||
-      !check_rank(view, 1, 4, 4, diags) || !check_weight_bytes(from, view, diags) ||
-      (from.shifted() && !check_bias_scale(view, diags)))
+  if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) || !check_rank(view, 1, 4, 4, diags) ||
+      !check_weight_bytes(from, view, diags) || (from.shifted() && !check_bias_scale(view, diags)))
     return kFailure;
   const auto* options = from.options<Options>();
   if (!check(view, options, diags)) return kFailure;
@@ -78,8 +77,7 @@ Status import_convolution(const TfliteOp& from, graph::Op& op, Diagnostics& diag
   attrs->dilation_h = options->dilation_h_factor();
   attrs->dilation_w = options->dilation_w_factor();
   const graph::Shape& w = view.operand(1).shape;
-  bool done = import_window(view, options->padding(), options->fused_activation_function(), w[1],
-                            w[2], *attrs, diags);
+  bool done = import_window(view, options->padding(), options->fused_activation_function(), w[1], w[2], *attrs, diags);
   return done ? success() : Status(kFailure);
 }
 
@@ -98,8 +96,8 @@ Status import_depthwise_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics
       });
 }
 
-bool import_transpose_conv_options(const TfliteOp& from, const OpView& op,
-                                   TransposeConvAttrs& attrs, Diagnostics& diags) {
+bool import_transpose_conv_options(const TfliteOp& from, const OpView& op, TransposeConvAttrs& attrs,
+                                   Diagnostics& diags) {
   const auto* options = from.options<schema::TransposeConvOptions>();
   if (options == nullptr) return bad_attribute(op, diags, "the model gives no options (strides)");
   attrs.stride_h = options->stride_h();
@@ -135,11 +133,9 @@ Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& d
     return kFailure;
   if (shape.size() != 4 || !is_image_length(shape[1]) || !is_image_length(shape[2]) ||
       shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
-    bad_shape(
-        view, diags,
-        fmt::format("a result of shape {} from an input {} and weights {}",
-                    graph::attribute_text::print(shape), graph::to_string(view.operand(2).shape),
-                    graph::to_string(view.operand(1).shape)));
+    bad_shape(view, diags,
+              fmt::format("a result of shape {} from an input {} and weights {}", graph::attribute_text::print(shape),
+                          graph::to_string(view.operand(2).shape), graph::to_string(view.operand(1).shape)));
     return kFailure;
   }
   attrs->height = static_cast<int32_t>(shape[1]);
@@ -192,9 +188,9 @@ Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics
     return kFailure;
   const graph::Shape &w = view.operand(1).shape, &in = view.operand(2).shape;
   if (shape.size() != 5 || shape[0] != in[0] || shape[4] != w[3]) {
-    bad_shape(view, diags, fmt::format("a result of shape {} from an input {} and weights {}",
-                                       graph::attribute_text::print(shape), graph::to_string(in),
-                                       graph::to_string(w)));
+    bad_shape(view, diags,
+              fmt::format("a result of shape {} from an input {} and weights {}", graph::attribute_text::print(shape),
+                          graph::to_string(in), graph::to_string(w)));
     return kFailure;
   }
   attrs->shape.assign(shape.begin() + 1, shape.end() - 1);
@@ -204,8 +200,8 @@ Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics
     const int64_t fits = window_output(attrs->shape[i], w[i], attrs->strides[i], attrs->dilations[i],
                                        attrs->pads_before[i], attrs->pads_after[i]);
     if (fits == in[i + 1]) continue;
-    bad_shape(view, diags, fmt::format("{} windows fit a result of {}, but the input has {}", fits, attrs->shape[i],
-                                       in[i + 1]));
+    bad_shape(view, diags,
+              fmt::format("{} windows fit a result of {}, but the input has {}", fits, attrs->shape[i], in[i + 1]));
     return kFailure;
   }
   attrs->pads_after = {0, 0, 0};
@@ -229,8 +225,7 @@ Status import_fully_connected(const TfliteOp& from, graph::Op& op, Diagnostics& 
     return kFailure;
   }
   const auto* options = from.options<schema::FullyConnectedOptions>();
-  if (!blocks && !check_bias_option(view, options ? options->quantized_bias_type() : 0, diags))
-    return kFailure;
+  if (!blocks && !check_bias_option(view, options ? options->quantized_bias_type() : 0, diags)) return kFailure;
   if (!options) return success();
   attrs->keep_num_dims = options->keep_num_dims();
   attrs->asymmetric_rows = !blocks && is_hybrid(view) && options->asymmetric_quantize_inputs();
@@ -238,9 +233,8 @@ Status import_fully_connected(const TfliteOp& from, graph::Op& op, Diagnostics& 
     bad_attribute(view, diags, "shuffled weights are not supported; convert without them");
     return kFailure;
   }
-  return fused_activation(view, options->fused_activation_function(), attrs->activation, diags)
-             ? success()
-             : Status(kFailure);
+  return fused_activation(view, options->fused_activation_function(), attrs->activation, diags) ? success()
+                                                                                                : Status(kFailure);
 }
 
 Status import_batch_matmul(const TfliteOp& from, graph::Op& op, Diagnostics&) {
@@ -269,8 +263,8 @@ Status import_pool_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   attrs->stride_h = options->stride_h();
   attrs->stride_w = options->stride_w();
   attrs->ties_up = average && from.shifted();
-  bool done = import_window(view, options->padding(), options->fused_activation_function(),
-                            attrs->filter_h, attrs->filter_w, *attrs, diags);
+  bool done = import_window(view, options->padding(), options->fused_activation_function(), attrs->filter_h,
+                            attrs->filter_w, *attrs, diags);
   return done ? success() : Status(kFailure);
 }
 

@@ -20,8 +20,7 @@ bool read_options(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   FlexOptions options(from, op, diags);
   bool good = true;
-  Attrs::visit(*attrs,
-               [&](const char* name, auto& value) { good = good && options.read(name, value); });
+  Attrs::visit(*attrs, [&](const char* name, auto& value) { good = good && options.read(name, value); });
   return good;
 }
 
@@ -34,8 +33,7 @@ Status import_options(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
 template <typename Attrs, size_t results>
 Status import_keeping(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   const OpView view{from.graph(), op};
-  const bool good =
-      check_counts(view, 1, 1, results, diags) && read_options<Attrs>(from, op, diags);
+  const bool good = check_counts(view, 1, 1, results, diags) && read_options<Attrs>(from, op, diags);
   return good ? success() : Status(kFailure);
 }
 
@@ -50,8 +48,7 @@ bool check_type_option(const TfliteOp& from, const OpView& op, std::initializer_
                                                   : schema::TensorType_FLOAT32;
     if (number == type && op.operand(0).dtype == dtype) return true;
   }
-  return bad_attribute(op, diags,
-                       fmt::format("option 'T' is type {}, which is not the operand's", type));
+  return bad_attribute(op, diags, fmt::format("option 'T' is type {}, which is not the operand's", type));
 }
 
 Status import_fft(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
@@ -82,8 +79,7 @@ Status import_detection_postprocess(const TfliteOp& from, graph::Op& op, Diagnos
   FlexOptions options(from, op, diags);
   bool good = true;
   DetectionAttrs::visit(*a, [&](const char* name, auto& value) {
-    if (good && (!DetectionAttrs::optional(name) || options.has(name)))
-      good = options.read(name, value);
+    if (good && (!DetectionAttrs::optional(name) || options.has(name))) good = options.read(name, value);
   });
   return good ? success() : Status(kFailure);
 }
@@ -98,23 +94,18 @@ void guess_cycles(const graph::Shape& rows, CircularBufferAttrs& a) {
   a.guesses = 0;
 }
 
-int64_t cycles_of_circular_buffer(const graph::Op& op) {
-  return op.attrs<CircularBufferAttrs>().cycles;
-}
+int64_t cycles_of_circular_buffer(const graph::Op& op) { return op.attrs<CircularBufferAttrs>().cycles; }
 
 Status import_circular_buffer(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<CircularBufferAttrs>();
   op.attributes = attrs;
   const OpView view{from.graph(), op};
-  if (!check_counts(view, 1, 1, 1, diags) ||
-      !check_circular_buffer(view, view.result().shape, diags))
-    return kFailure;
+  if (!check_counts(view, 1, 1, 1, diags) || !check_circular_buffer(view, view.result().shape, diags)) return kFailure;
   int64_t every = 1;
   for (const graph::Op& earlier : from.graph().ops) {
     every *= rules().cycles(earlier).value_or(1);
     if (every > kMostCycles) break;
-    if (earlier.definition == op.definition)
-      attrs->guesses = earlier.attrs<CircularBufferAttrs>().guesses;
+    if (earlier.definition == op.definition) attrs->guesses = earlier.attrs<CircularBufferAttrs>().guesses;
   }
   if (!from.custom_options().empty()) {
     FlexOptions options(from, op, diags);
@@ -159,8 +150,7 @@ std::span<const Rule> custom_rules() {
       custom("SignalRfft", "signal_rfft", import_fft),
       custom("SignalIrfft", "signal_irfft", import_fft),
       custom_of_words("SignalFilterBank", "signal_filter_bank", import_filter_bank),
-      custom_of_words("SignalFilterBankSquareRoot", "signal_filter_bank_square_root",
-                      import_defaults),
+      custom_of_words("SignalFilterBankSquareRoot", "signal_filter_bank_square_root", import_defaults),
       custom("SignalFilterBankSpectralSubtraction", "signal_filter_bank_spectral_subtraction",
              import_keeping<SubtractionAttrs, 2>),
       custom("SignalPCAN", "signal_pcan", import_options<PcanAttrs>),

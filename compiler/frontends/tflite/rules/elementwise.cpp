@@ -16,20 +16,16 @@ namespace {
 
 // The fused activation of an options table, none without one.
 template <typename Options>
-bool import_activation(const TfliteOp& from, const OpView& op, Activation& out,
-                       Diagnostics& diags) {
+bool import_activation(const TfliteOp& from, const OpView& op, Activation& out, Diagnostics& diags) {
   const auto* options = from.options<Options>();
-  return fused_activation(op, options ? static_cast<int>(options->fused_activation_function()) : 0,
-                          out, diags);
+  return fused_activation(op, options ? static_cast<int>(options->fused_activation_function()) : 0, out, diags);
 }
 
 template <typename Options>
 Status import_binary(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<BinaryAttrs>();
   op.attributes = attrs;
-  return import_activation<Options>(from, {from.graph(), op}, attrs->activation, diags)
-             ? success()
-             : Status(kFailure);
+  return import_activation<Options>(from, {from.graph(), op}, attrs->activation, diags) ? success() : Status(kFailure);
 }
 
 // LiteRT divides no int64, which ONNX models do.
@@ -47,8 +43,9 @@ Status import_atan2(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (!import_defaults(from, op, diags)) return kFailure;
   if (view.operand_count() == 2 && view.has_operand(0) && view.has_operand(1) &&
       view.operand(0).shape != view.operand(1).shape) {
-    bad_shape(view, diags, fmt::format("the operands have shapes {} and {}", graph::to_string(view.operand(0).shape),
-                                       graph::to_string(view.operand(1).shape)));
+    bad_shape(view, diags,
+              fmt::format("the operands have shapes {} and {}", graph::to_string(view.operand(0).shape),
+                          graph::to_string(view.operand(1).shape)));
     return kFailure;
   }
   return success();
@@ -70,8 +67,7 @@ Status import_logistic(const TfliteOp& from, graph::Op& op, Diagnostics& diags) 
 // powers of two.
 template <typename Options>
 bool asks_for_shifts(const TfliteOp& from, const OpView& op) {
-  if (op.operand_count() != 2 || !op.has_operand(0) || op.operand(0).dtype != DType::kI16)
-    return false;
+  if (op.operand_count() != 2 || !op.has_operand(0) || op.operand(0).dtype != DType::kI16) return false;
   const auto* options = from.options<Options>();
   return (options == nullptr || options->pot_scale_int16()) && whole_log2(op.operand(0).scale()) &&
          whole_log2(op.operand(1).scale()) && whole_log2(op.result().scale());
@@ -83,22 +79,19 @@ Status import_sum(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   const OpView view{from.graph(), op};
   attrs->shift_only = asks_for_shifts<Options>(from, view);
-  return import_activation<Options>(from, view, attrs->activation, diags) ? success()
-                                                                          : Status(kFailure);
+  return import_activation<Options>(from, view, attrs->activation, diags) ? success() : Status(kFailure);
 }
 
 Status import_gelu(const TfliteOp& from, graph::Op& op, Diagnostics&) {
   auto attrs = std::make_shared<GeluAttrs>();
-  if (const auto* options = from.options<schema::GeluOptions>())
-    attrs->approximate = options->approximate();
+  if (const auto* options = from.options<schema::GeluOptions>()) attrs->approximate = options->approximate();
   op.attributes = attrs;
   return success();
 }
 
 Status import_leaky_relu(const TfliteOp& from, graph::Op& op, Diagnostics&) {
   auto attrs = std::make_shared<LeakyReluAttrs>();
-  if (const auto* options = from.options<schema::LeakyReluOptions>())
-    attrs->alpha = options->alpha();
+  if (const auto* options = from.options<schema::LeakyReluOptions>()) attrs->alpha = options->alpha();
   op.attributes = attrs;
   return success();
 }

@@ -31,8 +31,7 @@ Status import_gather(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (batch < 0) batch += static_cast<int64_t>(view.operand(1).shape.size());
   if (!normalize_axis(view, options->axis(), rank, axis, diags)) return kFailure;
   if (batch < 0 || batch > static_cast<int64_t>(axis)) {
-    bad_attribute(view, diags,
-                  fmt::format("{} batch dimensions before axis {}", options->batch_dims(), axis));
+    bad_attribute(view, diags, fmt::format("{} batch dimensions before axis {}", options->batch_dims(), axis));
     return kFailure;
   }
   attrs->axis = static_cast<int32_t>(axis);
@@ -44,8 +43,7 @@ Status import_scatter_nd(const TfliteOp& from, graph::Op& op, Diagnostics& diags
   auto attrs = std::make_shared<ScatterAttrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
-  if (!check_counts(view, 3, 3, 1, diags) || !constant_shape(view, 2, "shape", attrs->shape, diags))
-    return kFailure;
+  if (!check_counts(view, 3, 3, 1, diags) || !constant_shape(view, 2, "shape", attrs->shape, diags)) return kFailure;
   op.operands.resize(2);
   return success();
 }
@@ -94,8 +92,7 @@ Status import_one_hot(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   OpView view{from.graph(), op};
   int64_t depth = 0;
-  if (!check_counts(view, 4, 4, 1, diags) || !constant_int(view, 1, "depth", depth, diags))
-    return kFailure;
+  if (!check_counts(view, 4, 4, 1, diags) || !constant_int(view, 1, "depth", depth, diags)) return kFailure;
   const auto* options = from.options<schema::OneHotOptions>();
   int32_t axis = options == nullptr ? 0 : options->axis();
   if (axis == -1) axis = static_cast<int32_t>(view.operand(0).shape.size());
@@ -132,13 +129,12 @@ Status import_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   OpView view{from.graph(), op};
   std::vector<int64_t> amounts;
-  if (!check_counts(view, 2, 3, 1, diags) ||
-      !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
+  if (!check_counts(view, 2, 3, 1, diags) || !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
     return kFailure;
   if (amounts.size() != 2 * view.operand(0).shape.size()) {
     bad_attribute(view, diags,
-                  fmt::format("{} amounts for a tensor of rank {}, expected two a dimension",
-                              amounts.size(), view.operand(0).shape.size()));
+                  fmt::format("{} amounts for a tensor of rank {}, expected two a dimension", amounts.size(),
+                              view.operand(0).shape.size()));
     return kFailure;
   }
   for (size_t i = 0; i < amounts.size(); i += 2) {
@@ -158,8 +154,7 @@ Status import_reverse(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<ReverseAttrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
-  if (!check_counts(view, 2, 2, 1, diags) ||
-      !constant_ints(view, 1, "axes", kMostAxes, attrs->axes, diags))
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "axes", kMostAxes, attrs->axes, diags))
     return kFailure;
   for (int64_t& value : attrs->axes) {
     size_t axis = 0;
@@ -174,8 +169,7 @@ Status import_tile(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<TileAttrs>();
   op.attributes = attrs;
   OpView view{from.graph(), op};
-  if (!check_counts(view, 2, 2, 1, diags) ||
-      !constant_ints(view, 1, "multiples", kMostAxes, attrs->multiples, diags))
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "multiples", kMostAxes, attrs->multiples, diags))
     return kFailure;
   op.operands.resize(1);
   return success();
@@ -186,8 +180,7 @@ Status import_mirror_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags
   op.attributes = attrs;
   OpView view{from.graph(), op};
   std::vector<int64_t> amounts;
-  if (!check_counts(view, 2, 2, 1, diags) ||
-      !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
     return kFailure;
   if (amounts.size() % 2 != 0) {
     bad_attribute(view, diags, fmt::format("{} amounts, expected two a dimension", amounts.size()));
@@ -218,8 +211,7 @@ Status import_batch(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   OpView view{from.graph(), op};
   std::vector<int64_t> edges;
-  if (!check_counts(view, 3, 3, 1, diags) ||
-      !constant_ints(view, 1, "block", kMostAxes, attrs->block, diags) ||
+  if (!check_counts(view, 3, 3, 1, diags) || !constant_ints(view, 1, "block", kMostAxes, attrs->block, diags) ||
       !constant_ints(view, 2, to_space ? "crops" : "paddings", 2 * kMostAxes, edges, diags, 2))
     return kFailure;
   for (size_t i = 0; i < edges.size(); ++i) {
@@ -240,11 +232,9 @@ Status import_resize(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   OpView view{from.graph(), op};
   std::vector<int64_t> size;
-  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "size", 2, size, diags))
-    return kFailure;
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "size", 2, size, diags)) return kFailure;
   if (size.size() != 2 || !is_image_length(size[0]) || !is_image_length(size[1])) {
-    bad_attribute(view, diags,
-                  fmt::format("{} is not a size of images", graph::attribute_text::print(size)));
+    bad_attribute(view, diags, fmt::format("{} is not a size of images", graph::attribute_text::print(size)));
     return kFailure;
   }
   attrs->height = static_cast<int32_t>(size[0]);

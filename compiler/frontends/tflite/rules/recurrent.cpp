@@ -16,9 +16,8 @@ namespace {
 
 // ActivationFunctionType; false for the sign bit.
 bool nonlinearity_of(int code, Nonlinearity& out) {
-  constexpr std::array kByCode = {Nonlinearity::kNone, Nonlinearity::kRelu,
-                                  Nonlinearity::kReluN1To1, Nonlinearity::kRelu6,
-                                  Nonlinearity::kTanh};
+  constexpr std::array kByCode = {Nonlinearity::kNone, Nonlinearity::kRelu, Nonlinearity::kReluN1To1,
+                                  Nonlinearity::kRelu6, Nonlinearity::kTanh};
   if (code < 0 || code >= static_cast<int>(kByCode.size())) return false;
   out = kByCode[static_cast<size_t>(code)];
   return true;
@@ -67,8 +66,7 @@ Status import_bidirectional_lstm(const TfliteOp& from, graph::Op& op, Diagnostic
   const auto* options = from.options<schema::BidirectionalSequenceLSTMOptions>();
   // Without an activation the reference multiplies what another gate left in its memory.
   if (options == nullptr ||
-      !nonlinearity_of(static_cast<int>(options->fused_activation_function()),
-                       attrs->nonlinearity) ||
+      !nonlinearity_of(static_cast<int>(options->fused_activation_function()), attrs->nonlinearity) ||
       attrs->nonlinearity == Nonlinearity::kNone)
     return refuse_activation(op, diags);
   attrs->time_major = options->time_major();
@@ -85,8 +83,7 @@ template <typename Options>
 bool take(const Options* options, RnnAttrs& attrs, bool& known) {
   if (options == nullptr) return false;
   attrs.asymmetric_rows = options->asymmetric_quantize_inputs();
-  known =
-      nonlinearity_of(static_cast<int>(options->fused_activation_function()), attrs.nonlinearity);
+  known = nonlinearity_of(static_cast<int>(options->fused_activation_function()), attrs.nonlinearity);
   return true;
 }
 

@@ -24,8 +24,7 @@ Status import_reduction(const TfliteOp& from, graph::Op& op, Diagnostics& diags)
   op.attributes = attrs;
   OpView view{from.graph(), op};
   std::vector<int64_t> axes;
-  if (!check_counts(view, 2, 2, 1, diags) ||
-      !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
+  if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "axes", kMostAxes, axes, diags, kAnyRank))
     return kFailure;
   for (int64_t value : axes) {
     size_t axis = 0;
@@ -34,8 +33,7 @@ Status import_reduction(const TfliteOp& from, graph::Op& op, Diagnostics& diags)
   }
   std::sort(attrs->axes.begin(), attrs->axes.end());
   attrs->axes.erase(std::unique(attrs->axes.begin(), attrs->axes.end()), attrs->axes.end());
-  if (const auto* options = from.options<schema::ReducerOptions>())
-    attrs->keep_dims = options->keep_dims();
+  if (const auto* options = from.options<schema::ReducerOptions>()) attrs->keep_dims = options->keep_dims();
   op.operands.resize(1);
   return success();
 }
@@ -48,13 +46,12 @@ Status import_arg(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   size_t axis = 0;
   if (!check_counts(view, 2, 2, 1, diags) || !constant_axis(view, 1, axis, diags)) return kFailure;
   attrs->axis = static_cast<int32_t>(axis);
-  auto wanted =
-      view.result().dtype == DType::kI64 ? schema::TensorType_INT64 : schema::TensorType_INT32;
+  auto wanted = view.result().dtype == DType::kI64 ? schema::TensorType_INT64 : schema::TensorType_INT32;
   const auto* options = from.options<Options>();
   if (options == nullptr || options->output_type() != wanted) {
-    bad_attribute(view, diags,
-                  fmt::format("the result is {}, but the model's options announce another type",
-                              name_of(view.result().dtype)));
+    bad_attribute(
+        view, diags,
+        fmt::format("the result is {}, but the model's options announce another type", name_of(view.result().dtype)));
     return kFailure;
   }
   op.operands.resize(1);
@@ -81,8 +78,7 @@ Status import_topk_v2(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   OpView view{from.graph(), op};
   int64_t k = 0;
-  if (!check_counts(view, 2, 2, 2, diags) || !constant_int(view, 1, "number", k, diags))
-    return kFailure;
+  if (!check_counts(view, 2, 2, 2, diags) || !constant_int(view, 1, "number", k, diags)) return kFailure;
   attrs->k = static_cast<int32_t>(std::clamp<int64_t>(k, INT32_MIN, INT32_MAX));
   op.operands.resize(1);
   return success();
@@ -122,8 +118,9 @@ Status import_unique(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   const auto* options = from.options<schema::UniqueOptions>();
   const auto wanted = view.result(1).dtype == DType::kI64 ? schema::TensorType_INT64 : schema::TensorType_INT32;
   if (options != nullptr && options->idx_out_type() == wanted) return success();
-  bad_attribute(view, diags, fmt::format("the indices are {}, but the model's options announce another type",
-                                         name_of(view.result(1).dtype)));
+  bad_attribute(
+      view, diags,
+      fmt::format("the indices are {}, but the model's options announce another type", name_of(view.result(1).dtype)));
   return kFailure;
 }
 

@@ -26,8 +26,7 @@ bool resolve_shape(const OpView& op, int64_t elements, graph::Shape& shape, Diag
   for (int64_t& d : shape) {
     if (d == -1) {
       if (open != nullptr)
-        return bad_attribute(op, diags,
-                             fmt::format("new shape {} leaves two dimensions open", as_given));
+        return bad_attribute(op, diags, fmt::format("new shape {} leaves two dimensions open", as_given));
       open = &d;
     } else if (d < 0 || (d > 0 && known > elements / d)) {
       known = -1;
@@ -49,8 +48,7 @@ bool resolve_shape(const OpView& op, int64_t elements, graph::Shape& shape, Diag
 // The list in operand 1; if it is no list, the option, as in LiteRT, or the operand's values where there is no option.
 // The shape that the file gives the result is the last resort, as in TensorFlow Lite Micro: converters compute the
 // operand from the input's shape when the batch is open, though nothing else is.
-bool new_shape_of_reshape(const TfliteOp& from, const OpView& op, graph::Shape& shape,
-                          Diagnostics& diags) {
+bool new_shape_of_reshape(const TfliteOp& from, const OpView& op, graph::Shape& shape, Diagnostics& diags) {
   int64_t elements = op.operand(0).elements();
   if (op.has_operand(1) && op.operand(1).dtype != DType::kI32)
     return bad_attribute(op, diags,
@@ -86,8 +84,7 @@ bool new_shape_of_reshape(const TfliteOp& from, const OpView& op, graph::Shape& 
   return false;
 }
 
-bool new_shape_of_squeeze(const TfliteOp& from, const OpView& op, graph::Shape& shape,
-                          Diagnostics& diags) {
+bool new_shape_of_squeeze(const TfliteOp& from, const OpView& op, graph::Shape& shape, Diagnostics& diags) {
   const graph::Shape& in = op.operand(0).shape;
   const auto* options = from.options<schema::SqueezeOptions>();
   const auto* dims = options == nullptr ? nullptr : options->squeeze_dims();
@@ -100,8 +97,7 @@ bool new_shape_of_squeeze(const TfliteOp& from, const OpView& op, graph::Shape& 
       if (!normalize_axis(op, d, in.size(), axis, diags)) return false;
       if (in[axis] != 1)
         return bad_attribute(op, diags,
-                             fmt::format("dimension {} of {} is to be dropped, but is not 1", d,
-                                         graph::to_string(in)));
+                             fmt::format("dimension {} of {} is to be dropped, but is not 1", d, graph::to_string(in)));
       dropped[axis] = true;
     }
   }
@@ -110,21 +106,18 @@ bool new_shape_of_squeeze(const TfliteOp& from, const OpView& op, graph::Shape& 
   return true;
 }
 
-bool new_shape_of_expand_dims(const TfliteOp&, const OpView& op, graph::Shape& shape,
-                              Diagnostics& diags) {
+bool new_shape_of_expand_dims(const TfliteOp&, const OpView& op, graph::Shape& shape, Diagnostics& diags) {
   int64_t value = 0;
   size_t axis = 0;
   shape = op.operand(0).shape;
-  if (!constant_int(op, 1, "axis", value, diags) ||
-      !normalize_axis(op, value, shape.size() + 1, axis, diags))
+  if (!constant_int(op, 1, "axis", value, diags) || !normalize_axis(op, value, shape.size() + 1, axis, diags))
     return false;
   shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
   return true;
 }
 
 // The shape becomes an attribute; a shape that is listed is there, or LiteRT crashes.
-template <bool (*new_shape)(const TfliteOp&, const OpView&, graph::Shape&, Diagnostics&),
-          size_t operands>
+template <bool (*new_shape)(const TfliteOp&, const OpView&, graph::Shape&, Diagnostics&), size_t operands>
 Status import_view(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<ReshapeAttrs>();
   op.attributes = attrs;
@@ -164,8 +157,7 @@ Status import_concatenation(const TfliteOp& from, graph::Op& op, Diagnostics& di
     bad_attribute(view, diags, "a concatenation with a fused activation is not supported");
     return kFailure;
   }
-  if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags))
-    return kFailure;
+  if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags)) return kFailure;
   attrs->axis = static_cast<int32_t>(axis);
   attrs->requantize = from.shifted() && needs_requantization(view);
   return success();
@@ -174,23 +166,19 @@ Status import_concatenation(const TfliteOp& from, graph::Op& op, Diagnostics& di
 // Both operators announce how many results they have.
 bool announced(int32_t parts, const OpView& op, Diagnostics& diags) {
   if (parts == static_cast<int64_t>(op.op.results.size())) return true;
-  return bad_attribute(
-      op, diags,
-      fmt::format("{} parts are announced, there are {} results", parts, op.op.results.size()));
+  return bad_attribute(op, diags,
+                       fmt::format("{} parts are announced, there are {} results", parts, op.op.results.size()));
 }
 
-bool equal_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes,
-                 Diagnostics& diags) {
+bool equal_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes, Diagnostics& diags) {
   auto parts = static_cast<int64_t>(op.op.results.size());
   if (parts == 0 || length % parts != 0)
-    return bad_attribute(op, diags,
-                         fmt::format("{} does not divide into {} equal parts", length, parts));
+    return bad_attribute(op, diags, fmt::format("{} does not divide into {} equal parts", length, parts));
   sizes.assign(op.op.results.size(), length / parts);
   return true;
 }
 
-bool given_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes,
-                 Diagnostics& diags) {
+bool given_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes, Diagnostics& diags) {
   if (!constant_ints(op, 1, "sizes", kMostResults, sizes, diags)) return false;
   int64_t* open = nullptr;
   int64_t rest = length;
@@ -198,9 +186,8 @@ bool given_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes,
     if (size == -1 && open == nullptr) {
       open = &size;
     } else if (size < 0 || size > rest) {
-      return bad_attribute(op, diags,
-                           fmt::format("parts {} do not fit a dimension of {}",
-                                       graph::attribute_text::print(sizes), length));
+      return bad_attribute(
+          op, diags, fmt::format("parts {} do not fit a dimension of {}", graph::attribute_text::print(sizes), length));
     } else {
       rest -= size;
     }
@@ -240,13 +227,11 @@ Status import_pack(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   int32_t announced = options == nullptr ? 0 : options->values_count();
   if (announced != static_cast<int64_t>(op.operands.size())) {
     bad_attribute(view, diags,
-                  fmt::format("{} values are announced, there are {} operands", announced,
-                              op.operands.size()));
+                  fmt::format("{} values are announced, there are {} operands", announced, op.operands.size()));
     return kFailure;
   }
   size_t axis = 0;
-  if (!normalize_axis(view, options->axis(), view.operand(0).shape.size() + 1, axis, diags))
-    return kFailure;
+  if (!normalize_axis(view, options->axis(), view.operand(0).shape.size() + 1, axis, diags)) return kFailure;
   attrs->axis = static_cast<int32_t>(axis);
   return success();
 }
@@ -259,20 +244,18 @@ Status import_unpack(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   const auto* options = from.options<schema::UnpackOptions>();
   int32_t announced = options == nullptr ? 0 : options->num();
   if (announced != static_cast<int64_t>(op.results.size())) {
-    bad_attribute(
-        view, diags,
-        fmt::format("{} parts are announced, there are {} results", announced, op.results.size()));
+    bad_attribute(view, diags,
+                  fmt::format("{} parts are announced, there are {} results", announced, op.results.size()));
     return kFailure;
   }
   size_t axis = 0;
-  if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags))
-    return kFailure;
+  if (!normalize_axis(view, options->axis(), view.operand(0).shape.size(), axis, diags)) return kFailure;
   attrs->axis = static_cast<int32_t>(axis);
   return success();
 }
 
-bool box_of_slice(const OpView& op, const std::vector<int64_t>& begin,
-                  const std::vector<int64_t>& size, SliceAttrs& attrs, Diagnostics& diags) {
+bool box_of_slice(const OpView& op, const std::vector<int64_t>& begin, const std::vector<int64_t>& size,
+                  SliceAttrs& attrs, Diagnostics& diags) {
   const graph::Shape& in = op.operand(0).shape;
   if (begin.size() != in.size() || size.size() != in.size())
     return bad_attribute(op, diags,
@@ -294,10 +277,8 @@ Status import_slice(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   const OpView view{from.graph(), op};
   std::vector<int64_t> begin, size;
-  if (!check_counts(view, 3, 3, 1, diags) ||
-      !constant_ints(view, 1, "begin", kMostAxes, begin, diags) ||
-      !constant_ints(view, 2, "size", kMostAxes, size, diags) ||
-      !box_of_slice(view, begin, size, *attrs, diags))
+  if (!check_counts(view, 3, 3, 1, diags) || !constant_ints(view, 1, "begin", kMostAxes, begin, diags) ||
+      !constant_ints(view, 2, "size", kMostAxes, size, diags) || !box_of_slice(view, begin, size, *attrs, diags))
     return kFailure;
   op.operands.resize(1);
   return success();
@@ -308,8 +289,7 @@ Status import_strided_slice(const TfliteOp& from, graph::Op& op, Diagnostics& di
   op.attributes = attrs;
   const OpView view{from.graph(), op};
   StridedSliceSpec spec;
-  if (!check_counts(view, 4, 4, 1, diags) ||
-      !constant_ints(view, 1, "begin", kMostAxes, spec.begin, diags) ||
+  if (!check_counts(view, 4, 4, 1, diags) || !constant_ints(view, 1, "begin", kMostAxes, spec.begin, diags) ||
       !constant_ints(view, 2, "end", kMostAxes, spec.end, diags) ||
       !constant_ints(view, 3, "strides", kMostAxes, spec.strides, diags))
     return kFailure;

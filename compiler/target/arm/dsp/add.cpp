@@ -19,8 +19,8 @@ std::optional<Lowered> DspSumLowering::run_kernel(const AffineForm& form) {
   const TurnTables tables(f_, turns, "table", [&](int64_t count) { return dsp_sum_table(form, count); });
   tir::BufferPtr result = f_.result();
   f_.take_turns(turns, [&](const tir::Ex& at, int64_t count) {
-    f_.run(dsp_sum_kernel(form.shift), {address(a, at), address(b, at), address(result, at),
-                                        address(tables.of(count), 0)});
+    f_.run(dsp_sum_kernel(form.shift),
+           {address(a, at), address(b, at), address(result, at), address(tables.of(count), 0)});
   });
   publish_in_place(f_, op_);
   return f_.finish("weighted sum, saturated by the shift, proven equal for all pairs");

@@ -55,8 +55,7 @@ Implementation tree_sums(const tir::Kernel& kernel);
 
 // (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
 // less by sign's register for negative accumulators. `same`: as the one before, with the same registers.
-void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp,
-                bool same = false);
+void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp, bool same = false);
 
 // The accumulator of pixel p and of channel 0 or 1 of a pair.
 using PairAccumulators = std::function<Reg(int p, int channel)>;
@@ -65,12 +64,12 @@ struct PairRequantization {
   bool sign = false;
   bool left = false;  // sums of the first channel are to be shifted left first
 };
-// Requantises the sums of two channels, in place. Their lines are in r10, r11, r12 and lr or, with signs, are read from r0 on
-// into r10 to r12; lr changes.
+// Requantises the sums of two channels, in place. Their lines are in r10, r11, r12 and lr or, with signs, are read from
+// r0 on into r10 to r12; lr changes.
 void requantize_channels(Thumb& a, int pixels, const PairAccumulators& acc, const PairRequantization& how);
 
-// A channel's line at the begin of a kernel's frame, bytes from sp: the multiplier and, behind it, the offset; the sign's
-// correction. The next word of the frame is at kEnd.
+// A channel's line at the begin of a kernel's frame, bytes from sp: the multiplier and, behind it, the offset; the
+// sign's correction. The next word of the frame is at kEnd.
 struct RequantizeLine {
   static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kEnd = 12;
 };

@@ -50,18 +50,20 @@ std::optional<Lowered> DspConvLowering::run() {
   }
   choose_kernel(pairs, lines->sign());
   if (lines->mixed())
-    work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) * static_cast<double>((pixels() + tile_ - 1) / tile_);
+    work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) *
+             static_cast<double>((pixels() + tile_ - 1) / tile_);
   in_ = f_.operand(0);
   make_tables(*w, bias, *lines);
   return finish(words_ ? "words" : "pairs", text_of(*lines));
 }
 
 std::optional<Lowered> DspConvLowering::run_fours() {
-  if (!fits_panel() || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_) || pixels() < FourGemm::kPixels ||
-      conv_.out_channels < FourGemm::kChannels)
+  if (!fits_panel() || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_) ||
+      pixels() < FourGemm::kPixels || conv_.out_channels < FourGemm::kChannels)
     return std::nullopt;
   const auto w = stored_weights();
-  if (!w || !pairs_fit(*w, tile_starts(conv_.out_channels, FourGemm::kChannels), FourGemm::kChannels, stored_k_)) return std::nullopt;
+  if (!w || !pairs_fit(*w, tile_starts(conv_.out_channels, FourGemm::kChannels), FourGemm::kChannels, stored_k_))
+    return std::nullopt;
   auto [folded, scaling] = ConvScaling(op_, conv_);
   const auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
   if (!lines) return std::nullopt;
@@ -88,11 +90,12 @@ Lowered DspConvLowering::finish(const char* algorithm, const std::string& how) {
   return f_.finish(fmt::format("{}, {}", how, estimate_text(work_, target_)));
 }
 
-// Words take twice the bytes of weights: where that is not asked for, they are to be worth it. A layer that reads few weights for
-// many pixels saves more than Winograd's algorithm does.
+// Words take twice the bytes of weights: where that is not asked for, they are to be worth it. A layer that reads few
+// weights for many pixels saves more than Winograd's algorithm does.
 bool DspConvLowering::words_worth(double saved) const {
   const int64_t more = (conv_.out_channels + 1) / 2 * steps() * 4;
-  return target_.level == Level::kBalanced && target_.allows("words") && saved >= ops::kInstructionsPerByte * static_cast<double>(more);
+  return target_.level == Level::kBalanced && target_.allows("words") &&
+         saved >= ops::kInstructionsPerByte * static_cast<double>(more);
 }
 
 // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
@@ -131,7 +134,8 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   int64_t tile = tile_;
   if (target_.level != Level::kSize && !target_.asked)
     for (int64_t p = most; p > 1; --p)
-      if (worth(p) && (!worth(tile) || target_.costs.of(apart(words_, p)) < target_.costs.of(apart(words_, tile)))) tile = p;
+      if (worth(p) && (!worth(tile) || target_.costs.of(apart(words_, p)) < target_.costs.of(apart(words_, tile))))
+        tile = p;
   const bool better = target_.level != Level::kSize && worth(tile);
   if (pixels() % tile == 0 || target_.wish("rest", better ? 1 : 0, 0, 1) == 0) return;
   tile_ = tile;
@@ -140,12 +144,13 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
 }
 
 void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
-                 const PairLines& lines) {
+                                  const PairLines& lines) {
   std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
   bool sign = lines.sign();
   auto make_shape = [&](int64_t pairs) {
-    return words_ ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll(), lines.mixed())
-                  : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
+    return words_
+               ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll(), lines.mixed())
+               : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
   };
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   use_stream(make_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
@@ -162,13 +167,15 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
   spread_.make_tables(tile_);
 }
 
-void DspConvLowering::make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines) {
+void DspConvLowering::make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
+                                 const PairLines& lines) {
   const std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
   const bool sign = lines.sign();
   use_stream(gemm_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
   const int64_t tiles = (pixels() + tile_ - 1) / tile_, groups = static_cast<int64_t>(first.size());
   gemm_ = gemm_fours_kernel(lines.fit.shift, sign, fours_form(steps(), tiles * groups));
-  make_shapes(fours_work(steps(), 1, sign), [&](int64_t count) { return fours_shape(steps(), count, conv_.out_channels, sign); });
+  make_shapes(fours_work(steps(), 1, sign),
+              [&](int64_t count) { return fours_shape(steps(), count, conv_.out_channels, sign); });
   spread_.save_cycles();
   spread_.make_tables(tile_);
   work_ = work_of(tile_, fours_work(steps(), groups, sign));
@@ -195,7 +202,7 @@ void DspConvLowering::emit() {
   const int64_t element = spread_.element_bytes();
   PixelBytes bytes{conv_.in_channels * element, conv_.out_channels * element};
   auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
-                          : window_order(conv_.window, tile_, bytes);
+                               : window_order(conv_.window, tile_, bytes);
   if (order) f_.publish(std::move(*order));
   // The pixels that are left over come last, wherever they are: less than the order above says is read and written.
   const int64_t whole = pixels() - rest_;
@@ -203,8 +210,7 @@ void DspConvLowering::emit() {
       "p", 0, whole,
       [&](Ex p) {
         Ex start = backwards ? Ex(pixels() - tile_) - p : p;
-        if (whole % tile_ != 0)
-          start = backwards ? max(start, 0) : min(start, Ex(pixels() - tile_));
+        if (whole % tile_ != 0) start = backwards ? max(start, 0) : min(start, Ex(pixels() - tile_));
         emit_tile(f_.let("pixel", start));
       },
       tile_);
@@ -232,21 +238,23 @@ void DspConvLowering::multiply(const Ex& first) {
 
 namespace {
 
-// A convolution whose only window is the whole image, of so many multiplications that the kernel for it is worth its bytes.
+// A convolution whose only window is the whole image, of so many multiplications that the kernel for it is worth its
+// bytes.
 bool is_row_product(const OpView& op, const ConvShape& conv) {
   constexpr int64_t kLeast = 8192;
   const WindowAxis &y = conv.window.y, &x = conv.window.x;
   const bool dilated = y.dilation * x.dilation != 1 && conv.k > conv.in_channels;
-  return op.operand(0).dtype == DType::kI8 && !conv.grouped() && !dilated && conv.pixels() == 1 && conv.window.batch == 1 &&
-         y.pad_before == 0 && x.pad_before == 0 && op.operand(0).elements() == conv.k && conv.k % 4 == 0 &&
-         conv.k * conv.out_channels >= kLeast;
+  return op.operand(0).dtype == DType::kI8 && !conv.grouped() && !dilated && conv.pixels() == 1 &&
+         conv.window.batch == 1 && y.pad_before == 0 && x.pad_before == 0 && op.operand(0).elements() == conv.k &&
+         conv.k % 4 == 0 && conv.k * conv.out_channels >= kLeast;
 }
 
 std::optional<Lowered> lower_as_row(const OpView& op, const TargetInfo& target) {
   const ConvShape conv(op);
   const bool words = row_product_words(conv.k, target);
-  if (target.level == Level::kSize || !is_row_product(op, conv) || packs_nibbles(op, target) || (!words && !target.allows("pairs")) ||
-      conv.out_channels < row_product_group(words) || target.wish("pixels", 0, 0, 1) != 0)
+  if (target.level == Level::kSize || !is_row_product(op, conv) || packs_nibbles(op, target) ||
+      (!words && !target.allows("pairs")) || conv.out_channels < row_product_group(words) ||
+      target.wish("pixels", 0, 0, 1) != 0)
     return std::nullopt;
   auto [folded, scaling] = ConvScaling(op, conv);
   return lower_row_product(op, target, {"conv_2d", conv.out_channels, conv.k, 1, folded, scaling});

@@ -33,9 +33,7 @@ NibbleTile DspConvLowering::choose_nibbles(bool sign) {
     return work_of(p, nibble_work(tile, steps(), groups, sign));
   };
   tile_ = most;
-  if (most == 2 && target_.level != Level::kSize &&
-      target_.costs.of(work(1)) < target_.costs.of(work(2)))
-    tile_ = 1;
+  if (most == 2 && target_.level != Level::kSize && target_.costs.of(work(1)) < target_.costs.of(work(2))) tile_ = 1;
   tile_ = target_.wish("pixels", tile_, 1, most);
   work_ = work(tile_);
   return tile_of(tile_);
@@ -77,8 +75,7 @@ void DspConvLowering::choose_tile() {
 void DspConvLowering::make_halves(const HalvesScaling& scaling) {
   std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
   std::vector<int32_t> bias;
-  for (int64_t c = 0; c < conv_.out_channels; ++c)
-    bias.push_back(static_cast<int32_t>(wide_bias_at(op_, c)));
+  for (int64_t c = 0; c < conv_.out_channels; ++c) bias.push_back(static_cast<int32_t>(wide_bias_at(op_, c)));
   use_stream(halves_stream(op_.constant(1)->to_vector<int8_t>(), conv_.k, order_, first, bias, scaling), first.size());
   gemm_ = gemm_halves_kernel(tile_, scaling.relu);
   int64_t stride = conv_.out_channels * 2;

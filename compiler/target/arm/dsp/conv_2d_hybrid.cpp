@@ -35,8 +35,7 @@ class HybridPairsLowering {
 
   // Nothing where the kernel does not apply.
   std::optional<Lowered> run() {
-    if (conv_.grouped() || conv_.in_channels % 2 != 0 || conv_.window.x.dilation != 1 ||
-        conv_.out_channels < 2)
+    if (conv_.grouped() || conv_.in_channels % 2 != 0 || conv_.window.x.dilation != 1 || conv_.out_channels < 2)
       return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     if (!pairs_fit(w, conv_.out_channels, conv_.k) || !sums_fit(w)) return std::nullopt;
@@ -55,8 +54,7 @@ class HybridPairsLowering {
     });
     f_.algorithm("pairs");
     f_.choice("pixels", tile_);
-    return f_.finish(fmt::format("{} steps, rows quantised, {}", steps_,
-                                 asymmetric_ ? "asymmetric" : "symmetric"));
+    return f_.finish(fmt::format("{} steps, rows quantised, {}", steps_, asymmetric_ ? "asymmetric" : "symmetric"));
   }
 
  private:
@@ -66,8 +64,7 @@ class HybridPairsLowering {
       int64_t above = 0, below = 0;
       for (size_t i = at; i < at + static_cast<size_t>(conv_.k); ++i)
         (w[i] > 0 ? above : below) += std::abs(static_cast<int64_t>(w[i]));
-      if ((asymmetric_ ? 255 * std::max(above, below) : 127 * (above + below)) >= 1 << 23)
-        return false;
+      if ((asymmetric_ ? 255 * std::max(above, below) : 127 * (above + below)) >= 1 << 23) return false;
     }
     return true;
   }
@@ -75,13 +72,12 @@ class HybridPairsLowering {
   void make_constants(const std::vector<int8_t>& w) {
     PairOrder order;
     for (int i = 0; i < conv_.k; i += 2) order.push_back({i, i + 1});
-    stream_ = f_.constant("stream", DType::kI32,
-                          gemm_sums_stream(w, conv_.k, order, tile_starts(conv_.out_channels, 2)));
+    stream_ =
+        f_.constant("stream", DType::kI32, gemm_sums_stream(w, conv_.k, order, tile_starts(conv_.out_channels, 2)));
     shape_ = f_.constant("shape", DType::kI32, gemm_sums_shape(steps_, pairs_, pairs_ * 8, tile_));
     std::vector<float> bias, scales;
     for (int64_t c = 0; c < conv_.out_channels; ++c) bias.push_back(float_bias_at(op_, c));
-    for (int64_t c = 0; c < (asymmetric_ ? conv_.out_channels : 1); ++c)
-      scales.push_back(weight_scale(op_, c));
+    for (int64_t c = 0; c < (asymmetric_ ? conv_.out_channels : 1); ++c) scales.push_back(weight_scale(op_, c));
     bias_ = f_.constant("bias", DType::kF32, bias);
     scales_ = f_.constant("scales", DType::kF32, scales);
   }
@@ -105,8 +101,8 @@ class HybridPairsLowering {
         [&](Ex ox) {
           Ex first = f_.let("column", row_ % tile_ == 0 ? ox : min(ox, Ex(row_ - tile_)));
           conv_.pointwise ? copy_row(first * steps_, 0, steps_) : gather(oy, first);
-          f_.run(gemm_sums_kernel(tile_), {address(stream_, 0), address(words_, panel_),
-                                           address(words_, sums_), address(shape_, 0)});
+          f_.run(gemm_sums_kernel(tile_),
+                 {address(stream_, 0), address(words_, panel_), address(words_, sums_), address(shape_, 0)});
           emit_results(f_.let("to", (base + first) * conv_.out_channels));
         },
         tile_);
@@ -118,8 +114,7 @@ class HybridPairsLowering {
     const int64_t stride = conv_.window.x.stride * conv_.in_channels / 2;
     Ex at = f_.let("from", from), to = f_.let("panel", step * tile_ + panel_);
     f_.loop("j", 0, count, [&](Ex j) {
-      for (int64_t p = 0; p < tile_; ++p)
-        f_.store(words_, to + j * tile_ + p, load(words_, at + j + p * stride));
+      for (int64_t p = 0; p < tile_; ++p) f_.store(words_, to + j * tile_ + p, load(words_, at + j + p * stride));
     });
   }
 
@@ -142,8 +137,7 @@ class HybridPairsLowering {
             whole, [&] { copy_row((iy * x.in + left) * depth, step, row_words); },
             [&] { gather_taps(iy, left, step); });
       };
-      f_.if_(iy >= 0 && iy < y.in, row,
-             [&] { blank(f_.let("panel", step * tile_ + panel_), row_words * tile_, 1); });
+      f_.if_(iy >= 0 && iy < y.in, row, [&] { blank(f_.let("panel", step * tile_ + panel_), row_words * tile_, 1); });
     });
   }
 
@@ -159,8 +153,7 @@ class HybridPairsLowering {
             ix >= 0 && ix < x.in,
             [&] {
               Ex from = f_.let("from", (iy * x.in + ix) * depth);
-              f_.loop("j", 0, depth,
-                      [&](Ex j) { f_.store(words_, to + j * tile_, load(words_, from + j)); });
+              f_.loop("j", 0, depth, [&](Ex j) { f_.store(words_, to + j * tile_, load(words_, from + j)); });
             },
             [&] { blank(to, depth, tile_); });
       });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a convolution is lowered onto products of a panel: int8 by pairs of channels, by words or by four channels at a time
-// (conv_2d.cpp), int16 by halves and weights of 4 bits by nibbles (conv_2d_forms.cpp). The windows of a tile of neighbouring
-// outputs are spread into a panel of halfwords (conv_panel.h), then one kernel call makes all their channels.
+// How a convolution is lowered onto products of a panel: int8 by pairs of channels, by words or by four channels at a
+// time (conv_2d.cpp), int16 by halves and weights of 4 bits by nibbles (conv_2d_forms.cpp). The windows of a tile of
+// neighbouring outputs are spread into a panel of halfwords (conv_panel.h), then one kernel call makes all their
+// channels.
 #pragma once
 
 #include <tuple>
@@ -54,7 +55,9 @@ class DspConvLowering {
   void choose_tile();
   void make_halves(const HalvesScaling& scaling);
   // Words of the kernel over words that are written out.
-  int words_unroll() const { return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess; }
+  int words_unroll() const {
+    return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess;
+  }
   bool words_worth(double saved) const;
   void choose_kernel(bool pairs_fit, bool sign);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
@@ -79,7 +82,7 @@ class DspConvLowering {
   ConvPanel spread_;
   int64_t group_ = 2;  // channels at a time
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
-  int64_t rest_ = 0;  // pixels behind the tiles that have a kernel of their own
+  int64_t rest_ = 0;                      // pixels behind the tiles that have a kernel of their own
   int64_t stored_k_ = 0, sum_steps_ = 0;  // with the sums of windows (target/arm/dsp/window_sums.h)
   Work work_;
   bool words_ = false;

@@ -37,8 +37,8 @@ class WinogradLowering {
              a.start(a.out - 1) + 3 <= a.in + 1;
     };
     return fits(conv_.window.y) && fits(conv_.window.x) && conv_.window.batch == 1 && conv_.window.y.out >= 2 &&
-           tiles() >= Winograd::kTiles && !conv_.grouped() &&
-           conv_.in_channels % 4 == 0 && steps() <= Winograd::kMostSteps && conv_.out_channels >= 2;
+           tiles() >= Winograd::kTiles && !conv_.grouped() && conv_.in_channels % 4 == 0 &&
+           steps() <= Winograd::kMostSteps && conv_.out_channels >= 2;
   }
 
   // Nothing where no requantisation in the kernels' form is exact, or where it does not pay.
@@ -65,9 +65,9 @@ class WinogradLowering {
     emit();
     f_.algorithm("winograd");
     f_.estimate(work, target_);
-    return f_.finish(fmt::format(
-        "{} steps, left {}, {}, {} ({}: {} instructions)", steps(), weights.left, form_text(*lines),
-        estimate_text(work, target_), fast() ? "words" : "pairs", cost_text(direct_cost(lines->sign()))));
+    return f_.finish(fmt::format("{} steps, left {}, {}, {} ({}: {} instructions)", steps(), weights.left,
+                                 form_text(*lines), estimate_text(work, target_), fast() ? "words" : "pairs",
+                                 cost_text(direct_cost(lines->sign()))));
   }
 
  private:
@@ -85,8 +85,7 @@ class WinogradLowering {
 
   bool pays(bool sign) const {
     const WinogradWork own = parts(sign);
-    const double saved =
-        direct_cost(sign) - target_.costs.of(own.of(conv_.window.y.out, conv_.window.x.out));
+    const double saved = direct_cost(sign) - target_.costs.of(own.of(conv_.window.y.out, conv_.window.x.out));
     if (fast()) return saved > 0;
     const bool fits_slices =
         target_.slice == 0 || own.longest_turn(target_.costs) <= static_cast<double>(target_.slice);
@@ -104,16 +103,14 @@ class WinogradLowering {
   int64_t strip_words() const { return (conv_.window.x.out + 2) * column_words(); }
   int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
 
-  void make_tables(const WinogradWeights& weights, const std::vector<int32_t>& bias,
-                   const PairLines& lines) {
+  void make_tables(const WinogradWeights& weights, const std::vector<int32_t>& bias, const PairLines& lines) {
     pairs_ = conv_.out_channels / 2;
     std::vector<int64_t> first = tile_starts(conv_.out_channels, 2);
     std::vector<int32_t> stream = winograd_stream(weights, conv_.in_channels, first, bias, lines);
     stream_words_ = static_cast<int64_t>(stream.size() / first.size());
     stream_ = f_.constant("stream", DType::kI32, stream);
     auto shape = [&](int64_t pairs) {
-      return winograd_shape(steps(), pairs, conv_.out_channels, conv_.window.x.out * conv_.out_channels,
-                            lines.sign());
+      return winograd_shape(steps(), pairs, conv_.out_channels, conv_.window.x.out * conv_.out_channels, lines.sign());
     };
     shape_ = f_.constant("shape", DType::kI32, shape(pairs_));
     // An odd last channel is made again with the one before it.
@@ -151,9 +148,7 @@ class WinogradLowering {
   }
 
   // The first of two rows (or columns), moved back where only one is left.
-  static Ex start(const Ex& at, int64_t total) {
-    return total % 2 == 0 ? at : min(at, Ex(total - 2));
-  }
+  static Ex start(const Ex& at, int64_t total) { return total % 2 == 0 ? at : min(at, Ex(total - 2)); }
 
   // A column of zero points: the second row of B^T d is twice them, the others are zero.
   void fill_column(int64_t column) {
@@ -173,8 +168,7 @@ class WinogradLowering {
       Ex first = top ? oy - y.pad_before : Ex(0);
       Ex to(conv_.window.x.pad_before * column_words());
       f_.run(winograd_rows_kernel(top, bottom, zero_),
-             {address(in_, first * row_bytes()), address(work_, to), Ex(row_bytes()),
-              Ex(row_bytes() / 4)});
+             {address(in_, first * row_bytes()), address(work_, to), Ex(row_bytes()), Ex(row_bytes() / 4)});
     };
     if (y.out == 2) return run(!top_pads, !bottom_pads);
     auto inner = [&] { run(true, true); };
@@ -191,15 +185,13 @@ class WinogradLowering {
       Ex ox = f_.let("column", start((first + i) * 2, conv_.window.x.out));
       Ex place = (oy * conv_.window.x.out + ox) * conv_.out_channels;
       f_.store(work_, i * 2 + (strip_words() + Winograd::places_at(steps())), place);
-      f_.run(winograd_tile_kernel(),
-             {address(work_, ox * column_words()), address(work_, i + strip_words()),
-              Ex(column_words()), Ex(conv_.in_channels / 4)});
+      f_.run(winograd_tile_kernel(), {address(work_, ox * column_words()), address(work_, i + strip_words()),
+                                      Ex(column_words()), Ex(conv_.in_channels / 4)});
     });
   }
 
   void multiply() {
-    f_.run(multiply_, {address(stream_, 0), address(work_, strip_words()), address(out_, 0),
-                       address(shape_, 0)});
+    f_.run(multiply_, {address(stream_, 0), address(work_, strip_words()), address(out_, 0), address(shape_, 0)});
     if (conv_.out_channels % 2 == 1)
       f_.run(multiply_, {address(stream_, pairs_ * stream_words_), address(work_, strip_words()),
                          address(out_, conv_.out_channels - 2), address(last_shape_, 0)});
@@ -220,8 +212,7 @@ class WinogradLowering {
 std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target) {
   WinogradLowering lowering(op, target);
   // Its panels of transformed tiles take RAM, its kernels code.
-  bool wanted = lowering.asked() || (target.level != Level::kSize && !target.prefer_ram &&
-                                     target.allows("winograd"));
+  bool wanted = lowering.asked() || (target.level != Level::kSize && !target.prefer_ram && target.allows("winograd"));
   if (!wanted || !lowering.applies()) return std::nullopt;
   return lowering.run();
 }

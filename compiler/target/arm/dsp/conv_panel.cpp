@@ -26,9 +26,7 @@ tir::KernelPtr ConvPanel::pack_kernel() const {
   const int64_t written = row_words_ % 4 == 0 ? 4 : row_words_ % 2 == 0 ? 2 : 1;
   return pack_pixels_kernel(tile_, saves_cycles_ && tile_ == 2 ? written : 0);
 }
-tir::KernelPtr ConvPanel::run_kernel() const {
-  return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_);
-}
+tir::KernelPtr ConvPanel::run_kernel() const { return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_); }
 
 Work ConvPanel::work(int64_t tile) const {
   const int64_t rows = conv_.window.y.kernel;
@@ -52,15 +50,14 @@ void ConvPanel::make_tables(int64_t tile) {
   const WindowAxis& y = conv_.window.y;
   int64_t rows = conv_.pointwise ? 1 : y.kernel;
   clips_rows_ = !conv_.pointwise && y.dilation == 1 && row_rest_ == 0 &&
-                (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) &&
-                y.start(0) + y.kernel > 0 && y.start(y.out - 1) < y.in;
+                (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) && y.start(0) + y.kernel > 0 &&
+                y.start(y.out - 1) < y.in;
   std::vector<int32_t> all;
   edges_ = has_edges();
   const bool any_rows = clips_rows_ || (!conv_.pointwise && edges_);
   for (int64_t n = any_rows ? 1 : rows; n <= rows; ++n) {
     std::vector<int32_t> pack(4);
-    pack[PairGemm::kPackPixelStride] =
-        static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels * bytes_);
+    pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels * bytes_);
     pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
     pack[PairGemm::kPackRows] = static_cast<int32_t>(n);
     pack[PairGemm::kPackRowSkip] =
@@ -74,8 +71,7 @@ void ConvPanel::make_tables(int64_t tile) {
 // All pixels of a tile that lie in one row with windows inside of the image; `from` is the first
 // element of the first window.
 void ConvPanel::pack_fast(const Ex& from) {
-  f_.run(pack_kernel(),
-         {address(in_, from), address(panel_, 0), address(pack_shape_, all_rows_)});
+  f_.run(pack_kernel(), {address(in_, from), address(panel_, 0), address(pack_shape_, all_rows_)});
   if (row_rest_ == 0) return;
   for (int64_t p = 0; p < tile_; ++p)
     store_rest(p, [&](int64_t ky, int64_t j) {
@@ -111,9 +107,7 @@ void ConvPanel::pack_windows(const Ex& first) {
       pack_fast(f_.let("from", (top * x.in + left) * conv_.in_channels));
     }
   };
-  auto slow = [&] {
-    f_.loop("i", 0, tile_, [&](Ex i) { pack_one(first + i, i); });
-  };
+  auto slow = [&] { f_.loop("i", 0, tile_, [&](Ex i) { pack_one(first + i, i); }); };
   if (columns.empty() || (!clips_rows_ && rows.empty())) return slow();
   Ex whole = ops::lies_in(column, columns, x.out);
   if (!clips_rows_) whole = ops::both(ops::lies_in(row, rows, conv_.window.batch * y.out), whole);
@@ -129,9 +123,8 @@ void ConvPanel::pack_clipped(const Ex& top, const Ex& left) {
   Ex rows = f_.let("rows", Ex(y.kernel) - before - after);
   fill_words(0, before * words);
   fill_words((before + rows) * words, after * words);
-  f_.run(pack_kernel(),
-         {address(in_, ((top + before) * conv_.window.x.in + left) * conv_.in_channels),
-          address(panel_, before * words), address(pack_shape_, rows * 4 - 4)});
+  f_.run(pack_kernel(), {address(in_, ((top + before) * conv_.window.x.in + left) * conv_.in_channels),
+                         address(panel_, before * words), address(pack_shape_, rows * 4 - 4)});
 }
 
 // One pixel's window wherever it lies, into column i of the panel.
@@ -190,9 +183,7 @@ void ConvPanel::pack_edges(const Ex& top, const Ex& left, const Ex& i) {
                     min(max(at - q, -lanes_), lanes_) * 8});
     });
   };
-  auto inside = [&] {
-    f_.if_(ops::lies_inside(left, conv_.window.x.kernel, conv_.window.x.in), whole, edges);
-  };
+  auto inside = [&] { f_.if_(ops::lies_inside(left, conv_.window.x.kernel, conv_.window.x.in), whole, edges); };
   f_.if_(rows > 0, inside);
 }
 
@@ -242,9 +233,8 @@ void ConvPanel::pack_taps(const Ex& iy, const Ex& left, const Ex& to) {
   int64_t steps = conv_.in_channels / 2;
   fill(to, before * steps);
   f_.if_(taps > 0, [&] {
-    f_.run(run_kernel(),
-           {address(in_, (iy * x.in + left + before) * conv_.in_channels),
-            address(panel_, to + before * (steps * tile_)), taps * (conv_.in_channels / lanes_)});
+    f_.run(run_kernel(), {address(in_, (iy * x.in + left + before) * conv_.in_channels),
+                          address(panel_, to + before * (steps * tile_)), taps * (conv_.in_channels / lanes_)});
   });
   fill(to + (before + taps) * (steps * tile_), after * steps);
 }
@@ -259,9 +249,8 @@ void ConvPanel::pack_elements(const Ex& iy, const Ex& left, const Ex& to) {
   Ex last = f_.let("last", max(min((Ex(row_size()) - begin) >> log2, row_words_), first));
   pack_words(iy, begin, to, 0, first);
   f_.if_(first < last, [&] {
-    f_.run(run_kernel(),
-           {address(in_, iy * row_size() + begin + first * lanes_),
-            address(panel_, to + first * (word_steps() * tile_)), last - first});
+    f_.run(run_kernel(), {address(in_, iy * row_size() + begin + first * lanes_),
+                          address(panel_, to + first * (word_steps() * tile_)), last - first});
   });
   pack_words(iy, begin, to, last, row_words_);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The panel of a convolution: the windows of a tile of neighbouring outputs, spread into halfwords as the kernels of
-// target/arm/dsp/gemm.h and gemm16.h take them. Elements of a window's row are taken a word at a time, four or two; what
-// remains of each row comes last, two to a step.
+// target/arm/dsp/gemm.h and gemm16.h take them. Elements of a window's row are taken a word at a time, four or two;
+// what remains of each row comes last, two to a step.
 #pragma once
 
 #include "ops/conv_2d/shape.h"

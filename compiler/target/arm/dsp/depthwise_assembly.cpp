@@ -42,7 +42,9 @@ class ColumnWriter : DepthwiseLines {
       if (skip > 0) a_.b(output[static_cast<size_t>(skip)]);
       if (skip > 0) continue;
       // The loop follows the start that leaves nothing out; the other starts follow the loop.
-      a_.note("For every output: a row of the plane is the last of it, the second of the next, the first of the one after.");
+      a_.note(
+          "For every output: a row of the plane is the last of it, the second of the next, the first of the one "
+          "after.");
       for (int j = 0; j < turn_; ++j) {
         a_.bind(output[static_cast<size_t>(j)]);
         one_output(j);
@@ -62,8 +64,7 @@ class ColumnWriter : DepthwiseLines {
  private:
   // Frame.
   static constexpr int kMultiplier = RequantizeLine::kMultiplier, kSign = RequantizeLine::kSign,
-                       kCounter = RequantizeLine::kEnd, kNext = 16,
-                       kEntry = 24, kColumnsLeft = 28, kFrame = 32;
+                       kCounter = RequantizeLine::kEnd, kNext = 16, kEntry = 24, kColumnsLeft = 28, kFrame = 32;
   // r0 is the plane, r1 the output.
   static constexpr Reg kOutRow = r2, kBias = lr;
   // Lines are rows; the turns that are left are above the last weight.

@@ -31,8 +31,7 @@ class DspDepthwiseLowering {
         f_(op, "depthwise_conv_2d"),
         target_(target),
         nibbles_(packs_nibbles(op, target)),
-        window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1],
-                          op.operand(1).shape[2])),
+        window_(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), op.operand(1).shape[1], op.operand(1).shape[2])),
         channels_(op.operand(1).shape[3]),
         in_channels_(op.operand(0).shape[3]) {}
 
@@ -41,8 +40,7 @@ class DspDepthwiseLowering {
     const bool row = fits_row(), strided = !row && fits_strided();
     if (!row && !strided && !fits()) return std::nullopt;
     const std::vector<int16_t> centred = ops::centred_weights(op_);
-    if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; }))
-      return std::nullopt;
+    if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; })) return std::nullopt;
     std::vector<int8_t> w = weights(centred, row || strided);
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * DepthwisePairs::kTaps, w.begin() + (c + 1) * DepthwisePairs::kTaps);
@@ -72,8 +70,7 @@ class DspDepthwiseLowering {
     plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
     out_ = f_.result(0);
     copy_ = dw_plane_kernel(columns_, pitch_);
-    column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign(),
-                               nibbles_);
+    column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign(), nibbles_);
     emit();
     f_.publish(bands_->write_order());
     f_.algorithm("pairs");
@@ -87,24 +84,22 @@ class DspDepthwiseLowering {
   bool fits() {
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
-    if (y.kernel != 3 || x.kernel != 3 || y.dilation != 1 || x.dilation != 1 || y.stride > 2)
-      return false;
+    if (y.kernel != 3 || x.kernel != 3 || y.dilation != 1 || x.dilation != 1 || y.stride > 2) return false;
     int64_t width = (x.out - 1) * x.stride + x.kernel;
     // The first column that is copied begins at a word.
     left_ = x.pad_before + x.pad_before % 2;
     columns_ = std::min(x.in, width - x.pad_before);
     pitch_ = left_ - x.pad_before + width;
     pitch_ += pitch_ % 2;
-    if (columns_ < 1 || pitch_ > DepthwisePairs::kMostPitch ||
-        pitch_ - columns_ > DepthwisePairs::kMostGap)
+    if (columns_ < 1 || pitch_ > DepthwisePairs::kMostPitch || pitch_ - columns_ > DepthwisePairs::kMostGap)
       return false;
     constexpr int64_t kPitchStep = 8, kShared = 32;
     // Small planes round their pitch up, so that more layers share their code.
     if (pitch_ <= kShared) pitch_ = (pitch_ + kPitchStep - 1) / kPitchStep * kPitchStep;
     bands_.emplace(op_, window_, PlaneLayout{pitch_, 2, 0}, target_);
     // Every band has rows to be copied.
-    return y.pad_before < bands_->height() && y.pad_before < y.kernel &&
-           y.start(y.out - 1) < y.in && (bands_->even() || y.pad_before < 2);
+    return y.pad_before < bands_->height() && y.pad_before < y.kernel && y.start(y.out - 1) < y.in &&
+           (bands_->even() || y.pad_before < 2);
   }
 
   // [channel][row][column], or [channel][column][row].
@@ -126,8 +121,8 @@ class DspDepthwiseLowering {
     const int64_t behind = x.start(x.out - 1) + x.kernel - x.in;  // columns outside
     const bool columns = x.kernel == 3 && x.dilation == 1 && x.stride <= 2 && x.pad_before <= 1 && behind <= 1;
     if (nibbles_ || !one || !columns || window_.batch != 1 || channels_ != in_channels_) return false;
-    row_ = {x.in * channels_, channels_, channels_, x.out, x.stride, x.pad_before > 0, behind > 0,
-            op_.operand(0).zero_point()};
+    row_ = {x.in * channels_, channels_,        channels_,  x.out,
+            x.stride,         x.pad_before > 0, behind > 0, op_.operand(0).zero_point()};
     return row_.fits() && target_.wish("plane", 0, 0, 1) == 0;
   }
 
@@ -153,8 +148,13 @@ class DspDepthwiseLowering {
     const WindowAxis& y = window_.y;
     const WindowAxis& x = window_.x;
     if (nibbles_ || !one_outside(y) || !one_outside(x)) return false;
-    strided_ = {x.in * in_channels_, in_channels_, channels_, x.out, x.pad_before > 0,
-                x.start(x.out - 1) + x.kernel > x.in, op_.operand(0).zero_point()};
+    strided_ = {x.in * in_channels_,
+                in_channels_,
+                channels_,
+                x.out,
+                x.pad_before > 0,
+                x.start(x.out - 1) + x.kernel > x.in,
+                op_.operand(0).zero_point()};
     const int64_t top = y.pad_before, bottom = y.start(y.out - 1) + y.kernel > y.in ? 1 : 0;
     inner_ = y.out - top - bottom;
     return strided_.fits() && inner_ >= 0 && target_.wish("plane", 0, 0, 1) == 0;
@@ -222,8 +222,7 @@ class DspDepthwiseLowering {
   BufferPtr make_shapes(const char* name, int64_t unroll) {
     std::vector<int32_t> shapes;
     for (int64_t rows : heights()) {
-      DepthwiseShape shape{rows,      window_.x.out, window_.x.out * channels_,
-                           channels_, 2 * pitch_,    2 * window_.x.stride};
+      DepthwiseShape shape{rows, window_.x.out, window_.x.out * channels_, channels_, 2 * pitch_, 2 * window_.x.stride};
       std::vector<int32_t> one = dw_shape(window_.y.stride, unroll, shape);
       shapes.insert(shapes.end(), one.begin(), one.end());
     }
@@ -250,9 +249,7 @@ class DspDepthwiseLowering {
   void emit() {
     f_.loop("n", 0, window_.batch, [&](Ex n) {
       if (bands_->even()) {
-        f_.loop(
-            "b", 0, window_.y.out, [&](Ex b) { emit_band(n, b, bands_->height(), 0); },
-            bands_->height());
+        f_.loop("b", 0, window_.y.out, [&](Ex b) { emit_band(n, b, bands_->height(), 0); }, bands_->height());
         return;
       }
       int64_t height = bands_->height(), out = window_.y.out;
@@ -280,8 +277,8 @@ class DspDepthwiseLowering {
     Ex to = f_.let("to", (n * y.out + first) * (x.out * channels_));
     int64_t multiplier = channels_ / in_channels_;
     f_.loop("c", 0, in_channels_, [&](Ex c) {
-      f_.run(copy_, {address(in_, from + c), address(plane_, begin * pitch_ + left_),
-                     address(plane_shape_, 0), end - begin});
+      f_.run(copy_,
+             {address(in_, from + c), address(plane_, begin * pitch_ + left_), address(plane_shape_, 0), end - begin});
       f_.loop("m", 0, multiplier, [&](Ex m) {
         Ex channel = f_.let("channel", c * multiplier + m);
         run_column(channel, address(plane_, left_ - x.pad_before), address(out_, to + channel), address(shape_, shape),
@@ -296,9 +293,7 @@ class DspDepthwiseLowering {
     const WindowAxis& x = window_.x;
     int32_t zero = op_.operand(0).zero_point();
     int64_t elements = bands_->plane_elements();
-    auto fill = [&](const Ex& from, const Ex& to) {
-      f_.loop("i", from, to, [&](Ex i) { f_.store(plane_, i, zero); });
-    };
+    auto fill = [&](const Ex& from, const Ex& to) { f_.loop("i", from, to, [&](Ex i) { f_.store(plane_, i, zero); }); };
     if (y.pad_before > 0) fill(0, begin * pitch_);
     int64_t last = y.start(y.out - 1) + y.kernel;
     if (last > y.in) fill(end * pitch_, elements);

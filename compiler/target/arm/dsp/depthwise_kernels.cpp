@@ -24,8 +24,7 @@ int64_t dw_weight_words(bool nibbles) { return nibbles ? 1 : 2; }
 
 int64_t dw_stream_words(bool sign, bool nibbles) { return dw_weight_words(nibbles) + (sign ? 4 : 3); }
 
-std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights,
-                                              const std::vector<int32_t>& bias,
+std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights, const std::vector<int32_t>& bias,
                                               const PairLines& lines, bool nibbles) {
   constexpr int64_t kMostBias = int64_t{1} << 23;
   std::vector<int32_t> out;
@@ -58,9 +57,7 @@ std::vector<int32_t> dw_shape(int64_t stride, int64_t unroll, const DepthwiseSha
   int64_t turns = (shape.rows + turn - 1) / turn;
   int64_t rows_read = (shape.rows - 1) * stride + 3;
   std::vector<int32_t> out(DepthwisePairs::kShapeWords);
-  auto put = [&](int at, int64_t value) {
-    out[static_cast<size_t>(at)] = static_cast<int32_t>(value);
-  };
+  auto put = [&](int at, int64_t value) { out[static_cast<size_t>(at)] = static_cast<int32_t>(value); };
   put(DepthwisePairs::kColumns, shape.columns);
   put(DepthwisePairs::kTurns, (turns - 1) << 16);
   put(DepthwisePairs::kSkip, turns * turn - shape.rows);
@@ -82,14 +79,12 @@ KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch) {
   Ex pixel = f.let("pixel", load(shape, DepthwisePairs::kPixel));
   Ex row_bytes = f.let("row_bytes", load(shape, DepthwisePairs::kRow));
   f.loop("r", 0, rows, [&](Ex r) {
-    f.loop("i", 0, columns,
-           [&](Ex i) { f.store(plane, r * pitch + i, load(x, r * row_bytes + i * pixel)); });
+    f.loop("i", 0, columns, [&](Ex i) { f.store(plane, r * pitch + i, load(x, r * row_bytes + i * pixel)); });
   });
   return f.finish_kernel("dw_plane", {{"columns", columns}, {"pitch", pitch}});
 }
 
-KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign,
-                           bool nibbles) {
+KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign, bool nibbles) {
   FunctionBuilder f("dw_column");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr plane = f.input("plane", DType::kI16, 0);
@@ -117,13 +112,13 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
       Ex at = f.let("at", column * plane_column + row * (stride * pitch));
       Ex acc = f.var("acc", bias);
       for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
-        f.assign(acc, add_wrapping(acc, mul_wrapping(load(plane, at + t / 3 * pitch + t % 3),
-                                                     w[static_cast<size_t>(t)])));
+        f.assign(acc,
+                 add_wrapping(acc, mul_wrapping(load(plane, at + t / 3 * pitch + t % 3), w[static_cast<size_t>(t)])));
       f.store(out, column * out_column + row * out_row, line_output(f, acc, stream, line, shift, sign));
     });
   });
   return f.finish_kernel(nibbles ? "dw_column_nibbles" : "dw_column",
-      {{"pitch", pitch}, {"stride", stride}, {"unroll", unroll}, {"shift", shift}, {"sign", sign}});
+                         {{"pitch", pitch}, {"stride", stride}, {"unroll", unroll}, {"shift", shift}, {"sign", sign}});
 }
 
 }  // namespace aotc::target::arm

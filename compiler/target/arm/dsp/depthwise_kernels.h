@@ -24,18 +24,7 @@ struct DepthwisePairs {
   // outputs of its first turn that are left out; bytes of out from row to row; bytes from the end
   // of a column to the begin of the next one, in the plane and in out; output rows, bytes from
   // column to column in out and in the plane.
-  enum Shape {
-    kColumns,
-    kTurns,
-    kSkip,
-    kOutRow,
-    kPlaneNext,
-    kOutNext,
-    kRows,
-    kOutColumn,
-    kPlaneColumn,
-    kShapeWords
-  };
+  enum Shape { kColumns, kTurns, kSkip, kOutRow, kPlaneNext, kOutNext, kRows, kOutColumn, kPlaneColumn, kShapeWords };
   // Words of the table that dw_plane takes: bytes from pixel to pixel and from row to row.
   enum Plane { kPixel, kRow };
   static constexpr int kLeft = PairGemm::kLeft;  // weights and bias are scaled by 2^kLeft
@@ -51,8 +40,7 @@ struct DepthwisePairs {
 // (2,1) (0,1) (1,2) (1,1).
 int64_t dw_stream_words(bool sign, bool nibbles = false);
 // `weights` are [channel][3][3]. Nothing if a bias has more than 24 bits.
-std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights,
-                                              const std::vector<int32_t>& bias,
+std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights, const std::vector<int32_t>& bias,
                                               const PairLines& lines, bool nibbles = false);
 // Distances in bytes.
 struct DepthwiseShape {
@@ -64,7 +52,7 @@ std::vector<int32_t> dw_shape(int64_t stride, int64_t unroll, const DepthwiseSha
 // (x, plane, shape, rows): `rows` rows of `columns` pixels of one channel.
 tir::KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch);
 // (stream, plane, out, shape): all outputs of one channel. `stride` is from row to row.
-tir::KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift,
-                                bool sign, bool nibbles = false);
+tir::KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign,
+                                bool nibbles = false);
 
 }  // namespace aotc::target::arm

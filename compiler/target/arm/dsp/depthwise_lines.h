@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the assembly of 3 x 3 depthwise kernels has in common. A window is taken line by line, rows or columns: two elements
-// of a line are the halves of one register and the third is in another, and so are their weights. The one thing to know:
-// all of them keep these in the same registers.
+// What the assembly of 3 x 3 depthwise kernels has in common. A window is taken line by line, rows or columns: two
+// elements of a line are the halves of one register and the third is in another, and so are their weights. The one
+// thing to know: all of them keep these in the same registers.
 #pragma once
 
 #include "target/arm/thumb.h"
@@ -13,8 +13,8 @@ class DepthwiseLines {
   // Of the halves of a word.
   static constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
   static constexpr Reg kThird = r6, kLast = r7, kPair = r11, kSingle = r12;
-  // Elements 0 and 1 of a line's weights. Element 2 of lines 0 and 1 are the halves of kThird, that of line 2 the lower half
-  // of kLast.
+  // Elements 0 and 1 of a line's weights. Element 2 of lines 0 and 1 are the halves of kThird, that of line 2 the lower
+  // half of kLast.
   static Reg weights(int line) { return {3 + line}; }
 
   // weights() and kThird, times 256, from the words r10 and r11 of dw_stream.

@@ -37,8 +37,8 @@ KernelPtr dw_row_kernel(const DepthwiseRow& s, int shift, bool sign) {
     Ex at_stream = f.let("at_stream", c * words);
     std::vector<Ex> w;
     for (const DepthwisePairs::Place& p : DepthwisePairs::kPlaces)
-      w.push_back(f.let("w", (shl_wrapping(load(stream, at_stream + p.word), 24 - 8 * p.byte) >> 24) *
-                                 (1 << DepthwisePairs::kLeft)));
+      w.push_back(f.let(
+          "w", (shl_wrapping(load(stream, at_stream + p.word), 24 - 8 * p.byte) >> 24) * (1 << DepthwisePairs::kLeft)));
     Ex bias = f.let("bias", load(stream, at_stream + kBiasWord) & -256);
     f.loop("column", 0, s.columns, [&](Ex column) {
       Ex acc = f.var("acc", bias);
@@ -89,8 +89,12 @@ class RowWriter : DepthwiseLines {
     a_.mov(r0, r1);
     a_.mov(r1, r2);
     a_.mov(kStream, r4);
-    a_.note("A channel. r0: image, r1: out, r2: weights of the next one, r3 to r6 and the lower half of r7: its weights by");
-    a_.note("columns, r8: bias, r9, r10, lr: sums of outputs in flight, r11 and r12: a column, its first two rows as a pair.");
+    a_.note(
+        "A channel. r0: image, r1: out, r2: weights of the next one, r3 to r6 and the lower half of r7: its weights "
+        "by");
+    a_.note(
+        "columns, r8: bias, r9, r10, lr: sums of outputs in flight, r11 and r12: a column, its first two rows as a "
+        "pair.");
     a_.bind(channel);
     take_weights();
     begin_row();

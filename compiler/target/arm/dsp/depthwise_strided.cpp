@@ -156,7 +156,8 @@ class StridedWriter : DepthwiseLines {
     a_.str(r12, sp, kCounter);
   }
 
-  // Where a row is missing: r7 says which. The bias takes what its weights add; r12 has the last weight, r10 the zero point.
+  // Where a row is missing: r7 says which. The bias takes what its weights add; r12 has the last weight, r10 the zero
+  // point.
   void move_weights() {
     Label done = a_.label(), bottom = a_.label();
     a_.cmp(r7, StridedShape::kNone);

@@ -74,11 +74,8 @@ KernelPtr dw_taps_kernel(const DepthwiseTaps& s, int shift, bool sign) {
       f.store(out, from, line_output(f, acc, stream, at + (words + 1), shift, sign));
     });
   });
-  return f.finish_kernel("dw_taps", {{"taps", s.taps},
-                                     {"outputs", s.outputs},
-                                     {"pixel", s.pixel},
-                                     {"shift", shift},
-                                     {"sign", sign}});
+  return f.finish_kernel(
+      "dw_taps", {{"taps", s.taps}, {"outputs", s.outputs}, {"pixel", s.pixel}, {"shift", shift}, {"sign", sign}});
 }
 
 namespace {
@@ -101,7 +98,8 @@ class TapsWriter {
     a_.mov(r0, r1);
     a_.mov(r1, r2);
     a_.mov(kStream, r4);
-    a_.note("A channel. r0: image, r1: out, r2: weights of the next one, lr: bias; its weights are on the stack in pairs.");
+    a_.note(
+        "A channel. r0: image, r1: out, r2: weights of the next one, lr: bias; its weights are on the stack in pairs.");
     a_.bind(channel);
     take_weights();
     const int tiles = outputs_ / kTile, rest = outputs_ % kTile;
@@ -207,17 +205,21 @@ std::optional<Lowered> lower_depthwise_taps(const OpView& op, const TargetInfo& 
   const Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), filter[1], filter[2]);
   const WindowAxis* axis = only_axis(window);
   const int64_t channels = filter[3];
-  if (!axis || axis->stride != 1 || axis->dilation != 1 || axis->pad_before != 0 || window.batch != 1) return std::nullopt;
-  // A result that is smaller than its operand keeps all of the operand's bytes while it lives, and is never made in rows.
+  if (!axis || axis->stride != 1 || axis->dilation != 1 || axis->pad_before != 0 || window.batch != 1)
+    return std::nullopt;
+  // A result that is smaller than its operand keeps all of the operand's bytes while it lives, and is never made in
+  // rows.
   if (target.prefer_ram && axis->out < axis->in) return std::nullopt;
   const DepthwiseTaps shape{axis->kernel, axis->out, channels};
   if (axis->start(axis->out - 1) + axis->kernel > axis->in || channels != op.operand(0).shape[3] || !shape.fits() ||
-      packs_nibbles(op, target) || target.level == Level::kSize || shape.outputs < kTileOutputs || target.wish("plane", 0, 0, 1) != 0)
+      packs_nibbles(op, target) || target.level == Level::kSize || shape.outputs < kTileOutputs ||
+      target.wish("plane", 0, 0, 1) != 0)
     return std::nullopt;
   const std::vector<int16_t> centred = ops::centred_weights(op);
   std::vector<int8_t> w;
   for (int64_t c = 0; c < channels; ++c)
-    for (int64_t t = 0; t < shape.taps; ++t) w.push_back(static_cast<int8_t>(centred[static_cast<size_t>(t * channels + c)]));
+    for (int64_t t = 0; t < shape.taps; ++t)
+      w.push_back(static_cast<int8_t>(centred[static_cast<size_t>(t * channels + c)]));
   if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; })) return std::nullopt;
   FoldedBias folded = fold_bias(op, channels, [&](int64_t c) {
     return std::vector<int32_t>(w.begin() + c * shape.taps, w.begin() + (c + 1) * shape.taps);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution over one axis, as networks for sequences have it, on cores with SMLAD: a channel at a time, four
-// outputs at a time along the axis. The elements that four outputs read are loaded once and stand in pairs of neighbours,
-// each of which is one more output's. No plane is made. The one thing to know: no window reaches outside of the image, and
-// nothing is read from where a result was written.
+// Depthwise convolution over one axis, as networks for sequences have it, on cores with SMLAD: a channel at a time,
+// four outputs at a time along the axis. The elements that four outputs read are loaded once and stand in pairs of
+// neighbours, each of which is one more output's. No plane is made. The one thing to know: no window reaches outside of
+// the image, and nothing is read from where a result was written.
 #pragma once
 
 #include "target/arm/dsp/gemm.h"
@@ -18,7 +18,8 @@ struct DepthwiseTaps {
   bool fits() const;
 };
 
-// Words of a channel: its weights, four to a word (the bytes of taps 0, 2, 1, 3); bias << 8; multiplier, offset, [sign].
+// Words of a channel: its weights, four to a word (the bytes of taps 0, 2, 1, 3); bias << 8; multiplier, offset,
+// [sign].
 int64_t dw_taps_words(int64_t taps, bool sign);
 // `weights` are [channel][tap].
 std::vector<int32_t> dw_taps_stream(const std::vector<int8_t>& weights, int64_t taps, const std::vector<int32_t>& bias,

@@ -10,7 +10,7 @@
 namespace aotc::target::arm {
 
 struct DspSum {
-  static constexpr int kUnroll = 4;  // elements are a multiple of it
+  static constexpr int kUnroll = 4;             // elements are a multiple of it
   static constexpr double kInstructions = 6.5;  // of an element
   // Words of the table that dsp_sum takes.
   enum Table { kElements, kWeightA, kWeightB, kOffset, kTableWords };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 fully_connected onto the pair kernels (target/arm/dsp/gemm.h): a row of the input
 // is spread into a panel of halfwords, then eight units at a time are multiplied with it, or four where
-// speed is wanted more than a small table. Few units take the row as it is, four at a time. Weights of 4 bits go by target/arm/dsp/nibbles.h.
+// speed is wanted more than a small table. Few units take the row as it is, four at a time. Weights of 4 bits go by
+// target/arm/dsp/nibbles.h.
 #include <fmt/format.h>
 
 #include "ops/common/conv.h"
@@ -53,21 +54,19 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
     f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
     f.take_turns(turns, [&](const Ex& first, int64_t count) {
       f.run(gemm, {address(stream, first * group_words), address(panel, 0),
-                   address(out, r * units + first * tile.channels),
-                   address(shapes.of(count), 0)});
+                   address(out, r * units + first * tile.channels), address(shapes.of(count), 0)});
     });
     if (rest)
       f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - tile.channels)), address(last, 0)});
   });
   publish_batches(f, op, rows);
-  Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) +
-               pack_work(1, depth / 4, 1)) *
+  Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) + pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
   f.algorithm("nibbles");
   f.estimate(work, target);
-  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", tile.channels, steps,
-                              lines->lines.fit.shift, sign ? ", sign" : "", estimate_text(work, target)));
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", tile.channels, steps, lines->lines.fit.shift,
+                              sign ? ", sign" : "", estimate_text(work, target)));
 }
 
 namespace {
@@ -75,8 +74,7 @@ namespace {
 // Fewer units than a group are not worth the panel.
 bool groups_serve(const OpView& op, int64_t group) {
   const graph::Shape& weights = op.operand(1).shape;
-  return weights[0] >= group && weights[1] % 4 == 0 &&
-         (op.operand(1).zero_point() == 0 || has_uint8_weights(op));
+  return weights[0] >= group && weights[1] % 4 == 0 && (op.operand(1).zero_point() == 0 || has_uint8_weights(op));
 }
 
 std::optional<Lowered> lower_rows(const OpView& op, const TargetInfo& target) {
@@ -84,11 +82,13 @@ std::optional<Lowered> lower_rows(const OpView& op, const TargetInfo& target) {
   const bool words = row_product_words(depth, target);
   if ((!words && !target.allows("pairs")) || !groups_serve(op, row_product_group(words))) return std::nullopt;
   auto [folded, scaling] = folded_scaling(op, centred_weights(op));
-  return lower_row_product(op, target, {"fully_connected", units, depth, op.operand(0).elements() / depth, folded, scaling});
+  return lower_row_product(op, target,
+                           {"fully_connected", units, depth, op.operand(0).elements() / depth, folded, scaling});
 }
 
-// Where lower_rows can do it as well, eight at a time need fewer instructions if there are many units. The smaller kernel is
-// taken where it costs little; a layer of eight units, or of many, is one of a network that needs the other kernel anyway.
+// Where lower_rows can do it as well, eight at a time need fewer instructions if there are many units. The smaller
+// kernel is taken where it costs little; a layer of eight units, or of many, is one of a network that needs the other
+// kernel anyway.
 bool prefers_quads(int64_t units, int64_t depth, int64_t rows, const QuadsLines& fit, const TargetInfo& target) {
   constexpr double kLittle = 300;
   constexpr int64_t kQuad = GemvQuads::kChannels, kEight = PairGemm::kGemvChannels, kMany = 64;
@@ -122,13 +122,13 @@ std::optional<Lowered> lower_quads(const OpView& op, const TargetInfo& target) {
   if (!fit) return std::nullopt;
   const QuadsForm& form = fit->form;
   const bool sign = fit->lines.sign();
-  if (target.wish("units", prefers_quads(units, depth, rows, *fit, target) ? kSize : PairGemm::kGemvChannels, kSize, PairGemm::kGemvChannels) != kSize)
+  if (target.wish("units", prefers_quads(units, depth, rows, *fit, target) ? kSize : PairGemm::kGemvChannels, kSize,
+                  PairGemm::kGemvChannels) != kSize)
     return std::nullopt;
 
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);
-  BufferPtr stream =
-      f.constant("stream", DType::kI32, quads_stream(stored.values, depth, groups, folded.bias, *fit));
+  BufferPtr stream = f.constant("stream", DType::kI32, quads_stream(stored.values, depth, groups, folded.bias, *fit));
   const int64_t whole = units / kSize;
   const int64_t group_words = static_cast<int64_t>(stream->elements) / static_cast<int64_t>(groups.size());
   const Turns turns = turns_of(whole, target.costs.of(quads_work(words, 1, sign, form)), target);

@@ -19,13 +19,11 @@ std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const Targe
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth, steps = depth / 2;
   WideScaling scaling = fully_connected_wide_scaling(op);
-  if (units < kGroup || depth % 2 != 0 || op.operand(1).zero_point() != 0 || scaling.wide())
-    return std::nullopt;
+  if (units < kGroup || depth % 2 != 0 || op.operand(1).zero_point() != 0 || scaling.wide()) return std::nullopt;
   std::vector<int32_t> bias;
   for (int64_t u = 0; u < units; ++u) bias.push_back(static_cast<int32_t>(wide_bias_at(op, u)));
   std::vector<int64_t> groups = tile_starts(units, kGroup);
-  std::vector<int32_t> words =
-      halves_vector_stream(op.constant(1)->to_vector<int8_t>(), depth, groups, bias);
+  std::vector<int32_t> words = halves_vector_stream(op.constant(1)->to_vector<int8_t>(), depth, groups, bias);
   auto group_words = static_cast<int64_t>(words.size() / groups.size());
 
   LoweringBuilder f(op, "fully_connected");
@@ -45,20 +43,19 @@ std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const Targe
   f.loop("r", 0, rows, [&](Ex r) {
     Ex row = f.let("row", r * depth), to = f.let("to", r * units);
     f.take_turns(turns, [&](const Ex& first, int64_t count) {
-      f.run(gemv_halves_kernel(), {address(stream, first * group_words), address(in, row), address(sums, first * kGroup),
-                                   address(shapes.of(count), 0)});
+      f.run(gemv_halves_kernel(), {address(stream, first * group_words), address(in, row),
+                                   address(sums, first * kGroup), address(shapes.of(count), 0)});
     });
     if (rest)
-      f.run(gemv_halves_kernel(), {address(stream, whole * group_words), address(in, row),
-                                   address(sums, units - kGroup), address(last, 0)});
+      f.run(gemv_halves_kernel(),
+            {address(stream, whole * group_words), address(in, row), address(sums, units - kGroup), address(last, 0)});
     f.loop("u", 0, units, [&](Ex u) {
       f.store(out, to + u, requantizer.emit(f, f.let("sum", load(sums, u)), requantizer.prepare(f, u)));
     });
   });
   publish_batches(f, op, rows);
   Work scale{.load = 4, .store = 1, .alu = 10, .high = 2, .branch = 1};
-  Work work = (halves_vector_work(steps, static_cast<int64_t>(groups.size())) +
-               scale * static_cast<double>(units)) *
+  Work work = (halves_vector_work(steps, static_cast<int64_t>(groups.size())) + scale * static_cast<double>(units)) *
               static_cast<double>(rows);
   f.algorithm("halves");
   f.estimate(work, target);

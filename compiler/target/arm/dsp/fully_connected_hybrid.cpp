@@ -18,9 +18,7 @@ namespace {
 
 class HybridPanelLowering final : public HybridRowsLowering {
  public:
-  HybridPanelLowering(const OpView& op, const TargetInfo& target) : HybridRowsLowering(op, target) {
-    centred_ = true;
-  }
+  HybridPanelLowering(const OpView& op, const TargetInfo& target) : HybridRowsLowering(op, target) { centred_ = true; }
 
   // Sums come out of the upper 24 bits of an accumulator, so they have to fit these; long rows are
   // summed in parts that do.
@@ -44,8 +42,7 @@ class HybridPanelLowering final : public HybridRowsLowering {
       int64_t above = 0, below = 0;
       for (size_t k = at; k < at + static_cast<size_t>(length); ++k)
         (w_[k] > 0 ? above : below) += std::abs(static_cast<int64_t>(w_[k]));
-      largest =
-          std::max(largest, s_.asymmetric ? 255 * std::max(above, below) : 127 * (above + below));
+      largest = std::max(largest, s_.asymmetric ? 255 * std::max(above, below) : 127 * (above + below));
     }
     return largest;
   }
@@ -82,15 +79,13 @@ class HybridPanelLowering final : public HybridRowsLowering {
   void multiply(const Ex& to) override {
     const int64_t sums = s_.depth / 2;
     for (int64_t part = 0; part < parts_; ++part)
-      f_.run(gemv_sums_kernel(),
-             {address(stream_, part * stream_of_part_), address(panel_, part * (sums / parts_)),
-              address(panel_, sums + part * sums_of_part_), address(shape_, 0)});
+      f_.run(gemv_sums_kernel(), {address(stream_, part * stream_of_part_), address(panel_, part * (sums / parts_)),
+                                  address(panel_, sums + part * sums_of_part_), address(shape_, 0)});
     // Units of the last group that the one before has as well were summed twice.
     int64_t whole = s_.units / PairGemm::kGemvChannels * PairGemm::kGemvChannels;
     emit_results(to, 0, whole, sums);
     if (whole < s_.units)
-      emit_results(to, whole, s_.units,
-                   sums + sums_of_part_ - PairGemm::kGemvChannels + (whole - groups_.back()));
+      emit_results(to, whole, s_.units, sums + sums_of_part_ - PairGemm::kGemvChannels + (whole - groups_.back()));
   }
 
   // Of units begin .. end, whose sums begin at panel[from].

@@ -24,13 +24,12 @@ namespace {
 constexpr int kLeastReaders = 3;
 
 // Biases for sums over inputs less their zero point.
-std::vector<int32_t> biases_of_differences(const OpView& op, const std::vector<int8_t>& weights,
-                                           int64_t depth, const std::vector<int32_t>& folded) {
+std::vector<int32_t> biases_of_differences(const OpView& op, const std::vector<int8_t>& weights, int64_t depth,
+                                           const std::vector<int32_t>& folded) {
   std::vector<int32_t> out;
   for (size_t u = 0; u < folded.size(); ++u) {
     int64_t sum = 0;
-    for (int64_t i = 0; i < depth; ++i)
-      sum += weights[u * static_cast<size_t>(depth) + static_cast<size_t>(i)];
+    for (int64_t i = 0; i < depth; ++i) sum += weights[u * static_cast<size_t>(depth) + static_cast<size_t>(i)];
     out.push_back(static_cast<int32_t>(folded[u] + op.operand(0).zero_point() * sum));
   }
   return out;
@@ -61,8 +60,7 @@ std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const Targ
   BufferPtr in = f.operand(0);
   BufferPtr stream = f.constant("stream", DType::kI32, words);
   BufferPtr shape = f.constant("shape", DType::kI32, halves_vector_shape(steps, 1));
-  BufferPtr bias =
-      f.constant("bias", DType::kI32, biases_of_differences(op, w, depth, folded.bias));
+  BufferPtr bias = f.constant("bias", DType::kI32, biases_of_differences(op, w, depth, folded.bias));
   Requantizer requantizer(f, scaling);
   // From a table, so that operators with scales of their own are one function.
   const auto zero_point = static_cast<int16_t>(op.operand(0).zero_point());
@@ -74,14 +72,12 @@ std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const Targ
   Ex zero = f.let("zero", load(zero_table, Ex(0)));
   const auto group_words = static_cast<int64_t>(words.size() / groups.size());
   f.loop("r", 0, rows, [&](Ex r) {
-    f.loop("i", 0, depth,
-           [&](Ex i) { f.store(panel, i, load(in, r * depth + i) - zero); });
+    f.loop("i", 0, depth, [&](Ex i) { f.store(panel, i, load(in, r * depth + i) - zero); });
     f.loop("g", 0, static_cast<int64_t>(groups.size()), [&](Ex g) {
       // Units that are left are made again with the ones before them.
-      Ex first =
-          f.let("first", units % kGroup == 0 ? g * kGroup : min(g * kGroup, Ex(units - kGroup)));
-      f.run(gemv_halves_kernel(), {address(stream, g * group_words), address(panel, 0),
-                                   address(sums, 0), address(shape, 0)});
+      Ex first = f.let("first", units % kGroup == 0 ? g * kGroup : min(g * kGroup, Ex(units - kGroup)));
+      f.run(gemv_halves_kernel(),
+            {address(stream, g * group_words), address(panel, 0), address(sums, 0), address(shape, 0)});
       f.loop("u", 0, kGroup, [&](Ex u) {
         Ex unit = f.let("unit", first + u);
         Ex sum = f.let("sum", add_wrapping(load(sums, u), load(bias, unit)));
@@ -97,8 +93,7 @@ std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const Targ
                     static_cast<double>(rows);
   f.algorithm("halves");
   f.estimate(work, target);
-  return f.finish(
-      fmt::format("{} steps, {}, {}", steps, requantizer.form(), estimate_text(work, target)));
+  return f.finish(fmt::format("{} steps, {}, {}", steps, requantizer.form(), estimate_text(work, target)));
 }
 
 }  // namespace aotc::target::arm

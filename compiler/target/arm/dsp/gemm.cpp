@@ -52,8 +52,7 @@ Ex dot_low_bytes(const Ex& acc, const Ex& x, const Ex& w) {
   return dot(acc, low_half(x), byte_0(w), high_half(x), byte_2(w));
 }
 
-Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift,
-               bool sign) {
+Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift, bool sign) {
   if (shift == 0) {
     Ex real = cast(DType::kF32, acc) * call(tir::Intrinsic::kFloatFromBits, DType::kF32, {load(stream, at)});
     // Far beyond what bytes and zero points can tell apart.
@@ -110,13 +109,12 @@ std::optional<LineFit> even_lines(const Requantization& what, int left) {
 std::string form_text(const PairLines& lines) {
   if (lines.even()) return "float, ties to even";
   if (lines.mixed())
-    return fmt::format("shift {}, {} of {} channels in float, ties to even", lines.fit.shift,
-                       lines.float_channels(), lines.floats.size());
+    return fmt::format("shift {}, {} of {} channels in float, ties to even", lines.fit.shift, lines.float_channels(),
+                       lines.floats.size());
   return fmt::format("shift {}{}", lines.fit.shift, lines.sign() ? ", sign" : "");
 }
 
-std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
-                                        int left, bool fpu) {
+std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias, int left, bool fpu) {
   if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
   auto fit = fit_common_line(what, left, bias);
   if (!fit && fpu && what.rounding == Rounding::kEven) fit = even_lines(what, left);
@@ -133,8 +131,8 @@ std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector
   auto fit = fit_most_lines(what, kLeft, moved, floats);
   const auto even = fit ? even_lines(what, kLeft) : std::nullopt;
   if (!even) return std::nullopt;
-  // Both of a pair. Where their number is odd the last two pairs have a channel in common: what one tells the other may come
-  // back, so there are two turns.
+  // Both of a pair. Where their number is odd the last two pairs have a channel in common: what one tells the other may
+  // come back, so there are two turns.
   for (int turn = 0; pairs && turn < 2; ++turn)
     for (int64_t first : tile_starts(count, 2)) {
       const auto a = static_cast<size_t>(first);
@@ -143,10 +141,8 @@ std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector
   PairLines out{std::move(*fit), floats};
   if (out.float_channels() == 0 || out.float_channels() == count) return std::nullopt;
   for (size_t c = 0; c < floats.size(); ++c) {
-    if (floats[c])
-      out.fit.channels[c] = even->channels[c];
-    else
-      bias[c] = moved[c];
+    if (floats[c]) out.fit.channels[c] = even->channels[c];
+    else bias[c] = moved[c];
   }
   return out;
 }
@@ -187,9 +183,9 @@ PairOrder row_order(int64_t begin, int64_t end) {
   return order;
 }
 
-std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
-                                 const PairOrder& order, const std::vector<int64_t>& first,
-                                 const std::vector<int32_t>& bias, const PairLines& lines, int64_t group) {
+std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                 const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
+                                 const PairLines& lines, int64_t group) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
     for (int64_t c = a; c < a + group; c += 2) put_biases(out, bias, c);
@@ -201,16 +197,16 @@ std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
   return out;
 }
 
-std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k,
-                                      const PairOrder& order, const std::vector<int64_t>& first) {
+std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                      const std::vector<int64_t>& first) {
   std::vector<int32_t> out;
   for (int64_t a : first)
     for (const auto& step : order) out.push_back(stream_word(weights, k, step, a));
   return out;
 }
 
-std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k,
-                                      const PairOrder& order, const std::vector<int64_t>& first) {
+std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                      const std::vector<int64_t>& first) {
   std::vector<int32_t> out;
   for (int64_t a : first)
     for (const auto& step : order)
@@ -269,8 +265,7 @@ std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, in
 
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign) {
   int64_t entry = loop_entry(steps / 2, PairGemm::kGemvUnroll, PairGemm::kGemvInstructions);
-  return as_words({steps, groups, 0, entry, steps * 4,
-                   groups * (8 + 4 * steps + 8 * line_words(sign)) * 4});
+  return as_words({steps, groups, 0, entry, steps * 4, groups * (8 + 4 * steps + 8 * line_words(sign)) * 4});
 }
 
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups) {
@@ -283,18 +278,17 @@ std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t strid
   return as_words({steps, pairs, stride, pair_entry(steps, pixels), steps * pixels * 4, pairs * steps * 4});
 }
 
-std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                      bool sign, int unroll, bool mixed) {
+std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign,
+                                      int unroll, bool mixed) {
   int64_t entry = loop_entry(steps - 1, unroll, PairGemm::kWordsStepInstructions[pixels]);
   return as_words({steps, pairs, stride, entry, steps * pixels * 4,
                    pairs * (2 + 2 * steps + (mixed ? 1 : 0) + 2 * line_words(sign)) * 4});
 }
 
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign) {
-  int64_t entry = loop_entry(steps / PairGemm::kWordsGemvSteps, PairGemm::kWordsGemvUnroll,
-                           PairGemm::kWordsGemvInstructions);
-  return as_words({steps, groups, 0, entry, steps * 4,
-                   groups * 4 * (1 + steps + line_words(sign)) * 4});
+  int64_t entry =
+      loop_entry(steps / PairGemm::kWordsGemvSteps, PairGemm::kWordsGemvUnroll, PairGemm::kWordsGemvInstructions);
+  return as_words({steps, groups, 0, entry, steps * 4, groups * 4 * (1 + steps + line_words(sign)) * 4});
 }
 
 namespace {
@@ -326,8 +320,7 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bo
     Ex at = f.let("at", pair * (steps + (2 + flag + words)));
     std::vector<Ex> acc;
     for (int64_t p = 0; p < pixels; ++p)
-      for (int64_t c = 0; c < 2; ++c)
-        acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
+      for (int64_t c = 0; c < 2; ++c) acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
     gemm_steps(f, acc, stream, at + 2, panel, steps);
     Ex line = f.let("line", at + (2 + flag) + steps);
     auto finish = [&](int by) {
@@ -340,10 +333,8 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bo
         f.store(out, to + 1, line_output(f, b, stream, line + words / 2, by, sign));
       }
     };
-    if (mixed)
-      f.if_(load(stream, line - 1) != 0, [&] { finish(0); }, [&] { finish(shift); });
-    else
-      finish(shift);
+    if (mixed) f.if_(load(stream, line - 1) != 0, [&] { finish(0); }, [&] { finish(shift); });
+    else finish(shift);
   });
   std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
   if (mixed) parameters.push_back({"mixed", 1});
@@ -377,14 +368,13 @@ KernelPtr gemv_pairs_kernel(int shift, bool sign) {
   f.loop("group", 0, groups, [&](Ex group) {
     Ex at = f.let("at", group * (steps * 4 + (8 + 8 * words)));
     std::vector<Ex> acc;
-    for (int64_t c = 0; c < 8; ++c)
-      acc.push_back(f.var(fmt::format("acc{}", c), load(stream, at + c)));
+    for (int64_t c = 0; c < 8; ++c) acc.push_back(f.var(fmt::format("acc{}", c), load(stream, at + c)));
     gemv_steps(f, acc, stream, at + 8, panel, steps);
     Ex line = f.let("line", at + 8 + steps * 4);
     for (int64_t c = 0; c < 8; ++c) {
       const Ex& own = acc[static_cast<size_t>(c)];
-      Ex scaled = f.let("a", c % 2 == 0 ? shl_wrapping(own, PairGemm::kLeft)
-                                        : sub_wrapping(own, acc[static_cast<size_t>(c - 1)]));
+      Ex scaled = f.let(
+          "a", c % 2 == 0 ? shl_wrapping(own, PairGemm::kLeft) : sub_wrapping(own, acc[static_cast<size_t>(c - 1)]));
       f.store(out, group * 8 + c, line_output(f, scaled, stream, line + c * words, shift, sign));
     }
   });
@@ -397,8 +387,7 @@ KernelPtr gemm_sums_kernel(int64_t pixels) {
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 2);
   f.loop("pair", 0, pairs, [&](Ex pair) {
     std::vector<Ex> acc;
-    for (int64_t i = 0; i < 2 * pixels; ++i)
-      acc.push_back(f.var(fmt::format("acc{}{}", i / 2, i % 2), 0));
+    for (int64_t i = 0; i < 2 * pixels; ++i) acc.push_back(f.var(fmt::format("acc{}{}", i / 2, i % 2), 0));
     gemm_steps(f, acc, stream, f.let("at", pair * steps), panel, steps);
     for (int64_t p = 0; p < pixels; ++p) {
       const Ex& a = acc[static_cast<size_t>(2 * p)];
@@ -431,8 +420,8 @@ Ex pair_word(const Ex& low, const Ex& high) { return (low & 0xFFFF) | shl_wrappi
 namespace {
 
 // Elements x[at .. at + 3] of one pixel into two steps of the panel.
-void spread(FunctionBuilder& f, const BufferPtr& x, const Ex& at, const BufferPtr& panel,
-            const Ex& to, int64_t pixels) {
+void spread(FunctionBuilder& f, const BufferPtr& x, const Ex& at, const BufferPtr& panel, const Ex& to,
+            int64_t pixels) {
   f.store(panel, to, pair_word(load(x, at), load(x, at + 2)));
   f.store(panel, to + pixels, pair_word(load(x, at + 1), load(x, at + 3)));
 }
@@ -465,7 +454,9 @@ KernelPtr pack_kernel(const char* name, int64_t taken, int64_t pixels, int64_t w
 
 }  // namespace
 
-KernelPtr pack_pixels_kernel(int64_t pixels, int64_t written) { return pack_kernel("pack_pixels", pixels, pixels, written); }
+KernelPtr pack_pixels_kernel(int64_t pixels, int64_t written) {
+  return pack_kernel("pack_pixels", pixels, pixels, written);
+}
 
 KernelPtr pack_pixel_kernel(int64_t pixels) { return pack_kernel("pack_pixel", 1, pixels); }
 
@@ -494,8 +485,7 @@ KernelPtr pack_run_kernel(int64_t pixels) {
   BufferPtr x = f.input("x", DType::kI8, 0);
   BufferPtr panel = f.output("panel", DType::kI32, 0);
   Ex words = f.scalar("words");
-  f.loop("word", 0, words,
-         [&](Ex word) { spread(f, x, word * 4, panel, word * (2 * pixels), pixels); });
+  f.loop("word", 0, words, [&](Ex word) { spread(f, x, word * 4, panel, word * (2 * pixels), pixels); });
   return f.finish_kernel("pack_run", {{"pixels", pixels}});
 }
 

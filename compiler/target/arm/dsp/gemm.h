@@ -32,7 +32,7 @@ namespace aotc::target::arm {
 struct PairGemm {
   // Steps written out in the loop over k; the loop is entered in its middle for what remains.
   static constexpr int kUnroll = 8;
-  static constexpr int kGemvUnroll = 4;  // of two words of the panel each
+  static constexpr int kGemvUnroll = 4;                         // of two words of the panel each
   static constexpr int kStepInstructions[] = {0, 5, 7, 9, 12};  // by pixels; 4 bytes each
   // Three pixels leave registers for the weights of three steps, which one instruction loads.
   static constexpr int kTripleUnroll = 4;  // of three steps each
@@ -110,20 +110,20 @@ PairOrder row_order(int64_t begin, int64_t end);
 
 // Streams for groups of so many channels, pairs of them one behind the other, that begin at channels `first`. Of
 // kGemvChannels order.size() is even.
-std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k,
-                                 const PairOrder& order, const std::vector<int64_t>& first,
-                                 const std::vector<int32_t>& bias, const PairLines& lines, int64_t group = 2);
+std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                 const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
+                                 const PairLines& lines, int64_t group = 2);
 
 // The same without biases and lines, for sums as they are: of pairs, and of kGemvChannels.
-std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k,
-                                      const PairOrder& order, const std::vector<int64_t>& first);
-std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k,
-                                      const PairOrder& order, const std::vector<int64_t>& first);
+std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                      const std::vector<int64_t>& first);
+std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                      const std::vector<int64_t>& first);
 
 // Streams of words. Of kWordsGemvChannels order.size() is a multiple of kWordsGemvSteps.
-std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k,
-                                       const PairOrder& order, const std::vector<int64_t>& first,
-                                       const std::vector<int32_t>& bias, const PairLines& lines, int64_t group = 2);
+std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                       const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
+                                       const PairLines& lines, int64_t group = 2);
 
 // Shape tables. `stride` is the distance of pixels in the output, in bytes.
 std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign,
@@ -131,8 +131,8 @@ std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, in
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign);
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups);
 std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
-std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels,
-                                      bool sign, int unroll = PairGemm::kWordsUnroll, bool mixed = false);
+std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign,
+                                      int unroll = PairGemm::kWordsUnroll, bool mixed = false);
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
 
 // Whether the kernel of so many pixels is the one for even numbers of steps, which is faster.
@@ -146,19 +146,21 @@ tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
 tir::KernelPtr gemm_sums_kernel(int64_t pixels);
 tir::KernelPtr gemv_sums_kernel();
 // The same over streams of words, four channels a group.
-tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll = PairGemm::kWordsUnroll, bool mixed = false);
+tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll = PairGemm::kWordsUnroll,
+                                 bool mixed = false);
 tir::KernelPtr gemv_words_kernel(int shift, bool sign);
-// (x, panel, shape): rows of words of 4 elements of `pixels` neighbours into the panel. `written`, 1, 2 or 4: so many words of
-// two pixels are written out, for rows of a multiple of them, with stores that take a cycle less for two words, and one instruction more.
+// (x, panel, shape): rows of words of 4 elements of `pixels` neighbours into the panel. `written`, 1, 2 or 4: so many
+// words of two pixels are written out, for rows of a multiple of them, with stores that take a cycle less for two
+// words, and one instruction more.
 tir::KernelPtr pack_pixels_kernel(int64_t pixels, int64_t written = 0);
 // The same of one pixel into a panel of `pixels`.
 tir::KernelPtr pack_pixel_kernel(int64_t pixels);
 // (x, panel, words): `words` words of 4 elements of one pixel into a panel of `pixels`.
 tir::KernelPtr pack_run_kernel(int64_t pixels);
 
-// A word of each of `rows` rows of an image into one pixel of a panel of `pixels`: (x, panel, rows, shift). Where the word
-// reaches beyond the row by n elements, x is at the row's first or last four and shift is 8 n, negative at
-// the row's end; the elements outside are `zero`. Rows are `row` bytes apart in x, and `steps` steps in the panel.
+// A word of each of `rows` rows of an image into one pixel of a panel of `pixels`: (x, panel, rows, shift). Where the
+// word reaches beyond the row by n elements, x is at the row's first or last four and shift is 8 n, negative at the
+// row's end; the elements outside are `zero`. Rows are `row` bytes apart in x, and `steps` steps in the panel.
 struct EdgeRows {
   int64_t pixels = 1, row = 0, steps = 2;
   int32_t zero = 0;
@@ -188,8 +190,8 @@ inline bool words_allowed(const TargetInfo& target) {
   bool asked = target.asked && target.asked->algorithm == "words";
   return asked || (target.level == Level::kSpeed && target.allows("words"));
 }
-// What `lower` makes where it makes words at -O speed, or the pairs that it makes elsewhere, if by the core's cycles these are
-// no slower: where every word that is loaded takes a cycle, twice the bytes may cost more than they save.
+// What `lower` makes where it makes words at -O speed, or the pairs that it makes elsewhere, if by the core's cycles
+// these are no slower: where every word that is loaded takes a cycle, twice the bytes may cost more than they save.
 std::optional<Lowered> faster_form(const OpView& op, const TargetInfo& target,
                                    std::optional<Lowered> (*lower)(const OpView& op, const TargetInfo& target));
 // "812 k"
@@ -223,8 +225,8 @@ std::vector<int32_t> as_words(std::initializer_list<int64_t> list);
 // Words of requantisation per channel.
 constexpr int64_t line_words(bool sign) { return sign ? 3 : 2; }
 // The output for an accumulator shifted left, with the channel's line at stream[at].
-tir::Ex line_output(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::BufferPtr& stream,
-                    const tir::Ex& at, int shift, bool sign);
+tir::Ex line_output(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::BufferPtr& stream, const tir::Ex& at,
+                    int shift, bool sign);
 // Where the sum of channel c begins if it is to come out shifted left.
 inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int left) {
   return static_cast<int32_t>(static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left);

@@ -41,8 +41,7 @@ std::optional<HalvesScaling> fit_halves(const WideScaling& scaling) {
 namespace {
 
 // Taps `step` of channels a and a + 1.
-int32_t pair_of_taps(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step,
-                     int64_t a) {
+int32_t pair_of_taps(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step, int64_t a) {
   uint32_t word = 0;
   for (size_t half = 0; half < 2; ++half)
     for (int64_t c = 0; c < 2 && step[half] >= 0; ++c) {
@@ -54,15 +53,14 @@ int32_t pair_of_taps(const std::vector<int8_t>& weights, int64_t k, const std::a
 
 }  // namespace
 
-std::vector<int32_t> halves_stream(const std::vector<int8_t>& weights, int64_t k,
-                                   const PairOrder& order, const std::vector<int64_t>& first,
-                                   const std::vector<int32_t>& bias, const HalvesScaling& scaling) {
+std::vector<int32_t> halves_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                   const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
+                                   const HalvesScaling& scaling) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
     for (int64_t c = a; c < a + 2; ++c) out.push_back(bias[static_cast<size_t>(c)]);
     for (const auto& step : order) out.push_back(pair_of_taps(weights, k, step, a));
-    for (int64_t c = a; c < a + 2; ++c)
-      out.push_back(scaling.multipliers[static_cast<size_t>(c)]);
+    for (int64_t c = a; c < a + 2; ++c) out.push_back(scaling.multipliers[static_cast<size_t>(c)]);
   }
   return out;
 }
@@ -74,12 +72,10 @@ std::vector<int32_t> halves_shape(int64_t steps, int64_t pairs, int64_t stride, 
 }
 
 std::vector<int32_t> halves_vector_stream(const std::vector<int8_t>& weights, int64_t depth,
-                                          const std::vector<int64_t>& first,
-                                          const std::vector<int32_t>& bias) {
+                                          const std::vector<int64_t>& first, const std::vector<int32_t>& bias) {
   std::vector<int32_t> out;
   for (int64_t g : first) {
-    for (int64_t c = g; c < g + HalvesGemm::kGemvChannels; ++c)
-      out.push_back(bias[static_cast<size_t>(c)]);
+    for (int64_t c = g; c < g + HalvesGemm::kGemvChannels; ++c) out.push_back(bias[static_cast<size_t>(c)]);
     for (int i = 0; i < depth; i += 2)
       for (int64_t c = g; c < g + HalvesGemm::kGemvChannels; c += 2)
         out.push_back(pair_of_taps(weights, depth, {i, i + 1}, c));
@@ -135,8 +131,7 @@ KernelPtr gemm_halves_kernel(int64_t pixels, bool relu) {
     Ex at = f.let("at", pair * (steps + 4));
     std::vector<Ex> acc;
     for (int64_t p = 0; p < pixels; ++p)
-      for (int64_t c = 0; c < 2; ++c)
-        acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
+      for (int64_t c = 0; c < 2; ++c) acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
     f.loop("i", 0, steps, [&](Ex i) {
       Ex w = f.let("w", load(stream, at + 2 + i));
       for (int64_t p = 0; p < pixels; ++p) {
@@ -185,8 +180,7 @@ KernelPtr pack_halves_run_kernel(int64_t pixels) {
   BufferPtr x = f.input("x", DType::kI16, 0);
   BufferPtr panel = f.output("panel", DType::kI32, 0);
   Ex words = f.scalar("words");
-  f.loop("word", 0, words,
-         [&](Ex word) { f.store(panel, word * pixels, word_at(x, word * 2)); });
+  f.loop("word", 0, words, [&](Ex word) { f.store(panel, word * pixels, word_at(x, word * 2)); });
   return f.finish_kernel("pack_halves_run", {{"pixels", pixels}});
 }
 
@@ -200,8 +194,7 @@ Work halves_work(int64_t pixels, int64_t steps, int64_t pairs) {
 }
 
 Work pack_halves_work(int64_t pixels, int64_t words, int64_t rows) {
-  Work word{.load = static_cast<double>(pixels), .store = static_cast<double>((pixels + 1) / 2),
-            .alu = 1, .branch = 1};
+  Work word{.load = static_cast<double>(pixels), .store = static_cast<double>((pixels + 1) / 2), .alu = 1, .branch = 1};
   Work row = word * static_cast<double>(words) + Work{.alu = 3, .branch = 1};
   return Work{.load = 12, .store = 10, .alu = 20, .branch = 3} + row * static_cast<double>(rows);
 }

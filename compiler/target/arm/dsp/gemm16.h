@@ -33,9 +33,9 @@ struct HalvesScaling {
 };
 std::optional<HalvesScaling> fit_halves(const WideScaling& scaling);
 
-std::vector<int32_t> halves_stream(const std::vector<int8_t>& weights, int64_t k,
-                                   const PairOrder& order, const std::vector<int64_t>& first,
-                                   const std::vector<int32_t>& bias, const HalvesScaling& scaling);
+std::vector<int32_t> halves_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                   const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
+                                   const HalvesScaling& scaling);
 // `stride` is the distance of pixels in the output, in bytes.
 std::vector<int32_t> halves_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
 
@@ -44,8 +44,7 @@ tir::KernelPtr gemm_halves_kernel(int64_t pixels, bool relu);
 // Sums of one pixel for groups of eight channels. Stream of a group: eight biases, then for every two taps a
 // word for each pair of channels, as above.
 std::vector<int32_t> halves_vector_stream(const std::vector<int8_t>& weights, int64_t depth,
-                                          const std::vector<int64_t>& first,
-                                          const std::vector<int32_t>& bias);
+                                          const std::vector<int64_t>& first, const std::vector<int32_t>& bias);
 std::vector<int32_t> halves_vector_shape(int64_t steps, int64_t groups);
 // (stream, x, sums, shape)
 tir::KernelPtr gemv_halves_kernel();

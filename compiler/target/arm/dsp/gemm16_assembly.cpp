@@ -40,8 +40,7 @@ class HalvesWriter {
   }
 
  private:
-  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStride = 16,
-                       kStreamEnd = 20;
+  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStride = 16, kStreamEnd = 20;
   static Reg acc(int pixel, int channel) { return {2 + 2 * pixel + channel}; }
   // Four pixels leave four registers beside the accumulators and two pointers, fewer leave more.
   Reg weight(int channel) const { return {(pixels_ == 4 ? 10 : 8) + channel}; }
@@ -135,7 +134,6 @@ class HalvesVectorWriter {
   }
 
  private:
-
   // Every instruction is 4 bytes. The input may lie at any halfword, which a single load may.
   void step() {
     a_.at_any_address();

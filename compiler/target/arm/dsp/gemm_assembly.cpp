@@ -22,7 +22,8 @@ int parameter(const tir::Kernel& kernel, std::string_view name) {
 }
 
 bool has_parameter(const tir::Kernel& kernel, std::string_view name) {
-  return std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& p) { return p.first == name; });
+  return std::any_of(kernel.parameters.begin(), kernel.parameters.end(),
+                     [&](const auto& p) { return p.first == name; });
 }
 
 void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp, bool same) {
@@ -81,7 +82,13 @@ class GemmWriter {
   // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
   // begin as 0 and are written as they are.
   GemmWriter(int pixels, int shift, bool sign, bool words, bool sums, int unroll)
-      : pixels_(pixels), shift_(shift), unroll_(unroll), sign_(sign), words_(words), sums_(sums), triple_(pixels == 3 && !words && !sums) {}
+      : pixels_(pixels),
+        shift_(shift),
+        unroll_(unroll),
+        sign_(sign),
+        words_(words),
+        sums_(sums),
+        triple_(pixels == 3 && !words && !sums) {}
 
   // Pairs by lines and by floats; an even number of steps.
   GemmWriter& with(bool mixed, bool even) {
@@ -93,10 +100,13 @@ class GemmWriter {
     Label pair = a_.label(), body = a_.label();
     a_.note(fmt::format("On entry r0: weights, r1: panel of {} pixels, r2: out, r3: shape.", pixels_));
     a_.enter();
-    a_.note("On the stack from sp: panel, end of weights, out, its stride, where the unrolled body is entered, the panel's end.");
+    a_.note(
+        "On the stack from sp: panel, end of weights, out, its stride, where the unrolled body is entered, the panel's "
+        "end.");
     begin_gemm(a_, body, triple_ || even_);
-    a_.note(fmt::format("For every pair of channels a, b. r0: weights, r1: panel, r2 to r{}: sums of a and b of each pixel.",
-                        1 + 2 * pixels_));
+    a_.note(fmt::format(
+        "For every pair of channels a, b. r0: weights, r1: panel, r2 to r{}: sums of a and b of each pixel.",
+        1 + 2 * pixels_));
     a_.bind(pair);
     // The biases wait in the accumulators that the first step writes last.
     const Reg a = acc(pixels_ - 1, 0), b = acc(pixels_ - 1, 1);
@@ -322,8 +332,8 @@ class GemvWriter {
  private:
   static Reg acc(int channel) { return {2 + channel}; }
 
-  // Two words of the panel at a time, with the first two words of weights in r12 and lr. Where the first word of the panel
-  // is done with, its register takes weights, so that three come at a time. Every instruction is 4 bytes.
+  // Two words of the panel at a time, with the first two words of weights in r12 and lr. Where the first word of the
+  // panel is done with, its register takes weights, so that three come at a time. Every instruction is 4 bytes.
   void step() {
     a_.ldrd_after(r11, r10, r1, 8);
     multiply(r11, r12, 0);
@@ -355,7 +365,8 @@ class GemvWriter {
       if (sign_) {
         channel == 0 ? a_.ldr_after(r11, r0, 4) : a_.ldm_after(r0, {r10, r11, r12});
         const Reg sign = channel == 0 ? r11 : r12;
-        requantize(a_, acc(channel), channel == 0 ? r12 : r10, channel == 0 ? lr : r11, shift_, &sign, channel == 0 ? r10 : lr);
+        requantize(a_, acc(channel), channel == 0 ? r12 : r10, channel == 0 ? lr : r11, shift_, &sign,
+                   channel == 0 ? r10 : lr);
       } else {
         if (channel == 7) a_.ldrd_after(r10, r11, r0, 8);
         if (channel % 2 == 1 && channel < 7) a_.ldm_after(r0, {r10, r11, r12, lr});
@@ -448,7 +459,8 @@ Implementation gemv_words(const tir::Kernel& kernel) {
 }
 
 Implementation gemm_pairs(const tir::Kernel& kernel) {
-  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, false, false, PairGemm::kUnroll)
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, false,
+                    false, PairGemm::kUnroll)
       .with(has_parameter(kernel, "mixed"), has_parameter(kernel, "even"))
       .run();
 }
@@ -459,7 +471,8 @@ Implementation gemm_sums(const tir::Kernel& kernel) {
 
 Implementation gemm_words(const tir::Kernel& kernel) {
   const int unroll = has_parameter(kernel, "unroll") ? parameter(kernel, "unroll") : PairGemm::kWordsUnroll;
-  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true, false, unroll)
+  return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true,
+                    false, unroll)
       .with(has_parameter(kernel, "mixed"), false)
       .run();
 }

@@ -37,16 +37,15 @@ Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool si
 Work mixed_work(int64_t pixels, int64_t pairs, int64_t floats) {
   // What is rounded to even is moved to the FPU and back, multiplied, converted, clamped.
   const auto p = static_cast<double>(pixels);
-  return work_times(Work{.load = 1, .alu = 1, .branch = 1}, pairs) + work_times(Work{.alu = 10 * p, .branch = 2}, floats);
+  return work_times(Work{.load = 1, .alu = 1, .branch = 1}, pairs) +
+         work_times(Work{.alu = 10 * p, .branch = 2}, floats);
 }
 
 Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
   auto p = static_cast<double>(pixels);
-  Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1,
-            .branch = 1};
+  Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1, .branch = 1};
   Work row{.alu = 3, .branch = 1};
-  return Work{.load = 12, .store = 10, .alu = 20, .branch = 3} +
-         work_times(work_times(word, words) + row, rows);
+  return Work{.load = 12, .store = 10, .alu = 20, .branch = 3} + work_times(work_times(word, words) + row, rows);
 }
 
 Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
@@ -56,8 +55,12 @@ Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
   Work step = words ? Work{.load = 5, .dual = 16} : Work{.load = 4, .alu = 8, .dual = 16};
   int64_t units = steps / taken;
   Work pass{.load = 1, .alu = 1, .branch = 1};
-  Work finish{.load = sign ? channels : words ? 1 : channels / 2, .store = channels,
-              .alu = (words ? 1 : 2) * channels + (sign ? 2 * channels : 0), .high = channels};
+  Work finish{.load = sign    ? channels
+                      : words ? 1
+                              : channels / 2,
+              .store = channels,
+              .alu = (words ? 1 : 2) * channels + (sign ? 2 * channels : 0),
+              .high = channels};
   Work group{.load = 4, .store = 1, .alu = 1, .branch = 2};
   group += work_times(step, units) + work_times(pass, (units + unroll - 1) / unroll) + finish;
   return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + work_times(group, groups);
@@ -66,8 +69,8 @@ Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign) {
 Work GemmShape::work(bool as_words, int64_t tile, bool sign) const {
   Work element{.load = 1, .store = 1, .alu = 4};
   int64_t steps = 2 * rows * words + (rest + 1) / 2;
-  Work one = gemm_work(as_words, tile, steps, (channels + 1) / 2, sign) +
-             pack_work(tile, words, rows) + work_times(element, rest * tile);
+  Work one = gemm_work(as_words, tile, steps, (channels + 1) / 2, sign) + pack_work(tile, words, rows) +
+             work_times(element, rest * tile);
   return work_times(one, (pixels + tile - 1) / tile);
 }
 

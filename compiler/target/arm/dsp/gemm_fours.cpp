@@ -53,7 +53,8 @@ tir::KernelPtr gemm_fours_kernel(int shift, bool sign, const FoursForm& form) {
         Ex w = f.let(fmt::format("w{}", c / 2), load(stream, at + 4 + i * 2 + c / 2));
         for (int64_t p = 0; p < kPixels; ++p) {
           Ex x = f.let("x", load(panel, i * kPixels + p));
-          const Ex &a = acc[static_cast<size_t>(p * kChannels + c)], &b = acc[static_cast<size_t>(p * kChannels + c + 1)];
+          const Ex &a = acc[static_cast<size_t>(p * kChannels + c)],
+                   &b = acc[static_cast<size_t>(p * kChannels + c + 1)];
           f.assign(a, dot_low_bytes(a, x, w));
           f.assign(b, dot_words(b, x, w));
         }
@@ -65,7 +66,8 @@ tir::KernelPtr gemm_fours_kernel(int shift, bool sign, const FoursForm& form) {
         const Ex& own = acc[static_cast<size_t>(p * kChannels + c)];
         Ex scaled = f.let("a", c % 2 == 0 ? shl_wrapping(own, PairGemm::kLeft)
                                           : sub_wrapping(own, acc[static_cast<size_t>(p * kChannels + c - 1)]));
-        f.store(out, f.let("to", p * stride + group * kChannels + c), line_output(f, scaled, stream, line + c * words, shift, sign));
+        f.store(out, f.let("to", p * stride + group * kChannels + c),
+                line_output(f, scaled, stream, line + c * words, shift, sign));
       }
   });
   std::vector<std::pair<std::string, int64_t>> parameters = {{"shift", shift}, {"sign", sign}};
@@ -79,7 +81,8 @@ Work fours_work(int64_t steps, int64_t groups, bool sign) {
   const Work pass{.load = 1, .alu = 1, .branch = 1};
   const Work finish{.store = kOutputs / 2, .alu = 2.5 * kOutputs + (sign ? 2 * kOutputs : 0), .high = kOutputs};
   Work group{.load = sign ? 8.0 : 6.0, .store = 1, .alu = 1, .branch = 2};
-  group += step * static_cast<double>(steps) + pass * static_cast<double>((steps + FourGemm::kUnroll - 1) / FourGemm::kUnroll) + finish;
+  group += step * static_cast<double>(steps) +
+           pass * static_cast<double>((steps + FourGemm::kUnroll - 1) / FourGemm::kUnroll) + finish;
   return Work{.load = 12, .store = 12, .alu = 6, .branch = 4} + group * static_cast<double>(groups);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The product of gemm_pairs (target/arm/dsp/gemm.h) for two pixels by four channels: what is loaded for a step are two words
-// of weights and two of the panel, one behind the other, which takes a core whose loads are pipelined five cycles
+// The product of gemm_pairs (target/arm/dsp/gemm.h) for two pixels by four channels: what is loaded for a step are two
+// words of weights and two of the panel, one behind the other, which takes a core whose loads are pipelined five cycles
 // for 16 multiplications. Three pixels by two channels need fewer instructions, but more cycles.
 //
-// Its stream is gemm_stream's for groups of four channels: the biases of two pairs, two words a step, one for each pair, then
-// the lines of all.
+// Its stream is gemm_stream's for groups of four channels: the biases of two pairs, two words a step, one for each
+// pair, then the lines of all.
 #pragma once
 
 #include "target/arm/dsp/gemm.h"
@@ -21,8 +21,8 @@ struct FourGemm {
   static constexpr double kCyclesPerByte = 2;
 };
 
-// Steps that are written out behind the first one, and whether they are a loop. 0 steps: a loop of kUnroll that is entered
-// where the number of steps wants it.
+// Steps that are written out behind the first one, and whether they are a loop. 0 steps: a loop of kUnroll that is
+// entered where the number of steps wants it.
 struct FoursForm {
   int64_t written = 0;
   bool loop = true;

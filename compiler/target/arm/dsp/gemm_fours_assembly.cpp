@@ -16,9 +16,12 @@ class FoursWriter {
     Label group = a_.label(), body = a_.label();
     a_.note("On entry r0: weights, r1: panel of 2 pixels, r2: out, r3: shape.");
     a_.enter();
-    a_.note("On the stack from sp: panel, end of weights, out, its stride, where the unrolled body is entered, the panel's end.");
+    a_.note(
+        "On the stack from sp: panel, end of weights, out, its stride, where the unrolled body is entered, the panel's "
+        "end.");
     begin_gemm(a_, body, false);
-    a_.note("For every four channels. r0: weights, r1: panel, r2 to r5: sums of the first pixel, r6 to r9: of the second.");
+    a_.note(
+        "For every four channels. r0: weights, r1: panel, r2 to r5: sums of the first pixel, r6 to r9: of the second.");
     a_.bind(group);
     a_.note("The biases wait in the second pixel's accumulators, which the first step writes last.");
     a_.ldm_after(kStream, {r6, r7, r8, r9});

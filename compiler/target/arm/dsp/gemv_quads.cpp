@@ -64,7 +64,8 @@ std::vector<int32_t> quads_stream(const std::vector<int8_t>& weights, int64_t k,
 
 std::vector<int32_t> quads_shape(int64_t words, int64_t groups, bool sign, const QuadsForm& form) {
   const int64_t entry = loop_entry(words, GemvQuads::kUnroll, form.instructions());
-  return as_words({words, groups, 0, entry, words * 4, groups * GemvQuads::kChannels * (1 + words + line_words(sign)) * 4});
+  return as_words(
+      {words, groups, 0, entry, words * 4, groups * GemvQuads::kChannels * (1 + words + line_words(sign)) * 4});
 }
 
 KernelPtr gemv_quads_kernel(int shift, bool sign, const QuadsForm& form) {
@@ -85,7 +86,8 @@ KernelPtr gemv_quads_kernel(int shift, bool sign, const QuadsForm& form) {
       for (int64_t half = 0; half < 2; ++half) {
         Ex pair = f.let(fmt::format("x{}", half), pair_word(load(x, i * 4 + half), load(x, i * 4 + (half + 2))));
         for (int64_t c = 0; c < kChannels; c += 2) {
-          Ex w = f.let(fmt::format("w{}{}", half, c), load(stream, at + i * kChannels + (kChannels + 2 * half + c / 2)));
+          Ex w =
+              f.let(fmt::format("w{}{}", half, c), load(stream, at + i * kChannels + (kChannels + 2 * half + c / 2)));
           Ex& a = acc[static_cast<size_t>(c)];
           Ex& b = acc[static_cast<size_t>(c + 1)];
           f.assign(a, dot_low_bytes(a, pair, w));
@@ -97,7 +99,8 @@ KernelPtr gemv_quads_kernel(int shift, bool sign, const QuadsForm& form) {
     for (int64_t c = 0; c < kChannels; ++c) {
       const Ex& own = acc[static_cast<size_t>(c)];
       const bool summed = c % 2 == 1 && !form.bytes;
-      Ex scaled = f.let("a", summed ? sub_wrapping(own, acc[static_cast<size_t>(c - 1)]) : shl_wrapping(own, form.left));
+      Ex scaled =
+          f.let("a", summed ? sub_wrapping(own, acc[static_cast<size_t>(c - 1)]) : shl_wrapping(own, form.left));
       f.store(out, group * kChannels + c, line_output(f, scaled, stream, lines + c * line, shift, sign));
     }
   });
@@ -108,8 +111,10 @@ Work quads_work(int64_t words, int64_t groups, bool sign, const QuadsForm& form)
   constexpr double kChannels = GemvQuads::kChannels;
   const Work word{.load = 2, .alu = form.bytes ? 10.0 : 6.0, .dual = 8};
   const Work pass{.alu = 1, .branch = 1};
-  const Work finish{.load = sign ? kChannels : kChannels / 2, .store = kChannels,
-                    .alu = (sign ? 4.0 : 2.0) * kChannels, .high = kChannels};
+  const Work finish{.load = sign ? kChannels : kChannels / 2,
+                    .store = kChannels,
+                    .alu = (sign ? 4.0 : 2.0) * kChannels,
+                    .high = kChannels};
   Work group{.load = 6, .store = 1, .alu = 1, .branch = 2};
   group += word * static_cast<double>(words) +
            pass * static_cast<double>((words + GemvQuads::kUnroll - 1) / GemvQuads::kUnroll) + finish;

@@ -20,7 +20,7 @@ struct GemvQuads {
 
 struct QuadsForm {
   bool bytes = false;
-  int left = PairGemm::kLeft;  // sums are requantised shifted left by this
+  int left = PairGemm::kLeft;                               // sums are requantised shifted left by this
   int64_t instructions() const { return bytes ? 20 : 16; }  // for a word of the vector, of 4 bytes each
 };
 // Nothing where neither is exact. Of these weights, in groups that begin at channels `first`.

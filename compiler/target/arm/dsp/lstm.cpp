@@ -68,11 +68,11 @@ class LstmPairsLowering final : public LstmLowering {
     f_.run(pack_run_kernel(1), {address(in_, x), address(scratch_, 0), Ex(shape_.inputs / 4)});
     f_.run(pack_run_kernel(1), {address(next_output_, h), address(scratch_, state_panel_), Ex(shape_.cells / 4)});
     f_.loop("block", 0, shape_.cells / block_, [&](const Ex& block) {
-      f_.run(gemv_sums_kernel(), {address(weights_, block * (sums / 2 * (shape_.inputs / 2))),
-                                  address(scratch_, 0), address(scratch_, sums_at_), address(input_shape_, 0)});
-      f_.run(gemv_sums_kernel(), {address(recurrent_, block * (sums / 2 * (shape_.cells / 2))),
-                                  address(scratch_, state_panel_), address(scratch_, sums_at_ + sums),
-                                  address(state_shape_, 0)});
+      f_.run(gemv_sums_kernel(), {address(weights_, block * (sums / 2 * (shape_.inputs / 2))), address(scratch_, 0),
+                                  address(scratch_, sums_at_), address(input_shape_, 0)});
+      f_.run(gemv_sums_kernel(),
+             {address(recurrent_, block * (sums / 2 * (shape_.cells / 2))), address(scratch_, state_panel_),
+              address(scratch_, sums_at_ + sums), address(state_shape_, 0)});
       f_.loop("i", 0, block_, [&](const Ex& i) {
         Ex c = f_.let("c", block * block_ + i);
         Ex at_sums = f_.let("of_cell", i * static_cast<int64_t>(kGates) + sums_at_);
@@ -80,8 +80,8 @@ class LstmPairsLowering final : public LstmLowering {
         f_.loop("g", 0, static_cast<int64_t>(kGates), [&](const Ex& g) {
           Ex first = f_.let("sum", load(scratch_, at_sums + g) + load(bias_, bias + g));
           Ex gate = f_.let("gate", clamp16(sums_->emit(f_, first, f_.let("channel", g * 2))));
-          Ex second = f_.let("sum", load(scratch_, at_sums + sums + g) +
-                                        load(bias_, bias + static_cast<int64_t>(kGates) + g));
+          Ex second =
+              f_.let("sum", load(scratch_, at_sums + sums + g) + load(bias_, bias + static_cast<int64_t>(kGates) + g));
           f_.store(gates_, g, clamp16(gate + sums_->emit(f_, second, f_.let("channel", g * 2 + 1))));
         });
         f_.store(out_, to + c, cell_of_gates(h, c));

@@ -17,8 +17,7 @@ namespace {
 
 constexpr int64_t kQuad = 4;
 
-int32_t nibble_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step,
-                    int64_t a) {
+int32_t nibble_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t a) {
   uint32_t out = 0;
   for (size_t half = 0; half < 2; ++half) {
     auto weight = [&](int64_t c) {
@@ -34,13 +33,11 @@ int32_t nibble_word(const std::vector<int8_t>& w, int64_t k, const std::array<in
 void put_quad_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a) {
   auto b = [&](int64_t c) { return static_cast<uint32_t>(bias[static_cast<size_t>(a + c)]); };
   const uint32_t second = b(0) + 16 * b(1), third = 256 * b(2);
-  for (uint32_t word : {b(0), second, third, second + third + 4096 * b(3)})
-    out.push_back(static_cast<int32_t>(word));
+  for (uint32_t word : {b(0), second, third, second + third + 4096 * b(3)}) out.push_back(static_cast<int32_t>(word));
 }
 
 // Lines of the sums without their biases.
-std::optional<LineFit> fit_without_bias(const Requantization& what,
-                                        const std::vector<int32_t>& bias) {
+std::optional<LineFit> fit_without_bias(const Requantization& what, const std::vector<int32_t>& bias) {
   std::vector<StepTarget> targets;
   for (size_t c = 0; c < bias.size(); ++c) {
     ChannelReference reference = what.reference(c);
@@ -49,11 +46,10 @@ std::optional<LineFit> fit_without_bias(const Requantization& what,
     if (own.magnitude() >= NibbleGemm::kMostSum) return std::nullopt;
     // A left shift that wraps makes no steps.
     int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
-    if (what.rounding == Rounding::kDouble &&
-        (left > 30 || (r.magnitude() << left) >= int64_t{1} << 31))
+    if (what.rounding == Rounding::kDouble && (left > 30 || (r.magnitude() << left) >= int64_t{1} << 31))
       return std::nullopt;
-    targets.push_back({[reference, b = bias[c]](int32_t acc) { return reference(acc + b); },
-                       what.scales[c], own, -int64_t{bias[c]}});
+    targets.push_back(
+        {[reference, b = bias[c]](int32_t acc) { return reference(acc + b); }, what.scales[c], own, -int64_t{bias[c]}});
   }
   auto steps = find_steps(targets, what.zero_point, what.clamp);
   if (!steps) return std::nullopt;
@@ -71,23 +67,19 @@ std::optional<NibbleLines> fit_nibble_lines(const Requantization& what, std::vec
   if (!lines) return std::nullopt;
   for (size_t c = 0; c < bias.size(); ++c) {
     int64_t moved = int64_t{bias[c]} - before[c];
-    if (AccRange{what.ranges[c].low + moved, what.ranges[c].high + moved}.magnitude() >=
-        NibbleGemm::kMostSum)
+    if (AccRange{what.ranges[c].low + moved, what.ranges[c].high + moved}.magnitude() >= NibbleGemm::kMostSum)
       return std::nullopt;
   }
   return NibbleLines{std::move(*lines), std::move(bias)};
 }
 
-std::vector<int32_t> nibble_stream(const std::vector<int8_t>& weights, int64_t k,
-                                   const PairOrder& order, const std::vector<int64_t>& first,
-                                   int64_t channels, const NibbleLines& lines) {
+std::vector<int32_t> nibble_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                   const std::vector<int64_t>& first, int64_t channels, const NibbleLines& lines) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
-    for (int64_t c = a; c < a + channels && !lines.bias.empty(); c += kQuad)
-      put_quad_biases(out, lines.bias, c);
+    for (int64_t c = a; c < a + channels && !lines.bias.empty(); c += kQuad) put_quad_biases(out, lines.bias, c);
     for (const auto& step : order)
-      for (int64_t c = a; c < a + channels; c += kQuad)
-        out.push_back(nibble_word(weights, k, step, c));
+      for (int64_t c = a; c < a + channels; c += kQuad) out.push_back(nibble_word(weights, k, step, c));
     for (int64_t c = a; c < a + channels; ++c) put_line(out, lines.lines, c);
   }
   return out;
@@ -101,8 +93,7 @@ int64_t words_of_group(const NibbleTile& tile, int64_t steps, bool sign) {
 
 }  // namespace
 
-std::vector<int32_t> nibble_shape(int64_t steps, int64_t groups, int64_t stride,
-                                  const NibbleTile& tile, bool sign) {
+std::vector<int32_t> nibble_shape(int64_t steps, int64_t groups, int64_t stride, const NibbleTile& tile, bool sign) {
   int64_t instructions = NibbleGemm::step_instructions(tile.pixels, tile.channels / kQuad);
   std::vector<int32_t> out(NibbleGemm::kStreamBytes + 1);
   auto put = [&](int at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
@@ -139,9 +130,8 @@ class NibbleMeaning {
       Ex line = f_.let("line", weights_at_ + steps_ * quads());
       for (int64_t p = 0; p < tile_.pixels; ++p)
         for (int64_t c = 0; c < tile_.channels; ++c)
-          f_.store(
-              out, p * stride + group * tile_.channels + c,
-              line_output(f_, f_.let("v", scaled(p, c)), stream_, line + c * lines, shift_, sign_));
+          f_.store(out, p * stride + group * tile_.channels + c,
+                   line_output(f_, f_.let("v", scaled(p, c)), stream_, line + c * lines, shift_, sign_));
     });
     return f_.finish_kernel("gemm_nibbles", {{"pixels", tile_.pixels},
                                              {"channels", tile_.channels},
@@ -152,18 +142,15 @@ class NibbleMeaning {
 
  private:
   int64_t quads() const { return tile_.channels / kQuad; }
-  const Ex& acc(int64_t p, int64_t c) const {
-    return acc_[static_cast<size_t>(p * tile_.channels + c)];
-  }
+  const Ex& acc(int64_t p, int64_t c) const { return acc_[static_cast<size_t>(p * tile_.channels + c)]; }
 
   // -8 times the sum of each pixel, in a loop for each: gcc 12.2 vectorises a loop of two sums together, and what
   // multiplies them behind it then takes sums of the first half of the steps (-O3, x86-64).
   void add_panel() {
     for (int64_t p = 0; p < tile_.pixels; ++p) {
       Ex sum = f_.var("eights", 0);
-      f_.loop("i", 0, steps_, [&](Ex i) {
-        f_.assign(sum, dot_words(sum, load(panel_, i * tile_.pixels + p), Ex(-0x70008)));
-      });
+      f_.loop("i", 0, steps_,
+              [&](Ex i) { f_.assign(sum, dot_words(sum, load(panel_, i * tile_.pixels + p), Ex(-0x70008))); });
       eights_.push_back(sum);
     }
   }
@@ -173,10 +160,9 @@ class NibbleMeaning {
     acc_.clear();
     for (int64_t p = 0; p < tile_.pixels; ++p)
       for (int64_t c = 0; c < tile_.channels; ++c) {
-        Ex part =
-            mul_wrapping(eights_[static_cast<size_t>(p)], kParts[static_cast<size_t>(c % kQuad)]);
-        acc_.push_back(f_.var(fmt::format("acc{}{}", p, c),
-                              tile_.bias ? add_wrapping(load(stream_, at + c), part) : part));
+        Ex part = mul_wrapping(eights_[static_cast<size_t>(p)], kParts[static_cast<size_t>(c % kQuad)]);
+        acc_.push_back(
+            f_.var(fmt::format("acc{}{}", p, c), tile_.bias ? add_wrapping(load(stream_, at + c), part) : part));
       }
     weights_at_ = tile_.bias ? at + tile_.channels : at;
   }
@@ -192,8 +178,7 @@ class NibbleMeaning {
         for (int64_t c = 0; c < kQuad; ++c) {
           Ex part = c + 1 < kQuad ? f_.let("part", w & kMasks[static_cast<size_t>(c)]) : w;
           for (int64_t p = 0; p < tile_.pixels; ++p)
-            f_.assign(acc(p, q * kQuad + c),
-                      dot_words(acc(p, q * kQuad + c), x[static_cast<size_t>(p)], part));
+            f_.assign(acc(p, q * kQuad + c), dot_words(acc(p, q * kQuad + c), x[static_cast<size_t>(p)], part));
         }
       }
     });
@@ -203,14 +188,10 @@ class NibbleMeaning {
   Ex scaled(int64_t p, int64_t c) const {
     int64_t a = c / kQuad * kQuad;
     switch (c % kQuad) {
-      case 0:
-        return shl_wrapping(acc(p, a), 12);
-      case 1:
-        return shl_wrapping(sub_wrapping(acc(p, c), acc(p, a)), 8);
-      case 2:
-        return shl_wrapping(acc(p, c), 4);
-      default:
-        return sub_wrapping(sub_wrapping(acc(p, c), acc(p, c - 1)), acc(p, c - 2));
+      case 0: return shl_wrapping(acc(p, a), 12);
+      case 1: return shl_wrapping(sub_wrapping(acc(p, c), acc(p, a)), 8);
+      case 2: return shl_wrapping(acc(p, c), 4);
+      default: return sub_wrapping(sub_wrapping(acc(p, c), acc(p, c - 1)), acc(p, c - 2));
     }
   }
 
@@ -234,15 +215,11 @@ Work nibble_work(const NibbleTile& tile, int64_t steps, int64_t groups, bool sig
   auto n = static_cast<double>(steps), quads = static_cast<double>(tile.channels / kQuad);
   Work step{.load = 2, .alu = 3 * quads, .dual = 4 * p * quads};
   Work pass{.load = 1, .alu = 1, .branch = 1};
-  Work group{.load = 6 + c,
-             .store = p * c + 1,
-             .alu = 4 + 2.5 * p * c + (sign ? 2 * p * c : 0),
-             .high = p * c,
-             .branch = 2};
+  Work group{
+      .load = 6 + c, .store = p * c + 1, .alu = 4 + 2.5 * p * c + (sign ? 2 * p * c : 0), .high = p * c, .branch = 2};
   group += step * n + pass * (n / NibbleGemm::kUnroll + 1);
   Work sums{.load = 1, .alu = 1, .dual = p, .branch = 1};
-  return Work{.load = 14, .store = 14, .alu = 16, .branch = 4} + sums * n +
-         group * static_cast<double>(groups);
+  return Work{.load = 14, .store = 14, .alu = 16, .branch = 4} + sums * n + group * static_cast<double>(groups);
 }
 
 }  // namespace aotc::target::arm

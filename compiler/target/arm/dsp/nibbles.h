@@ -44,11 +44,9 @@ std::optional<NibbleLines> fit_nibble_lines(const Requantization& what, std::vec
 
 // For groups of tile.channels that begin at channels `first`.
 std::vector<int32_t> nibble_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
-                                   const std::vector<int64_t>& first, int64_t channels,
-                                   const NibbleLines& lines);
+                                   const std::vector<int64_t>& first, int64_t channels, const NibbleLines& lines);
 // `stride`: from pixel to pixel in the output.
-std::vector<int32_t> nibble_shape(int64_t steps, int64_t groups, int64_t stride, const NibbleTile& tile,
-                                  bool sign);
+std::vector<int32_t> nibble_shape(int64_t steps, int64_t groups, int64_t stride, const NibbleTile& tile, bool sign);
 // (stream, panel, out, shape)
 tir::KernelPtr gemm_nibbles_kernel(const NibbleTile& tile, int shift, bool sign);
 Work nibble_work(const NibbleTile& tile, int64_t steps, int64_t groups, bool sign);

@@ -38,8 +38,7 @@ class NibbleWriter {
   }
 
  private:
-  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStride = 16,
-                       kStreamEnd = 20, kSums = 24;
+  static constexpr int kPanel = 0, kPanelEnd = 4, kEntry = 8, kOut = 12, kStride = 16, kStreamEnd = 20, kSums = 24;
   Reg acc(int pixel, int channel) const { return {2 + channels_ * pixel + channel}; }
   static Reg x(int pixel) { return {10 + pixel}; }
 
@@ -157,8 +156,7 @@ class NibbleWriter {
       } else {
         a_.ldrd_after(r10, r11, r1, 8);
       }
-      for (int p = 0; p < pixels_; ++p)
-        requantize(a_, acc(p, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
+      for (int p = 0; p < pixels_; ++p) requantize(a_, acc(p, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr);
     }
     a_.ldrd(r0, r10, sp, kOut);  // and the stride
     a_.add(r11, r0, channels_);
@@ -177,9 +175,8 @@ class NibbleWriter {
 }  // namespace
 
 Implementation gemm_nibbles(const tir::Kernel& kernel) {
-  return NibbleWriter(parameter(kernel, "pixels"), parameter(kernel, "channels"),
-                      parameter(kernel, "bias") != 0, parameter(kernel, "shift"),
-                      parameter(kernel, "sign") != 0)
+  return NibbleWriter(parameter(kernel, "pixels"), parameter(kernel, "channels"), parameter(kernel, "bias") != 0,
+                      parameter(kernel, "shift"), parameter(kernel, "sign") != 0)
       .run();
 }
 

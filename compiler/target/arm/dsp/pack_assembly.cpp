@@ -129,7 +129,8 @@ Implementation pack_edge(const tir::Kernel& kernel) {
   Thumb a;
   a.at_any_address();
   Label loop = a.label();
-  a.note("On entry r0: x, r1: panel, r2: rows, r3: bits of a word that are outside, at its begin or (negative) its end.");
+  a.note(
+      "On entry r0: x, r1: panel, r2: rows, r3: bits of a word that are outside, at its begin or (negative) its end.");
   a.enter(0);
   a.mov(right, 0);
   a.sub(right, right, r3);

@@ -40,8 +40,7 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
   BufferPtr in = f.operand(0);
   auto make_stream = words ? gemm_words_stream : gemm_stream;
   auto make_shape = words ? gemv_words_shape : gemv_shape;
-  BufferPtr stream =
-      f.constant("stream", DType::kI32, make_stream(w, stored->k, order, groups, bias, *lines, size));
+  BufferPtr stream = f.constant("stream", DType::kI32, make_stream(w, stored->k, order, groups, bias, *lines, size));
   bool sign = lines->sign();
   int64_t whole = units / size;
   const Turns turns = turns_of(whole, target.costs.of(gemv_work(words, steps, 1, sign)), target);
@@ -52,8 +51,7 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
   BufferPtr last = rest ? f.constant("last_shape", DType::kI32, shape_of(1)) : nullptr;
   BufferPtr panel = f.scratch("panel", DType::kI32, steps, 4);
   BufferPtr out = f.result(0);
-  tir::KernelPtr gemv = words ? gemv_words_kernel(lines->fit.shift, sign)
-                              : gemv_pairs_kernel(lines->fit.shift, sign);
+  tir::KernelPtr gemv = words ? gemv_words_kernel(lines->fit.shift, sign) : gemv_pairs_kernel(lines->fit.shift, sign);
   int64_t group_words = static_cast<int64_t>(stream->elements) / static_cast<int64_t>(groups.size());
   f.loop("r", 0, rows, [&](Ex r) {
     f.run(pack_run_kernel(1), {address(in, r * depth), address(panel, 0), Ex(depth / 4)});
@@ -63,12 +61,11 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
                    address(shapes.of(count), 0)});
     });
     if (rest)
-      f.run(gemv, {address(stream, whole * group_words), address(panel, 0),
-                   address(out, r * units + (units - size)), address(last, 0)});
+      f.run(gemv, {address(stream, whole * group_words), address(panel, 0), address(out, r * units + (units - size)),
+                   address(last, 0)});
   });
   publish_batches(f, op, rows);
-  Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) +
-               pack_work(1, depth / 4, 1)) *
+  Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) + pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
   f.algorithm(words ? "words" : "pairs");
   if (!words) f.choice("units", size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of rows with all weights of their units, by the kernels that take one row and many units at a time (gemv_pairs,
-// gemv_words of target/arm/dsp/gemm.h): fully connected layers, and convolutions with one window that is the whole image.
+// Products of rows with all weights of their units, by the kernels that take one row and many units at a time
+// (gemv_pairs, gemv_words of target/arm/dsp/gemm.h): fully connected layers, and convolutions with one window that is
+// the whole image.
 #pragma once
 
 #include "ops/common/conv.h"
@@ -10,7 +11,7 @@
 namespace aotc::target::arm {
 
 struct RowProduct {
-  std::string name;         // of the function
+  std::string name;            // of the function
   int64_t units, depth, rows;  // weights are operand 1, [units][depth]
   ops::FoldedBias folded;
   Requantization scaling;

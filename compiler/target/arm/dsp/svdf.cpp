@@ -57,15 +57,18 @@ class SvdfKernelLowering final : public SvdfLowering {
   void features(const Ex& b) override {
     if (!pairs_) return SvdfLowering::features(b);
     f_.run(pack_run_kernel(1), {address(in_, b * s_.inputs), address(values_, s_.filters), Ex(s_.inputs / 4)});
-    f_.run(gemv_sums_kernel(), {address(features_, 0), address(values_, s_.filters), address(values_, 0),
-                                address(shape_, 0)});
+    f_.run(gemv_sums_kernel(),
+           {address(features_, 0), address(values_, s_.filters), address(values_, 0), address(shape_, 0)});
     const int64_t unroll = 8;  // divides the number of filters, as the groups of the kernel do
-    f_.loop("f", 0, s_.filters, [&](const Ex& f) {
-      for (int64_t i = 0; i < unroll; ++i) {
-        Ex acc = f_.let("acc", load(values_, f + i) + load(feature_bias_, f + i));
-        f_.store(values_, f + i, feature_value(acc));
-      }
-    }, unroll);
+    f_.loop(
+        "f", 0, s_.filters,
+        [&](const Ex& f) {
+          for (int64_t i = 0; i < unroll; ++i) {
+            Ex acc = f_.let("acc", load(values_, f + i) + load(feature_bias_, f + i));
+            f_.store(values_, f + i, feature_value(acc));
+          }
+        },
+        unroll);
   }
 
   void remember(const Ex& state) override {

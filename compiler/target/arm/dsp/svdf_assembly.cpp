@@ -113,9 +113,7 @@ class SvdfTimeWriter {
     auto n = [&](int i) { return i == 3 && first == 8 ? lr : Reg{first + i}; };
     if (count == 1 && loads) return a_.ldr_after(n(0), base, 4);
     if (count == 1) return a_.str_after(n(0), base, 4);
-    auto many = [&](std::initializer_list<Reg> list) {
-      loads ? a_.ldm_after(base, list) : a_.stm_after(base, list);
-    };
+    auto many = [&](std::initializer_list<Reg> list) { loads ? a_.ldm_after(base, list) : a_.stm_after(base, list); };
     if (count == 2) many({n(0), n(1)});
     if (count == 3) many({n(0), n(1), n(2)});
     if (count == 4) many({n(0), n(1), n(2), n(3)});

@@ -57,8 +57,7 @@ tir::KernelPtr svdf_time_kernel(int64_t words, bool bytes) {
       for (int64_t l = 0; l < lanes; ++l) f.store(next, at + l, lane[static_cast<size_t>(l)]);
       add(stream + word * pairs, lane);
     });
-    for (int64_t l = 0; l < lanes; ++l)
-      f.store(next, row + ((words - 1) * lanes + l), last[static_cast<size_t>(l)]);
+    for (int64_t l = 0; l < lanes; ++l) f.store(next, row + ((words - 1) * lanes + l), last[static_cast<size_t>(l)]);
     add(stream + (words - 1) * pairs, last);
     f.store(values, filter, sum);
   });
@@ -67,8 +66,8 @@ tir::KernelPtr svdf_time_kernel(int64_t words, bool bytes) {
 
 Work svdf_time_work(int64_t words, bool bytes, int64_t filters) {
   const auto n = static_cast<double>(words);
-  Work filter{.load = 4 + n / 2, .store = 2 + n / 4, .alu = bytes ? 4 + 2 * n : 4, .dual = bytes ? 2 * n : n,
-              .branch = 1};
+  Work filter{
+      .load = 4 + n / 2, .store = 2 + n / 4, .alu = bytes ? 4 + 2 * n : 4, .dual = bytes ? 2 * n : n, .branch = 1};
   return Work{.load = 10, .store = 10, .alu = 4} + filter * static_cast<double>(filters);
 }
 

@@ -23,8 +23,13 @@ namespace {
 class DspTransposeLowering {
  public:
   DspTransposeLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), s_(op), f_(op, "transpose_conv"), target_(target), rows_(groups_of(s_.y)),
-        columns_(groups_of(s_.x)), tap_words_(s_.in_channels / 4) {}
+      : op_(op),
+        s_(op),
+        f_(op, "transpose_conv"),
+        target_(target),
+        rows_(groups_of(s_.y)),
+        columns_(groups_of(s_.x)),
+        tap_words_(s_.in_channels / 4) {}
 
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
@@ -43,8 +48,8 @@ class DspTransposeLowering {
     f_.algorithm("pairs");
     f_.choice("pixels", tile_);
     f_.estimate(work_, target_);
-    return f_.finish(fmt::format("phases, shift {}{}, {}", lines->fit.shift, sign_ ? ", sign" : "",
-                                 estimate_text(work_, target_)));
+    return f_.finish(
+        fmt::format("phases, shift {}{}, {}", lines->fit.shift, sign_ ? ", sign" : "", estimate_text(work_, target_)));
   }
 
  private:
@@ -98,8 +103,7 @@ class DspTransposeLowering {
     for (const PhaseGroup& y : rows_)
       for (const PhaseGroup& x : columns_) {
         GemmShape part{per_row, y.taps, x.taps * tap_words_, 0, s_.out_channels};
-        auto times = static_cast<double>(s_.batch * s_.y.out * y.size() * x.size()) /
-                     static_cast<double>(s_.y.stride);
+        auto times = static_cast<double>(s_.batch * s_.y.out * y.size() * x.size()) / static_cast<double>(s_.y.stride);
         work_ = work_ + part.work(false, tile_, sign_) * times;
       }
   }
@@ -153,8 +157,8 @@ class DspTransposeLowering {
 
   // One row of a group of rows: the phases of a group of columns. `stream` is where those of this row
   // begin, each `size` words long.
-  void columns(const Ex& n, const Ex& oy, const Ex& qy, const PhaseGroup& y, const PhaseGroup& x,
-               const Ex& stream, int64_t size) {
+  void columns(const Ex& n, const Ex& oy, const Ex& qy, const PhaseGroup& y, const PhaseGroup& x, const Ex& stream,
+               int64_t size) {
     int64_t steps = 2 * y.taps * x.taps * tap_words_, pairs = s_.out_channels / 2;
     int64_t distance = s_.x.stride * s_.out_channels;
     Call call{y, x, {}, {}, {}};
@@ -214,9 +218,8 @@ class DspTransposeLowering {
     f_.if_(
         inside,
         [&] {
-          f_.run(pack_pixels_kernel(tile_),
-                 {address(in_, ((n * s_.y.in + top) * s_.x.in + left) * s_.in_channels), address(panel_, 0),
-                  address(call.pack, 0)});
+          f_.run(pack_pixels_kernel(tile_), {address(in_, ((n * s_.y.in + top) * s_.x.in + left) * s_.in_channels),
+                                             address(panel_, 0), address(call.pack, 0)});
         },
         [&] {
           f_.loop("i", 0, tile_, [&](Ex i) {

@@ -9,7 +9,8 @@ namespace aotc::target::arm {
 namespace {
 
 constexpr Reg kWords = r0, kLeaves = r1, kKeys = r2, kOut = r3, kValues = r3, kTrees = r4, kColumns = r5,
-              kColumnPlaces = r6, kOne = r7, kNode = r8, kWord = r9, kKey = r10, kStride = r11, kChildren = r12, kThresholds = lr;
+              kColumnPlaces = r6, kOne = r7, kNode = r8, kWord = r9, kKey = r10, kStride = r11, kChildren = r12,
+              kThresholds = lr;
 
 // From the node that a walk is at to one of its children.
 void choose(Thumb& a, Reg from) {
@@ -107,10 +108,8 @@ Implementation tree_sums(const tir::Kernel& kernel) {
   a.mov(kOne, 1);
   a.bind(more);
   top(a, block);
-  if (block.below)
-    below(a, parameter(kernel, "below"), parameter(kernel, "bits"));
-  else
-    a.ldrh_index(kWord, kColumnPlaces, kNode, 1);
+  if (block.below) below(a, parameter(kernel, "below"), parameter(kernel, "bits"));
+  else a.ldrh_index(kWord, kColumnPlaces, kNode, 1);
   read_leaf(a, values, table.shared);
   for (int v = 0; v < values; ++v) a.vadd(v, v, TreeBlock::kMostValues + v);
   if (block.below) {

@@ -22,27 +22,23 @@ std::array<int32_t, 16> transformed(Tap g) {
   for (int i = 0; i < 4; ++i)
     for (int j = 0; j < 4; ++j)
       for (int y = 0; y < 3; ++y)
-        for (int x = 0; x < 3; ++x)
-          out[static_cast<size_t>(Winograd::product(i, j))] += kG[i][y] * g(y, x) * kG[j][x];
+        for (int x = 0; x < 3; ++x) out[static_cast<size_t>(Winograd::product(i, j))] += kG[i][y] * g(y, x) * kG[j][x];
   return out;
 }
 
 int32_t halves(int32_t low, int32_t high) {
-  return static_cast<int32_t>((static_cast<uint32_t>(low) & 0xFFFF) |
-                              static_cast<uint32_t>(high) << 16);
+  return static_cast<int32_t>((static_cast<uint32_t>(low) & 0xFFFF) | static_cast<uint32_t>(high) << 16);
 }
 
 }  // namespace
 
-WinogradWeights winograd_weights(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
-                                 int most_left) {
+WinogradWeights winograd_weights(const std::vector<int8_t>& weights, int64_t channels, int64_t k, int most_left) {
   std::vector<int32_t> taps(static_cast<size_t>(channels * Winograd::kProducts * k));
   int32_t largest = 1;
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t i = 0; i < k; ++i) {
-      auto all = transformed([&](int y, int x) {
-        return int32_t{weights[static_cast<size_t>(((c * 3 + y) * 3 + x) * k + i)]};
-      });
+      auto all = transformed(
+          [&](int y, int x) { return int32_t{weights[static_cast<size_t>(((c * 3 + y) * 3 + x) * k + i)]}; });
       for (int64_t p = 0; p < Winograd::kProducts; ++p) {
         int32_t v = all[static_cast<size_t>(p)];
         taps[static_cast<size_t>((c * Winograd::kProducts + p) * k + i)] = v;
@@ -55,8 +51,7 @@ WinogradWeights winograd_weights(const std::vector<int8_t>& weights, int64_t cha
   return out;
 }
 
-std::vector<int32_t> winograd_stream(const WinogradWeights& weights, int64_t k,
-                                     const std::vector<int64_t>& first,
+std::vector<int32_t> winograd_stream(const WinogradWeights& weights, int64_t k, const std::vector<int64_t>& first,
                                      const std::vector<int32_t>& bias, const PairLines& lines) {
   auto tap = [&](int64_t c, int64_t p, int64_t i) {
     return int32_t{weights.taps[static_cast<size_t>((c * Winograd::kProducts + p) * k + i)]};
@@ -64,20 +59,17 @@ std::vector<int32_t> winograd_stream(const WinogradWeights& weights, int64_t k,
   std::vector<int32_t> out;
   for (int64_t a : first) {
     for (int64_t p = 0; p < Winograd::kProducts; ++p) {
-      for (int64_t c = a; c < a + 2 && p % 2 == 0; ++c)
-        out.push_back(p > 0 ? 0 : shifted_bias(bias, c, weights.left));
+      for (int64_t c = a; c < a + 2 && p % 2 == 0; ++c) out.push_back(p > 0 ? 0 : shifted_bias(bias, c, weights.left));
       for (int64_t i = 0; i < k; i += 4)
         for (int64_t half = 0; half < 2; ++half)
-          for (int64_t c = a; c < a + 2; ++c)
-            out.push_back(halves(tap(c, p, i + half), tap(c, p, i + half + 2)));
+          for (int64_t c = a; c < a + 2; ++c) out.push_back(halves(tap(c, p, i + half), tap(c, p, i + half + 2)));
     }
     for (int64_t c = a; c < a + 2; ++c) put_line(out, lines, c);
   }
   return out;
 }
 
-std::vector<int32_t> winograd_shape(int64_t steps, int64_t pairs, int64_t pixel, int64_t row,
-                                    bool sign) {
+std::vector<int32_t> winograd_shape(int64_t steps, int64_t pairs, int64_t pixel, int64_t row, bool sign) {
   int64_t words = pairs * (16 + Winograd::kProducts * steps * 2 + 2 * line_words(sign));
   std::vector<int32_t> out(4);
   out[Winograd::kShapePairs] = static_cast<int32_t>(pairs);
@@ -102,8 +94,7 @@ KernelPtr winograd_rows_kernel(bool top, bool bottom, int32_t zero) {
       std::array<std::array<Ex, 2>, 4> t;
       for (size_t c = 0; c < 2; ++c) {
         int channel = half + 2 * static_cast<int>(c);
-        Ex d0 = element(0, channel), d1 = element(1, channel), d2 = element(2, channel),
-           d3 = element(3, channel);
+        Ex d0 = element(0, channel), d1 = element(1, channel), d2 = element(2, channel), d3 = element(3, channel);
         t[0][c] = d0 - d2;
         t[1][c] = d1 + d2;
         t[2][c] = d2 - d1;
@@ -115,8 +106,7 @@ KernelPtr winograd_rows_kernel(bool top, bool bottom, int32_t zero) {
       }
     }
   });
-  return f.finish_kernel("winograd_rows",
-                     {{"top", top}, {"bottom", bottom}, {"zero", top && bottom ? 0 : zero}});
+  return f.finish_kernel("winograd_rows", {{"top", top}, {"bottom", bottom}, {"zero", top && bottom ? 0 : zero}});
 }
 
 KernelPtr winograd_tile_kernel() {
@@ -133,8 +123,7 @@ KernelPtr winograd_tile_kernel() {
       for (int half = 0; half < 2; ++half) {
         std::array<Ex, 4> t;
         for (int j = 0; j < 4; ++j)
-          t[static_cast<size_t>(j)] =
-              f.let("t", load(strip, column * j + word * 8 + i * 2 + half));
+          t[static_cast<size_t>(j)] = f.let("t", load(strip, column * j + word * 8 + i * 2 + half));
         Ex to = f.let("to", word * (2 * kStep) + row * (4 * Winograd::kTiles) + half * kStep);
         auto put = [&](int j, auto combine) {
           Ex low = combine([&](int c) { return low_half(t[static_cast<size_t>(c)]); });
@@ -155,15 +144,14 @@ KernelPtr winograd_tile_kernel() {
 namespace {
 
 // The 16 sums of a pair of channels for four tiles: 8 runs of two products.
-void emit_products(FunctionBuilder& f, const BufferPtr& stream, const BufferPtr& panel,
-                   const Ex& pair_at, int64_t steps) {
+void emit_products(FunctionBuilder& f, const BufferPtr& stream, const BufferPtr& panel, const Ex& pair_at,
+                   int64_t steps) {
   int64_t run_words = 2 + 4 * steps;
   f.loop("run", 0, 8, [&](Ex run) {
     Ex at = f.let("at", pair_at + run * run_words);
     std::vector<Ex> acc;
     for (int64_t t = 0; t < Winograd::kTiles; ++t)
-      for (int64_t c = 0; c < 2; ++c)
-        acc.push_back(f.var(fmt::format("acc{}{}", t, c), load(stream, at + c)));
+      for (int64_t c = 0; c < 2; ++c) acc.push_back(f.var(fmt::format("acc{}{}", t, c), load(stream, at + c)));
     f.loop("part", 0, 2, [&](Ex part) {
       Ex product = f.let("product", run * 2 + part);
       f.loop("i", 0, steps, [&](Ex i) {
@@ -192,12 +180,8 @@ std::array<Ex, 4> emit_outputs(FunctionBuilder& f, const BufferPtr& panel, const
     left[at] = f.let("left", add_wrapping(noted(0), noted(2)));
     right[at] = f.let("right", sub_wrapping(noted(1), noted(3)));
   }
-  auto upper = [&](const std::array<Ex, 4>& s) {
-    return f.let("y", add_wrapping(add_wrapping(s[0], s[1]), s[2]));
-  };
-  auto lower = [&](const std::array<Ex, 4>& s) {
-    return f.let("y", sub_wrapping(sub_wrapping(s[1], s[2]), s[3]));
-  };
+  auto upper = [&](const std::array<Ex, 4>& s) { return f.let("y", add_wrapping(add_wrapping(s[0], s[1]), s[2])); };
+  auto lower = [&](const std::array<Ex, 4>& s) { return f.let("y", sub_wrapping(sub_wrapping(s[1], s[2]), s[3])); };
   return {upper(left), upper(right), lower(left), lower(right)};
 }
 
@@ -242,8 +226,8 @@ WinogradWork winograd_work(int64_t columns, int64_t in_channels, int64_t out_cha
   Work step{.load = 3, .dual = 8};
   Work run{.load = 3, .store = 4, .alu = 4, .branch = 1};
   Work tile{.load = 23, .store = 8, .alu = 46.0 + (sign ? 18 : 0), .high = 8, .branch = 1};
-  Work pair = Work{.load = 4, .store = 2, .alu = 6, .branch = 1} + times(step, 16 * steps) +
-              times(run, 8) + times(tile, 4);
+  Work pair =
+      Work{.load = 4, .store = 2, .alu = 6, .branch = 1} + times(step, 16 * steps) + times(run, 8) + times(tile, 4);
   return {call + times(row_word, columns * words),
           call + times(call + times(tile_word, words), 4) + times(pair, pairs)};
 }

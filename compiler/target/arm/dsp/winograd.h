@@ -27,7 +27,7 @@
 namespace aotc::target::arm {
 
 struct Winograd {
-  static constexpr int kTiles = 4;      // of 2 x 2 outputs, made together
+  static constexpr int kTiles = 4;  // of 2 x 2 outputs, made together
   static constexpr int kProducts = 16;
   // Steps of a product, all written out, twice: with more, what a compiler puts behind the text could
   // be too far away for what it puts before it.
@@ -53,16 +53,13 @@ struct WinogradWeights {
   int left = 2;  // accumulators come out shifted left by this
 };
 // Shifted left by at most `most_left` in all, 2 of it being the algorithm's own.
-WinogradWeights winograd_weights(const std::vector<int8_t>& weights, int64_t channels, int64_t k,
-                                 int most_left);
+WinogradWeights winograd_weights(const std::vector<int8_t>& weights, int64_t channels, int64_t k, int most_left);
 
 // Per pair of channels: for each of the eight runs of two products, where its sums begin (the biases,
 // then zeros) and two words a step; then the channels' lines.
-std::vector<int32_t> winograd_stream(const WinogradWeights& weights, int64_t k,
-                                     const std::vector<int64_t>& first,
+std::vector<int32_t> winograd_stream(const WinogradWeights& weights, int64_t k, const std::vector<int64_t>& first,
                                      const std::vector<int32_t>& bias, const PairLines& lines);
-std::vector<int32_t> winograd_shape(int64_t steps, int64_t pairs, int64_t pixel, int64_t row,
-                                    bool sign);
+std::vector<int32_t> winograd_shape(int64_t steps, int64_t pairs, int64_t pixel, int64_t row, bool sign);
 
 // (x, strip, row bytes, words): the rows of B^T d from `words` words of four image rows. `x` is the
 // first of them that exists: without `top` the first, without `bottom` the last is zero points.

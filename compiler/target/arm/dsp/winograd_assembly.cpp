@@ -137,8 +137,7 @@ class PairsWriter {
   }
 
  private:
-  static constexpr int kSums = 0, kSumsEnd = 4, kPanel = 8, kOut = 12, kPixel = 16, kRow = 20,
-                       kStreamEnd = 24;
+  static constexpr int kSums = 0, kSumsEnd = 4, kPanel = 8, kOut = 12, kPixel = 16, kRow = 20, kStreamEnd = 24;
   static constexpr int kStepBytes = Winograd::kProducts * Winograd::kTiles * 4;
   static constexpr int kSumBytes = Winograd::kTiles * 2 * 4;  // of one product
   static constexpr int kAllSums = Winograd::kProducts * kSumBytes;
@@ -252,8 +251,7 @@ class PairsWriter {
     a_.ldrd(r10, r11, r1, line);
     if (sign_) a_.ldr(r12, r1, line + 8);
     const Reg sign = r12;
-    for (int n = 0; n < 4; ++n)
-      requantize(a_, acc(n, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr, n > 0);
+    for (int n = 0; n < 4; ++n) requantize(a_, acc(n, c), r10, r11, shift_, sign_ ? &sign : nullptr, lr, n > 0);
   }
 
   void store() {
@@ -279,9 +277,7 @@ class PairsWriter {
 }  // namespace
 
 Implementation winograd_pairs(const tir::Kernel& kernel) {
-  return PairsWriter(parameter(kernel, "steps"), parameter(kernel, "shift"),
-                     parameter(kernel, "sign") != 0)
-      .run();
+  return PairsWriter(parameter(kernel, "steps"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0).run();
 }
 
 }  // namespace aotc::target::arm

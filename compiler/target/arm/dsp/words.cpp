@@ -14,8 +14,7 @@ using tir::KernelPtr;
 
 namespace {
 
-int32_t scaled_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step,
-                    int64_t c) {
+int32_t scaled_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t c) {
   uint32_t out = 0;
   for (size_t half = 0; half < 2; ++half) {
     if (step[half] < 0) continue;
@@ -27,9 +26,9 @@ int32_t scaled_word(const std::vector<int8_t>& w, int64_t k, const std::array<in
 
 }  // namespace
 
-std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k,
-                                       const PairOrder& order, const std::vector<int64_t>& first,
-                                       const std::vector<int32_t>& bias, const PairLines& lines, int64_t group) {
+std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
+                                       const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
+                                       const PairLines& lines, int64_t group) {
   std::vector<int32_t> out;
   for (int64_t a : first) {
     for (int64_t c = a; c < a + group; ++c) out.push_back(shifted_bias(bias, c, PairGemm::kLeft));
@@ -50,8 +49,7 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bo
     Ex at = f.let("at", pair * (steps * 2 + (2 + flag + 2 * words)));
     std::vector<Ex> acc;
     for (int64_t p = 0; p < pixels; ++p)
-      for (int64_t c = 0; c < 2; ++c)
-        acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
+      for (int64_t c = 0; c < 2; ++c) acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
     f.loop("i", 0, steps, [&](Ex i) {
       Ex a = f.let("a", load(stream, at + 2 + i * 2));
       Ex b = f.let("b", load(stream, at + 3 + i * 2));
@@ -66,12 +64,11 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bo
     auto finish = [&](int by) {
       for (int64_t p = 0; p < pixels; ++p)
         for (int64_t c = 0; c < 2; ++c)
-          f.store(out, p * stride + pair * 2 + c, line_output(f, acc[static_cast<size_t>(2 * p + c)], stream, line + c * words, by, sign));
+          f.store(out, p * stride + pair * 2 + c,
+                  line_output(f, acc[static_cast<size_t>(2 * p + c)], stream, line + c * words, by, sign));
     };
-    if (mixed)
-      f.if_(load(stream, line - 1) != 0, [&] { finish(0); }, [&] { finish(shift); });
-    else
-      finish(shift);
+    if (mixed) f.if_(load(stream, line - 1) != 0, [&] { finish(0); }, [&] { finish(shift); });
+    else finish(shift);
   });
   std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
   if (unroll != PairGemm::kWordsUnroll) parameters.push_back({"unroll", unroll});
@@ -87,8 +84,7 @@ KernelPtr gemv_words_kernel(int shift, bool sign) {
   f.loop("group", 0, groups, [&](Ex group) {
     Ex at = f.let("at", group * (steps * kGroup + kGroup * (1 + words)));
     std::vector<Ex> acc;
-    for (int64_t c = 0; c < kGroup; ++c)
-      acc.push_back(f.var(fmt::format("acc{}", c), load(stream, at + c)));
+    for (int64_t c = 0; c < kGroup; ++c) acc.push_back(f.var(fmt::format("acc{}", c), load(stream, at + c)));
     f.loop("i", 0, steps, [&](Ex i) {
       Ex x = f.let("x", load(panel, i));
       for (int64_t c = 0; c < kGroup; ++c) {

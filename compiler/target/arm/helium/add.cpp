@@ -20,8 +20,8 @@ class VectorSumLowering final : public DspSumLowering {
     const TurnTables tables(f_, turns, "parameters", [&](int64_t elements) { return mve_sum_table(form, elements); });
     tir::BufferPtr result = f_.result();
     f_.take_turns(turns, [&](const tir::Ex& at, int64_t elements) {
-      f_.run(mve_sum_kernel(form.shift), {address(a, at), address(b, at), address(result, at),
-                                          address(tables.of(elements), 0)});
+      f_.run(mve_sum_kernel(form.shift),
+             {address(a, at), address(b, at), address(result, at), address(tables.of(elements), 0)});
     });
     publish_in_place(f_, op_);
     return f_.finish("weighted sum in vectors, proven equal for all pairs");

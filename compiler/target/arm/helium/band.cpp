@@ -53,7 +53,8 @@ std::optional<MveBand> MveBand::of(const ops::Window& window, int64_t channels) 
 
 bool MveBand::by_columns(const ops::Window& window) {
   const WindowAxis& x = window.x;
-  if (rows > kMostColumnRows || channels > kVectorBytes / 2 || bytes < kVectorBytes || vectors() > kMostVectors || x.out % 2 != 0)
+  if (rows > kMostColumnRows || channels > kVectorBytes / 2 || bytes < kVectorBytes || vectors() > kMostVectors ||
+      x.out % 2 != 0)
     return false;
   columns = true;
   ways = rows;
@@ -79,7 +80,9 @@ std::vector<uint8_t> MveBand::offsets() const {
 int64_t MveBand::padding() const { return rounded_up(std::max(bytes, kVectorBytes), 4); }
 
 // A window's last block may reach behind the last plane, where it is multiplied by 0.
-int64_t MveBand::panel_bytes() const { return padding() + bands * band_bytes() + (columns ? 0 : kVectorBytes - ways * row); }
+int64_t MveBand::panel_bytes() const {
+  return padding() + bands * band_bytes() + (columns ? 0 : kVectorBytes - ways * row);
+}
 
 std::vector<int8_t> MveBand::arranged(const std::vector<int8_t>& weights, int64_t of) const {
   std::vector<int8_t> out;

@@ -27,14 +27,13 @@ using tir::Ex;
 
 namespace {
 
-constexpr int64_t kMostRow = 1 << 15;    // what the size of a copy holds
+constexpr int64_t kMostRow = 1 << 15;  // what the size of a copy holds
 
 using Range = WindowAxis::Range;
 
 class MveConvLowering {
  public:
-  MveConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+  MveConvLowering(const OpView& op, const TargetInfo& target) : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
     row_elements_ = conv_.window.x.kernel * conv_.in_channels;
     rows_inside_ = conv_.window.y.inside();
     columns_inside_ = conv_.window.x.inside();
@@ -90,16 +89,11 @@ class MveConvLowering {
 
   const char* name_of_form() const {
     switch (form_) {
-      case Form::kWhole:
-        return "1x8, whole input";
-      case Form::kInPlace:
-        return "2x4, in place";
-      case Form::kRows:
-        return "2x4, rows in place";
-      case Form::kWoven:
-        return "2x4, woven rows";
-      case Form::kPanel:
-        return "2x4, gathered panel";
+      case Form::kWhole: return "1x8, whole input";
+      case Form::kInPlace: return "2x4, in place";
+      case Form::kRows: return "2x4, rows in place";
+      case Form::kWoven: return "2x4, woven rows";
+      case Form::kPanel: return "2x4, gathered panel";
     }
     return "";
   }
@@ -110,9 +104,7 @@ class MveConvLowering {
     auto covers = [](const WindowAxis& a) {
       return a.kernel == a.in && a.out == 1 && a.dilation == 1 && a.pad_before == 0;
     };
-    auto plain = [](const WindowAxis& a) {
-      return a.kernel == 1 && a.stride == 1 && a.in == a.out;
-    };
+    auto plain = [](const WindowAxis& a) { return a.kernel == 1 && a.stride == 1 && a.in == a.out; };
     blocks_ = MveBlocks(1, conv_.k, false);
     form_ = Form::kWhole;
     if (pixels() == 1) return covers(y) && covers(x) && conv_.k <= MveGemm::kMostGemvElements;
@@ -163,8 +155,7 @@ class MveConvLowering {
     const WindowAxis& x = conv_.window.x;
     MveBlocks blocks(y.kernel, row_elements_, row_elements_ < MveGemm::kBlock && y.kernel > 1);
     blocks.share(pixel_step());
-    if (x.out % 2 != 0 || rows_inside_.empty() || columns_inside_.empty() || !blocks.fit_gemm())
-      return false;
+    if (x.out % 2 != 0 || rows_inside_.empty() || columns_inside_.empty() || !blocks.fit_gemm()) return false;
     // The last blocks of rows may reach behind the image.
     auto end = [&](int64_t oy) {
       int64_t from = y.start(oy) * row_bytes() + x.start(columns_inside_.high) * conv_.in_channels;
@@ -178,8 +169,7 @@ class MveConvLowering {
     if (rows.empty() || tiles_.empty()) return false;
     // Parts of calls are made of a panel's pairs: those of a row are one kernel's, which nothing divides.
     const bool too_long = target_.slice > 0 && cost_of_rows(blocks, rows) > target_.slice / 2;
-    if (target_.wish("panel", too_long || cost_of_rows(blocks, rows) > cost_of_panel(), 0, 1) == 1)
-      return false;
+    if (target_.wish("panel", too_long || cost_of_rows(blocks, rows) > cost_of_panel(), 0, 1) == 1) return false;
     rows_inside_ = rows;
     blocks_ = blocks;
     return true;
@@ -190,9 +180,7 @@ class MveConvLowering {
   static constexpr int64_t kBlockCost = 14;
 
   int64_t halves() const { return 2 * ((conv_.out_channels + MveGemm::kGroup - 1) / MveGemm::kGroup); }
-  int64_t cost_of_clipped(int64_t per_row) const {
-    return 2 * (68 + conv_.window.y.kernel * (7 + 6 * per_row));
-  }
+  int64_t cost_of_clipped(int64_t per_row) const { return 2 * (68 + conv_.window.y.kernel * (7 + 6 * per_row)); }
 
   int64_t cost_of_rows(const MveBlocks& blocks, Range rows) const {
     bool loops = blocks.count() > MveGemm::kGemmUnroll;
@@ -217,14 +205,12 @@ class MveConvLowering {
 
   int64_t cost_of_panel() const {
     MveBlocks blocks(1, conv_.k, true);
-    int64_t around = blocks.count() > MveGemm::kGemmUnroll
-                         ? 5 + 2 * (blocks.count() / MveGemm::kGemmUnroll - 1)
-                         : 0;
+    int64_t around = blocks.count() > MveGemm::kGemmUnroll ? 5 + 2 * (blocks.count() / MveGemm::kGemmUnroll - 1) : 0;
     int64_t pair = halves() * (kBlockCost * blocks.count() + around);
     int64_t vectors = (row_elements_ + MveGemm::kBlock - 1) / MveGemm::kBlock;
     int64_t pairs = (pixels() + 1) / 2;
-    int64_t fast = (rows_inside_.high - rows_inside_.low + 1) *
-                   (columns_inside_.high / 2 - (columns_inside_.low + 1) / 2);
+    int64_t fast =
+        (rows_inside_.high - rows_inside_.low + 1) * (columns_inside_.high / 2 - (columns_inside_.low + 1) / 2);
     return pairs * pair + fast * (46 + conv_.window.y.kernel * (4 + 4 * vectors)) +
            (pairs - fast) * cost_of_clipped(vectors);
   }
@@ -237,16 +223,11 @@ class MveConvLowering {
     }
     out_ = f_.result(0);
     switch (form_) {
-      case Form::kWhole:
-        return multiply(in_, 0, 0, shape("shape", {}));
-      case Form::kInPlace:
-        return emit_in_place();
-      case Form::kRows:
-        return emit_rows();
-      case Form::kWoven:
-        return emit_woven();
-      case Form::kPanel:
-        return emit_panel();
+      case Form::kWhole: return multiply(in_, 0, 0, shape("shape", {}));
+      case Form::kInPlace: return emit_in_place();
+      case Form::kRows: return emit_rows();
+      case Form::kWoven: return emit_woven();
+      case Form::kPanel: return emit_panel();
     }
   }
 
@@ -256,8 +237,8 @@ class MveConvLowering {
   }
 
   void multiply(const BufferPtr& x, const Ex& from, const Ex& pixel, const BufferPtr& shape) {
-    f_.run(kernel_, {address(stream_, 0), address(x, from), address(out_, pixel * conv_.out_channels),
-                     address(shape, 0)});
+    f_.run(kernel_,
+           {address(stream_, 0), address(x, from), address(out_, pixel * conv_.out_channels), address(shape, 0)});
   }
 
   // Where the result is larger than the input, from the last pixel to the first, so that it can be
@@ -333,8 +314,8 @@ class MveConvLowering {
     windows[MveGemm::kPixelStep] = static_cast<int32_t>(pixel_step());
     windows[MveGemm::kPanelPixel] = static_cast<int32_t>(panel_pixel());
     if (form_ == Form::kPanel) windows_shape_ = f_.constant("windows", DType::kI32, windows);
-    rows_shape_ = f_.constant<int32_t>(
-        "rows", DType::kI32, {static_cast<int32_t>(row_step()), static_cast<int32_t>(panel_row())});
+    rows_shape_ = f_.constant<int32_t>("rows", DType::kI32,
+                                       {static_cast<int32_t>(row_step()), static_cast<int32_t>(panel_row())});
   }
 
   // Bytes of the panel that no gather writes are multiplied by 0.
@@ -362,8 +343,7 @@ class MveConvLowering {
     const WindowAxis& x = conv_.window.x;
     publish_rows();
     int64_t whole = tiles_.high - tiles_.low + 1, per_row = x.out / 2;
-    MvePixels how{whole,     pixel_step(), conv_.out_channels, 2 * pixel_step(), 2 * conv_.out_channels,
-                  row_step()};
+    MvePixels how{whole, pixel_step(), conv_.out_channels, 2 * pixel_step(), 2 * conv_.out_channels, row_step()};
     BufferPtr rows_shape = shape("shape", how);
     bool all = whole == per_row && all_rows();
     if (!all) clear_panel();
@@ -416,8 +396,7 @@ class MveConvLowering {
     };
     for (int64_t oy = 0; oy < conv_.window.y.out; ++oy)
       for (int64_t i = 0; i < conv_.window.x.out / 2; ++i) {
-        bool in_place = oy >= rows_inside_.low && oy <= rows_inside_.high && i >= tiles_.low &&
-                        i <= tiles_.high;
+        bool in_place = oy >= rows_inside_.low && oy <= rows_inside_.high && i >= tiles_.low && i <= tiles_.high;
         pair(std::max<int64_t>(oy * conv_.window.x.out - offset_ + 2 * i, 0), in_place);
       }
     if (offset_ > 0) pair(pixels() - 2, false);
@@ -441,12 +420,10 @@ class MveConvLowering {
     auto fast = [&] {
       Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
       f_.run(mve_windows_kernel(y.kernel, row_elements_),
-             {address(in_, (top * x.in + left) * conv_.in_channels), address(panel_, 0),
-              address(windows_shape_, 0)});
+             {address(in_, (top * x.in + left) * conv_.in_channels), address(panel_, 0), address(windows_shape_, 0)});
     };
-    f_.if_(row >= rows_inside_.low && row <= rows_inside_.high && column >= columns.low &&
-               column <= columns.high,
-           fast, [&] { gather_clipped(first); });
+    f_.if_(row >= rows_inside_.low && row <= rows_inside_.high && column >= columns.low && column <= columns.high, fast,
+           [&] { gather_clipped(first); });
   }
 
   // The part of a window along one axis that lies inside of the image: taps begin .. end - 1.
@@ -478,12 +455,10 @@ class MveConvLowering {
     fill(to, op_.operand(0).zero_point(), blocks_.rows > 1 ? panel_pixel() : conv_.k);
     f_.if_(down.begin < down.end && across.begin < across.end, [&] {
       Ex from = (top + down.begin * y.dilation) * x.in + left + across.begin;
-      Ex size =
-          shl_wrapping(down.end - down.begin, 16) | ((across.end - across.begin) * conv_.in_channels);
-      f_.run(mve_rows_kernel(),
-             {address(in_, from * conv_.in_channels),
-              address(panel_, to + down.begin * panel_row() + across.begin * conv_.in_channels),
-              address(rows_shape_, 0), size});
+      Ex size = shl_wrapping(down.end - down.begin, 16) | ((across.end - across.begin) * conv_.in_channels);
+      f_.run(mve_rows_kernel(), {address(in_, from * conv_.in_channels),
+                                 address(panel_, to + down.begin * panel_row() + across.begin * conv_.in_channels),
+                                 address(rows_shape_, 0), size});
     });
   }
 

@@ -148,9 +148,7 @@ class QuadsWriter {
     a_.add(r2, r2, r12);
   }
 
-  void gather(Vec v) {
-    a_.gather(v, acc(0), acc(1), acc(2), acc(3));
-  }
+  void gather(Vec v) { a_.gather(v, acc(0), acc(1), acc(2), acc(3)); }
 
   // A square's tail is its first column.
   int tail_outputs() const { return kind_ == MveDepthwise::kSquare ? 2 : kVectorLanes; }

@@ -57,8 +57,7 @@ class MveDepthwiseLowering {
     const bool pairs = makes_pairs(*scaling);
     in_ = f_.operand(0);
     stream_ =
-        f_.constant("stream", DType::kI32,
-                    mve_depthwise_stream(kind_, w, channels_, y_.kernel, x_.kernel, *scaling));
+        f_.constant("stream", DType::kI32, mve_depthwise_stream(kind_, w, channels_, y_.kernel, x_.kernel, *scaling));
     shape_ = f_.constant("shape", DType::kI32, shape(*scaling, pairs));
     woven_ = f_.scratch("woven", DType::kI32, words_ * channels_, 4);
     out_ = f_.result(0);
@@ -66,10 +65,9 @@ class MveDepthwiseLowering {
     quads_ = mve_quads_kernel(pairs ? squares : kind_, *scaling, tail_ > 0);
     emit();
     f_.algorithm("patches");
-    return f_.finish(fmt::format("{}, {}", kind_name(),
-                                 scaling->form == MveScaling::Form::kLine
-                                     ? fmt::format("shift {}", scaling->shift)
-                                     : "two roundings"));
+    return f_.finish(fmt::format(
+        "{}, {}", kind_name(),
+        scaling->form == MveScaling::Form::kLine ? fmt::format("shift {}", scaling->shift) : "two roundings"));
   }
 
  private:
@@ -90,12 +88,9 @@ class MveDepthwiseLowering {
 
   const char* kind_name() const {
     switch (kind_) {
-      case MveDepthwise::kSquare:
-        return "2x2 outputs";
-      case MveDepthwise::kRow:
-        return "4 outputs of a row";
-      default:
-        return "4 outputs of a column";
+      case MveDepthwise::kSquare: return "2x2 outputs";
+      case MveDepthwise::kRow: return "4 outputs of a row";
+      default: return "4 outputs of a column";
     }
   }
 
@@ -128,9 +123,7 @@ class MveDepthwiseLowering {
 
   std::vector<int32_t> shape(const MveScaling& scaling, bool pairs) const {
     std::vector<int32_t> out(pairs ? MveDepthwise::kPairShapeWords : MveDepthwise::kShapeWords);
-    auto set = [&](int64_t at, int64_t v) {
-      out[static_cast<size_t>(at)] = static_cast<int32_t>(v);
-    };
+    auto set = [&](int64_t at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
     bool square = kind_ == MveDepthwise::kSquare, row = kind_ == MveDepthwise::kRow;
     int64_t pixel = 4 * channels_, out_row = x_.out * channels_;
     int64_t step = square ? 2 * pixel : row ? x_.stride * pixel : pixel;
@@ -206,17 +199,15 @@ class MveDepthwiseLowering {
   int64_t window_rows() const { return (band_ - 1) * y_.stride + y_.kernel; }
 
   void make(const Ex& first_row) {
-    f_.run(quads_, {address(woven_, 0), address(stream_, 0),
-                    address(out_, first_row * (x_.out * channels_)), address(shape_, 0)});
+    f_.run(quads_, {address(woven_, 0), address(stream_, 0), address(out_, first_row * (x_.out * channels_)),
+                    address(shape_, 0)});
   }
 
   void emit_column() {
     int64_t groups = woven_end();
     for_runs(
         groups, [&](int64_t g) { return 4 * g - y_.pad_before; }, [](int64_t) { return 0; },
-        [&](const Ex& g, int64_t known) {
-          weave(g * 4 - y_.pad_before, 4 * known - y_.pad_before, 0, g * channels_);
-        });
+        [&](const Ex& g, int64_t known) { weave(g * 4 - y_.pad_before, 4 * known - y_.pad_before, 0, g * channels_); });
     make(0);
     WriteOrder order;
     order.steps.push_back({0, y_.in * row_bytes(), 0, 0});
@@ -238,8 +229,7 @@ class MveDepthwiseLowering {
     for (int64_t b = 0; b < static_cast<int64_t>(starts.size()); ++b) {
       Rows rows = rows_at(top(b), keep(b));
       if (rows.first < rows.end)
-        order.steps.push_back(
-            {(top(b) + rows.first) * row_bytes(), (top(b) + rows.end) * row_bytes(), 0, 0});
+        order.steps.push_back({(top(b) + rows.first) * row_bytes(), (top(b) + rows.end) * row_bytes(), 0, 0});
       int64_t start = starts[static_cast<size_t>(b)];
       order.steps.push_back({0, 0, start * out_row, (start + band_) * out_row});
     }
@@ -248,8 +238,7 @@ class MveDepthwiseLowering {
       int64_t start = starts[static_cast<size_t>(known)];
       // Only the last band may begin elsewhere than at its multiple.
       Ex first = start == known * band_ ? f_.let("row", b * band_) : Ex(start);
-      weave(f_.let("top", first * y_.stride - y_.pad_before), top(known), keep(known),
-            before * channels_);
+      weave(f_.let("top", first * y_.stride - y_.pad_before), top(known), keep(known), before * channels_);
       make(first);
     };
     for_runs(static_cast<int64_t>(starts.size()), top, keep, band);
@@ -263,8 +252,7 @@ class MveDepthwiseLowering {
     const int64_t step = kind_ == MveDepthwise::kColumn ? 4 : band_ * y_.stride;
     auto inner = [&](int64_t i) {
       return i < count && top(i) >= 0 && top(i) + 4 <= y_.in &&
-             (i == 0 ? keep(0) == keep(std::min<int64_t>(1, count - 1))
-                     : top(i) - top(i - 1) == step);
+             (i == 0 ? keep(0) == keep(std::min<int64_t>(1, count - 1)) : top(i) - top(i - 1) == step);
     };
     for (int64_t i = 0; i < count;) {
       int64_t end = i;

@@ -21,34 +21,27 @@ constexpr int64_t kLanes = 4;
 
 int64_t weight_words(Kind kind) { return kind == MveDepthwise::kColumn ? 4 : 3; }
 
-Ex byte_of(const Ex& word, int64_t byte) {
-  return byte == 3 ? word >> 24 : shl_wrapping(word, 24 - 8 * byte) >> 24;
-}
+Ex byte_of(const Ex& word, int64_t byte) { return byte == 3 ? word >> 24 : shl_wrapping(word, 24 - 8 * byte) >> 24; }
 
 // The word as if one byte came in at its low end.
 Ex with_low_byte(const Ex& word, const Ex& byte) { return shl_wrapping(word, 8) | byte; }
 
 }  // namespace
 
-int64_t mve_depthwise_record(Kind kind, const MveScaling& scaling) {
-  return weight_words(kind) + scaling.vectors();
-}
+int64_t mve_depthwise_record(Kind kind, const MveScaling& scaling) { return weight_words(kind) + scaling.vectors(); }
 
-std::vector<int32_t> mve_depthwise_stream(Kind kind, const std::vector<int8_t>& weights,
-                                          int64_t channels, int64_t rows, int64_t columns,
-                                          const MveScaling& scaling) {
+std::vector<int32_t> mve_depthwise_stream(Kind kind, const std::vector<int8_t>& weights, int64_t channels, int64_t rows,
+                                          int64_t columns, const MveScaling& scaling) {
   std::vector<int32_t> out;
   for (int64_t c = 0; c < channels; ++c) {
     std::array<uint32_t, 4> words{};
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t x = 0; x < columns; ++x) {
-        uint32_t w =
-            static_cast<uint8_t>(weights[static_cast<size_t>((c * rows + r) * columns + x)]);
+        uint32_t w = static_cast<uint8_t>(weights[static_cast<size_t>((c * rows + r) * columns + x)]);
         int64_t at = kind == MveDepthwise::kColumn ? r : 4 * x + r;
         words[static_cast<size_t>(at / 4)] |= w << (8 * (at % 4));
       }
-    for (int64_t i = 0; i < weight_words(kind); ++i)
-      out.push_back(static_cast<int32_t>(words[static_cast<size_t>(i)]));
+    for (int64_t i = 0; i < weight_words(kind); ++i) out.push_back(static_cast<int32_t>(words[static_cast<size_t>(i)]));
     // The multiplier comes first, whatever the form.
     auto at = static_cast<size_t>(c);
     if (scaling.form == MveScaling::Form::kLine) {
@@ -139,8 +132,7 @@ class Quads {
     Words first;
     for (int64_t i = 0; i < kLanes; ++i) {
       bool there = i < weight_words(kind_);
-      first[static_cast<size_t>(i)] =
-          there ? f_.let(fmt::format("w{}", i), load(stream_, at_ + i)) : Ex(0);
+      first[static_cast<size_t>(i)] = there ? f_.let(fmt::format("w{}", i), load(stream_, at_ + i)) : Ex(0);
     }
     weights_.assign(4, first);
     if (kind_ == MveDepthwise::kSquare) {
@@ -189,8 +181,7 @@ class Quads {
     for (size_t lane = 0; lane < 4; ++lane) {
       int64_t v = 0;
       if (weights[lane].is_imm(&v)) continue;
-      for (int64_t b = 0; b < 4; ++b)
-        f_.assign(acc, acc + byte_of(patch[lane], b) * byte_of(weights[lane], b));
+      for (int64_t b = 0; b < 4; ++b) f_.assign(acc, acc + byte_of(patch[lane], b) * byte_of(weights[lane], b));
     }
     return acc;
   }
@@ -231,8 +222,6 @@ class Quads {
 
 }  // namespace
 
-KernelPtr mve_quads_kernel(Kind kind, const MveScaling& scaling, bool tail) {
-  return Quads(kind, scaling, tail).run();
-}
+KernelPtr mve_quads_kernel(Kind kind, const MveScaling& scaling, bool tail) { return Quads(kind, scaling, tail).run(); }
 
 }  // namespace aotc::target::arm

@@ -50,8 +50,7 @@ int64_t mve_depthwise_record(MveDepthwise::Kind kind, const MveScaling& scaling)
 
 // Weights [channels][rows][columns], rows at most 4 and columns at most 3, or [channels][rows] of
 // kColumn.
-std::vector<int32_t> mve_depthwise_stream(MveDepthwise::Kind kind,
-                                          const std::vector<int8_t>& weights, int64_t channels,
+std::vector<int32_t> mve_depthwise_stream(MveDepthwise::Kind kind, const std::vector<int8_t>& weights, int64_t channels,
                                           int64_t rows, int64_t columns, const MveScaling& scaling);
 
 // Whether the kernel can requantise so.

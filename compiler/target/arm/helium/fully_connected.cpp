@@ -33,11 +33,10 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   // Units or pairs of rows, turn after turn; units that are left over come with the last ones.
   const double group = 14.0 * static_cast<double>(blocks.count());
   const bool whole = units % MveGemm::kGroup == 0;
-  const Turns turns = pairs ? turns_of(rows / 2, group * static_cast<double>((units + 3) / 4), target)
+  const Turns turns = pairs   ? turns_of(rows / 2, group * static_cast<double>((units + 3) / 4), target)
                       : whole ? turns_of(units, group / MveGemm::kGroup, target, MveGemm::kGroup)
                               : Turns{units, 1, 0};
-  tir::KernelPtr kernel =
-      pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
+  tir::KernelPtr kernel = pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
   auto shape_of = [&](int64_t count) {
     MvePixels pixels{pairs ? count : 1, depth, units, 2 * depth, 2 * units};
     return mve_shape(pixels, blocks, pairs ? units : count, *scaling);
@@ -51,16 +50,12 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
     }
   };
   const TurnTables shapes(f, turns, "shape", shape_of);
-  f.take_turns(turns, [&](const Ex& first, int64_t count) {
-    run(pairs ? first * 2 : first, shapes.of(count));
-  });
+  f.take_turns(turns, [&](const Ex& first, int64_t count) { run(pairs ? first * 2 : first, shapes.of(count)); });
   if (pairs && rows % 2 == 1) run(rows - 2, f.constant("last_shape", DType::kI32, shape_of(1)));
   if (pairs)
-    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true))
-      f.publish(std::move(*order));
+    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true)) f.publish(std::move(*order));
   f.algorithm("vectors");
-  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(),
-                              scaling->shift));
+  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(), scaling->shift));
 }
 
 }  // namespace aotc::target::arm

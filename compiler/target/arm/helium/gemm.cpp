@@ -67,8 +67,7 @@ int64_t mve_rounding(int shift) {
 namespace {
 
 // What the sums without bias step at.
-std::optional<std::vector<Steps>> sum_steps(const Requantization& what,
-                                            const std::vector<int32_t>& bias) {
+std::optional<std::vector<Steps>> sum_steps(const Requantization& what, const std::vector<int32_t>& bias) {
   if (what.open) return std::nullopt;
   std::vector<StepTarget> targets;
   for (size_t c = 0; c < what.scales.size(); ++c) {
@@ -78,9 +77,7 @@ std::optional<std::vector<Steps>> sum_steps(const Requantization& what,
       if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
     }
     int32_t b = bias[c];
-    auto reference = [of_channel = what.reference(c), b](int32_t sum) -> int64_t {
-      return of_channel(sum + b);
-    };
+    auto reference = [of_channel = what.reference(c), b](int32_t sum) -> int64_t { return of_channel(sum + b); };
     targets.push_back({reference, what.scales[c], {range.low - b, range.high - b}, -int64_t{b}});
   }
   return find_steps(targets, what.zero_point, what.clamp);
@@ -140,8 +137,7 @@ std::optional<MveScaling> fit_twice(const Requantization& what, const std::vecto
 
 }  // namespace
 
-std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
-                                          const std::vector<int32_t>& bias) {
+std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias) {
   if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
   // Where values below the zero point are results, two roundings are hardly ever one line.
   bool halves_below = what.rounding == Rounding::kDouble && what.clamp.min < what.zero_point;
@@ -181,8 +177,8 @@ void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t f
 
 }  // namespace
 
-std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, const MveScaling& scaling) {
+std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+                                     const MveScaling& scaling) {
   std::vector<int32_t> out;
   for (int64_t group : tile_starts(channels, kChannels))
     for (int64_t half = 0; half < 2; ++half) {
@@ -194,8 +190,8 @@ std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t
   return out;
 }
 
-std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, const MveScaling& scaling) {
+std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+                                     const MveScaling& scaling) {
   std::vector<int32_t> out;
   int64_t width = std::min(channels, kChannels);
   for (int64_t group : tile_starts(channels, width)) {
@@ -291,8 +287,7 @@ class Product {
   Ex shape(const char* name, int at) { return f_.let(name, load(shape_, at)); }
 
   void begin() {
-    if (blocks_.rows > 1)
-      row_step_ = f_.let("row_step", load(shape_, MveGemm::kRowSkip) + blocks_.passed());
+    if (blocks_.rows > 1) row_step_ = f_.let("row_step", load(shape_, MveGemm::kRowSkip) + blocks_.passed());
     if (back_ != 0) channels_ = shape("channels", MveGemm::kChannels);
     if (scaling_.form == MveScaling::Form::kTwice) zero_ = shape("zero", MveGemm::kZero);
     if (!scaling_.clamps()) return;
@@ -318,8 +313,7 @@ class Product {
   }
 
   // Sums of pixels x channels; a block's weights are one vector per channel.
-  std::vector<Ex> sums(const std::vector<Ex>& x_at, int64_t channels, const Ex& at,
-                       const Ex& half) {
+  std::vector<Ex> sums(const std::vector<Ex>& x_at, int64_t channels, const Ex& at, const Ex& half) {
     std::vector<Ex> acc;
     for (size_t p = 0; p < x_at.size(); ++p)
       for (int64_t c = 0; c < channels; ++c) acc.push_back(f_.var(fmt::format("acc{}{}", p, c), 0));
@@ -374,17 +368,16 @@ class Product {
   }
 
   KernelPtr finish() {
-    return f_.finish_kernel(family_,
-                       {{"rows", blocks_.rows},
-                        {"blocks", blocks_.per_row},
-                        {"first", blocks_.first},
-                        {"apart", blocks_.apart},
-                        {"width", width_},
-                        {"back", back_},
-                        {"twice", scaling_.twice()},
-                        {"left", scaling_.left},
-                        {"shift", scaling_.shift},
-                        {"clamp", scaling_.clamps()}});
+    return f_.finish_kernel(family_, {{"rows", blocks_.rows},
+                                      {"blocks", blocks_.per_row},
+                                      {"first", blocks_.first},
+                                      {"apart", blocks_.apart},
+                                      {"width", width_},
+                                      {"back", back_},
+                                      {"twice", scaling_.twice()},
+                                      {"left", scaling_.left},
+                                      {"shift", scaling_.shift},
+                                      {"clamp", scaling_.clamps()}});
   }
 
   const char* family_;
@@ -432,8 +425,7 @@ KernelPtr mve_rows_kernel() {
   Ex size = f.scalar("size");
   Ex x_step = f.let("x_step", load(shape, 0)), panel_step = f.let("panel_step", load(shape, 1));
   f.loop("row", 0, size >> 16, [&](Ex row) {
-    f.loop("i", 0, size & 0xFFFF,
-           [&](Ex i) { f.store(panel, row * panel_step + i, load(x, row * x_step + i)); });
+    f.loop("i", 0, size & 0xFFFF, [&](Ex i) { f.store(panel, row * panel_step + i, load(x, row * x_step + i)); });
   });
   return f.finish_kernel("mve_rows", {});
 }

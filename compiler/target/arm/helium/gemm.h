@@ -33,8 +33,7 @@ struct MveGemm {
   static constexpr int kMostPerRow = 16;
   static constexpr int kMostShared = 3;  // blocks of a row whose pixels share vectors: each is written out
   static constexpr int kMostApart = 2;
-  static constexpr int kMostGemvElements =
-      4095;  // that one subtraction of an immediate goes back by
+  static constexpr int kMostGemvElements = 4095;  // that one subtraction of an immediate goes back by
   // Words of the table that mve_gemm takes as shape. x and out step in bytes: from the first to the
   // second pixel of a pair, from a pair to the next.
   enum Shape {
@@ -114,26 +113,23 @@ struct MveScaling {
   static constexpr int kTwiceShifts = 1, kTwiceProducts = 2;
 };
 // Ranges count the bias. Nothing where neither form is exact.
-std::optional<MveScaling> fit_mve_scaling(const Requantization& what,
-                                          const std::vector<int32_t>& bias);
+std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias);
 
 // Streams of all groups for weights [channels][k].
-std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, const MveScaling& scaling);
+std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+                                     const MveScaling& scaling);
 // The weights of a channel that a block is multiplied by.
 void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& weights, const MveBlocks& blocks,
                      int64_t block, int64_t channel);
 // The same for mve_gemv: a block's weights of all eight channels, then the vectors of both halves.
 // Fewer channels than eight are one group that is so much smaller; then the form is kLine.
-std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels,
-                                     const MveBlocks& blocks, const MveScaling& scaling);
+std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+                                     const MveScaling& scaling);
 
 // (stream, x, out, shape): `pairs` pairs of pixels.
-tir::KernelPtr mve_gemm_kernel(const MveBlocks& blocks, int64_t channels,
-                               const MveScaling& scaling);
+tir::KernelPtr mve_gemm_kernel(const MveBlocks& blocks, int64_t channels, const MveScaling& scaling);
 // (stream, x, out, shape): one pixel; of the shape, the groups, channels, zero and clamp are used.
-tir::KernelPtr mve_gemv_kernel(const MveBlocks& blocks, int64_t channels,
-                               const MveScaling& scaling);
+tir::KernelPtr mve_gemv_kernel(const MveBlocks& blocks, int64_t channels, const MveScaling& scaling);
 // Where pixels lie, in bytes.
 struct MvePixels {
   int64_t pairs = 1;

@@ -91,9 +91,7 @@ class ProductWriter {
   }
 
   // Words to half words.
-  void narrow(Vec v, Vec to, bool odd) {
-    a_.narrow(32, to, v, twice_ ? 0 : std::min(shift_, 16), odd);
-  }
+  void narrow(Vec v, Vec to, bool odd) { a_.narrow(32, to, v, twice_ ? 0 : std::min(shift_, 16), odd); }
 
   // Half words to bytes in their even places. r0, r2 and q2, q3 are free, r4 points to the shape.
   void finish(std::initializer_list<Vec> results) {
@@ -140,8 +138,8 @@ class ProductWriter {
 // vectors r9 is a row of both, and r11 counts rows or is where the stream of whole groups ends.
 class MveGemmWriter : ProductWriter {
  public:
-  // `compact` 1: the first row of odd channels is like the others, which takes fewer lines and ten more instructions for four
-  // channels; 2: of all channels, and none is written out before a loop of rows.
+  // `compact` 1: the first row of odd channels is like the others, which takes fewer lines and ten more instructions
+  // for four channels; 2: of all channels, and none is written out before a loop of rows.
   MveGemmWriter(const tir::Kernel& kernel, int compact)
       : ProductWriter(kernel), unrolled_(blocks_, MveGemm::kGemmUnroll), compact_(compact) {}
 
@@ -363,9 +361,7 @@ class MveGemmWriter : ProductWriter {
     odd ? a_.vldrb_before(8, x, from, -step) : a_.vldrb_after(8, x, from, step);
   }
 
-  void multiply(Reg sum, Vec x, Vec w, bool begins) {
-    begins ? a_.vmladav(sum, x, w) : a_.vmladava(sum, x, w);
-  }
+  void multiply(Reg sum, Vec x, Vec w, bool begins) { begins ? a_.vmladav(sum, x, w) : a_.vmladava(sum, x, w); }
 
   // After the whole groups one more that begins earlier, if channels remain.
   void next_group(Label group) {

@@ -51,7 +51,9 @@ Implementation mve_held(const tir::Kernel& kernel) {
   auto load = [&](Vec x, int block) {
     a.vldrb_after(8, x, r9, block + 1 < blocks ? first : step - (blocks - 1) * first);
   };
-  auto gather = [&](Vec d, size_t from) { a.gather(d, kSums[from], kSums[from + 1], kSums[from + 2], kSums[from + 3]); };
+  auto gather = [&](Vec d, size_t from) {
+    a.gather(d, kSums[from], kSums[from + 1], kSums[from + 2], kSums[from + 3]);
+  };
   auto multiply = [&](int pixel, int block, Vec x, auto between) {
     for (int c = 0; c < group_size; ++c) {
       const Reg to = kSums[static_cast<size_t>(pixel * group_size + c)];

@@ -14,9 +14,7 @@ std::string Helium::place(Reg n, int offset) {
   return offset == 0 ? fmt::format("[{}]", name(n)) : fmt::format("[{}, #{}]", name(n), offset);
 }
 
-std::string Helium::load_bytes(int bits) {
-  return bits == 8 ? "vldrb.u8" : fmt::format("vldrb.s{}", bits);
-}
+std::string Helium::load_bytes(int bits) { return bits == 8 ? "vldrb.u8" : fmt::format("vldrb.s{}", bits); }
 
 void Helium::vector(const std::string& op, std::initializer_list<std::string> operands) {
   size_t dot = op.find('.');
@@ -31,13 +29,10 @@ void Helium::typed(const char* op, int bits, std::initializer_list<std::string> 
 
 void Helium::vmov_lanes(Vec d, int high, int low, Reg low_value, Reg high_value) {
   std::string q = use(d);
-  emit("vmov", {fmt::format("{}[{}]", q, high), fmt::format("{}[{}]", q, low), name(low_value),
-                name(high_value)});
+  emit("vmov", {fmt::format("{}[{}]", q, high), fmt::format("{}[{}]", q, low), name(low_value), name(high_value)});
 }
 
-void Helium::vmov_lane(Vec d, int lane, Reg t) {
-  emit("vmov.32", {fmt::format("{}[{}]", use(d), lane), name(t)});
-}
+void Helium::vmov_lane(Vec d, int lane, Reg t) { emit("vmov.32", {fmt::format("{}[{}]", use(d), lane), name(t)}); }
 
 std::string Helium::use_some(Vec first, int count) {
   std::string out;

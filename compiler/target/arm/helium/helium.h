@@ -52,26 +52,14 @@ class Helium : public Thumb {
   void vmlas(int bits, Vec d, Vec n, Reg m) { typed("vmlas.s", bits, {use(d), use(n), name(m)}); }
   // High half of the product, rounded down; of twice the product; of twice the product, rounded.
   void vmulh(int bits, Vec d, Vec n, Vec m) { typed("vmulh.s", bits, {use(d), use(n), use(m)}); }
-  void vqdmulh(int bits, Vec d, Vec n, Vec m) {
-    typed("vqdmulh.s", bits, {use(d), use(n), use(m)});
-  }
-  void vqrdmulh(int bits, Vec d, Vec n, Vec m) {
-    typed("vqrdmulh.s", bits, {use(d), use(n), use(m)});
-  }
-  void vqdmulh(int bits, Vec d, Vec n, Reg m) {
-    typed("vqdmulh.s", bits, {use(d), use(n), name(m)});
-  }
-  void vqrdmulh(int bits, Vec d, Vec n, Reg m) {
-    typed("vqrdmulh.s", bits, {use(d), use(n), name(m)});
-  }
+  void vqdmulh(int bits, Vec d, Vec n, Vec m) { typed("vqdmulh.s", bits, {use(d), use(n), use(m)}); }
+  void vqrdmulh(int bits, Vec d, Vec n, Vec m) { typed("vqrdmulh.s", bits, {use(d), use(n), use(m)}); }
+  void vqdmulh(int bits, Vec d, Vec n, Reg m) { typed("vqdmulh.s", bits, {use(d), use(n), name(m)}); }
+  void vqrdmulh(int bits, Vec d, Vec n, Reg m) { typed("vqrdmulh.s", bits, {use(d), use(n), name(m)}); }
   // d = high half of 2 * d * n, plus m
-  void vqdmlash(int bits, Vec d, Vec n, Reg m) {
-    typed("vqdmlash.s", bits, {use(d), use(n), name(m)});
-  }
+  void vqdmlash(int bits, Vec d, Vec n, Reg m) { typed("vqdmlash.s", bits, {use(d), use(n), name(m)}); }
   // The same with the high half rounded.
-  void vqrdmlash(int bits, Vec d, Vec n, Reg m) {
-    typed("vqrdmlash.s", bits, {use(d), use(n), name(m)});
-  }
+  void vqrdmlash(int bits, Vec d, Vec n, Reg m) { typed("vqrdmlash.s", bits, {use(d), use(n), name(m)}); }
   void vmax(int bits, Vec d, Vec n, Vec m) { typed("vmax.s", bits, {use(d), use(n), use(m)}); }
   void vmin(int bits, Vec d, Vec n, Vec m) { typed("vmin.s", bits, {use(d), use(n), use(m)}); }
   void vand(Vec d, Vec n, Vec m) { vector("vand", {use(d), use(n), use(m)}); }
@@ -84,18 +72,10 @@ class Helium : public Thumb {
   void vaddva(int bits, Reg d, Vec m) { typed("vaddva.s", bits, {name(d), use(m)}); }
 
   // ---- shifts: by a number; by m's lanes (negative: to the right), rounding half up
-  void vshl(int bits, Vec d, Vec m, int by) {
-    typed("vshl.i", bits, {use(d), use(m), imm_text(by)});
-  }
-  void vshr(int bits, Vec d, Vec m, int by) {
-    typed("vshr.s", bits, {use(d), use(m), imm_text(by)});
-  }
-  void vshr_unsigned(int bits, Vec d, Vec m, int by) {
-    typed("vshr.u", bits, {use(d), use(m), imm_text(by)});
-  }
-  void vrshr(int bits, Vec d, Vec m, int by) {
-    typed("vrshr.s", bits, {use(d), use(m), imm_text(by)});
-  }
+  void vshl(int bits, Vec d, Vec m, int by) { typed("vshl.i", bits, {use(d), use(m), imm_text(by)}); }
+  void vshr(int bits, Vec d, Vec m, int by) { typed("vshr.s", bits, {use(d), use(m), imm_text(by)}); }
+  void vshr_unsigned(int bits, Vec d, Vec m, int by) { typed("vshr.u", bits, {use(d), use(m), imm_text(by)}); }
+  void vrshr(int bits, Vec d, Vec m, int by) { typed("vrshr.s", bits, {use(d), use(m), imm_text(by)}); }
   void vshl(int bits, Vec d, Vec n, Vec m) { typed("vshl.s", bits, {use(d), use(n), use(m)}); }
   void vrshl(int bits, Vec d, Vec n, Vec m) { typed("vrshl.s", bits, {use(d), use(n), use(m)}); }
 
@@ -115,18 +95,13 @@ class Helium : public Thumb {
   // VQRSHRN.
   void vqmovnb(int bits, Vec d, Vec m) { typed("vqmovnb.s", bits, {use(d), use(m)}); }
   void vqmovnt(int bits, Vec d, Vec m) { typed("vqmovnt.s", bits, {use(d), use(m)}); }
-  void vqrshrnb(int bits, Vec d, Vec m, int by) {
-    typed("vqrshrnb.s", bits, {use(d), use(m), imm_text(by)});
-  }
-  void vqrshrnt(int bits, Vec d, Vec m, int by) {
-    typed("vqrshrnt.s", bits, {use(d), use(m), imm_text(by)});
-  }
-  // Into the even lanes of half the size, or the odd ones: saturated, and where `by` is not 0, shifted and rounded before.
+  void vqrshrnb(int bits, Vec d, Vec m, int by) { typed("vqrshrnb.s", bits, {use(d), use(m), imm_text(by)}); }
+  void vqrshrnt(int bits, Vec d, Vec m, int by) { typed("vqrshrnt.s", bits, {use(d), use(m), imm_text(by)}); }
+  // Into the even lanes of half the size, or the odd ones: saturated, and where `by` is not 0, shifted and rounded
+  // before.
   void narrow(int bits, Vec d, Vec m, int by, bool odd = false) {
-    if (by == 0)
-      odd ? vqmovnt(bits, d, m) : vqmovnb(bits, d, m);
-    else
-      odd ? vqrshrnt(bits, d, m, by) : vqrshrnb(bits, d, m, by);
+    if (by == 0) odd ? vqmovnt(bits, d, m) : vqmovnb(bits, d, m);
+    else odd ? vqrshrnt(bits, d, m, by) : vqrshrnb(bits, d, m, by);
   }
   // Four words into the lanes of a vector.
   void gather(Vec d, Reg lane0, Reg lane1, Reg lane2, Reg lane3) {
@@ -136,34 +111,20 @@ class Helium : public Thumb {
 
   // ---- memory: bytes into lanes of `bits` (sign-extended) and the low bytes of lanes back;
   // words (at multiples of 4). Offsets: bytes up to 127, words up to 508.
-  void vldrb(int bits, Vec d, Reg n, int offset = 0) {
-    vector(load_bytes(bits), {use(d), place(n, offset)});
-  }
+  void vldrb(int bits, Vec d, Reg n, int offset = 0) { vector(load_bytes(bits), {use(d), place(n, offset)}); }
   void vldrb_after(int bits, Vec d, Reg n, int step) {
     vector(load_bytes(bits), {use(d), place(n, 0), imm_text(step)});
   }
-  void vldrb_before(int bits, Vec d, Reg n, int step) {
-    vector(load_bytes(bits), {use(d), place(n, step) + "!"});
-  }
-  void vstrb(int bits, Vec d, Reg n, int offset = 0) {
-    typed("vstrb.", bits, {use(d), place(n, offset)});
-  }
-  void vstrb_after(int bits, Vec d, Reg n, int step) {
-    typed("vstrb.", bits, {use(d), place(n, 0), imm_text(step)});
-  }
+  void vldrb_before(int bits, Vec d, Reg n, int step) { vector(load_bytes(bits), {use(d), place(n, step) + "!"}); }
+  void vstrb(int bits, Vec d, Reg n, int offset = 0) { typed("vstrb.", bits, {use(d), place(n, offset)}); }
+  void vstrb_after(int bits, Vec d, Reg n, int step) { typed("vstrb.", bits, {use(d), place(n, 0), imm_text(step)}); }
   void vldrw(Vec d, Reg n, int offset = 0) { vector("vldrw.u32", {use(d), place(n, offset)}); }
-  void vldrw_after(Vec d, Reg n, int step) {
-    vector("vldrw.u32", {use(d), place(n, 0), imm_text(step)});
-  }
+  void vldrw_after(Vec d, Reg n, int step) { vector("vldrw.u32", {use(d), place(n, 0), imm_text(step)}); }
   void vstrw(Vec d, Reg n, int offset = 0) { vector("vstrw.32", {use(d), place(n, offset)}); }
-  void vstrw_after(Vec d, Reg n, int step) {
-    vector("vstrw.32", {use(d), place(n, 0), imm_text(step)});
-  }
+  void vstrw_after(Vec d, Reg n, int step) { vector("vstrw.32", {use(d), place(n, 0), imm_text(step)}); }
 
   // Words at n plus the byte offset in each lane of m; the low bytes of lanes there.
-  void vldrw_gather(Vec d, Reg n, Vec m) {
-    vector("vldrw.u32", {use(d), "[" + name(n) + ", " + use(m) + "]"});
-  }
+  void vldrw_gather(Vec d, Reg n, Vec m) { vector("vldrw.u32", {use(d), "[" + name(n) + ", " + use(m) + "]"}); }
   void vstrb_scatter(int bits, Vec d, Reg n, Vec m) {
     typed("vstrb.", bits, {use(d), "[" + name(n) + ", " + use(m) + "]"});
   }
@@ -191,9 +152,7 @@ class Helium : public Thumb {
   void le(Label begin) { emit("le", {"lr", target(begin)}); }
   // Of `count` lanes, as many in a pass as fit a register, the last pass predicated.
   void dlstp(int bits, Reg count) { typed("dlstp.", bits, {"lr", name(count)}); }
-  void wlstp(int bits, Reg count, Label end) {
-    typed("wlstp.", bits, {"lr", name(count), target(end)});
-  }
+  void wlstp(int bits, Reg count, Label end) { typed("wlstp.", bits, {"lr", name(count), target(end)}); }
   void letp(Label begin) { emit("letp", {"lr", target(begin)}); }
 
   // Condition: a compiler that knows GNU asm, for a core with the integer vector extension.

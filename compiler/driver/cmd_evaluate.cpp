@@ -107,10 +107,8 @@ std::vector<NpyArray> evaluate_all(const graph::Graph& graph, const std::vector<
     const graph::TensorType& t = graph[port.tensor].type;
     NpyArray& array = out.emplace_back(NpyArray{t.dtype, t.shape, {}});
     const auto count = static_cast<int64_t>(samples.size());
-    if (!array.shape.empty() && array.shape[0] == 1)
-      array.shape[0] = count;
-    else if (count > 1)
-      array.shape.insert(array.shape.begin(), count);
+    if (!array.shape.empty() && array.shape[0] == 1) array.shape[0] = count;
+    else if (count > 1) array.shape.insert(array.shape.begin(), count);
   }
   for (size_t s = 0; s < samples.size(); ++s) {
     const auto values = evaluator.run(samples[s]);
@@ -158,10 +156,8 @@ int evaluate(const EvaluateOptions& o) {
   }
   directory.add("aotc.json", json_text(j, 1) + "\n");
   if (!directory.commit(diags)) return fail();
-  if (o.common.json)
-    print_out("{}\n", json_text(j, 1));
-  else if (!o.common.quiet)
-    print_out("{}", format_table(rows));
+  if (o.common.json) print_out("{}\n", json_text(j, 1));
+  else if (!o.common.quiet) print_out("{}", format_table(rows));
   print_diagnostics(diags);
   return kExitDone;
 }
@@ -178,7 +174,7 @@ options::Command evaluate_declaration() {
           .options = {model_argument(o->compile),
                       {.names = "--input",
                        .value = "FILE.npy",
-                       .target = options::Setter(input),
+                       .target = options::Setter{input},
                        .help = "A file for each input, in order, or NAME=FILE; several samples may be "
                                "stacked, which are "
                                "run one after the other, with the state of the one before",

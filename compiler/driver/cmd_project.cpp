@@ -126,27 +126,6 @@ bool takes_one_model(Everything& e, const char* command) {
   return true;
 }
 
-std::vector<Option> constants_options(Everything& e) {
-  return {
-      {.names = "--constants-file",
-       .value = "NAME",
-       .target = &e.compile.constants_file,
-       .help = "The tables as a file of their own beside the C, which NAME_load takes after it has looked at its size, "
-               "version, layout and checksum: weights can be updated without the code",
-       .see = "weights.md"},
-      {.names = "--constants-address",
-       .value = "0xADDRESS",
-       .target = &e.compile.constants_address,
-       .help = "Where that file lies in memory; by default NAME_load is told",
-       .see = "weights.md"},
-      {.names = "--constants-open",
-       .target = &e.compile.constants_open,
-       .help =
-           "Code for any weights, biases and weight scales of CONV_2D, DEPTHWISE_CONV_2D and FULLY_CONNECTED in int8, "
-           "of the same shapes and activation scales; it is slower",
-       .see = "weights.md#code-for-any-weights"}};
-}
-
 Command check() {
   auto e = std::make_shared<Everything>();
   Command out = {.name = "check",
@@ -195,7 +174,7 @@ Command compile() {
                  }};
   out.options.push_back(directory_option(*e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"));
   out.options.push_back(force_option(*e));
-  for (Option& o : constants_options(*e)) out.options.push_back(std::move(o));
+  for (Option& o : constants_options(e->compile)) out.options.push_back(std::move(o));
   out.options.push_back(
       {.names = "--constants-for",
        .value = "OLD/aotc.json",
@@ -326,7 +305,7 @@ Command verify() {
           {target_argument(v.target),
            {.names = "--input",
             .value = "FILE.npy",
-            .target = options::Setter(input),
+            .target = options::Setter{input},
             .help = "A file for each input, in order, or NAME=FILE; or the words overwrite, "
                     "preserve or rows, as for compile",
             .takes = Takes::kFile,

@@ -20,7 +20,19 @@
 
 namespace aotc::driver {
 
-struct CompileOptions {
+// The options in which variants of a model differ (levels.h).
+struct VariantOptions {
+  ops::Level level = ops::Level::kBalanced;
+  bool prefer_ram = false;
+  plan::Stream stream = plan::Stream::kOff;
+  int stream_most = plan::kUsualStreamMost;
+  bool images_last = false;  // of an ONNX model: --input-layout nhwc
+
+  // -O, and the options that differ from the defaults: "-O size --prefer ram".
+  std::string options() const;
+};
+
+struct CompileOptions : VariantOptions {
   std::string model_path;
   std::string prefix;      // empty: derived from the file name
   std::string board_name;  // empty: generic target
@@ -29,7 +41,6 @@ struct CompileOptions {
   std::vector<std::string> shapes;              // "INPUT=1,98,40", unparsed
   std::vector<std::string> dimensions, values;  // of an ONNX model: "NAME=1", "INPUT=[1,2]", unparsed
   bool literal_rounding = false;                // of an ONNX model: --rounding spec
-  bool images_last = false;                     // of an ONNX model: --input-layout nhwc
   std::vector<std::string> states;              // "OUTPUT=INPUT[@FILE]", unparsed
   InitialValues initial_values;                 // of states with a file: read by compile_model, or from a project
   std::string params_path;                      // of a TVM graph
@@ -56,12 +67,8 @@ struct CompileOptions {
   bool overlap = true;  // outputs may reuse the memory of inputs
   // The owner of the inputs (outputs); nullopt: the default of `contracts_of`.
   std::optional<plan::Contract> inputs, outputs;
-  bool feed = false;  // --input rows: inputs are kPreserve for the run function
-  ops::Level level = ops::Level::kBalanced;
-  bool level_given = false;  // -O is on the command line; --prefer flash then keeps the level
-  bool prefer_ram = false;
-  plan::Stream stream = plan::Stream::kOff;
-  int stream_most = plan::kUsualStreamMost;
+  bool feed = false;                       // --input rows: inputs are kPreserve for the run function
+  bool level_given = false;                // -O is on the command line; --prefer flash then keeps the level
   bool assembly = true;                    // microkernels in assembly; false: portable C only
   std::string schedules_path;              // file that compile_model reads into:
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compile_options.h"
 
+#include <set>
+
+#include <nlohmann/json.hpp>
+
 #include "driver/device.h"
 #include "driver/port_run.h"
 #include "driver/together.h"
+#include "options/stored.h"
 #include "project/cpus.h"
 
 namespace aotc::driver {
@@ -65,6 +70,7 @@ Option cpu_option(CompileOptions& compile) {
           .target = &compile.cpu_name,
           .help = "Compile for this CPU instead of a board; 'aotc cpus' lists them",
           .offers = project::cpu_names,
+          .key = "cpu",
           .common = true};
 }
 
@@ -84,13 +90,15 @@ Option level_option(CompileOptions& compile) {
               "or more operators that differ only in constants share a function. size: all such operators share one, "
               "and loops "
               "are shorter",
+          .key = "level",
           .common = true};
 }
 
 Option assembly_option(CompileOptions& compile) {
   return {.names = "--asm",
           .target = one_of(&compile.assembly, {{"on", true}, {"off", false}}),
-          .help = "Use assembly for inner loops if the CPU has kernels, or only portable C"};
+          .help = "Use assembly for inner loops if the CPU has kernels, or only portable C",
+          .key = "assembly"};
 }
 
 Option schedules_option(CompileOptions& compile) {
@@ -115,15 +123,22 @@ bool read_input_contract(const std::string& word, CompileOptions& compile) {
 
 namespace {
 
+std::string name_of(plan::Contract c) { return c == plan::Contract::kOverwrite ? "overwrite" : "preserve"; }
+
 options::Choice output_choice(CompileOptions& c) {
-  return {{"overwrite", "preserve"}, "preserve", [&c](const std::string& word) {
+  return {{"overwrite", "preserve"},
+          "preserve",
+          [&c](const std::string& word) {
             c.outputs = word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
-          }};
+          },
+          [&c] { return name_of(contracts_of(c).outputs); }};
 }
 
 options::Choice input_choice(CompileOptions& c) {
-  return {
-      {"overwrite", "preserve", "rows"}, "overwrite", [&c](const std::string& word) { read_input_contract(word, c); }};
+  return {{"overwrite", "preserve", "rows"},
+          "overwrite",
+          [&c](const std::string& word) { read_input_contract(word, c); },
+          [&c] { return c.feed ? "rows" : name_of(contracts_of(c).inputs); }};
 }
 
 options::Choice stream_choice(CompileOptions& c) {
@@ -139,16 +154,20 @@ options::Choice stream_choice(CompileOptions& c) {
 }
 
 options::Choice interface_choice(CompileOptions& c) {
-  return {{"aotc", "tvm"}, "aotc", [&c](const std::string& word) {
+  return {{"aotc", "tvm"},
+          "aotc",
+          [&c](const std::string& word) {
             c.tvm_interface = word == "tvm";
             c.interface_given = true;
-          }};
+          },
+          [&c] { return c.tvm_interface ? "tvm" : "aotc"; }};
 }
 
 // Several sections are one text, as projects keep it.
 options::Setter sections_setter(CompileOptions& c) {
-  return
-      [&c](const std::string& section) { c.constants_section += (c.constants_section.empty() ? "" : ",") + section; };
+  return {
+      [&c](const std::string& section) { c.constants_section += (c.constants_section.empty() ? "" : ",") + section; },
+      [&c] { return c.constants_section; }};
 }
 
 // What is said of the model, besides its file.
@@ -157,46 +176,56 @@ std::vector<options::Option> model_options(CompileOptions& c) {
       {.names = "--signature",
        .value = "NAME",
        .target = &c.signature,
-       .help = "Use this signature of a model that has several"},
+       .help = "Use this signature of a model that has several",
+       .key = "signature"},
       {.names = "--shape",
        .value = "INPUT=1,98,40",
        .target = &c.shapes,
        .help = "Set the shape of an input; aotc derives all other shapes again. A project stores it",
+       .key = "shapes",
        .common = true},
       {.names = "--dim",
        .value = "NAME=1",
        .target = &c.dimensions,
        .help = "Set a named dimension of an ONNX model, such as the batch. A project stores it",
-       .see = "onnx.md"},
+       .see = "onnx.md",
+       .key = "dimensions"},
       {.names = "--value",
        .value = "INPUT=[0,2]",
        .target = &c.values,
        .help = "Replace an input of an ONNX model by a constant: axes, shapes, a scalar that selects a branch. A "
                "project stores it",
-       .see = "onnx.md"},
+       .see = "onnx.md",
+       .key = "values"},
       {.names = "--input-layout",
        .target = one_of(&c.images_last, {{"nchw", false}, {"nhwc", true}}),
        .help = "Set the layout of four-dimensional inputs of an ONNX model. nchw: planes, as in the file. nhwc: the "
                "channels of a pixel are adjacent, as in camera images and .tflite models. A project stores it",
-       .see = "onnx.md"},
+       .see = "onnx.md",
+       .key = "input_layout"},
       {.names = "--rounding",
        .target = one_of(&c.literal_rounding, {{"onnxruntime", false}, {"spec", true}}),
        .help = "Compute operators between DequantizeLinear and QuantizeLinear of an ONNX model as onnxruntime's "
                "default session does, or as the specification says. A project stores it",
-       .see = "onnx.md"},
+       .see = "onnx.md",
+       .key = "rounding"},
       {.names = "--state",
        .value = "OUTPUT=INPUT",
        .target = &c.states,
        .help = "Keep an output as the input of the next run. NAME_init sets it to real 0, or to the value in a file: "
                "OUTPUT=INPUT@FILE.npy",
-       .see = "state.md"}};
+       .see = "state.md",
+       .key = "states"}};
 }
 
 options::Choice preference(CompileOptions& c) {
-  return {{"cycles", "ram", "flash"}, "cycles", [&c](const std::string& word) {
+  return {{"cycles", "ram", "flash"},
+          "cycles",
+          [&c](const std::string& word) {
             c.prefer_ram = word == "ram";
             if (!c.level_given) c.level = word == "flash" ? ops::Level::kSize : CompileOptions().level;
-          }};
+          },
+          [&c] { return c.prefer_ram ? "ram" : "cycles"; }};
 }
 
 // How operators are computed.
@@ -208,6 +237,7 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
        .help =
            "Choose the resource to save when a trade-off exists: cycles, ram, or flash. -O chooses how code is shared, "
            "--prefer which schedules win; flash also means -O size unless -O is given",
+       .key = "prefer",
        .common = true},
       {.names = "--stream",
        .target = stream_choice(c),
@@ -216,13 +246,15 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
            "auto: if the arena shrinks for at most 3 % more instructions. max: if the arena shrinks. time: rows are "
            "frames of a stream, which the caller feeds",
        .see = "streaming.md",
+       .key = "stream",
        .common = true},
       {.names = "--stream-most",
        .value = "PERCENT",
        .target = &c.stream_most,
        .help = "With --stream auto: allow this many percent more instructions",
        .range = options::Range{0, 10000},
-       .see = "streaming.md"},
+       .see = "streaming.md",
+       .key = "stream_most"},
       assembly_option(c),
       schedules_option(c)};
 }
@@ -236,18 +268,21 @@ std::vector<options::Option> interface_options(CompileOptions& c) {
                                         {"registry", CallingConvention::kRegistry}}),
        .help = "Call operators with typed pointers, with TVM's packed arguments, or by name through the C runtime's "
                "registry",
-       .see = "emitted-c.md#calling-conventions"},
+       .see = "emitted-c.md#calling-conventions",
+       .key = "calling_convention"},
       {.names = "--slice",
        .value = "call|INSTRUCTIONS",
        .target = &c.slice,
        .help =
            "Add NAME_begin and NAME_step, which run the model in slices: operator by operator, or in parts of at most "
            "this many instructions",
-       .see = "slices.md"},
+       .see = "slices.md",
+       .key = "slice"},
       {.names = "--interface",
        .target = interface_choice(c),
        .help = "tvm: add tvmgen_NAME.h and .c with the entry point of TVM's C interface",
-       .see = "emitted-c.md#tvms-c-interface"},
+       .see = "emitted-c.md#tvms-c-interface",
+       .key = "interface"},
       {.names = "--devices",
        .value = "FILE",
        .target = &c.devices_path,
@@ -256,10 +291,12 @@ std::vector<options::Option> interface_options(CompileOptions& c) {
        .see = "devices.md"},
       {.names = "--strip-float-io",
        .target = &c.strip_boundary_float,
-       .help = "Remove QUANTIZE and DEQUANTIZE at the inputs and outputs; the caller passes integers"},
+       .help = "Remove QUANTIZE and DEQUANTIZE at the inputs and outputs; the caller passes integers",
+       .key = "strip_boundary_float"},
       {.names = "--keep-dead-channels",
        .target = &c.keep_dead_channels,
-       .help = "Keep channels that are constant or unread; by default they are removed from tensors and weights"}};
+       .help = "Keep channels that are constant or unread; by default they are removed from tensors and weights",
+       .key = "keep_dead_channels"}};
 }
 
 options::Group code_group(CompileOptions& c) {
@@ -283,37 +320,44 @@ options::Group memory_group(CompileOptions& c, bool contract_of_input) {
       "Options of memory",
       {{.names = "--arena",
         .target = one_of(&c.arena, {{"caller", ArenaOwner::kCaller}, {"model", ArenaOwner::kModel}}),
-        .help = "Let the caller pass the arena, or the model own it"},
+        .help = "Let the caller pass the arena, or the model own it",
+        .key = "arena"},
        {.names = "--memory",
         .target = one_of(&c.memory, {{"static", MemoryMode::kStatic}, {"workspace", MemoryMode::kWorkspace}}),
         .help = "Place intermediate tensors in one planned arena, or allocate them from the C runtime during the run",
-        .see = "crt.md"},
+        .see = "crt.md",
+        .key = "memory"},
        {.names = "--output",
         .target = output_choice(c),
         .help = "overwrite: outputs are in the arena, valid until the next run. preserve: in buffers of the caller. "
                 "(-o names "
                 "the output directory)",
-        .see = "emitted-c.md#inputs-and-outputs"},
+        .see = "emitted-c.md#inputs-and-outputs",
+        .key = "output"},
        {.names = "--overlap",
         .target = one_of(&c.overlap, {{"on", true}, {"off", false}}),
-        .help = "Let outputs reuse the memory of inputs that are no longer needed"},
+        .help = "Let outputs reuse the memory of inputs that are no longer needed",
+        .key = "overlap"},
        {.names = "--pool",
         .value = "NAME:BYTES[:fast|:constants]",
         .target = &c.pools,
         .help = "Place tensors in this memory of the caller instead of one arena. fast: for the most used tensors. "
                 "constants: for all tables",
-        .see = "emitted-c.md#pools"},
+        .see = "emitted-c.md#pools",
+        .key = "pools"},
        {.names = "--constants",
         .target = one_of(&c.constants_in_ram, {{"flash", false}, {"ram", true}}),
         .help = "On AVR: keep tables in program memory, or in RAM, which is faster",
-        .see = "emitted-c.md#program-memory"},
+        .see = "emitted-c.md#program-memory",
+        .key = "constants"},
        {.names = "--constants-section",
         .value = "NAME[:BYTES]",
         .target = sections_setter(c),
         .help = "Place tables in this linker section. With several, fastest first: the most read tables fill the first "
                 "up to "
                 "its size, and a section without a size takes the rest",
-        .see = "memories.md"}},
+        .see = "memories.md",
+        .key = "constants_section"}},
       true};
   if (!contract_of_input) return out;
   out.options.insert(out.options.begin() + 2, {.names = "--input",
@@ -321,7 +365,8 @@ options::Group memory_group(CompileOptions& c, bool contract_of_input) {
                                                .help = "overwrite: inputs are in the arena, which reuses their memory. "
                                                        "preserve: in buffers of the caller, which are "
                                                        "only read. rows: the caller feeds an image row by row",
-                                               .see = "emitted-c.md#inputs-and-outputs"});
+                                               .see = "emitted-c.md#inputs-and-outputs",
+                                               .key = "input"});
   return out;
 }
 
@@ -368,8 +413,63 @@ options::Group looking_group(CompileOptions& c) {
 
 }  // namespace
 
+std::vector<Option> constants_options(CompileOptions& c) {
+  return {
+      {.names = "--constants-file",
+       .value = "NAME",
+       .target = &c.constants_file,
+       .help =
+           "Write the tables to a file beside the C, so that weights can be updated without the code. NAME_load checks "
+           "its size, version, layout and checksum",
+       .see = "weights.md",
+       .key = "constants_file"},
+      {.names = "--constants-address",
+       .value = "0xADDRESS",
+       .target = &c.constants_address,
+       .help = "Set the address of that file in memory; by default NAME_load receives it",
+       .see = "weights.md",
+       .key = "constants_address"},
+      {.names = "--constants-open",
+       .target = &c.constants_open,
+       .help = "Write code that accepts any weights, biases and weight scales of int8 CONV_2D, DEPTHWISE_CONV_2D and "
+               "FULLY_CONNECTED, for the same shapes and activation scales; it is slower",
+       .see = "weights.md#code-for-any-weights",
+       .key = "constants_open"}};
+}
+
 std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input) {
   return {code_group(compile), memory_group(compile, contract_of_input), graph_group(compile), looking_group(compile)};
+}
+
+options::Group variant_group(CompileOptions& compile) {
+  const std::set<std::string> keys = {"level", "prefer", "stream", "stream_most", "input_layout"};
+  options::Group out;
+  for (options::Group& group : compile_groups(compile))
+    for (Option& option : group.options)
+      if (keys.contains(option.key)) out.options.push_back(std::move(option));
+  return out;
+}
+
+nlohmann::ordered_json variant_json(const VariantOptions& variant) {
+  CompileOptions bound;
+  static_cast<VariantOptions&>(bound) = variant;
+  return options::stored_values({variant_group(bound)});
+}
+
+std::string VariantOptions::options() const {
+  CompileOptions bound, usual;
+  static_cast<VariantOptions&>(bound) = *this;
+  if (stream != plan::Stream::kAuto) bound.stream_most = usual.stream_most;
+  std::string out = std::string("-O ") + name_of(level);
+  bound.level = usual.level;
+  for (const std::string& other : options::differences(variant_group(usual), variant_group(bound))) out += " " + other;
+  return out;
+}
+
+std::vector<options::Group> stored_groups(CompileOptions& compile) {
+  std::vector<options::Group> out = compile_groups(compile);
+  out.push_back({"", constants_options(compile)});
+  return out;
 }
 
 namespace {

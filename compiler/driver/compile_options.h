@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "driver/compilation.h"
 #include "options/options.h"
 
@@ -31,6 +33,14 @@ options::Option schedules_option(CompileOptions& compile);
 // itself with `read_input_contract`, which returns false for any other text.
 std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input = true);
 bool read_input_contract(const std::string& word, CompileOptions& compile);
+// --constants-file, --constants-address, --constants-open: only for commands that write C.
+std::vector<options::Option> constants_options(CompileOptions& compile);
+// The options of VariantOptions, in a group of their own.
+options::Group variant_group(CompileOptions& compile);
+// Their values by key.
+nlohmann::ordered_json variant_json(const VariantOptions& variant);
+// Every option that aotc.json stores is in one of these groups (options/stored.h).
+std::vector<options::Group> stored_groups(CompileOptions& compile);
 
 // --port, --baud.
 struct PortChoice;

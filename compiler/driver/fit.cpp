@@ -5,6 +5,8 @@
 #include <chrono>
 #include <optional>
 
+#include <functional>
+
 #include <fmt/format.h>
 
 #include "driver/code_estimate.h"
@@ -169,7 +171,7 @@ namespace {
 
 struct Remedy {
   std::string text;  // as on the command line
-  CompileOptions options;
+  std::function<void(CompileOptions&)> change;
 };
 
 class Adviser {
@@ -223,10 +225,8 @@ class Adviser {
 
   std::vector<Remedy> remedies() const {
     std::vector<Remedy> out;
-    auto add = [&](const std::string& text, auto change) {
-      Remedy r{text, compiled_.options};
-      change(r.options);
-      out.push_back(std::move(r));
+    auto add = [&](const std::string& text, std::function<void(CompileOptions&)> change) {
+      out.push_back({text, std::move(change)});
     };
     const CompileOptions& now = compiled_.options;
     if (now.level != ops::Level::kSize) add("-O size", [](CompileOptions& o) { o.level = ops::Level::kSize; });
@@ -237,7 +237,7 @@ class Adviser {
                                       std::any_of(g.outputs.begin(), g.outputs.end(), is_float)))
       add("--strip-float-io", [](CompileOptions& o) { o.strip_boundary_float = true; });
     if (const std::string flash = section_of_flash(); !flash.empty() && now.constants_section.empty())
-      add("--constants-section " + flash, [&](CompileOptions& o) { o.constants_section = flash; });
+      add("--constants-section " + flash, [flash](CompileOptions& o) { o.constants_section = flash; });
     if (!now.overlap) add("--overlap on", [](CompileOptions& o) { o.overlap = true; });
     if (now.memory == codegen::MemoryMode::kStatic && !now.tvm_interface) {
       if (contracts_of(now).inputs == plan::Contract::kPreserve && !now.feed)
@@ -249,24 +249,19 @@ class Adviser {
   }
 
   static Remedy all_of(const std::vector<Remedy>& remedies) {
-    Remedy all = remedies.front();
-    for (const Remedy& r : remedies) {
-      if (&r != &remedies.front()) all.text += " " + r.text;
-      if (r.options.level == ops::Level::kSize) all.options.level = r.options.level;
-      all.options.prefer_ram |= r.options.prefer_ram;
-      all.options.strip_boundary_float |= r.options.strip_boundary_float;
-      all.options.overlap |= r.options.overlap;
-      if (all.options.constants_section.empty()) all.options.constants_section = r.options.constants_section;
-      if (r.options.inputs) all.options.inputs = r.options.inputs;
-      if (r.options.outputs) all.options.outputs = r.options.outputs;
-    }
+    Remedy all = {"", [&remedies](CompileOptions& o) {
+                    for (const Remedy& r : remedies) r.change(o);
+                  }};
+    for (const Remedy& r : remedies) all.text += (all.text.empty() ? "" : " ") + r.text;
     return all;
   }
 
   std::optional<std::string> try_out(const Remedy& remedy) const {
     if (!patient()) return std::nullopt;
     Diagnostics ignored;  // an option that this model cannot take is no remedy
-    auto other = compile_model(remedy.options, ignored);
+    CompileOptions options = compiled_.options;
+    remedy.change(options);
+    auto other = compile_model(options, ignored);
     if (!other) return std::nullopt;
     Need need = need_of(*other, board_, firmware_);
     Fit fit = fit_of(need, board_, firmware_.arena);

@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/compile_options.h"
 #include "driver/cycle_estimate.h"
 #include "driver/project_dir.h"
 #include "driver/temporary.h"
+#include "options/stored.h"
 #include "support/files.h"
 #include "support/text.h"
 
@@ -46,12 +48,7 @@ std::optional<int64_t> code_of(const Compiled& compiled) {
 }
 
 Variant asked_for(const CompileOptions& options) {
-  Variant out;
-  out.level = options.level;
-  out.prefer_ram = options.prefer_ram;
-  out.stream = options.stream;
-  out.stream_most = options.stream_most;
-  out.images_last = options.images_last;
+  Variant out = {options};
   out.chosen = true;
   return out;
 }
@@ -103,11 +100,7 @@ void measure(const Compiled& compiled, KnownSizes* sizes, Variant& v) {
 // False if the model cannot be compiled so.
 bool compile_and_measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
   CompileOptions here = options;
-  here.level = v.level;
-  here.prefer_ram = v.prefer_ram;
-  here.stream = v.stream;
-  here.stream_most = v.stream_most;
-  here.images_last = v.images_last;
+  static_cast<VariantOptions&>(here) = v;
   here.dump_after.clear();
   here.time_passes = false;
   Diagnostics ignored;  // the caller has compiled the model: other options may at most refuse
@@ -199,18 +192,12 @@ bool only_level_differs(const VariantOptions& a, const VariantOptions& b) {
   return distance(a, b) == (a.level != b.level ? 1 : 0);
 }
 
-std::string stream_option(const VariantOptions& v) {
-  std::string out = std::string("--stream ") + name_of(v.stream);
-  if (v.stream == plan::Stream::kAuto && v.stream_most != plan::kUsualStreamMost)
-    out += " --stream-most " + std::to_string(v.stream_most);
-  return out;
-}
-
-std::string option_of_change(const VariantOptions& from, const VariantOptions& to) {
-  if (from.level != to.level) return std::string("-O ") + name_of(to.level);
-  if (from.prefer_ram != to.prefer_ram) return to.prefer_ram ? "--prefer ram" : "--prefer cycles";
-  if (from.images_last != to.images_last) return "--input-layout nhwc";
-  return stream_option(to);
+std::string option_of_change(VariantOptions from, VariantOptions to) {
+  CompileOptions before, after;
+  static_cast<VariantOptions&>(before) = from;
+  static_cast<VariantOptions&>(after) = to;
+  if (to.stream != plan::Stream::kAuto) before.stream_most = after.stream_most;
+  return joined(options::differences(variant_group(before), variant_group(after)), " ");
 }
 
 struct Change {
@@ -242,14 +229,6 @@ std::vector<Change> changes(const Variant& a, const Variant& b) {
 }
 
 }  // namespace
-
-std::string VariantOptions::options() const {
-  std::string out = std::string("-O ") + name_of(level);
-  if (prefer_ram) out += " --prefer ram";
-  if (stream != plan::Stream::kOff) out += " " + stream_option(*this);
-  if (images_last) out += " --input-layout nhwc";
-  return out;
-}
 
 std::vector<Variant> variants_of(const CompileOptions& options, const Compiled& compiled, bool measure_code,
                                  bool others) {
@@ -286,16 +265,13 @@ nlohmann::ordered_json levels_json(const std::vector<Variant>& variants) {
 nlohmann::ordered_json variants_json(const std::vector<Variant>& variants) {
   nlohmann::ordered_json out = nlohmann::ordered_json::array();
   for (const Variant& v : variants) {
-    nlohmann::ordered_json j = {{"options", v.options()},
-                                {"level", name_of(v.level)},
-                                {"prefer", v.prefer_ram ? "ram" : "cycles"},
-                                {"stream", name_of(v.stream)},
-                                {"input_layout", v.images_last ? "nhwc" : "nchw"},
-                                {"chosen", v.chosen},
-                                {"pareto", v.pareto},
-                                {"arena_bytes", v.arena_bytes},
-                                {"constants_bytes", v.constants_bytes},
-                                {"functions", v.functions}};
+    nlohmann::ordered_json j = {{"options", v.options()}};
+    j.update(variant_json(v));
+    j.update({{"chosen", v.chosen},
+              {"pareto", v.pareto},
+              {"arena_bytes", v.arena_bytes},
+              {"constants_bytes", v.constants_bytes},
+              {"functions", v.functions}});
     if (v.instructions > 0) j["estimated_instructions"] = v.instructions;
     if (v.cycles > 0) j["estimated_cycles"] = v.cycles;
     if (v.code_bytes) j["code_bytes"] = *v.code_bytes;

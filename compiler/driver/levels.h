@@ -13,18 +13,6 @@
 
 namespace aotc::driver {
 
-// The options in which variants differ.
-struct VariantOptions {
-  ops::Level level = ops::Level::kBalanced;
-  bool prefer_ram = false;
-  plan::Stream stream = plan::Stream::kOff;
-  int stream_most = plan::kUsualStreamMost;
-  bool images_last = false;  // of an ONNX model: --input-layout nhwc
-
-  // The options that differ from the defaults: "-O size --prefer ram".
-  std::string options() const;
-};
-
 struct Variant : VariantOptions {
   // `instructions`, `cycles`: estimates for one run; 0 if a function is given in C, or if the core has no timing.
   int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0, cycles = 0;

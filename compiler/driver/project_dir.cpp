@@ -11,8 +11,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/compile_options.h"
 #include "driver/schedules.h"
 #include "frontends/foreign.h"
+#include "options/stored.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"
@@ -46,41 +48,12 @@ bool is_project(const std::string& path) {
 }
 
 nlohmann::ordered_json describe_compile(const CompileOptions& options) {
-  nlohmann::ordered_json j;
-  j["signature"] = options.signature;
-  j["cpu"] = options.cpu_name;
-  j["shapes"] = options.shapes;
-  j["dimensions"] = options.dimensions;
-  j["values"] = options.values;
-  j["input_layout"] = options.images_last ? "nhwc" : "nchw";
-  j["rounding"] = options.literal_rounding ? "spec" : "onnxruntime";
+  CompileOptions bound = options;
+  nlohmann::ordered_json j = options::stored_values(stored_groups(bound));
   j["operators"] = options.kept_operators;
-  j["states"] = options.states;
   j["state_values"] = nlohmann::ordered_json::object();
   for (const auto& [text, bytes] : options.initial_values) j["state_values"][text] = hex_of(bytes);
-  j["arena"] = options.arena == codegen::ArenaOwner::kModel ? "model" : "caller";
-  j["memory"] = options.memory == codegen::MemoryMode::kWorkspace ? "workspace" : "static";
-  j["slice"] = options.slice;
-  j["calling_convention"] = name_of(options.convention);
-  j["interface"] = options.tvm_interface ? "tvm" : "aotc";
-  j["constants"] = options.constants_in_ram ? "ram" : "flash";
-  j["constants_section"] = options.constants_section;
-  j["constants_file"] = options.constants_file;
-  j["constants_address"] = options.constants_address;
-  j["constants_open"] = options.constants_open;
-  j["pools"] = options.pools;
   j["devices"] = options.devices_text;
-  j["strip_boundary_float"] = options.strip_boundary_float;
-  j["keep_dead_channels"] = options.keep_dead_channels;
-  j["overlap"] = options.overlap;
-  auto name = [](plan::Contract c) { return c == plan::Contract::kOverwrite ? "overwrite" : "preserve"; };
-  j["input"] = options.feed ? "rows" : name(contracts_of(options).inputs);
-  j["output"] = name(contracts_of(options).outputs);
-  j["level"] = name_of(options.level);
-  j["prefer"] = options.prefer_ram ? "ram" : "cycles";
-  j["stream"] = name_of(options.stream);
-  j["stream_most"] = static_cast<uint32_t>(options.stream_most);  // of the type that is read back
-  j["assembly"] = options.assembly;
   j["schedules"] = schedules_json(options.schedules);
   return j;
 }
@@ -107,66 +80,26 @@ CompileOptions ProjectDir::compile_options() const {
   o.prefix = manifest.value("prefix", "");
   o.board_name = manifest.value("board", "");
   const auto& c = manifest["compile"];
-  o.signature = c.value("signature", "");
-  o.cpu_name = c.value("cpu", "");
-  o.shapes = c.value("shapes", std::vector<std::string>());
-  o.dimensions = c.value("dimensions", std::vector<std::string>());
-  o.values = c.value("values", std::vector<std::string>());
-  o.images_last = c.value("input_layout", "") == "nhwc";
-  o.literal_rounding = c.value("rounding", "") == "spec";
+  (void)options::restore_values(stored_groups(o), c);  // see is_description
   for (const std::string& name : c.value("operators", std::vector<std::string>()))
     o.operators.push_back(path + "/" + manifest.value("model_folder", "") + name);
-  o.states = c.value("states", std::vector<std::string>());
   const nlohmann::json values = c.value("state_values", nlohmann::json::object());
   for (const auto& [text, hex] : values.items()) o.initial_values[text] = bytes_of_hex(hex.get<std::string>());
-  if (c.value("arena", "") == "model") o.arena = codegen::ArenaOwner::kModel;
-  o.slice = c.value("slice", "");
-  if (c.value("memory", "") == "workspace") o.memory = codegen::MemoryMode::kWorkspace;
-  o.convention = calling_convention_from(c.value("calling_convention", "")).value_or(CallingConvention::kPlain);
-  o.tvm_interface = c.value("interface", "") == "tvm";
-  o.constants_in_ram = c.value("constants", "") == "ram";
-  o.constants_section = c.value("constants_section", "");
-  o.constants_file = c.value("constants_file", "");
-  o.constants_address = c.value("constants_address", "");
-  o.constants_open = c.value("constants_open", false);
-  o.pools = c.value("pools", std::vector<std::string>());
   o.devices_text = c.value("devices", "");
   if (!o.devices_text.empty()) o.devices_path = path + "/" + project::kManifest;
-  o.strip_boundary_float = c.value("strip_boundary_float", false);
-  o.keep_dead_channels = c.value("keep_dead_channels", false);
-  o.overlap = c.value("overlap", true);
-  // A project of before there was a choice has preserve.
-  auto contract = [&](const char* key) {
-    return c.value(key, "") == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
-  };
-  o.inputs = contract("input");
-  o.feed = c.value("input", "") == "rows";
-  o.outputs = contract("output");
-  o.level = level_of(c.value("level", ""));
-  o.prefer_ram = c.value("prefer", "") == "ram";
-  // A project of before there was a choice has whole tensors.
-  const std::string stream = c.value("stream", "");
-  o.stream = stream == "time"   ? plan::Stream::kTime
-             : stream == "max"  ? plan::Stream::kMax
-             : stream == "auto" ? plan::Stream::kAuto
-                                : plan::Stream::kOff;
-  o.stream_most = c.value("stream_most", plan::kUsualStreamMost);
-  o.assembly = c.value("assembly", true);
   if (auto schedules = schedules_of(c)) o.schedules = std::move(*schedules);
   return o;
 }
 
 bool is_description(const nlohmann::json& compile) {
-  // What `compile_options` reads has the type of what is written; later keys are not ours to judge.
-  const nlohmann::ordered_json known = describe_compile({});
-  for (const auto& [key, written] : known.items())
-    if (compile.contains(key) && compile[key].type() != written.type()) return false;
+  CompileOptions unused;
+  if (!compile.is_object() || !options::restore_values(stored_groups(unused), compile)) return false;
   const nlohmann::json values = compile.value("state_values", nlohmann::json::object());
   for (const auto& [text, hex] : values.items())
     if (!hex.is_string()) return false;
-  for (const char* list : {"pools", "shapes", "dimensions", "values", "states", "operators"})
-    for (const auto& text : compile.value(list, nlohmann::json::array()))
-      if (!text.is_string()) return false;
+  if (compile.contains("devices") && !compile["devices"].is_string()) return false;
+  for (const auto& name : compile.value("operators", nlohmann::json::array()))
+    if (!name.is_string()) return false;
   return schedules_of(compile).ok();
 }
 

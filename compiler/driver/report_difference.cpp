@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include "driver/compile_options.h"
 #include "driver/terminal.h"
+#include "options/stored.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -115,14 +117,11 @@ ReportJson described(const ReportJson& layer, const char* change) {
 
 ReportJson title(const ReportJson& report) {
   std::string target = text_at(report, "board").empty() ? text_at(report, "cpu") : text_at(report, "board");
-  std::string options = "-O " + text_at(report, "level");
-  if (text_at(report, "prefer") == "ram") options += " --prefer ram";
-  if (const std::string stream = text_at(report, "stream"); !stream.empty() && stream != "off")
-    options += " --stream " + stream;
-  if (const auto most = report.find("stream_most"); most != report.end() && most->is_number_integer())
-    options += " --stream-most " + std::to_string(most->get<int64_t>());
+  CompileOptions options;
+  (void)options::restore_values({variant_group(options)},
+                                report);  // of another version: what it does not know is usual
   const std::string model = text_at(report, "model").empty() ? text_at(report, "prefix") : text_at(report, "model");
-  return {{"model", model}, {"target", target.empty() ? "any CPU" : target}, {"options", options}};
+  return {{"model", model}, {"target", target.empty() ? "any CPU" : target}, {"options", options.options()}};
 }
 
 std::string change_text(const ReportJson& f) {

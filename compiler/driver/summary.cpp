@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/compile_options.h"
 #include "driver/cycle_estimate.h"
 #include "driver/memory_map.h"
 #include "driver/slices.h"
@@ -231,10 +232,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   if (c.operator_workspace_bytes > 0) j["operator_workspace_bytes"] = c.operator_workspace_bytes;
   j["input_bytes"] = f.input_bytes;
   j["output_bytes"] = f.output_bytes;
-  j["level"] = name_of(c.options.level);
-  j["prefer"] = c.options.prefer_ram ? "ram" : "cycles";
-  j["stream"] = name_of(c.options.stream);
-  if (c.options.stream_most != plan::kUsualStreamMost) j["stream_most"] = c.options.stream_most;
+  j.update(variant_json(c.options));
   j["input_in_arena"] = c.program.input_contract == plan::Contract::kOverwrite;
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
   j["constants_bytes"] = f.constant_bytes;

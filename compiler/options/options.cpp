@@ -21,10 +21,8 @@ bool Option::is_list() const {
 std::vector<std::string> Option::all_names() const {
   std::vector<std::string> out(1);
   for (char c : names) {
-    if (c == ',')
-      out.emplace_back();
-    else
-      out.back() += c;
+    if (c == ',') out.emplace_back();
+    else out.back() += c;
   }
   return out;
 }
@@ -99,7 +97,8 @@ std::string title_of(const Path& path) {
 }
 
 Choice one_of(std::string* target, std::vector<std::string> words) {
-  return {std::move(words), *target, [target](const std::string& given) { *target = given; }};
+  return {std::move(words), *target, [target](const std::string& given) { *target = given; },
+          [target] { return *target; }};
 }
 
 int usage_error(const std::string& title, const std::string& text, const std::vector<std::string>& helps) {

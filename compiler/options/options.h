@@ -19,6 +19,7 @@ struct Choice {
   std::vector<std::string> words;
   std::string preset;  // empty: the help states the default
   std::function<void(const std::string&)> set;
+  std::function<std::string()> get = nullptr;  // the word of the present value
 };
 
 // A flag that runs a function instead of setting a bool.
@@ -26,8 +27,11 @@ struct Action {
   std::function<void()> act;
 };
 
-// The function that parses each value of a list.
-using Setter = std::function<void(const std::string&)>;
+// The function that parses each value of a list, and the text of all values so far, which it parses as well.
+struct Setter {
+  std::function<void(const std::string&)> set;
+  std::function<std::string()> get = nullptr;
+};
 
 // A flag that replaces the command: nothing else is required, and the function returns the exit code.
 struct Instead {
@@ -58,6 +62,8 @@ struct Option {
   // Completions for the value, if they are known: names of boards.
   std::function<std::vector<std::string>()> offers = nullptr;
   std::string see = {};  // the section of the documentation with details: "emitted-c.md#pools"
+  // The key of the value where a project stores it (stored.h); empty if no project does.
+  std::string key = {};
   // True: --help of a command with more than kMostShown options shows it; --help-all shows every option.
   bool common = false;
 
@@ -127,9 +133,14 @@ Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t
     out.words.push_back(word);
     if (meaning == *target && out.preset.empty()) out.preset = word;
   }
-  out.set = [target, meanings = std::move(meanings)](const std::string& given) {
+  out.set = [target, meanings](const std::string& given) {
     for (const auto& [word, meaning] : meanings)
       if (word == given) *target = meaning;
+  };
+  out.get = [target, meanings = std::move(meanings)]() -> std::string {
+    for (const auto& [word, meaning] : meanings)
+      if (meaning == *target) return word;
+    return "";
   };
   return out;
 }

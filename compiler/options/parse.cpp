@@ -58,7 +58,7 @@ struct Adder {
   CLI::Option* operator()(const Setter& set) const {
     return app
         .add_option_function<std::vector<std::string>>(o.names,
-                                                       [set](const std::vector<std::string>& given) {
+                                                       [set = set.set](const std::vector<std::string>& given) {
                                                          for (const std::string& text : given) set(text);
                                                        })
         ->allow_extra_args(o.is_argument());

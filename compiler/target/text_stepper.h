@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counting a kernel's text has in common on all cores: instructions are gone through one by one, with the numbers
-// that decide where to go on. The one thing to know: words come from tables that are given and from the stack, and all
-// else is unknown.
+// TextStepper: counts the instructions and cycles of a kernel's text, on all cores. It steps through the instructions
+// with the numbers that decide branches. Words come from constant tables and from the stack; all other data is unknown.
+// Iterations of a loop that repeat the one before are counted without stepping.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "machine/elf.h"
@@ -29,10 +30,12 @@ TextValue text_sum(TextValue a, TextValue b, int sign);
 class TextStepper {
  public:
   virtual ~TextStepper() = default;
-  // Instructions from the first to behind the last; nothing where an unknown number decides.
+  // Instructions from the first to the end of the text; nullopt if an unknown number decides a branch.
   std::optional<int64_t> run();
   // The same in cycles.
   std::optional<double> cycles(const machine::Timing& timing);
+  // For tests: steps through every iteration.
+  void step_all() { skips_ = false; }
 
  protected:
   using Value = TextValue;
@@ -48,17 +51,56 @@ class TextStepper {
   // What an argument is in the beginning.
   Value argument(size_t a) const;
   // The word at an address.
-  Value load(Value address) const;
+  Value load(Value address);
   void store(Value address, Value value);
+
+  // The values that instructions change, apart from the stack: registers and flags, always the same ones.
+  virtual void values(std::vector<Value*>& out) = 0;
+
+  // A loop may be counted without stepping only if all that is not a sum is the same in each iteration, so each step
+  // reports such facts. A branch that compares a number with 0: returns whether the condition holds.
+  enum class Condition { kEqual, kNotEqual, kAtLeast, kLess, kMore };
+  bool decide(Condition condition, int64_t number);
+  // A number that decides something else, or that is changed by other operations than sums.
+  void depend_on(int64_t number) { facts_.push_back({Fact::kSame, {}, number}); }
+  // Something that no number tells.
+  void never_repeat() { facts_.push_back({Fact::kNever, {}, 0}); }
 
   const std::vector<CountArgument>& arguments_;
   size_t at_ = 0;
 
  private:
+  struct Fact {
+    enum Kind { kDecision, kSame, kNever } kind = kSame;
+    Condition condition = Condition::kEqual;
+    int64_t number = 0;
+  };
+  struct Sums {
+    int64_t steps = 0;
+    double cycles = 0;
+  };
+  // The end of an iteration.
+  struct Visit {
+    std::vector<Value> values;
+    std::vector<int64_t> change;  // of each value since the visit before
+    size_t first_fact = 0, facts = 0;
+    Sums at, own;  // of the whole run so far, and of the iteration
+    bool comparable = false;
+    int failures = 0;  // iterations that did not repeat the one before
+  };
+
+  std::optional<Sums> count(const machine::Timing* timing);
   std::vector<machine::InstructionCost> costs(const machine::Timing& timing) const;
+  std::vector<Value*> all_values();
+  bool same_facts(const Visit& before, size_t first) const;
+  // False if the loop never ends.
+  bool end_iteration(size_t jump, Sums& sums);
 
   machine::Isa isa_;
   std::map<int64_t, Value> stack_;
+  std::vector<Fact> facts_;
+  std::unordered_map<size_t, Visit> visits_;  // by the backward branch
+  bool skips_ = true;
 };
 
 }  // namespace aotc::target

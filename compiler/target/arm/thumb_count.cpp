@@ -204,15 +204,16 @@ class Machine : public TextStepper {
     bool taken = true;
     if (!condition.empty() && flags_.where != Value::kNumber) {
       if (i.at_most < 0) return false;
+      never_repeat();
       taken = i.taken < i.at_most;
       i.taken = taken ? i.taken + 1 : 0;
     } else if (!condition.empty()) {
       const int64_t f = static_cast<int32_t>(flags_.number);
-      if (condition == "ne") taken = f != 0;
-      else if (condition == "eq") taken = f == 0;
-      else if (condition == "pl") taken = f >= 0;
-      else if (condition == "mi") taken = f < 0;
-      else if (condition == "gt") taken = f > 0;
+      if (condition == "ne") taken = decide(Condition::kNotEqual, f);
+      else if (condition == "eq") taken = decide(Condition::kEqual, f);
+      else if (condition == "pl") taken = decide(Condition::kAtLeast, f);
+      else if (condition == "mi") taken = decide(Condition::kLess, f);
+      else if (condition == "gt") taken = decide(Condition::kMore, f);
       else return false;
     }
     if (taken) at_ = labels_.at(static_cast<int>(i.operands[0].number));
@@ -240,6 +241,7 @@ class Machine : public TextStepper {
     const size_t dot = i.name.find('.');
     lanes_ = dot == std::string::npos ? 1 : 128 / std::atoll(i.name.c_str() + dot + 1);
     reg(i.operands[0]) = turns;
+    depend_on(turns.number);
     if (i.name[0] == 'w' && turns.number == 0) at_ = labels_.at(static_cast<int>(i.operands[2].number));
     return true;
   }
@@ -248,7 +250,7 @@ class Machine : public TextStepper {
     Value& left = reg(i.operands[0]);
     if (left.where != Value::kNumber) return false;
     const int64_t step = i.name == "letp" ? lanes_ : 1;
-    if (left.number <= step) return true;
+    if (!decide(Condition::kMore, left.number - step)) return true;
     left.number -= step;
     at_ = labels_.at(static_cast<int>(i.operands[1].number));
     return true;
@@ -274,6 +276,7 @@ class Machine : public TextStepper {
   // Bodies that are entered in the middle have instructions of four bytes.
   bool jump(Value to) {
     if (to.where != Value::kCode) return false;
+    depend_on(to.number);
     at_ = static_cast<size_t>((to.number & ~int64_t{1}) / 4);
     return at_ <= code_.size();
   }
@@ -336,8 +339,10 @@ class Machine : public TextStepper {
     if (i.does == Does::kAddress)
       return {Value::kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
     const Value left = value(i.operands[1]);
-    if (i.does == Does::kHalf)
+    if (i.does == Does::kHalf) {
+      depend_on(left.number);
       return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : Value{};
+    }
     const bool shifted = i.operands.back().kind == Operand::kShift;
     Value right = value(i.operands[2]);
     if (i.does == Does::kAdd || i.does == Does::kSubtract) {
@@ -347,6 +352,8 @@ class Machine : public TextStepper {
     }
     if (i.operands.size() != 3 || shifted || left.where != Value::kNumber || right.where != Value::kNumber) return {};
     const int64_t a = left.number, b = right.number;
+    depend_on(a);
+    depend_on(b);
     const auto u = static_cast<uint32_t>(a);
     switch (i.does) {
       case Does::kShiftLeft: return {Value::kNumber, static_cast<int32_t>(u << b)};
@@ -355,6 +362,11 @@ class Machine : public TextStepper {
       case Does::kAnd: return {Value::kNumber, a & b};
       default: return {Value::kNumber, a & ~b};
     }
+  }
+
+  void values(std::vector<Value*>& out) override {
+    for (Value& value : registers_) out.push_back(&value);
+    out.push_back(&flags_);
   }
 
   std::vector<Instruction> code_;
@@ -368,6 +380,12 @@ class Machine : public TextStepper {
 
 std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
   return Machine(kernel, arguments).run();
+}
+
+std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
+  Machine machine(kernel, arguments);
+  machine.step_all();
+  return machine.run();
 }
 
 std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,

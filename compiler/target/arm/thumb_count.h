@@ -19,6 +19,8 @@ inline constexpr std::string_view kTakenAtMost = "@ taken at most ";
 
 // Nothing where unknown data decides.
 std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments);
+// The same by stepping through every iteration of every loop, for tests.
+std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments);
 
 // What they take (machine/timing.h); nothing where count_instructions says nothing.
 std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,

@@ -148,8 +148,11 @@ class Machine : public TextStepper {
     const Value difference = text_sum(value(i.first), value(i.second), -1);
     if (difference.where != Value::kNumber) return i.target >= at_;
     const int64_t d = difference.number;
-    const bool taken = i.condition == '=' ? d == 0 : i.condition == '!' ? d != 0 : i.condition == '>' ? d >= 0 : d < 0;
-    if (taken) at_ = i.target;
+    const Condition condition = i.condition == '='   ? Condition::kEqual
+                                : i.condition == '!' ? Condition::kNotEqual
+                                : i.condition == '>' ? Condition::kAtLeast
+                                                     : Condition::kLess;
+    if (decide(condition, d)) at_ = i.target;
     return true;
   }
 
@@ -176,6 +179,10 @@ class Machine : public TextStepper {
     return true;
   }
 
+  void values(std::vector<Value*>& out) override {
+    for (Value& value : registers_) out.push_back(&value);
+  }
+
   std::map<std::string, Macro> macros_;
   std::vector<Instruction> code_;
   std::map<int, std::vector<size_t>> labels_;
@@ -187,6 +194,12 @@ class Machine : public TextStepper {
 
 std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
   return Machine(kernel, arguments).run();
+}
+
+std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
+  Machine machine(kernel, arguments);
+  machine.step_all();
+  return machine.run();
 }
 
 std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,

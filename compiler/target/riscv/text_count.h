@@ -14,6 +14,8 @@ namespace aotc::target::riscv {
 
 // Nothing where a loop's end is not known.
 std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments);
+// The same by stepping through every iteration of every loop, for tests.
+std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments);
 
 // What they take (machine/timing.h); nothing where count_instructions says nothing.
 std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,

@@ -30,6 +30,16 @@ TEST(RiscvCount, LoopsEndWhereATableSays) {
   EXPECT_EQ(count_instructions(made, table_of(bytes)), 2 + 3 * 4);
 }
 
+TEST(RiscvCount, LongLoopsAreNotSteppedThrough) {
+  const Implementation nested = text({"li a2,3000", "1:", "li a3,30000", "2:", "lw a5,0(a0)", "addi a0,a0,4",
+                                      "addi a3,a3,-3", "bnez a3,2b", "addi a2,a2,-1", "bge a2,zero,1b"});
+  EXPECT_EQ(count_instructions(nested, table_of({})), 1 + 3001 * (3 + 10000 * 4));
+  const Implementation shrinking =
+      text({"li a2,50", "1:", "mv a3,a2", "2:", "addi a3,a3,-1", "bnez a3,2b", "addi a2,a2,-1", "bnez a2,1b"});
+  EXPECT_EQ(count_instructions(shrinking, table_of({})), 1 + 50 * 3 + 2 * (50 * 51 / 2));
+  EXPECT_EQ(count_every_step(shrinking, table_of({})), 1 + 50 * 3 + 2 * (50 * 51 / 2));
+}
+
 TEST(RiscvCount, MacrosAreWrittenOut) {
   const Implementation made = text({".macro twice m,x", "\\\\m \\\\x,1", "\\\\m \\\\x,2+1", ".endm", ".macro more a,n",
                                     "addi \\\\a,\\\\a,\\\\n", ".endm", "li a4,8", "2:", "twice more,a2",

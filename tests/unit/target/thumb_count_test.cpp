@@ -15,7 +15,9 @@ std::optional<int64_t> count(std::vector<std::string> lines, const std::vector<C
   Implementation made;
   made.condition = kDsp;
   made.lines = std::move(lines);
-  return count_instructions(made, arguments);
+  const std::optional<int64_t> out = count_instructions(made, arguments);
+  EXPECT_EQ(out, count_every_step(made, arguments));
+  return out;
 }
 
 TEST(ThumbCount, LoopsOverANumber) {
@@ -30,6 +32,44 @@ TEST(ThumbCount, CyclesOfALoop) {
   // The branch is taken four times of five.
   EXPECT_EQ(count_cycles(made, arguments, *timing_of("cortex-m4")), 5 * (2 + 1 + 1 + 1 + 1) + 4 * 2);
   EXPECT_EQ(count_cycles(made, {{.pointer = true}}, *timing_of("cortex-m4")), std::nullopt);
+}
+
+TEST(ThumbCount, LongLoopsAreNotSteppedThrough) {
+  // Three nested loops of 2,000 iterations each: 8 * 10^9 iterations.
+  Implementation made;
+  made.lines = {"mov r4,r2",     "1:",     "mov r5,r2",     "2:",     "mov r6,r2",     "3:",    "ldr r7,[r0],#4",
+                "subs r6,r6,#1", "bne 3b", "subs r5,r5,#1", "bne 2b", "subs r4,r4,#1", "bne 1b"};
+  const int64_t n = 2000;
+  const std::vector<CountArgument> arguments = {{.pointer = true}, {}, {.value = n}};
+  EXPECT_EQ(count_instructions(made, arguments), 1 + n * (3 + n * (3 + n * 3)));
+  EXPECT_EQ(count_cycles(made, arguments, *timing_of("cortex-m4")), 1 + n * (1 + n * (1 + n * 6 - 2 + 4) - 2 + 4) - 2);
+}
+
+TEST(ThumbCount, LoopsThatChangeAreSteppedThrough) {
+  const std::vector<CountArgument> arguments = {{.pointer = true}, {.value = 3}, {.value = 60}};
+  // The inner loop is one iteration shorter each time.
+  EXPECT_EQ(count({"1:", "mov r3,r2", "2:", "subs r3,r3,#1", "bne 2b", "subs r2,r2,#1", "bne 1b"}, arguments),
+            60 * 3 + 2 * (60 * 61 / 2));
+  // The lowest bit of the counter decides.
+  EXPECT_EQ(
+      count({"1:", "and r3,r2,#1", "cmp r3,#0", "beq 2f", "mov r4,#0", "2:", "subs r2,r2,#1", "bne 1b"}, arguments),
+      60 * 5 + 30);
+  // A branch inside of the loop that is taken from the middle on.
+  EXPECT_EQ(count({"1:", "cmp r2,#30", "bgt 2f", "mov r4,#0", "2:", "subs r2,r2,#1", "bne 1b"}, arguments),
+            60 * 4 + 30);
+  // A value on the stack ends it.
+  EXPECT_EQ(count({"push {r2}", "1:", "ldr r3,[sp]", "subs r3,r3,#4", "str r3,[sp]", "bpl 1b"}, arguments), 1 + 16 * 4);
+  // Steps of 7 that pass the end, and meet 0 never.
+  EXPECT_EQ(count({"1:", "sub r2,r2,#7", "cmp r2,#0", "bgt 1b"}, arguments), 9 * 3);
+}
+
+TEST(ThumbCount, LoopsWhoseTableSaysOtherThingsLater) {
+  uint8_t table[400] = {};
+  for (size_t i = 0; i < 100; ++i) table[4 * i] = i < 70 ? 1 : 3;
+  // Each word is how many iterations the inner loop has.
+  EXPECT_EQ(count({"1:", "ldr r3,[r0],#4", "2:", "subs r3,r3,#1", "bne 2b", "subs r2,r2,#1", "bne 1b"},
+                  {{.pointer = true, .table = table}, {}, {.value = 100}}),
+            100 * 3 + 2 * (70 + 30 * 3));
 }
 
 TEST(ThumbCount, RepeatedTextAndAPointerThatEnds) {

@@ -70,7 +70,6 @@ struct TargetInfo {
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;
   Costs costs;                      // in instructions: what the cost model goes by
-  Costs cycles;                     // in cycles, for reports
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
   int64_t slice = 0;                // instructions that a part of a call may take; 0: calls are not divided
 
@@ -195,10 +194,7 @@ class LoweringBuilder : public tir::FunctionBuilder {
   void algorithm(std::string name) { lowered_.schedule.algorithm = std::move(name); }
   void choice(const std::string& name, int64_t value) { lowered_.schedule.numbers[name] = value; }
   // What the cost model expects of a run of the function.
-  void estimate(const Work& work, const TargetInfo& target) {
-    lowered_.schedule.instructions = target.costs.of(work);
-    lowered_.schedule.cycles = target.cycles.of(work);
-  }
+  void estimate(const Work& work, const TargetInfo& target) { lowered_.schedule.instructions = target.costs.of(work); }
   // `note`: what else a report should say of how the operator was lowered.
   Lowered finish(std::string note = "");
 

@@ -447,7 +447,6 @@ class SegmentLowering {
     for (size_t s = 0; s < stages_.size(); ++s) {
       auto add = [&](const Part& part, int64_t times) {
         l.schedule.instructions += static_cast<double>(times) * part.lowered.schedule.instructions;
-        l.schedule.cycles += static_cast<double>(times) * part.lowered.schedule.cycles;
       };
       add(stages_[s].row, rows_of(s) / rows_.stages[s].makes);
       add(stages_[s].rest, rest_of(s) > 0 ? 1 : 0);

@@ -18,9 +18,6 @@ namespace aotc::target {
 
 namespace {
 
-// Cycles of a core of which nothing is known: between those of simple cores and of fast ones.
-constexpr ops::Costs kUsualCycles = {1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0};
-
 // Cores that get portable C, and their instruction sets.
 constexpr std::pair<std::string_view, std::string_view> kWithoutFamily[] = {
     {"native", "native"}, {"generic", "generic"}, {"xtensa-lx6", "xtensa"}, {"xtensa-lx7", "xtensa"}};
@@ -147,11 +144,6 @@ void describe_usual(ops::TargetInfo& t) {
   t.quad_units = true;
 }
 
-ops::Costs cycle_costs(std::string_view cpu) {
-  const Core* core = find_core(cpu);
-  return core != nullptr ? core->cycles.value_or(kUsualCycles) : kUsualCycles;
-}
-
 const machine::Timing* timing_of(std::string_view cpu) {
   const Core* core = find_core(cpu);
   return core != nullptr ? core->timing : nullptr;
@@ -202,7 +194,6 @@ ops::TargetInfo target_info(const CpuQuery& query) {
   for (const Family& family : families())
     if (t.family.empty() && family.describe != nullptr && family.describe(query, t)) t.family = family.name;
   if (t.family.empty() && query.isa != "native") describe_usual(t);
-  t.cycles = cycle_costs(query.cpu);
   if (query.assembly) extend(t, t.family, query.has);
   return t;
 }

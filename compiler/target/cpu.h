@@ -16,7 +16,7 @@
 namespace aotc::target {
 
 struct CpuQuery {
-  std::string cpu;                            // "cortex-m4": chooses the cycle costs
+  std::string cpu;                            // "cortex-m4": chooses the table of cycles
   std::string isa;                            // "armv7e-m", "rv32imac", "native"
   std::function<bool(std::string_view)> has;  // features: "dsp", "mve", "fpu"
   bool assembly = true;                       // false: portable C only
@@ -30,9 +30,6 @@ void extend(ops::TargetInfo& target, std::string_view family, const std::functio
 
 // The same for what is wanted: at kSize loops are written out less.
 ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level);
-
-// Cycles of one instruction of each kind, memory without wait states. Sources beside the table.
-ops::Costs cycle_costs(std::string_view cpu);
 
 // Cycles of its instructions (docs/cycles.md has the sources); nullptr for a core of which nothing is known.
 const machine::Timing* timing_of(std::string_view cpu);

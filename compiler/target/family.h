@@ -22,12 +22,11 @@ struct Isa {
   std::vector<std::string_view> features;  // "dsp", "fpu"
 };
 
-// A core that boards may name; without cycles it costs what most do.
+// A core that boards may name.
 struct Core {
-  std::string_view cpu;  // "cortex-m4"
-  std::string_view isa;  // empty: any of the family
-  std::optional<ops::Costs> cycles;
-  const machine::Timing* timing = nullptr;  // of its instructions, where that is known
+  std::string_view cpu;                     // "cortex-m4"
+  std::string_view isa;                     // empty: any of the family
+  const machine::Timing* timing = nullptr;  // the cycles of its instructions; nullptr: nothing is known of them
   // What compilers' code takes there beside the sums of these, where estimates were far off what was counted.
   void (*in_programs)(OperationCosts& cycles) = nullptr;
 };

@@ -20,22 +20,15 @@ void in_programs_of_m3(OperationCosts& cycles) {
   cycles.high = 2.5;
 }
 
-// M0, M3, M4: instruction timing tables of the technical reference manuals. A load is 2 cycles,
-// 1 where it follows another: 1.5 in the mean. Most loads of kernels for the DSP extension are of two
-// words, which is one more each: 2.5 for the cores that have it. M7 and M33 have
-// no published tables: throughput of LLVM 19's scheduling models (llvm-mca) on the inner loops of
-// our kernels. M55: its software optimisation guide; a vector instruction is two beats.
 std::vector<Core> cortex_cores() {
-  using ops::Costs;
   return {
-      //                    load store alu  mul  dual high div  branch vector
-      {"cortex-m0", "armv6-m", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 3.0, 1.0}, &arm::kCortexM0},
-      {"cortex-m0plus", "armv6-m", Costs{2.0, 2.0, 1.0, 1.0, 1.0, 17.0, 40.0, 2.0, 1.0}, &arm::kCortexM0Plus},
-      {"cortex-m3", "armv7-m", Costs{1.5, 1.0, 1.0, 2.0, 2.0, 4.0, 7.0, 3.0, 1.0}, &arm::kCortexM3, in_programs_of_m3},
-      {"cortex-m4", "armv7e-m", Costs{2.5, 1.0, 1.0, 1.0, 1.0, 1.0, 7.0, 3.0, 1.0}, &arm::kCortexM4},
-      {"cortex-m7", "armv7e-m", Costs{1.0, 0.6, 0.5, 1.0, 1.0, 1.0, 5.0, 1.0, 1.0}, &arm::kCortexM7},
-      {"cortex-m33", "armv8-m.main", Costs{2.2, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 1.0}, &arm::kCortexM33},
-      {"cortex-m55", "armv8.1-m.main", Costs{1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 6.0, 2.0, 2.0}, &arm::kCortexM55},
+      {"cortex-m0", "armv6-m", &arm::kCortexM0},
+      {"cortex-m0plus", "armv6-m", &arm::kCortexM0Plus},
+      {"cortex-m3", "armv7-m", &arm::kCortexM3, in_programs_of_m3},
+      {"cortex-m4", "armv7e-m", &arm::kCortexM4},
+      {"cortex-m7", "armv7e-m", &arm::kCortexM7},
+      {"cortex-m33", "armv8-m.main", &arm::kCortexM33},
+      {"cortex-m55", "armv8.1-m.main", &arm::kCortexM55},
   };
 }
 

@@ -51,7 +51,7 @@ void add_family_avr(std::vector<Family>& to) {
   Family family;
   family.name = "avr";
   family.isas = {{"avr5", {"mul", "harvard"}}, {"avr51", {"mul", "harvard"}}, {"avr6", {"mul", "harvard"}}};
-  family.cores = {{"atmega328p", "avr5", {}}, {"atmega2560", "avr6", {}}};
+  family.cores = {{"atmega328p", "avr5"}, {"atmega2560", "avr6"}};
   family.nearest = nearest_avr;
   family.describe = describe_avr;
   family.operations = avr_operations;

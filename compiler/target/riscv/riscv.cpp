@@ -73,9 +73,6 @@ void riscv_operations(const ops::TargetInfo&, OperationCosts& c) {
 }  // namespace
 
 void add_family_riscv(std::vector<Family>& to) {
-  // Three stages, with a multiplier of one cycle.
-  //                     load store alu  mul  dual high  div  branch vector
-  const ops::Costs cycles{2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 35.0, 3.0, 1.0};
   Family family;
   family.name = "riscv";
   const std::vector<std::string_view> plain = {"mul", "unaligned", "hwdiv"};
@@ -85,7 +82,7 @@ void add_family_riscv(std::vector<Family>& to) {
   twice.emplace_back("fpu64");
   family.isas = {{"rv32im", plain},    {"rv32ima", plain},    {"rv32imc", plain},    {"rv32imac", plain},
                  {"rv32imfc", single}, {"rv32imafc", single}, {"rv32imafdc", twice}, {"rv32gc", twice}};
-  family.cores = {{"rv32imac", "", cycles, &kThreeStages}, {"rv32imc", "", cycles, &kThreeStages}};
+  family.cores = {{"rv32imac", "", &kThreeStages}, {"rv32imc", "", &kThreeStages}};
   family.nearest = nearest_riscv;
   family.describe = describe_riscv;
   family.operations = riscv_operations;

@@ -87,7 +87,7 @@ Lowered DspConvLowering::finish(const char* algorithm, const std::string& how) {
   f_.choice("pixels", tile_);
   if (rest_ > 0) f_.choice("rest", 1);
   f_.estimate(work_, target_);
-  return f_.finish(fmt::format("{}, {}", how, estimate_text(work_, target_)));
+  return f_.finish(how);
 }
 
 // Words take twice the bytes of weights: where that is not asked for, they are to be worth it. A layer that reads few

@@ -65,9 +65,7 @@ class WinogradLowering {
     emit();
     f_.algorithm("winograd");
     f_.estimate(work, target_);
-    return f_.finish(fmt::format("{} steps, left {}, {}, {} ({}: {} instructions)", steps(), weights.left,
-                                 form_text(*lines), estimate_text(work, target_), fast() ? "words" : "pairs",
-                                 cost_text(direct_cost(lines->sign()))));
+    return f_.finish(fmt::format("{} steps, left {}, {}", steps(), weights.left, form_text(*lines)));
   }
 
  private:

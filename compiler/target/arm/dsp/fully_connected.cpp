@@ -65,8 +65,8 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
               static_cast<double>(rows);
   f.algorithm("nibbles");
   f.estimate(work, target);
-  return f.finish(fmt::format("{} units, {} steps, shift {}{}, {}", tile.channels, steps, lines->lines.fit.shift,
-                              sign ? ", sign" : "", estimate_text(work, target)));
+  return f.finish(fmt::format("{} units, {} steps, shift {}{}", tile.channels, steps, lines->lines.fit.shift,
+                              sign ? ", sign" : ""));
 }
 
 namespace {
@@ -152,8 +152,8 @@ std::optional<Lowered> lower_quads(const OpView& op, const TargetInfo& target) {
   f.algorithm("pairs");
   f.choice("units", kSize);
   f.estimate(work, target);
-  return f.finish(fmt::format("{} units, {} words{}, {}, {}", kSize, words, form.bytes ? " by bytes" : "",
-                              form_text(fit->lines), estimate_text(work, target)));
+  return f.finish(
+      fmt::format("{} units, {} words{}, {}", kSize, words, form.bytes ? " by bytes" : "", form_text(fit->lines)));
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ std::optional<Lowered> lower_fully_connected_shared(const OpView& op, const Targ
                     static_cast<double>(rows);
   f.algorithm("halves");
   f.estimate(work, target);
-  return f.finish(fmt::format("{} steps, {}, {}", steps, requantizer.form(), estimate_text(work, target)));
+  return f.finish(fmt::format("{} steps, {}", steps, requantizer.form()));
 }
 
 }  // namespace aotc::target::arm

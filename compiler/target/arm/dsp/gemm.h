@@ -194,10 +194,6 @@ inline bool words_allowed(const TargetInfo& target) {
 // these are no slower: where every word that is loaded takes a cycle, twice the bytes may cost more than they save.
 std::optional<Lowered> faster_form(const OpView& op, const TargetInfo& target,
                                    std::optional<Lowered> (*lower)(const OpView& op, const TargetInfo& target));
-// "812 k"
-std::string cost_text(double cost);
-// "about 812 k instructions, 1105 k cycles"
-std::string estimate_text(const Work& work, const TargetInfo& target);
 
 // The two elements' halfwords as a word of a panel.
 tir::Ex pair_word(const tir::Ex& low, const tir::Ex& high);

@@ -94,13 +94,4 @@ std::optional<Lowered> faster_form(const OpView& op, const TargetInfo& target,
   return by_pairs > 0 && by_pairs <= by_words ? std::move(pairs) : std::move(words);
 }
 
-std::string cost_text(double cost) {
-  return cost < 10000 ? fmt::format("{:.0f}", cost) : fmt::format("{:.0f} k", cost / 1000);
-}
-
-std::string estimate_text(const Work& work, const TargetInfo& target) {
-  return fmt::format("about {} instructions, {} cycles", cost_text(target.costs.of(work)),
-                     cost_text(target.cycles.of(work)));
-}
-
 }  // namespace aotc::target::arm

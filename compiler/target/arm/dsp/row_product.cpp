@@ -70,8 +70,8 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
   f.algorithm(words ? "words" : "pairs");
   if (!words) f.choice("units", size);
   f.estimate(work, target);
-  return f.finish(fmt::format("{} units, {} steps, {}{}, {}", size, steps, form_text(*lines),
-                              steps > row_steps ? ", sum of the row" : "", estimate_text(work, target)));
+  return f.finish(fmt::format("{} units, {} steps, {}{}", size, steps, form_text(*lines),
+                              steps > row_steps ? ", sum of the row" : ""));
 }
 
 }  // namespace aotc::target::arm

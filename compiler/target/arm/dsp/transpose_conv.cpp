@@ -48,8 +48,7 @@ class DspTransposeLowering {
     f_.algorithm("pairs");
     f_.choice("pixels", tile_);
     f_.estimate(work_, target_);
-    return f_.finish(
-        fmt::format("phases, shift {}{}, {}", lines->fit.shift, sign_ ? ", sign" : "", estimate_text(work_, target_)));
+    return f_.finish(fmt::format("phases, shift {}{}", lines->fit.shift, sign_ ? ", sign" : ""));
   }
 
  private:

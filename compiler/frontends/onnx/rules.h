@@ -82,7 +82,9 @@ class Call {
   [[noreturn]] void ask_for(size_t i, std::string_view what);
 
   // Stops: aotc does not support this form of the operator.
-  [[noreturn]] void refuse(std::string message, std::string help = "export the model without it");
+  [[noreturn]] void refuse(
+      std::string message,
+      std::string help = "export the model without this operator, or in a form that aotc supports");
 
  private:
   const Attribute* find(std::string_view name, AttributeKind kind) const;

@@ -150,7 +150,7 @@ inline bool damaged(Diagnostics& told, const Location& at, std::string message) 
 
 // The one message for a budget that ran out.
 inline void report_aliasing(Diagnostics& diags, const Location& at) {
-  diags.error(at, "tflite-limit", "the file's tables refer to the same data over and over")
+  diags.error(at, "tflite-limit", "many tables of the file refer to the same data")
       .help("export the model again; no converter writes such a file");
 }
 

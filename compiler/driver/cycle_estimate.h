@@ -16,7 +16,8 @@ struct CycleEstimate {
   int64_t most = 0;            // if every line of the board's flash costs its wait states; 0: the flash has no timing
 };
 
-// Empty for a model of more than 50 million MACs, which would take longer than compiling.
+// Estimates the cycles at the first call. Empty for a model of more than 50 million MACs, because the estimate would
+// take longer than compiling.
 const CycleEstimate& estimated_cycles(const Compiled& compiled);
 
 // Instructions by the cost model of the target (plan/instructions.h), rather too high than too low.

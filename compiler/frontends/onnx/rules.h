@@ -129,8 +129,9 @@ std::span<const Rule> sampling_rules();
 std::span<const Rule> training_rules();
 std::span<const Rule> tree_rules();
 
-// Results of a type that the rule says itself; elements of the operands and no others; and results with
-// the type of the operands, whole numbers too.
+// Properties of a rule. states_type: the rule sets the type of its results itself. takes_element: the operator supports
+// operands of this element type. only_moves: results contain only elements of the operands. keeps_type: the result has
+// the element type of the operands, integers included.
 bool states_type(const Rule& rule);
 bool takes_element(const Rule& rule, int32_t element);
 bool only_moves(const Rule& rule);

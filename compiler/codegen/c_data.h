@@ -13,7 +13,8 @@ namespace aotc::codegen {
 // empty table. Appends to limit memory: the text of the tables is the largest object.
 void print_numbers(std::string& s, const ops::Constant& table);
 
-// Defines `macro`(n), unless the user did: it aligns the declaration behind it to n bytes. `prefix`: of the model.
+// Defines `macro`(n), unless the user defined it: it aligns the declaration after it to n bytes. `prefix`: the model's
+// prefix.
 std::string alignment_macro(const std::string& macro, const std::string& prefix);
 
 // The text after the first comment of NAME_data.h: every table with its alignment, section or memory, so that no file

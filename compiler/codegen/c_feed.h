@@ -13,7 +13,7 @@ namespace aotc::codegen {
 // NAME_ROWS, NAME_ROW_BYTES, ..., struct NAME_context, NAME_begin, NAME_row, NAME_feed, and with slices NAME_step.
 std::string feed_declarations(const plan::Program& program, const CodegenOptions& options);
 
-// By row: its first event and its slot; private to the source.
+// The tables that are private to the source: the first event and the slot of each row.
 std::string feed_tables(const plan::Program& program, const CodegenOptions& options);
 
 }  // namespace aotc::codegen

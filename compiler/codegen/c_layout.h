@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wraps lines of emitted C at kCColumns, unless a single word is longer. A line is broken only at spaces, behind a
-// comma or an operator, and never inside of a literal or a directive, so its meaning stays.
+// Wraps lines of emitted C at kCColumns, unless a single word is longer. A line is broken only at spaces, after a comma
+// or an operator, and never inside of a literal or a directive, so its meaning stays.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::string fold_line(std::string_view line);
 // Wraps every line of a text that may begin in the middle of a comment.
 std::string fold_lines(std::string_view text);
 
-// A prototype on one line, over as many lines as it takes. Parameters on further lines start below the first parameter,
+// Wraps a prototype that is on one line. Parameters on further lines start below the first parameter,
 // or at column 8 if one of them does not fit there.
 std::string fold_prototype(const std::string& prototype);
 

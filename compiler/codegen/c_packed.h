@@ -15,7 +15,7 @@ namespace aotc::codegen {
 
 // True if the call uses the packed convention. Devices that launch functions always need it.
 bool is_packed(const plan::Program& program, const CodegenOptions& options, const plan::ProgramCall& call);
-// True if it is a table of PREFIX_data.c, whose address the linker knows.
+// True if the storage is a table of PREFIX_data.c, whose address the linker knows.
 bool is_table(const plan::Storage& storage);
 
 // True if the function is found by name at run time.
@@ -23,8 +23,8 @@ bool is_looked_up(const plan::Program& program, const CodegenOptions& options, c
 CallingConvention form_of(const plan::Program& program, const CodegenOptions& options,
                           const plan::ProgramFunction& function);
 
-// By parameter of a packed function: the table that every call passes, which then is part of the function and not an
-// argument; -1 for arguments. Functions of other sources receive all tables as arguments.
+// For each parameter of a packed function: the table that every call passes, or -1. Such a table is part of the
+// function and not an argument. Functions of other sources receive all tables as arguments.
 std::vector<int> bound_tables(const plan::Program& program, const plan::ProgramFunction& function);
 
 class TensorTable {

@@ -57,7 +57,7 @@ std::string alignment_definitions(const plan::Program& program, const std::strin
 // True if repeated calls are printed as loops. False if calls take arguments other than addresses, if the calls of one
 // repeat are divided into different bands, or if not all run on the host.
 bool prints_loops(const plan::Program& program, const CodegenOptions& options);
-// True if such loops have lists.
+// True if the printed loops read their arguments from lists.
 bool reads_lists(const plan::Program& program, const CodegenOptions& options);
 // The helper functions that read the rows of these lists.
 std::string row_helpers(const plan::Program& program, const CodegenOptions& options);

@@ -23,8 +23,8 @@ struct Slice {
   int again = 0;
 };
 
-// The tree as a list: slice n is element n - 1. `next` of a slice that ends the run is one behind the last. With
-// `loops`, repeats of calls have a slice for each call of one iteration, else for each call.
+// The tree as a list: slice n is element n - 1. `next` of a slice that ends the run is the number of slices plus one.
+// With `loops`, repeats of calls have a slice for each call of one iteration, else for each call.
 std::vector<Slice> lay_out_slices(const std::vector<plan::ProgramStep>& body, bool loops = false);
 
 // True if a failure may have a status above 0, which the step functions use for other meanings.

@@ -17,8 +17,8 @@ struct WorkspaceOccupant {
   bool operator==(const WorkspaceOccupant&) const = default;
 };
 
-// One TVMBackendAllocWorkspace: allocated before call `first`, released behind the first call from `last` on at which
-// no later block is open.
+// One TVMBackendAllocWorkspace: allocated before call `first`, released after the first call from `last` on at which no
+// later block is open.
 struct WorkspaceBlock {
   int64_t bytes = 0;
   int first = 0, last = 0;

@@ -35,7 +35,7 @@ class Accuracy {
 
   // Number of classes of the output that is classified; 0 if there is none.
   size_t classes() const { return classes_; }
-  // By run; empty if there are no classes.
+  // The class of each run; empty if there are no classes.
   std::vector<int> reference_classes() const;
   // One label for each run, or none.
   void set_labels(std::vector<int> labels);

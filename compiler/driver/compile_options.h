@@ -37,7 +37,7 @@ bool read_input_contract(const std::string& word, CompileOptions& compile);
 std::vector<options::Option> constants_options(CompileOptions& compile);
 // The options of VariantOptions, in a group of their own.
 options::Group variant_group(CompileOptions& compile);
-// Their values by key.
+// The values of the variant options, by key.
 nlohmann::ordered_json variant_json(const VariantOptions& variant);
 // Every option that aotc.json stores is in one of these groups (options/stored.h).
 std::vector<options::Group> stored_groups(CompileOptions& compile);

@@ -18,8 +18,8 @@ nlohmann::ordered_json constants_file_json(const Compiled& compiled);
 // model.
 std::string price_of_open(const Compiled& open);
 
-// `given`: the model, without other compile options. Writes the image to `out`; empty: under its old name into the
-// current directory. Reports [constants-for] for a manifest without such a file or with modified code, and
+// `given`: the model, without other compile options. Writes the image to `out`, or, if `out` is empty, to its old name
+// in the current directory. Reports [constants-for] for a manifest without such a file or with modified code, and
 // [constants-differ].
 int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,
                           const CommonOptions& common);

@@ -21,7 +21,7 @@ namespace aotc::driver {
 // A model of a frontend, or a graph or archive of functions in C.
 enum class ModelKind { kModel, kGraphJson, kArchive };
 
-// Determined by content, else by the path's extension.
+// The kind of a model, by its content, else by the path's extension.
 ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes);
 
 struct GraphModel {

@@ -44,7 +44,7 @@ Result<Bench> prepare_bench(const CompileOptions& options, uint64_t seed, Diagno
 Result<std::vector<BenchOperator>> archive_operators(const mlf::Archive& archive, const CompileOptions& options,
                                                      uint64_t seed, Diagnostics& diags);
 
-// The form in which projects store them.
+// Converts the operators to the form in which projects store them.
 std::vector<mlf::OperatorInfo> infos_of(const std::vector<BenchOperator>& operators);
 
 // The expected results by parameter, interpreted from the function's TIR; empty if there is none. Reports [tir-trap].

@@ -10,7 +10,7 @@ namespace aotc::driver {
 
 // TensorFlow Lite Micro's resolver (August 2026), without custom operators; in alphabetical order.
 std::span<const std::string_view> tflm_builtins();
-// Its custom operators.
+// TensorFlow Lite Micro's custom operators.
 std::span<const std::string_view> tflm_custom_operators();
 // True if LiteRT's default resolver (August 2026) has the builtin operator.
 bool litert_has(std::string_view builtin);

@@ -24,7 +24,7 @@ struct ProjectDir {
   CompileOptions compile_options() const;
   // True if the model's file is in the project.
   bool has_model() const { return manifest.contains("model"); }
-  // True if its firmware streams inputs and every result, as `verify` requires.
+  // True if the project's firmware streams inputs and every result, as `verify` requires.
   bool can_verify() const { return manifest.value("verify", true); }
   bool has_image() const { return manifest.contains("image"); }
   bool builds() const { return manifest.contains("build"); }

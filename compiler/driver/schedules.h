@@ -16,8 +16,8 @@
 
 namespace aotc::driver {
 
-// By operator index in the model's file. Calls without a schedule are skipped. Reports [schedule-file] with the
-// position in the file.
+// Parses the schedules; the key is the operator's index in the model's file. Calls without a schedule are skipped.
+// Reports [schedule-file] with the position in the file.
 Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text, const std::string& file,
                                                      Diagnostics& diags);
 

@@ -11,8 +11,8 @@
 
 namespace aotc::driver {
 
-// In the order in which the run function reports results to its trace hook. Empty if the model has operators given in
-// C, which have no reference.
+// The checks, in the order in which the run function reports results to its trace hook. Empty if the model has
+// operators given in C, which have no reference.
 std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sample& sample);
 
 // "CONV_2D 'name'" of every call.

@@ -15,7 +15,7 @@ namespace aotc::driver {
 
 // `stack`: the stack of a run, if requested.
 std::string summary_text(const Compiled& compiled, const StackNeed* stack = nullptr);
-// Compares the peak of live tensors with the arena if it is larger; else empty.
+// A line that compares the peak of live tensors with the arena; empty if the peak is not larger.
 std::string live_text(const Compiled& compiled);
 nlohmann::ordered_json summary_json(const Compiled& compiled, const StackNeed* stack = nullptr);
 
@@ -27,7 +27,7 @@ std::string image_hash(const ProjectDir& project);
 
 // Stores the figures of a run in build/run.json, where report reads them.
 void save_run(const ProjectDir& project, const FirmwareRun& run);
-// The unit of its figures: ticks of the board's clock, or the emulator's unit if that ran last.
+// The unit of the run's figures: ticks of the board's clock, or the emulator's unit if that ran last.
 std::string unit_of_run(const ProjectDir& project, const nlohmann::ordered_json& run);
 nlohmann::ordered_json load_run(const ProjectDir& project);
 

@@ -22,7 +22,7 @@ class TemporaryDirectory {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;  // empty: it could not be made
+  std::string path_;  // empty: the directory could not be created
   int lock_ = -1;
 };
 

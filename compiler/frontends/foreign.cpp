@@ -56,12 +56,12 @@ Foreign saved_model(const std::string& what, const std::string& folder) {
 }
 
 Foreign core_ml() {
-  return {"a Core ML model", {"nothing converts it back: convert the Keras or PyTorch model that it was made of"}};
+  return {"a Core ML model", {"it cannot be converted back: convert the Keras or PyTorch model that it was made from"}};
 }
 
 Foreign torch_weights(const std::string& file) {
-  return {"a file of PyTorch weights, without the network",
-          {fmt::format("load them into the Python class they belong to, then: {}", by_torch("model.eval()", file)),
+  return {"a file of PyTorch weights without the network",
+          {fmt::format("load the weights into their Python class, then: {}", by_torch("model.eval()", file)),
            "pip install ai-edge-torch"}};
 }
 
@@ -80,7 +80,7 @@ Foreign pickle(Bytes bytes, const std::string& file) {
   if (has("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") || has("torch")) return torch_weights(file);
   return {"a Python object, saved by pickle",
           {"load it in Python, and export the model that it holds as .onnx or .tflite",
-           "aotc.compile of the Python package takes models of Keras, PyTorch and scikit-learn as they are in memory"}};
+           "aotc.compile of the Python package compiles Keras, PyTorch and scikit-learn models from memory"}};
 }
 
 bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
@@ -128,21 +128,21 @@ Foreign zip(Bytes bytes, const std::string& file) {
             {"convert it: pip install ai-edge-torch, then in Python: " +
              by_torch(fmt::format("torch.export.load('{}').module()", shown(file)), file)}};
   if (has("data.pkl") && has_folder("/code/"))
-    return {
-        "a TorchScript model",
-        {"convert the nn.Module that it was made of: " + by_torch("model.eval()", file), "pip install ai-edge-torch"}};
+    return {"a TorchScript model",
+            {"convert the nn.Module that it was made from: " + by_torch("model.eval()", file),
+             "pip install ai-edge-torch"}};
   if (has("data.pkl")) return torch_weights(file);
   if (has_folder("com.apple.CoreML")) return core_ml();
   if (has("saved_model.pb"))
-    return {"a zip with a SavedModel", {"unzip it, and give aotc the folder: it says what to type"}};
+    return {"a zip with a SavedModel",
+            {"unzip it and give aotc the folder; aotc then prints the command that converts it"}};
   if (has(".tflite"))
-    return {"a zip with a model in it", {fmt::format("unzip {} {}", shown(file), shown(*any(".tflite")))}};
+    return {"a zip that contains a model", {fmt::format("unzip {} {}", shown(file), shown(*any(".tflite")))}};
   if (!names.empty() &&
       std::all_of(names.begin(), names.end(), [](const std::string& n) { return n.ends_with(".npy"); }))
     return {"NumPy arrays",
-            {"arrays are given beside a model, one .npy file an input: aotc verify MODEL --input "
-             "FILE.npy"}};
-  return {"a zip", {fmt::format("unzip {}, and give aotc the .tflite file in it", shown(file))}};
+            {"pass arrays together with a model, one .npy file for each input: aotc verify MODEL --input FILE.npy"}};
+  return {"a zip", {fmt::format("unzip {} and give aotc the .tflite file", shown(file))}};
 }
 
 // --- Protocol buffers
@@ -224,31 +224,30 @@ std::optional<Foreign> protocol_buffer(Bytes bytes, const std::string& file) {
 
 std::optional<Foreign> recognise_foreign(Bytes bytes, const std::string& file) {
   if (begins(bytes, "version https://git-lfs.github.com/spec/"))
-    return Foreign{"a pointer of Git LFS, in place of the model",
+    return Foreign{"a Git LFS pointer instead of the model",
                    {fmt::format("fetch the model: git lfs pull --include '{}'", shown(file))}};
   if (begins(bytes, "PK\x03\x04")) return zip(bytes, file);
   if (begins(bytes, "\x89HDF\r\n\x1a\n")) return keras("a Keras model in HDF5", file);
   if (begins(bytes, "\x93NUMPY"))
     return Foreign{"a NumPy array",
-                   {fmt::format("arrays are given beside a model: aotc verify MODEL --input {}", shown(file))}};
+                   {fmt::format("pass arrays together with a model: aotc verify MODEL --input {}", shown(file))}};
   if (begins(bytes, "\x1f\x8b"))
-    return Foreign{"compressed by gzip",
+    return Foreign{"a file compressed by gzip",
                    {fmt::format("gunzip {}, or tar xzf {} if it is an archive", shown(file), shown(file))}};
   if (begins(bytes, "ORTM", 4))
     return Foreign{"a model in ONNX Runtime's own format",
-                   {"nothing converts it back: give aotc the .onnx file that it was made of"}};
+                   {"it cannot be converted back: give aotc the .onnx file that it was made from"}};
   if (begins(bytes, "ET", 4) && bytes.size() >= 8 && is_digit(bytes[6]) && is_digit(bytes[7]))
     return Foreign{
         "an ExecuTorch program",
-        {"nothing converts it back: convert the nn.Module that it was made of: " + by_torch("model.eval()", file),
+        {"it cannot be converted back: convert the nn.Module that it was made from: " + by_torch("model.eval()", file),
          fmt::format("or export it to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), '{}.onnx')",
                      stem_of(file))}};
   if (begins(bytes, "GGUF"))
-    return Foreign{
-        "a GGUF file, the weights of a large language model for llama.cpp",
-        {"nothing converts it: export the network that it was made of to ONNX or TFLite, if it is small enough"}};
+    return Foreign{"a GGUF file, the weights of a large language model for llama.cpp",
+                   {"it cannot be converted: export the original network to ONNX or TFLite, if it is small enough"}};
   if (begins(bytes, "<!DOCTYPE") || begins(bytes, "<!doctype") || begins(bytes, "<html"))
-    return Foreign{"a web page, in place of the model",
+    return Foreign{"a web page instead of the model",
                    {"download the file itself: such pages have a link 'raw' or 'download'"}};
   if (bytes.size() > 2 && bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) return pickle(bytes, file);
   return protocol_buffer(bytes, file);

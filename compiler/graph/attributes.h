@@ -35,7 +35,7 @@ class AttributesBase {
   virtual ~AttributesBase() = default;
   virtual std::shared_ptr<AttributesBase> clone() const = 0;
   virtual std::vector<AttributeText> print() const = 0;
-  // Sets the field `name` from text; false if there is no such field or the text does not fit its type.
+  // Sets the field `name` from text; false if there is no such field or the text is not a value of its type.
   virtual bool parse(std::string_view name, std::string_view text) = 0;
 };
 

@@ -164,8 +164,8 @@ class Parser : private Scope, private TextReader {
       state.after = *after;
       return success();
     }
-    return fail_at(at, fmt::format("%{} is no state", shown(named(*before).name)),
-                   "declare it before with a line that begins with 'state'");
+    return fail_at(at, fmt::format("%{} is not a state", shown(named(*before).name)),
+                   "declare the state first, with a line that begins with 'state'");
   }
 
   Status parse_op() {
@@ -216,8 +216,7 @@ class Parser : private Scope, private TextReader {
 
   // region "name" { statements }, in which tensors are numbered anew.
   Status parse_region(Op& op) {
-    if (++depth_ > kMostDepth)
-      return fail(fmt::format("regions are more than {} deep; here a next one begins", kMostDepth));
+    if (++depth_ > kMostDepth) return fail(fmt::format("regions are nested more than {} deep", kMostDepth));
     Scope outer;
     std::swap(outer, static_cast<Scope&>(*this));
     auto name = parse_string("the region's name");
@@ -307,8 +306,8 @@ class Parser : private Scope, private TextReader {
     std::vector<TensorId> ids(names_.size());
     for (size_t i : order) {
       if (!names_[i].declared)
-        return fail_at(names_[i].first_use, fmt::format("tensor %{} is declared nowhere", shown(names_[i].name)),
-                       "declare it with a name and a type where it is defined");
+        return fail_at(names_[i].first_use, fmt::format("tensor %{} is not declared", shown(names_[i].name)),
+                       "declare the tensor with a name and a type where it is defined");
       ids[i] = graph_.add_tensor(std::move(names_[i].tensor));
     }
     auto assign = [&](TensorId& id) {

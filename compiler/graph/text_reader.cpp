@@ -35,7 +35,7 @@ Result<std::string> TextReader::parse_string(const char* what) {
   std::string_view text = cursor_.quoted();
   if (text.empty()) return fail(fmt::format("expected {} as a quoted string on one line", what));
   if (!attribute_text::parse(text, value))
-    return fail_at(at, "string has an escape that is none of \\\", \\\\ and \\xNN");
+    return fail_at(at, "the string has an escape other than \\\", \\\\ and \\xNN");
   return value;
 }
 
@@ -109,7 +109,7 @@ Status TextReader::parse_value(DType type, std::vector<uint8_t>& bytes) {
   if (!expect('=')) return kFailure;
   TextPosition at = cursor_.position();
   if (cursor_.accept_word("hash"))
-    return fail_at(at, "the constant's bytes were left out of this text",
+    return fail_at(at, "the constant's bytes were omitted from this text",
                    "print the graph without a limit on constants");
   return cursor_.accept_word("hex") ? parse_hex(bytes) : parse_list(bytes, type);
 }

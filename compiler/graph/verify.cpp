@@ -78,26 +78,27 @@ class StructureVerifier {
         !std::all_of(tensor.constant->bytes.begin(), tensor.constant->bytes.end(), fits))
       fail(where, "a constant of type i4 has an element outside -8..7");
     if (bytes != count * size_of(tensor.type.dtype))
-      fail(where, fmt::format("constant of type {} {} needs {} bytes but has {}", name_of(tensor.type.dtype),
+      fail(where, fmt::format("a constant of type {} {} needs {} bytes but has {}", name_of(tensor.type.dtype),
                               to_string(tensor.type.shape), count * size_of(tensor.type.dtype), bytes));
   }
 
   void check_quantization(const TensorType& type, const Location& where) {
     const Quantization& q = type.quantization;
     if (q.scale.size() != q.zero_point.size()) {
-      fail(where, fmt::format("quantisation has {} scales but {} zero points", q.scale.size(), q.zero_point.size()));
+      fail(where,
+           fmt::format("the quantisation has {} scales but {} zero points", q.scale.size(), q.zero_point.size()));
       return;
     }
     if (!q.present()) return;
     if (!is_int(type.dtype)) {
-      fail(where, fmt::format("tensor of type {} cannot be quantised", name_of(type.dtype)));
+      fail(where, fmt::format("a tensor of type {} cannot be quantised", name_of(type.dtype)));
       return;
     }
     if (q.per_channel()) check_axis(type, where);
     IntRange range = int_range(type.dtype);
     for (size_t i = 0; i < q.scale.size(); ++i) {
       if (!std::isfinite(q.scale[i]) || q.scale[i] < 0.0f) {
-        fail(where, fmt::format("quantisation scale {} is {}; it must be at least 0 and finite", i, q.scale[i]));
+        fail(where, fmt::format("quantisation scale {} is {}, but must be at least 0 and finite", i, q.scale[i]));
         return;
       }
       if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
@@ -111,9 +112,9 @@ class StructureVerifier {
     const Quantization& q = type.quantization;
     int rank = static_cast<int>(type.shape.size());
     if (q.axis < 0 || q.axis >= rank) {
-      fail(where, fmt::format("quantisation axis {} is outside rank {}", q.axis, rank));
+      fail(where, fmt::format("quantisation axis {} is outside of rank {}", q.axis, rank));
     } else if (type.shape[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scale.size())) {
-      fail(where, fmt::format("quantisation has {} scales for {} slices along axis {}", q.scale.size(),
+      fail(where, fmt::format("the quantisation has {} scales for {} slices along axis {}", q.scale.size(),
                               type.shape[static_cast<size_t>(q.axis)], q.axis));
     }
   }
@@ -122,11 +123,11 @@ class StructureVerifier {
     for (size_t i = 0; i < graph_.inputs.size(); ++i) {
       TensorId id = graph_.inputs[i].tensor;
       if (!in_range(id)) {
-        fail(graph_.location_of({}), fmt::format("input {} names no tensor (id {})", i, id.value));
+        fail(graph_.location_of({}), fmt::format("input {} names a tensor that does not exist (id {})", i, id.value));
       } else if (graph_[id].constant) {
         fail(graph_.location_of(id), fmt::format("input {} is a constant", i));
       } else if (defined(id)) {
-        fail(graph_.location_of(id), fmt::format("tensor is an input twice (input {})", i));
+        fail(graph_.location_of(id), fmt::format("the tensor is listed as an input twice (input {})", i));
       } else {
         defined(id) = 1;
       }
@@ -138,12 +139,13 @@ class StructureVerifier {
     for (size_t i = 0; i < graph_.states.size(); ++i) {
       const State& state = graph_.states[i];
       if (!in_range(state.before)) {
-        fail(graph_.location_of({}), fmt::format("state {} names no tensor (id {})", i, state.before.value));
+        fail(graph_.location_of({}),
+             fmt::format("state {} names a tensor that does not exist (id {})", i, state.before.value));
         continue;
       }
       if (graph_[state.before].constant || defined(state.before)) {
         fail(graph_.location_of(state.before),
-             fmt::format("state {} ({}) is a constant, an input or a state before", i, shown(state.before)));
+             fmt::format("state {} ({}) is already a constant, an input or another state", i, shown(state.before)));
         continue;
       }
       defined(state.before) = 1;
@@ -152,7 +154,7 @@ class StructureVerifier {
       auto bytes = static_cast<int64_t>(state.initial.bytes.size());
       if (count >= 0 && bytes != count * size_of(type.dtype))
         fail(graph_.location_of(state.before),
-             fmt::format("the initial value of state {} has {} bytes, its type needs {}", i, bytes,
+             fmt::format("the initial value of state {} has {} bytes, but its type needs {}", i, bytes,
                          count * size_of(type.dtype)));
     }
   }
@@ -162,13 +164,14 @@ class StructureVerifier {
       const State& state = graph_.states[i];
       if (!in_range(state.before)) continue;
       if (!in_range(state.after)) {
-        fail(graph_.location_of(state.before),
-             fmt::format("the next value of state {} names no tensor (id {})", i, state.after.value));
+        fail(
+            graph_.location_of(state.before),
+            fmt::format("the next value of state {} names a tensor that does not exist (id {})", i, state.after.value));
       } else if (!defined(state.after)) {
-        fail(graph_.location_of(state.after), fmt::format("the next value of state {} is defined by no operator", i));
+        fail(graph_.location_of(state.after), fmt::format("no operator defines the next value of state {}", i));
       } else if (graph_[state.before].type != graph_[state.after].type) {
         fail(graph_.location_of(state.before),
-             fmt::format("state {} is {}, its next value {}", i, to_string(graph_[state.before].type),
+             fmt::format("state {} is {}, but its next value is {}", i, to_string(graph_[state.before].type),
                          to_string(graph_[state.after].type)));
       }
     }
@@ -176,11 +179,11 @@ class StructureVerifier {
 
   void check_op(const Op& op) {
     if (op.definition == nullptr || op.attributes == nullptr) {
-      fail(op.location, "operator has no definition or no attributes");
+      fail(op.location, "the operator has no definition or no attributes");
       return;
     }
     if (!op.regions.empty() && depth_ == kMostDepth) {
-      fail(op.location, fmt::format("regions are more than {} deep", kMostDepth));
+      fail(op.location, fmt::format("regions are nested more than {} deep", kMostDepth));
       return;
     }
     for (const Graph& region : op.regions) ok_ = StructureVerifier(region, depth_ + 1, diags_).run().ok() && ok_;
@@ -188,7 +191,7 @@ class StructureVerifier {
       TensorId id = op.operands[i];
       if (!id.valid()) continue;
       if (!in_range(id)) {
-        fail(op.location, fmt::format("operand {} names no tensor (id {})", i, id.value));
+        fail(op.location, fmt::format("operand {} names a tensor that does not exist (id {})", i, id.value));
       } else if (!defined(id)) {
         fail(op.location, fmt::format("operand {} ({}) is used before it is defined", i, shown(id)));
       }
@@ -196,7 +199,7 @@ class StructureVerifier {
     for (size_t i = 0; i < op.results.size(); ++i) {
       TensorId id = op.results[i];
       if (!in_range(id)) {
-        fail(op.location, fmt::format("result {} names no tensor (id {})", i, id.value));
+        fail(op.location, fmt::format("result {} names a tensor that does not exist (id {})", i, id.value));
       } else if (defined(id)) {
         fail(op.location, fmt::format("result {} ({}) is defined a second time", i, shown(id)));
       } else {
@@ -209,9 +212,9 @@ class StructureVerifier {
     for (size_t i = 0; i < graph_.outputs.size(); ++i) {
       TensorId id = graph_.outputs[i].tensor;
       if (!in_range(id)) {
-        fail(graph_.location_of({}), fmt::format("output {} names no tensor (id {})", i, id.value));
+        fail(graph_.location_of({}), fmt::format("output {} names a tensor that does not exist (id {})", i, id.value));
       } else if (!defined(id)) {
-        fail(graph_.location_of(id), fmt::format("output {} is defined by no operator", i));
+        fail(graph_.location_of(id), fmt::format("no operator defines output {}", i));
       }
     }
   }

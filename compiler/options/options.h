@@ -43,7 +43,7 @@ struct Instead {
 using Target = std::variant<bool*, int*, int64_t*, uint32_t*, uint64_t*, std::string*, std::vector<std::string>*,
                             Choice, Action, Setter, Instead>;
 
-// The completion that a shell offers for a value outside of a list of words.
+// The completion that a shell offers for a value that is not from a list of words.
 enum class Takes { kAnything, kFile, kDirectory };
 
 struct Range {

@@ -27,9 +27,9 @@ bool check_known(int device, const Location& where, const PassOptions& options, 
   if (device >= 0 && static_cast<size_t>(device) < known) return true;
   diags
       .error(where, "device-unknown",
-             fmt::format("runs on device {}, and {} described", device,
+             fmt::format("runs on device {}, but {} described", device,
                          known == 1 ? "only the host is" : fmt::format("{} devices are", known)))
-      .help("describe it with --devices FILE (docs/devices.md)");
+      .help("describe the device with --devices FILE (docs/devices.md)");
   return false;
 }
 
@@ -40,8 +40,9 @@ void warn_of_idle_devices(const graph::Graph& graph, const DeviceSet& set, Diagn
                             [&](const graph::Op& op) { return op.device == static_cast<int>(d); });
     if (used || graph.ops.empty()) continue;
     diags
-        .warning(graph.location_of({}), "device-idle", fmt::format("device '{}' gets no operator", set.devices[d].name))
-        .help("its patterns fit none; 'aotc report' lists the operators by name");
+        .warning(graph.location_of({}), "device-idle",
+                 fmt::format("no operator runs on device '{}'", set.devices[d].name))
+        .help("its patterns match no operator; 'aotc report' lists the operators by name");
   }
 }
 

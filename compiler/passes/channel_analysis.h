@@ -17,8 +17,9 @@ struct ChannelAnalysis {
 };
 ChannelAnalysis analyze_channels(const graph::Graph& graph);
 
-// By tensor and channel, 1 if it must stay; empty for tensors without channels. Every tensor keeps at least one, and
-// tensors connected by an operator with ChannelFlow::kEach keep the same ones.
+// live[tensor][channel] is 1 if the channel must stay. The list of a tensor without channels is empty. Every other
+// tensor keeps at least one channel, and tensors connected by an operator with ChannelFlow::kEach keep the same
+// channels.
 using LiveChannels = std::vector<std::vector<uint8_t>>;
 LiveChannels find_live_channels(const graph::Graph& graph, const ChannelAnalysis& analysis);
 

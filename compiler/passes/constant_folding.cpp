@@ -39,8 +39,10 @@ Status refuse_the_rest(const Graph& graph, Diagnostics& diags) {
     if (ops::definition_of(op).has_lowering({graph, op})) continue;
     diags
         .error(op.location, "op-unsupported",
-               fmt::format("{} is computed on constants only, and this one is left to the device", op.name()))
-        .help("'aotc ops' lists what it can be replaced by");
+               fmt::format("{} is supported only on constants, but its operands are computed when the model runs, or "
+                           "are too large",
+                           op.name()))
+        .help("'aotc ops' lists the operators that can replace it");
     good = false;
   }
   return good ? success() : Status(kFailure);

@@ -54,7 +54,7 @@ class Reader {
     only(root, "the file", {"devices", "fallback"});
     if (!root.contains("devices") || !root["devices"].is_array() || root["devices"].empty() ||
         root["devices"].size() > kMostDevices)
-      return error("devices", fmt::format("is to be a list of 1 to {} devices", kMostDevices)), kFailure;
+      return error("devices", fmt::format("must be a list of 1 to {} devices", kMostDevices)), kFailure;
     out_.devices.clear();
     for (size_t i = 0; i < root["devices"].size(); ++i) read_device(root["devices"][i], fmt::format("devices[{}]", i));
     if (good_) read_fallback(root);
@@ -71,7 +71,7 @@ class Reader {
 
   bool object(const json& j, const std::string& path) {
     if (j.is_object()) return true;
-    error(path, "is to be an object");
+    error(path, "must be an object");
     return false;
   }
 
@@ -87,7 +87,7 @@ class Reader {
   std::string text_of(const json& j, const char* key, const std::string& path) {
     if (!j.contains(key)) return "";
     if (j[key].is_string()) return j[key].get<std::string>();
-    error(fmt::format("{}.{}", path, key), "is to be a string");
+    error(fmt::format("{}.{}", path, key), "must be a string");
     return "";
   }
 
@@ -96,43 +96,42 @@ class Reader {
     only(j, path, {"name", "type", "operators", "pool", "hooks", "launch"});
     Device d;
     d.name = text_of(j, "name", path);
-    if (d.name.empty() || c_identifier(d.name) != d.name)
-      error(path + ".name", "is to be a C identifier in lower case");
+    if (d.name.empty() || c_identifier(d.name) != d.name) error(path + ".name", "must be a C identifier in lower case");
     for (const Device& other : out_.devices)
       if (other.name == d.name || other.camel_name() == d.camel_name())
-        error(path + ".name", fmt::format("'{}' gives the same names as an earlier device", d.name));
+        error(path + ".name", fmt::format("'{}' leads to the same names in the C as an earlier device", d.name));
     if (j.contains("type")) {
       if (j["type"].is_number_integer() && j["type"] >= 1 && j["type"] <= INT16_MAX) d.type = j["type"].get<int>();
-      else error(path + ".type", "is to be a DLDeviceType, 1 for a CPU");
+      else error(path + ".type", "must be a DLDeviceType, such as 1 for a CPU");
     }
     d.pool = text_of(j, "pool", path);
     if (!d.pool.empty() && c_identifier(d.pool) != d.pool)
-      error(path + ".pool", "is to be a C identifier in lower case");
+      error(path + ".pool", "must be a C identifier in lower case");
     std::string launch = text_of(j, "launch", path);
     if (launch == "sync") d.launch = Launch::kSync;
     else if (launch == "async") d.launch = Launch::kAsync;
-    else if (!launch.empty() && launch != "none") error(path + ".launch", "is to be none, sync or async");
+    else if (!launch.empty() && launch != "none") error(path + ".launch", "must be none, sync or async");
     read_hooks(j, d, path);
     read_operators(j, d, path);
     if (out_.devices.empty() && (d.has_context() || !d.operators.empty()))
-      error(path, "is the host: it has no operators, hooks or launch");
+      error(path, "is the host, which must not have operators, hooks or launch");
     out_.devices.push_back(std::move(d));
   }
 
   void read_hooks(const json& j, Device& d, const std::string& path) {
     if (!j.contains("hooks")) return;
-    if (!j["hooks"].is_array()) return error(path + ".hooks", "is to be a list of strings");
+    if (!j["hooks"].is_array()) return error(path + ".hooks", "must be a list of strings");
     for (const json& h : j["hooks"]) {
       bool known = h.is_string() && std::any_of(std::begin(kHooks), std::end(kHooks),
                                                 [&](const char* k) { return h.get<std::string>() == k; });
       if (known) d.hooks.insert(h.get<std::string>());
-      else error(path + ".hooks", "knows Activate, Open, Close, Deactivate and Copy only");
+      else error(path + ".hooks", "may contain only Activate, Open, Close, Deactivate and Copy");
     }
   }
 
   void read_operators(const json& j, Device& d, const std::string& path) {
     if (!j.contains("operators")) return;
-    if (!j["operators"].is_array()) return error(path + ".operators", "is to be a list of patterns");
+    if (!j["operators"].is_array()) return error(path + ".operators", "must be a list of patterns");
     for (size_t i = 0; i < j["operators"].size(); ++i) {
       const json& p = j["operators"][i];
       std::string at = fmt::format("{}.operators[{}]", path, i);
@@ -155,7 +154,7 @@ class Reader {
       out_.fallback = static_cast<int>(i);
       return;
     }
-    error("fallback", fmt::format("names no device: '{}'", escape_for_display(name)));
+    error("fallback", fmt::format("names a device that does not exist: '{}'", escape_for_display(name)));
   }
 
   Diagnostics& diags_;

@@ -21,8 +21,8 @@ struct OperatorPattern {
 
 enum class Launch : uint8_t {
   kNone,   // the host calls the operator, which reaches the device through its context
-  kSync,   // TVMDevice<Name>Launch, and TVMDevice<Name>Sync directly behind it
-  kAsync,  // the host goes on with what does not depend on the result
+  kSync,   // TVMDevice<Name>Launch, followed directly by TVMDevice<Name>Sync
+  kAsync,  // the host continues with operators that do not depend on the result
 };
 
 struct Device {

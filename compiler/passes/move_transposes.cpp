@@ -161,8 +161,8 @@ Status move_transposes(Graph& graph, const PassOptions& options, Diagnostics& di
   if (search.ended()) {
     Location where;
     where.file = graph.source_file;
-    diags.warning(where, "transposes-left", "the search for transposes that are not needed ended early")
-        .help("the C is right, but may transpose more than it must; export the model with fewer transposes");
+    diags.warning(where, "transposes-left", "the search for unnecessary transposes reached its limit")
+        .help("the C is correct, but may have unnecessary transposes; export the model with fewer transposes");
   }
   return changed ? remove_identities(graph, options, diags) : success();
 }

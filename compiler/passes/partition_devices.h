@@ -10,8 +10,8 @@ namespace aotc::passes {
 
 Status partition_devices(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
 
-// Pass order-devices: for asynchronous devices, moves independent operators of the host behind a launch, and the copy
-// that waits for it as late as possible.
+// Pass order-devices: for asynchronous devices, moves independent operators of the host to after a launch, and delays
+// the copy that waits for the launch as much as possible.
 Status order_devices(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
 
 }  // namespace aotc::passes

@@ -32,7 +32,7 @@ struct PassOptions {
   bool keep_dead_channels = false;
   // Receives statistics, unless null.
   PassStatistics* statistics = nullptr;
-  // Steps of the search for transposes that are not needed, of all searches together: by default about a second.
+  // Limit on the steps of all searches for unnecessary transposes together; the default takes about a second.
   int64_t transpose_work = int64_t{1} << 22;
 };
 

@@ -25,7 +25,7 @@ int sole_producer(const graph::Graph& graph, const graph::UseDef& chains, graph:
 
 // An attribute's text; nullopt if the operator has no such attribute.
 std::optional<std::string> attribute(const graph::Op& op, std::string_view name);
-// A copy of the attributes with one changed; null if there is none of that name or the text does not fit.
+// A copy of the attributes with one changed; null if no attribute has that name or the text is invalid for it.
 std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBase& attributes, std::string_view name,
                                                       const std::string& text);
 

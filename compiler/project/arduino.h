@@ -6,8 +6,8 @@
 
 namespace aotc::project {
 
-// Keys architectures, platformio_environment, platformio_program; presets library_name, sketch_name. `camel_prefix`:
-// the model's prefix as a type name; `folder`: the last component of the project's path.
+// Sets the keys architectures, platformio_environment and platformio_program, and the presets library_name and
+// sketch_name. `camel_prefix`: the model's prefix as a type name; `folder`: the last component of the project's path.
 void add_arduino_values(const Board& board, const std::string& camel_prefix, const std::string& folder, Values& values);
 
 // The option 'arena' of these kinds: adds the section of that memory before pool_places. Reports [template-option] if

@@ -16,7 +16,7 @@ struct Cpu {
   std::vector<std::string> boards;  // the boards that have it
 };
 
-// In alphabetical order. Reports the errors of find_board.
+// All CPUs in alphabetical order. Reports the errors of find_board.
 Result<std::vector<Cpu>> cpus(Diagnostics& diags);
 
 // Finds "cortex-m4f", or "cortex-m4" if all boards with that core have the same features. Reports [cpu-unknown].

@@ -82,7 +82,7 @@ struct TemplateDescription {
 inline constexpr const char* kModelNeeds[] = {"packed",    "registry", "workspace", "devices",  "pools",
                                               "interface", "state",    "rows",      "operators"};
 
-// In alphabetical order: built-in kinds or, if specified, those of the folder.
+// The kinds in alphabetical order: the built-in ones, or those of the folder if one is specified.
 std::vector<std::string> template_kinds(const std::string& override_dir = "");
 // The folder of a kind in any spelling: "host-driven" is host_driven.
 std::string kind_folder(const std::string& kind);
@@ -90,7 +90,7 @@ std::string kind_folder(const std::string& kind);
 // Parses the text of a template.json. Reports [template-invalid], at `where`.
 Result<TemplateDescription> parse_description(const std::string& text, const std::string& kind, Location where,
                                               Diagnostics& diags);
-// Reports [template-unknown] with the closest kinds, [template-invalid].
+// Reads the description of a kind. Reports [template-unknown] with the closest kinds, and [template-invalid].
 Result<TemplateDescription> read_description(const TemplateSource& source, Diagnostics& diags);
 // Reads a file of a template. Reports [template-invalid].
 Result<std::string> read_template_file(const TemplateSource& source, const std::string& kind, const std::string& path,

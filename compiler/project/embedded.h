@@ -14,7 +14,7 @@ struct EmbeddedFile {
   std::string_view content;
 };
 
-// Sorted by path.
+// All embedded files, sorted by path.
 std::span<const EmbeddedFile> embedded_files();
 // nullptr if there is no such file.
 const EmbeddedFile* find_embedded(std::string_view path);

@@ -15,8 +15,8 @@
 namespace aotc::project {
 
 inline constexpr const char* kManifest = "aotc.json";
-// Version of the JSON that commands print and of aotc.json: under one number fields are only added; no field changes
-// its name or meaning.
+// Version of the JSON that commands print and of aotc.json. While this version stays the same, fields may be added, but
+// no field changes its name or meaning.
 inline constexpr int kFormatVersion = 1;
 
 struct ProjectOptions {

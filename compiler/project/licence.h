@@ -11,8 +11,8 @@
 namespace aotc::project {
 
 // Whether a text is an SPDX licence expression by its form, such as "MIT", "Apache-2.0 OR MIT",
-// Accepts "GPL-2.0-only WITH Classpath-exception-2.0", "LicenseRef-Own". Names are not looked up in a list. An accepted
-// text contains nothing that ends a comment or string of any language.
+// True for an SPDX licence expression: "GPL-2.0-only WITH Classpath-exception-2.0", "LicenseRef-Own". Names are not
+// looked up in a list. An accepted text contains nothing that ends a comment or string of any language.
 bool is_licence_expression(std::string_view text);
 // Reports [license-form]. An empty text (no licence) is valid.
 Status check_licence(const std::string& licence, Diagnostics& diags);

@@ -10,7 +10,7 @@
 
 namespace aotc::project {
 
-// By the shapes of its inputs and outputs: "kws01", "sww01" ...; "raw" if none matches.
+// The name of the benchmark ("kws01", "sww01", ...) whose input and output shapes the model has; "raw" if none matches.
 std::string benchmark_of(const graph::Graph& graph);
 
 // Sets the default of the option 'benchmark' for this model, if the project kind has that option. Reports

@@ -17,8 +17,8 @@ struct Values {
   std::map<std::string, std::string> keys;     // values that come neither from board nor options
   std::map<std::string, std::string> options;  // --project-option NAME=VALUE
   std::map<std::string, std::string> model;    // defaults of options that depend on the model
-  std::set<std::string> parts;                 // parts of template.json's "parts" to include
-  std::set<std::string> examples;              // parts to include if the template has them
+  std::set<std::string> parts;                 // names of the entries of "parts" in template.json to include
+  std::set<std::string> examples;              // names of parts to include if the template has them
 };
 
 struct Rendered {
@@ -28,7 +28,7 @@ struct Rendered {
   // Command lines that still contain {generator} and {project}; both empty: aotc does not build it.
   std::vector<std::string> configure, build, flash, flash_port;
   std::string image;         // relative to the project
-  bool semihosting = false;  // its firmware needs a debugger or emulator
+  bool semihosting = false;  // true if the project's firmware needs a debugger or emulator
   bool model_file = true;
 };
 

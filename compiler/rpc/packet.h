@@ -36,7 +36,7 @@ class Decoder {
  private:
   void finish_frame();
 
-  std::vector<uint8_t> frame_;  // still encoded
+  std::vector<uint8_t> frame_;  // the frame received so far, still encoded
   std::vector<Packet> found_;
   size_t taken_ = 0;
   int damaged_ = 0;

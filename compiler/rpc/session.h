@@ -68,7 +68,7 @@ struct CallResult {
 
 struct Timing {
   uint64_t total = 0, least = 0, most = 0;  // ticks, of the repeats
-  uint64_t empty = 0;                       // subtracted from each repeat
+  uint64_t empty = 0;                       // ticks of an empty measurement, which are subtracted from each repeat
 };
 
 // Errors on the line, for tests and reports.

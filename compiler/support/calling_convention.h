@@ -22,7 +22,7 @@ std::string_view name_of(CallingConvention convention);
 // All spellings, for attributes in text (graph/attributes.h).
 std::span<const std::string_view> enum_names(CallingConvention);
 
-// nullopt if `name` is none of these spellings.
+// The convention of this spelling; nullopt if there is none.
 std::optional<CallingConvention> calling_convention_from(std::string_view name);
 
 }  // namespace aotc

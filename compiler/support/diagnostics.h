@@ -11,7 +11,7 @@
 
 namespace aotc {
 
-// A place in the user's files. Fields that do not apply keep their defaults.
+// A location in the user's files. Fields that do not apply keep their defaults.
 struct Location {
   std::string file;     // model or text file as the user named it
   int subgraph = -1;    // index in the model

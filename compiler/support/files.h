@@ -17,7 +17,7 @@ namespace aotc {
 // read, [file-too-large] over `limit`.
 Result<std::vector<uint8_t>> read_file(const std::string& path, Diagnostics& diags, uint64_t limit = uint64_t{1} << 30);
 
-// Standard input up to its end, with the same errors.
+// Reads standard input up to its end. Reports the errors of read_file.
 Result<std::vector<uint8_t>> read_standard_input(Diagnostics& diags, uint64_t limit = uint64_t{1} << 30);
 
 // Writes one file, all or nothing, as OutputDirectory does; streams into a device or pipe. Reports [file-write],

@@ -29,7 +29,7 @@ std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::ordered_j
 // must ...".
 std::string json_reason(std::string_view what);
 
-enum class JsonCharacters { kUtf8, kAscii };  // kAscii: others are written as \uXXXX
+enum class JsonCharacters { kUtf8, kAscii };  // kAscii: other characters are written as \uXXXX
 
 // `indent`: blanks per level; -1: everything on one line. Strings that are not UTF-8 are repaired with U+FFFD.
 std::string json_text(const nlohmann::json& value, int indent = -1, JsonCharacters characters = JsonCharacters::kUtf8);

@@ -20,7 +20,7 @@ namespace aotc {
 
 // 16 hexadecimal digits: FNV-1a of 64 bits.
 std::string checksum_of(std::string_view content);
-// Empty for anything but a readable regular file: that is not aotc's own.
+// The checksum of a file; empty if it is not a readable regular file, because such an entry is not aotc's own.
 std::error_code checksum_of_file(const std::filesystem::path& path, std::string& out);
 // The content, also if the file is larger than any list; nullopt if it is not a readable regular file.
 std::error_code content_of_list(const std::filesystem::path& path, std::optional<std::string>& out);

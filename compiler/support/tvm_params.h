@@ -32,7 +32,7 @@ struct DataType {
   bool operator==(const DataType&) const = default;
 };
 
-// Parses TVM's spelling: "int8", "uint1", "bool", "float32x4"; nullopt if it is none.
+// Parses TVM's spelling: "int8", "uint1", "bool", "float32x4"; nullopt for any other text.
 std::optional<DataType> data_type_from_name(std::string_view name);
 
 struct Param {

@@ -58,7 +58,7 @@ class Assembler {
   int32_t value(const Cast& c, int32_t into);
   int32_t value(const Select& s, int32_t into);
   int32_t value(const Call& c, int32_t into);
-  int32_t value(const Address&, int32_t) { return fail("an address stands where a value is needed"); }
+  int32_t value(const Address&, int32_t) { return fail("an address is used as a value"); }
   // Sets b and c of an access to the two addends of an index.
   void index(const ExprPtr& e, Instr* access);
   void memory_call(const Call& c);
@@ -250,7 +250,7 @@ int32_t Assembler::float_binary(const Binary& b, int32_t into) {
     Op least = single ? Op::kMinF32 : Op::kMinF64;
     instr.op = at_offset(least, kind - static_cast<int>(BinaryOp::kMin));
   } else {
-    return fail(fmt::format("'{}' is not for {}", spelling_of(b.op), name_of(b.lhs->type)));
+    return fail(fmt::format("'{}' does not support {}", spelling_of(b.op), name_of(b.lhs->type)));
   }
   instr.a = expr(b.lhs);
   instr.b = expr(b.rhs);
@@ -266,7 +266,7 @@ int32_t Assembler::value(const Unary& u, int32_t into) {
   if (u.op == UnaryOp::kNeg) {
     instr.op = type == DType::kF32 ? Op::kNegF32 : type == DType::kF64 ? Op::kNegF64 : Op::kNegInt;
   } else if (is_float(type)) {
-    return fail(fmt::format("'{}' is not for {}", spelling_of(u.op), name_of(type)));
+    return fail(fmt::format("'{}' does not support {}", spelling_of(u.op), name_of(type)));
   } else {
     instr.op = u.op == UnaryOp::kLogicalNot ? Op::kLogicalNot : Op::kBitNot;
   }
@@ -318,7 +318,7 @@ int32_t Assembler::value(const Select& s, int32_t into) {
 int32_t Assembler::value(const Call& c, int32_t into) {
   const IntrinsicInfo& info = info_of(c.callee);
   if (!info.is_scalar || c.args.size() != static_cast<size_t>(info.args) || !c.args[0])
-    return fail(fmt::format("'{}' is not called as it must be", info.name));
+    return fail(fmt::format("'{}' has wrong arguments", info.name));
   Instr instr{.op = Op::kCall, .flag = static_cast<uint16_t>(c.callee)};
   instr.c = static_cast<int32_t>(c.args[0]->type);
   instr.a = expr(c.args[0]);
@@ -337,7 +337,7 @@ void Assembler::memory_call(const Call& c) {
   bool copy = c.callee == Intrinsic::kMemcpy;
   auto address = [&](size_t i) -> const Address* {
     bool is = c.args.size() == 3 && c.args[i] && c.args[i]->kind == ExprKind::kAddress;
-    if (!is) fail(fmt::format("'{}' is not called as it must be", name));
+    if (!is) fail(fmt::format("'{}' has wrong arguments", name));
     return is ? static_cast<const Address*>(c.args[i].get()) : nullptr;
   };
   const Address* to = address(0);
@@ -455,7 +455,7 @@ void Assembler::run(const Alloc& a) {
 Result<Program> Assembler::run(const Function& function, std::string* problem) {
   for (const BufferPtr& b : function.params) {
     if (!buffers_.try_emplace(b.get(), static_cast<int32_t>(program_.buffers.size())).second)
-      fail(fmt::format("parameter '{}' is there twice", b->name));
+      fail(fmt::format("parameter '{}' is declared twice", b->name));
     program_.buffers.push_back({b, static_cast<int>(program_.buffers.size())});
   }
   statement(function.body);

@@ -138,7 +138,7 @@ Ex make_cast(DType type, const Ex& value, bool wrapping) {
     int64_t result = 0;
     if (is_float(type)) return make_float(type, int_to_float(type, v));
     bool folds = fold_int_cast(type, v, wrapping, &result);
-    assert(folds && "constant does not fit the type it is cast to");
+    assert(folds && "a constant is outside of the type of its cast");
     if (folds) return make_int(type, result);
   }
   if (float_imm(value, &f)) {
@@ -153,7 +153,7 @@ Ex make_cast(DType type, const Ex& value, bool wrapping) {
 }  // namespace
 
 Ex::Ex(int64_t v) : e_(std::make_shared<IntImm>(DType::kI32, v)) {
-  assert(fits(DType::kI32, v) && "an i32 immediate out of range: use i64()");
+  assert(fits(DType::kI32, v) && "an i32 immediate is out of range: use i64()");
 }
 
 bool Ex::is_imm(int64_t* value) const {
@@ -167,7 +167,7 @@ Ex f32(float v) { return make_float(DType::kF32, v); }
 Ex f64(double v) { return make_float(DType::kF64, v); }
 Ex imm(DType type, int64_t v) {
   if (is_float(type)) return make_float(type, int_to_float(type, v));
-  assert(fits(type, v) && "immediate out of its type's range");
+  assert(fits(type, v) && "an immediate is outside of its type");
   return make_int(promoted(type), v);
 }
 Ex var_ref(VarPtr v) { return Ex(std::make_shared<VarRef>(std::move(v))); }
@@ -206,7 +206,7 @@ Ex mul_wrapping(const Ex& a, const Ex& b) { return binary(BinaryOp::kMul, a, b, 
 Ex shl_wrapping(const Ex& a, const Ex& b) { return binary(BinaryOp::kShl, a, b, true); }
 
 Ex select(const Ex& condition, const Ex& if_true, const Ex& if_false) {
-  assert(if_true.type() == if_false.type() && "both sides of a select have one type");
+  assert(if_true.type() == if_false.type() && "both sides of a select must have the same type");
   assert(condition.type() == DType::kI32);
   int64_t c = 0;
   if (condition.is_imm(&c)) return c != 0 ? if_true : if_false;
@@ -224,12 +224,12 @@ Ex call(Intrinsic callee, DType type, std::vector<Ex> args) {
 }
 
 Ex load(const BufferPtr& buffer, const Ex& index) {
-  assert(index.type() == DType::kI32 && "an index is i32");
+  assert(index.type() == DType::kI32 && "an index must be i32");
   return Ex(std::make_shared<Load>(buffer, index.ptr()));
 }
 
 Ex address(const BufferPtr& buffer, const Ex& index) {
-  assert(index.type() == DType::kI32 && "an index is i32");
+  assert(index.type() == DType::kI32 && "an index must be i32");
   return Ex(std::make_shared<Address>(buffer, index.ptr()));
 }
 
@@ -373,9 +373,9 @@ void FunctionBuilder::assign(const Ex& variable, const Ex& value) {
 }
 
 void FunctionBuilder::store(const BufferPtr& buffer, const Ex& index, const Ex& value) {
-  assert(index.type() == DType::kI32 && "an index is i32");
+  assert(index.type() == DType::kI32 && "an index must be i32");
   assert((value.type() == promoted(buffer->dtype) || value.type() == buffer->dtype) &&
-         "a store takes the promoted element type");
+         "a store needs the promoted element type");
   emit(std::make_shared<Store>(buffer, index.ptr(), value.ptr()));
 }
 

@@ -100,9 +100,9 @@ class FunctionBuilder {
   void comment(std::string text);
   void fail();
   void trace(int64_t result, const BufferPtr& from, const Ex& index, int64_t elements);
-  // Addresses for the meaning's buffers, then i32 values for its scalars.
+  // Calls a kernel. `args`: addresses for the buffers of its meaning, then i32 values for the scalars.
   void run(const KernelPtr& kernel, const std::vector<Ex>& args);
-  // A parameter of a kernel's meaning.
+  // Adds an i32 parameter to a kernel's meaning.
   Ex scalar(const std::string& name);
   FunctionPtr finish();
   // Turns the function into the meaning of a kernel.

@@ -232,7 +232,8 @@ Diagnostic& report(Diagnostics& diags, const Function& function, std::string mes
 bool check_memory(const Function& function, const Program& program, const std::vector<Memory>& memory,
                   Diagnostics& diags) {
   if (memory.size() != function.params.size()) {
-    report(diags, function, fmt::format("called with {} parameters, takes {}", memory.size(), function.params.size()));
+    report(diags, function,
+           fmt::format("called with {} parameters, expected {}", memory.size(), function.params.size()));
     return false;
   }
   int64_t local = 0;
@@ -251,7 +252,7 @@ bool check_memory(const Function& function, const Program& program, const std::v
     }
     const Memory& m = memory[static_cast<size_t>(s.param)];
     if (m.bytes == bytes && (m.data || bytes == 0)) continue;
-    report(diags, function, fmt::format("parameter '{}' is given {} bytes, takes {}", b.name, m.bytes, bytes));
+    report(diags, function, fmt::format("parameter '{}' has {} bytes, expected {}", b.name, m.bytes, bytes));
     return false;
   }
   return true;

@@ -108,7 +108,7 @@ bool Parser::buffer(Role role) {
     int64_t alignment = 1;
     Token number = token_;
     if (!count(1, 1 << 20, &alignment)) return false;
-    if ((alignment & (alignment - 1)) != 0) return error(number, "an alignment is a power of two");
+    if ((alignment & (alignment - 1)) != 0) return error(number, "an alignment must be a power of two");
     made->alignment = static_cast<int>(alignment);
   }
   if (accept("program")) made->space = Space::kProgram;
@@ -347,7 +347,7 @@ StmtPtr Parser::read_CallKernel() {
   auto found = kernels_.find(std::string(name.text));
   // So deep and no deeper: what is called twice at each depth has no end.
   if (found == kernels_.end() || (in_kernel_ && !kernels_of(*found->second->meaning).empty())) {
-    error(name, fmt::format("'{}' is no kernel", escape_for_display(std::string(name.text))));
+    error(name, fmt::format("'{}' is not a kernel", escape_for_display(std::string(name.text))));
     return nullptr;
   }
   KernelPtr kernel = found->second;

@@ -133,13 +133,13 @@ Parsed Parser::number(bool negative) {
     auto [rest, status] =
         type == DType::kF32 ? std::from_chars(text.data(), end, single) : std::from_chars(text.data(), end, value);
     if (type == DType::kF32) value = single;
-    if (status != std::errc() || rest != end) return bad("is no number of its type");
+    if (status != std::errc() || rest != end) return bad("is not a number of its type");
     return {std::make_shared<FloatImm>(type, negative ? -value : value), 1};
   }
   uint64_t value = 0;
   auto [rest, status] = std::from_chars(text.data(), end, value);
   if (status == std::errc() && rest != end)
-    return bad("is no number: a type suffix such as f32 or i64 may follow the digits");
+    return bad("is not a number: a type suffix such as f32 or i64 may follow the digits");
   bool large = status != std::errc() || value > (uint64_t{1} << 63) - (negative ? 0 : 1);
   int64_t result = static_cast<int64_t>(negative ? 0 - value : value);
   if (large || !fits(type, result)) return bad("does not fit its type");

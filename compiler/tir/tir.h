@@ -21,7 +21,7 @@ namespace aotc::tir {
 
 enum class Role : uint8_t {
   kInput,     // parameter, read only
-  kConstant,  // parameter, read only, a table the compiler packed
+  kConstant,  // parameter, read only: a table that the compiler packed
   kOutput,    // parameter, written (may also be read back)
   kScratch,   // parameter, contents undefined on entry
   kLocal,     // Alloc inside the function: on the stack
@@ -119,17 +119,17 @@ enum class Intrinsic : uint8_t {
   kCos,
   kPow,
   kRoundToEven,
-  // (to: Address, from: Address, bytes: i32): ranges do not overlap
+  // (to: Address, from: Address, bytes: i32); the ranges must not overlap
   kMemcpy,
   // (to: Address, byte value: i32, bytes: i32)
   kMemset,
-  // (bits of an f32 as i32) and back
+  // kFloatBits: the bits of an f32 as i32; kFloatFromBits: the inverse
   kFloatBits,
   kFloatFromBits,
-  // An i32 unchanged. C compilers cannot look through it, so sums are added in the order in which they are written.
+  // Returns an i32 unchanged. C compilers cannot look through it, so they cannot reorder sums.
   kKeep,
-  // kKeep, and C compilers cannot move other work across it: gcc otherwise moves the loads of many steps together and
-  // runs out of registers.
+  // As kKeep, and C compilers cannot move other work across it. Without it, gcc moves the loads of many steps together
+  // and runs out of registers.
   kFence,
   // For floats: the remainder of a truncated division, which is exact; 1 - erf(x) and exp(x) - 1 without cancellation.
   kFmod,
@@ -199,7 +199,7 @@ struct Unary final : Expr {
     f.expr(n.value);
   }
 };
-// Both sides have the same type (shift amounts too), the result has it unless a comparison.
+// Both sides have the same type (shift amounts too). The result has that type, except for comparisons.
 struct Binary final : Expr {
   BinaryOp op;
   ExprPtr lhs;
@@ -216,9 +216,8 @@ struct Binary final : Expr {
     f.expr(n.rhs);
   }
 };
-// Integer to integer: traps if the value does not fit unless wrapping. Float to integer truncates,
-// traps out of range. Casting to a small type gives that range but is held in it (type i8 etc. is
-// allowed only as the cast's own type directly under a Store or another Cast to i32).
+// Integer to integer traps if the value is out of range, unless wrapping. Float to integer truncates, and traps if the
+// value is out of range. A cast to a small type (i8 etc.) is allowed only directly under a Store or a Cast to i32.
 struct Cast final : Expr {
   ExprPtr value;
   bool wrapping;
@@ -441,7 +440,7 @@ inline constexpr int kFailStatus = -3;
 // Reports `bytes` from an address on to the trace hook: the next part of a result that is never materialised as a
 // whole. Changes nothing. Not allowed in a kernel's meaning.
 struct Trace final : Stmt {
-  int64_t result;  // of the call for which the function is made
+  int64_t result;  // index of the result of the call for which the function is made
   ExprPtr from;    // an Address
   int64_t bytes;
   Trace(int64_t r, ExprPtr f, int64_t b) : Stmt(StmtKind::kTrace), result(r), from(std::move(f)), bytes(b) {}
@@ -456,13 +455,13 @@ struct Trace final : Stmt {
 
 // ---------------------------------------------------------------- functions
 
-// Parameters in call order; buffers of role kOutput, kInput, kConstant, kScratch. Inputs and
-// outputs of one function do not overlap unless the plan used the published write order.
+// Parameters in call order; buffers of role kOutput, kInput, kConstant, kScratch. Inputs and outputs of a function do
+// not overlap, unless the plan relies on the function's declared write order.
 struct Function {
   std::string name;
   std::vector<BufferPtr> params;
   StmtPtr body;                      // a Block
-  std::vector<VarPtr> scalars = {};  // i32 parameters after the buffers; only a kernel's meaning has any
+  std::vector<VarPtr> scalars = {};  // i32 parameters after the buffers; only for a kernel's meaning
 };
 using FunctionPtr = std::shared_ptr<const Function>;
 

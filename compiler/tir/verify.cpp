@@ -103,7 +103,7 @@ bool Verifier::buffer_is_sound(const BufferPtr& b) {
     return error(fmt::format("buffer '{}' has {} elements", b->name, b->elements));
   if (!is_pot(b->alignment)) return error(fmt::format("buffer '{}' has the alignment {}", b->name, b->alignment));
   if (b->space == Space::kProgram && writable(*b))
-    return error(fmt::format("buffer '{}' is in program memory and not read only", b->name));
+    return error(fmt::format("buffer '{}' is in program memory but not read-only", b->name));
   if (!buffers_.insert(b.get()).second) return error(fmt::format("buffer '{}' is declared twice", b->name));
   buffer_order_.push_back(b.get());
   return true;
@@ -152,7 +152,7 @@ bool Verifier::expr(const ExprPtr& e) {
                        [&](const Cast& c) { return cast(c, false); },
                        [&](const Select& s) { return select(s); },
                        [&](const Call& c) { return call(c); },
-                       [&](const Address&) { return error("an address stands where a value is needed"); },
+                       [&](const Address&) { return error("an address is used as a value"); },
                    });
 }
 
@@ -160,7 +160,7 @@ bool Verifier::unary(const Unary& u) {
   if (!expr(u.value)) return false;
   DType type = u.value->type;
   bool fine = u.op == UnaryOp::kNeg || (u.op == UnaryOp::kBitNot && !is_float(type)) || type == DType::kI32;
-  return fine || error(fmt::format("'{}' is not for {}", spelling_of(u.op), name_of(type)));
+  return fine || error(fmt::format("'{}' does not support {}", spelling_of(u.op), name_of(type)));
 }
 
 bool Verifier::binary(const Binary& b) {
@@ -170,12 +170,13 @@ bool Verifier::binary(const Binary& b) {
   if (type != b.rhs->type)
     return error(fmt::format("operands of '{}' are {} and {}", op, name_of(type), name_of(b.rhs->type)));
   DType result = gives_truth(b.op) ? DType::kI32 : type;
-  if (b.type != result) return error(fmt::format("'{}' is typed {}, not {}", op, name_of(b.type), name_of(result)));
+  if (b.type != result)
+    return error(fmt::format("'{}' has type {}, expected {}", op, name_of(b.type), name_of(result)));
   double ignored = 0;
   if (is_float(type) && !is_comparison(b.op) && !fold_float(b.op, type, 1, 1, &ignored))
-    return error(fmt::format("'{}' is not for {}", op, name_of(type)));
+    return error(fmt::format("'{}' does not support {}", op, name_of(type)));
   if ((b.op == BinaryOp::kAnd || b.op == BinaryOp::kOr) && type != DType::kI32)
-    return error(fmt::format("'{}' is not for {}", op, name_of(type)));
+    return error(fmt::format("'{}' does not support {}", op, name_of(type)));
   if (b.wrapping && (is_float(type) || !may_wrap(b.op)))
     return error(fmt::format("'{}' of {} cannot wrap", op, name_of(type)));
   if (b.rhs->kind != ExprKind::kIntImm) return true;
@@ -194,7 +195,7 @@ bool Verifier::cast(const Cast& c, bool small_allowed) {
   bool fine = inner_small ? cast(static_cast<const Cast&>(*c.value), true) : expr(c.value);
   if (!fine) return false;
   if (promoted(c.type) != c.type && !small_allowed)
-    return error(fmt::format("a cast to {} stands neither in a store nor in a cast to i32", name_of(c.type)));
+    return error(fmt::format("a cast to {} must be in a store or in a cast to i32", name_of(c.type)));
   bool both_ints = !is_float(c.type) && !is_float(c.value->type);
   return !c.wrapping || both_ints ||
          error(fmt::format("a cast from {} to {} cannot wrap", name_of(c.value->type), name_of(c.type)));
@@ -215,7 +216,7 @@ bool Verifier::select(const Select& s) {
 
 bool Verifier::call(const Call& c) {
   const IntrinsicInfo& info = info_of(c.callee);
-  if (!info.is_scalar) return error(fmt::format("'{}' gives no value", info.name));
+  if (!info.is_scalar) return error(fmt::format("'{}' returns no value", info.name));
   if (c.args.size() != static_cast<size_t>(info.args))
     return error(fmt::format("'{}' takes {} arguments, not {}", info.name, info.args, c.args.size()));
   for (const ExprPtr& a : c.args)
@@ -229,10 +230,10 @@ bool Verifier::call(const Call& c) {
                   ? type == DType::kI32
               : c.callee == Intrinsic::kAbs ? true
                                             : is_float(type);
-  if (!fine) return error(fmt::format("'{}' is not for {}", info.name, name_of(type)));
+  if (!fine) return error(fmt::format("'{}' does not support {}", info.name, name_of(type)));
   DType result = result_type(c.callee, type);
   return c.type == result ||
-         error(fmt::format("'{}' is typed {}, not {}", info.name, name_of(c.type), name_of(result)));
+         error(fmt::format("'{}' has type {}, expected {}", info.name, name_of(c.type), name_of(result)));
 }
 
 bool Verifier::memory_call(const Call& c) {
@@ -245,7 +246,7 @@ bool Verifier::memory_call(const Call& c) {
   if (bytes.hi < 0) return error(fmt::format("'{}' of {} bytes", info.name, bytes.hi));
   for (size_t i = 0; i < addresses; ++i) {
     if (!c.args[i] || c.args[i]->kind != ExprKind::kAddress)
-      return error(fmt::format("argument {} of '{}' is no address", i + 1, info.name));
+      return error(fmt::format("argument {} of '{}' is not an address", i + 1, info.name));
     const Address& a = static_cast<const Address&>(*c.args[i]);
     if (!visible(a.buffer) || !typed(a.index, DType::kI32, "an index")) return false;
     if (i == 0 && !writable(*a.buffer)) return error(fmt::format("'{}' is read only", a.buffer->name));
@@ -373,7 +374,7 @@ void Verifier::statement(const StmtPtr& s) {
             [](const Fail&) {},
             [&](const Trace& t) {
               if (!t.from || t.from->kind != ExprKind::kAddress) {
-                error("what is traced is no address");
+                error("the traced operand is not an address");
                 return;
               }
               const Address& a = static_cast<const Address&>(*t.from);
@@ -397,12 +398,12 @@ void Verifier::assign(const Assign& a) {
 void Verifier::kernel_call(const CallKernel& c) {
   const Function* meaning = c.kernel ? c.kernel->meaning.get() : nullptr;
   if (!meaning || !meaning->body) {
-    error("a kernel has no meaning");
+    error("a kernel has no definition in TIR");
     return;
   }
   const std::string name = name_of(*c.kernel);
   if (can_fail(meaning->body)) {
-    error(fmt::format("'{}' may fail, and a kernel has no status", name));
+    error(fmt::format("'{}' may fail, but a kernel returns no status", name));
     return;
   }
   size_t buffers = meaning->params.size();
@@ -416,7 +417,7 @@ void Verifier::kernel_call(const CallKernel& c) {
       continue;
     }
     if (!c.args[i] || c.args[i]->kind != ExprKind::kAddress) {
-      error(fmt::format("argument {} of '{}' is no address", i + 1, name));
+      error(fmt::format("argument {} of '{}' is not an address", i + 1, name));
       return;
     }
     const Address& a = static_cast<const Address&>(*c.args[i]);
@@ -435,7 +436,7 @@ bool Verifier::run() {
   for (const BufferPtr& b : function_.params)
     if (buffer_is_sound(b) && b->role == Role::kLocal) error(fmt::format("parameter '{}' is local", b->name));
   if (!function_.body || function_.body->kind != StmtKind::kBlock) {
-    error("the body is no block");
+    error("the body is not a block");
   } else {
     body(function_.body);
   }

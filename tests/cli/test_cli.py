@@ -194,7 +194,7 @@ def test_models_of_other_formats(aotc):
              "first\n")
     (aotc.folder / "kws.tflite").write_text("version https://git-lfs.github.com/spec/v1\n")
     same(aotc("check", "kws.tflite", code=1).err,
-         "kws.tflite: error: this is a pointer of Git LFS, in place of the model; aotc reads "
+         "kws.tflite: error: this is a Git LFS pointer instead of the model; aotc reads "
          "ONNX (.onnx), TensorFlow Lite (.tflite), and graphs and archives of TVM [model-format]\n"
          "  help: fetch the model: git lfs pull --include 'kws.tflite'\n")
 

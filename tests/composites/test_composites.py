@@ -55,11 +55,11 @@ def bytes_of(main=None, mid=None):
 
 
 REFUSED = {
-    "none": (dict(main=model(first=9)), "it names no subgraph that it is made of"),
-    "itself": (dict(mid=middle(call=1)), "it names no subgraph that it is made of"),
+    "none": (dict(main=model(first=9)), "its decomposition subgraph is missing"),
+    "itself": (dict(mid=middle(call=1)), "its decomposition subgraph is missing"),
     "outer": (dict(mid=middle(call=0)), "subgraph"),
-    "results": (dict(main=model(results=2)), "subgraph 1 has 3 outputs, the operator 2"),
-    "type": (dict(main=model(dtype="int32")), "result 0 has another type or quantisation in subgraph 1"),
+    "results": (dict(main=model(results=2)), "subgraph 1 has 3 outputs, but the operator has 2"),
+    "type": (dict(main=model(dtype="int32")), "result 0 has a different type or quantisation in subgraph 1"),
 }
 
 

@@ -38,26 +38,26 @@ def refused_models():
 
     add, goes, spots = node("Add", ["s", "s"], ["t"]), node("Identity", ["c"], ["d"]), node("NonZero", ["s"], ["q"])
     three, yes = np.array(3, np.int64), np.array(True)
-    yield "loop_of_counted", loop(yes, three, ["d", "t", "q"], add, goes, spots), "'q', which has as many elements"
-    yield "loop_by_float", loop(np.float32(1), three, ["d", "t"], add, goes), "its condition is f32, and must be bool"
-    yield "loop_of_float", loop(yes, np.float32(2.5), ["d", "t"], add, goes), "its number of turns is f32, and must be i64"
+    yield "loop_of_counted", loop(yes, three, ["d", "t", "q"], add, goes, spots), "'q', whose number of elements"
+    yield "loop_by_float", loop(np.float32(1), three, ["d", "t"], add, goes), "its condition is f32, but must be bool"
+    yield "loop_of_float", loop(yes, np.float32(2.5), ["d", "t"], add, goes), "its maximum trip count is f32, but must be i64"
     yield "loop_says_float", loop(yes, three, ["e", "t"], add, node("ReduceSum", ["s"], ["e"], keepdims=0)), "condition of its body"
     less = node("Less", ["r", "r2"], ["d"])
     sums = [node("ReduceSum", ["s"], ["r"], keepdims=0), node("ReduceSum", ["t"], ["r2"], keepdims=0), less]
     yield "loop_too_long", loop(yes, np.array(1 << 31, np.int64), ["d", "t", "t2"], add, *sums, node("Neg", ["t"], ["t2"])), \
-        "2147483648 turns need too many bytes"
+        "is too large with 2147483648 iterations"
     x = {"x0": np.zeros((2, 4), np.int64)}
     yield "divided_by_counted", graph_of([node("NonZero", ["x0"], ["n"]), node("Div", ["k", "n"], ["y0"])], x, ["y0"],
-                                         {"k": np.array(7, np.int64)}), "'n', which has as many elements"
+                                         {"k": np.array(7, np.int64)}), "'n', whose number of elements"
     halves = {"x0": np.zeros(6, np.float16), "x1": np.zeros(6, bool)}
     yield "sum_of_counted", graph_of([node("Compress", ["x0", "x1"], ["m"]), node("ReduceSum", ["m"], ["y0"], keepdims=0)], halves,
-                                     ["y0"]), "'m', which has as many elements"
+                                     ["y0"]), "'m', whose number of elements"
     numbers = {"x0": np.zeros(6, np.float32), "x1": np.zeros(6, np.int32)}
-    yield "compress_by_int", graph_of([node("Compress", ["x0", "x1"], ["y0"])], numbers, ["y0"]), "its condition is i32, and must be bool"
+    yield "compress_by_int", graph_of([node("Compress", ["x0", "x1"], ["y0"])], numbers, ["y0"]), "its condition is i32, but must be bool"
     boxes = {"x0": np.zeros((1, 6, 4), np.float32), "x1": np.zeros((1, 2, 6), np.float32)}
     for overlap in (-0.5, 1.5, np.nan):
         yield f"suppression_{overlap}", graph_of([node("NonMaxSuppression", ["x0", "x1", "most", "overlap"], ["y0"])], boxes, ["y0"], {
-            "most": np.array([3], np.int64), "overlap": np.array([overlap], np.float32)}), f"its threshold of overlaps is {overlap}"
+            "most": np.array([3], np.int64), "overlap": np.array([overlap], np.float32)}), f"its IoU threshold is {overlap}"
     # --value is advised for inputs, and for what follows from small ones.
     cells = {"x0": np.zeros((1, 4, 8), np.float32), "x1": np.zeros((1, 1, 8), np.int64), "x2": np.zeros((1, 1, 8), np.float32)}
     yield "scatter_by_input", graph_of([node("ScatterElements", ["x0", "x1", "x2"], ["y0"], axis=1)], cells, ["y0"]), \
@@ -65,11 +65,11 @@ def refused_models():
     yield "scatter_by_computed", graph_of([node("ArgMax", ["x0"], ["i"], axis=1), node("Expand", ["i", "s"], ["j"]),
                                            node("ScatterElements", ["x0", "j", "x2"], ["y0"], axis=1)],
                                           {"x0": np.zeros((1, 40, 8), np.float32), "x2": cells["x2"]}, ["y0"], {"s": np.array([1, 1, 8])}), \
-        "the model computes it from input 'x0': export the model with it as a constant"
+        "the model computes this value from input 'x0': export the model with a constant instead"
     yield "rate_decides_lstm", lstm_by_rate(), \
-        "give its value, so that one branch is left: --value sr=16000", "--value", "sr=16000"
+        "give the value of this input, so that only one branch is compiled: --value sr=16000", "--value", "sr=16000"
     yield "rate_names_lstm", lstm_by_rate(), \
-        "op 1 LSTM 'narrow': its input 1 of shape 1x12x2 does not fit the others", "--value", "sr=16000"
+        "op 1 LSTM 'narrow': its input 1 has shape 1x12x2, expected ", "--value", "sr=16000"
     places = {"x0": np.zeros((1, 1, 2, 2), np.float32), "x1": np.zeros((1, 1, 2, 2), np.int64)}
     yield "unpool_nothing", graph_of([node("MaxUnpool", ["x0", "x1"], ["y0"], kernel_shape=[0, 2], strides=[2, 2])], places, ["y0"]), \
-        "a kernel without elements"
+        "kernel_shape must be at least 1"

@@ -101,7 +101,8 @@ class DocumentReader {
 
   std::optional<int64_t> integer(const Json& json, const std::string& what) {
     auto value = json.integer();
-    if (!value) problems_.error(json.at, kForm, fmt::format("{} holds {} that is no integer", what, json.kind_name()));
+    if (!value)
+      problems_.error(json.at, kForm, fmt::format("{} has {} that is not an integer", what, json.kind_name()));
     return value;
   }
 
@@ -118,7 +119,7 @@ class DocumentReader {
     if (!expect(json, Kind::kArray, what)) return out;
     for (const Json& item : json.items) {
       if (!item.is(Kind::kArray) || item.items.size() < 2 || item.items.size() > 3) {
-        problems_.error(item.at, kForm, fmt::format("{} holds something else than [node, index, version]", what));
+        problems_.error(item.at, kForm, fmt::format("{} has an element that is not [node, index, version]", what));
         continue;
       }
       auto node = integer(item.items[0], what), index = integer(item.items[1], what);
@@ -133,7 +134,7 @@ class DocumentReader {
     std::string what = fmt::format("column '{}'", escape_for_display(name));
     bool pair = json.is(Kind::kArray) && json.items.size() == 2 && json.items[0].is(Kind::kString);
     if (!pair) {
-      problems_.error(json.at, kForm, fmt::format("{} is no [type, values]", what));
+      problems_.error(json.at, kForm, fmt::format("{} is not [type, values]", what));
       return;
     }
     Column column{name, json.items[0].text, json.items[1], json.at};

@@ -104,7 +104,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     what = what.substr(0, std::min(what.find("; last read"), what.find("; expected")));
     // The offset counts the character that was one too many.
     TextPlace place = place_of(text_, offset > 0 ? offset - 1 : 0);
-    return fail({place.line, place.column}, "graph-syntax", "this is no JSON: " + what);
+    return fail({place.line, place.column}, "graph-syntax", "the text is not valid JSON: " + what);
   }
 
  private:
@@ -120,7 +120,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     std::string_view token;
     Position at = tokens_.take(token);
     if (++count_ > kMostJsonValues) {
-      fail(at, "graph-limit", fmt::format("more than {} values", kMostJsonValues));
+      fail(at, "graph-limit", fmt::format("the text has more than {} values", kMostJsonValues));
       return nullptr;
     }
     Json* made = &root_;
@@ -136,7 +136,7 @@ class Builder : public nlohmann::json_sax<nlohmann::json> {
     Json* made = add(kind);
     if (!made) return false;
     if (open_.size() >= kMostJsonDepth)
-      return fail(made->at, "graph-limit", fmt::format("nested deeper than {}", kMostJsonDepth));
+      return fail(made->at, "graph-limit", fmt::format("the values are nested more than {} deep", kMostJsonDepth));
     open_.push_back(made);
     seen_.emplace_back();
     return true;
@@ -246,7 +246,7 @@ Result<Json> parse_json(const std::string& text, const std::string& file, Diagno
     Location where;
     where.file = file;
     diags.error(where, "graph-limit",
-                fmt::format("the graph has {} bytes, at most {} are read", text.size(), kMostJsonBytes));
+                fmt::format("the text has {} bytes, but the limit is {}", text.size(), kMostJsonBytes));
     return kFailure;
   }
   Builder builder(text, file, diags);

@@ -51,8 +51,8 @@ inline constexpr size_t kMostJsonDepth = 64;
 // Reports [graph-syntax] at the first mistake or repeated key, and [graph-limit].
 Result<Json> parse_json(const std::string& text, const std::string& file, Diagnostics& diags);
 
-// The same value as TVM would write it: an entry a line, two spaces deeper each, a blank behind
-// commas; or all on one line (`flat`). `indent`: of the line that the value ends.
+// The same value as TVM would write it: one entry per line, indented by two spaces per level, with a space after each
+// comma; with `flat` all on one line. `indent`: the indentation of the line on which the value ends.
 std::string print_json(const Json& value);
 void print_json(const Json& value, int indent, bool flat, std::string& out);
 // On one line without blanks.

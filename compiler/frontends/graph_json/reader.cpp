@@ -79,7 +79,7 @@ class Reader {
     auto value = cell(column, r).integer();
     if (!value || *value < 0)
       problems_.error(cell(column, r).at, "graph-column",
-                      fmt::format("column '{}' holds something else than a number from 0 up", column.name));
+                      fmt::format("column '{}' has an element that is not an integer of at least 0", column.name));
     return value;
   }
 
@@ -99,7 +99,7 @@ class Reader {
     problems_
         .error(where(node, json.at), "graph-type",
                fmt::format("element type '{}' is not supported", escape_for_display(json.text)))
-        .help("bool, int8 to int64, uint8 to uint32, float32 and float64 are");
+        .help("the supported types are bool, int8 to int64, uint8 to uint32, float32 and float64");
   }
 
   void read_shape(size_t node, size_t r, graph::TensorType& type) {
@@ -111,9 +111,8 @@ class Reader {
       if (!dimension || *dimension < 1 || *dimension > kMostTensorBytes / bytes) {
         problems_
             .error(where(node, json.items[i].at), "graph-type",
-                   fmt::format("dimension {} is no number from 1 up, or the tensor exceeds "
-                               "{} bytes",
-                               i, kMostTensorBytes))
+                   fmt::format("dimension {} is not an integer of at least 1, or the tensor exceeds {} bytes", i,
+                               kMostTensorBytes))
             .help("build the graph with fixed shapes");
         return;
       }
@@ -122,7 +121,7 @@ class Reader {
     }
     if (!list)
       problems_.error(where(node, json.at), "graph-type",
-                      fmt::format("a shape is a list of at most {} numbers", kMostRank));
+                      fmt::format("a shape must be a list of at most {} numbers", kMostRank));
   }
 
   // The host comes first: TVM's number 1 (CPU), or 0 where devices are simply counted.
@@ -137,7 +136,7 @@ class Reader {
     if (numbers.empty()) return;
     if (numbers.size() > kMostDevices)
       problems_.error(at_.device_index->at, "graph-limit",
-                      fmt::format("{} devices, at most {} are read", numbers.size(), kMostDevices));
+                      fmt::format("the graph has {} devices, but the limit is {}", numbers.size(), kMostDevices));
     devices_.assign(numbers.begin(), numbers.end());
     std::map<int64_t, int> device;
     for (size_t i = 0; i < devices_.size(); ++i) device[devices_[i]] = static_cast<int>(i);
@@ -164,7 +163,7 @@ class Reader {
       Location at;
       at.file = doc_.file;
       at.tensor = param.name;
-      Diagnostic& d = problems_.error(at, "graph-params", "a parameter has no argument of its name");
+      Diagnostic& d = problems_.error(at, "graph-params", "no argument has the name of this parameter");
       if (param.name.size() >= kMostShown || ++strangers > 20) continue;
       for (const std::string& near : closest(param.name, names, 1))
         d.help(fmt::format("did you mean '{}'?", escape_for_display(near)));
@@ -186,10 +185,10 @@ class Reader {
   void bind(size_t node, Param& param) {
     graph::Tensor& tensor = graph_[entries_[at_.row(static_cast<int64_t>(node))].tensor];
     if (param.type.dtype() != tensor.type.dtype || param.shape != tensor.type.shape) {
-      problems_.error(
-          where(node), "graph-params",
-          fmt::format("the parameter is {} {}, the graph has {} {}", param.type.str(), graph::to_string(param.shape),
-                      DataType::of(tensor.type.dtype).str(), graph::to_string(tensor.type.shape)));
+      problems_.error(where(node), "graph-params",
+                      fmt::format("the parameter is {} {}, but the argument in the graph is {} {}", param.type.str(),
+                                  graph::to_string(param.shape), DataType::of(tensor.type.dtype).str(),
+                                  graph::to_string(tensor.type.shape)));
       return;
     }
     tensor.constant = graph::own_bytes(std::move(param.bytes));
@@ -237,13 +236,14 @@ class Reader {
     const graph::TensorType& to = graph_[op.results[0]].type;
     bool copy = symbol == "__copy";
     if (from.dtype != to.dtype || from.elements() != to.elements() || (copy && from.shape != to.shape)) {
-      problems_.error(where(i), "graph-op",
-                      fmt::format("{} makes {} of {}", symbol, graph::to_string(to), graph::to_string(from)));
+      problems_.error(
+          where(i), "graph-op",
+          fmt::format("{0} cannot convert {2} to {1}", symbol, graph::to_string(to), graph::to_string(from)));
       return;
     }
     bool crosses = graph_[op.operands[0]].device != op.device;
     if (!copy && crosses) {
-      problems_.error(where(i), "graph-op", "__nop leads to another device, which takes __copy");
+      problems_.error(where(i), "graph-op", "__nop leads to another device, which needs __copy");
       return;
     }
     op.definition = ops::operators().find(crosses ? "device_copy" : "reshape");

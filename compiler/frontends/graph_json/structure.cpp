@@ -50,7 +50,7 @@ class Checker {
   bool check_nodes() {
     if (doc_.nodes.size() > kMostNodes) {
       problems_.error(doc_.at, "graph-limit",
-                      fmt::format("{} nodes, at most {} are read", doc_.nodes.size(), kMostNodes));
+                      fmt::format("the graph has {} nodes, but the limit is {}", doc_.nodes.size(), kMostNodes));
       return false;
     }
     std::unordered_map<std::string, size_t> names;
@@ -58,8 +58,9 @@ class Checker {
       const Node& node = doc_.nodes[i];
       out_.results.push_back(1);
       if (node.attributes.size() > kMostAttributes) {
-        problems_.error(node.at, "graph-limit",
-                        fmt::format("{} attributes, at most {} are read", node.attributes.size(), kMostAttributes));
+        problems_.error(
+            node.at, "graph-limit",
+            fmt::format("the node has {} attributes, but the limit is {}", node.attributes.size(), kMostAttributes));
         return false;
       }
       if (node.op == "tvm_op") {
@@ -104,7 +105,7 @@ class Checker {
     (void)attribute(i, "flatten_data", 0, 1, 0);
     if (announced != inputs)
       problems_.error(where(i, node.find("num_inputs")->at), "graph-op",
-                      fmt::format("{} inputs are announced, {} are listed", announced, inputs));
+                      fmt::format("num_inputs is {}, but the node lists {} inputs", announced, inputs));
     const Attribute* symbol = node.find("func_name");
     if (!symbol) {
       problems_.error(where(i), "graph-op", "attribute 'func_name' is missing");
@@ -136,7 +137,7 @@ class Checker {
       if (given[i].value == out_.rows[i]) continue;
       problems_.error(
           given[i].at, "graph-index",
-          fmt::format("node_row_ptr[{}] is {}, the nodes' results give {}", i, given[i].value, out_.rows[i]));
+          fmt::format("node_row_ptr[{}] is {}, but the results of the nodes give {}", i, given[i].value, out_.rows[i]));
       return false;  // all that follow are wrong as well
     }
     return true;
@@ -147,10 +148,10 @@ class Checker {
   // What is wrong with a reference to a result; empty if nothing is.
   std::string bad_entry(int64_t node, int64_t index) const {
     if (!node_exists(node))
-      return fmt::format("there is no node {}, they end at {}", node, static_cast<int64_t>(doc_.nodes.size()) - 1);
+      return fmt::format("there is no node {}; the last node is {}", node, static_cast<int64_t>(doc_.nodes.size()) - 1);
     int64_t results = out_.results[static_cast<size_t>(node)];
     if (index >= 0 && index < results) return "";
-    return fmt::format("node {} has {} results, there is no result {}", node, results, index);
+    return fmt::format("there is no result {2} of node {0}, which has {1} results", node, results, index);
   }
 
   // `user`: the node that refers to it, if one does.
@@ -177,7 +178,7 @@ class Checker {
       if (!check_entry(n.value, 0, n.at, std::nullopt)) continue;
       size_t node = static_cast<size_t>(n.value);
       if (!is_argument(doc_.nodes[node]))
-        problems_.error(where(node, n.at), "graph-argument", "arg_nodes lists a node that computes something");
+        problems_.error(where(node, n.at), "graph-argument", "arg_nodes lists a node that is not an argument");
       else if (listed[node]) problems_.error(where(node, n.at), "graph-argument", "arg_nodes lists a node twice");
       listed[node] = true;
     }
@@ -206,9 +207,9 @@ class Checker {
       problems_.error(column->at, "graph-column",
                       fmt::format("column '{}' is of type '{}', expected '{}'", column->name, column->type, type));
     else if (count != out_.rows.back())
-      problems_.error(
-          column->data.at, "graph-column",
-          fmt::format("column '{}' has {} entries, the nodes have {} results", column->name, count, out_.rows.back()));
+      problems_.error(column->data.at, "graph-column",
+                      fmt::format("column '{}' has {} entries, but the nodes have {} results", column->name, count,
+                                  out_.rows.back()));
     return column;
   }
 
@@ -231,7 +232,7 @@ class Checker {
     if (early.empty()) return;
     std::vector<size_t> cycle = find_cycle();
     if (cycle.empty()) {
-      for (size_t i : early) problems_.error(where(i), "graph-order", "a node reads one that is listed after it");
+      for (size_t i : early) problems_.error(where(i), "graph-order", "the node reads a node that is listed after it");
       return;
     }
     Diagnostic& d =

@@ -118,8 +118,8 @@ class Writer {
     if (!traits.external && !(one && traits.view) && !copy) {
       diags_
           .error(op.location, "graph-write",
-                 fmt::format("{} is no function in C, which is all that a graph can call", op.name()))
-          .help("a .tflite model has no graph of functions; compile it to C");
+                 fmt::format("{} is not a C function, but a graph can call only C functions", op.name()))
+          .help("a .tflite model cannot become a graph of functions; compile it to C");
       good_ = false;
       return;
     }

@@ -56,11 +56,12 @@ void Call::check_all_asked() {
     const Attribute& a = node_.attributes[i];
     const std::string name = escape_for_display(std::string(a.name.substr(0, 200)));
     if (!a.reference.empty())
-      b.stop("onnx-invalid",
-             fmt::format("its attribute '{}' stands for one of a function, and it is in none that has it", name),
-             "the file is damaged; export the model again");
+      b.stop(
+          "onnx-invalid",
+          fmt::format("its attribute '{}' refers to a function attribute, but no enclosing function defines it", name),
+          "the file is damaged; export the model again");
     if (&a != node_.find(a.name))
-      b.stop("onnx-invalid", fmt::format("its attribute '{}' is there twice", name),
+      b.stop("onnx-invalid", fmt::format("its attribute '{}' occurs twice", name),
              "the file is damaged; export the model again");
     if (!asked_[i] && !has_no_effect(node_.type, a))
       b.stop("onnx-attribute", fmt::format("aotc does not know what its attribute '{}' does", name),

@@ -35,7 +35,7 @@ const Graph* Importer::branch_of(const Node& node, bool condition) {
   if (branch != nullptr && branch->graph && !node.outputs.empty() &&
       branch->graph->outputs.size() == node.outputs.size())
     return branch->graph.get();
-  error(where_node(node), "onnx-invalid", "its branches do not have its outputs",
+  error(where_node(node), "onnx-invalid", "a branch is missing, or has another number of outputs than the operator",
         "the file is damaged; export the model again");
   return nullptr;
 }
@@ -43,7 +43,7 @@ const Graph* Importer::branch_of(const Node& node, bool condition) {
 bool Importer::add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope,
                       int depth) {
   if (inputs.empty() || !inputs[0].valid())
-    return error(where_node(node), "onnx-invalid", "it has no condition",
+    return error(where_node(node), "onnx-invalid", "its condition (input 0) is missing",
                  "the file is damaged; export the model again");
   std::optional<double> condition;
   if (!build_at(where_node(node), [&] { condition = builder_.number(inputs[0]); })) return false;
@@ -142,7 +142,7 @@ bool Importer::add_region(const Graph& branch, const std::vector<std::string_vie
     Id id = outputs[i];
     good = inner.build(name, [&] {
       if (region[id].type.elements() == 0)
-        inner.builder_.stop("onnx-empty", "a branch gives a tensor without elements",
+        inner.builder_.stop("onnx-empty", "an output of a branch has no elements",
                             "export the model with fixed shapes");
       if (region.is_constant(id) || region.is_input(id) || region.is_output(id)) id = inner.builder_.copy(id);
     });
@@ -172,17 +172,20 @@ bool Importer::tell_deciding_input(const Node& node, Id condition, const Diagnos
   if (input.type.dtype == DType::kBool) value = "true";
   const std::string name = escape_for_display(input.name);
   if (!input.type.shape.empty()) value = "[" + value + "]";
-  Diagnostic& d = diags_.error(where_node(node), "onnx-constant",
-                               fmt::format("input '{}' decides which branch runs, and not both can be compiled", name));
+  Diagnostic& d =
+      diags_.error(where_node(node), "onnx-constant",
+                   fmt::format("input '{}' decides which branch runs, but aotc cannot compile both branches", name));
   d.note(fmt::format("{}: {}", first->location.str(), first->message));
-  d.help(fmt::format("give its value, so that one branch is left: --value {}={}", name, value));
+  d.help(fmt::format("give the value of this input, so that only one branch is compiled: --value {}={}", name, value));
   return true;
 }
 
 bool Importer::add_branches(const Node& node, const Versions& versions, Id condition, Scope& scope, int depth) {
   std::vector<std::string_view> names;
   if (depth >= limits::kMaxDepth)
-    return error(where_node(node), "onnx-limit", "branches in branches are too deep", "export the model with fewer");
+    return error(where_node(node), "onnx-limit",
+                 fmt::format("branches, loops and functions are nested more than {} deep", limits::kMaxDepth),
+                 "export the model with fewer nested branches");
   for (bool taken : {true, false}) {
     const Graph* branch = branch_of(node, taken);
     if (branch == nullptr || !captures_of(node, *branch, scope, names)) return false;
@@ -209,10 +212,10 @@ bool Importer::add_branches(const Node& node, const Versions& versions, Id condi
              graph::to_string(regions[r][regions[r].outputs[i].tensor].type.shape);
     };
     if (type(0) != type(1))
-      return error(
-          where_node(node), "onnx-shape",
-          fmt::format("output {} is {} of one branch and {} of the other", i, type(0), type(1)),
-          "both must be of one type and shape, unless the condition is known: " + builder_.how_to_know(condition));
+      return error(where_node(node), "onnx-shape",
+                   fmt::format("output {} is {} in one branch and {} in the other", i, type(0), type(1)),
+                   "both branches must give the same type and shape, unless the condition is known while compiling: " +
+                       builder_.how_to_know(condition));
   }
   std::vector<Id> results;
   good = build_at(where_node(node), [&] { results = builder_.add_control("if", operands, std::move(regions)); });

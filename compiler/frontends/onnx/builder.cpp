@@ -56,9 +56,9 @@ void Builder::check_size(const graph::TensorType& type) {
     activation_bytes_ += bytes;
     return;
   }
-  stop("onnx-limit", fmt::format("a tensor of shape {} is more than aotc takes", graph::to_string(type.shape)),
-       fmt::format("all tensors together may have {} bytes, each {} dimensions", limits::kMaxActivationBytes,
-                   limits::kMaxRank));
+  stop("onnx-limit", fmt::format("a tensor of shape {} exceeds a limit of aotc", graph::to_string(type.shape)),
+       fmt::format("the limits are {} bytes for all tensors together and {} dimensions for each tensor",
+                   limits::kMaxActivationBytes, limits::kMaxRank));
 }
 
 Id Builder::add(std::string_view op, std::vector<Id> operands, const std::vector<Setting>& settings,
@@ -98,7 +98,7 @@ std::optional<std::vector<Id>> Builder::sources(Id id) const {
 std::string Builder::how_to_know(Id id) const {
   constexpr int64_t kMostGiven = 64;  // elements that somebody types
   const auto from = sources(id);
-  if (!from || from->empty()) return "export the model with it as a constant";
+  if (!from || from->empty()) return "export the model with this value as a constant";
   std::string list, names;
   bool few = true;
   for (Id input : *from) {
@@ -109,7 +109,7 @@ std::string Builder::how_to_know(Id id) const {
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
   }
   if (few) return fmt::format("give the value of input {}:{}", names, list);
-  return fmt::format("the model computes it from input {}: export the model with it as a constant", names);
+  return fmt::format("the model computes this value from input {}: export the model with a constant instead", names);
 }
 
 std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> operands,
@@ -119,7 +119,9 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
   const bool moves = name == "reshape" || name == "transpose" || name == "slice";
   if (moves && !quantization.present()) quantization = type(operands[0]).quantization;
   const ops::Operator* definition = set_.find(name);
-  if (definition == nullptr) stop("internal", fmt::format("no operator {}", name), "report this");
+  if (definition == nullptr)
+    stop("internal", fmt::format("aotc has no operator {}", name),
+         "this is a bug in aotc; please report it with the model");
   graph::Op op;
   op.definition = definition;
   op.location = at_;
@@ -132,8 +134,8 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
     attributes->parse("activation", "unbounded");
   for (const Setting& s : settings)
     if (!attributes->parse(s.name, s.text))
-      stop("onnx-attribute", fmt::format("{} = {} is not possible for {}", s.name, s.text, name),
-           "the number may be too large");
+      stop("onnx-attribute", fmt::format("{} = {} is not valid for {}", s.name, s.text, name),
+           "the value may be too large");
   op.attributes = attributes;
   for (DType t : types) {
     graph::Tensor tensor;
@@ -170,8 +172,7 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
     return Id{};
   };
   if (!definition->has_lowering(view))
-    stop("onnx-constant", fmt::format("{} is possible with constant operands only", name),
-         how_to_know(computed_operand(op)));
+    stop("onnx-constant", fmt::format("the operands of {} must be constants", name), how_to_know(computed_operand(op)));
   // Its operands are constants, or can be made constants themselves.
   const bool possible = ops::may_evaluate(view) && std::all_of(op.operands.begin(), op.operands.end(), [&](Id id) {
                           return !id.valid() || graph_.is_constant(id) || pending_[static_cast<size_t>(id.value)] >= 0;
@@ -190,7 +191,9 @@ std::vector<Id> Builder::add_control(std::string_view name, std::vector<Id> oper
                                      std::vector<graph::Graph> regions) {
   graph::Op op;
   op.definition = set_.find(name);
-  if (op.definition == nullptr) stop("internal", fmt::format("no operator {}", name), "report this");
+  if (op.definition == nullptr)
+    stop("internal", fmt::format("aotc has no operator {}", name),
+         "this is a bug in aotc; please report it with the model");
   op.location = at_;
   op.attributes = op.definition->default_attributes();
   op.operands = std::move(operands);

@@ -32,7 +32,7 @@ struct Setting {
   Setting(std::string n, bool value);
   Setting(std::string n, float value);
   Setting(std::string n, const Ints& value);
-  // A word, one of an enumeration.
+  // A value of an enumeration.
   Setting(std::string n, std::string_view word) : name(std::move(n)), text(word) {}
   Setting(std::string n, const char* word) : Setting(std::move(n), std::string_view(word)) {}
 };

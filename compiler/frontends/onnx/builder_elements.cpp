@@ -71,7 +71,8 @@ Id Builder::as_element(Id x, int32_t to, const Narrowing& narrowing) {
   if (from == to) return x;
   auto form = form_of(to);
   if (!form)
-    stop("onnx-type", fmt::format("a cast to {}", element_type_name(to)), "export the model with types of numbers");
+    stop("onnx-type", fmt::format("a cast to {} is not supported", element_type_name(to)),
+         "export the model with a numeric type");
   bool real = form->carrier == DType::kF32;
   Id y = x;
   if (from == kUint64 && real) y = float_of_uint64(*this, x);

@@ -57,12 +57,11 @@ int64_t axis_of_result(const Rule& rule, Call& call, size_t input, int64_t axis,
 }  // namespace
 
 bool Importer::error_counted(const Location& at, Id id) {
-  return error(
-      at, "op-unsupported",
-      fmt::format("it reads '{}', which has as many elements as the data says when the model runs",
-                  escape_for_display(graph_[id].name)),
-      "elementwise operators, Transpose, Slice along other axes, and Gather of or by such a tensor may follow; end "
-      "the model there, whose output then comes with a count, and go on in your own code");
+  return error(at, "op-unsupported",
+               fmt::format("it reads '{}', whose number of elements is known only when the model runs",
+                           escape_for_display(graph_[id].name)),
+               "only elementwise operators, Transpose, Gather, and Slice along other axes may read such a tensor; "
+               "otherwise make it an output of the model (it then has a count) and continue in your own code");
 }
 
 // May the operator read what it reads? Then its result has as much that counts.

@@ -59,8 +59,8 @@ struct WhileBody {
   // By operand of the `while`: initial value, region input, region output.
   std::vector<Id> first, before, after;
   std::vector<Id> outputs;      // outputs of the body, in the region
-  std::optional<size_t> limit;  // operands: the most turns, if they are computed,
-  std::optional<size_t> going;  // and whether to go on, unless it always does
+  std::optional<size_t> limit;  // operand with the maximum trip count, if the model computes it
+  std::optional<size_t> going;  // operand with the loop condition; nullopt: always true
   std::vector<int32_t> elements;
   size_t given = 0;  // index of the first operand that collects scan outputs
 };

@@ -26,7 +26,7 @@ Id element_at(Builder& b, Id x, int64_t axis, int64_t at) {
 
 void expect_type(Builder& b, Id id, DType type, const char* what) {
   if (id.valid() && b.dtype(id) != type)
-    b.stop("onnx-type", fmt::format("{} is {}, and must be {}", what, name_of(b.dtype(id)), name_of(type)),
+    b.stop("onnx-type", fmt::format("{} is {}, but must be {}", what, name_of(b.dtype(id)), name_of(type)),
            "the file is damaged; export the model again");
 }
 
@@ -99,11 +99,12 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
   const Graph* body = a == nullptr ? nullptr : a->graph.get();
   if (body == nullptr || inputs.size() < 2 || body->inputs.size() != carried + 2 ||
       body->outputs.size() < carried + 1 || body->outputs.size() - 1 != node.outputs.size())
-    return error(where_node(node), "onnx-invalid", "its body does not fit its inputs and outputs",
+    return error(where_node(node), "onnx-invalid",
+                 "its body is missing, or the inputs and outputs of the body do not match those of the operator",
                  "the file is damaged; export the model again");
   std::optional<double> most = kMostTurns + 1, go_on = 1;
   bool good = build_at(where_node(node), [&] {
-    expect_type(builder_, inputs[0], DType::kI64, "its number of turns");
+    expect_type(builder_, inputs[0], DType::kI64, "its maximum trip count");
     expect_type(builder_, inputs[1], DType::kBool, "its condition");
     if (inputs[0].valid()) most = builder_.number(inputs[0]);
     if (inputs[1].valid()) go_on = builder_.number(inputs[1]);
@@ -123,8 +124,8 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
   std::vector<std::vector<Id>> scanned(node.outputs.size() - carried);
   for (int64_t turn = 0; good && go_on.value_or(0) != 0 && static_cast<double>(turn) < *most; ++turn) {
     if (turn >= kMostTurns)
-      return error(where_node(node), "onnx-limit", fmt::format("it makes more than {} turns", kMostTurns),
-                   "aotc writes every turn out; export a shorter loop");
+      return error(where_node(node), "onnx-limit", fmt::format("the loop runs more than {} iterations", kMostTurns),
+                   "aotc unrolls this loop; export a loop with fewer iterations");
     std::vector<Id> given(2);
     good = build_at(where_node(node), [&] {
       given[0] = builder_.filled_int(DType::kI64, turn);
@@ -146,7 +147,7 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
     if (i >= carried) {
       if (node.outputs[i].empty()) continue;
       if (scanned[i - carried].empty())
-        return error(where_node(node), "onnx-empty", "it makes no turn, and gives what every turn adds to",
+        return error(where_node(node), "onnx-empty", "the loop runs 0 iterations, so its scan outputs are empty",
                      "export the model without the loop");
       if (!keeps_counts(node, scanned[i - carried]) ||
           !build_at(where_node(node), [&] { id = stacked(builder_, scanned[i - carried], 0); }))
@@ -197,7 +198,8 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
               body->outputs.size() >= inputs.size() - static_cast<size_t>(seen) &&
               std::all_of(inputs.begin(), inputs.end(), [](Id id) { return id.valid(); });
   if (!fits)
-    return error(where_node(node), "onnx-invalid", "its body does not fit its inputs and outputs",
+    return error(where_node(node), "onnx-invalid",
+                 "its body is missing, or the inputs and outputs of the body do not match those of the operator",
                  "the file is damaged; export the model again");
   size_t carried = inputs.size() - static_cast<size_t>(seen), given_out = node.outputs.size() - carried;
   auto list = [&](std::string_view name, size_t i) -> int64_t {
@@ -211,11 +213,14 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
       axes.push_back(builder_.axis(list("scan_input_axes", i - carried), builder_.rank(inputs[i])));
       int64_t n = builder_.shape(inputs[i])[static_cast<size_t>(axes.back())];
       if (turns >= 0 && n != turns)
-        builder_.stop("onnx-invalid", "its inputs are of different lengths", "export the model again");
+        builder_.stop("onnx-invalid",
+                      fmt::format("its scan inputs have {} and {} elements along their scan axes", turns, n),
+                      "export the model again");
       turns = n;
     }
     if (turns < 1)
-      builder_.stop("onnx-limit", "it makes no turn", "export the model with sequences of at least one element");
+      builder_.stop("onnx-limit", "its scan inputs have no elements along their scan axes",
+                    "export the model with sequences of at least one element");
   });
   if (good && turns > kMostTurns) return add_long_scan(node, *body, inputs, axes, versions, scope, depth);
   std::vector<Id> state(inputs.begin(), inputs.begin() + static_cast<int64_t>(carried));

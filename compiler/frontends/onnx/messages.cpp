@@ -313,8 +313,8 @@ Result<Model> read_messages(Bytes bytes, const Location& where, Diagnostics& dia
   MessageReader reader;
   if (reader.model(bytes, model)) return model;
   if (reader.too_much()) {
-    diags.error(where, "onnx-limit", "the file has too many or too deep messages to be a model")
-        .help("export the model again; weights belong into raw data");
+    diags.error(where, "onnx-limit", "the file has too many messages, or messages that are nested too deep")
+        .help("export the model again, with the weights as raw data");
   } else {
     diags.error(where, "onnx-invalid", fmt::format("{} is damaged", reader.problem()))
         .help("the file is damaged; export the model again");

@@ -114,9 +114,10 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
     Id id = name.empty() ? Id{} : find(scope, name);
     if (id == kPoison) return false;
     if (!name.empty() && !id.valid())
-      return error(where_node(node), "onnx-invalid",
-                   fmt::format("its input '{}' is not defined before it", escape_for_display(std::string(name))),
-                   "the file is damaged; export the model again");
+      return error(
+          where_node(node), "onnx-invalid",
+          fmt::format("its input '{}' is not defined before this operator", escape_for_display(std::string(name))),
+          "the file is damaged; export the model again");
     inputs.push_back(id);
   }
   if (function != nullptr) return call_function(*function, node, inputs, scope, depth);
@@ -162,8 +163,9 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version, s
   try {
     for (Id id : call.all())
       if (id.valid() && !takes_element(rule, builder_.element(id)))
-        builder_.stop("onnx-type", fmt::format("{} of {}", node.type, element_type_name(builder_.element(id))),
-                      "cast to another type before it");
+        builder_.stop("onnx-type",
+                      fmt::format("{} is not supported for {}", node.type, element_type_name(builder_.element(id))),
+                      "cast the operand to another type first");
     rule.import(call);
     call.check_all_asked();
     for (size_t i = 0; good && i < node.outputs.size(); ++i) {
@@ -171,7 +173,7 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version, s
       Id id = call.results()[i];
       if (!id.valid())
         builder_.stop("onnx-attribute", fmt::format("aotc does not compute its output {}", i),
-                      "export the model without what reads it");
+                      "export the model without the operators that read this output");
       take_type(rule, call.all(), i, id);
       if (builder_.is_new(id)) builder_.name(id, node.outputs[i]);
       good = pass_counts(rule, call, i, id) && define(node, i, id, scope);
@@ -211,10 +213,11 @@ static void settle(std::vector<Node>& nodes, const Function& function, const Nod
 bool Importer::call_function(const Function& function, const Node& node, const std::vector<Id>& inputs, Scope& scope,
                              int depth) {
   if (depth >= limits::kMaxDepth)
-    return error(where_node(node), "onnx-limit", "functions call each other too deep, or themselves",
+    return error(where_node(node), "onnx-limit",
+                 fmt::format("function calls are recursive, or nested more than {} deep", limits::kMaxDepth),
                  "export the model with its functions inlined");
   if (inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
-    return error(where_node(node), "onnx-invalid", "it has more inputs or outputs than the function of its name",
+    return error(where_node(node), "onnx-invalid", "it has more inputs or outputs than the function that it calls",
                  "the file is damaged; export the model again");
   Versions versions;
   if (!read_opsets(function.opsets, versions)) return false;
@@ -254,11 +257,10 @@ void Importer::report_unknown() {
   if (std::any_of(kinds.begin(), kinds.end(),
                   [](const std::string& k) { return k.find("com.microsoft") != std::string::npos; }))
     d.help(
-        "operators of com.microsoft are written by onnxruntime's optimiser or quantiser: give the model before "
+        "onnxruntime's optimiser or quantiser writes operators of com.microsoft: give aotc the model before "
         "optimisation");
   d.help(
-      "export the model without them, or for another operator set; docs/onnx.md lists what aotc "
-      "reads");
+      "export the model without these operators, or for another operator set; docs/onnx.md lists the supported ones");
 }
 
 }  // namespace aotc::frontends::onnx

@@ -78,14 +78,15 @@ std::optional<Affine> affine_of(Call& c, size_t scale, size_t zero, DType otherw
 Affine operand_affine(Call& c, size_t i) {
   const DType type = c.b.dtype(c.in(i));
   Affine out = known_affine(c, i + 1, i + 2, type);
-  if (out.stored != type) c.refuse("an operand and its zero point of different types");
+  if (out.stored != type) c.refuse("an operand and its zero point must have the same type");
   return out;
 }
 
 Affine known_affine(Call& c, size_t scale, size_t zero, DType otherwise) {
   auto out = affine_of(c, scale, zero, otherwise);
   if (out && out->per_tensor()) return *out;
-  c.b.stop("onnx-constant", "its scales and zero points must be one each, known while compiling, for int8 or uint8",
+  c.b.stop("onnx-constant",
+           "each tensor must be int8 or uint8, with one scale and one zero point that are known while compiling",
            "quantise the model with onnxruntime's quantize_static");
 }
 

@@ -57,7 +57,7 @@ bool Importer::read_opsets(const std::vector<Opset>& from, Versions& to) {
       return error(where(""), "onnx-version",
                    fmt::format("the model has operator set {}{}{}; the newest that aotc reads is {}", domain,
                                domain.empty() ? "" : " ", o.version, newest),
-                   "export it for an older one; of a newer one aotc does not know what changed");
+                   "export the model for an older operator set; aotc does not know what a newer one changes");
     to[domain] = o.version;
   }
   return true;
@@ -72,11 +72,11 @@ bool Importer::add_initializers(const Graph& from, Scope& scope) {
     tensor.constant = std::move(value);
     Id id = builder_.set_element(graph_.add_tensor(std::move(tensor)), t.type);
     if (t.name.empty() || !scope.values.emplace(t.name, id).second)
-      return error(where(t.name), "onnx-invalid", "two constants have this name, or one has none",
+      return error(where(t.name), "onnx-invalid", "two constants have this name, or a constant has no name",
                    "the file is damaged; export the model again");
   }
   if (from.sparse)
-    return error(where(""), "onnx-type", "the model has sparse constants", "export the model with dense ones");
+    return error(where(""), "onnx-type", "the model has sparse constants", "export the model with dense constants");
   return true;
 }
 
@@ -166,9 +166,9 @@ bool Importer::add_given(const ValueInfo& info, const std::string& text, Scope& 
   auto value = parse_value(text, dtype, declared);
   if (!value)
     return error(where(info.name), "value-invalid",
-                 fmt::format("'{}' is no value of {}{} for this input", escape_for_display(text),
+                 fmt::format("'{}' is not a value of type {}{} for this input", escape_for_display(text),
                              element_type_name(info.type), declared ? " and shape " + graph::to_string(*declared) : ""),
-                 "write numbers in brackets, as many as the input has: --value axes=[0,2]");
+                 "write a number for each element of the input, in brackets: --value axes=[0,2]");
   Id id = graph_.add_constant(std::string(info.name), value->type, std::move(value->bytes));
   return build(info.name, [&] { scope.values[info.name] = builder_.rounded(id, info.type); });
 }
@@ -198,20 +198,21 @@ bool Importer::add_input(const ValueInfo& info, Scope& scope) {
   auto form = form_of(info.type);
   if (info.kind != ValueInfo::Kind::kTensor || !form)
     return error(where(info.name), "onnx-type",
-                 info.kind == ValueInfo::Kind::kTensor ? fmt::format("an input of {}", element_type_name(info.type))
-                                                       : std::string("an input that is no tensor"),
-                 "export the model with tensors of numbers");
+                 info.kind == ValueInfo::Kind::kTensor
+                     ? fmt::format("an input of type {} is not supported", element_type_name(info.type))
+                     : std::string("an input is not a tensor"),
+                 "export the model with numeric tensors");
   auto given = options_.values.find(std::string(info.name));
   if (given != options_.values.end()) return add_given(info, given->second, scope);
   if (!info.has_shape && !options_.shapes.contains(std::string(info.name)))
     return error(where(info.name), "dynamic-shape", "the input has no shape",
-                 fmt::format("give it: --shape {}=...", escape_for_display(std::string(info.name))));
+                 fmt::format("give the shape: --shape {}=...", escape_for_display(std::string(info.name))));
   auto shape = shape_of(info, true);
   if (!shape) return false;
   if (bounded_bytes(*shape, form->stored) < 0 || shape->size() > limits::kMaxRank)
     return error(where(info.name), "onnx-limit",
-                 fmt::format("an input of shape {} is more than aotc takes", graph::to_string(*shape)),
-                 fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
+                 fmt::format("an input of shape {} exceeds a limit of aotc", graph::to_string(*shape)),
+                 fmt::format("the limits are {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
   graph::Tensor tensor;
   tensor.name = std::string(info.name);
   tensor.type.shape = *shape;
@@ -238,7 +239,7 @@ bool Importer::add_inputs(Scope& scope) {
   bool good = true;
   for (const ValueInfo& info : model_.graph.inputs) {
     if (!names.insert(info.name).second || info.name.empty())
-      return error(where(info.name), "onnx-invalid", "two inputs have this name, or one has none",
+      return error(where(info.name), "onnx-invalid", "two inputs have this name, or an input has no name",
                    "the file is damaged; export the model again");
     // Before IR 4 constants had to be listed as inputs too.
     bool given = options_.values.contains(std::string(info.name));
@@ -257,7 +258,7 @@ bool Importer::add_inputs(Scope& scope) {
   const bool images = std::any_of(graph_.inputs.begin(), graph_.inputs.end(),
                                   [&](const graph::Port& port) { return builder_.rank(port.tensor) == 4; });
   if (good && options_.images_last && !images)
-    good = error(where(""), "input-name", "--input-layout nhwc: no input has four dimensions", "leave it out");
+    good = error(where(""), "input-name", "--input-layout nhwc: no input has four dimensions", "omit this option");
   for (const auto& [name, value] : options_.dimensions) {
     bool used = false;
     for (const ValueInfo& info : model_.graph.inputs)
@@ -265,7 +266,7 @@ bool Importer::add_inputs(Scope& scope) {
     if (!used)
       good =
           error(where(""), "input-name", fmt::format("--dim: no input has a dimension '{}'", escape_for_display(name)),
-                "'aotc check' without it names the open dimensions");
+                "'aotc check' without --dim lists the open dimensions");
   }
   return good;
 }
@@ -277,8 +278,8 @@ bool Importer::check_declared(const ValueInfo& info, Id id) {
   const bool label = info.type == kString && element == kInt64 && !builder_.labels().empty();
   if (info.kind == ValueInfo::Kind::kTensor && info.type != kUndefined && element != info.type && !label)
     return error(where(info.name), "onnx-shape",
-                 fmt::format("the file says that this output is {}, and it is {}", element_type_name(info.type),
-                             element_type_name(element)),
+                 fmt::format("the file declares this output as {}, but the operators give {}",
+                             element_type_name(info.type), element_type_name(element)),
                  "the file is damaged; export the model again");
   if (!info.has_shape || !options_.shapes.empty()) return true;
   bool fits = info.dims.size() == type.shape.size();
@@ -295,9 +296,10 @@ bool Importer::check_declared(const ValueInfo& info, Id id) {
   // As onnxruntime has it: the shape follows from the operators, and what the file says is passed over.
   diags_
       .warning(where(info.name), "onnx-shape",
-               fmt::format("the file says that this output has shape {}, and it has {}",
+               fmt::format("the file declares shape {} for this output, but the operators give {}",
                            declared.empty() ? "scalar" : declared, graph::to_string(type.shape)))
-      .help("the C has the shape that the operators give; to be rid of this run onnx.shape_inference on the model");
+      .help(
+          "the C has the shape that the operators give; to remove this warning, run onnx.shape_inference on the model");
   return true;
 }
 
@@ -338,12 +340,12 @@ bool Importer::add_outputs(const Scope& scope) {
     std::string list;
     for (size_t i = 0; i < builder_.labels().size(); ++i)
       list += fmt::format("{}{} '{}'", i == 0 ? "" : ", ", i, escape_for_display(builder_.labels()[i]));
-    diags_.warning(where(""), "onnx-labels", "labels are strings, and the C gives their places: " + list)
+    diags_.warning(where(""), "onnx-labels", "labels are strings; the C returns their indices: " + list)
         .help("keep this list in your firmware");
   }
   if (builder_.has_float64())
     diags_.warning(where(""), "onnx-float64", "float64 is computed as float32")
-        .help("inputs and outputs stay float64; export the model with float32 to be rid of the casts");
+        .help("inputs and outputs stay float64; export the model with float32 to avoid the casts");
   return true;
 }
 

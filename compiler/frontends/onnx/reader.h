@@ -28,7 +28,7 @@ struct OnnxOptions {
   int64_t working_size = 0;  // size that messages propose for them; 0: search for one
 };
 
-// Is it an ONNX model, by its content?
+// True if the bytes are an ONNX model, recognised by their content.
 bool is_onnx_model(std::span<const uint8_t> bytes);
 
 // Weights are views of `bytes`, which the graph's constants keep alive. `file`: the model's name in messages, and the

@@ -17,7 +17,7 @@ Id Call::in(size_t i) {
 const Attribute* Call::find(std::string_view name, AttributeKind kind) const {
   const Attribute* a = find(name);
   if (a == nullptr || a->kind == kNoKind || a->kind == kind) return a;
-  b.stop("onnx-invalid", fmt::format("its attribute '{}' is of another kind than the operator takes", name),
+  b.stop("onnx-invalid", fmt::format("its attribute '{}' has the wrong type for this operator", name),
          "the file is damaged; export the model again");
 }
 
@@ -48,7 +48,7 @@ std::vector<float> Call::reals(std::string_view name) const {
 }
 
 Id Call::tensor(const Attribute& attribute) {
-  if (!attribute.tensor) refuse(fmt::format("its attribute '{}' is no tensor", attribute.name));
+  if (!attribute.tensor) refuse(fmt::format("its attribute '{}' is not a tensor", attribute.name));
   graph::TensorType type;
   graph::ConstantView value;
   Diagnostics told;

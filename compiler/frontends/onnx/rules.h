@@ -82,7 +82,9 @@ class Call {
   [[noreturn]] void ask_for(size_t i, std::string_view what);
 
   // Stops: aotc does not support this form of the operator.
-  [[noreturn]] void refuse(std::string message, std::string help = "export the model without it");
+  [[noreturn]] void refuse(
+      std::string message,
+      std::string help = "export the model without this operator, or in a form that aotc supports");
 
  private:
   const Attribute* find(std::string_view name, AttributeKind kind) const;
@@ -127,8 +129,9 @@ std::span<const Rule> sampling_rules();
 std::span<const Rule> training_rules();
 std::span<const Rule> tree_rules();
 
-// Results of a type that the rule says itself; elements of the operands and no others; and results with
-// the type of the operands, whole numbers too.
+// Properties of a rule. states_type: the rule sets the type of its results itself. takes_element: the operator supports
+// operands of this element type. only_moves: results contain only elements of the operands. keeps_type: the result has
+// the element type of the operands, integers included.
 bool states_type(const Rule& rule);
 bool takes_element(const Rule& rule, int32_t element);
 bool only_moves(const Rule& rule);

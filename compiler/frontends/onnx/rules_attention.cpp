@@ -25,7 +25,8 @@ Id heads_of(Call& c, size_t input, std::string_view attribute) {
   const int64_t heads = c.i(attribute, shape.size() == 4 ? shape[1] : 0);
   if (shape.size() == 4 && heads == shape[1]) return c.in(input);
   if (shape.size() != 3 || heads < 1 || shape[2] % heads != 0)
-    c.refuse(fmt::format("its {} does not fit input {}", attribute, input));
+    c.refuse(fmt::format("input {} of shape {} does not divide into {} heads ({})", input, graph::to_string(shape),
+                         heads, attribute));
   return b.transpose(b.reshape(c.in(input), {shape[0], shape[1], heads, shape[2] / heads}), {0, 2, 1, 3});
 }
 
@@ -47,7 +48,8 @@ Id given_mask(Call& c, int64_t columns) {
   if (b.dtype(mask) == DType::kBool) mask = hidden_where_not(b, mask);
   const int64_t missing = b.shape(mask).empty() ? 0 : columns - b.shape(mask).back();
   if (missing <= 0) return mask;
-  if (b.shape(mask).back() == 1) c.refuse("a mask of one column", "give one for every key");
+  if (b.shape(mask).back() == 1)
+    c.refuse(fmt::format("the mask has 1 column for {} keys", columns), "give the mask a column for each key");
   Ints before(b.shape(mask).size(), 0), after = before;
   after.back() = missing;
   return b.add("pad", {mask, b.filled(DType::kF32, kNever)}, {{"before", before}, {"after", after}});
@@ -58,10 +60,12 @@ Id places_mask(Call& c, const graph::Shape& products, int64_t past) {
   Builder& b = c.b;
   const bool causal = c.i("is_causal", 0) != 0;
   const int64_t left = c.i("left_window_size", -1), right = c.i("right_window_size", -1);
-  if (left < -1 || right < -1 || left > INT32_MAX / 2 || right > INT32_MAX / 2) c.refuse("a window of that size");
+  if (left < -1 || right < -1 || left > INT32_MAX / 2 || right > INT32_MAX / 2)
+    c.refuse(fmt::format("left_window_size and right_window_size must be from -1 to {}", INT32_MAX / 2));
   if (!causal && left < 0 && right < 0) return {};
   const int64_t rows = products[2], columns = products[3];
-  if (rows * columns > 4'000'000) c.refuse("a mask of that size");
+  if (rows * columns > 4'000'000)
+    c.refuse(fmt::format("a mask of {} x {} elements exceeds the limit of 4,000,000 elements", rows, columns));
   Ints apart;
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t col = 0; col < columns; ++col) apart.push_back(col - r);
@@ -91,7 +95,8 @@ Id mask_of(Call& c, const graph::Shape& products, int64_t past) {
   if (c.has(3)) add(given_mask(c, products[3]));
   if (Id places = places_mask(c, products, past); places.valid()) add(places);
   if (c.has(6)) {
-    if (c.has(4) || c.shape(6) != graph::Shape{products[0]}) c.refuse("lengths of keys that do not fit");
+    if (c.has(4) || c.shape(6) != graph::Shape{products[0]})
+      c.refuse(fmt::format("nonpad_kv_seqlen must have shape [{}], and excludes past_key", products[0]));
     Ints all(static_cast<size_t>(products[3]));
     std::iota(all.begin(), all.end(), 0);
     Id length = b.reshape(b.cast(c.in(6), DType::kI32), {products[0], 1, 1, 1});
@@ -120,7 +125,7 @@ void attend(Call& c, Id q, Id k, Id v, int64_t past) {
   const int32_t element = b.element(c.in(0));
   const auto precision = static_cast<int32_t>(c.i("softmax_precision", element));
   if (precision != kFloat && precision != kFloat16 && precision != kDouble && precision != kBfloat16)
-    c.refuse(fmt::format("softmax_precision {}", element_type_name(precision)));
+    c.refuse(fmt::format("softmax_precision {} is not supported", element_type_name(precision)));
   auto step = [&](Id x) { return b.rounded(x, element); };
   Id root = step(b.filled(DType::kF32, std::sqrt(static_cast<double>(scale_of(c, b.shape(q)[3])))));
   Id x = step(b.add("batch_matmul",
@@ -128,7 +133,7 @@ void attend(Call& c, Id q, Id k, Id v, int64_t past) {
   // What the last output shows: products, then softly bounded, then with the mask, then weights.
   Id stages[4] = {x};
   const float cap = c.f("softcap", 0.0f);
-  if (!(cap >= 0.0f)) c.refuse("a softcap below 0");
+  if (!(cap >= 0.0f)) c.refuse("softcap must be at least 0");
   if (cap != 0.0f) x = step(b.binary("mul", step(b.add("tanh", {step(b.binary("div", x, cap))})), cap));
   stages[1] = x;
   const graph::Shape products = b.shape(x);
@@ -147,22 +152,24 @@ void attend(Call& c, Id q, Id k, Id v, int64_t past) {
   }
   c.out(0, y);
   const int64_t shown = c.i("qk_matmul_output_mode", 0);
-  if (c.wants(3) && (shown < 0 || shown > 3)) c.refuse("its last output is none that there is");
+  if (c.wants(3) && (shown < 0 || shown > 3)) c.refuse("qk_matmul_output_mode must be from 0 to 3");
   if (c.wants(3)) c.out(3, stages[shown]);
 }
 
 void attention(Call& c) {
   Builder& b = c.b;
   Id q = heads_of(c, 0, "q_num_heads"), k = heads_of(c, 1, "kv_num_heads"), v = heads_of(c, 2, "kv_num_heads");
-  if (c.has(4) != c.has(5)) c.refuse("past keys without past values, or values without keys");
+  if (c.has(4) != c.has(5)) c.refuse("past_key and past_value must be given together");
   const int64_t past = c.has(4) ? c.shape(4).size() == 4 ? c.shape(4)[2] : -1 : 0;
-  if (past < 0) c.refuse("past keys that have not four dimensions");
+  if (past < 0) c.refuse("past_key must have four dimensions");
   if (c.has(4)) k = b.add("concatenation", {c.in(4), k}, {{"axis", 2}});
   if (c.has(5)) v = b.add("concatenation", {c.in(5), v}, {{"axis", 2}});
   c.out(1, k);
   c.out(2, v);
   int64_t groups = b.shape(q)[1] / std::max<int64_t>(b.shape(k)[1], 1);
-  if (b.shape(k)[1] < 1 || groups * b.shape(k)[1] != b.shape(q)[1]) c.refuse("its heads do not fit each other");
+  if (b.shape(k)[1] < 1 || groups * b.shape(k)[1] != b.shape(q)[1])
+    c.refuse(
+        fmt::format("it has {} query heads, expected a multiple of its {} key heads", b.shape(q)[1], b.shape(k)[1]));
   if (groups > 1) {
     k = repeated(b, k, groups);
     v = repeated(b, v, groups);

@@ -121,7 +121,7 @@ void pow(Call& c) {
   Builder& b = c.b;
   Id x = c.in(0), y = c.in(1);
   DType type = b.dtype(x);
-  if (b.element(x) == kUint64) c.refuse("powers of UINT64", "use float32");
+  if (b.element(x) == kUint64) c.refuse("powers of UINT64 are not supported", "use float32");
   if (type == DType::kF32) return c.out(0, b.add("pow", {x, b.dtype(y) == type ? y : b.as_element(y, kFloat)}));
   if (b.dtype(y) == DType::kF32 || type == DType::kI64) return c.out(0, power_of_whole(b, x, y));
   c.out(0, b.cast(b.add("pow", {b.cast(x, DType::kI32), b.cast(y, DType::kI32)}), type));
@@ -180,11 +180,11 @@ void bitwise_not(Call& c) {
 
 void bit_shift(Call& c) {
   std::string direction = c.s("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") c.refuse("its direction is neither LEFT nor RIGHT");
+  if (direction != "LEFT" && direction != "RIGHT") c.refuse("its direction must be LEFT or RIGHT");
   const DType type = c.b.dtype(c.in(0));
   const bool has_sign =
       c.b.element(c.in(0)) != kUint64 && type != DType::kU8 && type != DType::kU16 && type != DType::kU32;
-  if (direction == "RIGHT" && has_sign) c.refuse("numbers with a sign, shifted to the right");
+  if (direction == "RIGHT" && has_sign) c.refuse("signed integers cannot be shifted to the right");
   direction == "LEFT" ? bitwise<kLeft>(c) : bitwise<kRight>(c);
 }
 
@@ -231,7 +231,7 @@ void clip(Call& c) {
 void cast_to(Call& c, int32_t element_type) {
   std::string powers = c.s("round_mode", "up");
   if (powers != "up" && powers != "down" && powers != "nearest")
-    c.refuse(fmt::format("round_mode '{}'", escape_for_display(powers)));
+    c.refuse(fmt::format("round_mode '{}' is not supported", escape_for_display(powers)));
   Narrowing narrowing{c.i("saturate", 1) != 0, powers == "up"     ? ops::PowerRounding::kUp
                                                : powers == "down" ? ops::PowerRounding::kDown
                                                                   : ops::PowerRounding::kNearest};

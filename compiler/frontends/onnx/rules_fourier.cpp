@@ -20,8 +20,8 @@ constexpr int64_t kMostTable = int64_t{1} << 20;  // elements
 // way.
 Id table_of(Call& c, int64_t length, int64_t parts, int64_t results, double scale = 1.0) {
   if (length < 1 || results < 1 || length * parts * results * 2 > kMostTable)
-    c.refuse(fmt::format("a transform of {} numbers, whose table has more than {} elements", length, kMostTable),
-             "use a shorter one");
+    c.refuse(fmt::format("the table for a transform of {} numbers exceeds {} elements", length, kMostTable),
+             "use a shorter transform");
   std::vector<float> table(static_cast<size_t>(length * parts * results * 2));
   for (int64_t t = 0; t < length; ++t)
     for (int64_t k = 0; k < results; ++k) {
@@ -71,12 +71,13 @@ void check_signal(Call& c, Id x, int64_t least) {
   const graph::Shape& shape = c.b.shape(x);
   if (c.b.dtype(x) != DType::kF32 || static_cast<int64_t>(shape.size()) < least ||
       (shape.back() != 1 && shape.back() != 2))
-    c.refuse("its operand is no signal of real or complex floats");
+    c.refuse(fmt::format("its signal must be float32 with {} or more dimensions, the last of 1 (real) or 2 (complex)",
+                         least));
 }
 
 int64_t known_number(Call& c, size_t i, std::string_view what) {
   const Ints values = c.known_ints(i, what);
-  if (values.size() != 1) c.refuse(fmt::format("{} is not one number", what));
+  if (values.size() != 1) c.refuse(fmt::format("{} must be one number", what));
   return values[0];
 }
 
@@ -86,15 +87,19 @@ void stft(Call& c) {
   Id x = c.in(0);
   check_signal(c, x, 3);
   const graph::Shape shape = b.shape(x);
-  const int64_t step = known_number(c, 1, "the step"), parts = shape[2];
+  const int64_t step = known_number(c, 1, "its frame step"), parts = shape[2];
   int64_t length = c.has(2) ? graph::element_count(c.shape(2)) : 0;
-  if (c.has(3)) length = known_number(c, 3, "the length of a frame");
+  if (c.has(3)) length = known_number(c, 3, "its frame length");
   const bool onesided = c.i("onesided", 1) != 0;
-  if (shape.size() != 3 || step < 1 || length < 1 || length > shape[1]) c.refuse("its frames do not fit the signal");
-  if (c.has(2) && c.shape(2) != graph::Shape{length}) c.refuse("its window is not as long as a frame");
-  if (onesided && parts == 2) c.refuse("a transform of one side of complex numbers");
+  if (shape.size() != 3) c.refuse("its signal must have three dimensions");
+  if (step < 1 || length < 1 || length > shape[1])
+    c.refuse(fmt::format("frame step {} or frame length {} is out of range for a signal of {} elements", step, length,
+                         shape[1]));
+  if (c.has(2) && c.shape(2) != graph::Shape{length})
+    c.refuse(fmt::format("its window must have one dimension of {} elements, as a frame has", length));
+  if (onesided && parts == 2) c.refuse("onesided is not supported for complex signals");
   const int64_t frames = (shape[1] - length) / step + 1;
-  if (frames > 4096) c.refuse(fmt::format("{} frames", frames), "use fewer");
+  if (frames > 4096) c.refuse(fmt::format("it has {} frames, but the limit is 4096", frames), "use fewer frames");
   std::vector<Id> all;
   for (int64_t i = 0; i < frames; ++i) all.push_back(b.slice(x, {0, i * step, 0}, {shape[0], length, parts}));
   Id framed = all.size() == 1 ? all[0] : b.add("concatenation", all, {{"axis", int64_t{1}}});
@@ -117,8 +122,9 @@ void dft(Call& c) {
   check_signal(c, x, 2);
   const int64_t rank = b.rank(x), axis = axis_of(c);
   const bool inverse = c.i("inverse", 0) != 0, onesided = c.i("onesided", 0) != 0;
-  if (axis == rank - 1) c.refuse("a transform along real and imaginary parts");
-  if (onesided && (inverse || b.shape(x).back() == 2)) c.refuse("a transform of one side of complex numbers");
+  if (axis == rank - 1) c.refuse("its axis must not be the last one, which holds real and imaginary parts");
+  if (onesided && (inverse || b.shape(x).back() == 2))
+    c.refuse("onesided is supported only for forward transforms of real signals");
   Ints order;
   for (int64_t d = 0; d < rank - 1; ++d)
     if (d != axis) order.push_back(d);
@@ -127,7 +133,8 @@ void dft(Call& c) {
   graph::Shape shape = b.shape(x);
   int64_t& length = shape[shape.size() - 2];
   const int64_t asked = c.has(1) ? known_number(c, 1, "its length") : length;
-  if (asked < 1 || asked > kMostTable) c.refuse(fmt::format("a transform of {} numbers", asked));
+  if (asked < 1 || asked > kMostTable)
+    c.refuse(fmt::format("its length is {}, but must be from 1 to {}", asked, kMostTable));
   if (asked < length) {
     length = asked;
     x = b.slice(x, Ints(shape.size(), 0), shape);
@@ -154,7 +161,8 @@ void mel_weight_matrix(Call& c) {
   const double low = edge(3), high = edge(4);
   if (bands < 1 || bands > kMostTable || length < 1 || length > kMostTable || rate < 1 || !(low >= 0) ||
       !(high > low) || (length / 2 + 1) * bands > kMostTable)
-    c.refuse("its numbers make no bands");
+    c.refuse(fmt::format("a value is out of range: {} bands from {} to {} Hz, transform length {}, sample rate {}",
+                         bands, low, high, length, rate));
   auto mel = [](double hertz) { return 2595.0 * std::log10(1.0 + hertz / 700.0); };
   const double step = (mel(high) - mel(low)) / static_cast<double>(bands + 2);
   const int64_t bins = length / 2 + 1;
@@ -162,7 +170,7 @@ void mel_weight_matrix(Call& c) {
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double hertz = 700.0 * (std::pow(10.0, (static_cast<double>(i) * step + mel(low)) / 2595.0) - 1.0);
     const double bin = std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
-    if (!(bin >= 0 && bin < static_cast<double>(bins))) c.refuse("bands above half of the sample rate");
+    if (!(bin >= 0 && bin < static_cast<double>(bins))) c.refuse("the bands must not exceed half of the sample rate");
     corner.push_back(static_cast<int64_t>(bin));
   }
   std::vector<float> table(static_cast<size_t>(bins * bands));

@@ -155,7 +155,8 @@ void shrink(Call& c) {
 
 void gelu(Call& c) {
   const std::string how = c.s("approximate", "none");
-  if (how != "none" && how != "tanh") c.refuse(fmt::format("approximate '{}'", escape_for_display(how)));
+  if (how != "none" && how != "tanh")
+    c.refuse(fmt::format("approximate '{}' is not supported", escape_for_display(how)));
   const bool approximate = how == "tanh";
   c.out(0, c.b.add("gelu", {c.in(0)}, {{"approximate", approximate}}));
 }
@@ -188,7 +189,8 @@ void dropout(Call& c) {
   bool training = c.version() >= 12 && c.has(2) && c.known_ints(2, "the training mode") != Ints{0};
   if (training) {
     auto ratio = c.has(1) ? c.b.number(c.in(1)) : std::optional<double>(0.5);
-    if (!ratio || *ratio != 0.0) c.refuse("a Dropout that trains drops at random", "export the model for inference");
+    if (!ratio || *ratio != 0.0)
+      c.refuse("Dropout in training mode drops elements at random", "export the model for inference");
   }
   c.pass_over_input(1);
   c.out(0, c.in(0));

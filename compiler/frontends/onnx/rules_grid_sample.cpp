@@ -120,14 +120,15 @@ void grid_sample(Call& c) {
   size_t rank = image.size();
   if (rank < 3 || rank > 5 || grid.size() != rank || grid[0] != image[0] ||
       grid.back() != static_cast<int64_t>(rank - 2) || b.dtype(c.in(0)) != DType::kF32)
-    c.refuse("its grid does not fit its operand");
+    c.refuse(fmt::format("a grid of shape {} does not match an image of shape {} (float32, 3 to 5 dimensions)",
+                         graph::to_string(grid), graph::to_string(image)));
   std::string mode = c.s("mode", "linear"), padding = c.s("padding_mode", "zeros");
   if (mode == "bilinear") mode = "linear";
   if (mode == "bicubic") mode = "cubic";
   if (mode != "nearest" && mode != "linear" && mode != "cubic")
-    c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
+    c.refuse(fmt::format("mode '{}' is not supported", escape_for_display(mode)));
   if (padding != "zeros" && padding != "border" && padding != "reflection")
-    c.refuse(fmt::format("padding_mode '{}'", escape_for_display(padding)));
+    c.refuse(fmt::format("padding_mode '{}' is not supported", escape_for_display(padding)));
   Outside outside = padding == "zeros"    ? Outside::kZeros
                     : padding == "border" ? Outside::kBorder
                                           : Outside::kReflection;
@@ -184,7 +185,7 @@ void affine_grid(Call& c) {
   size_t sides = size.size() < 2 ? 0 : size.size() - 2;
   if ((sides != 2 && sides != 3) || bounded_bytes(size, DType::kF32) < 0 ||
       theta != graph::Shape{size[0], static_cast<int64_t>(sides), static_cast<int64_t>(sides + 1)})
-    c.refuse("its size does not fit its operand");
+    c.refuse(fmt::format("theta of shape {} does not match size {}", graph::to_string(theta), graph::to_string(size)));
   bool corners = c.i("align_corners", 0) != 0;
   int64_t places = 1;
   for (size_t i = 2; i < size.size(); ++i) places *= size[i];

@@ -17,7 +17,8 @@ namespace {
 // Indices in 0 .. size - 1, whatever integers they are.
 Id from_begin(Builder& b, Id indices, int64_t size) {
   DType type = b.dtype(indices);
-  if (type == DType::kF32) b.stop("onnx-attribute", "indices of float32", "export the model with whole numbers");
+  if (type == DType::kF32)
+    b.stop("onnx-attribute", "indices must be integers, not float32", "export the model with integer indices");
   if (type != DType::kI64)
     indices = b.cast(indices, size_of(type) < 4 ? DType::kI32 : type == DType::kU32 ? DType::kI64 : type);
   type = b.dtype(indices);
@@ -86,9 +87,12 @@ Id flat_elements(Call& c, Id indices, const graph::Shape& shape, size_t axis) {
   Builder& b = c.b;
   const graph::Shape part = b.shape(indices);
   if (part.size() != shape.size() || graph::element_count(part) > 1'000'000)
-    c.refuse("its indices do not fit the tensor");
+    c.refuse(fmt::format("indices of shape {} do not match a tensor of shape {}, or exceed 1,000,000 elements",
+                         graph::to_string(part), graph::to_string(shape)));
   for (size_t d = 0; d < part.size(); ++d)
-    if (d != axis && part[d] > shape[d]) c.refuse("its indices do not fit the tensor");
+    if (d != axis && part[d] > shape[d])
+      c.refuse(fmt::format("indices of shape {} exceed a tensor of shape {} in dimension {}", graph::to_string(part),
+                           graph::to_string(shape), d));
   Id at = b.cast(from_begin(b, indices, shape[axis]), DType::kI64);
   at = b.add("mul", {at, b.filled_int(DType::kI64, strides_of(shape)[axis])});
   return b.add("add", {at, b.reshape(b.int_list(offsets_without(shape, part, axis)), part)});
@@ -109,7 +113,8 @@ Id flat_tuples(Call& c, Id indices, const graph::Shape& shape, size_t batch) {
   graph::Shape tuples = b.shape(indices);
   if (tuples.empty() || tuples.back() < 1 || batch >= tuples.size() ||
       batch + static_cast<size_t>(tuples.back()) > shape.size() || graph::element_count(tuples) > 1'000'000)
-    c.refuse("its indices do not fit the tensor");
+    c.refuse(fmt::format("indices of shape {} do not match a tensor of shape {}, or exceed 1,000,000 elements",
+                         graph::to_string(tuples), graph::to_string(shape)));
   auto k = static_cast<size_t>(tuples.back());
   Ints sizes(shape.begin() + static_cast<std::ptrdiff_t>(batch),
              shape.begin() + static_cast<std::ptrdiff_t>(batch + k));
@@ -148,7 +153,7 @@ Id scatter(Call& c, Id data, Id at, Id updates, const std::string& reduction) {
   const graph::Shape shape = b.shape(data);
   int64_t rows = shape[0];
   for (int64_t p : *places)
-    if (p < 0 || p >= rows) c.refuse("an index outside of the tensor");
+    if (p < 0 || p >= rows) c.refuse("an index is outside of the tensor");
   // Update after update; those at different places go in one round.
   Id out = data;
   std::vector<bool> done(places->size(), false);
@@ -161,13 +166,13 @@ Id scatter(Call& c, Id data, Id at, Id updates, const std::string& reduction) {
     return b.add("gather", {both, b.int_list(source)}, {{"axis", 0}});
   }
   if (reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min")
-    c.refuse(fmt::format("reduction '{}'", escape_for_display(reduction)));
+    c.refuse(fmt::format("reduction '{}' is not supported", escape_for_display(reduction)));
   std::string_view op = reduction == "add"   ? "add"
                         : reduction == "mul" ? "mul"
                         : reduction == "max" ? "maximum"
                                              : "minimum";
   for (int rounds = 0; std::find(done.begin(), done.end(), false) != done.end(); ++rounds) {
-    if (rounds == 64) c.refuse("more than 64 updates of one place");
+    if (rounds == 64) c.refuse("one element has more than 64 updates");
     Ints source(static_cast<size_t>(rows), -1);
     for (size_t i = 0; i < places->size(); ++i) {
       int64_t& at_place = source[static_cast<size_t>((*places)[i])];
@@ -223,7 +228,8 @@ void one_hot(Call& c) {
   auto depth = b.number(c.in(1));
   if (!depth) b.stop("onnx-constant", "its depth must be known while compiling", b.how_to_know(c.in(1)));
   int64_t n = static_cast<int64_t>(*depth);
-  if (n < 1 || n > limits::kMaxTensorBytes) c.refuse("its depth is no depth");
+  if (n < 1 || n > limits::kMaxTensorBytes)
+    c.refuse(fmt::format("its depth is {}, but must be from 1 to {}", n, limits::kMaxTensorBytes));
   int64_t axis = b.axis(c.i("axis", -1), b.rank(c.in(0)) + 1);
   Id indices = b.cast(c.in(0), DType::kI64);
   indices = select(b, less_than(b, indices, 0), b.add("add", {indices, b.filled_int(DType::kI64, n)}), indices);
@@ -273,7 +279,7 @@ void top_k(Call& c) {
 void cumsum(Call& c) {
   Builder& b = c.b;
   Ints given = c.known_ints(1, "its axis");
-  if (given.size() != 1) c.refuse("its axis is no number");
+  if (given.size() != 1) c.refuse("its axis must be one number");
   int64_t axis = b.axis(given[0], b.rank(c.in(0)));
   bool exclusive = c.i("exclusive", 0) != 0, reverse = c.i("reverse", 0) != 0;
   c.out(0, b.widened("cumsum", {c.in(0)}, false, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
@@ -286,12 +292,12 @@ void reverse_sequence(Call& c) {
   auto time = static_cast<size_t>(b.axis(c.i("time_axis", 0), b.rank(c.in(0))));
   auto batch = static_cast<size_t>(b.axis(c.i("batch_axis", 1), b.rank(c.in(0))));
   if (shape.size() < 2 || time + batch != 1 || lengths.size() != static_cast<size_t>(shape[batch]))
-    c.refuse("its axes and lengths do not fit the tensor");
+    c.refuse("time_axis and batch_axis must be 0 and 1, and sequence_lens must have one element for each batch");
   Ints from;
   for (int64_t i = 0; i < shape[0]; ++i)
     for (int64_t j = 0; j < shape[1]; ++j) {
       int64_t t = time == 0 ? i : j, n = lengths[static_cast<size_t>(time == 0 ? j : i)];
-      if (n < 0 || n > shape[time]) c.refuse("a length is longer than the sequence");
+      if (n < 0 || n > shape[time]) c.refuse(fmt::format("a length is {}, but must be from 0 to {}", n, shape[time]));
       int64_t at = t < n ? n - 1 - t : t;
       from.push_back(time == 0 ? at * shape[1] + j : i * shape[1] + at);
     }

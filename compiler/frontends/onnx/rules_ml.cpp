@@ -17,7 +17,7 @@ Id features(Call& c) {
   Builder& b = c.b;
   Id x = b.as_element(c.in(0), kFloat);
   if (b.rank(x) == 1) x = b.reshape(x, {1, b.shape(x)[0]});
-  if (b.rank(x) != 2) c.refuse("its operand is no list of rows");
+  if (b.rank(x) != 2) c.refuse("its operand must have one or two dimensions");
   return x;
 }
 
@@ -26,7 +26,7 @@ Id transformed(Call& c, Id scores) {
   if (how == "NONE") return scores;
   if (how == "LOGISTIC") return c.b.add("logistic", {scores});
   if (how == "SOFTMAX") return softmax_of(c.b, scores, 1, false);
-  c.refuse(fmt::format("post_transform '{}'", escape_for_display(how)));
+  c.refuse(fmt::format("post_transform '{}' is not supported", escape_for_display(how)));
 }
 
 Ints labels_of(Call& c, std::string_view ints) {
@@ -34,7 +34,7 @@ Ints labels_of(Call& c, std::string_view ints) {
   if (!labels.empty()) return labels;
   const Attribute* strings = c.find("classlabels_strings");
   if (strings == nullptr || strings->strings.empty() || strings->strings.size() > kMostTargets)
-    c.refuse("it says no labels");
+    c.refuse(fmt::format("it has no class labels, or more than {}", kMostTargets));
   std::vector<std::string> names(strings->strings.begin(), strings->strings.end());
   for (size_t i = 0; i < names.size(); ++i) labels.push_back(static_cast<int64_t>(i));
   c.b.tell_labels(std::move(names));
@@ -60,7 +60,7 @@ Id by_feature(Call& c, std::string_view name, int64_t count, float otherwise) {
   std::vector<float> values = c.reals(name);
   if (values.empty()) values = {otherwise};
   auto size = static_cast<int64_t>(values.size());
-  if (size != 1 && size != count) c.refuse(fmt::format("its {} are not as many as its features", name));
+  if (size != 1 && size != count) c.refuse(fmt::format("{} has {} elements, expected 1 or {}", name, size, count));
   return c.b.floats_of(values, {size});
 }
 
@@ -88,7 +88,7 @@ void normalizer(Call& c) {
   if (norm == "MAX") size = reduce(b, "reduce_max", x, {1}, true);
   else if (norm == "L1") size = reduce(b, "sum", b.add("abs", {x}), {1}, true);
   else if (norm == "L2") size = b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {1}, true)});
-  else c.refuse(fmt::format("norm '{}'", escape_for_display(norm)));
+  else c.refuse(fmt::format("norm '{}' is not supported", escape_for_display(norm)));
   Id none = b.add("equal", {size, b.filled(DType::kF32, 0)}, {}, DType::kBool);
   c.out(0, b.reshape(b.binary("div", x, select(b, none, b.filled(DType::kF32, 1), size)), given));
 }
@@ -100,7 +100,8 @@ Id linear(Call& c, Id x, int64_t rows) {
   int64_t inputs = b.shape(x)[1];
   if (rows < 1 || static_cast<int64_t>(weights.size()) != rows * inputs ||
       (!added.empty() && static_cast<int64_t>(added.size()) != rows))
-    c.refuse("its coefficients do not fit its features");
+    c.refuse(fmt::format("{} coefficients and {} intercepts do not match {} features and {} results", weights.size(),
+                         added.size(), inputs, rows));
   std::vector<Id> operands = {x, b.floats_of(weights, {rows, inputs})};
   if (!added.empty()) operands.push_back(b.floats_of(added, {rows}));
   return b.add("fully_connected", operands, {{"keep_num_dims", true}});
@@ -114,7 +115,8 @@ void linear_classifier(Call& c) {
   Id x = features(c);
   auto rows = static_cast<int64_t>(c.reals("coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
   if (rows != static_cast<int64_t>(labels.size()) || rows < 2)
-    c.refuse("its coefficients are not as many as its labels");
+    c.refuse(fmt::format("its coefficients have {} rows, expected one for each of {} labels (2 or more)", rows,
+                         labels.size()));
   Id scores = linear(c, x, rows);
   if (c.wants(0)) c.out(0, label_of(c, scores, labels));
   if (c.wants(1)) c.out(1, transformed(c, scores));
@@ -137,7 +139,7 @@ Id kernel_of(Call& c, Id x, Id vectors) {
   Id line = b.binary("add", b.binary("mul", product, p[0]), p[1]);
   if (kernel == "SIGMOID") return b.add("tanh", {line});
   if (kernel == "POLY") return b.binary("pow", line, p[2]);
-  c.refuse(fmt::format("kernel_type '{}'", escape_for_display(kernel)));
+  c.refuse(fmt::format("kernel_type '{}' is not supported", escape_for_display(kernel)));
 }
 
 void svm_regressor(Call& c) {
@@ -145,15 +147,17 @@ void svm_regressor(Call& c) {
   Id x = features(c);
   std::vector<float> coefficients = c.reals("coefficients"), vectors = c.reals("support_vectors"), rho = c.reals("rho");
   int64_t inputs = b.shape(x)[1], count = c.i("n_supports", 0);
-  if (rho.size() != 1 || c.i("one_class", 0) != 0) c.refuse("it is no regression to one number");
+  if (rho.size() != 1 || c.i("one_class", 0) != 0) c.refuse("rho must have one element, and one_class must be 0");
   Id similar = x;
   c.pass_over({"kernel_type", "kernel_params", "support_vectors"});  // of linear ones
   if (count > 0) {
-    if (static_cast<int64_t>(vectors.size()) != count * inputs) c.refuse("its support vectors do not fit its features");
+    if (static_cast<int64_t>(vectors.size()) != count * inputs)
+      c.refuse(fmt::format("support_vectors has {} elements, expected {}", vectors.size(), count * inputs));
     similar = kernel_of(c, x, b.floats_of(vectors, {count, inputs}));
   }
   auto size = static_cast<int64_t>(coefficients.size());
-  if (size != b.shape(similar)[1]) c.refuse("its coefficients do not fit");
+  if (size != b.shape(similar)[1])
+    c.refuse(fmt::format("coefficients has {} elements, expected {}", size, b.shape(similar)[1]));
   Id out = b.add("fully_connected", {similar, b.floats_of(coefficients, {1, size}), b.floats_of(rho, {1})},
                  {{"keep_num_dims", true}});
   c.out(0, transformed(c, out));
@@ -170,7 +174,7 @@ Pairs pairs_of(Call& c, const Ints& counts, int64_t vectors) {
   const std::vector<float> coefficients = c.reals("coefficients");
   const auto classes = static_cast<int64_t>(counts.size());
   if (static_cast<int64_t>(coefficients.size()) != (classes - 1) * vectors)
-    c.refuse("its coefficients do not fit its vectors");
+    c.refuse(fmt::format("coefficients has {} elements, expected {}", coefficients.size(), (classes - 1) * vectors));
   const int64_t pairs = classes * (classes - 1) / 2;
   Pairs out;
   out.votes.resize(static_cast<size_t>(classes * pairs));
@@ -234,7 +238,8 @@ Id probabilities_of(Call& c, Id scores, int64_t pairs) {
   Builder& b = c.b;
   const std::vector<float> slope = c.reals("prob_a"), added = c.reals("prob_b");
   if (static_cast<int64_t>(slope.size()) != pairs || slope.size() != added.size())
-    c.refuse("its prob_a and prob_b are not as many as pairs of its classes");
+    c.refuse(fmt::format("prob_a has {} elements and prob_b {}, expected {} (one for each pair of classes)",
+                         slope.size(), added.size(), pairs));
   Id line = b.binary("add", b.binary("mul", scores, b.floats_of(slope, {pairs})), b.floats_of(added, {pairs}));
   Id first = clamp(b, b.binary("sub", 1.0, b.add("logistic", {line})), 1e-7, 1.0 - 1e-7);
   return b.add("coupled_probabilities", {first});
@@ -246,19 +251,24 @@ void svm_classifier(Call& c) {
   const Ints labels = labels_of(c, "classlabels_ints"), counts = c.ints("vectors_per_class").value_or(Ints{});
   const std::vector<float> vectors = c.reals("support_vectors"), rho = c.reals("rho");
   const auto classes = static_cast<int64_t>(labels.size());
-  if (c.s("post_transform", "NONE") != "NONE") c.refuse("its post_transform");
+  if (c.s("post_transform", "NONE") != "NONE") c.refuse("post_transform is not supported");
   Id x = features(c);
   const int64_t inputs = b.shape(x)[1];
   int64_t count = 0;
   for (int64_t n : counts) {
-    if (n < 0 || n > static_cast<int64_t>(vectors.size())) c.refuse("its vectors_per_class");
+    if (n < 0 || n > static_cast<int64_t>(vectors.size()))
+      c.refuse(fmt::format("an element of vectors_per_class is {}, but must be from 0 to {}", n, vectors.size()));
     count += n;
   }
   const int64_t pairs = classes * (classes - 1) / 2;
   if (classes < 2 || classes > 256 || counts.size() != labels.size() || count < 1 ||
       static_cast<int64_t>(vectors.size()) != count * inputs || static_cast<int64_t>(rho.size()) != pairs)
-    c.refuse("its support vectors do not fit its classes and features");
-  if (pairs > kMostWeights / count) c.refuse("too many pairs of classes for its vectors");
+    c.refuse(fmt::format(
+        "{} labels (2 to 256), {} elements of vectors_per_class, {} of support_vectors and {} of rho do not match",
+        labels.size(), counts.size(), vectors.size(), rho.size()));
+  if (pairs > kMostWeights / count)
+    c.refuse(
+        fmt::format("{} pairs of classes times {} support vectors exceed the limit of {}", pairs, count, kMostWeights));
   Pairs of = pairs_of(c, counts, count);
   const std::vector<Setting> keep = {{"keep_num_dims", true}};
   Id scores;
@@ -288,7 +298,7 @@ void svm_classifier(Call& c) {
 void array_feature_extractor(Call& c) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0));
-  if (rank < 1) c.refuse("its operand is a scalar");
+  if (rank < 1) c.refuse("its operand must not be a scalar");
   Id places = b.reshape(c.in(1), {b.type(c.in(1)).elements()});
   Id out = b.add("gather", {c.in(0), b.cast(places, DType::kI32)}, {{"axis", rank - 1}});
   // A list becomes one row.
@@ -305,7 +315,8 @@ void imputer(Call& c) {
   if (whole) {
     const Ints values = c.ints("imputed_value_int64s").value_or(Ints{});
     const auto size = static_cast<int64_t>(values.size());
-    if (size != 1 && size != features) c.refuse("its imputed_value_int64s are not as many as its features");
+    if (size != 1 && size != features)
+      c.refuse(fmt::format("imputed_value_int64s has {} elements, expected 1 or {}", size, features));
     Id gone = b.add("equal", {x, b.filled_int(DType::kI64, c.i("replaced_value_int64", 0))}, {}, DType::kBool);
     return c.out(0, select(b, gone, b.int_list(values), x));
   }
@@ -318,7 +329,8 @@ void imputer(Call& c) {
 void one_hot_encoder(Call& c) {
   Builder& b = c.b;
   Ints known = c.ints("cats_int64s").value_or(Ints{});
-  if (known.empty()) b.stop("onnx-type", "categories that are strings", "number them before");
+  if (known.empty())
+    b.stop("onnx-type", "categories must be numbers, not strings", "map the strings to numbers before this operator");
   graph::Shape shape = c.shape(0);
   shape.push_back(1);
   Id x = b.reshape(b.cast(c.in(0), DType::kI64), shape);

@@ -26,12 +26,13 @@ void reshape(Call& c) {
     if (to[i] == 0 && !zero && i < from.size()) to[i] = from[i];
     if (to[i] == -1 && open < 0) open = static_cast<int64_t>(i);
     else if (to[i] < 0 || to[i] > limits::kMaxTensorBytes || __builtin_mul_overflow(known, to[i], &known))
-      c.refuse(fmt::format("{} is no shape", graph::to_string(to)));
+      c.refuse(fmt::format("{} is not a valid shape", graph::to_string(to)));
   }
   int64_t elements = graph::element_count(from);
   if (open >= 0) to[static_cast<size_t>(open)] = known == 0 ? 0 : elements / known;
   if (graph::element_count(to) != elements)
-    c.refuse(fmt::format("a tensor of shape {} cannot become {}", graph::to_string(from), graph::to_string(to)));
+    c.refuse(
+        fmt::format("a tensor of shape {} cannot be reshaped to {}", graph::to_string(from), graph::to_string(to)));
   c.out(0, b.reshape(c.in(0), to));
 }
 
@@ -55,7 +56,8 @@ void squeeze(Call& c) {
     for (int64_t a : *axes) drop[static_cast<size_t>(c.b.axis(a, static_cast<int64_t>(from.size())))] = true;
   graph::Shape to;
   for (size_t i = 0; i < from.size(); ++i) {
-    if (axes && drop[i] && from[i] != 1) c.refuse(fmt::format("dimension {} has {} elements", i, from[i]));
+    if (axes && drop[i] && from[i] != 1)
+      c.refuse(fmt::format("dimension {} has {} elements, so it cannot be removed", i, from[i]));
     if (axes ? !drop[i] : from[i] != 1) to.push_back(from[i]);
   }
   c.out(0, c.b.reshape(c.in(0), to));
@@ -63,12 +65,12 @@ void squeeze(Call& c) {
 
 void unsqueeze(Call& c) {
   auto axes = axes_of(c);
-  if (!axes) c.refuse("it has no axes");
+  if (!axes) c.refuse("its axes are missing");
   int64_t rank = c.b.rank(c.in(0)) + static_cast<int64_t>(axes->size());
   std::vector<bool> added(static_cast<size_t>(std::min<int64_t>(rank, 64)), false);
   for (int64_t a : *axes) {
     auto at = static_cast<size_t>(c.b.axis(a, static_cast<int64_t>(added.size())));
-    if (added[at]) c.refuse(fmt::format("axis {} is there twice", at));
+    if (added[at]) c.refuse(fmt::format("axis {} occurs twice", at));
     added[at] = true;
   }
   graph::Shape to;
@@ -85,7 +87,8 @@ void transpose(Call& c) {
   Ints sorted = order;
   std::sort(sorted.begin(), sorted.end());
   for (size_t i = 0; i < sorted.size() || i < rank; ++i)
-    if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i)) c.refuse("perm is no order of its dimensions");
+    if (sorted.size() != rank || sorted[i] != static_cast<int64_t>(i))
+      c.refuse(fmt::format("perm must be a permutation of 0 to {}", static_cast<int64_t>(rank) - 1));
   c.out(0, c.b.transpose(c.in(0), order));
 }
 
@@ -111,7 +114,8 @@ SliceOf slice_of(Call& c) {
   }
   if (s.steps.empty()) s.steps.assign(s.starts.size(), 1);
   size_t n = s.starts.size();
-  if (s.ends.size() != n || s.axes.size() != n || s.steps.size() != n) c.refuse("its lists are of different lengths");
+  if (s.ends.size() != n || s.axes.size() != n || s.steps.size() != n)
+    c.refuse("starts, ends, axes and steps must have the same number of elements");
   return s;
 }
 
@@ -123,7 +127,7 @@ void slice(Call& c) {
   for (size_t i = 0; i < s.starts.size(); ++i) {
     auto at = static_cast<size_t>(b.axis(s.axes[i], static_cast<int64_t>(from.size())));
     int64_t n = from[at], step = s.steps[i];
-    if (step == 0) c.refuse("a step of 0");
+    if (step == 0) c.refuse("a step must not be 0");
     auto from_end = [&](int64_t v) { return v < 0 && v >= -n ? v + n : v < 0 ? int64_t{-1} : v; };
     int64_t first = from_end(s.starts[i]), last = from_end(s.ends[i]);
     if (s.ends[i] < -n) last = -1;
@@ -153,10 +157,10 @@ void concat(Call& c) {
   if (parts.empty()) {  // without elements, along the axis as many as all say
     graph::Shape to = c.shape(0);
     for (size_t i = 1; i < c.inputs(); ++i) {
-      if (c.shape(i).size() != to.size()) c.refuse("its operands do not fit each other");
+      if (c.shape(i).size() != to.size()) c.refuse("its operands must have the same number of dimensions");
       to[static_cast<size_t>(axis)] += c.shape(i)[static_cast<size_t>(axis)];
     }
-    if (graph::element_count(to) != 0) c.refuse("its operands do not fit each other");
+    if (graph::element_count(to) != 0) c.refuse("its operands must have the same shape except along the axis");
     Id none = b.constant(b.dtype(c.in(0)), to, {});
     return c.out(0, b.set_element(none, b.element(c.in(0))));
   }
@@ -170,13 +174,14 @@ void split(Call& c) {
   std::optional<Ints> sizes = c.version() < 13 ? c.ints("split") : c.optional_ints(1, "its sizes");
   const auto said = c.i("num_outputs", static_cast<int64_t>(c.outputs()));
   if (said != static_cast<int64_t>(c.outputs()))
-    c.refuse(fmt::format("num_outputs {} of {} outputs", said, c.outputs()));
+    c.refuse(fmt::format("num_outputs is {}, but the operator has {} outputs", said, c.outputs()));
   if (sizes && (sizes->size() != c.outputs() || std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != n))
-    c.refuse("its sizes do not fit the tensor");
+    c.refuse(fmt::format("its sizes must be {} numbers with the sum {}", c.outputs(), n));
   if (!sizes) {
     auto parts = static_cast<int64_t>(c.outputs());
     int64_t each = (n + parts - 1) / parts;
-    if (c.version() < 18 && n % parts != 0) c.refuse(fmt::format("{} elements in {} equal parts", n, parts));
+    if (c.version() < 18 && n % parts != 0)
+      c.refuse(fmt::format("{} elements do not divide into {} equal parts", n, parts));
     sizes.emplace();
     for (int64_t i = 0; i < parts; ++i) sizes->push_back(std::clamp<int64_t>(n - i * each, 0, each));
   }
@@ -184,7 +189,7 @@ void split(Call& c) {
   int64_t at = 0;
   for (size_t i = 0; i < sizes->size() && i < c.outputs(); ++i) {
     int64_t size = (*sizes)[i];
-    if (size < 0 || size > n - at) c.refuse("its sizes do not fit the tensor");
+    if (size < 0 || size > n - at) c.refuse(fmt::format("a size is {}, but {} elements are left", size, n - at));
     if (!c.wants(i)) {
       at += size;
       continue;
@@ -248,7 +253,8 @@ void pad(Call& c) {
   Ints axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
   if (c.version() >= 18 && c.has(3)) axes = c.known_ints(3, "its axes");
-  if (pads.size() != axes.size() * 2) c.refuse("its pads do not fit its rank");
+  if (pads.size() != axes.size() * 2)
+    c.refuse(fmt::format("pads has {} elements, expected {} (two for each axis)", pads.size(), 2 * axes.size()));
   Ints before(rank, 0), after(rank, 0), begin(rank, 0), counts = c.shape(0);
   for (size_t i = 0; i < axes.size(); ++i) {
     auto at = static_cast<size_t>(b.axis(axes[i], static_cast<int64_t>(rank)));
@@ -274,7 +280,7 @@ void pad(Call& c) {
   }
   c.pass_over({"value"});
   c.pass_over_input(2);
-  if (mode != "edge" && mode != "wrap" && mode != "reflect") c.refuse(fmt::format("mode '{}'", mode));
+  if (mode != "edge" && mode != "wrap" && mode != "reflect") c.refuse(fmt::format("mode '{}' is not supported", mode));
   for (size_t i = 0; i < rank; ++i)
     if (before[i] != 0 || after[i] != 0) x = pad_with_elements(c, x, i, before[i], after[i], mode);
   c.out(0, x);
@@ -286,10 +292,10 @@ void trilu(Call& c) {
   int64_t k = 0;
   if (c.has(1)) {
     Ints given = c.known_ints(1, "its diagonal");
-    if (given.size() != 1) c.refuse("its diagonal is no number");
+    if (given.size() != 1) c.refuse("its diagonal must be one number");
     k = std::clamp<int64_t>(given[0], -(int64_t{1} << 32), int64_t{1} << 32);
   }
-  if (from.size() < 2) c.refuse("its operand is no matrix");
+  if (from.size() < 2) c.refuse("its operand must have at least two dimensions");
   int64_t rows = from[from.size() - 2], columns = from.back();
   bool upper = c.i("upper", 1) != 0;
   std::vector<uint8_t> keep;
@@ -306,16 +312,19 @@ struct Image {
 Image image_of(Call& c, bool deep) {
   const graph::Shape& s = c.shape(0);
   int64_t block = c.i("blocksize", 0);
-  if (s.size() != 4 || block < 1 || block > 4096) c.refuse("it is no image, or the block no block");
+  if (s.size() != 4 || block < 1 || block > 4096)
+    c.refuse("its operand must have four dimensions, and blocksize must be from 1 to 4096");
   bool fits = deep ? s[1] % (block * block) == 0 : s[2] % block == 0 && s[3] % block == 0;
-  if (!fits) c.refuse("its blocks do not fit the image");
+  if (!fits)
+    c.refuse(deep ? fmt::format("{} channels are not a multiple of blocksize squared ({})", s[1], block * block)
+                  : fmt::format("{} rows or {} columns are not a multiple of blocksize ({})", s[2], s[3], block));
   return {s[0], s[1], s[2], s[3], block};
 }
 
 // Channels of a block: are they in front of its columns and rows, as mode CRD has them?
 bool channels_first(Call& c) {
   const std::string mode = c.s("mode", "DCR");
-  if (mode != "DCR" && mode != "CRD") c.refuse(fmt::format("mode '{}'", escape_for_display(mode)));
+  if (mode != "DCR" && mode != "CRD") c.refuse(fmt::format("mode '{}' is not supported", escape_for_display(mode)));
   return mode == "CRD";
 }
 
@@ -349,13 +358,14 @@ void center_crop_pad(Call& c) {
     axes.resize(static_cast<size_t>(rank));
     std::iota(axes.begin(), axes.end(), 0);
   }
-  if (to.size() != axes.size()) c.refuse("its shape does not fit its axes");
+  if (to.size() != axes.size()) c.refuse("shape and axes must have the same number of elements");
   auto n = static_cast<size_t>(rank);
   Ints begin(n, 0), counts = c.shape(0), before(n, 0), after(n, 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     auto at = static_cast<size_t>(b.axis(axes[i], rank));
     int64_t size = c.shape(0)[at];
-    if (to[i] < 0 || to[i] > limits::kMaxTensorBytes) c.refuse("its shape is none");
+    if (to[i] < 0 || to[i] > limits::kMaxTensorBytes)
+      c.refuse(fmt::format("an element of its shape is {}, but must be from 0 to {}", to[i], limits::kMaxTensorBytes));
     begin[at] = std::max<int64_t>((size - to[i]) / 2, 0);
     counts[at] = std::min(size, to[i]);
     before[at] = std::max<int64_t>(to[i] - size, 0) / 2;

@@ -26,8 +26,9 @@ Id sum_step_by_step(Builder& b, Id x, int64_t axis, int32_t element) {
   const graph::Shape shape = b.shape(x);
   const int64_t n = shape[static_cast<size_t>(axis)];
   if (n > 64)
-    b.stop("onnx-attribute", fmt::format("a softmax of {} numbers of {}", n, element_type_name(element)),
-           "aotc takes 64; cast to float32 before it");
+    b.stop("onnx-attribute",
+           fmt::format("a softmax over {} elements of type {} is not supported", n, element_type_name(element)),
+           "the limit for this type is 64 elements; cast to float32 first");
   Ints begin(shape.size(), 0), counts = shape;
   counts[static_cast<size_t>(axis)] = 1;
   Id sum = b.slice(x, begin, counts);
@@ -107,8 +108,8 @@ Id column(Builder& b, Id list, int64_t rank) {
 void batch_normalization(Call& c) {
   Builder& b = c.b;
   if (c.i("training_mode", 0) != 0 || c.wants(1))
-    c.refuse("a BatchNormalization that trains", "export the model for inference");
-  if (c.version() < 9 && c.i("spatial", 1) == 0) c.refuse("statistics for each place");
+    c.refuse("BatchNormalization in training mode is not supported", "export the model for inference");
+  if (c.version() < 9 && c.i("spatial", 1) == 0) c.refuse("spatial = 0 (statistics for each element) is not supported");
   double epsilon = c.f("epsilon", 1e-5f);
   Id root = b.add("sqrt", {b.binary("add", c.in(4), epsilon)});
   Id factor = b.binary("div", c.in(1), root);
@@ -219,7 +220,7 @@ void rms_normalization(Call& c) {
 void instance_normalization(Call& c) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0));
-  if (rank < 3) c.refuse("its operand is no image");
+  if (rank < 3) c.refuse("its operand must have at least three dimensions");
   Id out = normalised(b, c.in(0), 2, c.f("epsilon", 1e-5f));
   out = b.binary("mul", out, column(b, c.in(1), rank));
   c.out(0, b.binary("add", out, column(b, c.in(2), rank)));
@@ -229,14 +230,18 @@ void group_normalization(Call& c) {
   Builder& b = c.b;
   const graph::Shape shape = c.shape(0);
   int64_t groups = c.i("num_groups", 0);
-  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0) c.refuse("its groups do not fit the channels");
+  if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0)
+    c.refuse(fmt::format("its operand of shape {} does not divide into {} groups of channels", graph::to_string(shape),
+                         groups));
   Id x = b.reshape(c.in(0), {shape[0], groups, graph::element_count(shape) / (shape[0] * groups)});
   Id out = b.reshape(normalised(b, x, 2, c.f("epsilon", 1e-5f)), shape);
   auto wide = [&](Id list) {
     // Before version 21 there was one number for each group.
     int64_t n = b.type(list).elements();
     if (n == shape[1]) return column(b, list, b.rank(c.in(0)));
-    if (n != groups) c.refuse("its scales do not fit the channels");
+    if (n != groups)
+      c.refuse(
+          fmt::format("a scale or bias has {} elements, expected {} (channels) or {} (groups)", n, shape[1], groups));
     return column(b, b.reshape(b.broadcast(b.reshape(list, {groups, 1}), {groups, shape[1] / groups}), {shape[1]}),
                   b.rank(c.in(0)));
   };
@@ -259,7 +264,7 @@ void lp_normalization(Call& c) {
   int64_t axis = b.axis(c.i("axis", -1), b.rank(c.in(0)));
   Id x = c.in(0);
   const int64_t p = c.i("p", 2);
-  if (p != 1 && p != 2) c.refuse(fmt::format("a norm of p {}", p));
+  if (p != 1 && p != 2) c.refuse(fmt::format("p is {}, but must be 1 or 2", p));
   Id norm = p == 1 ? reduce(b, "sum", b.add("abs", {x}), {axis}, true)
                    : b.add("sqrt", {reduce(b, "sum", b.binary("mul", x, x), {axis}, true)});
   // Of zeros alone it is 1, and they stay zeros.
@@ -271,7 +276,8 @@ void lrn(Call& c) {
   Builder& b = c.b;
   const graph::Shape shape = c.shape(0);
   int64_t size = c.i("size", 0);
-  if (shape.size() < 3 || size < 1 || size > 64) c.refuse("its size does not fit the channels");
+  if (shape.size() < 3 || size < 1 || size > 64)
+    c.refuse("its operand must have at least three dimensions, and size must be from 1 to 64");
   int64_t before = (size - 1) / 2, after = size - 1 - before;
   Ints front(shape.size(), 0), behind(shape.size(), 0);
   front[1] = before;
@@ -297,7 +303,7 @@ Id loss_of(Call& c, Id logarithms, Id labels, Id weights) {
   Builder& b = c.b;
   const graph::Shape shape = b.shape(logarithms);
   graph::Shape column_shape = shape, places(shape.size(), 1);
-  if (shape.size() < 2) c.refuse("its operand has no classes");
+  if (shape.size() < 2) c.refuse("its operand must have at least two dimensions");
   column_shape[1] = 1;
   places[1] = shape[1];
   Ints all(static_cast<size_t>(shape[1]));

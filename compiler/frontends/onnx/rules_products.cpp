@@ -27,7 +27,7 @@ Id whole_product(Builder& b, Id x, Id y) {
 Id matmul(Builder& b, Id x, Id y) {
   const graph::Shape p = b.shape(x), q = b.shape(y);
   if (p.empty() || q.empty())
-    b.stop("onnx-invalid", "an operand of a matrix product is a scalar", "export the model again");
+    b.stop("onnx-invalid", "an operand of a matrix product must not be a scalar", "export the model again");
   Id left = p.size() == 1 ? b.reshape(x, {1, p[0]}) : x;
   Id right = q.size() == 1 ? b.reshape(y, {q[0], 1}) : y;
   Id out;
@@ -94,7 +94,7 @@ void gemm(Call& c) {
   Builder& b = c.b;
   bool turn_x = c.i("transA", 0) != 0, turn_y = c.i("transB", 0) != 0;
   float alpha = c.f("alpha", 1.0f), beta = c.f("beta", 1.0f);
-  if (c.shape(0).size() != 2 || c.shape(1).size() != 2) c.refuse("its operands are no matrices");
+  if (c.shape(0).size() != 2 || c.shape(1).size() != 2) c.refuse("its operands must be matrices");
   Id x = turn_x ? b.transpose(c.in(0), {1, 0}) : c.in(0);
   Id y = c.in(1);
   bool real = b.dtype(x) == DType::kF32;
@@ -111,7 +111,7 @@ void gemm(Call& c) {
     Id term = beta == 1.0f ? c.in(2) : b.binary("mul", c.in(2), beta);
     return c.out(0, b.binary("add", out, term));
   }
-  if (!real && (alpha != 1.0f || beta != 1.0f)) c.refuse("scaled products of whole numbers");
+  if (!real && (alpha != 1.0f || beta != 1.0f)) c.refuse("alpha and beta must be 1 for integer operands");
   Id out = matmul(b, x, turn_y ? b.transpose(y, {1, 0}) : y);
   if (alpha != 1.0f) out = b.binary("mul", out, alpha);
   if (c.has(2)) out = b.widened("add", {out, beta == 1.0f ? c.in(2) : b.binary("mul", c.in(2), beta)});
@@ -128,12 +128,15 @@ Id einsum_of(Call& c, const std::vector<std::string>& terms, const std::string& 
   Id product;
   for (size_t i = 0; i < terms.size(); ++i) {
     Id x = c.in(i);
-    if (b.shape(x).size() != terms[i].size()) c.refuse("its equation does not fit its operands");
+    if (b.shape(x).size() != terms[i].size())
+      c.refuse(fmt::format("operand {} has {} dimensions, but its term in the equation has {}", i, b.shape(x).size(),
+                           terms[i].size()));
     Ints order;
     graph::Shape to;
     for (char l : letters) {
       size_t at = terms[i].find(l);
-      if (terms[i].rfind(l) != at) c.refuse("a diagonal in its equation");
+      if (terms[i].rfind(l) != at)
+        c.refuse("a letter that occurs twice in a term of the equation (a diagonal) is not supported");
       to.push_back(at == std::string::npos ? 1 : b.shape(x)[at]);
       if (at != std::string::npos) order.push_back(static_cast<int64_t>(at));
     }
@@ -156,14 +159,16 @@ void einsum(Call& c) {
     if (l == ',') terms.emplace_back();
     else terms.back() += l;
   }
-  if (terms.size() != c.inputs()) c.refuse("its equation does not fit its operands");
+  if (terms.size() != c.inputs())
+    c.refuse(fmt::format("its equation has {} terms for {} operands", terms.size(), c.inputs()));
   // Dots stand for as many dimensions as the letters leave; upper case digits stand for them here.
   for (size_t i = 0; i < terms.size(); ++i) {
     size_t dots = terms[i].find("...");
     if (dots == std::string::npos) continue;
     auto rank = c.shape(i).size();
     if (rank + 3 < terms[i].size() || rank + 3 - terms[i].size() > 8)
-      c.refuse("its equation does not fit its operands");
+      c.refuse(fmt::format("operand {} has {} dimensions, which do not match its term '{}' in the equation", i, rank,
+                           escape_for_display(terms[i])));
     size_t count = rank + 3 - terms[i].size();
     std::string all = "01234567";
     terms[i].replace(dots, 3, all.substr(8 - count));
@@ -209,8 +214,10 @@ void det(Call& c) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0);
   const int64_t n = in.empty() ? 0 : in.back();
-  if (in.size() < 2 || in[in.size() - 2] != n || n < 1) c.refuse("its operand is no square matrix");
-  if (n > 4) c.refuse(fmt::format("determinants of {} rows", n), "aotc has them of up to four");
+  if (in.size() < 2 || in[in.size() - 2] != n || n < 1) c.refuse("its operand must be a square matrix");
+  if (n > 4)
+    c.refuse(fmt::format("determinants of matrices of {} rows are not supported", n),
+             "aotc computes determinants of up to four rows");
   const int64_t count = graph::element_count(in) / (n * n);
   Id all = b.reshape(c.in(0), {count, n * n});
   std::vector<std::vector<Id>> rows(static_cast<size_t>(n));

@@ -62,14 +62,18 @@ Id spread(Call& c, Id v, const graph::Shape shape, int64_t block) {
   const int64_t at = b.axis(c.i("axis", 1), rank);
   const auto axis = static_cast<size_t>(at);
   if (b.rank(v) == 1 && block == 0) {
-    if (b.shape(v)[0] != shape[axis]) c.refuse("scales that do not fit its axis");
+    if (b.shape(v)[0] != shape[axis])
+      c.refuse(
+          fmt::format("a scale or zero point has {} elements, but axis {} has {}", b.shape(v)[0], at, shape[axis]));
     graph::Shape to(shape.size(), 1);
     to[axis] = shape[axis];
     return b.reshape(v, to);
   }
   graph::Shape blocks = shape;
   if (block > 0) blocks[axis] = (shape[axis] + block - 1) / block;
-  if (block <= 0 || b.shape(v) != blocks) c.refuse("scales that do not fit its blocks");
+  if (block <= 0 || b.shape(v) != blocks)
+    c.refuse(fmt::format("a scale or zero point of shape {} does not match blocks of {} along axis {}",
+                         graph::to_string(b.shape(v)), block, at));
   graph::Shape inserted = blocks, repeated = blocks, joined = blocks;
   inserted.insert(inserted.begin() + at + 1, 1);
   repeated.insert(repeated.begin() + at + 1, block);
@@ -114,11 +118,11 @@ void quantize_linear(Call& c) {
   const int64_t block = c.i("block_size", 0);
   c.pass_over({"axis", "saturate"});  // of one scale, and of what is no float8
   if (c.has(2) && c.i("output_dtype", 0) != 0 && c.i("output_dtype", 0) != element)
-    c.refuse("an output_dtype that is not its zero point's");
+    c.refuse("output_dtype must be the type of the zero point");
   const auto form = form_of(element);
   const auto range = range_of_element(element);
   const bool real = form && form->format && form->format != ops::FloatFormat::kF64;
-  if (!real && !range) c.refuse(fmt::format("a quantisation to {}", element_type_name(element)));
+  if (!real && !range) c.refuse(fmt::format("quantisation to {} is not supported", element_type_name(element)));
   auto known = plain(c, element);
   if (known && b.element(c.in(0)) == kFloat) {
     Id out = quantized(b, x, *known);
@@ -189,7 +193,8 @@ void dynamic_quantize_mat_mul(Call& c) {
     y = b.add("sub", {y, b.type(zero).elements() == 1 ? b.reshape(zero, {}) : zero});
   }
   if (b.rank(x) < 2 || b.rank(y) < 2 || b.shape(x).back() != b.shape(y)[b.shape(y).size() - 2])
-    c.refuse("its operands are no matrices that fit");
+    c.refuse(fmt::format("operands of shapes {} and {} cannot be multiplied as matrices", graph::to_string(b.shape(x)),
+                         graph::to_string(b.shape(y))));
   Id scale = c.in(2);
   if (b.type(scale).elements() == 1) scale = b.reshape(scale, {});
   Id out = b.binary("mul", b.cast(exact_product(b, x, y), DType::kF32), b.binary("mul", q.scale, scale));
@@ -215,7 +220,7 @@ Id exact_convolution(Call& c, Id image, Id filter, const WindowAttributes& w, in
   Builder& b = c.b;
   const int64_t channels = b.shape(filter)[1];
   const int64_t most = kExactDepth / std::max<int64_t>(graph::element_count(w.kernel), 1);
-  if (most < 1) c.refuse("a window of more than 256 elements");
+  if (most < 1) c.refuse("its window must have at most 256 elements");
   Id sum;
   for (int64_t from = 0; from < channels; from += most) {
     const int64_t count = std::min(most, channels - from);
@@ -232,10 +237,12 @@ void conv_integer(Call& c) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   const int64_t groups = c.i("group", 1);
-  if (in.size() < 3 || weights.size() != in.size()) c.refuse("its operands are no image and filters");
+  if (in.size() < 3 || weights.size() != in.size())
+    c.refuse("its operands must be an image of at least three dimensions, and filters of as many");
   const WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
   if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
-    c.refuse("its filters do not fit the image");
+    c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
+                         graph::to_string(weights), groups, graph::to_string(in)));
   Id filter = b.cast(c.in(1), DType::kI32);
   if (c.has(3)) {
     Id zero = b.cast(c.in(3), DType::kI32);

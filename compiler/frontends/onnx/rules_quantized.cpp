@@ -38,11 +38,12 @@ Weights weights_of(Call& c, size_t i, int channel) {
   auto given = affine_of(c, i + 1, i + 2, c.b.dtype(c.in(i)));
   Id x = c.in(i);
   if (!given || !b.is_constant(x) || b.dtype(x) != given->stored)
-    c.refuse("weights whose values or scales are not known while compiling");
+    c.refuse("its weights must be int8 or uint8, and known while compiling together with their scales and zero points");
   const graph::Shape& shape = b.shape(x);
   int64_t inner = 1, channels = static_cast<int64_t>(given->scale.size());
   for (size_t d = static_cast<size_t>(channel) + 1; d < shape.size(); ++d) inner *= shape[d];
-  if (channels > 1 && shape[static_cast<size_t>(channel)] != channels) c.refuse("scales that do not fit the weights");
+  if (channels > 1 && shape[static_cast<size_t>(channel)] != channels)
+    c.refuse(fmt::format("there are {} scales for {} channels", channels, shape[static_cast<size_t>(channel)]));
   Ints values = *b.ints(x);
   Weights out{DType::kI8, {}, {given->scale, {}, channel}};
   bool fits = true;
@@ -53,7 +54,9 @@ Weights weights_of(Call& c, size_t i, int channel) {
   }
   out.quantization.zero_point.assign(given->scale.size(), 0);
   if (fits) return out;
-  if (channels > 1) c.refuse("weights with several zero points that do not fit int8", "use symmetric weights");
+  if (channels > 1)
+    c.refuse("weights with several zero points must fit int8 after the subtraction of the zero point",
+             "use symmetric weights");
   int64_t shift = given->stored == DType::kI8 ? 128 : 0;
   out.type = DType::kU8;
   out.bytes.clear();
@@ -78,7 +81,7 @@ Id bias_constant(Call& c, size_t i, const Affine& x, const Weights& w, int64_t c
   Builder& b = c.b;
   Id id = c.in(i);
   if (!b.is_constant(id) || b.dtype(id) != DType::kI32 || b.type(id).elements() != channels)
-    c.refuse("a bias that is no constant of int32");
+    c.refuse(fmt::format("its bias must be a constant of int32 with {} elements", channels));
   const graph::Tensor tensor = b.graph()[id];
   Id out = b.constant(DType::kI32, {channels}, {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
   graph::Quantization q{w.quantization.scale, std::vector<int64_t>(w.quantization.scale.size(), 0), 0};
@@ -108,11 +111,12 @@ void conv(Call& c) {
   const Affine x = operand_affine(c, 0), y = known_affine(c, 6, 7);
   const graph::Shape in = c.shape(0), weights = c.shape(3);
   if (in.size() < 3 || in.size() > 4 || weights.size() != in.size())
-    c.refuse("a quantised convolution that is not over one or two dimensions");
+    c.refuse("a quantised convolution must have one or two spatial dimensions, and filters of the rank of the image");
   const int64_t groups = c.i("group", 1);
   const WindowAttributes window = window_of(c, Ints(weights.begin() + 2, weights.end()));
   if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
-    c.refuse("its filters do not fit the image");
+    c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
+                         graph::to_string(weights), groups, graph::to_string(in)));
   const Weights w = weights_of(c, 3, 0);
   const bool depthwise = groups > 1 && weights[1] == 1;
   Id image = b.reshape(int8_of(b, c.in(0), x), as_image(in));
@@ -134,7 +138,7 @@ void global_average_pool(Call& c) {
   const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
   const graph::Shape shape = c.shape(0);
   const bool last = c.i("channels_last", 0) != 0;
-  if (shape.size() < 3 || shape.size() > 4) c.refuse("a pool that is not over one or two dimensions");
+  if (shape.size() < 3 || shape.size() > 4) c.refuse("a quantised pool must have one or two spatial dimensions");
   Id image = int8_of(b, c.in(0), x);
   if (shape.size() == 3)
     image = b.reshape(image, last ? graph::Shape{shape[0], 1, shape[1], shape[2]} : as_image(shape));
@@ -153,7 +157,7 @@ void global_average_pool(Call& c) {
 template <bool group>
 void average_pool(Call& c) {
   Builder& b = c.b;
-  if (c.i("channels_last", 0) != 0) c.refuse("a pool over images whose channels come last");
+  if (c.i("channels_last", 0) != 0) c.refuse("channels_last is not supported");
   const Affine y = known_affine(c, 3, 4);
   const bool flipped = group || y.stored == DType::kU8;
   const graph::Quantization q = y.int8();
@@ -182,7 +186,8 @@ Id layer(Call& c, Id x, const Affine& ax, size_t weights, bool turned, std::opti
 void mat_mul(Call& c) {
   Builder& b = c.b;
   const Affine x = operand_affine(c, 0), y = known_affine(c, 6, 7);
-  if (c.shape(0).size() < 2 || c.shape(3).size() < 2) c.refuse("a quantised product of vectors");
+  if (c.shape(0).size() < 2 || c.shape(3).size() < 2)
+    c.refuse("the operands of a quantised product must have at least two dimensions");
   if (b.is_constant(c.in(3)) && c.shape(3).size() == 2)
     return finish(c, layer(c, c.in(0), x, 3, false, std::nullopt, y), y.stored);
   const Affine w = operand_affine(c, 3);
@@ -193,10 +198,10 @@ void mat_mul(Call& c) {
 
 void gemm(Call& c) {
   Builder& b = c.b;
-  if (c.shape(0).size() != 2 || c.shape(3).size() != 2) c.refuse("its operands are no matrices");
-  if (!c.has(7)) c.refuse("a quantised Gemm with a float result", "quantise its result too");
+  if (c.shape(0).size() != 2 || c.shape(3).size() != 2) c.refuse("its operands must be matrices");
+  if (!c.has(7)) c.refuse("a quantised Gemm must have a quantised result", "quantise the result too");
   if (c.f("alpha", 1.0f) != 1.0f || c.f("beta", 1.0f) != 1.0f || !b.is_constant(c.in(3)))
-    c.refuse("a scaled product, or weights that are no constant");
+    c.refuse("alpha and beta must be 1, and the weights must be constant");
   const Affine x = operand_affine(c, 0), y = known_affine(c, 7, 8);
   Id in = c.i("transA", 0) != 0 ? b.transpose(c.in(0), {1, 0}) : c.in(0);
   std::optional<size_t> bias;
@@ -244,7 +249,8 @@ void leaky_relu(Call& c) {
 void concat(Call& c) {
   Builder& b = c.b;
   const Affine y = known_affine(c, 0, 1);
-  if (c.inputs() < 5 || (c.inputs() - 2) % 3 != 0) c.refuse("it has no operands in threes");
+  if (c.inputs() < 5 || (c.inputs() - 2) % 3 != 0)
+    c.refuse("the operands after Y_scale and Y_zero_point must be triples: tensor, scale, zero point");
   std::vector<Id> operands;
   for (size_t i = 2; i < c.inputs(); i += 3) {
     const Affine x = operand_affine(c, i);
@@ -262,7 +268,7 @@ void softmax(Call& c) {
   const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
   const graph::Shape shape = c.shape(0);
   const int64_t rank = b.rank(c.in(0));
-  if (rank < 1) c.refuse("a softmax of a scalar");
+  if (rank < 1) c.refuse("its operand must not be a scalar");
   const bool flat = c.i("opset", 13) < 13;
   const int64_t axis = b.axis(c.i("axis", flat ? 1 : -1), rank);
   Ints order(static_cast<size_t>(rank));

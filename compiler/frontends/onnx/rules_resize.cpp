@@ -136,7 +136,7 @@ Id resize_axis(Call& c, Id x, size_t axis, const Form& form, const Dimension& d)
       part = b.add("mul", {part, b.floats_of(w, line)});
     sum = sum.valid() ? b.add("add", {sum, part}) : part;
   }
-  if (!sum.valid()) c.refuse("its weights are all zero");
+  if (!sum.valid()) c.refuse("its interpolation weights are all zero");
   if (std::find(taps.outside.begin(), taps.outside.end(), 1) == taps.outside.end()) return sum;
   Id outside = b.constant(DType::kBool, line, std::move(taps.outside));
   return select(b, outside, b.filled(b.dtype(x), form.extrapolation), sum);
@@ -150,13 +150,14 @@ std::vector<Dimension> sizes_of(Call& c, const Ints& axes, const std::optional<I
     int64_t from = c.shape(0)[static_cast<size_t>(axes[i])];
     double scale = sizes ? static_cast<double>((*sizes)[i]) / static_cast<double>(from) : scales[i];
     double to = sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(from));
-    if (!(scale > 0) || !(to >= 1) || to > 1e7) c.refuse("its scales or sizes give no shape");
+    if (!(scale > 0) || !(to >= 1) || to > 1e7)
+      c.refuse(fmt::format("its scale or size gives axis {} a size of {}, expected 1 to 10,000,000", axes[i], to));
     out.push_back({from, static_cast<int64_t>(to), scale});
   }
   std::string policy = c.s("keep_aspect_ratio_policy", "stretch");
   if (!sizes || policy == "stretch") return out;
   if (policy != "not_larger" && policy != "not_smaller")
-    c.refuse(fmt::format("keep_aspect_ratio_policy '{}'", escape_for_display(policy)));
+    c.refuse(fmt::format("keep_aspect_ratio_policy '{}' is not supported", escape_for_display(policy)));
   double scale = out[0].scale;
   for (const Dimension& d : out) scale = policy == "not_larger" ? std::min(scale, d.scale) : std::max(scale, d.scale);
   for (Dimension& d : out) d = {d.from, static_cast<int64_t>(scale * static_cast<double>(d.from) + 0.5), scale};
@@ -167,15 +168,17 @@ void resize_with(Call& c, const Form& form, const Ints& axes, const std::vector<
   Builder& b = c.b;
   Id x = c.in(0);
   if (b.dtype(x) != DType::kF32 && form.mode != "nearest")
-    c.refuse(fmt::format("{} interpolation of {}", escape_for_display(form.mode), name_of(b.dtype(x))), "use float32");
+    c.refuse(fmt::format("{} interpolation of {} is not supported", escape_for_display(form.mode), name_of(b.dtype(x))),
+             "use float32");
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dimension& d = dimensions[i];
     bool same = d.from == d.to && d.scale == 1 && form.coordinates != "tf_crop_and_resize";
-    if (d.to < 1) c.refuse("its scales or sizes give no shape");
+    if (d.to < 1)
+      c.refuse(fmt::format("its scale or size gives axis {} a size of {}, expected 1 or more", axes[i], d.to));
     constexpr int64_t kMost = 65536;  // for each of which there are places to be worked out
     if (d.to > kMost && !same)
-      b.stop("onnx-limit", fmt::format("it gives a dimension of {}, and at most {} are taken", d.to, kMost),
-             "resize to fewer");
+      b.stop("onnx-limit", fmt::format("it gives a dimension of {}, but the limit is {}", d.to, kMost),
+             "resize to a smaller dimension");
     if (!same) x = resize_axis(c, x, static_cast<size_t>(axes[i]), form, d);
   }
   c.out(0, x);
@@ -193,7 +196,7 @@ Form form_of(Call& c) {
   form.coordinates = c.s("coordinate_transformation_mode", "half_pixel");
   auto one_of = [&](const std::string& word, std::initializer_list<std::string_view> known) {
     if (std::find(known.begin(), known.end(), word) == known.end())
-      c.refuse(fmt::format("mode '{}'", escape_for_display(word)));
+      c.refuse(fmt::format("mode '{}' is not supported", escape_for_display(word)));
   };
   one_of(form.mode, {"nearest", "linear", "cubic"});
   one_of(form.nearest, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
@@ -219,16 +222,19 @@ void resize(Call& c) {
   }
   c.pass_over_input(1);  // the region is that of one mode
   bool has_sizes = c.has(3) && b.type(c.in(3)).elements() > 0;
-  if (has_sizes && c.has(2) && b.type(c.in(2)).elements() > 0) c.refuse("both scales and sizes");
+  if (has_sizes && c.has(2) && b.type(c.in(2)).elements() > 0) c.refuse("it has both scales and sizes");
   std::optional<Ints> sizes;
   std::vector<double> scales;
   if (has_sizes) sizes = c.known_ints(3, "its sizes");
   else scales = doubles(c, 2, "its scales");
-  if ((has_sizes ? sizes->size() : scales.size()) != axes.size()) c.refuse("its scales or sizes do not fit its axes");
+  if ((has_sizes ? sizes->size() : scales.size()) != axes.size())
+    c.refuse(fmt::format("it has {} {} for {} axes", has_sizes ? sizes->size() : scales.size(),
+                         has_sizes ? "sizes" : "scales", axes.size()));
   std::vector<Dimension> dimensions = sizes_of(c, axes, sizes, scales);
   if (form.coordinates == "tf_crop_and_resize") {
-    std::vector<double> roi = doubles(c, 1, "its region");
-    if (roi.size() != 2 * axes.size()) c.refuse("its region does not fit its axes");
+    std::vector<double> roi = doubles(c, 1, "its roi");
+    if (roi.size() != 2 * axes.size())
+      c.refuse(fmt::format("its roi has {} elements, expected {}", roi.size(), 2 * axes.size()));
     for (size_t i = 0; i < axes.size(); ++i) {
       dimensions[i].begin = roi[i];
       dimensions[i].end = roi[i + axes.size()];
@@ -243,7 +249,7 @@ void resize_10(Call& c) {
   form.mode = c.s("mode", "nearest");
   if (form.mode == "bilinear") form.mode = "linear";
   if (form.mode != "nearest" && form.mode != "linear")
-    c.refuse(fmt::format("mode '{}'", escape_for_display(form.mode)));
+    c.refuse(fmt::format("mode '{}' is not supported", escape_for_display(form.mode)));
   form.nearest = "floor";
   form.coordinates = "asymmetric";
   std::vector<double> scales;
@@ -252,7 +258,8 @@ void resize_10(Call& c) {
   else scales = doubles(c, 1, "its scales");
   Ints axes(c.shape(0).size());
   std::iota(axes.begin(), axes.end(), 0);
-  if (scales.size() != axes.size()) c.refuse("its scales do not fit its rank");
+  if (scales.size() != axes.size())
+    c.refuse(fmt::format("it has {} scales for {} dimensions", scales.size(), axes.size()));
   resize_with(c, form, axes, sizes_of(c, axes, std::nullopt, scales));
 }
 

@@ -15,12 +15,13 @@ Id table_of(Call& c, size_t input, int64_t batch, int64_t length, int64_t half) 
   Builder& b = c.b;
   Id table = c.in(input);
   if (c.has(3)) {
-    if (b.rank(table) != 2) c.refuse("its tables do not fit its places");
+    if (b.rank(table) != 2) c.refuse("cos_cache and sin_cache must have two dimensions if there are position_ids");
     table = b.add("gather", {table, b.cast(c.in(3), DType::kI32)}, {{"axis", 0}});
   }
   const graph::Shape& shape = b.shape(table);
   if (shape != graph::Shape{batch, length, half} && shape != graph::Shape{1, length, half})
-    c.refuse(fmt::format("a table of shape {}", graph::to_string(shape)));
+    c.refuse(fmt::format("cos_cache or sin_cache gives shape {}, expected {}", graph::to_string(shape),
+                         graph::to_string(graph::Shape{batch, length, half})));
   return b.reshape(table, {shape[0], length, 1, half});
 }
 
@@ -31,15 +32,17 @@ void rotary_embedding(Call& c) {
   if (given.size() == 4) x = b.transpose(x, {0, 2, 1, 3});
   if (given.size() == 3) {
     int64_t heads = c.i("num_heads", 0);
-    if (heads < 1 || given[2] % heads != 0) c.refuse("its num_heads does not fit its operand");
+    if (heads < 1 || given[2] % heads != 0)
+      c.refuse(fmt::format("dimension 2 of its operand ({}) must be a multiple of num_heads ({})", given[2], heads));
     x = b.reshape(x, {given[0], given[1], heads, given[2] / heads});
   } else if (given.size() != 4) {
-    c.refuse("its operand has neither three nor four dimensions");
+    c.refuse("its operand must have three or four dimensions");
   }
   const graph::Shape shape = b.shape(x);
   int64_t turned = c.i("rotary_embedding_dim", 0);
   if (turned == 0) turned = shape[3];
-  if (turned < 2 || turned % 2 != 0 || turned > shape[3]) c.refuse("its rotary_embedding_dim does not fit its operand");
+  if (turned < 2 || turned % 2 != 0 || turned > shape[3])
+    c.refuse(fmt::format("rotary_embedding_dim is {}, but must be even and from 2 to {}", turned, shape[3]));
   const int64_t half = turned / 2;
   const bool interleaved = c.i("interleaved", 0) != 0;
   Id cosine = table_of(c, 1, shape[0], shape[1], half), sine = table_of(c, 2, shape[0], shape[1], half);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The steps of optimisers, which a model that learns on the device runs.
+#include <fmt/format.h>
+
 #include "frontends/onnx/rules.h"
 
 namespace aotc::frontends::onnx {
@@ -15,7 +17,10 @@ struct Tensors {
 
   Tensors(Call& c, size_t kinds) : count((c.inputs() - 2) / kinds) {
     if (c.inputs() < 2 + kinds || (c.inputs() - 2) % kinds != 0 || c.outputs() > count * (kinds - 1))
-      c.refuse("its operands are not as many as it needs");
+      c.refuse(
+          fmt::format("{} inputs and {} outputs do not match: expected 2 inputs, then {} inputs and up to {} outputs "
+                      "for each tensor",
+                      c.inputs(), c.outputs(), kinds, kinds - 1));
     rate = c.in(0);
     steps = c.b.cast(c.in(1), DType::kF32);
   }
@@ -45,7 +50,7 @@ void momentum(Call& c) {
   Builder& b = c.b;
   Tensors t(c, 3);
   std::string mode = c.s("mode", "");
-  if (mode != "standard" && mode != "nesterov") c.refuse("its mode is neither standard nor nesterov");
+  if (mode != "standard" && mode != "nesterov") c.refuse("its mode must be standard or nesterov");
   Id later = b.add("greater", {t.steps, b.filled(DType::kF32, 0)}, {}, DType::kBool);
   Id share = select(b, later, b.filled(DType::kF32, c.f("beta", 0)), b.filled(DType::kF32, 1));
   for (size_t i = 0; i < t.count; ++i) {

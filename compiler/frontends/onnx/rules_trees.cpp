@@ -22,7 +22,7 @@ const Ints& list(Call& c, std::string_view name, size_t count) {
   static const Ints kNone;
   const Attribute* a = c.find(name);
   const Ints& out = a == nullptr ? kNone : a->ints;
-  if (out.size() != count) c.refuse(fmt::format("its {} are {}, not {}", name, out.size(), count));
+  if (out.size() != count) c.refuse(fmt::format("{} has {} elements, expected {}", name, out.size(), count));
   return out;
 }
 
@@ -45,8 +45,8 @@ Branch branch_of(Call& c, std::string_view mode) {
                                                                {"BRANCH_GT", Branch::kGt}};
   auto found = kBranches.find(mode);
   if (found == kBranches.end())
-    c.refuse(fmt::format("a node of mode '{}'", escape_for_display(std::string(mode))),
-             "nodes compare by <=, <, >= or >");
+    c.refuse(fmt::format("node mode '{}' is not supported", escape_for_display(std::string(mode))),
+             "nodes must compare by <=, <, >= or >");
   return found->second;
 }
 
@@ -79,15 +79,16 @@ Forest forest_of(Call& c, const std::string& what, int64_t targets) {
   const Attribute* missing = c.find("nodes_missing_value_tracks_true");
   const std::vector<float> values = float_list(c, "nodes_values");
   if (values.size() != count || (missing != nullptr && !missing->ints.empty() && missing->ints.size() != count))
-    c.refuse("its nodes' values are not as many as its nodes");
+    c.refuse(fmt::format("nodes_values and nodes_missing_value_tracks_true must have {} elements, one for each node",
+                         count));
   Places places;
   for (size_t i = 0; i < count; ++i) {
     if (!places.emplace(std::pair(trees[i], ids[i]), static_cast<int64_t>(i)).second)
-      c.refuse(fmt::format("tree {} has two nodes {}", trees[i], ids[i]));
+      c.refuse(fmt::format("tree {} has node {} twice", trees[i], ids[i]));
     if (i > 0 && trees[i] == trees[i - 1]) continue;
     if (std::any_of(out.roots.begin(), out.roots.end(),
                     [&](int64_t r) { return trees[static_cast<size_t>(r)] == trees[i]; }))
-      c.refuse("the nodes of a tree do not stand together");
+      c.refuse("the nodes of a tree must be consecutive");
     out.roots.push_back(static_cast<int64_t>(i));
   }
   for (size_t i = 0; i < count; ++i) {
@@ -112,21 +113,25 @@ void put_sums(Call& c, Id sums, const Forest& forest, bool average) {
   const std::vector<float> base = float_list(c, "base_values");
   if (average) sums = b.binary("div", sums, static_cast<double>(forest.roots.size()));
   const auto count = static_cast<int64_t>(base.size());
-  if (!base.empty() && count != forest.targets) c.refuse("its base values are not as many as its targets");
+  if (!base.empty() && count != forest.targets)
+    c.refuse(fmt::format("base_values has {} elements, expected {}", count, forest.targets));
   if (!base.empty()) sums = b.binary("add", sums, b.floats_of(base, {count}));
-  if (forest.targets == 1 && c.s("post_transform", "NONE") != "NONE") c.refuse("post_transform of one target");
+  if (forest.targets == 1 && c.s("post_transform", "NONE") != "NONE")
+    c.refuse("post_transform is not supported for a single target");
   c.out(0, transformed(c, sums));
 }
 
 bool is_average(Call& c) {
   std::string how = c.s("aggregate_function", "SUM");
-  if (how != "SUM" && how != "AVERAGE") c.refuse(fmt::format("aggregate_function '{}'", escape_for_display(how)));
+  if (how != "SUM" && how != "AVERAGE")
+    c.refuse(fmt::format("aggregate_function '{}' is not supported", escape_for_display(how)));
   return how == "AVERAGE";
 }
 
 void tree_ensemble_regressor(Call& c) {
   const int64_t targets = c.i("n_targets", 1);
-  if (targets < 1 || targets > kMostTargets) c.refuse(fmt::format("{} targets", targets));
+  if (targets < 1 || targets > kMostTargets)
+    c.refuse(fmt::format("n_targets is {}, but must be from 1 to {}", targets, kMostTargets));
   Forest forest = forest_of(c, "target", targets);
   put_sums(c, sums_of(c, features(c), forest), forest, is_average(c));
 }
@@ -136,8 +141,10 @@ void several_classes(Call& c, Id sums, const Scored& scored, const Ints& labels)
   Builder& b = c.b;
   const std::vector<float> base = float_list(c, "base_values");
   const auto count = static_cast<int64_t>(labels.size());
-  if (!base.empty() && base.size() != labels.size()) c.refuse("its base values are not as many as its classes");
-  if (!scored.every && !scored.all_positive) c.refuse("negative weights of classes that not every leaf of a tree has");
+  if (!base.empty() && base.size() != labels.size())
+    c.refuse(fmt::format("base_values has {} elements, expected {}", base.size(), count));
+  if (!scored.every && !scored.all_positive)
+    c.refuse("negative weights are supported only if all leaves of a tree have weights for the same classes");
   if (!base.empty()) sums = b.binary("add", sums, b.floats_of(base, {count}));
   if (c.wants(1)) c.out(1, transformed(c, sums));
   if (!c.wants(0)) return;
@@ -153,7 +160,9 @@ void several_classes(Call& c, Id sums, const Scored& scored, const Ints& labels)
 void two_classes(Call& c, Id sum, const Scored& scored, bool first, const Ints& labels) {
   Builder& b = c.b;
   const std::vector<float> base = float_list(c, "base_values");
-  if (base.size() > (first ? 1 : 0)) c.refuse("base values of two classes with weights of one");
+  if (base.size() > (first ? 1 : 0))
+    c.refuse(fmt::format("base_values has {} elements, expected at most {}, because one of two classes has weights",
+                         base.size(), first ? 1 : 0));
   if (!base.empty()) sum = b.binary("add", sum, double{base[0]});
   if (c.wants(0)) {
     Id second = b.add("greater", {sum, b.filled(DType::kF32, scored.all_positive ? 0.5 : 0.0)}, {}, DType::kBool);
@@ -166,13 +175,14 @@ void two_classes(Call& c, Id sum, const Scored& scored, bool first, const Ints& 
   else if (how == "LOGISTIC") c.out(1, transformed(c, beside(b.add("neg", {sum}))));
   else if (how == "NONE" || how == "SOFTMAX")
     c.out(1, beside(scored.all_positive ? b.binary("sub", 1.0, sum) : b.add("neg", {sum})));
-  else c.refuse(fmt::format("post_transform '{}'", escape_for_display(how)));
+  else c.refuse(fmt::format("post_transform '{}' is not supported", escape_for_display(how)));
 }
 
 void tree_ensemble_classifier(Call& c) {
   const Ints labels = labels_of(c, "classlabels_int64s");
   const auto count = static_cast<int64_t>(labels.size());
-  if (count < 2 || count > kMostTargets) c.refuse(fmt::format("{} classes", count));
+  if (count < 2 || count > kMostTargets)
+    c.refuse(fmt::format("it has {} classes, expected 2 to {}", count, kMostTargets));
   Forest forest = forest_of(c, "class", count);
   Id x = features(c);
   Scored scored;
@@ -187,8 +197,8 @@ void tree_ensemble_classifier(Call& c) {
   for (TreeNode& n : forest.nodes)
     for (auto& [target, weight] : n.weights) {
       if (target != (first ? 0 : 1))
-        c.refuse("two classes that both have weights",
-                 "give the weights of one of them, as scikit-learn's converter does");
+        c.refuse("only one of two classes may have weights",
+                 "export the weights of one class, as scikit-learn's converter does");
       target = 0;
     }
   forest.targets = 1;
@@ -212,7 +222,7 @@ struct NewForest {
 
   int64_t leaf(int64_t at) {
     if (at < 0 || at >= static_cast<int64_t>(leaf_targets.size()) || at >= static_cast<int64_t>(leaf_weights.size()))
-      c.refuse("a node leads to a leaf that is none");
+      c.refuse(fmt::format("a node refers to leaf {}, which does not exist", at));
     TreeNode n;
     n.leaf = true;
     n.weights = {{leaf_targets[static_cast<size_t>(at)], leaf_weights[static_cast<size_t>(at)]}};
@@ -225,7 +235,7 @@ struct NewForest {
     static constexpr Branch kBranches[] = {Branch::kLeq, Branch::kLt, Branch::kGte, Branch::kGt};
     const auto i = static_cast<size_t>(at);
     if (modes[i] < 0 || modes[i] > 3)
-      c.refuse(fmt::format("a node of mode {}", modes[i]), "nodes compare by <=, <, >= or >");
+      c.refuse(fmt::format("node mode {} is not supported", modes[i]), "nodes must compare by <=, <, >= or >");
     TreeNode n;
     n.branch = kBranches[modes[i]];
     n.nan_is_true = !missing.empty() && missing[i] != 0;
@@ -252,7 +262,7 @@ struct NewForest {
       auto [at, from] = left.back();
       left.pop_back();
       if (at < 0 || at >= static_cast<int64_t>(splits.size()) || ++steps > splits.size())
-        c.refuse("its nodes are no trees");
+        c.refuse("its nodes do not form trees");
       const auto made = static_cast<int64_t>(out.nodes.size());
       add(at, left);
       if (from < 0) continue;
@@ -263,7 +273,7 @@ struct NewForest {
 };
 
 void tree_ensemble(Call& c) {
-  if (c.has(1)) c.refuse("more than one operand");
+  if (c.has(1)) c.refuse("only one operand is supported");
   NewForest f{c,
               known(c, "nodes_featureids"),
               known(c, "nodes_truenodeids"),
@@ -277,14 +287,15 @@ void tree_ensemble(Call& c) {
               floats_of_tensor(c, "leaf_weights"),
               {}};
   for (const Ints* each : {&f.features, &f.yes, &f.no, &f.yes_leafs, &f.no_leafs, &f.modes})
-    if (each->size() != f.splits.size()) c.refuse("the lists of its nodes are not of one length");
+    if (each->size() != f.splits.size()) c.refuse("its lists of nodes must have the same number of elements");
   if (!f.missing.empty() && f.missing.size() != f.splits.size())
-    c.refuse("the lists of its nodes are not of one length");
+    c.refuse("its lists of nodes must have the same number of elements");
   f.out.targets = c.i("n_targets", 1);
   const int64_t aggregate = c.i("aggregate_function", 1), transform = c.i("post_transform", 0);
-  if (f.out.targets < 1 || f.out.targets > kMostTargets) c.refuse(fmt::format("{} targets", f.out.targets));
-  if (aggregate != 0 && aggregate != 1) c.refuse(fmt::format("aggregate_function {}", aggregate));
-  if (transform != 0) c.refuse(fmt::format("post_transform {}", transform));
+  if (f.out.targets < 1 || f.out.targets > kMostTargets)
+    c.refuse(fmt::format("n_targets is {}, but must be from 1 to {}", f.out.targets, kMostTargets));
+  if (aggregate != 0 && aggregate != 1) c.refuse(fmt::format("aggregate_function {} is not supported", aggregate));
+  if (transform != 0) c.refuse(fmt::format("post_transform {} is not supported", transform));
   for (int64_t root : known(c, "tree_roots")) f.add_tree(root);
   const int32_t element = c.b.element(c.in(0));
   Id sums = sums_of(c, features(c), f.out);

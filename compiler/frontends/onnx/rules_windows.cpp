@@ -44,8 +44,8 @@ void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
   Builder& b = c.b;
   int64_t taps = graph::element_count(w.kernel);
   if (taps > kMostTaps)
-    c.refuse(fmt::format("a window of more than {} places", kMostTaps),
-             "use a smaller one, or a convolution with constant weights");
+    c.refuse(fmt::format("its window must have at most {} elements", kMostTaps),
+             "use a smaller window, or a convolution with constant weights");
   for (int64_t tap = 0; tap < taps; ++tap) {
     Ints begin = {0, 0}, counts = {b.shape(padded)[0], b.shape(padded)[1]}, steps = {1, 1};
     int64_t rest = tap;
@@ -111,10 +111,13 @@ void conv(Call& c) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   int64_t groups = c.i("group", 1);
-  if (in.size() < 3 || weights.size() != in.size()) c.refuse("its operands are no image and filters");
+  if (in.size() < 3 || weights.size() != in.size())
+    c.refuse("its operands must be an image of at least three dimensions, and filters of as many");
   WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
   bool fits = groups >= 1 && in[1] == weights[1] * groups && weights[0] % groups == 0;
-  if (!fits) c.refuse("its filters do not fit the image");
+  if (!fits)
+    c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
+                         graph::to_string(weights), groups, graph::to_string(in)));
   bool biased = false;
   const bool known = b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
   const bool image = w.dims() == 2 && known, rows = w.dims() == 1 && known && w.kernel[0] > kMostTaps;
@@ -203,8 +206,8 @@ void max_and_places(Call& c, const WindowAttributes& w) {
   const graph::Shape in = c.shape(0);
   const bool columns = c.i("storage_order", 0) != 0;
   if (graph::element_count(in) > int64_t{1} << 22)
-    c.refuse("places in more than 4,194,304 elements", "use a smaller image");
-  if (!w.is_inside()) c.refuse("a maximum with its place, of windows that lie in the padding altogether");
+    c.refuse("indices of maxima are supported for at most 4,194,304 elements", "use a smaller image");
+  if (!w.is_inside()) c.refuse("indices of maxima are not supported if a window is entirely in the padding");
   Ints places(static_cast<size_t>(graph::element_count(in)));
   std::iota(places.begin(), places.end(), int64_t{0});
   if (columns && w.dims() == 2) {
@@ -214,7 +217,7 @@ void max_and_places(Call& c, const WindowAttributes& w) {
       p = p - at + at % width * height + at / width;
     }
   } else if (columns && w.dims() > 2) {
-    c.refuse("places by columns of more than two dimensions");
+    c.refuse("storage_order = 1 is supported for at most two spatial dimensions");
   }
   const DType type = b.dtype(c.in(0));
   const double lowest =
@@ -330,7 +333,7 @@ void lp_pool(Call& c) {
 }
 
 Ints spatial_axes(Call& c) {
-  if (c.shape(0).size() < 3) c.refuse("its operand is no image");
+  if (c.shape(0).size() < 3) c.refuse("its operand must have at least three dimensions");
   Ints axes(c.shape(0).size() - 2);
   std::iota(axes.begin(), axes.end(), 2);
   return axes;
@@ -355,17 +358,21 @@ void max_unpool(Call& c) {
   const size_t dims = in.size() < 3 ? 0 : in.size() - 2;
   const Ints strides = c.ints("strides").value_or(Ints(dims, 1)), pads = c.ints("pads").value_or(Ints(2 * dims, 0));
   if (dims == 0 || kernel.size() != dims || strides.size() != dims || pads.size() != 2 * dims || c.shape(1) != in)
-    c.refuse("its attributes do not fit its operands");
+    c.refuse(
+        fmt::format("kernel_shape, strides or pads do not match {} spatial dimensions, or the indices do not have the "
+                    "shape of the operand",
+                    dims));
   graph::Shape out = {in[0], in[1]};
   for (size_t d = 0; d < dims; ++d) {
     // One place is told by several windows if they share elements.
-    if (kernel[d] < 1) c.refuse("a kernel without elements");
+    if (kernel[d] < 1) c.refuse("kernel_shape must be at least 1");
     if (strides[d] < kernel[d] || kernel[d] > INT32_MAX || strides[d] > INT32_MAX)
-      c.refuse("windows that share elements", "use strides that are not below the kernel's sizes");
+      c.refuse("its windows overlap", "use strides that are at least kernel_shape");
     out.push_back((in[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + dims]);
-    if (out.back() < 1) c.refuse("a result without elements");
+    if (out.back() < 1) c.refuse("its result has no elements");
   }
-  if (bounded_bytes(out, DType::kI32) < 0) c.refuse(fmt::format("a result of shape {}", graph::to_string(out)));
+  if (bounded_bytes(out, DType::kI32) < 0)
+    c.refuse(fmt::format("a result of shape {} is too large", graph::to_string(out)));
   const int64_t count = b.type(c.in(0)).elements();
   Id places = b.reshape(b.cast(c.in(1), DType::kI32), {count, 1});
   Id flat = b.add("scatter_nd", {places, b.reshape(c.in(0), {count})}, {{"shape", Ints{graph::element_count(out)}}},
@@ -375,7 +382,9 @@ void max_unpool(Call& c) {
   Ints behind(asked.size());
   bool fits = asked.size() == out.size();
   for (size_t d = 0; fits && d < out.size(); ++d) fits = (behind[d] = asked[d] - out[d]) >= 0;
-  if (!fits) c.refuse("an output_shape smaller than what its windows need");
+  if (!fits)
+    c.refuse(
+        fmt::format("output_shape is {}, but must be at least {}", graph::to_string(asked), graph::to_string(out)));
   if (asked == out) return c.out(0, whole);
   Id zero = b.filled(b.dtype(whole), 0.0);
   c.out(0, b.add("pad", {whole, zero}, {{"before", Ints(out.size(), 0)}, {"after", behind}}));

@@ -118,11 +118,10 @@ void Importer::change_operands(const LoopForm& form, Importer& inner, WhileBody&
     auto type = [&](Id id) { return element_type_name(b.element(id)) + " " + graph::to_string(b.shape(id)); };
     if (type(before) != type(after))
       b.stop("onnx-shape",
-             fmt::format("value {} that goes from turn to turn is {} at first and {} after a turn", i, type(before),
-                         type(after)),
-             "both must be of one type and shape, unless the number of turns is known while compiling");
+             fmt::format("loop variable {} is {} at first, but {} after an iteration", i, type(before), type(after)),
+             "both must have the same type and shape, unless the number of iterations is known while compiling");
     if (b.type(after).elements() == 0)
-      b.stop("onnx-empty", "what goes from turn to turn has no elements", "export the model with fixed shapes");
+      b.stop("onnx-empty", "a loop variable has no elements", "export the model with fixed shapes");
     loop.after[1 + i] = after;
   }
   if (form.most.valid() && !builder_.is_constant(form.most)) {
@@ -149,16 +148,11 @@ void Importer::add_rows(const LoopForm& form, Importer& inner, WhileBody& loop) 
     graph::Shape whole = b.shape(element);
     whole.insert(whole.begin(), static_cast<int64_t>(std::clamp(most, 0.0, 1e15)));
     if (most >= 0 && bounded_bytes(whole, b.dtype(element)) < 0)
-      b.stop("onnx-limit",
-             fmt::format("every turn adds to its output {}, and {:.0f} turns need too many bytes", states + i, most),
-             "give the loop a smaller number of turns, or leave that output out");
+      b.stop("onnx-limit", fmt::format("scan output {} is too large with {:.0f} iterations", states + i, most),
+             "reduce the maximum trip count, or remove this output");
     if (most < 0)
-      b.stop(
-          "onnx-constant",
-          fmt::format(
-              "every turn adds to its output {}, and how many turns it makes at most must be known while compiling",
-              states + i),
-          "give the loop a constant as its largest number of turns, as small as it can be, or leave that output out");
+      b.stop("onnx-constant", fmt::format("scan output {} needs a constant maximum trip count", states + i),
+             "make the maximum trip count a constant, as small as possible, or remove this output");
     const Id room =
         builder_.broadcast(builder_.reshape(builder_.filled_int(b.dtype(element), 0), Ints(whole.size(), 1)), whole);
     const Id before = while_operand(loop, room, "rows", true, inner);
@@ -212,7 +206,9 @@ graph::Graph Importer::condition_of(const LoopForm& form, const WhileBody& loop)
 bool Importer::add_while(const Node& node, const Graph& body, LoopForm form, const Versions& versions, Scope& scope,
                          int depth) {
   if (depth >= limits::kMaxDepth)
-    return error(where_node(node), "onnx-limit", "loops in loops are too deep", "export the model with fewer");
+    return error(where_node(node), "onnx-limit",
+                 fmt::format("branches, loops and functions are nested more than {} deep", limits::kMaxDepth),
+                 "export the model with fewer nested loops");
   WhileBody loop(node);
   Importer inner = open_region(body, loop.region);
   bool good = build_at(where_node(node), [&] {
@@ -223,7 +219,7 @@ bool Importer::add_while(const Node& node, const Graph& body, LoopForm form, con
   good = good && read_while_body(body, form, versions, scope, depth, inner, loop);
   auto settle = [&] {
     if (form.decides && inner.builder_.dtype(loop.outputs[0]) != DType::kBool)
-      inner.builder_.stop("onnx-type", "the condition of its body is no bool",
+      inner.builder_.stop("onnx-type", "the condition of its body must be bool",
                           "the file is damaged; export the model again");
     change_operands(form, inner, loop);
     add_rows(form, inner, loop);

@@ -65,31 +65,33 @@ bool TensorReader::external(const Tensor& from, const Location& at, graph::Const
     if (key == "length") length = number.value_or(0);
   }
   if (location.empty() || !good)
-    return is_invalid(told, at, "its data lies in another file, and the file, offset or length is no such thing");
+    return is_invalid(told, at, "external data: location, offset or length is missing or malformed");
   std::string name(location);
   std::string shown = escape_for_display(name);
   fs::path path(name);
   bool relative = path.is_relative() && name.find('\0') == std::string::npos &&
                   std::find(path.begin(), path.end(), "..") == path.end();
   if (!relative)
-    return is_outside(told, at, fmt::format("its data lies in '{}', outside of the model's directory", shown));
+    return is_outside(told, at, fmt::format("its external data '{}' is outside of the model's directory", shown));
   auto [entry, is_new] = files_.try_emplace(name);
   if (is_new) {
     std::error_code error;
     fs::path folder = fs::path(file_).parent_path();
     fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
     fs::path real = error ? fs::path() : fs::canonical(root / path, error);
-    if (error) return is_outside(told, at, fmt::format("its data lies in '{}', which is not there", shown));
+    if (error) return is_outside(told, at, fmt::format("its external data '{}' does not exist", shown));
     if (!fs::relative(real, root, error).native().compare(0, 2, "..") || error)
-      return is_outside(told, at, fmt::format("its data lies in '{}', a link out of the model's directory", shown));
+      return is_outside(
+          told, at, fmt::format("its external data '{}' is a link to a file outside of the model's directory", shown));
     auto bytes = map_file(real.string(), told);
     if (!bytes) return false;
     entry->second = std::move(*bytes);
   }
-  if (!entry->second) return is_outside(told, at, fmt::format("its data lies in '{}', which cannot be read", shown));
+  if (!entry->second) return is_outside(told, at, fmt::format("its external data '{}' cannot be read", shown));
   uint64_t size = entry->second->size();
   if (offset > size || (length && *length > size - offset))
-    return is_outside(told, at, fmt::format("its data lies beyond the end of '{}', which has {} bytes", shown, size));
+    return is_outside(told, at,
+                      fmt::format("its external data extends beyond the end of '{}', which has {} bytes", shown, size));
   data.owner = entry->second->owner();
   data.bytes = entry->second->bytes().subspan(offset, length ? *length : size - offset);
   return true;
@@ -131,8 +133,8 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
                         Diagnostics& told) {
   auto form = form_of(from.type);
   if (!form) {
-    told.error(at, "onnx-type", fmt::format("a constant of {}", element_type_name(from.type)))
-        .help("export the model with numbers");
+    told.error(at, "onnx-type", fmt::format("a constant of type {} is not supported", element_type_name(from.type)))
+        .help("export the model with numeric constants");
     return false;
   }
   type.dtype = form->carrier;
@@ -140,12 +142,12 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
   int64_t bytes = bounded_bytes(type.shape, form->stored);
   if (bytes < 0 || type.shape.size() > limits::kMaxRank) {
     told.error(at, "onnx-limit",
-               fmt::format("a constant of shape {} is larger than aotc takes", graph::to_string(type.shape)))
-        .help(fmt::format("at most {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
+               fmt::format("a constant of shape {} exceeds a limit of aotc", graph::to_string(type.shape)))
+        .help(fmt::format("the limits are {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
     return false;
   }
   if (form->packed) bytes = (bytes + 1) / 2;
-  if (from.segmented) return is_invalid(told, at, "its data is in segments, which no exporter writes");
+  if (from.segmented) return is_invalid(told, at, "its data is in segments, which aotc does not read");
   if (from.external) {
     if (!external(from, at, value, told)) return false;
   } else if (from.has_raw) {
@@ -153,12 +155,12 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
   } else {
     std::vector<uint8_t> own;
     if (!typed(from, form->packed ? DType::kU8 : form->stored, static_cast<size_t>(bytes), own))
-      return is_invalid(told, at, fmt::format("its data are not the {} elements of its shape", type.elements()));
+      return is_invalid(told, at, fmt::format("its data does not have the {} elements of its shape", type.elements()));
     value = graph::own_bytes(std::move(own));
   }
   if (static_cast<int64_t>(value.bytes.size()) != bytes)
     return is_invalid(told, at,
-                      fmt::format("it has {} bytes of data, and its shape needs {}", value.bytes.size(), bytes));
+                      fmt::format("it has {} bytes of data, but its shape needs {}", value.bytes.size(), bytes));
   if (form->format || form->packed) {
     value = graph::own_bytes(to_carrier(*form, value.bytes.data(), type.elements()));
     return true;

@@ -26,7 +26,8 @@ Compared compared(Call& c, const TreeNode& n) {
   const bool strict = n.branch == Branch::kLt || n.branch == Branch::kGte;
   const bool exchanged = n.branch == Branch::kGte || n.branch == Branch::kGt;
   constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  if (std::isnan(n.threshold) || (strict && n.threshold == kLowest)) c.refuse("a threshold that no number is below");
+  if (std::isnan(n.threshold) || (strict && n.threshold == kLowest))
+    c.refuse("a threshold is NaN, or -inf with < or >=");
   const float threshold = strict ? std::nextafter(n.threshold, kLowest) : n.threshold;
   return {{n.nan_is_true != exchanged, n.feature},
           threshold == 0.0f ? 0.0f : threshold,
@@ -99,7 +100,7 @@ class Maker {
       auto [node, from] = left.back();
       left.pop_back();
       if (node < 0 || node >= static_cast<int64_t>(forest_.nodes.size()) || !laid_.insert(node).second)
-        c_.refuse("its nodes are no trees");
+        c_.refuse("its nodes do not form trees");
       const auto place = static_cast<int64_t>(nodes_.size()) / 3;
       if (from >= 0) nodes_[static_cast<size_t>(3 * from + 1)] = place - from;
       const TreeNode& n = forest_.nodes[static_cast<size_t>(node)];
@@ -170,9 +171,11 @@ Scored scored_by(const Forest& forest) {
 Id sums_of(Call& c, Id x, const Forest& forest) {
   if (forest.roots.empty()) c.refuse("it has no trees");
   for (const TreeNode& n : forest.nodes) {
-    if (!n.leaf && (n.feature < 0 || n.feature >= c.b.shape(x)[1])) c.refuse("a node asks for a feature that is none");
+    if (!n.leaf && (n.feature < 0 || n.feature >= c.b.shape(x)[1]))
+      c.refuse(fmt::format("a node tests feature {}, but there are {} features", n.feature, c.b.shape(x)[1]));
     for (auto [target, weight] : n.weights)
-      if (target < 0 || target >= forest.targets || !n.leaf) c.refuse("a weight is of no leaf, or of no target");
+      if (target < 0 || target >= forest.targets || !n.leaf)
+        c.refuse("a weight is not at a leaf, or its target does not exist");
   }
   return Maker(c, forest).sums(x);
 }

@@ -34,7 +34,7 @@ struct Forest {
 // How the leaves of the trees contribute to a target.
 struct Scored {
   std::vector<bool> any;  // true if a leaf contributes to it
-  bool every = true;      // has every leaf of a tree those that another leaf of it has?
+  bool every = true;      // true if all leaves of a tree contribute to the same targets
   bool all_positive = true;
 };
 Scored scored_by(const Forest& forest);

@@ -49,10 +49,9 @@ bool Importer::check_weights(const Versions& versions) {
     (void)is_known(node, versions);
   }
   report_unknown();
-  return error(
-      where(""), "onnx-limit",
-      fmt::format("the model's weights take {} bytes, at most {} are emitted", bytes, graph::kMostConstantBytes),
-      "no microcontroller holds such tables; quantise the model or make it smaller");
+  return error(where(""), "onnx-limit",
+               fmt::format("the model's weights take {} bytes, but the limit is {}", bytes, graph::kMostConstantBytes),
+               "no microcontroller holds such tables; quantise the model or make it smaller");
 }
 
 }  // namespace aotc::frontends::onnx

@@ -16,19 +16,19 @@ Ints list_of(Call& c, std::string_view name, size_t size, int64_t otherwise, int
   if (list.empty()) list.assign(size, otherwise);
   bool good = list.size() == size;
   for (int64_t v : list) good = good && v >= least && v <= kMostSize;
-  if (!good) c.refuse(fmt::format("its {} do not fit its {} dimensions", name, size));
+  if (!good) c.refuse(fmt::format("{} must have {} elements, each from {} to {}", name, size, least, kMostSize));
   return list;
 }
 
 void check_kernel_shape(Call& c, const Ints& kernel) {
   if (const auto said = c.ints("kernel_shape"); said && !said->empty() && *said != kernel)
-    c.refuse("a kernel_shape that is not that of its weights");
+    c.refuse("kernel_shape differs from the shape of the weights");
 }
 
 std::string auto_pad_of(Call& c) {
   std::string mode = c.s("auto_pad", "NOTSET");
   if (mode != "NOTSET" && mode != "SAME_UPPER" && mode != "SAME_LOWER" && mode != "VALID")
-    c.refuse(fmt::format("auto_pad '{}'", escape_for_display(mode)));
+    c.refuse(fmt::format("auto_pad '{}' is not supported", escape_for_display(mode)));
   return mode;
 }
 
@@ -58,14 +58,16 @@ bool WindowAttributes::is_inside() const {
 WindowAttributes window_of(Call& c, const Ints& kernel) {
   const graph::Shape& image = c.shape(0);
   if (image.size() < 3 || image.size() > 5 || kernel.size() != image.size() - 2)
-    c.refuse("its window does not fit its operand");
+    c.refuse(fmt::format("a window of {} dimensions does not match an operand of shape {} (1 to 3 spatial dimensions)",
+                         kernel.size(), graph::to_string(image)));
   check_kernel_shape(c, kernel);
   WindowAttributes w;
   size_t n = kernel.size();
   w.in = Ints(image.begin() + 2, image.end());
   w.kernel = kernel;
   for (int64_t k : kernel)
-    if (k < 1 || k > kMostSize) c.refuse("its window has no size");
+    if (k < 1 || k > kMostSize)
+      c.refuse(fmt::format("a dimension of its window is {}, expected 1 to {}", k, kMostSize));
   w.strides = list_of(c, "strides", n, 1, 1);
   w.dilations = list_of(c, "dilations", n, 1, 1);
   Ints pads = list_of(c, "pads", 2 * n, 0, 0);
@@ -79,7 +81,8 @@ WindowAttributes window_of(Call& c, const Ints& kernel) {
     w.asked_after.push_back(w.after[i]);
     int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
     int64_t span = w.in[i] + w.before[i] + w.after[i] - reach;
-    if (span < 0) c.refuse(fmt::format("a window of {} does not fit {} elements", reach, w.in[i]));
+    if (span < 0)
+      c.refuse(fmt::format("a window of {} exceeds the padded input of {}", reach, w.in[i] + w.before[i] + w.after[i]));
     int64_t out = span / w.strides[i] + 1;
     if (up && span % w.strides[i] != 0) {
       // A window that would begin behind the image is left out.
@@ -104,7 +107,7 @@ Transposed transposed_of(Call& c) {
   const graph::Shape& image = c.shape(0);
   const graph::Shape& weights = c.shape(1);
   if (image.size() < 3 || image.size() > 5 || weights.size() != image.size())
-    c.refuse("its operands are no image and filters");
+    c.refuse("its operands must be an image of three to five dimensions, and filters of as many");
   Transposed t;
   WindowAttributes& w = t.w;
   size_t n = image.size() - 2;
@@ -112,7 +115,8 @@ Transposed transposed_of(Call& c) {
   w.kernel = Ints(weights.begin() + 2, weights.end());
   check_kernel_shape(c, w.kernel);
   for (int64_t k : w.kernel)
-    if (k < 1 || k > kMostSize) c.refuse("its window has no size");
+    if (k < 1 || k > kMostSize)
+      c.refuse(fmt::format("a dimension of its window is {}, expected 1 to {}", k, kMostSize));
   w.strides = list_of(c, "strides", n, 1, 1);
   w.dilations = list_of(c, "dilations", n, 1, 1);
   Ints pads = list_of(c, "pads", 2 * n, 0, 0), more = list_of(c, "output_padding", n, 0, 0);
@@ -129,7 +133,8 @@ Transposed transposed_of(Call& c) {
       int64_t total = std::max<int64_t>(full - out, 0);
       before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
     }
-    if (out < 1 || out > kMostSize) c.refuse("its result has no size");
+    if (out < 1 || out > kMostSize)
+      c.refuse(fmt::format("a dimension of its result is {}, expected 1 to {}", out, kMostSize));
     w.before.push_back(before);
     w.out.push_back(out);
     t.size.push_back(full);
@@ -173,7 +178,7 @@ Id transposed_by_slices(Call& c, const Transposed& t, int64_t groups) {
   size_t n = t.w.dims();
   int64_t channels = in[1] / groups, outputs = weights[1], taps = graph::element_count(t.w.kernel);
   int64_t pixels = graph::element_count(t.w.in);
-  if (taps > 256) c.refuse("a window of more than 256 places");
+  if (taps > 256) c.refuse("its window must have at most 256 elements");
   // [batch, group, channel, pixel] by [group, tap and output, channel]
   Id x = b.reshape(c.in(0), {in[0], groups, channels, pixels});
   Id filter = b.reshape(c.in(1), {groups, channels, outputs, taps});
@@ -204,21 +209,24 @@ void col2im(Call& c) {
   const Ints image = c.known_ints(1, "the image's size"), block = c.known_ints(2, "the window's size");
   const size_t n = block.size();
   if (in.size() != 3 || n < 1 || n > 6 || image.size() != n || b.dtype(c.in(0)) != DType::kF32)
-    c.refuse("its operands are no columns of float32 and sizes");
+    c.refuse(
+        "its columns must be float32 with three dimensions, and image and window must have 1 to 6 dimensions each, the "
+        "same number");
   const Ints strides = list_of(c, "strides", n, 1, 1), dilations = list_of(c, "dilations", n, 1, 1),
              pads = list_of(c, "pads", 2 * n, 0, 0);
   graph::Shape windows;
   int64_t taps = 1;
   for (size_t i = 0; i < n; ++i) {
     if (block[i] < 1 || block[i] > kMostSize || image[i] < 1 || image[i] > kMostSize)
-      c.refuse("its window has no size");
+      c.refuse(fmt::format("each dimension of the image and the window must be from 1 to {}", kMostSize));
     const int64_t room = image[i] + pads[i] + pads[n + i] - dilations[i] * (block[i] - 1) - 1;
     windows.push_back(room < 0 ? 0 : room / strides[i] + 1);
     taps *= block[i];
-    if (taps > 256) c.refuse("a window of more than 256 places");
+    if (taps > 256) c.refuse("its window must have at most 256 elements");
   }
   if (in[1] % taps != 0 || graph::element_count(windows) != in[2] || in[2] == 0)
-    c.refuse("its columns do not fit the image");
+    c.refuse(fmt::format("columns of shape {} do not match {} elements of the window at {} positions",
+                         graph::to_string(in), taps, graph::element_count(windows)));
   const int64_t channels = in[1] / taps;
   graph::Shape part_shape = {in[0], channels};
   part_shape.insert(part_shape.end(), windows.begin(), windows.end());
@@ -238,7 +246,8 @@ void conv_transpose(Call& c) {
   Transposed t = transposed_of(c);
   int64_t groups = c.i("group", 1), outputs = c.shape(1)[1] * groups;
   if (groups < 1 || c.shape(0)[1] % groups != 0 || c.shape(1)[0] != c.shape(0)[1])
-    c.refuse("its filters do not fit the image");
+    c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
+                         graph::to_string(c.shape(1)), groups, graph::to_string(c.shape(0))));
   bool native = t.w.dims() == 2 && groups == 1 && b.is_constant(c.in(1)) && t.w.dilations == Ints{1, 1} &&
                 t.w.before[0] < t.w.kernel[0] && t.w.before[1] < t.w.kernel[1];
   Id out;

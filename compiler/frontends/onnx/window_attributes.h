@@ -15,7 +15,7 @@ struct WindowAttributes {
 
   size_t dims() const { return kernel.size(); }
   bool is_unpadded() const;
-  // True if no window lies in the padding entirely.
+  // True if no window is entirely in the padding.
   bool is_inside() const;
 };
 

@@ -23,9 +23,9 @@ bool OperatorReader::inline_composite(size_t index, Build& build, Diagnostics& t
   const size_t count = length(source_.model->subgraphs());
   if (subgraphs.size() != 1 || subgraphs[0] < 0 || static_cast<size_t>(subgraphs[0]) >= count ||
       subgraphs[0] == source_.subgraph_index)
-    return damaged(told, op.location, "it names no subgraph that it is made of");
+    return damaged(told, op.location, "its decomposition subgraph is missing");
   if (source_.depth >= graph::kMostDepth)
-    return damaged(told, op.location, fmt::format("its subgraphs are more than {} deep", graph::kMostDepth));
+    return damaged(told, op.location, fmt::format("its subgraphs are nested more than {} deep", graph::kMostDepth));
   graph::Graph region;
   return read_composite(op, subgraphs[0], build, region, told) && splice(op, region, build, told);
 }
@@ -35,7 +35,7 @@ bool OperatorReader::read_composite(const graph::Op& op, int subgraph, const Bui
   RegionRequest request;
   request.subgraph = subgraph;
   for (size_t i = 0; i < op.operands.size(); ++i) {
-    if (!op.operands[i].valid()) return damaged(told, op.location, fmt::format("operand {} is absent", i));
+    if (!op.operands[i].valid()) return damaged(told, op.location, fmt::format("operand {} is missing", i));
     request.arguments.push_back(build.graph[op.operands[i]].type);
     request.constants.push_back(build.graph[op.operands[i]].constant);
   }
@@ -46,12 +46,12 @@ bool OperatorReader::read_composite(const graph::Op& op, int subgraph, const Bui
   if (!good) return false;
   auto differ = [&](const char* what, size_t i) {
     return damaged(told, op.location,
-                   fmt::format("{} {} has another type or quantisation in subgraph {}", what, i, subgraph));
+                   fmt::format("{} {} has a different type or quantisation in subgraph {}", what, i, subgraph));
   };
   if (region.outputs.size() != op.results.size())
-    return damaged(
-        told, op.location,
-        fmt::format("subgraph {} has {} outputs, the operator {}", subgraph, region.outputs.size(), op.results.size()));
+    return damaged(told, op.location,
+                   fmt::format("subgraph {} has {} outputs, but the operator has {}", subgraph, region.outputs.size(),
+                               op.results.size()));
   for (size_t i = 0; i < op.operands.size(); ++i) {
     const graph::TensorType &inner = region[region.inputs[i].tensor].type, &given = request.arguments[i];
     if (inner.dtype != given.dtype || inner.quantization != given.quantization) return differ("operand", i);

@@ -33,12 +33,12 @@ bool keeps_order(const graph::Graph& body, const Location& at, Diagnostics& told
     for (size_t k = 0; k < i; ++k) {
       if (body.outputs[i].tensor != body.inputs[k].tensor || body.outputs[k].tensor == body.inputs[k].tensor) continue;
       told.error(at, "while-exchange",
-                 fmt::format("result {} of the body is its operand {}, which result {} replaces: LiteRT and "
-                             "TensorFlow compute different values",
+                 fmt::format("result {} of the loop body is operand {}, but result {} overwrites that operand first: "
+                             "LiteRT and TensorFlow compute different values",
                              i, k, k))
           .help(
-              "let the body compute the value anew (add 0, or tf.identity of a sum), or exchange the order of "
-              "the loop's variables");
+              "compute the value again in the body (add 0, or tf.identity of a sum), or swap the order of the loop's "
+              "variables");
       return false;
     }
   return true;
@@ -115,7 +115,7 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
   if (!connect(index, build, op, told)) return false;
   op.definition = set_.find(control.is_if ? "if" : "while");
   if (op.definition == nullptr || control.subgraphs.size() != 2)
-    return damaged(told, op.location, "it names no subgraphs");
+    return damaged(told, op.location, "it must name two subgraphs");
   op.attributes = op.definition->default_attributes();
   if (!check_subgraphs(control, told) || !pass_variables(index, build, control, told) ||
       !read_regions(build, control, told) || (!control.is_if && !keeps_order(op.regions[1], op.location, told)) ||
@@ -129,10 +129,12 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
 bool OperatorReader::check_subgraphs(const Control& control, Diagnostics& told) const {
   const size_t count = length(source_.model->subgraphs());
   if (source_.depth >= graph::kMostDepth)
-    return damaged(told, control.op.location, fmt::format("its subgraphs are more than {} deep", graph::kMostDepth));
+    return damaged(told, control.op.location,
+                   fmt::format("its subgraphs are nested more than {} deep", graph::kMostDepth));
   for (int subgraph : control.subgraphs)
     if (subgraph < 0 || static_cast<size_t>(subgraph) >= count || subgraph == source_.subgraph_index)
-      return damaged(told, control.op.location, fmt::format("it runs subgraph {}, the file has {}", subgraph, count));
+      return damaged(told, control.op.location,
+                     fmt::format("it runs subgraph {}, but the file has {} subgraphs", subgraph, count));
   return true;
 }
 
@@ -170,7 +172,7 @@ bool OperatorReader::read_regions(Build& build, Control& control, Diagnostics& t
     request.inputs = control.used;
     if (control.is_if || r == 1) request.outputs = control.kept;
     for (size_t i = control.is_if ? 1 : 0; i < op.operands.size(); ++i) {
-      if (!op.operands[i].valid()) return damaged(told, op.location, fmt::format("operand {} is absent", i));
+      if (!op.operands[i].valid()) return damaged(told, op.location, fmt::format("operand {} is missing", i));
       request.arguments.push_back(build.graph[op.operands[i]].type);
     }
     graph::Graph region;
@@ -190,7 +192,7 @@ bool OperatorReader::take_results(size_t index, Build& build, Control& control, 
   const graph::Graph& last = op.regions[1];
   if (last.outputs.size() != op.results.size() + control.kept.size())
     return damaged(told, op.location,
-                   fmt::format("subgraph {} has {} outputs, the operator {}", control.subgraphs[1],
+                   fmt::format("subgraph {} has {} outputs, but the operator has {}", control.subgraphs[1],
                                last.outputs.size() - control.kept.size(), op.results.size()));
   for (size_t i = 0; i < op.results.size(); ++i)
     build.graph[op.results[i]].type.shape = last[last.outputs[i].tensor].type.shape;

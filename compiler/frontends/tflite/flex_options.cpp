@@ -110,7 +110,7 @@ FlexOptions::FlexOptions(const TfliteOp& from, const graph::Op& op, Diagnostics&
   auto values = FlexReader(from.custom_options()).map();
   good_ = values.has_value();
   if (good_) values_ = std::move(*values);
-  else bad("the custom options are no FlexBuffer map");
+  else bad("the custom options are not a FlexBuffer map");
 }
 
 bool FlexOptions::bad(const std::string& message) {
@@ -124,10 +124,10 @@ bool FlexOptions::integer(const char* name, int64_t least, int64_t most, int64_t
   auto found = values_.find(name);
   if (found == values_.end()) return bad(fmt::format("the custom options have no '{}'", name));
   const auto* value = std::get_if<int64_t>(&found->second);
-  if (value == nullptr) return bad(fmt::format("option '{}' is no whole number", name));
+  if (value == nullptr) return bad(fmt::format("option '{}' is not an integer", name));
   out = *value;
   if (out >= least && out <= most) return true;
-  return bad(fmt::format("option '{}' is {}, outside of {}..{}", name, out, least, most));
+  return bad(fmt::format("option '{}' is {}, but must be from {} to {}", name, out, least, most));
 }
 
 std::optional<std::variant<int64_t, double>> FlexOptions::number(const std::string& name) const {
@@ -156,7 +156,7 @@ bool FlexOptions::read(const char* name, float& out) {
   if (!good_) return false;
   if (!has(name)) return bad(fmt::format("the custom options have no '{}'", name));
   const auto value = number(name);
-  if (!value) return bad(fmt::format("option '{}' is no number", name));
+  if (!value) return bad(fmt::format("option '{}' is not a number", name));
   out = std::visit([](auto v) { return static_cast<float>(v); }, *value);
   return true;
 }

@@ -26,8 +26,8 @@ bool OperatorReader::fold(size_t index, const graph::Op& op, Build& build, Diagn
   bool possible = ops::can_evaluate(view) && !is_output(index);
   int64_t steps = possible ? ops::steps_of(view) : 0;
   if (possible && !lowers && steps > build.steps_left) {
-    told.error(op.location, "tflite-limit", "the model computes too much from constants")
-        .help("the file may be damaged; otherwise give these tensors as constants");
+    told.error(op.location, "tflite-limit", "the model's computations on constants exceed a limit of aotc")
+        .help("the file may be damaged; otherwise export these tensors as constants");
     return false;
   }
   if (possible && steps <= build.steps_left && (!lowers || ops::growth_of(view) <= ops::kMostGrowth)) {
@@ -75,11 +75,12 @@ void OperatorReader::build_widening(size_t index, Build& build) {
     const graph::Tensor& from = build.graph[op.operands[0]];
     graph::Tensor& to = build.graph[op.results[0]];
     if (is_output(index)) {
-      unsupported_.push_back({index, "widens constants of float16, and its result is an output"});
+      unsupported_.push_back({index, "widens a float16 constant, but its result is an output"});
     } else if (to.type.dtype != DType::kF32 || to.type.shape != from.type.shape) {
-      told.error(op.location, "tflite-invalid",
-                 fmt::format("it makes {} of {} from FLOAT16 of {}", name_of(to.type.dtype),
-                             graph::to_string(to.type.shape), graph::to_string(from.type.shape)))
+      told.error(
+              op.location, "tflite-invalid",
+              fmt::format("it converts FLOAT16 to {} of shape {}, but the operand has shape {}", name_of(to.type.dtype),
+                          graph::to_string(to.type.shape), graph::to_string(from.type.shape)))
           .help("the file is damaged; export the model again");
       good = false;
     } else {

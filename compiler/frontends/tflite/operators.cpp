@@ -74,7 +74,7 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
   uint32_t at = raw(index).opcode_index();
   if (at >= length(codes)) {
     return damaged(*source_.diags, where(index),
-                   fmt::format("its code is entry {}, the file has {}", at, length(codes)));
+                   fmt::format("opcode_index is {}, but the file has {} operator codes", at, length(codes)));
   }
   const schema::OperatorCode& code = *codes->Get(at);
   out.builtin = builtin_of(code);
@@ -108,7 +108,7 @@ bool OperatorReader::check_indices(size_t index, const char* what, const flatbuf
     bool absent = tensor == -1 && optional_allowed;
     if (absent || (tensor >= 0 && static_cast<size_t>(tensor) < tensors)) continue;
     return damaged(*source_.diags, where(index),
-                   fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, tensor, tensors));
+                   fmt::format("{} {} is tensor {}, but the subgraph has {} tensors", what, i, tensor, tensors));
   }
   return true;
 }
@@ -283,9 +283,9 @@ void OperatorReader::build_one(size_t index, Build& build) {
            (!op.operands[first].valid() || build.graph.is_constant(op.operands[first])))
       ++first;
     const std::string& name = build.graph[op.operands[first]].name;
-    unsupported_.push_back({index, fmt::format("is computed on constants only, and operand {} '{}' "
-                                               "is computed when the model runs",
-                                               first, escape_for_display(name))});
+    unsupported_.push_back(
+        {index, fmt::format("is supported only on constants, but operand {} '{}' is computed when the model runs",
+                            first, escape_for_display(name))});
     return skip(index, build);
   }
   if (good && !import(index, build, op, told)) {
@@ -300,7 +300,7 @@ void OperatorReader::build_one(size_t index, Build& build) {
     if (good) op = std::move(retried);
   }
   if (good && only_constants && is_output(index)) {
-    unsupported_.push_back({index, "is computed on constants only, and its result is an output"});
+    unsupported_.push_back({index, "is supported only on constants, but its result is an output"});
     return skip(index, build);
   }
   good = good && fold(index, op, build, told);
@@ -335,7 +335,7 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
   build.mark_added();
   const size_t results = length(raw(index).outputs());
   if (results != 1 || op.definition == nullptr)
-    return damaged(told, op.location, fmt::format("it has {} results, not one", results));
+    return damaged(told, op.location, fmt::format("it has {} results, expected 1", results));
   graph::TensorId result = build.ids[static_cast<size_t>(raw(index).outputs()->Get(0))];
   if (result.valid() && !may_write(build, result, 0, op, told)) return false;
   if (value && result.valid()) {
@@ -358,7 +358,7 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
 bool OperatorReader::assign_variable(size_t index, Build& build, Diagnostics& told) {
   const auto* inputs = raw(index).inputs();
   int32_t tensor = length(inputs) == 2 ? inputs->Get(1) : -1;
-  if (tensor < 0) return damaged(told, where(index), "it assigns no tensor");
+  if (tensor < 0) return damaged(told, where(index), "it has no value to assign");
   graph::TensorId value = build.ids[static_cast<size_t>(tensor)];
   if (!value.valid() || !may_read(build, value, -1, where(index), told) ||
       !may_leave(build, value, where(index), told) || !every_run_comes_here(build.graph, where(index), told))
@@ -458,7 +458,7 @@ bool OperatorReader::import(size_t index, Build& build, graph::Op& op, Diagnosti
     return pass_count(index, build, op, told);
   if (known.given != nullptr)
     told.error(op.location, "operator-description",
-               fmt::format("the description of '{}' does not fit the model", escape_for_display(known.given->name)))
+               fmt::format("the description of '{}' does not match the model", escape_for_display(known.given->name)))
         .note(fmt::format("{}: described here", known.given->where.str()))
         .help("see \"shape\" in docs/custom-operators.md");
   return false;

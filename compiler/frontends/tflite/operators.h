@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of a TFLite subgraph: from opcode and index lists to Graph IR operators. The one thing
-// to know: nothing is told while operators are read. `build` goes on behind whatever it cannot
-// take, and `report` then tells everything in as few messages as say it.
+// OperatorReader: converts the operators of a TFLite subgraph, from their opcodes and index lists, to Graph IR
+// operators. Nothing is reported while operators are read: `build` continues after an operator that it does not
+// support, and `report` then merges equal problems into one message.
 #pragma once
 
 #include <cstdint>
@@ -29,59 +29,57 @@ class OperatorReader {
   // supported operators use. Reports damaged lists.
   Status resolve(std::vector<Role>& roles);
 
-  // Appends the operators to the graph: operands, results, attributes by the operator's
-  // rule, and shapes where the file leaves them open or `shapes` changed what they depend
-  // on. What depends on constants and shapes only becomes constants. After a successful `resolve`
-  // only; ids may be invalid, where a tensor could not be read. False: `report` has something to
-  // tell.
-  // `given`: tensors that are defined before the first operator beside inputs and constants.
+  // Appends the operators to the graph, with operands, results, and attributes from the operator's rule. Infers shapes
+  // that the file leaves open or that follow from changed `shapes`. Operators that depend only on constants and shapes
+  // are folded. Requires a successful `resolve`; ids of tensors that could not be read are invalid. False: `report` has
+  // errors. `given`: tensors, other than inputs and constants, that are defined before the first operator.
   bool build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
              const std::vector<graph::TensorId>& given = {});
 
-  // Operators that aotc does not have, or not as the model uses them, as one error
-  // [op-unsupported].
+  // Reports all operators that aotc does not support, or not in this form, as one error [op-unsupported].
   void report_unsupported(Diagnostics& diags) const;
-  // Everything else; what is common to many operators as one error each.
+  // Reports all other errors; errors that many operators share are reported once.
   void report(Diagnostics& diags) const;
-  // After `build`: the counts of outputs that have as many rows as the data says.
+  // After `build`: adds the row counts of outputs whose number of rows depends on the data.
   void add_counts(std::vector<graph::Port>& outputs) const;
 
  private:
   struct Resolved {
     const ops::Operator* definition = nullptr;
-    const tflite::Rule* rule = nullptr;         // none of what the user gives
-    const ops::GivenOperator* given = nullptr;  // its function is the user's; the definition is `external`
+    const tflite::Rule* rule = nullptr;         // null for custom operators that the user supplies
+    const ops::GivenOperator* given = nullptr;  // the user's function, or null; `definition` is then `external`
     int builtin = 0;
   };
-  // Why an operator does not compile; `told`: what it reported, empty if its tensors said it.
+  // An operator that does not compile, and the messages that it reported; empty if its tensors reported the reason.
   struct Failed {
     size_t index;
     Diagnostics told;
   };
   struct Unsupported {
     size_t index;
-    std::string reason;  // empty: there is no such operator
+    std::string reason;  // empty: aotc does not have the operator
   };
   // The graph under construction.
   struct Build {
     const std::vector<graph::TensorId>& ids;
     graph::Graph& graph;
     std::vector<bool> defined;  // by tensor id
-    std::vector<bool> derived;  // its shape is not the file's, or follows from one that is not
-    std::vector<int> pending;   // the op that could make it constant, or -1
+    std::vector<bool> derived;  // true if the shape differs from the file's, or depends on such a shape
+    std::vector<int> pending;   // the op that would make the tensor constant, or -1
     std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
-    std::map<graph::TensorId, graph::TensorId> shifted;  // int8 in the place of uint8
-    std::set<graph::TensorId> twins;                     // those int8 tensors
-    std::map<graph::TensorId, int> unmade;  // uint8 tensors whose values are there as int8 alone, from which operator
-    std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: what it leaves in variable tensors
-    std::map<size_t, std::vector<graph::State>> kept;        // by operator: what it keeps for itself
-    // By operand and result 0: the operand with the quantisation of the result.
+    std::map<graph::TensorId, graph::TensorId> shifted;  // uint8 tensors and the int8 tensors that replace them
+    std::set<graph::TensorId> twins;                     // the int8 tensors in `shifted`
+    // uint8 tensors whose values exist only as int8, with the operator that computes them.
+    std::map<graph::TensorId, int> unmade;
+    std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: the new values of its variable tensors
+    std::map<size_t, std::vector<graph::State>> kept;        // by operator: its states without a tensor in the file
+    // Key: an operand and result 0. Value: the operand with the quantisation of the result.
     std::map<std::pair<graph::TensorId, graph::TensorId>, graph::TensorId> stored;
-    // By operator: results with the quantisation of result 0, and the file's tensors.
+    // Key: an operator. Value: its results with the quantisation of result 0, each with the file's tensor.
     std::map<size_t, std::vector<std::pair<graph::TensorId, graph::TensorId>>> results_stored;
 
-    // Tensors that were added to the graph on the way are defined.
+    // Marks tensors that were added to the graph since the last call as defined.
     void mark_added() {
       defined.resize(graph.tensors.size(), true);
       derived.resize(graph.tensors.size(), false);
@@ -96,22 +94,23 @@ class OperatorReader {
   bool resolve_code(size_t index, Resolved& out);
   bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list, bool optional_allowed,
                      size_t tensors);
-  // Sets what an operator of the file becomes, if the rule says so and there is such an operator.
+  // Sets the rule and the definition of an operator of the file, if the operator set has the rule's operator.
   void resolve_rule(const tflite::Rule* rule, Resolved& out) const;
   void mark(size_t index, std::vector<Role>& roles);
-  // Of a FULLY_CONNECTED; nothing where its weights have other scales, or what is said of blocks is wrong.
+  // The block scales of a FULLY_CONNECTED; nullopt if its weights have other scales or the block description is
+  // invalid.
   std::optional<BlockScales> blocks_of(size_t index) const;
   // Variable tensors that the operator changes, in the order of its operands.
   std::vector<int32_t> state_tensors(size_t index) const;
-  // Not inside of a branch or a loop.
+  // False, reported, inside of a branch or a loop: operators with state are not supported there.
   bool may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const;
-  // The reference ends no run before that.
+  // False, reported, if the reference implementation ends some runs before this operator.
   bool every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told) const;
-  // Their values as operands, what it leaves in them as results behind those of the file.
+  // Adds the values of state tensors as operands, and their new values as results after those of the file.
   bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
-  // What the operator keeps and the file has no tensors for.
+  // Adds the states for which the file has no tensors.
   bool connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told);
-  // The operator is there: those behind it read what it left.
+  // Called after the operator was added: later operators read its new state values.
   void keep_states(size_t index, Build& build);
 
   void start(Build& build) const;
@@ -128,21 +127,21 @@ class OperatorReader {
   bool pass_variables(size_t index, Build& build, Control& control, Diagnostics& told);
   bool read_regions(Build& build, Control& control, Diagnostics& told);
   bool take_results(size_t index, Build& build, Control& control, Diagnostics& told);
-  // STABLEHLO_COMPOSITE: the operators of its subgraph take its place.
+  // Replaces a STABLEHLO_COMPOSITE by the operators of its subgraph.
   void build_composite(size_t index, Build& build);
   bool inline_composite(size_t index, Build& build, Diagnostics& told);
   bool read_composite(const graph::Op& op, int subgraph, const Build& build, graph::Graph& region, Diagnostics& told);
   bool splice(const graph::Op& op, graph::Graph& region, Build& build, Diagnostics& told);
   void skip(size_t index, Build& build) const;
-  // Something may read it: told, if it is not computed yet. `operand`: which one it is, or -1.
+  // False, reported, if the tensor is not computed before this reader. `operand`: index of the operand, or -1.
   static bool may_read(const Build& build, graph::TensorId id, int operand, const Location& at, Diagnostics& told);
-  // The operator may write it as its result `i`: told, if it is there already.
+  // False, reported, if the tensor, result `i` of the operator, is already defined.
   static bool may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op, Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op, Diagnostics& told);
-  // `settled`: TfliteOp's.
+  // `settled`: see TfliteOp::settled.
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told, bool settled = false);
-  // Operators on uint8 (uint8.cpp): operands and results become int8 tensors where the operator takes them so.
+  // For operators on uint8 (uint8.cpp): replaces operands and results by int8 tensors if the operator supports int8.
   bool shift_bytes(Build& build, graph::Op& op, Diagnostics& told);
   bool shifted_operand(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
   // False, with a message at `at`, if the budget of copied tensors is spent.
@@ -154,7 +153,7 @@ class OperatorReader {
   bool make_operands(size_t index, Build& build);
   void settle_bytes(size_t index, Build& build) const;
   bool make_outputs(Build& build);
-  // Operators on stored values (stored_values.cpp).
+  // For operators that copy stored values (stored_values.cpp): gives operands and results one quantisation.
   bool share_quantization(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   void restore_results(size_t index, Build& build, const graph::Op& op) const;
   bool stored_tensor(Build& build, graph::TensorId id, const graph::TensorType& like, const Location& at,
@@ -169,13 +168,13 @@ class OperatorReader {
   bool fold_operands(const graph::Op& op, Build& build);
   bool check_outputs(const Build& build, Diagnostics& told) const;
 
-  // Results that have as many rows as the data says (counted.cpp).
+  // For results whose number of rows depends on the data (counted.cpp).
   bool connect_count(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool pass_count(size_t index, Build& build, const graph::Op& op, Diagnostics& told);
   bool may_leave(const Build& build, graph::TensorId id, const Location& at, Diagnostics& told) const;
   struct Counted {
     graph::TensorId count;
-    bool zeros;  // beyond the count
+    bool zeros;  // true if all rows after the count are 0
   };
   void mark_counted(size_t index, const Build& build, const graph::Op& op, const Counted& counted);
 
@@ -193,12 +192,12 @@ class OperatorReader {
   std::vector<bool> outputs_;  // by tensor of the file
   std::vector<Unsupported> unsupported_;
   std::vector<Failed> failed_;
-  Diagnostics other_;  // what belongs to no operator
+  Diagnostics other_;  // messages that belong to no operator
   std::map<graph::TensorId, Counted> counted_;
   std::map<size_t, graph::TensorId> count_made_;  // by operator
 };
 
-// Warns of operators that copy stored values between tensors of different quantisation, once a model.
+// Reports one warning per model for operators that copy stored values between tensors of different quantisation.
 void report_scales(const StoredScales& scales, Diagnostics& diags);
 
 }  // namespace aotc::frontends

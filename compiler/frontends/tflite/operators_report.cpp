@@ -41,11 +41,11 @@ std::string without_names(const std::string& message) {
   return out;
 }
 
-// "the same of 14 more of this type: op 5, 9, ..."
+// "the same for 14 more of this type: op 5, 9, ..."
 std::string others_text(const std::vector<size_t>& others) {
   std::string list;
   for (size_t i = 0; i < others.size() && i < 10; ++i) list += fmt::format("{}{}", i > 0 ? ", " : "", others[i]);
-  return fmt::format("the same of {} more of this type: op {}{}", others.size(), list,
+  return fmt::format("the same for {} more of this type: op {}{}", others.size(), list,
                      others.size() > 10 ? ", ..." : "");
 }
 
@@ -57,10 +57,10 @@ struct Family {
 };
 constexpr Family kFamilies[] = {
     {"Flex", "Flex operators run in TensorFlow itself, which no microcontroller has",
-     "convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the layers that need "
-     "them, to be written with others"},
+     "convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the layers that need these operators; "
+     "replace those layers"},
     {"HASHTABLE", "hash tables look words up in memory that TensorFlow manages",
-     "look words up in the firmware, and export the model from where they have become numbers"},
+     "look words up in the firmware, and export the part of the model that starts with numbers"},
     {"ethos-u", "the file is Vela's output: it holds commands for an Ethos-U, not operators",
      "give aotc the model that Vela was given"},
     {"edgetpu-custom-op", "the file is the Edge TPU compiler's output: it holds a program for that chip, not operators",
@@ -106,9 +106,10 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
   for (const Family* family : families) d.help(family->help);
   for (const std::string& type : types) {
     if (std::find(customs.begin(), customs.end(), type) != customs.end())
-      d.help(fmt::format("'{}' is a custom operator: give its C by --operators (docs/custom-operators.md)",
+      d.help(fmt::format("'{}' is a custom operator: pass its C with --operators (docs/custom-operators.md)",
                          escape_for_display(type)));
-    else d.help(fmt::format("'aotc ops --like {}' lists what is", escape_for_display(type)));
+    else
+      d.help(fmt::format("'aotc ops --like {}' lists similar operators that are supported", escape_for_display(type)));
   }
 }
 
@@ -145,18 +146,17 @@ void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& op
   switch (kind) {
     case Kind::kUint8:
       what =
-          "the model is quantised to uint8, as older converters did, which aotc does not compute with in "
-          "these operators";
+          "the model is quantised to uint8, as by older converters, but aotc does not support uint8 in these operators";
       helps = {
           "convert the float model again: converter.target_spec.supported_ops = "
           "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset"};
       break;
     case Kind::kDynamicRange:
       what =
-          "the model has float activations and int8 weights (dynamic range quantisation), which "
-          "aotc does not compute with in these operators";
+          "the model has float activations and int8 weights (dynamic range quantisation), which aotc does not support "
+          "in these operators";
       helps = {"for int8: give the converter a representative_dataset (full integer quantisation)",
-               "for float32: leave 'converter.optimizations' out"};
+               "for float32: do not set 'converter.optimizations'"};
       break;
     case Kind::kOther: return;
   }
@@ -187,7 +187,8 @@ void OperatorReader::report_alike(const std::vector<const Failed*>& ops, Diagnos
   }
   for (const Group& group : groups) {
     if (diags.error_count() >= limits::kMaxErrors) {
-      diags.error(source_.where(), "tflite-limit", "too many errors; the rest is left out").help("mend these first");
+      diags.error(source_.where(), "tflite-limit", "too many errors; the others are omitted")
+          .help("correct these first");
       return;
     }
     const std::vector<Diagnostic>& told = group.first->told.all();

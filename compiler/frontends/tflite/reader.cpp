@@ -39,7 +39,7 @@ Status check_file(Source& source) {
   }
   if (bytes.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) {
     source.diags->error(at, "tflite-limit", "the file is larger than 2 GB")
-        .help("no microcontroller holds such a model; quantise it or export a smaller one");
+        .help("no microcontroller has room for such a model; quantise it or export a smaller one");
     return kFailure;
   }
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 32, limits::kMaxTables);
@@ -51,8 +51,9 @@ Status check_file(Source& source) {
   source.model = schema::GetModel(bytes.data());
   if (source.model->version() != 3) {
     source.diags
-        ->error(at, "tflite-version",
-                fmt::format("version {} of the TFLite format is not supported, only 3 is", source.model->version()))
+        ->error(
+            at, "tflite-version",
+            fmt::format("version {} of the TFLite format is not supported, only version 3", source.model->version()))
         .help("convert the model again with a current TensorFlow");
     return kFailure;
   }
@@ -78,7 +79,8 @@ Status signature_unknown(Source& source, const std::string& wanted) {
   for (uint32_t i = 0; i < std::min<size_t>(count, 20); ++i) {
     d.note(fmt::format("it has '{}'", escape_for_display(key_of(*signature_at(*source.model, i)))));
   }
-  d.help(count > 0 ? "give one of these, or none for the first" : "leave the signature out; the model has none");
+  d.help(count > 0 ? "use one of these, or omit the signature to use the first"
+                   : "omit the signature; the model has none");
   return kFailure;
 }
 
@@ -87,7 +89,7 @@ bool check_counts(Source& source) {
   if (tensors <= limits::kMaxTensors && operators <= limits::kMaxOperators) return true;
   source.diags
       ->error(source.where(), "tflite-limit",
-              fmt::format("the subgraph has {} tensors and {} operators, at most {} and {} are read", tensors,
+              fmt::format("the subgraph has {} tensors and {} operators, but the limits are {} and {}", tensors,
                           operators, limits::kMaxTensors, limits::kMaxOperators))
       .help("split the model");
   return false;
@@ -110,8 +112,9 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   Location at;
   at.file = source.file;
   if (index >= length(model.subgraphs())) {
-    damaged(*source.diags, at,
-            fmt::format("subgraph {} is asked for, the file has {}", index, length(model.subgraphs())));
+    damaged(
+        *source.diags, at,
+        fmt::format("the signature runs subgraph {}, but the file has {} subgraphs", index, length(model.subgraphs())));
     return kFailure;
   }
   source.subgraph = model.subgraphs()->Get(index);
@@ -173,14 +176,14 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
   if (length(ports) > limits::kMaxPorts) {
     source.diags
         ->error(source.where(), "tflite-limit",
-                fmt::format("the model has {} {}s, at most {} are read", length(ports), what, limits::kMaxPorts))
+                fmt::format("the model has {} {}s, but the limit is {}", length(ports), what, limits::kMaxPorts))
         .help("split the model");
     return kFailure;
   }
   for (uint32_t i = 0; i < ports->size(); ++i) {
     int32_t index = ports->Get(i);
     if (index < 0 || static_cast<size_t>(index) >= roles.size()) {
-      return fail(fmt::format("{} {} is tensor {}, the subgraph has {}", what, i, index, roles.size()));
+      return fail(fmt::format("{} {} is tensor {}, but the subgraph has {} tensors", what, i, index, roles.size()));
     }
     // A handle that a region is given is no tensor.
     if (source.depth > 0 && is_resource(*source.subgraph, index)) continue;
@@ -233,7 +236,7 @@ Status check_signature(Source& source, const std::vector<Role>& roles) {
     if (length(maps) > limits::kMaxPorts) {
       source.diags
           ->error(source.where(), "tflite-limit",
-                  fmt::format("a signature has {} entries, at most {} are read", length(maps), limits::kMaxPorts))
+                  fmt::format("a signature has {} entries, but the limit is {}", length(maps), limits::kMaxPorts))
           .help("split the model");
       return kFailure;
     }
@@ -244,14 +247,14 @@ Status check_signature(Source& source, const std::vector<Role>& roles) {
         // Tools that cut a model leave the signature as it was.
         source.diags
             ->warning(source.where(), "signature-port",
-                      fmt::format("the signature names tensor {} '{}', which is no {} of the subgraph", index,
+                      fmt::format("the signature names tensor {} '{}', which is not an {} of the subgraph", index,
                                   escape_for_display(tensor_name(*source.subgraph, static_cast<int>(index))),
                                   input ? "input" : "output"))
             .help("the subgraph's own inputs and outputs are compiled");
         continue;
       }
       damaged(*source.diags, source.where(),
-              fmt::format("the signature names tensor {}, which is no {} of the subgraph", index,
+              fmt::format("the signature names tensor {}, which is not an {} of the subgraph", index,
                           input ? "input" : "output"));
       return kFailure;
     }
@@ -291,7 +294,7 @@ Status settle_inputs(Source& source, const ReadOptions& options) {
     for (uint32_t i = 0; i < rank; ++i) had.push_back(raw.shape()->Get(i));
     source.diags
         ->error(source.where_tensor(name), "dynamic-shape",
-                fmt::format("the input has {} dimensions ({}), --shape gives {}", rank, graph::to_string(had),
+                fmt::format("the input has {} dimensions ({}), but --shape gives {}", rank, graph::to_string(had),
                             shape.size()))
         .help("give a size for each dimension of the model's input");
     good = false;
@@ -310,7 +313,7 @@ bool settle_arguments(Source& source, const RegionRequest& request) {
   }
   if (position + request.inputs.size() == request.arguments.size()) return true;
   return damaged(*source.diags, source.where(),
-                 fmt::format("the subgraph does not have the {} inputs that the operator gives it",
+                 fmt::format("the subgraph does not have {} inputs, one for each operand of the operator that runs it",
                              request.arguments.size() - request.inputs.size()));
 }
 
@@ -319,7 +322,7 @@ bool know_argument(Source& source, const std::optional<graph::ConstantView>& val
   if (!value) return true;
   if (static_cast<int64_t>(value->bytes.size()) != tensor.type.bytes())
     return damaged(*source.diags, source.where_tensor(tensor.name),
-                   "it has another type than what the operator gives it");
+                   "it has a different type than the operand of the operator that runs the subgraph");
   if (!source.constants.take(value->bytes.size())) {
     report_aliasing(*source.diags, source.where());
     return false;
@@ -432,7 +435,8 @@ Result<graph::Graph> read_tflite(FileBytes bytes, const std::string& file, Diagn
   if (!check_weights(source, of_tensors)) good = sound = false;
   if (!read_tensors(source, roles, graph, ids)) good = false;
   if (source.out_of_patience()) {
-    of_tensors.error(source.where(), "tflite-limit", "too many errors; the rest is left out").help("mend these first");
+    of_tensors.error(source.where(), "tflite-limit", "too many errors; the others are omitted")
+        .help("correct these first");
     sound = false;
   }
   if (sound && !operators.build(ids, graph)) good = false;

@@ -45,7 +45,8 @@ struct Rule {
   bool counted = false;
   // True if each row of the result depends on one row of this operand, an index.
   bool (*by_rows)(const OpView& op, size_t operand) = nullptr;
-  // Operand, by its index in the file, whose stored values the reference copies or compares without a look at scales.
+  // True if the reference copies or compares the stored values of this operand (an index in the file) without regard to
+  // scales.
   bool (*is_stored)(const OpView& op, size_t operand) = nullptr;
 };
 

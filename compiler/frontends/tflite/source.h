@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the TFLite reader share: the verified file, the subgraph being read and the
-// limits. The one thing to know: FlatBuffers' verifier only proves that offsets stay inside the
-// file. Any index, size or count found there is still untrusted, any vector may be missing (null),
-// and many tables may share one vector, so everything that is copied is taken from a budget.
+// Source: the state that the parts of the TFLite reader share, which is the verified file, the present subgraph and the
+// limits. FlatBuffers' verifier only proves that offsets stay inside the file. Indices, sizes and counts in the file
+// are still untrusted, any vector may be missing (null), and many tables may share one vector, so every copy is charged
+// to a budget.
 #pragma once
 
 #include <algorithm>
@@ -29,12 +29,12 @@ inline constexpr size_t kMaxOperators = 20'000;
 inline constexpr size_t kMaxPorts = 1000;  // inputs, outputs, entries of a signature
 inline constexpr size_t kMaxRank = 8;
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 26;
-inline constexpr int kMaxErrors = 50;      // the reader gives up after so many
+inline constexpr int kMaxErrors = 50;      // the reader stops after this many errors
 inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one by one
 }  // namespace limits
 
-// Bytes that may still be spent; a file whose tables alias each other runs out of it.
-inline constexpr uint64_t kMostReads = 16;  // of each byte of constants
+// Budget of bytes that may still be copied. A file whose tables alias each other exhausts it.
+inline constexpr uint64_t kMostReads = 16;  // limit on the reads of each byte of constants
 
 class Budget {
  public:
@@ -50,7 +50,7 @@ class Budget {
   uint64_t left_;
 };
 
-// Codes below 127 may stand in the old 8-bit field, the new one, or both.
+// The builtin code. Codes below 127 may be in the old 8-bit field, in the new one, or in both.
 inline int builtin_of(const tflite_schema::OperatorCode& code) {
   return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
@@ -58,9 +58,9 @@ inline int builtin_of(const tflite_schema::OperatorCode& code) {
 // Operators that copy stored values between tensors of different quantisation.
 struct StoredScales {
   int operators = 0;
-  int last_subgraph = -1, last_op = -1;  // the operator that was counted last: it may be read twice
+  int last_subgraph = -1, last_op = -1;  // the operator that was counted last, because an operator may be read twice
   Location first;
-  std::string text;  // the two quantisations of the first
+  std::string text;  // the two quantisations of the first operator
 };
 
 struct Source {
@@ -69,16 +69,16 @@ struct Source {
   const tflite_schema::Model* model = nullptr;
   const tflite_schema::SubGraph* subgraph = nullptr;
   int subgraph_index = 0;
-  int depth = 0;                                           // of regions around the subgraph
+  int depth = 0;                                           // number of regions around the subgraph
   const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
-  const tflite::RuleTable* rules = nullptr;                // what operators of the file become
-  const ops::GivenOperators* given = nullptr;              // custom operators that the user gives, or null
+  const tflite::RuleTable* rules = nullptr;                // the import rules
+  const ops::GivenOperators* given = nullptr;              // custom operators that the user supplies, or null
   Diagnostics* diags = nullptr;
-  int errors_before = 0;  // that the sink held when reading began
-  // By tensor of the subgraph: shapes of inputs that the user gave instead of the file's.
+  int errors_before = 0;  // number of errors in the sink before reading began
+  // Shapes of inputs that the user specified instead of the file's. Key: tensor index of the subgraph.
   std::map<int, graph::Shape> shapes;
-  Budget copies{0};     // names, scales, operand lists
-  Budget constants{0};  // bytes of constants and scales, each counted as often as it is used
+  Budget copies{0};     // for names, scales and operand lists
+  Budget constants{0};  // for bytes of constants and scales, counted at each use
   StoredScales scales;
 
   // The builtin code of an operator; -1 if it has none.
@@ -99,7 +99,7 @@ struct Source {
     at.tensor = std::move(name);
     return at;
   }
-  // Too many errors to go on? Told once, by the reader's end.
+  // True if there are too many errors to continue; reported once, at the end of the reader.
   bool out_of_patience() const { return diags->error_count() - errors_before >= limits::kMaxErrors; }
 };
 
@@ -108,7 +108,7 @@ size_t length(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// Element of a vector of numbers wider than 4 bytes, whose alignment the verifier does not check.
+// Reads an element of a vector whose numbers are wider than 4 bytes; the verifier does not check their alignment.
 template <typename T>
 T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
   T value;
@@ -116,12 +116,12 @@ T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
   return flatbuffers::EndianScalar(value);
 }
 
-// Text of at most `limit` bytes; "" for a missing string. Strings may be long and shared by many.
+// The first `limit` bytes of a string; "" for a missing one. Limited because many tables may share one long string.
 inline std::string text_of(const flatbuffers::String* text, size_t limit) {
   return text == nullptr ? "" : std::string(text->c_str(), std::min<size_t>(text->size(), limit));
 }
 
-// A tensor's name as the model gives it, or "tensor_N" where it gives none or too long a one.
+// The tensor's name in the model, or "tensor_N" if the name is missing or too long.
 inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int index) {
   constexpr size_t kLongest = 4096;
   if (index >= 0 && static_cast<size_t>(index) < length(subgraph.tensors())) {
@@ -131,7 +131,7 @@ inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int inde
   return "tensor_" + std::to_string(index);
 }
 
-// A message that another sink has taken.
+// Appends a message of another sink.
 inline void append(Diagnostics& to, const Diagnostic& d) {
   Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
                                                     : to.warning(d.location, d.slug, d.message);
@@ -139,18 +139,18 @@ inline void append(Diagnostics& to, const Diagnostic& d) {
   copy.helps = d.helps;
 }
 
-// What to do about a file that contradicts itself, as no converter writes one.
+// The help for a file that contradicts itself; no converter writes such a file.
 inline constexpr const char* kDamaged = "the file is damaged; export the model again";
 
-// Tells that it does; false.
+// Reports [tflite-invalid]; returns false.
 inline bool damaged(Diagnostics& told, const Location& at, std::string message) {
   told.error(at, "tflite-invalid", std::move(message)).help(kDamaged);
   return false;
 }
 
-// The one message for a budget that ran out.
+// Reports that a budget is exhausted.
 inline void report_aliasing(Diagnostics& diags, const Location& at) {
-  diags.error(at, "tflite-limit", "the file's tables refer to the same data over and over")
+  diags.error(at, "tflite-limit", "many tables of the file refer to the same data")
       .help("export the model again; no converter writes such a file");
 }
 

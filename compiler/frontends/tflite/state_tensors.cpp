@@ -20,7 +20,8 @@ std::vector<int32_t> OperatorReader::state_tensors(size_t index) const {
 
 bool OperatorReader::may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const {
   if (source_.depth == 0) return true;
-  told.error(op.location, "tflite-variable", "it keeps a state inside a branch or a loop").help(help);
+  told.error(op.location, "tflite-variable", "it stores state, which is not supported inside a branch or a loop")
+      .help(help);
   return false;
 }
 
@@ -28,8 +29,8 @@ bool OperatorReader::every_run_comes_here(const graph::Graph& graph, const Locat
   for (const graph::Op& op : graph.ops) {
     if (op.definition == nullptr || source_.rules->cycles(op).value_or(1) == 1) continue;
     told.error(at, "tflite-variable",
-               "it keeps a state behind an operator that ends some runs ('" + escape_for_display(op.location.tensor) +
-                   "')")
+               "it stores state after an operator that ends some runs early ('" +
+                   escape_for_display(op.location.tensor) + "')")
         .help("export the model with cycles_max = 1, or with this operator in a model of its own");
     return false;
   }
@@ -39,7 +40,8 @@ bool OperatorReader::every_run_comes_here(const graph::Graph& graph, const Locat
 bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
   const std::vector<int32_t> tensors = state_tensors(index);
   if (tensors.empty()) return true;
-  if (!may_keep_state(op, "export the model with the layer outside, or with its state as inputs and outputs", told) ||
+  if (!may_keep_state(op, "move the layer out of the branch or loop, or export its state as inputs and outputs",
+                      told) ||
       !every_run_comes_here(build.graph, op.location, told))
     return false;
   const auto* inputs = raw(index).inputs();
@@ -64,7 +66,7 @@ bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Dia
   if (!all) return false;
   const std::vector<ops::KeptState>& kept = *all;
   if (kept.empty()) return true;
-  if (!may_keep_state(op, "export the model with the operator outside", told)) return false;
+  if (!may_keep_state(op, "move the operator out of the branch or loop", told)) return false;
   const bool counts = source_.rules->cycles(op).has_value();
   if (!counts && !every_run_comes_here(build.graph, op.location, told)) return false;
   std::vector<graph::State>& states = build.kept[index];

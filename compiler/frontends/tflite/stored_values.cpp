@@ -94,10 +94,8 @@ void OperatorReader::restore_results(size_t index, Build& build, const graph::Op
     const graph::Tensor& shared = build.graph[from];
     build.graph[to].type.shape = shared.type.shape;
     build.derived[static_cast<size_t>(to.value)] = build.derived[static_cast<size_t>(from.value)];
-    if (shared.constant)
-      build.graph[to].constant = shared.constant;
-    else
-      add_as_stored(build, from, to, op.location);
+    if (shared.constant) build.graph[to].constant = shared.constant;
+    else add_as_stored(build, from, to, op.location);
   }
 }
 
@@ -113,13 +111,13 @@ void OperatorReader::note_scales(const Location& at, const graph::TensorType& fr
 
 void report_scales(const StoredScales& scales, Diagnostics& diags) {
   if (scales.operators == 0) return;
-  Diagnostic& d = diags.warning(scales.first, "scales-ignored",
-                                fmt::format("stored values go from {} unchanged, as LiteRT does it, and then stand for "
-                                            "other numbers",
-                                            scales.text));
+  Diagnostic& d = diags.warning(
+      scales.first, "scales-ignored",
+      fmt::format("values are copied from {} without rescaling, as in LiteRT, so they represent other real numbers",
+                  scales.text));
   if (scales.operators > 1)
     d.note(fmt::format("{} more operator{}", scales.operators - 1, scales.operators > 2 ? "s" : ""));
-  d.help("if the scales are far apart, quantise the model again so that both tensors have one");
+  d.help("if the scales are far apart, quantise the model again so that both tensors have the same scale");
 }
 
 }  // namespace aotc::frontends

@@ -57,16 +57,16 @@ std::vector<const char*> helps_for(schema::TensorType type) {
   switch (type) {
     case schema::TensorType_FLOAT16:
       return {
-          "aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes them, "
-          "and computes with float32: convert without float16 inputs, outputs and activations"};
+          "float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter writes them: "
+          "convert without float16 inputs, outputs and activations"};
     case schema::TensorType_UINT4:
     case schema::TensorType_INT2: return {"convert the model with weights of 8 bits (full integer quantisation)"};
     case schema::TensorType_UINT64:
-      return {"uint64 is taken between SignalFilterBank and SignalFilterBankSquareRoot only"};
+      return {"uint64 is supported only between SignalFilterBank and SignalFilterBankSquareRoot"};
     case schema::TensorType_STRING:
       return {
-          "a microcontroller has no strings: look words up in the firmware, and export the "
-          "model from where they have become numbers"};
+          "strings are not supported: look words up in the firmware, and export the part of the model that starts with "
+          "numbers"};
     case schema::TensorType_RESOURCE:
     case schema::TensorType_VARIANT:
       return {
@@ -148,7 +148,7 @@ graph::TensorId TensorReader::read(int index, Role role) {
     error(at, "tflite-limit",
           fmt::format("a {} tensor of shape {} is larger than {} bytes", type_name(raw.type()),
                       graph::to_string(tensor.type.shape), limits::kMaxTensorBytes))
-        .help("the file may be damaged; no microcontroller holds a tensor of this size");
+        .help("the file may be damaged; no microcontroller has room for a tensor of this size");
     return {};
   }
   if (!read_quantization(raw, role, at, tensor.type) || !check_scales(at, tensor.type) ||
@@ -182,9 +182,9 @@ void TensorReader::report_types() {
 
 void TensorReader::report_axes() {
   if (odd_axes_ == 0) return;
-  Diagnostic& d =
-      source_.diags->warning(first_odd_axis_, "quantized-dimension",
-                             "the tensor has one dimension and is quantised along another; read as along its own");
+  Diagnostic& d = source_.diags->warning(
+      first_odd_axis_, "quantized-dimension",
+      "the tensor has one dimension but is quantised along another; aotc reads it as quantised along dimension 0");
   if (odd_axes_ > 1) d.note(fmt::format("{} more tensor{}", odd_axes_ - 1, odd_axes_ > 2 ? "s" : ""));
 }
 
@@ -201,7 +201,7 @@ bool TensorReader::check_supported(const schema::Tensor& raw, Role role, const L
   if (raw.sparsity() != nullptr) {
     error(at, "tflite-sparse", "sparse tensors are not supported").help("export the model with dense weights");
   } else if (raw.is_variable() && !role.state && !role.kept) {
-    error(at, "tflite-variable", "a variable tensor (state kept between runs) of an operator that keeps none")
+    error(at, "tflite-variable", "a variable tensor (state between runs) of an operator that has no state in aotc")
         .help("export the model with its state as inputs and outputs");
   } else if (raw.external_buffer() != 0) {
     error(at, "tflite-external", "the tensor's data is in another file")
@@ -221,7 +221,7 @@ void TensorReader::refuse_open(const schema::Tensor& raw, uint32_t dim, const Lo
   }
   error(at, "dynamic-shape", fmt::format("dimension {} of the input is not fixed (shape {})", dim, signature_text(raw)))
       .help(fmt::format("give a size for each N: --shape '{}={}'", escape_for_display(at.tensor), example))
-      .help("or export the model with a fixed input shape; only the batch may be left open");
+      .help("or export the model with a fixed input shape; only the batch may stay open");
 }
 
 bool TensorReader::read_shape(int index, Role role, const Location& at, Shape& shape) {
@@ -232,8 +232,7 @@ bool TensorReader::read_shape(int index, Role role, const Location& at, Shape& s
   }
   size_t rank = length(raw.shape());
   if (rank > limits::kMaxRank) {
-    error(at, "tflite-shape",
-          fmt::format("the tensor has {} dimensions, at most {} are supported", rank, limits::kMaxRank))
+    error(at, "tflite-shape", fmt::format("the tensor has {} dimensions, but the limit is {}", rank, limits::kMaxRank))
         .help("merge dimensions of size 1 with a reshape before the export");
     return false;
   }
@@ -291,7 +290,7 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
       axis = 0;
     }
     if (axis < 0 || static_cast<size_t>(axis) >= type.shape.size()) {
-      return bad(fmt::format("quantised along dimension {} of a tensor of rank {}", axis, type.shape.size()));
+      return bad(fmt::format("the tensor is quantised along dimension {}, but has rank {}", axis, type.shape.size()));
     }
     if (type.shape[static_cast<size_t>(axis)] != static_cast<int64_t>(count)) {
       return bad(fmt::format("{} scales for {} channels (dimension {} of shape {})", count,
@@ -314,13 +313,13 @@ bool TensorReader::check_scales(const Location& at, const graph::TensorType& typ
   for (size_t i = 0; i < q.scale.size(); ++i) {
     IntRange range = int_range(type.dtype);
     if (!std::isfinite(q.scale[i]) || q.scale[i] < 0) {
-      error(at, "tflite-quantization", fmt::format("scale {} is {}, it must be at least 0 and finite", i, q.scale[i]))
+      error(at, "tflite-quantization", fmt::format("scale {} is {}, but must be at least 0 and finite", i, q.scale[i]))
           .help("convert the model again with representative calibration data");
       return false;
     }
     if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
       error(at, "tflite-quantization",
-            fmt::format("zero point {} is {}, outside {}..{}", i, q.zero_point[i], range.min, range.max))
+            fmt::format("zero point {} is {}, but must be from {} to {}", i, q.zero_point[i], range.min, range.max))
           .help("the file may be damaged; convert the model again");
       return false;
     }
@@ -356,7 +355,7 @@ bool TensorReader::widen(const Location& at, Role role, graph::Tensor& tensor) {
 bool TensorReader::unpack(const schema::Tensor& raw, const Location& at, graph::Tensor& tensor) {
   if (!tensor.constant) {
     error(at, "tflite-dtype", fmt::format("a tensor of {} has no constant data", type_name(raw.type())))
-        .help("aotc takes int4 as weights only: convert the model with int8 activations");
+        .help("int4 is supported only for weights: convert the model with int8 activations");
     return false;
   }
   if (!take(source_.copies, static_cast<uint64_t>(tensor.type.bytes()), at)) return false;
@@ -373,13 +372,13 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
   const auto* buffers = source_.model->buffers();
   if (raw.buffer() >= std::max<size_t>(length(buffers), 1)) {
     error(at, "tflite-invalid",
-          fmt::format("the tensor's data is buffer {}, the file has {}", raw.buffer(), length(buffers)))
+          fmt::format("the tensor's data is buffer {}, but the file has {} buffers", raw.buffer(), length(buffers)))
         .help(kDamaged);
     return false;
   }
   const schema::Buffer* buffer = raw.buffer() < length(buffers) ? buffers->Get(raw.buffer()) : nullptr;
   if (buffer != nullptr && (buffer->offset() > 1 || buffer->size() > 1)) {
-    error(at, "tflite-external", "the tensor's data lies outside the FlatBuffer")
+    error(at, "tflite-external", "the tensor's data is outside of the FlatBuffer")
         .help("export the model with its weights inside the FlatBuffer (files under 2 GB)");
     return false;
   }
@@ -398,8 +397,8 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
   const int64_t wanted = half ? all / 2 : tensor.type.dtype == DType::kI4 ? (all + 1) / 2 : all;
   if (static_cast<int64_t>(size) != wanted) {
     error(at, "tflite-invalid",
-          fmt::format("{} bytes of data for shape {} of {}, which takes {}", size, graph::to_string(tensor.type.shape),
-                      type_name(raw.type()), wanted))
+          fmt::format("there are {} bytes of data for shape {} of {}, expected {}", size,
+                      graph::to_string(tensor.type.shape), type_name(raw.type()), wanted))
         .help(kDamaged);
     return false;
   }

@@ -158,7 +158,7 @@ bool OperatorReader::shift_bytes(Build& build, graph::Op& op, Diagnostics& told)
   }
   if (kind != Uint8::kOwn && mixes_bytes(build.graph, op, kind == Uint8::kWeighted)) {
     told.error(op.location, "op-type",
-               fmt::format("operands and results of {} are int8 and uint8, expected one of them", op.name()))
+               fmt::format("operands and results of {} mix int8 and uint8, expected one type", op.name()))
         .help("convert between the two with QUANTIZE");
     return false;
   }

@@ -40,11 +40,12 @@ bool Once::find_assignments(const Location& at, std::vector<Role>& roles, Diagno
       auto handle = handles.find(index_at(op(i).inputs(), 0));
       const int32_t value = index_at(op(i).inputs(), 1);
       if (handle == handles.end() || value < 0 || static_cast<size_t>(value) >= roles.size())
-        return damaged(told, at, fmt::format("operator {} of subgraph {} assigns nothing", i, index));
+        return damaged(told, at,
+                       fmt::format("operator {} of subgraph {} has no variable or no value to assign", i, index));
       roles[static_cast<size_t>(value)].operand = true;
       assigned.emplace_back(handle->second, value);
     } else {
-      missing = fmt::format("runs subgraph {}, in which {} is more than an assignment of constants", index,
+      missing = fmt::format("runs subgraph {}, whose operator {} does not only assign constants", index,
                             tflite_builtin_name(builtin));
       return false;
     }
@@ -83,11 +84,12 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   int index = options == nullptr ? -1 : options->init_subgraph_index();
   const auto* subgraphs = source_.model->subgraphs();
   if (source_.depth > 0) {
-    missing = "gives variables their first values within another subgraph";
+    missing = "initialises variables in a nested subgraph";
     return true;
   }
   if (index < 0 || static_cast<size_t>(index) >= length(subgraphs) || index == source_.subgraph_index)
-    return damaged(told, at, fmt::format("it runs subgraph {}, the file has {}", index, length(subgraphs)));
+    return damaged(told, at,
+                   fmt::format("it runs subgraph {}, but the file has {} subgraphs", index, length(subgraphs)));
   Once once{source_, {}, {}, {}};
   once.source.subgraph = subgraphs->Get(static_cast<uint32_t>(index));
   once.source.subgraph_index = index;
@@ -96,7 +98,7 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   const size_t tensors = length(once.source.subgraph->tensors());
   const size_t operators = length(once.source.subgraph->operators());
   if (tensors > limits::kMaxTensors || operators > limits::kMaxOperators)
-    return damaged(told, at, fmt::format("subgraph {} has more than can be read", index));
+    return damaged(told, at, fmt::format("the tensors or operators of subgraph {} exceed a limit of aotc", index));
   std::vector<Role> roles(tensors);
   if (!once.find_assignments(at, roles, told, missing)) return !missing.empty();
   bool good = read_tensors(once.source, roles, once.graph, once.ids).ok();
@@ -106,13 +108,12 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   for (const auto& [key, value] : once.assigned) {
     const graph::Tensor& tensor = once.graph[once.ids[static_cast<size_t>(value)]];
     if (!tensor.constant) {
-      missing = fmt::format("gives variable '{}' a value that is computed", escape_for_display(key.second));
+      missing = fmt::format("initialises variable '{}' with a computed value", escape_for_display(key.second));
       return true;
     }
     Variable& variable = variables_.try_emplace(key, Variable{key.second, {}, {}, {}}).first->second;
     if (variable.now.valid()) {
-      missing = fmt::format("gives variable '{}' its first value after it is read or assigned",
-                            escape_for_display(key.second));
+      missing = fmt::format("initialises variable '{}' after it is read or assigned", escape_for_display(key.second));
       return true;
     }
     variable.initial = tensor;
@@ -123,7 +124,7 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
 const Variables::Key* Variables::key_of(const schema::Operator& op, const Location& at, Diagnostics& told) const {
   auto handle = handles_.find(index_at(op.inputs(), 0));
   if (handle != handles_.end()) return &handle->second;
-  told.error(at, "tflite-variable", "which variable it is about is known only when the model runs")
+  told.error(at, "tflite-variable", "its variable is known only when the model runs")
       .help("export the model with its variables as attributes of one tf.Module, used by name");
   return nullptr;
 }
@@ -132,9 +133,9 @@ bool Variables::same_type(const graph::TensorType& of, const graph::TensorType& 
                           const Location& at, Diagnostics& told) const {
   if (of == wanted) return true;
   told.error(at, "tflite-variable",
-             fmt::format("the value {} is {}, the variable holds {}", what, graph::to_string(of),
+             fmt::format("the value {} is {}, but the variable is {}", what, graph::to_string(of),
                          graph::to_string(wanted)))
-      .help("a variable has one type and one shape: give it those where it is made");
+      .help("create the variable with the type and shape of its values");
   return false;
 }
 
@@ -156,9 +157,7 @@ std::optional<graph::TensorId> Variables::value(const Key& key, const Location& 
   if (!variable.initial) {
     told.error(at, "tflite-variable",
                fmt::format("variable '{}' is read before it has a value", escape_for_display(variable.name)))
-        .help(
-            "give it an initial value; converters write one where the model is exported with its "
-            "variables");
+        .help("give the variable an initial value; converters write one if the model is exported with its variables");
     return std::nullopt;
   }
   graph::Tensor tensor = *variable.initial;

@@ -45,7 +45,7 @@ bool check_weights(const Source& source, Diagnostics& told) {
   }
   if (bytes <= 2 * graph::kMostConstantBytes) return true;
   told.error(source.where(), "tflite-limit",
-             fmt::format("the model's weights take {} bytes, at most {} are emitted", bytes, graph::kMostConstantBytes))
+             fmt::format("the model's weights take {} bytes, but the limit is {}", bytes, graph::kMostConstantBytes))
       .help("no microcontroller holds such tables; quantise the model or make it smaller");
   return false;
 }

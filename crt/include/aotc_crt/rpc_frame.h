@@ -3,7 +3,7 @@
  * Packets on a byte stream: COBS between zero bytes, followed by a CRC-32.
  *
  * Zero bytes occur only between frames, so a receiver that lost its position finds it again at the
- * next one, whatever came in between. Decoding needs one buffer as large as a packet and works byte
+ * next one, whatever bytes it missed. Decoding needs one buffer as large as a packet and works byte
  * by byte; encoding needs none.
  */
 #ifndef AOTC_CRT_RPC_FRAME_H_

@@ -35,7 +35,7 @@
 #define AOTC_RPC_WORKING 0xF0u
 #define AOTC_RPC_ERROR 0xFFu
 
-/* Status in the answer to TIME: its time limit ended it before all runs were made. */
+/* Status in the answer to TIME: the time limit expired before all runs were done. */
 #define AOTC_RPC_TIME_OVER 0x7FFFFFFF
 
 /* Errors: the u16 at the start of an ERROR packet. The brackets name the u32 that follows. */
@@ -69,9 +69,9 @@
 #define AOTC_RPC_RESET_STATE 0u
 #define AOTC_RPC_RESET_REBOOT 1u
 
-/* Replaces a function's index: its name follows. */
+/* In place of a function's index: the name of the function follows. */
 #define AOTC_RPC_BY_NAME 0xFFFFu
-/* Replaces a slot: all slots. */
+/* In place of a slot: all slots. */
 #define AOTC_RPC_ALL_SLOTS 0xFFu
 
 #endif /* AOTC_CRT_RPC_PROTOCOL_H_ */

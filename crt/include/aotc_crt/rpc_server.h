@@ -35,7 +35,7 @@
 
 /* Alignment of tensors in the pool. */
 #define AOTC_RPC_TENSOR_ALIGNMENT 16u
-/* Bytes that are sent of the error text of a function. */
+/* Maximal number of bytes of a function's error text that are sent. */
 #define AOTC_RPC_ERROR_TEXT_BYTES 48u
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The tensor types of DLPack that the C runtime's interface mentions, and no others.
+ * The tensor types of DLPack that the C runtime's interface uses.
  *
  * The layout of DLDevice, DLDataType and DLTensor is DLPack's, so a program that has the whole of
  * DLPack may put its header first on the include path instead of this one.
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Kind of memory. A microcontroller has kDLCPU; kDLExtDev stands for an accelerator of its own. */
+/* Kind of memory. A microcontroller has kDLCPU; kDLExtDev is an accelerator with its own memory. */
 typedef enum { kDLCPU = 1, kDLExtDev = 12 } DLDeviceType;
 
 /* One memory: the kind, and which one of that kind, from 0. */
@@ -23,7 +23,7 @@ typedef struct {
     int32_t device_id;
 } DLDevice;
 
-/* Meaning of the bits of an element. */
+/* How the bits of an element are interpreted. */
 typedef enum {
     kDLInt = 0,
     kDLUInt = 1,
@@ -42,7 +42,7 @@ typedef struct {
 } DLDataType;
 
 /*
- * A view of elements that somebody else owns. shape and strides have ndim entries and count
+ * A view of elements that it does not own. shape and strides have ndim entries and count
  * elements, not bytes; strides == NULL means row-major without gaps. The first element is
  * byte_offset bytes after data.
  */

@@ -100,14 +100,13 @@ TEST(Foreign, Pickles) {
       message("m.pkl", bytes_of(std::string("\x80\x04]\x94.", 5))),
       this_is("m.pkl", "a Python object, saved by pickle") +
           "  help: load it in Python, and export the model that it holds as .onnx or .tflite\n"
-          "  help: aotc.compile of the Python package takes models of Keras, PyTorch and scikit-learn as they are in "
-          "memory\n");
+          "  help: aotc.compile of the Python package compiles Keras, PyTorch and scikit-learn models from memory\n");
 }
 
 TEST(Foreign, PyTorch) {
-  std::string weights = "a file of PyTorch weights, without the network";
+  std::string weights = "a file of PyTorch weights without the network";
   std::string helps =
-      "  help: load them into the Python class they belong to, then: "
+      "  help: load the weights into their Python class, then: "
       "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('kws.tflite')\n"
       "  help: pip install ai-edge-torch\n";
   EXPECT_EQ(message("kws.pth", zip_of({"kws/data.pkl", "kws/byteorder", "kws/data/0"})),
@@ -148,41 +147,39 @@ TEST(Foreign, TensorFlow) {
 TEST(Foreign, Others) {
   EXPECT_EQ(message("kws.tflite", bytes_of("version https://git-lfs.github.com/spec/v1\n"
                                            "oid sha256:0\nsize 54321\n")),
-            this_is("kws.tflite", "a pointer of Git LFS, in place of the model") +
+            this_is("kws.tflite", "a Git LFS pointer instead of the model") +
                 "  help: fetch the model: git lfs pull --include 'kws.tflite'\n");
   EXPECT_EQ(message("kws.mlmodel", bytes_of(number_field(1, 4) + bytes_field(2, "d") + bytes_field(500, "net"))),
             this_is("kws.mlmodel", "a Core ML model") +
-                "  help: nothing converts it back: convert the Keras or PyTorch model that it was "
-                "made of\n");
-  EXPECT_EQ(
-      message("x.npy", bytes_of("\x93NUMPY\x01")),
-      this_is("x.npy", "a NumPy array") + "  help: arrays are given beside a model: aotc verify MODEL --input x.npy\n");
+                "  help: it cannot be converted back: convert the Keras or PyTorch model that it was made from\n");
+  EXPECT_EQ(message("x.npy", bytes_of("\x93NUMPY\x01")),
+            this_is("x.npy", "a NumPy array") +
+                "  help: pass arrays together with a model: aotc verify MODEL --input x.npy\n");
   EXPECT_EQ(message("x.npz", zip_of({"a.npy", "b.npy"})),
             this_is("x.npz", "NumPy arrays") +
-                "  help: arrays are given beside a model, one .npy file an input: aotc verify "
-                "MODEL --input FILE.npy\n");
+                "  help: pass arrays together with a model, one .npy file for each input: aotc verify MODEL --input "
+                "FILE.npy\n");
   EXPECT_EQ(message("kws.zip", zip_of({"README", "out/kws.tflite"})),
-            this_is("kws.zip", "a zip with a model in it") + "  help: unzip kws.zip out/kws.tflite\n");
+            this_is("kws.zip", "a zip that contains a model") + "  help: unzip kws.zip out/kws.tflite\n");
   EXPECT_EQ(message("a.zip", zip_of({"README"})),
-            this_is("a.zip", "a zip") + "  help: unzip a.zip, and give aotc the .tflite file in it\n");
+            this_is("a.zip", "a zip") + "  help: unzip a.zip and give aotc the .tflite file\n");
   EXPECT_EQ(message("kws.tflite.gz", bytes_of("\x1f\x8b\x08")),
-            this_is("kws.tflite.gz", "compressed by gzip") +
+            this_is("kws.tflite.gz", "a file compressed by gzip") +
                 "  help: gunzip kws.tflite.gz, or tar xzf kws.tflite.gz if it is an archive\n");
   EXPECT_EQ(message("kws.ort", bytes_of(std::string("\x10\0\0\0ORTM", 8))),
             this_is("kws.ort", "a model in ONNX Runtime's own format") +
-                "  help: nothing converts it back: give aotc the .onnx file that it was made "
-                "of\n");
+                "  help: it cannot be converted back: give aotc the .onnx file that it was made from\n");
   EXPECT_EQ(message("net.pte", bytes_of(std::string("\x20\0\0\0ET12", 8))),
             this_is("net.pte", "an ExecuTorch program") +
-                "  help: nothing converts it back: convert the nn.Module that it was made of: "
+                "  help: it cannot be converted back: convert the nn.Module that it was made from: "
                 "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('net.tflite')\n"
                 "  help: or export it to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), 'net.onnx')\n");
-  EXPECT_EQ(message("net.gguf", bytes_of("GGUF\x03")),
-            this_is("net.gguf", "a GGUF file, the weights of a large language model for llama.cpp") +
-                "  help: nothing converts it: export the network that it was made of to ONNX or TFLite, if it is small "
-                "enough\n");
+  EXPECT_EQ(
+      message("net.gguf", bytes_of("GGUF\x03")),
+      this_is("net.gguf", "a GGUF file, the weights of a large language model for llama.cpp") +
+          "  help: it cannot be converted: export the original network to ONNX or TFLite, if it is small enough\n");
   EXPECT_EQ(message("kws.tflite", bytes_of("<!DOCTYPE html><html>")),
-            this_is("kws.tflite", "a web page, in place of the model") +
+            this_is("kws.tflite", "a web page instead of the model") +
                 "  help: download the file itself: such pages have a link 'raw' or 'download'\n");
 }
 

@@ -52,8 +52,8 @@ TEST(TfliteFloat16, WeightsBecomeFloat32) {
 
 constexpr const char* kRefused =
     "error: element type FLOAT16 is not supported [tflite-dtype]\n"
-    "  help: aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes "
-    "them, and computes with float32: convert without float16 inputs, outputs and activations\n";
+    "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter writes "
+    "them: convert without float16 inputs, outputs and activations\n";
 
 TEST(TfliteFloat16, AnInputIsRefused) {
   TestModel m = widened();
@@ -74,7 +74,8 @@ TEST(TfliteFloat16, AResultOfAnotherShapeIsRefused) {
   TestModel m = widened();
   m.tensors[2].shape = {1, 2};
   EXPECT_EQ(said(m), kWarning +
-                         "m.tflite: op 0 DEQUANTIZE 'weights': error: it makes f32 of 1x2 from FLOAT16 of 2 "
+                         "m.tflite: op 0 DEQUANTIZE 'weights': error: it converts FLOAT16 to f32 of shape 1x2, but the "
+                         "operand has shape 2 "
                          "[tflite-invalid]\n"
                          "  help: the file is damaged; export the model again\n");
 }
@@ -83,7 +84,7 @@ TEST(TfliteFloat16, DataOfAnotherSizeIsRefused) {
   TestModel m = widened();
   m.tensors[1].data.resize(8);
   EXPECT_EQ(said(m),
-            "m.tflite: tensor 'half': error: 8 bytes of data for shape 2 of FLOAT16, which takes 4 "
+            "m.tflite: tensor 'half': error: there are 8 bytes of data for shape 2 of FLOAT16, expected 4 "
             "[tflite-invalid]\n"
             "  help: the file is damaged; export the model again\n");
 }
@@ -92,8 +93,8 @@ TEST(TfliteFloat16, AResultThatIsAnOutputIsRefused) {
   TestModel m = widened();
   m.outputs = {3, 2};
   EXPECT_EQ(said(m),
-            "m.tflite: op 0 DEQUANTIZE 'weights': error: operator widens constants of float16, and "
-            "its result is an output [op-unsupported]\n"
+            "m.tflite: op 0 DEQUANTIZE 'weights': error: operator widens a float16 constant, but its result is an "
+            "output [op-unsupported]\n"
             "  note: 1 of 2 operators compile\n" +
                 kWarning);
 }

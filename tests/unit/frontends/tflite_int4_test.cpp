@@ -51,8 +51,8 @@ TEST(TfliteInt4, WeightsTakeAByteEachInTheGraph) {
 TEST(TfliteInt4, OfAnotherLengthIsRefused) {
   TestModel m = int4_model();
   m.tensors[1].data.resize(4);
-  EXPECT_NE(int4_said(m).find("m.tflite: tensor 'weights': error: 4 bytes of data for shape 3x3 of INT4, "
-                              "which takes 5 [tflite-invalid]"),
+  EXPECT_NE(int4_said(m).find("m.tflite: tensor 'weights': error: there are 4 bytes of data for shape 3x3 of INT4, "
+                              "expected 5 [tflite-invalid]"),
             std::string::npos)
       << int4_said(m);
 }
@@ -61,7 +61,7 @@ TEST(TfliteInt4, ActivationsAreRefused) {
   TestModel m = int4_model();
   m.tensors[0].type = schema::TensorType_INT4;
   EXPECT_NE(int4_said(m).find("m.tflite: tensor 'in': error: a tensor of INT4 has no constant data [tflite-dtype]\n"
-                              "  help: aotc takes int4 as weights only: convert the model with int8 activations\n"),
+                              "  help: int4 is supported only for weights: convert the model with int8 activations\n"),
             std::string::npos)
       << int4_said(m);
 }

@@ -49,8 +49,8 @@ std::string said(const TestModel& m) {
 
 TEST(TfliteMessages, Uint8) {
   EXPECT_EQ(said(uint8_chain(40)),
-            "m.tflite: error: the model is quantised to uint8, as older converters did, which aotc does not "
-            "compute with in these operators [model-types]\n"
+            "m.tflite: error: the model is quantised to uint8, as by older converters, but aotc does not support uint8 "
+            "in these operators [model-types]\n"
             "  note: 40 operators: SQUARED_DIFFERENCE (39), FLOOR_MOD\n"
             "  note: 0 of 40 operators compile\n"
             "  help: convert the float model again: converter.target_spec.supported_ops = "
@@ -80,14 +80,14 @@ TEST(TfliteMessages, DynamicRange) {
   m.inputs = {0};
   m.outputs = {3};
   EXPECT_EQ(said(m),
-            "m.tflite: error: the model has float activations and int8 weights (dynamic range "
-            "quantisation), which aotc does not compute with in these operators "
+            "m.tflite: error: the model has float activations and int8 weights (dynamic range quantisation), which "
+            "aotc does not support in these operators "
             "[model-types]\n"
             "  note: 1 operator: BATCH_MATMUL\n"
             "  note: 1 of 2 operators compile\n"
             "  help: for int8: give the converter a representative_dataset (full integer "
             "quantisation)\n"
-            "  help: for float32: leave 'converter.optimizations' out\n");
+            "  help: for float32: do not set 'converter.optimizations'\n");
 }
 
 TEST(TfliteMessages, TheCountLooksAtTypes) {
@@ -97,9 +97,9 @@ TEST(TfliteMessages, TheCountLooksAtTypes) {
   EXPECT_EQ(said(m),
             "m.tflite: op 3 LSH_PROJECTION 't3': error: operator is not supported [op-unsupported]\n"
             "  note: 0 of 4 operators compile\n"
-            "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n"
-            "m.tflite: error: the model is quantised to uint8, as older converters did, which aotc does not "
-            "compute with in these operators [model-types]\n"
+            "  help: 'aotc ops --like LSH_PROJECTION' lists similar operators that are supported\n"
+            "m.tflite: error: the model is quantised to uint8, as by older converters, but aotc does not support uint8 "
+            "in these operators [model-types]\n"
             "  note: 3 operators: SQUARED_DIFFERENCE (2), FLOOR_MOD\n"
             "  help: convert the float model again: converter.target_spec.supported_ops = "
             "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset\n");
@@ -111,7 +111,7 @@ TEST(TfliteMessages, TheSameReasonIsToldOnce) {
   EXPECT_EQ(said(m),
             "m.tflite: op 0 ADD 't0': error: operand 0 ('in') of add is bool; supported: i8, i16, i32, "
             "f32 or i64 [op-type]\n"
-            "  note: the same of 2 more of this type: op 2, 3\n"
+            "  note: the same for 2 more of this type: op 2, 3\n"
             "  help: 'aotc ops' lists the types of every operator\n"
             "m.tflite: op 1 SUB 't1': error: operand 0 ('t0') of sub is bool; supported: i8, i16, i32, "
             "f32 or i64 [op-type]\n"
@@ -125,8 +125,8 @@ TEST(TfliteMessages, Float16) {
   m.ops[1].in = {1, 3};
   EXPECT_EQ(said(m),
             "m.tflite: tensor 'w': error: element type FLOAT16 is not supported [tflite-dtype]\n"
-            "  help: aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes "
-            "them, and computes with float32: convert without float16 inputs, outputs and "
+            "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter "
+            "writes them: convert without float16 inputs, outputs and "
             "activations\n");
 }
 
@@ -135,8 +135,8 @@ TEST(TfliteMessages, Strings) {
   EXPECT_EQ(said(m),
             "m.tflite: tensor 'in': error: element type STRING is not supported [tflite-dtype]\n"
             "  note: 2 more tensors of this type\n"
-            "  help: a microcontroller has no strings: look words up in the firmware, and export "
-            "the model from where they have become numbers\n");
+            "  help: strings are not supported: look words up in the firmware, and export the part of the model that "
+            "starts with numbers\n");
 }
 
 TEST(TfliteMessages, FamiliesThatNoMicrocontrollerRuns) {
@@ -150,10 +150,9 @@ TEST(TfliteMessages, FamiliesThatNoMicrocontrollerRuns) {
             "  note: Flex operators run in TensorFlow itself, which no microcontroller has\n"
             "  note: hash tables look words up in memory that TensorFlow manages\n"
             "  note: 1 of 3 operators compile\n"
-            "  help: convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the "
-            "layers that need them, to be written with others\n"
-            "  help: look words up in the firmware, and export the model from where they have "
-            "become numbers\n");
+            "  help: convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the layers that need these "
+            "operators; replace those layers\n"
+            "  help: look words up in the firmware, and export the part of the model that starts with numbers\n");
   m = chain(schema::TensorType_INT8, 1);
   m.codes = {{kCustom, "ethos-u"}};
   EXPECT_EQ(said(m),

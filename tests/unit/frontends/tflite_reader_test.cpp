@@ -282,7 +282,7 @@ TEST(TfliteReaderErrors, OneUnsupportedOperator) {
             "models/m.tflite: op 1 LSH_PROJECTION 'out': error: operator is not supported "
             "[op-unsupported]\n"
             "  note: 1 of 2 operators compile\n"
-            "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n");
+            "  help: 'aotc ops --like LSH_PROJECTION' lists similar operators that are supported\n");
 }
 
 TEST(TfliteReaderErrors, SeveralUnsupportedOperatorsTogether) {
@@ -296,8 +296,8 @@ TEST(TfliteReaderErrors, SeveralUnsupportedOperatorsTogether) {
             "  note: op 1 LSH_PROJECTION 'out'\n"
             "  note: op 2 Blend 'it\\x27s'\n"
             "  note: 1 of 3 operators compile\n"
-            "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n"
-            "  help: 'Blend' is a custom operator: give its C by --operators (docs/custom-operators.md)\n");
+            "  help: 'aotc ops --like LSH_PROJECTION' lists similar operators that are supported\n"
+            "  help: 'Blend' is a custom operator: pass its C with --operators (docs/custom-operators.md)\n");
 }
 
 TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {
@@ -309,12 +309,12 @@ TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {
             "models/m.tflite: op 1 LSH_PROJECTION 'out': error: operator is not supported "
             "[op-unsupported]\n"
             "  note: 0 of 2 operators compile\n"
-            "  help: 'aotc ops --like LSH_PROJECTION' lists what is\n"
+            "  help: 'aotc ops --like LSH_PROJECTION' lists similar operators that are supported\n"
             "models/m.tflite: tensor 'in': error: element type FLOAT16 is not supported "
             "[tflite-dtype]\n"
             "  note: 1 more tensor of this type\n"
-            "  help: aotc takes float16 weights that a DEQUANTIZE makes float32, as the converter writes "
-            "them, and computes with float32: convert without float16 inputs, outputs and "
+            "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter "
+            "writes them: convert without float16 inputs, outputs and "
             "activations\n");
 }
 
@@ -384,28 +384,28 @@ TEST_P(TfliteReaderBadModel, GivesTheMessage) {
 
 const BadModel kBadModels[] = {
     {"Version", [](TestModel& m) { m.version = 2; },
-     "models/m.tflite: error: version 2 of the TFLite format is not supported, only 3 is "
+     "models/m.tflite: error: version 2 of the TFLite format is not supported, only version 3 "
      "[tflite-version]"},
     {"NoInputs", [](TestModel& m) { m.inputs = {}; },
      "models/m.tflite: error: the model has no inputs [tflite-invalid]"},
     {"NoOutputs", [](TestModel& m) { m.outputs = {}; },
      "models/m.tflite: error: the model has no outputs [tflite-invalid]"},
     {"InputIndex", [](TestModel& m) { m.inputs = {4}; },
-     "models/m.tflite: error: input 0 is tensor 4, the subgraph has 4 [tflite-invalid]"},
+     "models/m.tflite: error: input 0 is tensor 4, but the subgraph has 4 tensors [tflite-invalid]"},
     {"InputTwice", [](TestModel& m) { m.inputs = {0, 0}; },
      "models/m.tflite: error: input 1 is listed twice [tflite-invalid]"},
     {"OutputIndex", [](TestModel& m) { m.outputs = {-1}; },
-     "models/m.tflite: error: output 0 is tensor -1, the subgraph has 4 [tflite-invalid]"},
+     "models/m.tflite: error: output 0 is tensor -1, but the subgraph has 4 tensors [tflite-invalid]"},
     {"OutputIsInput", [](TestModel& m) { m.outputs = {0}; },
      "models/m.tflite: tensor 'in': error: output 0 is not computed by any operator "
      "[output-not-computed]"},
     {"OpCode", [](TestModel& m) { m.ops[1].code = 2; },
-     "models/m.tflite: op 1 'out': error: its code is entry 2, the file has 2 [tflite-invalid]"},
+     "models/m.tflite: op 1 'out': error: opcode_index is 2, but the file has 2 operator codes [tflite-invalid]"},
     {"OperandIndex", [](TestModel& m) { m.ops[0].in = {0, 9}; },
-     "models/m.tflite: op 0 ADD 'sum': error: operand 1 is tensor 9, the subgraph has 4 "
+     "models/m.tflite: op 0 ADD 'sum': error: operand 1 is tensor 9, but the subgraph has 4 tensors "
      "[tflite-invalid]"},
     {"ResultIndex", [](TestModel& m) { m.ops[0].out = {-1}; },
-     "models/m.tflite: op 0 ADD: error: result 0 is tensor -1, the subgraph has 4 "
+     "models/m.tflite: op 0 ADD: error: result 0 is tensor -1, but the subgraph has 4 tensors "
      "[tflite-invalid]"},
     {"NoResults", [](TestModel& m) { m.ops[0].out = {}; },
      "models/m.tflite: op 0 ADD: error: the operator has no results [tflite-invalid]"},
@@ -416,10 +416,10 @@ const BadModel kBadModels[] = {
      "models/m.tflite: op 1 SOFTMAX 'sum': error: result 0 'sum' is computed before or is an input "
      "[tflite-invalid]"},
     {"BufferIndex", [](TestModel& m) { m.tensors[1].buffer = 7; },
-     "models/m.tflite: tensor 'w': error: the tensor's data is buffer 7, the file has 2 "
+     "models/m.tflite: tensor 'w': error: the tensor's data is buffer 7, but the file has 2 buffers "
      "[tflite-invalid]"},
     {"BufferSize", [](TestModel& m) { m.tensors[1].data.pop_back(); },
-     "models/m.tflite: tensor 'w': error: 15 bytes of data for shape 4 of FLOAT32, which takes 16 "
+     "models/m.tflite: tensor 'w': error: there are 15 bytes of data for shape 4 of FLOAT32, expected 16 "
      "[tflite-invalid]"},
     {"ConstantInput", [](TestModel& m) { m.tensors[0].buffer = 1; },
      "models/m.tflite: tensor 'in': error: an input of the model has constant data "
@@ -439,7 +439,7 @@ const BadModel kBadModels[] = {
     {"EmptyInput", [](TestModel& m) { m.tensors[0].shape = {1, 0}; },
      "models/m.tflite: tensor 'in': error: the tensor has no elements (shape 1x0) [tflite-shape]"},
     {"Rank", [](TestModel& m) { m.tensors[0].shape.assign(9, 1); },
-     "models/m.tflite: tensor 'in': error: the tensor has 9 dimensions, at most 8 are supported "
+     "models/m.tflite: tensor 'in': error: the tensor has 9 dimensions, but the limit is 8 "
      "[tflite-shape]"},
     {"HugeShape", [](TestModel& m) { m.tensors[0].shape.assign(8, INT32_MAX); },
      "models/m.tflite: tensor 'in': error: a FLOAT32 tensor of shape "
@@ -450,13 +450,13 @@ const BadModel kBadModels[] = {
     {"Sparse", [](TestModel& m) { m.tensors[1].sparse = true; },
      "models/m.tflite: tensor 'w': error: sparse tensors are not supported [tflite-sparse]"},
     {"Variable", [](TestModel& m) { m.tensors[1].variable = true; },
-     "models/m.tflite: tensor 'w': error: a variable tensor (state kept between runs) of an operator "
-     "that keeps none [tflite-variable]"},
+     "models/m.tflite: tensor 'w': error: a variable tensor (state between runs) of an operator that has no state in "
+     "aotc [tflite-variable]"},
     {"CustomQuantisation", [](TestModel& m) { m.tensors[0].custom_quantization = true; },
      "models/m.tflite: tensor 'in': error: only affine quantisation, per tensor or per channel, is "
      "supported [tflite-quantization]"},
     {"SignatureTensor", [](TestModel& m) { m.signatures = {{"serve", {{"x", 99}}, {{"y", 3}}}}; },
-     "models/m.tflite: error: the signature names tensor 99, which is no input of the subgraph "
+     "models/m.tflite: error: the signature names tensor 99, which is not an input of the subgraph "
      "[tflite-invalid]"},
 };
 
@@ -487,12 +487,12 @@ TEST_P(TfliteReaderBadQuantization, GivesTheMessage) {
 
 const BadQuantization kBadQuantizations[] = {
     {"Counts", {1, 1, 1}, {0, 0}, 0, "3 scales, but 2 zero points"},
-    {"Axis", {1, 1}, {0, 0}, 2, "quantised along dimension 2 of a tensor of rank 2"},
-    {"NegativeAxis", {1, 1}, {0, 0}, -1, "quantised along dimension -1 of a tensor of rank 2"},
+    {"Axis", {1, 1}, {0, 0}, 2, "the tensor is quantised along dimension 2, but has rank 2"},
+    {"NegativeAxis", {1, 1}, {0, 0}, -1, "the tensor is quantised along dimension -1, but has rank 2"},
     {"Channels", {1, 1}, {0, 0}, 1, "2 scales for 4 channels (dimension 1 of shape 1x4)"},
-    {"Negative", {-1}, {0}, 0, "scale 0 is -1, it must be at least 0 and finite"},
-    {"NotANumber", {NAN}, {0}, 0, "scale 0 is nan, it must be at least 0 and finite"},
-    {"ZeroPoint", {1}, {128}, 0, "zero point 0 is 128, outside -128..127"},
+    {"Negative", {-1}, {0}, 0, "scale 0 is -1, but must be at least 0 and finite"},
+    {"NotANumber", {NAN}, {0}, 0, "scale 0 is nan, but must be at least 0 and finite"},
+    {"ZeroPoint", {1}, {128}, 0, "zero point 0 is 128, but must be from -128 to 127"},
 };
 
 INSTANTIATE_TEST_SUITE_P(All, TfliteReaderBadQuantization, ::testing::ValuesIn(kBadQuantizations),
@@ -504,7 +504,7 @@ TEST(TfliteReaderErrors, UnknownSignature) {
   EXPECT_EQ(errors_of(m, "train"),
             "models/m.tflite: error: the model has no signature 'train' [signature-unknown]\n"
             "  note: it has 'serve'\n"
-            "  help: give one of these, or none for the first\n");
+            "  help: use one of these, or omit the signature to use the first\n");
 }
 
 // The arena has a limit, not the sum of tensors that are not there at the same time.
@@ -527,7 +527,7 @@ TEST(TfliteReaderErrors, GivesUpAfterManyErrors) {
   for (int i = 0; i < 60; ++i) diags.error({}, "other", "other");
   EXPECT_FALSE(read(m.bytes(), diags).ok());
   EXPECT_EQ(diags.error_count(), 60 + 51);
-  EXPECT_EQ(diags.all().back().message, "too many errors; the rest is left out");
+  EXPECT_EQ(diags.all().back().message, "too many errors; the others are omitted");
   Diagnostics again;
   for (int i = 0; i < 60; ++i) again.error({}, "other", "other");
   EXPECT_TRUE(read(small_model().bytes(), again).ok());
@@ -547,7 +547,7 @@ TEST(TfliteReaderErrors, SharedDataIsCounted) {
   }
   m.outputs = {static_cast<int32_t>(m.tensors.size()) - 1};
   std::string text = errors_of(m);
-  EXPECT_THAT(text, ::testing::HasSubstr("the file's tables refer to the same data over and over "
+  EXPECT_THAT(text, ::testing::HasSubstr("many tables of the file refer to the same data "
                                          "[tflite-limit]"));
 }
 

@@ -124,15 +124,14 @@ TEST(TfliteShapes, OpenDimensionsAreRefusedWithTheOptionThatSetsThem) {
             "m.tflite: tensor 'in': error: dimension 1 of the input is not fixed (shape ?x?x3) "
             "[dynamic-shape]\n"
             "  help: give a size for each N: --shape 'in=1,N,3'\n"
-            "  help: or export the model with a fixed input shape; only the batch may be left "
-            "open\n");
+            "  help: or export the model with a fixed input shape; only the batch may stay open\n");
 }
 
 TEST(TfliteShapes, ShapesThatNoInputHasAreRefused) {
   Diagnostics diags;
   EXPECT_FALSE(read(flatten({1, 4, 3}, {}), diags, {{"in", {1, 4}}, {"sound", {1}}}).ok());
   EXPECT_EQ(diags.str(),
-            "m.tflite: tensor 'in': error: the input has 3 dimensions (1x4x3), --shape gives 2 "
+            "m.tflite: tensor 'in': error: the input has 3 dimensions (1x4x3), but --shape gives 2 "
             "[dynamic-shape]\n"
             "  help: give a size for each dimension of the model's input\n"
             "m.tflite: error: the model has no input 'sound' [input-name]\n"
@@ -172,16 +171,16 @@ TEST(TfliteShapes, WhatIsComputedOnConstantsOnlyIsRefusedOnOthers) {
   Diagnostics diags;
   EXPECT_FALSE(read(counting(true), diags).ok());
   EXPECT_EQ(diags.str(),
-            "m.tflite: op 0 RANGE 'list': error: operator is computed on constants only, and "
-            "operand 1 'limit_in' is computed when the model runs [op-unsupported]\n"
+            "m.tflite: op 0 RANGE 'list': error: operator is supported only on constants, but operand 1 'limit_in' is "
+            "computed when the model runs [op-unsupported]\n"
             "  note: 2 of 3 operators compile\n");
   Diagnostics of_output;
   TestModel m = counting(false);
   m.outputs = {6, 4};
   EXPECT_FALSE(read(m, of_output).ok());
   EXPECT_EQ(of_output.str(),
-            "m.tflite: op 0 RANGE 'list': error: operator is computed on constants only, and its "
-            "result is an output [op-unsupported]\n"
+            "m.tflite: op 0 RANGE 'list': error: operator is supported only on constants, but its result is an output "
+            "[op-unsupported]\n"
             "  note: 2 of 3 operators compile\n");
 }
 
@@ -244,7 +243,8 @@ TEST(TfliteShapes, ConstantsWithoutEndAreRefused) {
   }
   Diagnostics diags;
   EXPECT_FALSE(read(m, diags).ok());
-  EXPECT_NE(diags.str().find("the model computes too much from constants [tflite-limit]"), std::string::npos)
+  EXPECT_NE(diags.str().find("the model's computations on constants exceed a limit of aotc [tflite-limit]"),
+            std::string::npos)
       << diags.str();
 }
 
@@ -283,8 +283,8 @@ TEST(TfliteShapes, ABiasQuantisedAlongAnotherDimensionIsPutRight) {
   ASSERT_TRUE(g.ok()) << diags.str();
   EXPECT_EQ((*g)[g->ops[0].operands[2]].type.quantization.axis, 0);
   EXPECT_EQ(diags.str(),
-            "m.tflite: tensor 'bias': warning: the tensor has one dimension and is quantised along "
-            "another; read as along its own [quantized-dimension]\n"
+            "m.tflite: tensor 'bias': warning: the tensor has one dimension but is quantised along another; aotc reads "
+            "it as quantised along dimension 0 [quantized-dimension]\n"
             "  note: 1 more tensor\n");
   // Another count is no matter of reading.
   m.tensors[2].scale = {0.25f, 0.125f, 0.5f};

@@ -95,15 +95,15 @@ TEST(TfliteVariables, FirstValueAfterItIsRead) {
   TestModel m = accumulator();
   m.subgraphs.push_back(first_value({2, 3}, 6));
   m.ops.push_back(call_once(2));
-  EXPECT_TRUE(has(said(m), "operator gives variable 'state' its first value after it is read or assigned")) << said(m);
+  EXPECT_TRUE(has(said(m), "operator initialises variable 'state' after it is read or assigned")) << said(m);
 }
 
 TEST(TfliteVariables, ReadOfNoneOrTwo) {
   TestModel m = accumulator();
   m.ops[2].out = {2, 3};
-  EXPECT_TRUE(has(said(m), "it has 2 results, not one [tflite-invalid]")) << said(m);
+  EXPECT_TRUE(has(said(m), "it has 2 results, expected 1 [tflite-invalid]")) << said(m);
   m.ops[2].out = {};
-  EXPECT_TRUE(has(said(m), "it has 0 results, not one [tflite-invalid]")) << said(m);
+  EXPECT_TRUE(has(said(m), "it has 0 results, expected 1 [tflite-invalid]")) << said(m);
 }
 
 TEST(TfliteVariables, ReadTwiceIntoOne) {
@@ -260,7 +260,7 @@ TEST(TfliteVariables, LayerInABranch) {
   m.inputs = {0, 1};
   m.outputs = {2};
   m.subgraphs = {branch};
-  EXPECT_TRUE(has(said(m), "error: it keeps a state inside a branch or a loop")) << said(m);
+  EXPECT_TRUE(has(said(m), "error: it stores state, which is not supported inside a branch or a loop")) << said(m);
 }
 
 }  // namespace

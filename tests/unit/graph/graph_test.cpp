@@ -76,10 +76,10 @@ TEST(VerifyStructure, ReportsIdsOutOfRange) {
   graph.inputs[0].tensor = {77};
   graph.outputs[0].tensor = {-5};
   std::string errors = verify_errors(graph);
-  EXPECT_NE(errors.find("operand 1 names no tensor (id 6)"), std::string::npos) << errors;
-  EXPECT_NE(errors.find("result 0 names no tensor (id -1)"), std::string::npos) << errors;
-  EXPECT_NE(errors.find("input 0 names no tensor (id 77)"), std::string::npos) << errors;
-  EXPECT_NE(errors.find("output 0 names no tensor (id -5)"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("operand 1 names a tensor that does not exist (id 6)"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("result 0 names a tensor that does not exist (id -1)"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("input 0 names a tensor that does not exist (id 77)"), std::string::npos) << errors;
+  EXPECT_NE(errors.find("output 0 names a tensor that does not exist (id -5)"), std::string::npos) << errors;
 }
 
 TEST(VerifyStructure, ReportsSecondDefinitions) {
@@ -98,13 +98,13 @@ TEST(VerifyStructure, ReportsSecondDefinitions) {
 
 TEST(VerifyStructure, ReportsOutputsWithoutDefinition) {
   EXPECT_EQ(verify_errors(parse_ok("graph \"g\" { tensor %0 \"x\" f32[2] output %0 }")),
-            "t.air: tensor 'x': error: output 0 is defined by no operator [ir-invalid]\n");
+            "t.air: tensor 'x': error: no operator defines output 0 [ir-invalid]\n");
 }
 
 TEST(VerifyStructure, ReportsMissingDefinition) {
   Graph graph;
   graph.ops.emplace_back();
-  EXPECT_EQ(verify_errors(graph), "<input>: error: operator has no definition or no attributes [ir-invalid]\n");
+  EXPECT_EQ(verify_errors(graph), "<input>: error: the operator has no definition or no attributes [ir-invalid]\n");
 }
 
 struct BadTensor {
@@ -114,26 +114,26 @@ struct BadTensor {
 
 TEST(VerifyStructure, ReportsBadTensors) {
   const BadTensor cases[] = {
-      {R"(const %0 "c" f32[2] = [0])", "constant of type f32 2 needs 8 bytes but has 4"},
+      {R"(const %0 "c" f32[2] = [0])", "a constant of type f32 2 needs 8 bytes but has 4"},
       {R"(tensor %0 "c" f32[-1])", "shape -1 has a negative dimension or too many elements"},
       {R"(tensor %0 "c" i8[4294967296x4294967296])", "too many elements"},
       {R"(tensor %0 "c" i8[4294967296x4294967296x0])", "too many elements"},
       {R"(tensor %0 "c" i8[4294967296x0])", ""},
       {R"(tensor %0 "c" i8[9223372036854775807x0])", "too many elements"},
-      {R"(tensor %0 "c" f32[1] quant(1, 0))", "tensor of type f32 cannot be quantised"},
+      {R"(tensor %0 "c" f32[1] quant(1, 0))", "a tensor of type f32 cannot be quantised"},
       {R"(tensor %0 "c" i8[1] quant(0, 0))", ""},
-      {R"(tensor %0 "c" i8[1] quant(-1, 0))", "quantisation scale 0 is -1; it must be at least 0 and finite"},
+      {R"(tensor %0 "c" i8[1] quant(-1, 0))", "quantisation scale 0 is -1, but must be at least 0 and finite"},
       {R"(tensor %0 "c" i8[1] quant(nan, 0))", "quantisation scale 0 is nan"},
       {R"(tensor %0 "c" i8[1] quant(1, 128))", "zero point 0 is 128, outside i8"},
       {R"(tensor %0 "c" i8[2] quant(axis 0, [1, 1], [0]))", "2 scales but 1 zero points"},
-      {R"(tensor %0 "c" i8[2] quant(axis 1, [1, 1]))", "quantisation axis 1 is outside rank 1"},
-      {R"(tensor %0 "c" i8[2] quant(axis -1, [1, 1]))", "quantisation axis -1 is outside rank 1"},
+      {R"(tensor %0 "c" i8[2] quant(axis 1, [1, 1]))", "quantisation axis 1 is outside of rank 1"},
+      {R"(tensor %0 "c" i8[2] quant(axis -1, [1, 1]))", "quantisation axis -1 is outside of rank 1"},
       {R"(tensor %0 "c" i8[3] quant(axis 0, [1, 1]))", "2 scales for 3 slices along axis 0"},
       {R"(tensor %0 "c" i8[2] quant(axis 0, [1, 1]))", ""},
       {R"(state %0 "s" i8[2] = [1] next %0 = %0)", "has 1 bytes, its type needs 2"},
       {R"(state %0 "s" i8[1] = [1])", "the next value of state 0 names no tensor"},
       {R"(state %0 "s" i8[1] = [1] const %1 "c" i8[2] = [1, 2] next %0 = %1)",
-       "state 0 is i8[1], its next value i8[2]"},
+       "state 0 is i8[1], but its next value is i8[2]"},
       {R"(state %0 "s" i8[1] = [1] const %1 "c" i8[1] = [2] next %0 = %1)", ""},
   };
   for (const BadTensor& bad : cases) {

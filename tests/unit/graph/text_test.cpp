@@ -84,7 +84,7 @@ TEST(GraphText, LeavesOutLocationsAndLongConstantsOnRequest) {
 }
 )");
   EXPECT_EQ(parse_error(text),
-            "t.air:2:24: error: the constant's bytes were left out of this text [ir-parse]\n"
+            "t.air:2:24: error: the constant's bytes were omitted from this text [ir-parse]\n"
             "  help: print the graph without a limit on constants\n");
 }
 
@@ -126,8 +126,8 @@ TEST(GraphText, StatesAndRegions) {
 
 TEST(GraphText, StatesHaveOneNextValue) {
   EXPECT_EQ(parse_error(R"(graph "g" { input %0 "x" f32[1] next %0 = %0 })"),
-            "t.air:1:38: error: %0 is no state [ir-parse]\n"
-            "  help: declare it before with a line that begins with 'state'\n");
+            "t.air:1:38: error: %0 is not a state [ir-parse]\n"
+            "  help: declare the state first, with a line that begins with 'state'\n");
   EXPECT_EQ(parse_error(R"(graph "g" { state %0 "s" f32[1] = [1] next %0 = %0 next %0 = %0 })"),
             "t.air:1:57: error: state %0 has two next values [ir-parse]\n");
 }
@@ -135,7 +135,7 @@ TEST(GraphText, StatesHaveOneNextValue) {
 TEST(GraphText, RegionsAreNotDeeperThanCanBeHandled) {
   std::string text = "graph \"g\" { ", end = " }";
   for (int i = 0; i < 100000; ++i) text += "plain() region \"r\" { ";
-  EXPECT_NE(parse_error(text).find("regions are more than 32 deep"), std::string::npos);
+  EXPECT_NE(parse_error(text).find("regions are nested more than 32 deep"), std::string::npos);
 }
 
 TEST(Graph, PairsOfPortsBecomeStates) {
@@ -187,8 +187,8 @@ TEST(GraphText, ErrorsAreLocated) {
       {"graph \"g\" {\n tensor %0 \"a\" f32[1]\n tensor %0 \"a\" f32[1] }",
        "t.air:3:9: error: tensor %0 is declared twice [ir-parse]\n"},
       {"graph \"g\" { output %x }",
-       "t.air:1:20: error: tensor %x is declared nowhere [ir-parse]\n"
-       "  help: declare it with a name and a type where it is defined\n"},
+       "t.air:1:20: error: tensor %x is not declared [ir-parse]\n"
+       "  help: declare the tensor with a name and a type where it is defined\n"},
       {"graph \"g\" { const %0 \"a\" i8[1] = [128] }",
        "t.air:1:35: error: '128' is not a value of type i8 [ir-parse]\n"},
       {"graph \"g\" { const %0 \"a\" i8[1] = hex { 0 } }",

@@ -66,7 +66,7 @@ TEST(Pipeline, ReportsAPassThatBreaksTheGraph) {
                           }}};
   EXPECT_FALSE(run_passes(graph, broken, options, diags));
   EXPECT_EQ(diags.str(),
-            "t.air: tensor 'b': error: output 0 is defined by no operator [ir-invalid]\n"
+            "t.air: tensor 'b': error: no operator defines output 0 [ir-invalid]\n"
             "t.air: error: pass 'broken' left a graph that does not verify [internal]\n"
             "  help: this is a bug in aotc; please report it with the model\n");
 }

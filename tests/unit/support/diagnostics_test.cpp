@@ -17,13 +17,13 @@ TEST(Diagnostics, HaveThreeParts) {
   where.tensor = "gru_1";
   diags.error(where, "op-unsupported", "operator is not supported")
       .note("40 of 41 operators compile")
-      .help("'aotc ops --like GRU' lists what is");
+      .help("'aotc ops --like GRU' lists similar operators that are supported");
   where = {};
   diags.warning(where, "w", "careful");
   EXPECT_EQ(diags.str(),
             "kws.tflite: op 17 GRU 'gru_1': error: operator is not supported [op-unsupported]\n"
             "  note: 40 of 41 operators compile\n"
-            "  help: 'aotc ops --like GRU' lists what is\n"
+            "  help: 'aotc ops --like GRU' lists similar operators that are supported\n"
             "<input>: warning: careful [w]\n");
   EXPECT_EQ(diags.error_count(), 1);
   EXPECT_EQ(diags.all().size(), 2u);

@@ -98,8 +98,9 @@ TEST(Interpreter, TrapsOnOverlapAndMisuse) {
   EXPECT_EQ(run(parsed("in x: i32[1]", "x[0] = 1"), {memory_of(x)}),
             "function f: error: 'x' is read only [tir-trap]\n");
   EXPECT_EQ(run(parsed("in x: i32[2]", ""), {memory_of(x)}),
-            "function f: error: parameter 'x' is given 4 bytes, takes 8 [tir-trap]\n");
-  EXPECT_EQ(run(parsed("in x: i32[2]", ""), {}), "function f: error: called with 0 parameters, takes 1 [tir-trap]\n");
+            "function f: error: parameter 'x' has 4 bytes, expected 8 [tir-trap]\n");
+  EXPECT_EQ(run(parsed("in x: i32[2]", ""), {}),
+            "function f: error: called with 0 parameters, expected 1 [tir-trap]\n");
   EXPECT_EQ(run(parsed("", "alloc t: i64[2000000000]"), {}),
             "function f: error: local buffers need more than 268435456 bytes [tir-trap]\n");
 }

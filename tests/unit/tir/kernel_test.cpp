@@ -89,7 +89,7 @@ TEST(Kernel, DifferentKernelsMakeDifferentFunctions) {
 TEST(Kernel, UnknownOnesAreErrors) {
   Diagnostics diags;
   EXPECT_FALSE(parse("func f() { run scale_3(1) }", "t.tir", diags));
-  EXPECT_EQ(diags.str(), "t.tir:1:16: error: 'scale_3' is no kernel [tir-parse]\n");
+  EXPECT_EQ(diags.str(), "t.tir:1:16: error: 'scale_3' is not a kernel [tir-parse]\n");
 }
 
 }  // namespace

@@ -140,7 +140,7 @@ TEST(Text, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(parse_error("func f(in x: int[1]) {}"), located(1, 14, "expected a type, not 'int'"));
   EXPECT_EQ(parse_error("func f(in x: i8[-1]) {}"), located(1, 17, "expected a number, not '-'"));
   EXPECT_EQ(parse_error("func f(in x: i8[3000000000]) {}"), located(1, 17, "expected a number from 0 to 2147483647"));
-  EXPECT_EQ(parse_error("func f(in x: i8[1] align 3) {}"), located(1, 26, "an alignment is a power of two"));
+  EXPECT_EQ(parse_error("func f(in x: i8[1] align 3) {}"), located(1, 26, "an alignment must be a power of two"));
   EXPECT_EQ(parse_error("func f(in x: i8[1], in x: i8[1]) {}"), located(1, 24, "'x' is already declared"));
   EXPECT_EQ(parse_error("func f() {} x"), located(1, 13, "expected the end of the text, not 'x'"));
   EXPECT_EQ(body_error("  x = 1 }"), located(2, 3, "'x' is not declared"));
@@ -150,8 +150,8 @@ TEST(Text, ErrorsSayWhereAndWhat) {
   EXPECT_EQ(body_error("eval 3000000000 }"), located(2, 6, "'3000000000' does not fit its type"));
   EXPECT_EQ(body_error("eval -1u32 }"), located(2, 7, "'-1u32' does not fit its type"));
   EXPECT_EQ(body_error("eval 1.5 }"),
-            located(2, 6, "'1.5' is no number: a type suffix such as f32 or i64 may follow the digits"));
-  EXPECT_EQ(body_error("eval 1e99f32 }"), located(2, 6, "'1e99f32' is no number of its type"));
+            located(2, 6, "'1.5' is not a number: a type suffix such as f32 or i64 may follow the digits"));
+  EXPECT_EQ(body_error("eval 1e99f32 }"), located(2, 6, "'1e99f32' is not a number of its type"));
   EXPECT_EQ(body_error("eval 1 + }"), located(2, 10, "expected an expression, not '}'"));
   EXPECT_EQ(body_error("eval (1 + 2 }"), located(2, 13, "expected ')', not '}'"));
   EXPECT_EQ(body_error("eval min(1) }"), located(2, 6, "'min' takes 2 arguments, not 1"));

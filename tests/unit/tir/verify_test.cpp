@@ -23,13 +23,13 @@ TEST(Verifier, RejectsWrongTypes) {
   EXPECT_EQ(verified_body("y[0] = w[0]"), invalid("the value stored is f32, not i32", "y[0] = w[0]"));
   EXPECT_EQ(verified_body("y[1i64] = 1"), invalid("an index is i64, not i32", "y[1i64] = 1"));
   EXPECT_EQ(verified_body("eval 1 + 1i64"), invalid("operands of '+' are i32 and i64", "eval 1 + 1i64"));
-  EXPECT_EQ(verified_body("eval w[0] % w[1]"), invalid("'%' is not for f32", "eval w[0] % w[1]"));
-  EXPECT_EQ(verified_body("eval w[0] && w[1]"), invalid("'&&' is not for f32", "eval w[0] && w[1]"));
+  EXPECT_EQ(verified_body("eval w[0] % w[1]"), invalid("'%' does not support f32", "eval w[0] % w[1]"));
+  EXPECT_EQ(verified_body("eval w[0] && w[1]"), invalid("'&&' does not support f32", "eval w[0] && w[1]"));
   EXPECT_EQ(verified_body("eval w[0] +% w[1]"), invalid("'+' of f32 cannot wrap", "eval w[0] +% w[1]"));
-  EXPECT_EQ(verified_body("eval !w[0]"), invalid("'!' is not for f32", "eval !w[0]"));
-  EXPECT_EQ(verified_body("eval ~w[0]"), invalid("'~' is not for f32", "eval ~w[0]"));
-  EXPECT_EQ(verified_body("eval exp(1)"), invalid("'exp' is not for i32", "eval exp(1)"));
-  EXPECT_EQ(verified_body("eval float_bits(1)"), invalid("'float_bits' is not for i32", "eval float_bits(1)"));
+  EXPECT_EQ(verified_body("eval !w[0]"), invalid("'!' does not support f32", "eval !w[0]"));
+  EXPECT_EQ(verified_body("eval ~w[0]"), invalid("'~' does not support f32", "eval ~w[0]"));
+  EXPECT_EQ(verified_body("eval exp(1)"), invalid("'exp' does not support i32", "eval exp(1)"));
+  EXPECT_EQ(verified_body("eval float_bits(1)"), invalid("'float_bits' does not support i32", "eval float_bits(1)"));
   EXPECT_EQ(verified_body("eval pow(1f32, 1f64)"),
             invalid("arguments of 'pow' are f32 and f64", "eval pow(1f32, 1f64)"));
   EXPECT_EQ(verified_body("eval select(1, 2, 3i64)"),
@@ -42,15 +42,15 @@ TEST(Verifier, RejectsWrongTypes) {
   EXPECT_EQ(verified_body("let v: i64 = 1"), invalid("the value declared is i32, not i64", "let v: i64 = 1"));
   EXPECT_EQ(verified_body("var v: i64 = 1i64 v = 1"), invalid("the value assigned is i32, not i64", "v = 1"));
   EXPECT_EQ(verified_body("let v: i8 = i8(1)"),
-            invalid("a cast to i8 stands neither in a store nor in a cast to i32", "let v: i8 = i8(1)") +
+            invalid("a cast to i8 must be in a store or in a cast to i32", "let v: i8 = i8(1)") +
                 "function f: error: variable 'v' has the storage type i8 [tir-invalid]\n"
                 "  note: in 'let v: i8 = i8(1)'\n");
   EXPECT_EQ(verified_body("y[0] = i8(1)"),
-            invalid("a cast to i8 stands neither in a store nor in a cast to i32", "y[0] = i8(1)"));
+            invalid("a cast to i8 must be in a store or in a cast to i32", "y[0] = i8(1)"));
   EXPECT_EQ(verified_body("y[0] = i32(i8(x[0]))"), "");
   EXPECT_EQ(verified_body("eval i32%(1f32)"), invalid("a cast from f32 to i32 cannot wrap", "eval i32%(1f32)"));
   EXPECT_EQ(verified_body("eval 5i8"), invalid("integer immediate 5 has the type i8", "eval 5i8"));
-  EXPECT_EQ(verified_body("eval &x[0]"), invalid("an address stands where a value is needed", "eval &x[0]"));
+  EXPECT_EQ(verified_body("eval &x[0]"), invalid("an address is used as a value", "eval &x[0]"));
 }
 
 TEST(Verifier, RejectsWrongAssignmentsAndStores) {
@@ -59,9 +59,9 @@ TEST(Verifier, RejectsWrongAssignmentsAndStores) {
   EXPECT_EQ(verified_body("x[0] = 2"), invalid("'x' is read only", "x[0] = 2"));
   EXPECT_EQ(verified_body("eval memset(&x[0], 0, 1)"), invalid("'x' is read only", "eval memset(&x[0], 0, 1)"));
   EXPECT_EQ(verified_body("eval memset(0, 0, 1)"),
-            invalid("argument 1 of 'memset' is no address", "eval memset(0, 0, 1)"));
+            invalid("argument 1 of 'memset' is not an address", "eval memset(0, 0, 1)"));
   EXPECT_EQ(verified_body("eval 1 + memset(&y[0], 0, 1)"),
-            invalid("'memset' gives no value", "eval 1 + memset(&y[0], 0, 1)"));
+            invalid("'memset' returns no value", "eval 1 + memset(&y[0], 0, 1)"));
   EXPECT_EQ(verified_body("eval memset(&y[0], 0, -4)"), invalid("'memset' of -4 bytes", "eval memset(&y[0], 0, -4)"));
 }
 
@@ -105,7 +105,7 @@ TEST(Verifier, RejectsNodesThatAreOutOfScope) {
             invalid("immediate 0.1 is not exact in f32", "eval 0.1f32"));
   auto odd = std::make_shared<Buffer>(Buffer{"b", DType::kI32, 4, Role::kInput, 3});
   EXPECT_EQ(verified(function({}, {odd})), "function f: error: buffer 'b' has the alignment 3 [tir-invalid]\n");
-  EXPECT_EQ(verified(std::make_shared<Function>()), "function : error: the body is no block [tir-invalid]\n");
+  EXPECT_EQ(verified(std::make_shared<Function>()), "function : error: the body is not a block [tir-invalid]\n");
 }
 
 // ---------------------------------------------------------------- accesses

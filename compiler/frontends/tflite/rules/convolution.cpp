@@ -69,7 +69,7 @@ Status import_convolution(const TfliteOp& from, graph::Op& op, Diagnostics& diag
   const auto* options = from.options<Options>();
   if (!check(view, options, diags)) return kFailure;
   if (!options) {
-    bad_attribute(view, diags, "the model gives no options (strides)");
+    bad_attribute(view, diags, "the options (strides) are missing in the model");
     return kFailure;
   }
   attrs->stride_h = options->stride_h();
@@ -99,7 +99,7 @@ Status import_depthwise_conv_2d(const TfliteOp& from, graph::Op& op, Diagnostics
 bool import_transpose_conv_options(const TfliteOp& from, const OpView& op, TransposeConvAttrs& attrs,
                                    Diagnostics& diags) {
   const auto* options = from.options<schema::TransposeConvOptions>();
-  if (options == nullptr) return bad_attribute(op, diags, "the model gives no options (strides)");
+  if (options == nullptr) return bad_attribute(op, diags, "the options (strides) are missing in the model");
   attrs.stride_h = options->stride_h();
   attrs.stride_w = options->stride_w();
   if (!check_padding(op, options->padding(), diags)) return false;
@@ -134,8 +134,9 @@ Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& d
   if (shape.size() != 4 || !is_image_length(shape[1]) || !is_image_length(shape[2]) ||
       shape[0] != view.operand(2).shape[0] || shape[3] != view.operand(1).shape[0]) {
     bad_shape(view, diags,
-              fmt::format("a result of shape {} from an input {} and weights {}", graph::attribute_text::print(shape),
-                          graph::to_string(view.operand(2).shape), graph::to_string(view.operand(1).shape)));
+              fmt::format("a result of shape {} does not match an input of shape {} and weights of shape {}",
+                          graph::attribute_text::print(shape), graph::to_string(view.operand(2).shape),
+                          graph::to_string(view.operand(1).shape)));
     return kFailure;
   }
   attrs->height = static_cast<int32_t>(shape[1]);
@@ -154,7 +155,7 @@ Status import_transpose_conv(const TfliteOp& from, graph::Op& op, Diagnostics& d
 bool import_volume(const TfliteOp& from, const OpView& view, const graph::Shape& w, std::span<const int64_t> lengths,
                    Conv3DAttrs& attrs, Diagnostics& diags) {
   const auto* options = from.options<schema::Conv3DOptions>();
-  if (options == nullptr) return bad_attribute(view, diags, "the model gives no options (strides)");
+  if (options == nullptr) return bad_attribute(view, diags, "the options (strides) are missing in the model");
   attrs.strides = {options->stride_d(), options->stride_h(), options->stride_w()};
   attrs.dilations = {options->dilation_d_factor(), options->dilation_h_factor(), options->dilation_w_factor()};
   if (!check_padding(view, options->padding(), diags)) return false;
@@ -189,8 +190,8 @@ Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics
   const graph::Shape &w = view.operand(1).shape, &in = view.operand(2).shape;
   if (shape.size() != 5 || shape[0] != in[0] || shape[4] != w[3]) {
     bad_shape(view, diags,
-              fmt::format("a result of shape {} from an input {} and weights {}", graph::attribute_text::print(shape),
-                          graph::to_string(in), graph::to_string(w)));
+              fmt::format("a result of shape {} does not match an input of shape {} and weights of shape {}",
+                          graph::attribute_text::print(shape), graph::to_string(in), graph::to_string(w)));
     return kFailure;
   }
   attrs->shape.assign(shape.begin() + 1, shape.end() - 1);
@@ -201,7 +202,8 @@ Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics
                                        attrs->pads_before[i], attrs->pads_after[i]);
     if (fits == in[i + 1]) continue;
     bad_shape(view, diags,
-              fmt::format("{} windows fit a result of {}, but the input has {}", fits, attrs->shape[i], in[i + 1]));
+              fmt::format("a result of {} elements has {} windows, but the input has {} elements", fits,
+                          attrs->shape[i], in[i + 1]));
     return kFailure;
   }
   attrs->pads_after = {0, 0, 0};
@@ -255,7 +257,7 @@ Status import_pool_2d(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (!check_counts(view, 1, 1, 1, diags) || !check_rank(view, 0, 4, 4, diags)) return kFailure;
   const auto* options = from.options<schema::Pool2DOptions>();
   if (!options) {
-    bad_attribute(view, diags, "the model gives no pooling options");
+    bad_attribute(view, diags, "the pooling options are missing in the model");
     return kFailure;
   }
   attrs->filter_h = options->filter_height();

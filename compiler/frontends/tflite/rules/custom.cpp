@@ -48,7 +48,7 @@ bool check_type_option(const TfliteOp& from, const OpView& op, std::initializer_
                                                   : schema::TensorType_FLOAT32;
     if (number == type && op.operand(0).dtype == dtype) return true;
   }
-  return bad_attribute(op, diags, fmt::format("option 'T' is type {}, which is not the operand's", type));
+  return bad_attribute(op, diags, fmt::format("option 'T' is type {}, but the operand has a different type", type));
 }
 
 Status import_fft(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
@@ -115,7 +115,9 @@ Status import_circular_buffer(const TfliteOp& from, graph::Op& op, Diagnostics& 
   }
   if (attrs->cycles <= 0) guess_cycles(view.result().shape, *attrs);
   if (every > kMostCycles) {
-    bad_attribute(view, diags, fmt::format("one in more than {} runs comes here", kMostCycles));
+    bad_attribute(
+        view, diags,
+        fmt::format("this operator is reached once in more than {} runs, which is not supported", kMostCycles));
     return kFailure;
   }
   attrs->every = static_cast<int32_t>(every);

@@ -44,8 +44,8 @@ Status import_atan2(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (view.operand_count() == 2 && view.has_operand(0) && view.has_operand(1) &&
       view.operand(0).shape != view.operand(1).shape) {
     bad_shape(view, diags,
-              fmt::format("the operands have shapes {} and {}", graph::to_string(view.operand(0).shape),
-                          graph::to_string(view.operand(1).shape)));
+              fmt::format("the operands have shapes {} and {}, but must have the same shape",
+                          graph::to_string(view.operand(0).shape), graph::to_string(view.operand(1).shape)));
     return kFailure;
   }
   return success();

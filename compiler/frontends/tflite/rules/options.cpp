@@ -21,7 +21,7 @@ bool fused_activation(const OpView& op, int code, Activation& out, Diagnostics& 
 
 bool check_padding(const OpView& op, int padding, Diagnostics& diags) {
   if (padding == 0 || padding == 1) return true;
-  return bad_attribute(op, diags, fmt::format("padding {} is neither SAME (0) nor VALID (1)", padding));
+  return bad_attribute(op, diags, fmt::format("padding is {}, but must be SAME (0) or VALID (1)", padding));
 }
 
 void set_pads(int padding, int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int32_t& before,

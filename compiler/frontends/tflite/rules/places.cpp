@@ -31,7 +31,8 @@ Status import_gather(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (batch < 0) batch += static_cast<int64_t>(view.operand(1).shape.size());
   if (!normalize_axis(view, options->axis(), rank, axis, diags)) return kFailure;
   if (batch < 0 || batch > static_cast<int64_t>(axis)) {
-    bad_attribute(view, diags, fmt::format("{} batch dimensions before axis {}", options->batch_dims(), axis));
+    bad_attribute(view, diags,
+                  fmt::format("batch_dims is {}, but must be from 0 to axis {}", options->batch_dims(), axis));
     return kFailure;
   }
   attrs->axis = static_cast<int32_t>(axis);
@@ -73,13 +74,15 @@ Status import_segment_sum(const TfliteOp& from, graph::Op& op, Diagnostics& diag
   int64_t last = -1;
   for (int64_t number : numbers) {
     if (number != last && number != last + 1) {
-      bad_attribute(view, diags, fmt::format("segment {} behind segment {}", number, last));
+      bad_attribute(
+          view, diags,
+          fmt::format("segment {} follows segment {}, but segments must be in order without gaps", number, last));
       return kFailure;
     }
     last = number;
   }
   if (last < 0) {
-    bad_attribute(view, diags, "no segment");
+    bad_attribute(view, diags, "there are no segments");
     return kFailure;
   }
   attrs->segments = static_cast<int32_t>(last + 1);
@@ -133,7 +136,7 @@ Status import_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
     return kFailure;
   if (amounts.size() != 2 * view.operand(0).shape.size()) {
     bad_attribute(view, diags,
-                  fmt::format("{} amounts for a tensor of rank {}, expected two a dimension", amounts.size(),
+                  fmt::format("{} amounts for a tensor of rank {}, expected two for each dimension", amounts.size(),
                               view.operand(0).shape.size()));
     return kFailure;
   }
@@ -183,7 +186,7 @@ Status import_mirror_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags
   if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
     return kFailure;
   if (amounts.size() % 2 != 0) {
-    bad_attribute(view, diags, fmt::format("{} amounts, expected two a dimension", amounts.size()));
+    bad_attribute(view, diags, fmt::format("{} amounts, expected two for each dimension", amounts.size()));
     return kFailure;
   }
   for (size_t i = 0; i < amounts.size(); i += 2) {
@@ -216,7 +219,7 @@ Status import_batch(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
     return kFailure;
   for (size_t i = 0; i < edges.size(); ++i) {
     if (edges[i] < 0 || edges[i] > INT32_MAX) {
-      bad_attribute(view, diags, fmt::format("{} at an edge", edges[i]));
+      bad_attribute(view, diags, fmt::format("a crop or padding is {}, but must be at least 0", edges[i]));
       return kFailure;
     }
     (i % 2 == 0 ? attrs->before : attrs->after).push_back(edges[i]);
@@ -234,7 +237,7 @@ Status import_resize(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   std::vector<int64_t> size;
   if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "size", 2, size, diags)) return kFailure;
   if (size.size() != 2 || !is_image_length(size[0]) || !is_image_length(size[1])) {
-    bad_attribute(view, diags, fmt::format("{} is not a size of images", graph::attribute_text::print(size)));
+    bad_attribute(view, diags, fmt::format("{} is not a valid image size", graph::attribute_text::print(size)));
     return kFailure;
   }
   attrs->height = static_cast<int32_t>(size[0]);

@@ -51,7 +51,7 @@ Status import_arg(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (options == nullptr || options->output_type() != wanted) {
     bad_attribute(
         view, diags,
-        fmt::format("the result is {}, but the model's options announce another type", name_of(view.result().dtype)));
+        fmt::format("the result is {}, but the model's options state another type", name_of(view.result().dtype)));
     return kFailure;
   }
   op.operands.resize(1);
@@ -89,7 +89,7 @@ Status import_softmax(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   op.attributes = attrs;
   const auto* options = from.options<schema::SoftmaxOptions>();
   if (!options) {
-    bad_attribute({from.graph(), op}, diags, "the model gives no softmax options (beta)");
+    bad_attribute({from.graph(), op}, diags, "the softmax options (beta) are missing in the model");
     return kFailure;
   }
   attrs->beta = options->beta();
@@ -120,7 +120,7 @@ Status import_unique(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   if (options != nullptr && options->idx_out_type() == wanted) return success();
   bad_attribute(
       view, diags,
-      fmt::format("the indices are {}, but the model's options announce another type", name_of(view.result(1).dtype)));
+      fmt::format("the indices are {}, but the model's options state another type", name_of(view.result(1).dtype)));
   return kFailure;
 }
 
@@ -128,8 +128,8 @@ Status import_unique(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
 bool constant_real(const OpView& op, size_t i, std::string_view what, float& out, Diagnostics& diags) {
   const graph::ConstantView* value = op.constant(i);
   if (value == nullptr || op.operand(i).dtype != DType::kF32 || value->bytes.size() != sizeof out) {
-    diags.error(op.where(), "op-operands", fmt::format("operand {}, {}, must be one constant float", i, what))
-        .help("export the model with it as a constant");
+    diags.error(op.where(), "op-operands", fmt::format("operand {} ({}) must be one constant float", i, what))
+        .help("export the model with this operand as a constant");
     return false;
   }
   std::memcpy(&out, value->bytes.data(), sizeof out);
@@ -146,8 +146,8 @@ Status import_suppression(const TfliteOp& from, graph::Op& op, Diagnostics& diag
   constexpr size_t kOperands = soft ? 6 : 5;
   if (!check_counts(view, kOperands, kOperands, soft ? 3 : 2, diags) ||
       !constant_int(view, 2, "the number of boxes", most, diags) ||
-      !constant_real(view, 3, "the overlap", attrs->overlap, diags) ||
-      !constant_real(view, 4, "the least score", attrs->score, diags) ||
+      !constant_real(view, 3, "the overlap threshold", attrs->overlap, diags) ||
+      !constant_real(view, 4, "the score threshold", attrs->score, diags) ||
       (soft && !constant_real(view, 5, "the sigma", attrs->sigma, diags)))
     return kFailure;
   attrs->most = static_cast<int32_t>(std::clamp<int64_t>(most, INT32_MIN, INT32_MAX));

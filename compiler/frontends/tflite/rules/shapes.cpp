@@ -26,7 +26,7 @@ bool resolve_shape(const OpView& op, int64_t elements, graph::Shape& shape, Diag
   for (int64_t& d : shape) {
     if (d == -1) {
       if (open != nullptr)
-        return bad_attribute(op, diags, fmt::format("new shape {} leaves two dimensions open", as_given));
+        return bad_attribute(op, diags, fmt::format("new shape {} has two open dimensions", as_given));
       open = &d;
     } else if (d < 0 || (d > 0 && known > elements / d)) {
       known = -1;
@@ -41,7 +41,7 @@ bool resolve_shape(const OpView& op, int64_t elements, graph::Shape& shape, Diag
   }
   if (known == elements) return true;
   return bad_shape(op, diags,
-                   fmt::format("{} elements (shape {}) cannot take the shape {}", elements,
+                   fmt::format("{} elements (shape {}) cannot be reshaped to {}", elements,
                                graph::to_string(op.operand(0).shape), as_given));
 }
 
@@ -77,8 +77,9 @@ bool new_shape_of_reshape(const TfliteOp& from, const OpView& op, graph::Shape& 
   diags
       .error(op.where(), "op-attribute",
              from.shapes_as_in_file()
-                 ? fmt::format("the new shape is {}, and {} does not hold the {} elements of the operand", how,
-                               graph::to_string(shape), elements)
+                 ? fmt::format(
+                       "the new shape is {}, and the result's shape {} does not have the {} elements of the operand",
+                       how, graph::to_string(shape), elements)
                  : fmt::format("the new shape is {}", how))
       .help("export the model with fixed shapes");
   return false;
@@ -96,8 +97,9 @@ bool new_shape_of_squeeze(const TfliteOp& from, const OpView& op, graph::Shape& 
       size_t axis = 0;
       if (!normalize_axis(op, d, in.size(), axis, diags)) return false;
       if (in[axis] != 1)
-        return bad_attribute(op, diags,
-                             fmt::format("dimension {} of {} is to be dropped, but is not 1", d, graph::to_string(in)));
+        return bad_attribute(
+            op, diags,
+            fmt::format("dimension {} of {} cannot be removed, because it is not 1", d, graph::to_string(in)));
       dropped[axis] = true;
     }
   }
@@ -166,8 +168,8 @@ Status import_concatenation(const TfliteOp& from, graph::Op& op, Diagnostics& di
 // Both operators announce how many results they have.
 bool announced(int32_t parts, const OpView& op, Diagnostics& diags) {
   if (parts == static_cast<int64_t>(op.op.results.size())) return true;
-  return bad_attribute(op, diags,
-                       fmt::format("{} parts are announced, there are {} results", parts, op.op.results.size()));
+  return bad_attribute(
+      op, diags, fmt::format("the options state {} parts, but there are {} results", parts, op.op.results.size()));
 }
 
 bool equal_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes, Diagnostics& diags) {
@@ -187,7 +189,8 @@ bool given_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes, 
       open = &size;
     } else if (size < 0 || size > rest) {
       return bad_attribute(
-          op, diags, fmt::format("parts {} do not fit a dimension of {}", graph::attribute_text::print(sizes), length));
+          op, diags,
+          fmt::format("parts {} do not add up to a dimension of {}", graph::attribute_text::print(sizes), length));
     } else {
       rest -= size;
     }
@@ -227,7 +230,7 @@ Status import_pack(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   int32_t announced = options == nullptr ? 0 : options->values_count();
   if (announced != static_cast<int64_t>(op.operands.size())) {
     bad_attribute(view, diags,
-                  fmt::format("{} values are announced, there are {} operands", announced, op.operands.size()));
+                  fmt::format("the options state {} values, but there are {} operands", announced, op.operands.size()));
     return kFailure;
   }
   size_t axis = 0;
@@ -245,7 +248,7 @@ Status import_unpack(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   int32_t announced = options == nullptr ? 0 : options->num();
   if (announced != static_cast<int64_t>(op.results.size())) {
     bad_attribute(view, diags,
-                  fmt::format("{} parts are announced, there are {} results", announced, op.results.size()));
+                  fmt::format("the options state {} parts, but there are {} results", announced, op.results.size()));
     return kFailure;
   }
   size_t axis = 0;

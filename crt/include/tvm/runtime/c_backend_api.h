@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The functions that emitted C calls while a model runs.
+ * The functions that the emitted C calls while a model runs.
  *
  * A model compiled with a static arena needs none of them. A model compiled for workspace memory
- * takes every intermediate tensor from TVMBackendAllocWorkspace and gives it back newest first, so
- * a stack can serve as the heap. A packed function that calls another by name gets it from
+ * allocates every intermediate tensor with TVMBackendAllocWorkspace and frees the newest first, so
+ * a stack can serve as the heap. A packed function that calls another one by name finds it with
  * TVMBackendGetFuncFromEnv and calls it with TVMFuncCall. Functions return the codes of
  * c_runtime_api.h.
  */
@@ -27,32 +27,32 @@ typedef int (*TVMBackendPackedCFunc)(TVMValue *args, int *type_codes, int num_ar
                                      void *resource_handle);
 
 /*
- * nbytes of memory of device {device_type, device_id} from TVMPlatformMemoryAllocate, aligned as
- * that function promises (the stack binding: TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES). The contents are
- * indeterminate. The two hints name the element type and are not used. Returns NULL when there is
- * no memory, and leaves the reason in TVMGetLastError.
+ * Allocates nbytes of memory of device {device_type, device_id} with TVMPlatformMemoryAllocate,
+ * which determines the alignment (the stack binding: TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES). The
+ * memory is uninitialised. The two hints name the element type and are not used. Returns NULL if
+ * there is not enough memory; TVMGetLastError then returns the reason.
  */
 void *TVMBackendAllocWorkspace(int device_type, int device_id, uint64_t nbytes, int dtype_code_hint,
                                int dtype_bits_hint);
 
 /*
- * Gives back what TVMBackendAllocWorkspace returned for the same device. Returns 0, or the
+ * Frees memory that TVMBackendAllocWorkspace returned for the same device. Returns 0, or the
  * tvm_crt_error_t of TVMPlatformMemoryFree with the reason in TVMGetLastError.
  */
 int TVMBackendFreeWorkspace(int device_type, int device_id, void *ptr);
 
 /*
- * The function of that name that a packed function of module mod_node (NULL: no certain one) sees:
- * the module's own, else as TVMFuncGetGlobal.
+ * Finds a function by its name: first in module mod_node (NULL: no module), then as
+ * TVMFuncGetGlobal does.
  */
 int TVMBackendGetFuncFromEnv(void *mod_node, const char *func_name, TVMFunctionHandle *out);
 
-/* Adds a packed function, given as a pointer, to the functions that are found by name. */
+/* Registers the packed function at ptr, so that it can be found by its name. */
 int TVMBackendRegisterSystemLibSymbol(const char *name, void *ptr);
 
 /*
- * Would hand a function of the runtime to a module that is loaded at run time. Modules are linked
- * here, and reach the runtime's functions by their symbols: always
+ * In TVM, passes a function of the runtime to a module that is loaded at run time. Here modules
+ * are linked and use the runtime's functions by their symbols, so this always returns
  * kTvmErrorFunctionCallNotImplemented.
  */
 int TVMBackendRegisterEnvCAPI(const char *name, void *ptr);
@@ -72,12 +72,12 @@ typedef int (*FTVMParallelLambda)(int task_id, TVMParallelGroupEnv *penv, void *
  */
 int TVMBackendParallelLaunch(FTVMParallelLambda flambda, void *cdata, int num_task);
 
-/* Waits for the other tasks of the region: there are none. */
+/* Waits for the other tasks of the region. Returns at once, because there are none. */
 int TVMBackendParallelBarrier(int task_id, TVMParallelGroupEnv *penv);
 
 /*
  * Calls f(cdata) unless a call with the same handle has succeeded, and returns its status. *handle
- * is NULL at first; a call that fails leaves it so, and the next one tries again. nbytes, the size
+ * is NULL at first and stays NULL if f fails, so that the next call tries again. nbytes, the size
  * of cdata, is not used.
  */
 int TVMBackendRunOnce(void **handle, int (*f)(void *), void *cdata, int nbytes);

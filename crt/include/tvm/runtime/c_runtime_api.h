@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Types that packed functions exchange, functions and modules found by name, arrays and memory, and
- * the text of the last error.
+ * The runtime's main interface: types that packed functions exchange, functions and modules that
+ * are found by name, arrays and memory, and the text of the last error.
  *
  * Names, values and layouts are those of TVM 0.14, so that C emitted for TVM's C runtime compiles
- * against this header. Every function returns 0, or a code of crt/error_codes.h, and then the
- * reason in words is TVMGetLastError(). Only what this runtime implements is declared: a function
- * that is missing here is missing at compile time, not at link time.
+ * against this header. Every function returns 0 or a code of crt/error_codes.h; TVMGetLastError()
+ * then returns the reason as text. Only functions that this runtime implements are declared, so a
+ * missing function is an error of the compiler, not of the linker.
  */
 #ifndef TVM_RUNTIME_C_RUNTIME_API_H_
 #define TVM_RUNTIME_C_RUNTIME_API_H_
@@ -58,7 +58,7 @@ typedef union {
     DLDevice v_device;
 } TVMValue;
 
-/* The member of a TVMValue that is set, and what a v_handle points at. 1 is not in use. */
+/* The member of a TVMValue that is set, and the type to which a v_handle points. 1 is unused. */
 typedef enum {
     kTVMArgInt = 0,
     kTVMArgFloat = 2,
@@ -83,8 +83,8 @@ typedef struct {
 } TVMByteArray;
 
 /*
- * Remembers a copy of msg as the text of the last error, cut to TVM_CRT_LAST_ERROR_BYTES - 1
- * characters. NULL and "" forget it. The one text is shared by the whole program.
+ * Stores a copy of msg as the text of the last error, cut to TVM_CRT_LAST_ERROR_BYTES - 1
+ * characters. NULL and "" clear the text. The whole program shares one text.
  */
 void TVMAPISetLastError(const char *msg);
 
@@ -92,32 +92,32 @@ void TVMAPISetLastError(const char *msg);
 const char *TVMGetLastError(void);
 
 /*
- * Makes a packed function known to the whole program: f is a TVMBackendPackedCFunc as a handle, not
- * what TVMFuncGetGlobal gives. The name is copied. An existing global of that name is replaced if
- * override is not 0, and is kTvmErrorFunctionAlreadyDefined otherwise. Room is
+ * Registers a global packed function. f is a TVMBackendPackedCFunc cast to a handle, not a handle
+ * from TVMFuncGetGlobal. The name is copied. If a global function has this name, it is replaced if
+ * override is not 0; else the result is kTvmErrorFunctionAlreadyDefined. The registry has
  * TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES.
  */
 int TVMFuncRegisterGlobal(const char *name, TVMFunctionHandle f, int override);
 
 /*
- * Stores in *out the handle of the function with that name: of those registered with
- * TVMFuncRegisterGlobal, then those of the system library, then those of registered modules, the
- * first. Without such a function *out is NULL and the result kTvmErrorFunctionNameNotFound.
- * A handle is a number in a pointer's clothes: nothing is allocated, and it stays good as long as
- * its module.
+ * Stores in *out the handle of the function with that name. The functions registered with
+ * TVMFuncRegisterGlobal are searched first, then the system library, then registered modules. If
+ * there is no such function, *out is NULL and the result is kTvmErrorFunctionNameNotFound.
+ * A handle is a number cast to a pointer: nothing is allocated, and it is valid as long as its
+ * module.
  */
 int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out);
 
 /*
- * Calls a function by its handle with num_args arguments and returns what it returns. *ret_val and
- * *ret_type_code are 0 and kTVMNullptr before, so also after a function that returns no value; both
- * pointers must be there, and point at none of the arguments. A handle that stands for no function
- * gives kTvmErrorFunctionIndexInvalid. A function may call others in its turn, by handle too.
+ * Calls a function by its handle with num_args arguments and returns its result. *ret_val and
+ * *ret_type_code are set to 0 and kTVMNullptr before the call, and stay so if the function returns
+ * no value. Neither pointer may be NULL or point to an argument. An invalid handle gives
+ * kTvmErrorFunctionIndexInvalid. The function may call others, also by handle.
  */
 int TVMFuncCall(TVMFunctionHandle func, TVMValue *arg_values, int *type_codes, int num_args,
                 TVMValue *ret_val, int *ret_type_code);
 
-/* Gives a handle back, which takes nothing: for code that is shared with TVM's other runtimes. */
+/* Frees a handle. Does nothing: for code that is shared with TVM's other runtimes. */
 int TVMFuncFree(TVMFunctionHandle func);
 
 /*
@@ -127,48 +127,48 @@ int TVMFuncFree(TVMFunctionHandle func);
 int TVMCFuncSetReturn(TVMRetValueHandle ret, TVMValue *value, int *type_code, int num_ret);
 
 /*
- * Stores in *out the handle of a function of one module. A module imports no other, so
- * query_imports changes nothing. Errors as TVMFuncGetGlobal, and kTvmErrorFunctionCallInvalidArg if
- * mod is no module.
+ * Stores in *out the handle of a function of one module. Modules have no imports, so
+ * query_imports has no effect. Errors as TVMFuncGetGlobal, and kTvmErrorFunctionCallInvalidArg if
+ * mod is not a module.
  */
 int TVMModGetFunction(TVMModuleHandle mod, const char *func_name, int query_imports,
                       TVMFunctionHandle *out);
 
-/* Forgets a module that TVMModCreateFromCModule registered; the handles of its functions die with
- * it. The system library stays whatever is freed. */
+/* Unregisters a module of TVMModCreateFromCModule; the handles of its functions become invalid.
+ * The system library cannot be freed. */
 int TVMModFree(TVMModuleHandle mod);
 
 /*
- * Makes an array with row-major elements of indeterminate value in memory of the device
- * {device_type, device_id}: one block for the DLTensor and its shape from the CPU, then one for the
- * elements. ndim is at most TVM_CRT_MAX_NDIM.
+ * Allocates a row-major array; its elements are uninitialised. The DLTensor and its shape are one
+ * block of CPU memory, the elements a second block, in memory of device {device_type, device_id}.
+ * ndim is at most TVM_CRT_MAX_NDIM.
  */
 int TVMArrayAlloc(const tvm_index_t *shape, int ndim, int dtype_code, int dtype_bits,
                   int dtype_lanes, int device_type, int device_id, TVMArrayHandle *out);
 
-/* Frees both blocks, elements first. With a stack as memory: the newest array first. */
+/* Frees both blocks, elements first. With a stack allocator, free the newest array first. */
 int TVMArrayFree(TVMArrayHandle handle);
 
-/* nbytes of a device's memory. An alignment above TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES, or that is no
- * power of two, gives kTvmErrorFunctionCallInvalidArg; type_hint is not used. */
+/* Allocates nbytes of a device's memory. kTvmErrorFunctionCallInvalidArg if alignment is not a
+ * power of two or is above TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. type_hint is not used. */
 int TVMDeviceAllocDataSpace(DLDevice dev, size_t nbytes, size_t alignment, DLDataType type_hint,
                             void **out_data);
 
-/* The bytes that elements of that shape need. The only scope is "global", which NULL and "" mean
- * as well; another gives kTvmErrorFunctionCallInvalidArg. */
+/* Allocates memory for the elements of a shape. The only scope is "global", or NULL or "" for it;
+ * any other gives kTvmErrorFunctionCallInvalidArg. */
 int TVMDeviceAllocDataSpaceWithScope(DLDevice dev, int ndim, const int64_t *shape, DLDataType dtype,
                                      const char *mem_scope, void **out_data);
 
 int TVMDeviceFreeDataSpace(DLDevice dev, void *ptr);
 
 /*
- * Copies the elements of one array to another of as many bytes. The memory of every device must be
- * addressable; both arrays must be row-major without gaps. stream is not used: the copy is done on
- * return.
+ * Copies the elements of one array to another with the same number of bytes. The CPU must be able
+ * to address both arrays, which must be row-major without gaps. stream is not used: the copy is
+ * complete on return.
  */
 int TVMDeviceCopyDataFromTo(DLTensor *from, DLTensor *to, TVMStreamHandle stream);
 
-/* There is one stream, NULL, and work on it is done when its call returns: nothing to wait for. */
+/* There is one stream, NULL. Work on it is complete when its call returns, so nothing waits. */
 int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out);
 int TVMStreamFree(int device_type, int device_id, TVMStreamHandle stream);
 int TVMSetStream(int device_type, int device_id, TVMStreamHandle handle);

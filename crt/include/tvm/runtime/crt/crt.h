@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Starting the runtime.
+ * Initialises the runtime.
  *
- * Models and system libraries run without it. A server of calls from outside calls it first, and
- * again to begin anew.
+ * Models and system libraries run without this initialisation. A server of remote calls needs it
+ * at the start, and again to restart.
  */
 #ifndef TVM_RUNTIME_CRT_CRT_H_
 #define TVM_RUNTIME_CRT_CRT_H_
@@ -15,9 +15,9 @@ extern "C" {
 #endif
 
 /*
- * Forgets all global functions, modules and the last error's text, and registers the global
+ * Removes all global functions, modules and the last error's text, and registers the global
  * function "runtime.SystemLib" (no arguments; returns the system library as kTVMModuleHandle).
- * Memory is not touched: a platform that prepares it has TVMPlatformInitialize.
+ * Memory is unchanged: TVMPlatformInitialize prepares it.
  */
 tvm_crt_error_t TVMInitializeRuntime(void);
 

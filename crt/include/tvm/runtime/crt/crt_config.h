@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The sizes and checks that are fixed when the C runtime is compiled: every macro with its default,
- * its bounds and what it costs.
+ * The compile-time configuration of the C runtime: every macro with its default, bounds and cost.
  *
- * To change one, give it on the command line (-DTVM_WORKSPACE_SIZE_BYTES=4096), or name a header of
- * your own that defines it with -DTVM_CRT_CONFIG_HEADER='"my_config.h"'. All files of a program,
- * the runtime's and the application's, must see the same values. A value out of bounds stops the
- * compiler.
+ * To change a macro, define it on the command line (-DTVM_WORKSPACE_SIZE_BYTES=4096), or in your
+ * own header that you name with -DTVM_CRT_CONFIG_HEADER='"my_config.h"'. All files of a program,
+ * the runtime's and the application's, must use the same values. A value out of bounds is a
+ * compile-time error.
  */
 #ifndef TVM_RUNTIME_CRT_CRT_CONFIG_H_
 #define TVM_RUNTIME_CRT_CRT_CONFIG_H_
@@ -18,7 +17,7 @@
 #endif
 
 /*
- * Alignment, in bytes, of every block that the stack and page allocators hand out: a power of two.
+ * Alignment, in bytes, of every block of the stack and page allocators: a power of two.
  * 8 is enough for any element type of C; 16 and more serve vector loads and DMA.
  * Bounds: 8 .. 4096. Cost: up to that many bytes less one for each live block, and once for a
  * static workspace.
@@ -32,7 +31,7 @@
 #endif
 
 /*
- * 1: the stack allocator keeps the size of each block and refuses to free any but the newest.
+ * 1: the stack allocator stores the size of each block and frees only the newest block.
  * 0: freeing a block frees all newer ones with it, without an error.
  * Bounds: 0, 1. Cost of 1: 4 bytes for each live block, before rounding to the alignment.
  */
@@ -44,8 +43,8 @@
 #endif
 
 /*
- * Bytes of the static workspace of the stack platform binding (aotc_crt/platform_stack.h); 0 for
- * none, then the application gives the memory.
+ * Bytes of the static workspace of the stack platform binding (aotc_crt/platform_stack.h). 0: there
+ * is none, and the application provides the memory.
  * Bounds: 0 .. 2147483647. Cost: that many bytes of zeroed RAM plus the alignment less one, if the
  * binding is linked.
  */
@@ -57,7 +56,7 @@
 #endif
 
 /*
- * Bytes kept for the text of the last error, its terminating zero included; longer texts are cut.
+ * Bytes for the text of the last error, its terminating zero included; longer texts are cut.
  * Texts of the runtime itself have fewer than 64 characters.
  * Bounds: 16 .. 1024. Cost: that many bytes of zeroed RAM.
  */
@@ -105,7 +104,7 @@
 #endif
 
 /*
- * Values in a TVMArgs (packed_func.h). TVMFuncCall takes any number.
+ * Values in a TVMArgs (packed_func.h). TVMFuncCall accepts any number.
  * Bounds: 1 .. 255. Cost: 12 bytes each in every TVMArgs; a TVMPackedFunc has two.
  */
 #ifndef TVM_CRT_MAX_ARGS
@@ -116,8 +115,8 @@
 #endif
 
 /*
- * Dimensions that TVMArrayAlloc takes.
- * Bounds: 1 .. 32. Cost: none; a shape takes what its dimensions need.
+ * Maximal number of dimensions for TVMArrayAlloc.
+ * Bounds: 1 .. 32. Cost: none; a shape has only the entries that it needs.
  */
 #ifndef TVM_CRT_MAX_NDIM
 #define TVM_CRT_MAX_NDIM 6
@@ -127,7 +126,7 @@
 #endif
 
 /*
- * Payload of the largest packet that a server of calls from outside takes or sends.
+ * Payload of the largest packet that a server of remote calls receives or sends.
  * Bounds: 64 .. 65535. Cost: the server's packet buffer, if it is linked.
  */
 #ifndef TVM_CRT_MAX_PACKET_SIZE_BYTES
@@ -138,8 +137,8 @@
 #endif
 
 /*
- * Bytes for the text of an element type ("float32x4"), its terminating zero included: for
- * applications, the runtime has no such text.
+ * Bytes for the text of an element type ("float32x4"), its terminating zero included. For
+ * applications; the runtime does not use it.
  * Bounds: 8 .. 64. Cost: none.
  */
 #ifndef TVM_CRT_MAX_STRLEN_DLTYPE
@@ -150,8 +149,8 @@
 #endif
 
 /*
- * Bytes for the name of a parameter, its terminating zero included: for applications, the runtime
- * has no such name.
+ * Bytes for the name of a parameter, its terminating zero included. For applications; the runtime
+ * does not use it.
  * Bounds: 16 .. 1024. Cost: none.
  */
 #ifndef TVM_CRT_MAX_STRLEN_PARAM_NAME
@@ -162,8 +161,8 @@
 #endif
 
 /*
- * The highest TVM_CRT_LOG_LEVEL_* of logging.h that TVM_CRT_LOGF passes on to TVMLogf; the rest is
- * not compiled.
+ * The highest TVM_CRT_LOG_LEVEL_* of logging.h that TVM_CRT_LOGF passes on to TVMLogf; messages of
+ * higher levels are not compiled.
  * Bounds: 0 .. 3. Cost: the texts up to that level.
  */
 #ifndef TVM_CRT_LOG_LEVEL
@@ -174,8 +173,8 @@
 #endif
 
 /*
- * 1: both allocators fill free memory with 0xdd and look at it before they hand it out again, so
- * that a write to memory after it was freed is kTvmErrorPlatformUsedAfterFree.
+ * 1: both allocators fill free memory with 0xdd and check it before they allocate it again, so that
+ * a write after free is reported as kTvmErrorPlatformUsedAfterFree.
  * Bounds: 0, 1. Cost of 1: time in proportion to the bytes that are allocated and freed.
  */
 #ifndef TVM_CRT_DEBUG

@@ -2,9 +2,9 @@
 /*
  * The errors that functions of the C runtime return.
  *
- * A code is (category << 8) | number, 0 is success. The values are those of TVM 0.14 and go over
- * the wire to a host, so they never change; codes of parts that this runtime does not have are
- * listed to keep their numbers taken.
+ * A code is (category << 8) | number; 0 is success. The values are those of TVM 0.14 and are sent
+ * to hosts, so they never change. Codes of parts that this runtime does not have are listed to
+ * reserve their numbers.
  */
 #ifndef TVM_RUNTIME_CRT_ERROR_CODES_H_
 #define TVM_RUNTIME_CRT_ERROR_CODES_H_
@@ -52,10 +52,10 @@ typedef enum {
 
     /* A precondition does not hold: a NULL argument, a size out of bounds, a damaged pool. */
     kTvmErrorPlatformCheckFailure = 0x0500,
-    /* The memory is set up already and in use. */
+    /* The memory is already initialised and in use. */
     kTvmErrorPlatformMemoryManagerInitialized = 0x0501,
     kTvmErrorPlatformShutdown = 0x0502,
-    /* The request does not fit what is left. */
+    /* The request exceeds the free memory. */
     kTvmErrorPlatformNoMemory = 0x0503,
     kTvmErrorPlatformTimerBadState = 0x0504,
     /*
@@ -63,7 +63,7 @@ typedef enum {
      * (page allocator): freed twice, freed out of order, or never allocated here.
      */
     kTvmErrorPlatformStackAllocBadFree = 0x0505,
-    /* Free memory was written to (TVM_CRT_DEBUG); this project's own code, not TVM's. */
+    /* Free memory was written to (TVM_CRT_DEBUG); a code of aotc, not of TVM. */
     kTvmErrorPlatformUsedAfterFree = 0x0540,
 
     kTvmErrorGeneratedInvalidStorageId = 0x0600,

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Tables of packed functions with their names: those a compiler emits as constants, and those that
- * are filled at run time in a buffer of the caller's.
+ * Tables of packed functions with their names: constant tables that a compiler emits, and tables
+ * that are filled at run time in the caller's buffer.
  *
- * A name is looked up by walking the names, unless a table has hashes and offsets: then it takes a
- * few comparisons, however many functions there are. Both are this project's addition at the end of
- * the structure, so an initialiser that was written for TVM's leaves them NULL.
+ * A table with hashes and offsets is searched with a few comparisons, however many functions it
+ * has; any other table is searched name by name. aotc added both fields at the end of the
+ * structure, so an initialiser that was written for TVM leaves them NULL.
  */
 #ifndef TVM_RUNTIME_CRT_FUNC_REGISTRY_H_
 #define TVM_RUNTIME_CRT_FUNC_REGISTRY_H_
@@ -32,18 +32,18 @@ typedef struct TVMFuncRegistry {
     const TVMBackendPackedCFunc *funcs;
     /*
      * NULL, or the 32-bit FNV-1a hash of each name (its bytes without the zero; offset basis
-     * 0x811c9dc5, prime 0x01000193), in ascending order: names and funcs are sorted by hash then.
+     * 0x811c9dc5, prime 0x01000193), in ascending order; names and funcs have the same order.
      */
     const uint32_t *hashes;
     /*
-     * NULL, or where in names each name begins, in bytes from the start of names, and last, as
-     * entry count, where the next one would. Hashes alone spare most comparisons but not the walk.
+     * NULL, or the byte offset of each name in names; entry `count` is the offset of the end. Hashes
+     * without offsets avoid most comparisons, but not the search through all names.
      */
     const uint16_t *offsets;
 } TVMFuncRegistry;
 
-/* The index of the function of that name; kTvmErrorFunctionNameNotFound if there is none. Goes
- * through all names or hashes: TVMFuncGetGlobal is faster. */
+/* The index of the function of that name; kTvmErrorFunctionNameNotFound if there is none. Searches
+ * all names or hashes; TVMFuncGetGlobal is faster. */
 tvm_crt_error_t TVMFuncRegistry_Lookup(const TVMFuncRegistry *reg, const char *name,
                                        tvm_function_index_t *function_index);
 
@@ -57,13 +57,14 @@ uint16_t TVMFuncRegistry_GetNumFuncs(const TVMFuncRegistry *reg);
 const char *TVMFuncRegistry_GetName(const TVMFuncRegistry *reg, tvm_function_index_t index);
 
 /*
- * A registry that grows. Only TVMMutableFuncRegistry_Create and _Set write to it; registry may be
- * read as any other. Indices stay: a function is never removed, only replaced.
+ * A registry to which functions can be added. Only TVMMutableFuncRegistry_Create and _Set write to
+ * it; `registry` can be read like any other. Indices stay valid: a function is replaced, never
+ * removed.
  */
 typedef struct TVMMutableFuncRegistry {
     TVMFuncRegistry registry; /* hashes == NULL: in the order of registration, not of hashes */
     size_t max_functions;
-    /* All in the caller's buffer, which they share out. */
+    /* These arrays share the caller's buffer. */
     char *names;
     TVMBackendPackedCFunc *funcs;
     uint32_t *hashes;
@@ -71,17 +72,17 @@ typedef struct TVMMutableFuncRegistry {
     size_t names_bytes; /* room for names */
 } TVMMutableFuncRegistry;
 
-/* Length of a name that the room of a buffer is counted for. */
+/* Assumed average length of a name, for the size of a buffer. */
 #define TVM_AVERAGE_FUNCTION_NAME_STRLEN_BYTES 16
 
-/* Bytes of a buffer that one function takes, its name of average length. */
+/* Bytes of a buffer for one function with a name of average length. */
 #define TVM_AVERAGE_FUNC_ENTRY_SIZE_BYTES                                  \
     (sizeof(TVMBackendPackedCFunc) + sizeof(uint32_t) + sizeof(uint16_t) + \
      TVM_AVERAGE_FUNCTION_NAME_STRLEN_BYTES + 1)
 
 /*
- * Makes the buffer, which must live on, an empty registry. It holds as many functions as entries of
- * average size fit, fewer if their names are longer. kTvmErrorBufferTooSmall if not one fits,
+ * Makes the buffer, which must stay valid, an empty registry. Its capacity is the number of entries
+ * of average size that fit; longer names reduce it. kTvmErrorBufferTooSmall if not one fits,
  * kTvmErrorFunctionCallInvalidArg for NULL.
  */
 tvm_crt_error_t TVMMutableFuncRegistry_Create(TVMMutableFuncRegistry *reg, uint8_t *buffer,

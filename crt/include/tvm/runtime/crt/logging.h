@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The log hook, the names of the log levels, and the macro that leaves out what is below a level.
+ * The log hook, the names of the log levels, and the macro that omits messages above a level.
  *
  * The runtime's functions return their errors and log nothing: this is for servers and
- * applications. TVMLogf has a ready definition that drops the text (src/platform_log.c), which a
- * definition in the application replaces.
+ * applications. The default definition of TVMLogf drops the text (src/platform_log.c); a definition
+ * in the application replaces it.
  */
 #ifndef TVM_RUNTIME_CRT_LOGGING_H_
 #define TVM_RUNTIME_CRT_LOGGING_H_
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* Prints as printf does, to wherever the board shows text. */
+/* Prints like printf, to the board's output for text. */
 void TVMLogf(const char *fmt, ...);
 
 #ifdef __cplusplus

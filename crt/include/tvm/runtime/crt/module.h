@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Modules: registries of functions that belong together, the system library first of all.
+ * Modules: registries of related functions, such as the system library.
  *
- * The system library is the one module that needs no registration: a program that is linked with a
- * definition of TVMSystemLibEntryPoint, which emitted code brings, has its functions.
+ * The system library is the only module that needs no registration: its functions are available if
+ * the program is linked with a definition of TVMSystemLibEntryPoint, which emitted code contains.
  */
 #ifndef TVM_RUNTIME_CRT_MODULE_H_
 #define TVM_RUNTIME_CRT_MODULE_H_
@@ -21,17 +21,17 @@ typedef struct TVMModule {
 } TVMModule;
 
 /*
- * Registers a module, which must live on with its registry, and stores its handle. A module that is
- * registered already keeps its handle. kTvmErrorFunctionRegistryFull if there are
+ * Registers a module, which must stay valid with its registry, and stores its handle. A module that
+ * is already registered keeps its handle. kTvmErrorFunctionRegistryFull if there are
  * TVM_CRT_MAX_REGISTERED_MODULES others, kTvmErrorFunctionCallInvalidArg for NULL or a module
  * without a registry.
  */
 int TVMModCreateFromCModule(const TVMModule *mod, TVMModuleHandle *out_handle);
 
 /*
- * The system library, defined by the program's emitted code if at all. Where the compiler knows
- * weak symbols the runtime does without; elsewhere a program without one defines this to return
- * NULL.
+ * Returns the system library; the emitted code defines this function. With a compiler that supports
+ * weak symbols, a program without a system library needs no definition; with any other compiler it
+ * must define this function to return NULL.
  */
 const TVMModule *TVMSystemLibEntryPoint(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Packed calls from C with everything in one structure on the caller's stack: no heap, no closures.
+ * Packed calls from C with one structure on the caller's stack: no heap, no closures.
  *
- * A TVMPackedFunc is a handle with its arguments and its result. Emitted code needs none of this:
- * it calls TVMFuncCall with arrays of its own.
+ * A TVMPackedFunc is a handle with its arguments and its result. Emitted code does not use it: it
+ * calls TVMFuncCall with its own arrays.
  */
 #ifndef TVM_RUNTIME_CRT_PACKED_FUNC_H_
 #define TVM_RUNTIME_CRT_PACKED_FUNC_H_
@@ -24,10 +24,10 @@ typedef struct TVMArgs {
 } TVMArgs;
 
 /*
- * Copies values_count values. If there are more than TVM_CRT_MAX_ARGS nothing is copied, and the
- * count, which is kept, makes every function below refuse the arguments. In the header, because
- * compilers return a structure of this size by a call of memcpy: a program without one fills a
- * TVMArgs by itself.
+ * Copies values_count values. If there are more than TVM_CRT_MAX_ARGS, nothing is copied, and the
+ * stored count makes every function below refuse the arguments. It is in the header because
+ * compilers call memcpy to return a structure of this size; a program without memcpy must fill a
+ * TVMArgs itself.
  */
 static inline TVMArgs TVMArgs_Create(TVMValue *values, uint32_t *tcodes, uint32_t values_count) {
     TVMArgs args;

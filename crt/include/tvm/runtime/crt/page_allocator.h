@@ -16,7 +16,7 @@
 #include <tvm/runtime/crt/crt_config.h>
 #include <tvm/runtime/crt/error_codes.h>
 
-/* Most pages that one pool may have. */
+/* Maximal number of pages of a pool. */
 #define TVM_CRT_PAGE_ALLOCATOR_MAX_PAGES 32767u
 
 #ifdef __cplusplus
@@ -26,8 +26,8 @@ extern "C" {
 typedef struct MemoryManagerInterface MemoryManagerInterface;
 
 /*
- * A memory manager. The device is not looked at: one manager manages one memory. A call that
- * returns an error has changed nothing.
+ * A memory manager. It ignores the device: one manager manages one memory. A call that returns an
+ * error has changed nothing.
  */
 struct MemoryManagerInterface {
     /*
@@ -43,12 +43,12 @@ struct MemoryManagerInterface {
      * Both calls: kTvmErrorPlatformCheckFailure if the page table was overwritten.
      */
     tvm_crt_error_t (*Free)(MemoryManagerInterface *manager, void *ptr, DLDevice device);
-    /* Blocks that are live now; after all were freed, what remains is leaked. */
+    /* Number of live blocks; if it is not 0 at the end, blocks have leaked. */
     int vleak_size;
 };
 
 /*
- * Makes a manager inside the size_bytes bytes at pool and stores its address, which is valid as
+ * Creates a manager in the size_bytes bytes at pool and stores its address, which is valid as
  * long as the pool. Pages are 1 << page_size_log2 bytes, at least
  * TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. kTvmErrorPlatformNoMemory if not one page fits,
  * kTvmErrorPlatformCheckFailure for a NULL argument, a page size out of bounds, or more than

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The hooks through which the C runtime reaches the board. Porting is defining them.
+ * The hooks through which the C runtime accesses the board. A port defines them.
  *
- * A hook must be defined only if something that is linked calls it. The runtime has ready
- * definitions of TVMPlatformInitialize and TVMPlatformMemory* (src/platform_stack.c), of
- * TVMPlatformAbort (src/platform_abort.c) and of the two around a measurement
- * (src/platform_measurement.c). They are weak and each file has one matter, so a definition in the
- * application takes their place. Not one of them is called from an interrupt.
+ * A hook must be defined only if linked code calls it. The runtime has default definitions of
+ * TVMPlatformInitialize and TVMPlatformMemory* (src/platform_stack.c), of TVMPlatformAbort
+ * (src/platform_abort.c) and of the two hooks around a measurement (src/platform_measurement.c).
+ * The defaults are weak, so a definition in the application replaces them. No hook is called from
+ * an interrupt.
  */
 #ifndef TVM_RUNTIME_CRT_PLATFORM_H_
 #define TVM_RUNTIME_CRT_PLATFORM_H_
@@ -30,35 +30,35 @@ extern "C" {
 /* Prepares memory and devices; a second call changes nothing. */
 tvm_crt_error_t TVMPlatformInitialize(void);
 
-/* Stops the program because of error; must not return. The ready definition loops for ever. */
+/* Stops the program because of error; must not return. The default definition loops forever. */
 void TVMPlatformAbort(tvm_crt_error_t error) TVM_CRT_NORETURN;
 
 /*
  * Stores in *out_ptr the address of num_bytes bytes of device's memory, aligned for the model
- * (TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES). kTvmErrorPlatformNoMemory when there are not as many.
+ * (TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES). kTvmErrorPlatformNoMemory if there is not enough memory.
  */
 tvm_crt_error_t TVMPlatformMemoryAllocate(size_t num_bytes, DLDevice device, void **out_ptr);
 
-/* Gives back what TVMPlatformMemoryAllocate stored for the same device. */
+/* Frees memory of TVMPlatformMemoryAllocate for the same device. */
 tvm_crt_error_t TVMPlatformMemoryFree(void *ptr, DLDevice device);
 
-/* Begins a time measurement; kTvmErrorPlatformTimerBadState if one is under way. */
+/* Starts a time measurement; kTvmErrorPlatformTimerBadState if one is running. */
 tvm_crt_error_t TVMPlatformTimerStart(void);
 
-/* Ends it and stores the seconds since; kTvmErrorPlatformTimerBadState if none was under way. */
+/* Stops the measurement and stores its seconds; kTvmErrorPlatformTimerBadState if none runs. */
 tvm_crt_error_t TVMPlatformTimerStop(double *elapsed_time_seconds);
 
-/* Called right before and after a timed run, for instance to hold other tasks. The ready
+/* Called right before and after a timed run, for example to suspend other tasks. The default
  * definitions do nothing. */
 tvm_crt_error_t TVMPlatformBeforeMeasurement(void);
 tvm_crt_error_t TVMPlatformAfterMeasurement(void);
 
-/* Fills buffer with random bytes. There is no ready definition: what looks random but is not
- * would go unnoticed. */
+/* Fills buffer with random bytes. There is no default definition, because nobody would notice a
+ * bad source of randomness. */
 tvm_crt_error_t TVMPlatformGenerateRandom(uint8_t *buffer, size_t num_bytes);
 
-/* Formats as vsnprintf does: writes at most out_buf_size_bytes bytes, the zero included, and
- * returns the length that the whole text has. */
+/* Formats like vsnprintf: writes at most out_buf_size_bytes bytes, the zero included, and returns
+ * the length of the whole text. */
 size_t TVMPlatformFormatMessage(char *out_buf, size_t out_buf_size_bytes, const char *fmt,
                                 va_list args);
 

@@ -14,15 +14,15 @@
 #include <tvm/runtime/crt/crt_config.h>
 #include <tvm/runtime/crt/error_codes.h>
 
-/* Bytes of the size that is kept behind each block; the same on every target, so that a compiler
- * on a desktop can add up the workspace of a board. */
+/* Bytes of the size that is stored after each block; the same on every target, so that a compiler
+ * on a desktop can compute the workspace of a board. */
 #if TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK
 #define TVM_CRT_STACK_ALLOCATOR_FOOTER_BYTES 4u
 #else
 #define TVM_CRT_STACK_ALLOCATOR_FOOTER_BYTES 0u
 #endif
 
-/* Bytes of the workspace that one live block of num_bytes >= 1 bytes takes. */
+/* Bytes of the workspace for one live block of num_bytes >= 1 bytes. */
 #define TVM_CRT_STACK_ALLOCATOR_BLOCK_BYTES(num_bytes) \
     TVM_CRT_STACK_ALLOCATOR_ROUND_UP((num_bytes) + TVM_CRT_STACK_ALLOCATOR_FOOTER_BYTES)
 #define TVM_CRT_STACK_ALLOCATOR_ROUND_UP(bytes)                                                 \
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-/* The state; set it with StackMemoryManager_Init, then only read it. */
+/* The state. StackMemoryManager_Init sets it; the application may only read it. */
 typedef struct {
     uint8_t *next_alloc;     /* where the next block begins */
     uint8_t *workspace;      /* the first aligned byte of the memory */
@@ -42,9 +42,9 @@ typedef struct {
 } tvm_workspace_t;
 
 /*
- * Makes the size_bytes bytes at memory an empty stack, whatever it held before. Bytes before the
- * first aligned address are lost. kTvmErrorPlatformCheckFailure for a NULL argument (NULL memory
- * with size 0 is allowed) and for more than half of the address space.
+ * Makes the size_bytes bytes at memory an empty stack; the previous contents are ignored. Bytes
+ * before the first aligned address are lost. kTvmErrorPlatformCheckFailure for a NULL argument
+ * (NULL memory with size 0 is allowed) and for more than half of the address space.
  */
 tvm_crt_error_t StackMemoryManager_Init(tvm_workspace_t *workspace, uint8_t *memory,
                                         size_t size_bytes);

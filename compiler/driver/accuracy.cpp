@@ -78,22 +78,22 @@ Result<std::vector<int>> read_labels(const std::string& path, size_t samples, si
   const bool rows = count == samples * classes && classes > 1 && array->shape.size() == 2;
   auto fail = [&](const std::string& what) {
     diags.error(where, "labels-invalid", what)
-        .help(fmt::format("give {} whole numbers from 0 to {}, the class of each input in its order", samples,
+        .help(fmt::format("give {} integers from 0 to {}: the class of each input, in the order of the inputs", samples,
                           classes - 1));
     return kFailure;
   };
   if (!rows && count != samples)
-    return fail(fmt::format("holds {} labels (shape {}), the data has {} inputs", count, graph::to_string(array->shape),
-                            samples));
+    return fail(fmt::format("the file holds {} labels (shape {}), but the data has {} inputs", count,
+                            graph::to_string(array->shape), samples));
   const bool real = array->dtype == DType::kF32 || array->dtype == DType::kF64;
   if (!is_number(array->dtype) || (!rows && real))
-    return fail(fmt::format("holds {}: labels are whole numbers", name_of(array->dtype)));
+    return fail(fmt::format("the labels are {}, but must be integers", name_of(array->dtype)));
   std::vector<int> out;
   for (size_t i = 0; i < samples; ++i) {
     const double v =
         rows ? largest(array->bytes, i * classes, classes, array->dtype) : element(array->bytes, i, array->dtype);
     if (v < 0 || v >= static_cast<double>(classes))
-      return fail(fmt::format("label {} is {}, the model has {} classes", i, v, classes));
+      return fail(fmt::format("label {} is {}, but the model has {} classes", i, v, classes));
     out.push_back(static_cast<int>(v));
   }
   return out;
@@ -194,9 +194,9 @@ bool Accuracy::add(const std::string& name, const DeviceResults& results, Diagno
   else if (place.equal != reference_.size())
     diags
         .error(where, "verify-differs",
-               fmt::format("the outputs for input {}, and {} more, are not what the reference gives", first_different,
+               fmt::format("the outputs for input {} and {} more inputs differ from the reference", first_different,
                            reference_.size() - place.equal - 1))
-        .help("'aotc verify' with this input by --input names the first layer that differs");
+        .help("pass this input to 'aotc verify' with --input: it names the first layer that differs");
   else place.passed = true;
   if (well) places_.push_back(place);
   return place.passed;
@@ -208,10 +208,11 @@ std::string Accuracy::text() const {
     out += p.name + ": ";
     if (!labels_.empty()) out += share(p.right, reference_.size()) + " right";
     if (p.name != "reference")
-      out += fmt::format(
-          "{}outputs as the reference's for {}{}", labels_.empty() ? "" : "; ", share(p.equal, reference_.size()),
-          classes_ == 0 || p.same_class == reference_.size() ? ""
-                                                             : "; class for " + share(p.same_class, reference_.size()));
+      out += fmt::format("{}outputs equal to the reference for {}{}", labels_.empty() ? "" : "; ",
+                         share(p.equal, reference_.size()),
+                         classes_ == 0 || p.same_class == reference_.size()
+                             ? ""
+                             : "; same class for " + share(p.same_class, reference_.size()));
     out += "\n";
   }
   if (places_.empty() || labels_.empty()) return out;

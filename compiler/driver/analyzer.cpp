@@ -33,7 +33,7 @@ Result<std::string> find_analyzer(Diagnostics& diags) {
     std::string program = find_program(given);
     if (is_program(program)) return program;
     where.file = given;
-    diags.error(where, "tool-missing", "AOTC_ANALYZE names this, and it is no program")
+    diags.error(where, "tool-missing", "AOTC_ANALYZE names this file, but it is not a program")
         .help("set AOTC_ANALYZE to the path of aotc-analyze, or unset it");
     return kFailure;
   }
@@ -45,7 +45,7 @@ Result<std::string> find_analyzer(Diagnostics& diags) {
   diags.error(where, "tool-missing", "the program that reads C sources is not installed")
       .help(
           "build it (ninja aotc-analyze; it needs clang-19, llvm-19-dev, libclang-19-dev and "
-          "libclang-cpp19-dev) and put it beside aotc or in PATH, or name it by AOTC_ANALYZE");
+          "libclang-cpp19-dev) and put it beside aotc or in PATH, or set AOTC_ANALYZE to its path");
   return kFailure;
 }
 

@@ -43,10 +43,11 @@ int run_in_place(const std::string& program, const std::vector<std::string>& arg
   where.file = program;
   Diagnostics diags;
   if (pid > 0 && WIFSIGNALED(status)) {
-    diags.error(where, "internal", fmt::format("died of {}", strsignal(WTERMSIG(status))))
+    diags.error(where, "internal", fmt::format("the program was stopped by a signal: {}", strsignal(WTERMSIG(status))))
         .help("please report this with the sources");
   } else {
-    diags.error(where, "tool-missing", "cannot be started").help("build aotc-analyze again, for this machine");
+    diags.error(where, "tool-missing", "the program cannot be started")
+        .help("build aotc-analyze again, for this machine");
   }
   print_diagnostics(diags);
   return exit_code_of(diags, kExitInternal);
@@ -72,7 +73,7 @@ options::Command analyze_declaration() {
                                      },
                                  .rest = args.get()};
   return {.name = "analyze",
-          .summary = "Look into linked programs, and into C sources",
+          .summary = "Analyse linked programs and C sources",
           .commands = {machine::stack_declaration(machine::objdump_decoder),
                        machine::size_declaration(machine::objdump_decoder), cycles_declaration(),
                        analyze_compile_declaration(), ranges_declaration(), std::move(signatures)}};

@@ -36,16 +36,16 @@ Result<project::Board> board_of(const CompileOptions& o, Diagnostics& diags) {
   Location where;
   where.file = named;
   if (named.empty()) {
-    diags.error(where, "clang-cpu", "for which CPU is not said")
-        .help("name one by --cpu or --board; 'aotc cpus' lists them");
+    diags.error(where, "clang-cpu", "no CPU is given")
+        .help("name a CPU with --cpu or a board with --board; 'aotc cpus' lists the CPUs");
     return kFailure;
   }
   auto board = o.board_name.empty() ? project::find_cpu(named, diags) : project::find_board(named, diags);
   if (!board) return kFailure;
   for (const char* isa : {"armv", "rv32", "avr", "native"})
     if (board->isa.starts_with(isa)) return board;
-  diags.error(where, "clang-cpu", fmt::format("LLVM 19 makes no code for '{}'", board->isa))
-      .help("name a CPU of Arm Cortex-M, RISC-V or AVR by --cpu");
+  diags.error(where, "clang-cpu", fmt::format("LLVM 19 cannot generate code for '{}'", board->isa))
+      .help("name a CPU of Arm Cortex-M, RISC-V or AVR with --cpu");
   return kFailure;
 }
 
@@ -123,8 +123,8 @@ int ranges(SourceChoice& o) {
     return model_command(o, "ranges");
   }
   if (sources != static_cast<long>(o.targets.size()))
-    return options::usage_error("aotc analyze ranges", "takes C sources, or one model",
-                                {"give the operators of a model by --operators"});
+    return options::usage_error("aotc analyze ranges", "targets must be C sources, or one model",
+                                {"name the C operators of a model with --operators"});
   Diagnostics diags;
   std::vector<std::string> args = {"ranges"};
   if (!o.compile.board_name.empty() || !o.compile.cpu_name.empty()) {
@@ -139,7 +139,7 @@ int ranges(SourceChoice& o) {
 }
 
 options::Option flag_option(SourceChoice& o) {
-  return {.names = "--flag", .value = "FLAG", .target = &o.flags, .help = "A flag for Clang as well: --flag=-Os"};
+  return {.names = "--flag", .value = "FLAG", .target = &o.flags, .help = "Pass this flag to Clang: --flag=-Os"};
 }
 
 options::Option define_option(SourceChoice& o) {
@@ -151,14 +151,12 @@ options::Option define_option(SourceChoice& o) {
 options::Command analyze_compile_declaration() {
   auto o = std::make_shared<SourceChoice>();
   return {.name = "compile",
-          .summary = "Size, frames and warnings of a model's C as Clang compiles it, without a toolchain for the board",
+          .summary = "Show the code size, stack frames and warnings of a model's C, without a toolchain for the board",
           .description =
-              "Clang 19, which is in aotc-analyze, compiles the C that aotc writes for MODEL with -O2 for the CPU that "
-              "--cpu or "
-              "--board names: bytes of code by function and layer, warnings, and the frames of what is not assembly. "
-              "Another "
-              "compiler makes other sizes; what is proven of a stack is proven of a linked program, by 'aotc analyze "
-              "stack'.",
+              "aotc-analyze contains Clang 19, which compiles the C of MODEL with -O2 for the CPU that --cpu or "
+              "--board names. It prints the code size by function and layer, warnings, and the stack frames of C "
+              "functions; the frames of assembly functions are unknown. Another compiler gives other sizes. 'aotc "
+              "analyze stack' proves a bound of the stack of a linked program.",
           .options = {model_argument(o->compile),
                       flag_option(*o),
                       define_option(*o),
@@ -170,24 +168,23 @@ options::Command analyze_compile_declaration() {
 
 options::Command ranges_declaration() {
   auto o = std::make_shared<SourceChoice>();
-  return {.name = "ranges",
-          .summary = "What Clang's static analyser finds in C sources, or in a model's C and its operators",
-          .description =
-              "Divisions by zero, null pointers, indices out of bounds, values that were never written, shifts that "
-              "are too wide, each "
-              "with its place. Exits with 3 if there are findings. The analyser tries ways through each function up to "
-              "a limit: "
-              "what it does not find is not proven to be absent.",
-          .options = {{.names = "SOURCE",
-                       .target = &o->targets,
-                       .help = "C (.c) or C++ (.cpp, .cc, .cxx) sources, or a model, whose operators --operators names",
-                       .required = true,
-                       .takes = options::Takes::kFile},
-                      flag_option(*o),
-                      define_option(*o),
-                      json_option(o->common)},
-          .groups = compile_groups(o->compile),
-          .run = [o] { return ranges(*o); }};
+  return {
+      .name = "ranges",
+      .summary = "Run Clang's static analyser on C sources, or on a model's C and its operators",
+      .description =
+          "Finds divisions by zero, null pointers, indices out of bounds, uninitialised values and shifts that are too "
+          "wide, and prints the position of each. Exits with 3 if there are findings. The analyser tries a limited "
+          "number of paths through each function, so a result without findings proves nothing.",
+      .options = {{.names = "SOURCE",
+                   .target = &o->targets,
+                   .help = "C (.c) or C++ (.cpp, .cc, .cxx) sources, or one model with its C operators in --operators",
+                   .required = true,
+                   .takes = options::Takes::kFile},
+                  flag_option(*o),
+                  define_option(*o),
+                  json_option(o->common)},
+      .groups = compile_groups(o->compile),
+      .run = [o] { return ranges(*o); }};
 }
 
 }  // namespace aotc::driver

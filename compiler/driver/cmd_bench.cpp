@@ -140,7 +140,7 @@ void print_table(const Bench& bench, const std::vector<Measured>& measured, cons
                     op.macs > 0 ? fmt::format("{:.2f}", real / static_cast<double>(op.macs)) : "",
                     measured[i].right ? (*measured[i].right ? "right" : "WRONG") : ""});
   }
-  print_out("{}\n{} {} for all calls of the model; each with its call through the registry\n", format_table(rows),
+  print_out("{}\n{} {} for all calls of the model, each including its call through the registry\n", format_table(rows),
             with_commas(static_cast<int64_t>(total)), device.unit());
 }
 
@@ -155,8 +155,8 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
       description->platforms.empty() || std::any_of(description->platforms.begin(), description->platforms.end(),
                                                     [&](const auto& p) { return p.name == board->platform; });
   if (!supported) {
-    diags.error(where, "template-board", "there is no firmware for it that serves operators")
-        .help(fmt::format("boards that operators can be timed on: {}", joined(served_boards(), ", ")));
+    diags.error(where, "template-board", "aotc has no firmware for this board that serves operators")
+        .help(fmt::format("boards with such firmware: {}", joined(served_boards(), ", ")));
     return kFailure;
   }
   if (find_program(board->compiler).empty()) {
@@ -167,11 +167,12 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
   if (!options.device.port.empty()) return success();
   if (board->emulator_argv.empty() || board->stand_in) {
     diags
-        .error(
-            where, "no-emulator",
-            board->stand_in ? "has no emulator, only a stand-in, whose times are not the board's" : "has no emulator")
-        .help("--port times on the board itself, once it has the firmware that -o keeps")
-        .help(fmt::format("boards that run here: {}", joined(served_boards(), ", ")));
+        .error(where, "no-emulator",
+               board->stand_in ? "the board has no emulator; a different board with the same core is emulated, but its "
+                                 "times are not comparable"
+                               : "the board has no emulator")
+        .help("keep the firmware with -o, flash it, and time on the board with --port")
+        .help(fmt::format("boards that run on this machine: {}", joined(served_boards(), ", ")));
     return kFailure;
   }
   if (board->is_host() || !find_program(board->emulator_program).empty()) return success();
@@ -186,8 +187,8 @@ int bench_operators(const BenchOptions& given) {
   if (options.compile.board_name.empty()) {
     Location where;
     where.file = options.compile.model_path;
-    diags.error(where, "board-missing", "operators are timed on a board")
-        .help("pass --board NAME; 'aotc boards' lists them");
+    diags.error(where, "board-missing", "no board is given to time the operators on")
+        .help("pass --board NAME; 'aotc boards' lists the boards");
     return fail(diags, kExitUsage);
   }
   if (!can_run(options, diags)) return fail(diags);
@@ -213,17 +214,15 @@ int bench_operators(const BenchOptions& given) {
     measured.push_back(*one);
   }
   progress.clear();
-  if (options.common.json)
-    print_out("{}\n", json_text(json_of(*bench, measured, options, *device), 1));
-  else
-    print_table(*bench, measured, options, *device);
+  if (options.common.json) print_out("{}\n", json_text(json_of(*bench, measured, options, *device), 1));
+  else print_table(*bench, measured, options, *device);
   const bool wrong =
       std::any_of(measured.begin(), measured.end(), [](const Measured& m) { return !m.right.value_or(true); });
   if (!wrong) print_diagnostics(diags);
   if (!wrong) return kExitDone;
   Location where;
   where.file = options.compile.model_path;
-  diags.error(where, "verify-differs", "the results of an operator on the device are wrong");
+  diags.error(where, "verify-differs", "an operator on the device computed wrong results");
   return fail(diags, kExitVerifyFailed);
 }
 
@@ -233,34 +232,34 @@ options::Command bench_declaration() {
   auto o = std::make_shared<BenchOptions>();
   options::Command out = {
       .name = "bench",
-      .summary = "Time operators on a board, beside the estimate",
+      .summary = "Time operators on a board, and show the estimate beside",
       .options = {{.names = "--ops",
                    .value = "MODEL",
                    .target = &o->compile.model_path,
-                   .help = "A model, whose operators are timed one by one, or an archive of operators",
+                   .help = "Time each operator of this model or of this operator archive",
                    .required = true,
                    .takes = options::Takes::kFile,
                    .common = true},
-                  board_option(o->compile.board_name, "Board to time on"),
+                  board_option(o->compile.board_name, "Time on this board"),
                   level_option(o->compile),
                   assembly_option(o->compile),
                   schedules_option(o->compile),
                   {.names = "--repeats",
                    .value = "N",
                    .target = &o->repeats,
-                   .help = "Runs that count",
+                   .help = "Measure N runs",
                    .range = options::Range{1, 1000000},
                    .common = true},
                   {.names = "--warm-up",
                    .value = "N",
                    .target = &o->warm_up,
-                   .help = "Runs before",
+                   .help = "Run N times before the measured runs",
                    .range = options::Range{0, 1000000}},
-                  {.names = "--seed", .value = "N", .target = &o->seed, .help = "Seed of the random inputs"},
+                  {.names = "--seed", .value = "N", .target = &o->seed, .help = "Set the seed of the random inputs"},
                   {.names = "--project-option",
                    .value = "NAME=VALUE",
                    .target = &o->project_options,
-                   .help = "Option of the firmware's template"},
+                   .help = "Set an option of the firmware's template"},
                   {.names = "-o,--directory",
                    .value = "DIRECTORY",
                    .target = &o->keep,
@@ -269,7 +268,7 @@ options::Command bench_declaration() {
                    .common = true},
                   {.names = "--force",
                    .target = &o->force,
-                   .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"},
+                   .help = "Replace files that changed since aotc wrote them; keep files that aotc did not write"},
                   json_option(o->common),
                   quiet_option(o->common)},
       .run = [o] { return bench_operators(*o); }};

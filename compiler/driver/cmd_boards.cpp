@@ -103,7 +103,7 @@ bool known(const char* option, const std::string& word, const std::set<std::stri
   std::vector<std::string> list(words.begin(), words.end());
   auto& d = diags.error(where, "board-filter", fmt::format("no board has this {}", option));
   for (const std::string& near : closest(word, list)) d.help(fmt::format("did you mean '{}'?", near));
-  d.help("there are: " + joined(list, ", "));
+  d.help("known values: " + joined(list, ", "));
   return false;
 }
 
@@ -125,7 +125,8 @@ Result<std::vector<Board>> filtered(std::vector<Board> boards, const BoardsOptio
     if (sizes[at] >= 0) continue;
     Location where;
     where.file = fmt::format("--{} {}", option, *text);
-    diags.error(where, "board-filter", "is not a size").help("write bytes, or as 256K or 1M");
+    diags.error(where, "board-filter", "the value is not a size")
+        .help("write a number of bytes, such as 262144, 256K or 1M");
     good = false;
   }
   if (!good) return kFailure;
@@ -199,9 +200,10 @@ int show(const Board& board, const BoardsOptions& options) {
   std::string port = board.field("console.port");
   rows.push_back({"console", board.field("console.kind") + (port.empty() ? "" : "; " + port)});
   rows.push_back({"compiler", board.compiler + " " + joined(board.cflags)});
-  rows.push_back({"runs in", board.emulator_argv.empty() ? "nothing here"
-                                                         : joined(board.emulator_argv).substr(0, 60) +
-                                                               (board.stand_in ? " (a stand-in)" : "")});
+  rows.push_back({"runs in", board.emulator_argv.empty()
+                                 ? "no emulator"
+                                 : joined(board.emulator_argv).substr(0, 60) +
+                                       (board.stand_in ? " (different board, same core)" : "")});
   for (const std::string& framework : board.frameworks()) {
     std::string fields;
     for (const auto& [key, value] : (*board.description)["frameworks"][framework].items())
@@ -329,7 +331,7 @@ int cpus_command(const CommonOptions& common) {
 options::Command cpus_declaration() {
   auto common = std::make_shared<CommonOptions>();
   return {.name = "cpus",
-          .summary = "List the CPUs for --cpu, with their features and who has them",
+          .summary = "List the CPUs for --cpu, with their features and boards",
           .options = {json_option(*common), quiet_option(*common)},
           .run = [common] { return cpus_command(*common); }};
 }
@@ -341,24 +343,26 @@ options::Command boards_declaration() {
     return options::Option{
         .names = names, .value = value, .target = std::move(target), .help = help, .excludes = {"NAME"}};
   };
-  return {.name = "boards",
-          .summary = "List the boards, those that fit a model, or show one",
-          .options = {{.names = "NAME", .target = &o->name, .help = "Show this one", .offers = project::board_names},
-                      filter("--framework", "NAME", &o->framework,
-                             "Only those with this framework: zephyr, arduino, bare_metal, ..."),
-                      filter("--cpu", "NAME", &o->cpu, "Only those with this CPU: cortex-m4, ..."),
-                      filter("--feature", "NAME", &o->features, "Only those whose CPU has this: fpu, dsp, ..."),
-                      filter("--ram", "SIZE", &o->ram, "Only those with a RAM of at least so much: 256K"),
-                      filter("--flash", "SIZE", &o->flash, "Only those with a flash of at least so much: 1M"),
-                      filter("--emulated", "", &o->emulated, "Only those that run on this machine"),
-                      {.names = "--fits",
-                       .value = "MODEL",
-                       .target = &o->fits,
-                       .help = "Compile this model for each, and show whether it fits",
-                       .takes = options::Takes::kFile},
-                      json_option(o->common),
-                      quiet_option(o->common)},
-          .run = [o] { return boards_command(*o); }};
+  return {
+      .name = "boards",
+      .summary = "List boards, list boards that fit a model, or show one board",
+      .options = {{.names = "NAME", .target = &o->name, .help = "The board to show", .offers = project::board_names},
+                  filter("--framework", "NAME", &o->framework,
+                         "List only boards with this framework: zephyr, arduino, bare_metal, ..."),
+                  filter("--cpu", "NAME", &o->cpu, "List only boards with this CPU: cortex-m4, ..."),
+                  filter("--feature", "NAME", &o->features,
+                         "List only boards whose CPU has this feature: fpu, dsp, ..."),
+                  filter("--ram", "SIZE", &o->ram, "List only boards with one RAM of at least this size: 256K"),
+                  filter("--flash", "SIZE", &o->flash, "List only boards with one flash of at least this size: 1M"),
+                  filter("--emulated", "", &o->emulated, "List only boards that run on this machine"),
+                  {.names = "--fits",
+                   .value = "MODEL",
+                   .target = &o->fits,
+                   .help = "Compile this model for each board, and show whether it fits",
+                   .takes = options::Takes::kFile},
+                  json_option(o->common),
+                  quiet_option(o->common)},
+      .run = [o] { return boards_command(*o); }};
 }
 
 }  // namespace aotc::driver

@@ -54,8 +54,8 @@ Result<int64_t> date_of(const std::string& asked, Diagnostics& diags) {
   if (read_number(text, &date) || read_calendar(text, &date)) return date;
   Location where;
   where.file = from_environment ? "SOURCE_DATE_EPOCH" : "--date";
-  diags.error(where, "date-invalid", fmt::format("'{}' is no date", escape_for_display(text)))
-      .help("write seconds since 1970, or a date like 2026-11-21 or 2026-11-21T07:25:17Z");
+  diags.error(where, "date-invalid", fmt::format("'{}' is not a date", escape_for_display(text)))
+      .help("write the seconds since 1970, or a date such as 2026-11-21 or 2026-11-21T07:25:17Z");
   return kFailure;
 }
 
@@ -181,19 +181,20 @@ std::vector<options::Option> mlf_options(MlfChoice& choice) {
   style.preset = mlf::kFullModel;
   return {{.names = "--format",
            .target = options::one_of(&choice.format, {"c", "mlf"}),
-           .help = "What is written: a directory of C files, or a Model Library Format archive",
+           .help = "Write a directory of C files, or a Model Library Format archive",
            .see = "mlf.md"},
           {.names = "--style",
            .target = std::move(style),
-           .help = "What is in the archive: the model, or its operators as packed functions, each by itself"},
+           .help = "Put the whole model into the archive, or each operator as a separate packed function"},
           {.names = "--op",
            .value = "INDEX|TYPE",
            .target = &choice.ops,
-           .help = "With --style operator: only this one, by its index in the model's file or its type"},
+           .help = "With --style operator: export only the operator with this index in the model's file, or the "
+                   "operators of this type"},
           {.names = "--date",
            .value = "DATE",
            .target = &choice.date,
-           .help = "Date in the archive; by default SOURCE_DATE_EPOCH, or 1970-01-01"}};
+           .help = "Set the date in the archive (default: SOURCE_DATE_EPOCH, or 1970-01-01)"}};
 }
 
 int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice, const std::string& out,
@@ -204,14 +205,14 @@ int compile_mlf_command(const CompileOptions& options, const MlfChoice& choice, 
                   options.convention == CallingConvention::kRegistry || !options.constants_section.empty();
     if (of_run) {
       print_err(
-          "aotc: --style operator exports packed functions: --interface, --pool, "
-          "--constants-section and --calling-convention registry are of whole models\n");
+          "aotc: --style operator excludes --interface, --pool, --constants-section and --calling-convention registry: "
+          "these options need a whole model\n");
       return kExitUsage;
     }
     return compile_operators(options, choice, out, common);
   }
   if (!choice.ops.empty()) {
-    print_err("aotc: --op chooses operators of --style operator\n");
+    print_err("aotc: --op needs --style operator\n");
     return kExitUsage;
   }
   return compile_full_model(options, choice, out, common);

@@ -46,8 +46,8 @@ int create_operators_command(const std::string& archive_path, const std::string&
   if (board_name.empty()) {
     Location where;
     where.file = archive_path;
-    diags.error(where, "board-missing", "a project is made for a board")
-        .help("pass --board NAME; 'aotc boards' lists them");
+    diags.error(where, "board-missing", "no board is given for the project")
+        .help("pass --board NAME; 'aotc boards' lists the boards");
     return fail(diags, kExitUsage);
   }
   OutputDirectory directory(out.empty() ? "operators_app" : out, project::kManifest, force);

@@ -69,8 +69,8 @@ Result<project::Board> board_for(const CycleOptions& o, const std::optional<Proj
   if (project) return project->board;
   Location where;
   where.file = o.file;
-  diags.error(where, "board-missing", "belongs to no project, which would say for which board it is")
-      .help("name the board that it was linked for by --board; 'aotc boards' lists them");
+  diags.error(where, "board-missing", "the program is not in a project, so its board is unknown")
+      .help("name the board with --board; 'aotc boards' lists the boards");
   return kFailure;
 }
 
@@ -80,8 +80,8 @@ Status find_timing(const CycleOptions& o, Subject& s, Diagnostics& diags) {
   if (s.timing != nullptr) return success();
   Location where;
   where.file = o.file;
-  diags.error(where, "cycles-unknown", fmt::format("nothing is known of the cycles of '{}'", escape_for_display(s.cpu)))
-      .help("name one of these by --cpu: " + joined(target::timed_cpus(), ", "));
+  diags.error(where, "cycles-unknown", fmt::format("aotc has no cycle costs for '{}'", escape_for_display(s.cpu)))
+      .help("name one of these CPUs with --cpu: " + joined(target::timed_cpus(), ", "));
   return kFailure;
 }
 
@@ -116,9 +116,9 @@ Status find_root(const CycleOptions& o, const std::optional<ProjectDir>& project
       diags
           .error(where, "function-unknown",
                  fmt::format("the program has no function '{}_run' that runs the model", s.model.prefix))
-          .help(fmt::format(
-              "name by --root what is to be counted: '{}_step' or '{}_feed' with --call N, or 'main' for all",
-              s.model.prefix, s.model.prefix));
+          .help(fmt::format("name the function to count with --root: '{}_step' or '{}_feed' with --call N, or 'main' "
+                            "for the whole program",
+                            s.model.prefix, s.model.prefix));
       return kFailure;
     }
   }
@@ -183,14 +183,14 @@ machine::CoreModel llvm_model(const Subject& s, const machine::Listing& listing,
 }
 
 constexpr const char* kModelAssumes =
-    "blocks one after the other, no refill after a taken branch, LDM and STM as one or two operations; memory without "
-    "wait states";
+    "it assumes blocks in sequence, no refill after a taken branch, LDM and STM as one or two operations, and memory "
+    "without wait states";
 
 std::string model_text(const Subject& s, const machine::CoreModel& core, const machine::CycleReport& report) {
   if (core.name.empty()) return fmt::format("LLVM: - ({})\n", core.reason);
-  return fmt::format("LLVM: about {} cycles by its {}{}: {}\n", with_commas(std::llround(report.total.modelled)),
+  return fmt::format("LLVM: about {} cycles with its {}{}; {}\n", with_commas(std::llround(report.total.modelled)),
                      core.name == s.cpu ? "model of " + s.cpu : core.name + " model",
-                     core.name == s.cpu ? "" : ", which it takes for " + s.cpu, kModelAssumes);
+                     core.name == s.cpu ? "" : ", which LLVM uses for " + s.cpu, kModelAssumes);
 }
 
 std::string head_text(const Subject& s, const CycleOptions& o, const machine::CycleReport& report) {
@@ -249,47 +249,45 @@ int cycles(const CycleOptions& o) {
 options::Command cycles_declaration() {
   auto o = std::make_shared<CycleOptions>();
   options::Option firmware = machine::firmware_option(o->file);
-  firmware.help = "The linked program (.elf), or the folder of a project that was built";
+  firmware.help = "A linked program (.elf), or the directory of a built project";
   return {.name = "cycles",
-          .summary = "Where the cycles of a linked program go, by its instructions in an emulator",
+          .summary = "Show where a linked program spends its cycles, from instructions that an emulator counts",
           .description =
-              "Runs FIRMWARE in its board's QEMU with a plugin that counts how often each instruction "
-              "runs, and multiplies by "
-              "what the documents of the core say of such an instruction: cycles by layer, function "
-              "and loop. Counts are "
-              "exact; cycles are those of memory without wait states. Of a project's firmware one "
-              "inference is counted, and 'aotc report PROJECT' shows what was counted beside its estimate.",
+              "Runs FIRMWARE in its board's QEMU with a plugin that counts how often each instruction runs. Multiplies "
+              "each count by the cycles that the core's documents state for the instruction, and prints the cycles by "
+              "layer, function and loop. Counts are exact; cycles assume memory without wait states. For a project's "
+              "firmware, one inference is counted, and 'aotc report PROJECT' shows the counts beside its estimate.",
           .options = {std::move(firmware),
                       {.names = "--board",
                        .value = "NAME",
                        .target = &o->board,
-                       .help = "The board whose emulator runs it (default: the project's)",
+                       .help = "Run in the emulator of this board (default: the project's)",
                        .offers = project::board_names},
                       {.names = "--cpu",
                        .value = "NAME",
                        .target = &o->cpu,
-                       .help = "The core whose cycles are meant (default: the board's)",
+                       .help = "Use the cycle costs of this core (default: the board's)",
                        .offers = target::timed_cpus},
                       {.names = "--root",
                        .value = "FUNCTION",
                        .target = &o->root,
-                       .help = "Count what one call of it runs (default: the model's run function, "
-                               "else the whole program)"},
+                       .help = "Count what one call of this function runs (default: the model's run function, or else "
+                               "the whole program)"},
                       {.names = "--call",
                        .value = "N",
                        .target = &o->call,
-                       .help = "Which of its calls",
+                       .help = "Count the Nth call of --root",
                        .range = options::Range{1, 1000000000}},
                       {.names = "--model",
                        .value = "FILE",
                        .target = &o->model,
-                       .help = "NAME.map.json, which names the layers (default: the project's)",
+                       .help = "Read the names of the layers from this NAME.map.json (default: the project's)",
                        .takes = options::Takes::kFile},
                       machine::objdump_option(o->objdump),
                       {.names = "--timeout",
                        .value = "SECONDS",
                        .target = &o->timeout,
-                       .help = "For the emulator",
+                       .help = "Stop the emulator after this many seconds",
                        .range = options::Range{1, 1000000}},
                       {.names = "--all", .target = &o->all, .help = "Print all functions and loops"},
                       {.names = "--json", .target = &o->json, .help = "Print JSON"}},

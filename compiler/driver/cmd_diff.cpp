@@ -69,8 +69,8 @@ Result<Classes> classes_of(const Side& side, const std::string& target, const Di
   Location where;
   where.file = target;
   if (!side.report) {
-    diags.error(where, "report-no-model", "a report has no model that could run the data")
-        .help("give the model or project instead, or leave --data out");
+    diags.error(where, "report-no-model", "a report contains no model, so aotc cannot run the data")
+        .help("give the model or project instead, or omit --data");
     return kFailure;
   }
   const Compiled& compiled = side.report->compiled;
@@ -80,8 +80,7 @@ Result<Classes> classes_of(const Side& side, const std::string& target, const Di
   sequence.runs.resize(samples->size());
   Accuracy accuracy(compiled, sequence);
   if (accuracy.classes() == 0) {
-    diags.error(where, "labels-invalid", "the model has no output with a value for each class")
-        .help("leave --data out");
+    diags.error(where, "labels-invalid", "the model has no output with a value for each class").help("omit --data");
     return kFailure;
   }
   Classes out;
@@ -104,7 +103,7 @@ Status add_accuracy(const Side& before, const Side& after, const DiffOptions& o,
     where.file = o.after;
     diags.error(
         where, "input-shape",
-        fmt::format("the data is {} inputs of this model and {} of the other", b->found.size(), a->found.size()));
+        fmt::format("the data holds {} inputs for this model, but {} for the other", b->found.size(), a->found.size()));
     return kFailure;
   }
   size_t same = 0;
@@ -120,7 +119,7 @@ std::string accuracy_text(const ReportJson& accuracy) {
   if (accuracy.contains("old_right"))
     out = fmt::format("right: {} before, {} now, of {} inputs\n", with_commas(accuracy["old_right"].get<int64_t>()),
                       with_commas(accuracy["new_right"].get<int64_t>()), with_commas(inputs));
-  return out + fmt::format("{} of {} inputs are of the same class\n",
+  return out + fmt::format("{} of {} inputs have the same class in both\n",
                            with_commas(accuracy["same_class"].get<int64_t>()), with_commas(inputs));
 }
 
@@ -150,30 +149,31 @@ options::Command model_diff_declaration() {
     return options::Option{
         .names = name, .target = target, .help = help, .required = true, .takes = options::Takes::kFile};
   };
-  return {.name = "diff",
-          .summary = "What is different between two models, projects or reports: layers, bytes, instructions, accuracy",
-          .options = {side("OLD", &o->before, "A model, a project, or what 'report --json' printed"),
-                      side("NEW", &o->after, "Another"),
-                      {.names = "--data",
-                       .value = "FILE.npy",
-                       .target = &o->data,
-                       .help = "Inputs, a file for each of the model's: counts those that both give the same class",
-                       .takes = options::Takes::kFile,
-                       .common = true},
-                      {.names = "--labels",
-                       .value = "FILE.npy",
-                       .target = &o->labels,
-                       .help = "With --data: the class of each input, and how many are right",
-                       .takes = options::Takes::kFile},
-                      json_option(o->common),
-                      quiet_option(o->common)},
-          .groups = compile_groups(o->compile),
-          .run = [o] {
-            if (!o->labels.empty() && o->data.empty())
-              return options::usage_error("aotc diff", "--labels needs --data",
-                                          {"give the inputs that the labels are of by --data"});
-            return diff(*o);
-          }};
+  return {
+      .name = "diff",
+      .summary = "Compare two models, projects or reports: layers, bytes, instructions, accuracy",
+      .options = {side("OLD", &o->before, "A model, a project, or the output of 'aotc report --json'"),
+                  side("NEW", &o->after, "The model, project or report to compare with OLD"),
+                  {.names = "--data",
+                   .value = "FILE.npy",
+                   .target = &o->data,
+                   .help =
+                       "Run both models on these inputs, a file for each input of the model, and count equal classes",
+                   .takes = options::Takes::kFile,
+                   .common = true},
+                  {.names = "--labels",
+                   .value = "FILE.npy",
+                   .target = &o->labels,
+                   .help = "With --data: read the class of each input from this file, and count correct results",
+                   .takes = options::Takes::kFile},
+                  json_option(o->common),
+                  quiet_option(o->common)},
+      .groups = compile_groups(o->compile),
+      .run = [o] {
+        if (!o->labels.empty() && o->data.empty())
+          return options::usage_error("aotc diff", "--labels needs --data", {"give the labelled inputs with --data"});
+        return diff(*o);
+      }};
 }
 
 }  // namespace aotc::driver

@@ -92,7 +92,7 @@ int serve(const graph::Graph& graph) {
         answer.append(reinterpret_cast<const char*>((*outputs)[o].data()), (*outputs)[o].size());
       write_out(answer);
     } else {
-      write_out("error neither 'run' nor 'reset'\n");
+      write_out("error the request must be 'run' or 'reset'\n");
       return kExitUsage;
     }
   }
@@ -116,7 +116,7 @@ std::vector<NpyArray> evaluate_all(const graph::Graph& graph, const std::vector<
       Location where;
       where.file = graph.source_file;
       diags.error(where, "evaluate-endless", fmt::format("sample {}: {}", s, Evaluator::kEndless))
-          .help("give inputs for which its condition becomes false");
+          .help("give inputs for which the condition of the loop becomes false");
       return {};
     }
     for (size_t o = 0; o < out.size(); ++o)
@@ -169,41 +169,41 @@ options::Command evaluate_declaration() {
   auto input = [o](const std::string& text) {
     if (!read_input_contract(text, o->compile)) o->inputs.push_back(text);
   };
-  return {.name = "evaluate",
-          .summary = "The model's outputs for given inputs, on this machine and without a C compiler",
-          .options = {model_argument(o->compile),
-                      {.names = "--input",
-                       .value = "FILE.npy",
-                       .target = options::Setter{input},
-                       .help = "A file for each input, in order, or NAME=FILE; several samples may be "
-                               "stacked, which are "
-                               "run one after the other, with the state of the one before",
-                       .takes = options::Takes::kFile,
-                       .common = true},
-                      {.names = "-o,--directory",
-                       .value = "DIR",
-                       .target = &o->out,
-                       .help = "Directory to write: FIELD.npy for each output",
-                       .takes = options::Takes::kDirectory,
-                       .common = true},
-                      {.names = "--force", .target = &o->force, .help = "Replace files that aotc did not write"},
-                      {.names = "--serve",
-                       .target = &o->serve,
-                       .help = "Answer requests on standard input: 'run' and the inputs' bytes, or "
-                               "'reset', each on a line",
-                       .excludes = {"-o", "--force", "--json"}},
-                      json_option(o->common),
-                      quiet_option(o->common)},
-          .groups = compile_groups(o->compile, false),
-          .run = [o] {
-            if (o->serve && !o->inputs.empty())
-              return options::usage_error("aotc evaluate", "--serve takes inputs as they come",
-                                          {"leave --input FILE out"});
-            if (!o->serve && o->out.empty())
-              return options::usage_error("aotc evaluate", "-o is missing",
-                                          {"name the directory that the outputs are written to"});
-            return evaluate(*o);
-          }};
+  return {
+      .name = "evaluate",
+      .summary = "Compute the model's outputs for given inputs on this machine, without a C compiler",
+      .options = {model_argument(o->compile),
+                  {.names = "--input",
+                   .value = "FILE.npy",
+                   .target = options::Setter{input},
+                   .help =
+                       "Read an input from this file: files in the order of the inputs, or NAME=FILE. A file may stack "
+                       "several samples, which run in order; each starts with the state that the previous one left",
+                   .takes = options::Takes::kFile,
+                   .common = true},
+                  {.names = "-o,--directory",
+                   .value = "DIR",
+                   .target = &o->out,
+                   .help = "Write FIELD.npy for each output into this directory",
+                   .takes = options::Takes::kDirectory,
+                   .common = true},
+                  {.names = "--force", .target = &o->force, .help = "Replace files that aotc did not write"},
+                  {.names = "--serve",
+                   .target = &o->serve,
+                   .help =
+                       "Answer requests on standard input: a line 'run' and the bytes of the inputs, or a line 'reset'",
+                   .excludes = {"-o", "--force", "--json"}},
+                  json_option(o->common),
+                  quiet_option(o->common)},
+      .groups = compile_groups(o->compile, false),
+      .run = [o] {
+        if (o->serve && !o->inputs.empty())
+          return options::usage_error("aotc evaluate", "--serve reads inputs from standard input",
+                                      {"omit --input FILE"});
+        if (!o->serve && o->out.empty())
+          return options::usage_error("aotc evaluate", "-o is missing", {"name the directory for the outputs"});
+        return evaluate(*o);
+      }};
 }
 
 }  // namespace aotc::driver

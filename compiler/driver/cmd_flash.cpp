@@ -95,15 +95,18 @@ int nothing_to_flash(const ProjectDir& project, Location where, Diagnostics& dia
   if (is_emulated(project.board)) {
     diags
         .error(where, "no-programmer",
-               fmt::format("there is nothing to flash: {}", project.board.is_host() ? "the program is for this machine"
-                                                                                    : "the board is an emulated one"))
+               fmt::format("there is nothing to flash: {}", project.board.is_host()
+                                                                ? "the program is for this machine"
+                                                                : "the board exists only as an emulated board"))
         .help("'aotc run " + shell_quoted(project.path) + "' runs it");
   } else if (project.has_image()) {
-    diags.error(where, "no-programmer", fmt::format("no program that writes to '{}' is known", project.board.name))
-        .help(fmt::format("write {} by the board's own tools", project.image()));
+    diags
+        .error(where, "no-programmer",
+               fmt::format("aotc knows no program that writes firmware to '{}'", project.board.name))
+        .help(fmt::format("write {} with the vendor's tools for the board", project.image()));
   } else {
-    diags.error(where, "no-programmer", "a project of this kind has no firmware of its own")
-        .help("see its README.md: what it builds is linked by a firmware of yours");
+    diags.error(where, "no-programmer", "a project of this kind builds no firmware")
+        .help("link what it builds into your firmware; the README.md of the project explains how");
   }
   return kExitUsage;
 }
@@ -116,8 +119,9 @@ const Programmer* choose(const FlashChoice& choice, const std::vector<Programmer
   if (!choice.tool.empty() && named == list.end()) {
     diags
         .error(where, "programmer-unknown",
-               fmt::format("'{}' is not known to write to this board", escape_for_display(choice.tool)))
-        .help("known are: " + names_of(list));
+               fmt::format("aotc does not know '{}' as a program that writes to this board",
+                           escape_for_display(choice.tool)))
+        .help("known programs: " + names_of(list));
     return nullptr;
   }
   if (named != list.end() && (choice.dry_run || !find_program(named->program()).empty())) return &*named;
@@ -152,8 +156,10 @@ int write_to_board(const FlashChoice& choice, const std::vector<std::string>& co
                         r.timed_out ? fmt::format("'{}' did not end within {} seconds", command[0], choice.timeout)
                                     : fmt::format("'{}' ended with exit code {}", command[0], r.exit_code));
   d.note("command: " + line_of(command));
-  if (choice.common.quiet) d.note("without --quiet it says why");
-  d.help("is the board plugged in, is no other program using it, and may you open it (on Linux: its udev rules)?");
+  if (choice.common.quiet) d.note("run without --quiet to see what the program prints");
+  d.help(
+      "check that the board is plugged in, that no other program uses it, and that you may open it (on Linux: udev "
+      "rules)");
   return kExitDevice;
 }
 
@@ -171,8 +177,8 @@ int flash_command(const FlashChoice& choice) {
   if (!choice.port.empty() && chosen->port.empty()) {
     diags
         .error(where, "programmer-port",
-               fmt::format("'{}' finds the board itself and takes no port", chosen->program()))
-        .help("leave --port out");
+               fmt::format("'{}' finds the board itself and accepts no port", chosen->program()))
+        .help("omit --port");
     return fail(diags, kExitUsage);
   }
   if (project->has_image() && !choice.dry_run && !require_image(*project, diags)) return fail(diags);
@@ -201,11 +207,11 @@ int flash_command(const FlashChoice& choice) {
     print_out("written to the board by {}: {}\n", chosen->program(),
               project->has_image() ? project->image() : project->path);
   if (by_debugger && !choice.common.quiet)
-    print_out("this firmware speaks through the debugger: without one it faults at the first thing it says\n{}",
+    print_out("this firmware prints through the debugger: without a debugger it faults at its first output\n{}",
               attach.empty() ? std::string() : fmt::format("next: {}\n", line_of(attach)));
   if (by_port && !choice.common.quiet)
-    print_out("next: aotc verify {} --port PORT, the board's serial line: {}\n", shell_quoted(project->path),
-              project->board.field("console.port"));
+    print_out("next: aotc verify {} --port PORT, where PORT is the serial port of the board: {}\n",
+              shell_quoted(project->path), project->board.field("console.port"));
   return kExitDone;
 }
 
@@ -215,31 +221,33 @@ bool can_flash(const ProjectDir& project) { return !programmers_of(project).empt
 
 options::Command flash_declaration() {
   auto s = std::make_shared<FlashChoice>();
-  return {.name = "flash",
-          .summary = "Write a project's firmware to a board that is plugged in",
-          .description =
-              "By a program that people have for the board: the first that is installed. Its command line is printed.",
-          .options =
-              {{.names = "DIRECTORY",
-                .target = &s->project,
-                .help = "What 'create' wrote, built",
-                .required = true,
-                .takes = options::Takes::kDirectory},
-               {.names = "--tool",
-                .value = "PROGRAM",
-                .target = &s->tool,
-                .help = "By this program, of those that are known for the board",
-                .see = "boards.md#flashing"},
-               {.names = "--port",
-                .value = "PORT",
-                .target = &s->port,
-                .help = "Serial port of the board, for programs that need it: /dev/ttyACM0",
-                .takes = options::Takes::kFile},
-               {.names = "--dry-run", .target = &s->dry_run, .help = "Only print the command line"},
-               {.names = "--timeout", .value = "SECONDS", .target = &s->timeout, .help = "When the program is stopped"},
-               json_option(s->common),
-               quiet_option(s->common)},
-          .run = [s] { return flash_command(*s); }};
+  return {
+      .name = "flash",
+      .summary = "Write a project's firmware to a board that is plugged in",
+      .description = "Runs the first installed program that writes to the board, and prints its command line.",
+      .options = {{.names = "DIRECTORY",
+                   .target = &s->project,
+                   .help = "A built project directory that 'aotc create' wrote",
+                   .required = true,
+                   .takes = options::Takes::kDirectory},
+                  {.names = "--tool",
+                   .value = "PROGRAM",
+                   .target = &s->tool,
+                   .help = "Use this program instead of the first installed one",
+                   .see = "boards.md#flashing"},
+                  {.names = "--port",
+                   .value = "PORT",
+                   .target = &s->port,
+                   .help = "Use this serial port of the board, for programs that need one: /dev/ttyACM0",
+                   .takes = options::Takes::kFile},
+                  {.names = "--dry-run", .target = &s->dry_run, .help = "Print the command line without running it"},
+                  {.names = "--timeout",
+                   .value = "SECONDS",
+                   .target = &s->timeout,
+                   .help = "Stop the program after this many seconds"},
+                  json_option(s->common),
+                  quiet_option(s->common)},
+      .run = [s] { return flash_command(*s); }};
 }
 
 }  // namespace aotc::driver

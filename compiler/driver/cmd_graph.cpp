@@ -107,13 +107,13 @@ void print_text(const Read& r) {
   for (const auto& entry : r.info.entries) {
     const graph::Tensor& tensor = r.graph[entry.tensor];
     rows.push_back({std::to_string(entry.node), escape_for_display(tensor.name, 60), role(entry),
-                    graph::to_string(tensor.type), std::to_string(tensor.type.bytes()),
+                    graph::to_string(tensor.type), with_commas(tensor.type.bytes()),
                     entry.storage_id ? std::to_string(*entry.storage_id) : "-",
                     std::to_string(r.info.device_numbers[static_cast<size_t>(tensor.device)])});
   }
   print_out("{}", format_table(rows));
-  print_out("storages without parameters: {} bytes\nmost bytes alive at one operator: {} bytes\n",
-            r.info.storage_bytes(r.graph), graph_json::live_bytes(r.graph));
+  print_out("storage without parameters: {}\npeak of live tensors: {}\n", exact_bytes(r.info.storage_bytes(r.graph)),
+            exact_bytes(graph_json::live_bytes(r.graph)));
 }
 
 int inspect(const GraphOptions& options) {
@@ -157,7 +157,7 @@ std::vector<options::Option> graph_options(GraphOptions& o) {
           {.names = "--params",
            .value = "FILE",
            .target = &o.params,
-           .help = "Its parameters",
+           .help = "Read the parameters of the graph from this file",
            .takes = options::Takes::kFile}};
 }
 
@@ -166,23 +166,23 @@ std::vector<options::Option> graph_options(GraphOptions& o) {
 options::Command graph_declaration() {
   auto o = std::make_shared<GraphOptions>();
   options::Command inspector = {.name = "inspect",
-                                .summary = "Operators, tensors and the memory they take",
+                                .summary = "List the operators and tensors, with the memory that they use",
                                 .options = graph_options(*o),
                                 .run = [o] { return inspect(*o); }};
-  inspector.options.push_back({.names = "--json", .target = &o->json, .help = "As JSON on standard output"});
+  inspector.options.push_back({.names = "--json", .target = &o->json, .help = "Print JSON on standard output"});
   options::Command converter = {.name = "convert",
-                                .summary = "Write the graph again: as TVM's JSON, or as text of the Graph IR",
+                                .summary = "Write the graph as TVM's JSON, or as text of the Graph IR",
                                 .options = graph_options(*o),
                                 .run = [o] { return convert(*o); }};
   converter.options.push_back(
-      {.names = "--text", .target = &o->text, .help = "Text of the Graph IR, with all constants"});
+      {.names = "--text", .target = &o->text, .help = "Write text of the Graph IR, with all constants"});
   converter.options.push_back({.names = "-o,--output",
                                .value = "FILE",
                                .target = &o->out,
-                               .help = "File to write; by default standard output",
+                               .help = "Write this file (default: standard output)",
                                .takes = options::Takes::kFile});
   return {.name = "graph",
-          .summary = "TVM graphs: inspect, convert",
+          .summary = "Inspect and convert TVM graphs",
           .commands = {std::move(inspector), std::move(converter)}};
 }
 

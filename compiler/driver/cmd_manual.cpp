@@ -25,7 +25,7 @@ Path find_path(const std::string& title, const std::vector<std::string>& words) 
       for (const Command& c : path.back()->commands) names.push_back(c.name);
       for (const std::string& near : closest(word, names, 1))
         helps.push_back("did you mean the command '" + near + "'?");
-      helps.push_back("'" + options::title_of(path) + " --help' shows what it takes");
+      helps.push_back("'" + options::title_of(path) + " --help' shows how to use it");
       options::usage_error(title, options::title_of(path) + " has no command '" + escape_for_display(word) + "'",
                            helps);
       return {};
@@ -44,7 +44,7 @@ std::vector<std::string> command_names() {
 options::Option command_argument(std::vector<std::string>& words) {
   return {.names = "COMMAND",
           .target = &words,
-          .help = "The command, with its subcommand; by default the program",
+          .help = "A command with its subcommand (default: the program)",
           .offers = command_names};
 }
 
@@ -55,11 +55,11 @@ Command help() {
   };
   auto s = std::make_shared<State>();
   return {.name = "help",
-          .summary = "Show what a command takes",
+          .summary = "Show the help of a command",
           .options = {command_argument(s->words),
                       {.names = "--markdown",
                        .target = &s->tables,
-                       .help = "All commands and their options, as the tables of docs/cli.md"}},
+                       .help = "Print all commands and their options as Markdown tables"}},
           .run = [s]() -> int {
             Path path = find_path("aotc help", s->words);
             if (path.empty()) return kExitUsage;
@@ -84,7 +84,7 @@ Command man() {
 Command completion() {
   auto shell = std::make_shared<std::string>();
   return {.name = "completion",
-          .summary = "Write a script that completes command lines in a shell",
+          .summary = "Write a completion script for a shell",
           .description =
               "bash: eval \"$(aotc completion bash)\" in ~/.bashrc.\n"
               "zsh: aotc completion zsh > FOLDER/_aotc, for a folder of $fpath.\n"

@@ -52,7 +52,8 @@ void print_memory(const mlf::ModuleInfo& m) {
     print_out("\n");
   }
   if (m.storage_ids > 0)
-    print_out("  storage of the graph executor: {} in {} places\n", format_bytes(m.storage_bytes), m.storage_ids);
+    print_out("  storage of the graph executor: {} with {} storage ids\n", format_bytes(m.storage_bytes),
+              m.storage_ids);
 }
 
 void print_module(const mlf::ModuleInfo& m) {
@@ -132,7 +133,8 @@ void print_difference(const mlf::Difference& d) {
   for (const std::string& name : d.removed) print_out("file {}: only in the first\n", shown(name));
   for (const std::string& name : d.added) print_out("file {}: only in the second\n", shown(name));
   for (const mlf::FileChange& c : d.changed)
-    print_out("file {}: differs from byte {} on ({} and {} bytes)\n", shown(c.name), c.first, c.size_a, c.size_b);
+    print_out("file {}: the first difference is at byte {} ({} and {})\n", shown(c.name), c.first,
+              exact_bytes(static_cast<int64_t>(c.size_a)), exact_bytes(static_cast<int64_t>(c.size_b)));
 }
 
 int diff(const MlfOptions& options) {
@@ -144,14 +146,14 @@ int diff(const MlfOptions& options) {
   if (options.json) print_out("{}\n", json_text(mlf::json_of(d), 1));
   else print_difference(d);
   if (!options.json && a->files.empty() != b->files.empty())
-    print_err("note: one of them is metadata only; files were not compared\n");
+    print_err("note: one of the two is only metadata, so files were not compared\n");
   return d.equal() ? 0 : 1;
 }
 
 options::Option style_option(MlfOptions& o) {
   return {.names = "--style",
           .target = options::one_of(&o.style, {std::string(mlf::kFullModel), std::string(mlf::kOperator)}),
-          .help = "The only style that will do"};
+          .help = "Accept only an archive of this style"};
 }
 
 options::Option archive_argument(const char* name, std::string& path, const char* help) {
@@ -161,9 +163,9 @@ options::Option archive_argument(const char* name, std::string& path, const char
 options::Command inspect_declaration() {
   auto o = std::make_shared<MlfOptions>();
   return {.name = "inspect",
-          .summary = "Print what an archive says of itself",
+          .summary = "Print the metadata of an archive",
           .options = {archive_argument("ARCHIVE", o->archive, "An archive, or a metadata.json"),
-                      {.names = "--json", .target = &o->json, .help = "Print the metadata as it is in the archive"},
+                      {.names = "--json", .target = &o->json, .help = "Print the metadata as JSON"},
                       style_option(*o)},
           .run = [o] { return inspect(*o); }};
 }
@@ -171,15 +173,15 @@ options::Command inspect_declaration() {
 options::Command extract_declaration() {
   auto o = std::make_shared<MlfOptions>();
   return {.name = "extract",
-          .summary = "Unpack an archive into a directory of its own",
+          .summary = "Unpack an archive into a new directory",
           .options = {archive_argument("ARCHIVE", o->archive, "An archive"),
                       {.names = "-o,--directory",
                        .value = "DIRECTORY",
                        .target = &o->directory,
-                       .help = "Directory to write",
+                       .help = "Write this directory",
                        .required = true,
                        .takes = options::Takes::kDirectory},
-                      {.names = "--force", .target = &o->force, .help = "Replace a directory that holds something"},
+                      {.names = "--force", .target = &o->force, .help = "Replace a directory that is not empty"},
                       style_option(*o)},
           .run = [o] { return extract(*o); }};
 }
@@ -187,9 +189,9 @@ options::Command extract_declaration() {
 options::Command diff_declaration() {
   auto o = std::make_shared<MlfOptions>();
   return {.name = "diff",
-          .summary = "Name what differs; exits with 0 if nothing does, 1 if something, 2 on trouble",
+          .summary = "Compare two archives; exits with 0 if they are equal, 1 if they differ, 2 after an error",
           .options = {archive_argument("A", o->archive, "An archive, or a metadata.json"),
-                      archive_argument("B", o->other, "Another"),
+                      archive_argument("B", o->other, "The archive or metadata.json to compare with A"),
                       {.names = "--json", .target = &o->json, .help = "Print the differences as JSON"}},
           .run = [o] { return diff(*o); }};
 }
@@ -198,7 +200,7 @@ options::Command diff_declaration() {
 
 options::Command mlf_declaration() {
   return {.name = "mlf",
-          .summary = "Look into Model Library Format archives",
+          .summary = "Inspect, unpack and compare Model Library Format archives",
           .commands = {inspect_declaration(), extract_declaration(), diff_declaration()}};
 }
 

@@ -28,21 +28,21 @@ struct Substitute {
 };
 const Substitute kSubstitutes[] = {
     {{"gru", "lstm", "rnn"},
-     "LSTM and RNN layers compile as they are, GRU layers when they are exported unrolled (Keras: unroll=True); then "
-     "they are "
-     "made of these",
+     "LSTM and RNN layers are supported; export GRU layers unrolled (Keras: unroll=True), which gives these operators",
      {"fully_connected", "add", "mul", "logistic", "tanh", "split", "concatenation", "slice"}},
-    {{"matmul", "einsum", "gemm", "dense"}, "a product with constant weights is fully_connected", {"fully_connected"}},
+    {{"matmul", "einsum", "gemm", "dense"},
+     "use fully_connected for a product with constant weights",
+     {"fully_connected"}},
     {{"transposeconv", "convtranspose", "deconv", "resizebilinear", "upsampl"},
-     "upsampling compiles as a transposed convolution, or resized and followed by a convolution",
+     "use a transposed convolution, or a resize and then a convolution",
      {"transpose_conv", "resize_bilinear", "resize_nearest_neighbor", "conv_2d"}},
     {{"gelu", "elu", "silu", "swish", "mish", "prelu"},
-     "activations that compile",
+     "supported activations",
      {"gelu", "elu", "prelu", "hard_swish", "leaky_relu", "relu", "relu6"}},
     {{"batchnorm", "normalization"},
-     "the converter folds a normalisation that follows a convolution into its weights; alone it is",
+     "the converter folds a normalisation that follows a convolution into its weights; use these for one that does not",
      {"mul", "add"}},
-    {{"pow"}, "powers are products", {"mul", "sub"}},
+    {{"pow"}, "use products for powers", {"mul", "sub"}},
 };
 
 // Operators that models can have by themselves; what is given in C is none of aotc's.
@@ -171,7 +171,7 @@ std::string absence(const std::string& like, const Search& result) {
   // A part of names is what was searched for, unless an operator has it as its own.
   if (part && known == nullptr) return "";
   std::string out = known != nullptr
-                        ? fmt::format("'{}' is an operator of {} that aotc does not have", shown, known->frontend.title)
+                        ? fmt::format("aotc does not support '{}', an operator of {}", shown, known->frontend.title)
                         : fmt::format("no operator is called '{}'", shown);
   if (!result.advice.empty()) return out + "; " + result.advice + ":\n";
   return out + (result.found.empty() ? "" : "; nearest:") + "\n";
@@ -215,7 +215,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
     print_out("{}", format_table(rows));
   }
   if (!shown.found.empty()) return kExitDone;
-  print_err("help: 'aotc ops' lists all {}\n", all_operators().size());
+  print_err("help: 'aotc ops' lists all {} operators\n", all_operators().size());
   return kExitBadInput;
 }
 

@@ -66,7 +66,8 @@ int compare_operators_command(const CommonOptions& common) {
     return kExitDone;
   }
   print_out(
-      "{}\naotc has {} of the {} operators of TensorFlow Lite Micro, custom ones included, and {} of LiteRT's {}.\n",
+      "{}\naotc supports {} of the {} operators of TensorFlow Lite Micro, including custom ones, and {} of the {} "
+      "operators of LiteRT.\n",
       format_table(rows), tflm.both, tflm.theirs, litert.both, litert.theirs);
   return kExitDone;
 }

@@ -49,14 +49,14 @@ Option directory_option(Everything& e, const char* help) {
 Option force_option(Everything& e) {
   return {.names = "--force",
           .target = &e.force,
-          .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"};
+          .help = "Replace files that changed since aotc wrote them; keep files that aotc did not write"};
 }
 
 // A project directory.
 Option project_argument(Everything& e) {
   return {.names = "DIRECTORY",
           .target = &e.target,
-          .help = "What 'create' wrote",
+          .help = "A project directory that 'aotc create' wrote",
           .required = true,
           .takes = Takes::kDirectory};
 }
@@ -65,7 +65,7 @@ Option timeout_option(int& seconds) {
   return {.names = "--timeout",
           .value = "SECONDS",
           .target = &seconds,
-          .help = "When the emulator is stopped, or the board given up"};
+          .help = "Stop the emulator, or stop waiting for the board, after this many seconds"};
 }
 
 // False for a text that is not NAME=VALUE.
@@ -74,7 +74,7 @@ bool read_pairs(const std::vector<std::string>& list, std::map<std::string, std:
     size_t eq = item.find('=');
     if (eq == std::string::npos || eq == 0) {
       options::usage_error("aotc create", "--project-option: '" + escape_for_display(item) + "' is not NAME=VALUE",
-                           {"'aotc create --help-project KIND' lists them"});
+                           {"'aotc create --help-project KIND' lists the options"});
       return false;
     }
     out[item.substr(0, eq)] = item.substr(eq + 1);
@@ -110,16 +110,16 @@ bool takes_one_model(Everything& e, const char* command) {
   if (e.models.paths.size() > 1) {
     const std::string& second = e.models.paths[1];
     options::usage_error(
-        command, fmt::format("there are {} models", e.models.paths.size()),
+        command, fmt::format("expected one model, but {} are given", e.models.paths.size()),
         {second.find('=') != std::string::npos
-             ? fmt::format("'{}' may be the second value of an option: an option takes one value each time, "
-                           "so write it again in front of the second",
-                           second)
-             : "give --together to make them one program"});
+             ? fmt::format(
+                   "if '{}' is the second value of an option, repeat the option before it: an option takes one value",
+                   second)
+             : "pass --together to compile them into one program"});
     return false;
   }
   if (!e.models.names.empty()) {
-    options::usage_error(command, "--name is for the models of --together", {"the name of a single model is --prefix"});
+    options::usage_error(command, "--name needs --together", {"use --prefix for a single model"});
     return false;
   }
   e.compile.model_path = e.models.paths.front();
@@ -151,28 +151,27 @@ Command compile() {
                  .run = [e]() -> int {
                    if (e->models.together) {
                      if (e->mlf.wanted())
-                       return options::usage_error("aotc compile", "--together writes C, and no archive",
-                                                   {"leave --format and --style out"});
+                       return options::usage_error("aotc compile", "--together writes C, not an archive",
+                                                   {"omit --format and --style"});
                      return compile_together_command(e->compile, e->models, e->out, e->force, e->common);
                    }
                    if (!takes_one_model(*e, "aotc compile")) return kExitUsage;
                    if (!e->constants_for.empty()) {
                      if (e->mlf.wanted())
-                       return options::usage_error("aotc compile", "--constants-for writes tables, and no archive",
-                                                   {"leave --format and --style out"});
+                       return options::usage_error("aotc compile", "--constants-for writes tables, not an archive",
+                                                   {"omit --format and --style"});
                      return constants_for_command(e->compile, e->constants_for, e->out, e->common);
                    }
                    if (e->mlf.wanted() && !e->compile.constants_file.empty())
-                     return options::usage_error("aotc compile",
-                                                 "--constants-file: an archive has its tables in its code",
-                                                 {"leave one of them out"});
+                     return options::usage_error(
+                         "aotc compile", "--constants-file excludes an archive, which stores its tables in its code",
+                         {"omit --constants-file, or --format and --style"});
                    if (e->mlf.wanted()) return compile_mlf_command(e->compile, e->mlf, e->out, e->common);
                    if (!e->mlf.date.empty())
-                     return options::usage_error("aotc compile", "--date is the date in an archive",
-                                                 {"give --format mlf as well"});
+                     return options::usage_error("aotc compile", "--date needs an archive", {"add --format mlf"});
                    return compile_command(e->compile, e->out, e->force, e->common);
                  }};
-  out.options.push_back(directory_option(*e, "Directory to write, or archive; by default the prefix, or PREFIX.tar"));
+  out.options.push_back(directory_option(*e, "Write this directory or archive (default: PREFIX, or PREFIX.tar)"));
   out.options.push_back(force_option(*e));
   for (Option& o : constants_options(e->compile)) out.options.push_back(std::move(o));
   out.options.push_back(
@@ -195,46 +194,45 @@ Command create() {
       .name = "create",
       .summary = "Write a firmware project for a board",
       .options = {model_argument(e->compile),
-                  directory_option(*e, "Directory to write; by default PREFIX_app"),
+                  directory_option(*e, "Write this directory (default: PREFIX_app)"),
                   force_option(*e),
                   {.names = "--project",
                    .value = "KIND",
                    .target = &e->project.kind,
-                   .help = "Kind of project, by default the board's; 'aotc templates list' shows them",
+                   .help = "Write this kind of project (default: the board's); 'aotc templates list' lists the kinds",
                    .offers = kinds,
                    .see = "projects.md",
                    .common = true},
                   {.names = "--project-option",
                    .value = "NAME=VALUE",
                    .target = &e->project_options,
-                   .help = "Option of that kind; --help-project lists them"},
+                   .help = "Set an option of that kind; --help-project lists the options"},
                   {.names = "--templates",
                    .value = "DIRECTORY",
                    .target = &e->project.templates_dir,
-                   .help = "Take templates from this directory",
+                   .help = "Read templates from this directory",
                    .takes = Takes::kDirectory},
                   {.names = "--samples",
                    .value = "FILE.npy",
                    .target = &e->project.samples,
-                   .help = "Inputs to store in the firmware, a file for each input; several if "
-                           "they are stacked",
+                   .help = "Store these inputs in the firmware: a file for each input, which may stack several samples",
                    .takes = Takes::kFile,
                    .common = true},
                   {.names = "--labels",
                    .value = "FILE",
                    .target = &e->project.labels,
-                   .help = "Class names to print, one a line",
+                   .help = "Print the class names in this file, one per line",
                    .takes = Takes::kFile},
                   {.names = "--license",
                    .value = "SPDX",
                    .target = &e->project.licence,
-                   .help = "Licence of the project, as in 'MIT OR Apache-2.0': named in its files, and in the manifest "
-                           "where the kind has one; without it they are 0BSD",
+                   .help = "Set the licence of the project, such as 'MIT OR Apache-2.0', in its files and in its "
+                           "manifest if it has one (default: 0BSD)",
                    .see = "projects.md#licence"},
                   {.names = "--help-project",
                    .value = "KIND",
                    .target = Instead{[e](const std::string& kind) { return help_project(kind, e->project); }},
-                   .help = "Show the options of a kind of project",
+                   .help = "Show the options of this kind of project",
                    .offers = kinds},
                   json_option(e->common),
                   quiet_option(e->common)},
@@ -243,8 +241,9 @@ Command create() {
         if (!read_pairs(e->project_options, e->project.options)) return kExitUsage;
         if (!takes_operators(e->project)) return create_command(e->compile, e->project, e->out, e->force, e->common);
         if (!e->compile.cpu_name.empty())
-          return options::usage_error("aotc create", "--cpu: firmware that serves operators is made for a board",
-                                      {"pass --board NAME; 'aotc boards' lists them"});
+          return options::usage_error("aotc create",
+                                      "--cpu is not enough: firmware that serves operators needs a board",
+                                      {"pass --board NAME; 'aotc boards' lists the boards"});
         return create_operators_command(e->compile.model_path, e->compile.board_name, e->project, e->out, e->force,
                                         e->common);
       }};
@@ -253,12 +252,12 @@ Command create() {
 Command build() {
   auto e = std::make_shared<Everything>();
   return {.name = "build",
-          .summary = "Build a project with the board's own toolchain",
+          .summary = "Build a project with the board's toolchain",
           .options = {project_argument(*e),
                       {.names = "--fit-stack",
                        .target = &e->fit_stack,
-                       .help = "Link again with as much stack as the firmware may take by its instructions, not what "
-                               "was reserved, and bound it again",
+                       .help = "Link again with the stack bound that aotc computes from the instructions, instead of "
+                               "the reserved size, and compute the bound again",
                        .see = "analyze.md#of-projects"},
                       json_option(e->common),
                       quiet_option(e->common)},
@@ -301,37 +300,40 @@ Command verify() {
   Command out = {
       .name = "verify",
       .summary = "Compare every layer with the reference, on the host and on the board",
-      .options =
-          {target_argument(v.target),
-           {.names = "--input",
-            .value = "FILE.npy",
-            .target = options::Setter{input},
-            .help = "A file for each input, in order, or NAME=FILE; or the words overwrite, "
-                    "preserve or rows, as for compile",
-            .takes = Takes::kFile,
-            .common = true},
-           {.names = "--data",
-            .value = "FILE.npy",
-            .target = &v.data,
-            .help = "Many inputs, as for --input: the outputs are compared, not every layer",
-            .excludes = {"--input", "--samples"},
-            .takes = Takes::kFile},
-           {.names = "--labels",
-            .value = "FILE.npy",
-            .target = &v.labels,
-            .help = "With --data: the class of each input; prints how many are right, and which are taken for which",
-            .takes = Takes::kFile},
-           {.names = "--samples",
-            .value = "N",
-            .target = &v.samples,
-            .help = "Random samples when no input is given: 3, of a model with state 16",
-            .range = options::Range{1, 100000},
-            .common = true},
-           {.names = "--seed", .value = "N", .target = &v.seed, .help = "Seed of the random samples"},
-           timeout_option(v.timeout),
-           {.names = "--only", .target = places(v), .help = "Only on the host, or only on the board", .common = true},
-           json_option(e->common),
-           quiet_option(e->common)},
+      .options = {target_argument(v.target),
+                  {.names = "--input",
+                   .value = "FILE.npy",
+                   .target = options::Setter{input},
+                   .help = "Read an input from this file: files in the order of the inputs, or NAME=FILE. The words "
+                           "overwrite, preserve and rows mean the same as for 'aotc compile'",
+                   .takes = Takes::kFile,
+                   .common = true},
+                  {.names = "--data",
+                   .value = "FILE.npy",
+                   .target = &v.data,
+                   .help = "Compare the outputs, not every layer, for many inputs; files as for --input",
+                   .excludes = {"--input", "--samples"},
+                   .takes = Takes::kFile},
+                  {.names = "--labels",
+                   .value = "FILE.npy",
+                   .target = &v.labels,
+                   .help = "With --data: read the class of each input from this file; print how many results are "
+                           "right, and which classes are confused",
+                   .takes = Takes::kFile},
+                  {.names = "--samples",
+                   .value = "N",
+                   .target = &v.samples,
+                   .help = "Use N random samples if no input is given (default: 3, or 16 for a model with state)",
+                   .range = options::Range{1, 100000},
+                   .common = true},
+                  {.names = "--seed", .value = "N", .target = &v.seed, .help = "Set the seed of the random samples"},
+                  timeout_option(v.timeout),
+                  {.names = "--only",
+                   .target = places(v),
+                   .help = "Run only on the host, or only on the board",
+                   .common = true},
+                  json_option(e->common),
+                  quiet_option(e->common)},
       .groups = compile_groups(e->compile, false),
       .run = [e] {
         if (!e->verify.labels.empty() && e->verify.data.empty())
@@ -349,19 +351,19 @@ Command report() {
   Option json = json_option(e->common);
   json.excludes = {"--csv", "--markdown"};
   return {.name = "report",
-          .summary = "Every operator with its work, memory and time",
+          .summary = "Show the work, memory and time of every operator",
           .options = {target_argument(r.target),
                       {.names = "--html",
                        .value = "FILE",
                        .target = &r.html,
-                       .help = "Write all of it as a page: one file, which loads nothing",
+                       .help = "Write the whole report as a page: one file that loads no other file",
                        .takes = Takes::kFile,
                        .see = "analyze.md#the-page",
                        .common = true},
                       {.names = "--compare",
                        .value = "OLD.json",
                        .target = &r.compare,
-                       .help = "With the difference to an earlier 'report --json'",
+                       .help = "Show the difference from this earlier output of 'aotc report --json'",
                        .takes = Takes::kFile,
                        .common = true},
                       json,
@@ -375,8 +377,7 @@ Command report() {
                        .common = true},
                       {.names = "--no-alternatives",
                        .target = &r.no_alternatives,
-                       .help = "Only what was asked for: nothing is compiled with other options or for other boards, "
-                               "which takes most of the time"},
+                       .help = "Skip compiling with other options and for other boards, which takes most of the time"},
                       quiet_option(e->common)},
           .groups = compile_groups(e->compile),
           .run = [e] { return report_command(e->report, e->compile, e->common); }};
@@ -389,22 +390,24 @@ Command ops() {
     CommonOptions common;
   };
   auto s = std::make_shared<State>();
-  return {.name = "ops",
-          .summary = "List the operators with their types",
-          .options = {{.names = "--like",
-                       .value = "NAME",
-                       .target = &s->like,
-                       .help = "Only those with a name like this, and what to use instead of what is missing"},
-                      {.names = "--compare",
-                       .target = &s->compare,
-                       .help = "Those of the .tflite format, beside what TensorFlow Lite Micro and LiteRT have"},
-                      json_option(s->common),
-                      quiet_option(s->common)},
-          .run = [s] {
-            if (s->compare && !s->like.empty())
-              return options::usage_error("aotc ops", "give --like or --compare, not both");
-            return s->compare ? compare_operators_command(s->common) : ops_command(s->like, s->common);
-          }};
+  return {
+      .name = "ops",
+      .summary = "List the operators with their types",
+      .options = {{.names = "--like",
+                   .value = "NAME",
+                   .target = &s->like,
+                   .help = "List only operators with a name like this, and what to use instead of an unsupported one"},
+                  {.names = "--compare",
+                   .target = &s->compare,
+                   .help =
+                       "Compare the operators of the .tflite format with those of TensorFlow Lite Micro and LiteRT"},
+                  json_option(s->common),
+                  quiet_option(s->common)},
+      .run = [s] {
+        if (s->compare && !s->like.empty())
+          return options::usage_error("aotc ops", "give --like or --compare, not both");
+        return s->compare ? compare_operators_command(s->common) : ops_command(s->like, s->common);
+      }};
 }
 
 }  // namespace
@@ -440,12 +443,12 @@ options::Command command_line() {
       .commands = {std::make_move_iterator(std::begin(commands)), std::make_move_iterator(std::end(commands))},
       .version = std::string("aotc ") + kVersion,
       .exit_codes = {{kExitDone, "done"},
-                     {kExitBadInput, "bad input or unsupported, or standard output did not take all"},
-                     {kExitUsage, "usage"},
+                     {kExitBadInput, "bad or unsupported input, or standard output cannot be written"},
+                     {kExitUsage, "wrong usage"},
                      {kExitDoesNotFit, "does not fit the board"},
                      {kExitVerifyFailed, "verification failed"},
                      {kExitToolMissing, "toolchain or emulator missing"},
-                     {kExitDevice, "device"},
+                     {kExitDevice, "device error"},
                      {kExitInternal, "bug in aotc"}}};
   add_manual_commands(out);
   return out;

@@ -59,10 +59,10 @@ Json project_options() {
   out.push_back(
       option("board", "str", nullptr, {"generate_project"}, {}, "Name of the board to build for.", served_boards()));
   out.push_back(option("verbose", "bool", false, {}, {"generate_project", "build"},
-                       "Accepted; builds say what went wrong in any case."));
+                       "Accepted without effect: builds always print what went wrong."));
   for (const char* name : {"pool", "packet", "workspace", "stack_size"})
     out.push_back(option(name, "int", nullptr, {}, {"generate_project"},
-                         "Bytes; as the project option of that name of 'aotc create'."));
+                         "Bytes; the same as the project option of this name in 'aotc create'."));
   out.push_back(option("workspace_size_bytes", "int", nullptr, {}, {"generate_project"}, "The same as workspace."));
   out.push_back(option("semihosting", "bool", true, {}, {"generate_project"}, "False for a board without a debugger."));
   out.push_back(option("port", "str", nullptr, {}, {"open_transport"},
@@ -162,14 +162,14 @@ class ProjectServer {
     } else if (!fs::exists(project->image(), ec)) {
       error = {rpc::kServerError, "the firmware is not built", ""};
     } else if (project->board.emulator_argv.empty()) {
-      error = {rpc::kServerError, fmt::format("flash {} with the board's own tools", project->image()), ""};
+      error = {rpc::kServerError, fmt::format("flash {} with the vendor's tools for the board", project->image()), ""};
     }
     return nullptr;
   }
 
   Json open_transport(const Json& params, Error& error) {
     if (transport_) {
-      error = {rpc::kServerError, "the transport is open", ""};
+      error = {rpc::kServerError, "the transport is already open", ""};
       return nullptr;
     }
     const Json& options = params["options"];
@@ -283,7 +283,7 @@ struct ServerOptions {
 int serve(const ServerOptions& options) {
   if (!options.template_dir.empty()) return write_template(options.template_dir);
   if (options.read_fd < 0 || options.write_fd < 0) {
-    print_err("aotc: project-server takes --read-fd and --write-fd, or --template\n");
+    print_err("aotc: project-server needs --read-fd and --write-fd, or --template\n");
     return kExitUsage;
   }
   std::error_code ec;
@@ -295,19 +295,23 @@ int serve(const ServerOptions& options) {
 
 options::Command project_server_declaration() {
   auto o = std::make_shared<ServerOptions>();
-  return {
-      .name = "project-server",
-      .summary = "Serve the project in this directory to scripts for TVM's Project API",
-      .options =
-          {{.names = "--read-fd", .value = "FD", .target = &o->read_fd, .help = "Descriptor that requests come from"},
-           {.names = "--write-fd", .value = "FD", .target = &o->write_fd, .help = "Descriptor that answers go to"},
-           {.names = "--debug", .target = &o->debug, .help = "Accepted, without effect"},
-           {.names = "--template",
-            .value = "DIRECTORY",
-            .target = &o->template_dir,
-            .help = "Instead: write a directory that TVM's client takes for a template",
-            .takes = options::Takes::kDirectory}},
-      .run = [o] { return serve(*o); }};
+  return {.name = "project-server",
+          .summary = "Serve the project in this directory through TVM's Project API",
+          .options = {{.names = "--read-fd",
+                       .value = "FD",
+                       .target = &o->read_fd,
+                       .help = "Read requests from this file descriptor"},
+                      {.names = "--write-fd",
+                       .value = "FD",
+                       .target = &o->write_fd,
+                       .help = "Write answers to this file descriptor"},
+                      {.names = "--debug", .target = &o->debug, .help = "Accepted without effect"},
+                      {.names = "--template",
+                       .value = "DIRECTORY",
+                       .target = &o->template_dir,
+                       .help = "Write a template directory for TVM's client, and exit",
+                       .takes = options::Takes::kDirectory}},
+          .run = [o] { return serve(*o); }};
 }
 
 }  // namespace aotc::driver

@@ -25,7 +25,8 @@ std::string layers_text(const Report& r, const nlohmann::ordered_json& ticks, co
   const Compiled& compiled = r.compiled;
   std::vector<std::vector<std::string>> rows = {
       {"call", "operator", "result", "MACs", "arena live", "constants", "schedule"}};
-  if (!ticks.empty()) rows[0].push_back(unit + (r.data.value("stand_in", false) ? " (of a stand-in)" : ""));
+  if (!ticks.empty())
+    rows[0].push_back(unit + (r.data.value("stand_in", false) ? " (different board, same core)" : ""));
   for (size_t i = 0; i < compiled.program.calls.size(); ++i) {
     const plan::ProgramCall& call = compiled.program.calls[i];
     const auto& layer = r.data["layers"][i];
@@ -57,7 +58,9 @@ void print_report(const Report& r) {
     print_out("code: {}\n", format_bytes(r.data["code_bytes"].get<int64_t>()));
   if (run.contains("values") && run["values"].contains(unit) && run["values"][unit].is_number())
     print_out("{} per inference: {}{}\n", unit, with_commas(run["values"][unit].get<int64_t>()),
-              r.data.value("stand_in", false) ? ", counted on a stand-in for the board with the same core" : "");
+              r.data.value("stand_in", false)
+                  ? ", emulated on a different board with the same core; times are not comparable"
+                  : "");
   for (const auto& step : r.data["next"])
     print_out("{}: {}\n", step["option"].get<std::string>(), step["text"].get<std::string>());
   if (r.data.contains("difference")) print_out("\n{}", difference_text(r.data["difference"]));
@@ -79,7 +82,7 @@ Status check_page(const ReportOptions& options, Diagnostics& diags) {
     if (options.html.empty() || file.empty() || !std::filesystem::equivalent(options.html, file, absent)) continue;
     Location where;
     where.file = options.html;
-    diags.error(where, "output-exists", "is what the report is made from").help("choose another file with --html");
+    diags.error(where, "output-exists", "the report is made from this file").help("choose another file with --html");
     return kFailure;
   }
   return success();

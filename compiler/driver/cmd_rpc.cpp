@@ -63,14 +63,14 @@ Result<Parameters> parameters_of(const RpcOptions& options, const OpenDevice& de
   if (op == nullptr) {
     Location where;
     where.file = options.device.target;
-    auto& d =
-        diags.error(where, device.project ? "rpc-function" : "rpc-types",
-                    device.project ? fmt::format("there is no operator '{}'", escape_for_display(options.function))
-                                   : "what the function's parameters are is not known");
+    auto& d = diags.error(where, device.project ? "rpc-function" : "rpc-types",
+                          device.project
+                              ? fmt::format("the device has no operator '{}'", escape_for_display(options.function))
+                              : "the types of the function's parameters are unknown");
     std::vector<std::string> names;
     for (const mlf::OperatorInfo& o : device.operators) names.push_back(o.name);
     for (const std::string& near : closest(options.function, names)) d.help(fmt::format("did you mean '{}'?", near));
-    if (!device.project) d.help("give each with --type, as in --type 'int8[2,3]'");
+    if (!device.project) d.help("give the type of each parameter with --type, as in --type 'int8[2,3]'");
     return kFailure;
   }
   for (const mlf::OperatorParameter& p : op->parameters) {
@@ -98,15 +98,16 @@ Result<std::vector<std::vector<uint8_t>>> read_inputs(const RpcOptions& options,
     where.file = file;
     if (index >= out.size()) {
       diags.error(where, "input-count",
-                  fmt::format("there is no parameter {}: the function has {}", index, out.size()));
+                  fmt::format("parameter {} does not exist: the function has {} parameters", index, out.size()));
       return kFailure;
     }
     auto array = read_npy(file, diags);
     if (!array) return kFailure;
     if (array->bytes.size() != parameters.types[index].bytes()) {
       diags.error(where, "input-shape",
-                  fmt::format("holds {} bytes, parameter {} takes {}", array->bytes.size(), index,
-                              parameters.types[index].bytes()));
+                  fmt::format("the file holds {}, but parameter {} needs {}",
+                              exact_bytes(static_cast<int64_t>(array->bytes.size())), index,
+                              exact_bytes(static_cast<int64_t>(parameters.types[index].bytes()))));
       return kFailure;
     }
     out[index] = std::move(array->bytes);
@@ -251,17 +252,19 @@ options::Command declare(const char* name, const char* summary, int (*run)(const
 options::Command declare_function(const char* name, const char* summary, int (*run)(const RpcOptions&),
                                   const std::shared_ptr<RpcOptions>& o) {
   options::Command out = declare(name, summary, run, o);
-  out.options.insert(out.options.begin() + 1,
-                     {{.names = "FUNCTION", .target = &o->function, .help = "Name of the operator", .required = true},
-                      {.names = "--type",
-                       .value = "TYPE",
-                       .target = &o->types,
-                       .help = "Types of the parameters in order, as in 'int8[2,3]'; by default the project's"},
-                      {.names = "--input",
-                       .value = "FILE.npy",
-                       .target = &o->inputs,
-                       .help = "A file for each parameter, in order, or INDEX=FILE; the others are results",
-                       .takes = options::Takes::kFile}});
+  out.options.insert(
+      out.options.begin() + 1,
+      {{.names = "FUNCTION", .target = &o->function, .help = "Name of the operator", .required = true},
+       {.names = "--type",
+        .value = "TYPE",
+        .target = &o->types,
+        .help = "Set the types of the parameters in order, such as 'int8[2,3]' (default: the project's)"},
+       {.names = "--input",
+        .value = "FILE.npy",
+        .target = &o->inputs,
+        .help = "Read a parameter from this file: files in the order of the parameters, or INDEX=FILE. Parameters "
+                "without a file are results",
+        .takes = options::Takes::kFile}});
   return out;
 }
 
@@ -275,18 +278,19 @@ options::Command rpc_declaration() {
                             .target = &o->out,
                             .help = "Write the bytes of each result to INDEX.bin",
                             .takes = options::Takes::kDirectory});
-  options::Command timer = declare_function("time", "Time a function on random inputs, or on those given", time, o);
+  options::Command timer = declare_function("time", "Time a function on random inputs, or on given inputs", time, o);
   timer.options.push_back({.names = "--repeats",
                            .value = "N",
                            .target = &o->repeats,
-                           .help = "Runs that count",
+                           .help = "Measure N runs",
                            .range = options::Range{1, 1000000}});
   timer.options.push_back({.names = "--warm-up",
                            .value = "N",
                            .target = &o->warm_up,
-                           .help = "Runs before",
+                           .help = "Run N times before the measured runs",
                            .range = options::Range{0, 1000000}});
-  timer.options.push_back({.names = "--seed", .value = "N", .target = &o->seed, .help = "Seed of the random inputs"});
+  timer.options.push_back(
+      {.names = "--seed", .value = "N", .target = &o->seed, .help = "Set the seed of the random inputs"});
   return {
       .name = "rpc",
       .summary = "Call and time the operators of a device",

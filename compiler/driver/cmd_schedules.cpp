@@ -85,7 +85,7 @@ options::Command schedules_declaration() {
                       {.names = "--most",
                        .value = "N",
                        .target = &s->most,
-                       .help = "Of one operator, those with the fewest instructions by the estimate",
+                       .help = "List at most N schedules of an operator, those with the fewest estimated instructions",
                        .range = options::Range{1, 1000},
                        .common = true},
                       json_option(s->common),

@@ -52,7 +52,7 @@ int list(const TemplatesOptions& options) {
     rows.push_back({dashed(kind), t->board_optional ? "optional" : "required", t->title});
   }
   if (options.common.json) print_out("{}\n", json_text(all, 1));
-  else print_out("{}'aotc create --help-project KIND' says what it takes\n", format_table(rows));
+  else print_out("{}'aotc create --help-project KIND' shows the options of a kind\n", format_table(rows));
   return kExitDone;
 }
 
@@ -77,8 +77,8 @@ int export_templates(const TemplatesOptions& options) {
   }
   if (!out.commit(diags)) return fail(diags);
   print_diagnostics(diags);
-  print_out("wrote {}/ ({} files)\nnext: edit them, then aotc MODEL --templates {} --project KIND ...\n", out.path(),
-            out.names().size(), shell_quoted(out.path()));
+  print_out("wrote {}/ ({} files)\nnext: edit the files, then aotc MODEL --templates {} --project KIND ...\n",
+            out.path(), out.names().size(), shell_quoted(out.path()));
   return kExitDone;
 }
 
@@ -88,29 +88,31 @@ options::Command templates_declaration() {
   auto o = std::make_shared<TemplatesOptions>();
   return {
       .name = "templates",
-      .summary = "Kinds of projects: list them, write their files",
+      .summary = "List the kinds of projects, and export their templates",
       .commands = {
           {.name = "list",
            .summary = "List the kinds of projects",
            .options = {{.names = "--templates",
                         .value = "DIRECTORY",
                         .target = &o->templates_dir,
-                        .help = "Those of this directory",
+                        .help = "List the kinds in this directory",
                         .takes = options::Takes::kDirectory},
-                       {.names = "--json", .target = &o->common.json, .help = "With files and options, as JSON"}},
+                       {.names = "--json", .target = &o->common.json, .help = "Print JSON, with files and options"}},
            .run = [o] { return list(*o); }},
           {.name = "export",
-           .summary = "Write the files of the templates, to change them and give them back with --templates",
-           .options =
-               {{.names = "KIND", .target = &o->kind, .help = "One kind with the files that it shares; by default all"},
-                {.names = "-o,--directory",
-                 .value = "DIRECTORY",
-                 .target = &o->directory,
-                 .help = "Directory to write",
-                 .takes = options::Takes::kDirectory},
-                {.names = "--force",
-                 .target = &o->force,
-                 .help = "Replace files that were changed since aotc wrote them; files that it did not write stay"}},
+           .summary = "Write the files of the templates, so that you can change them and use them with --templates",
+           .options = {{.names = "KIND",
+                        .target = &o->kind,
+                        .help = "The kind to export, with the files that it shares (default: all kinds)"},
+                       {.names = "-o,--directory",
+                        .value = "DIRECTORY",
+                        .target = &o->directory,
+                        .help = "Write this directory",
+                        .takes = options::Takes::kDirectory},
+                       {.names = "--force",
+                        .target = &o->force,
+                        .help =
+                            "Replace files that changed since aotc wrote them; keep files that aotc did not write"}},
            .run = [o] { return export_templates(*o); }}}};
 }
 

@@ -35,18 +35,17 @@ Result<std::string> find_python(Diagnostics& diags) {
   Location where;
   where.file = wanted;
   if (program.empty()) {
-    diags.error(where, "tool-missing", "is not installed, and the search is in Python")
+    diags.error(where, "tool-missing", "the interpreter is not installed, but the search is written in Python")
         .help("apt-get install python3, or set AOTC_PYTHON to an interpreter");
     return kFailure;
   }
   ProcessResult there = run_process({program, "-c", fmt::format("import {}", kTuneModule)}, "", 60);
   if (there.started && there.exit_code == 0) return program;
-  diags.error(where, "tool-missing", "has no module 'aotc.tune', in which the search is")
+  diags.error(where, "tool-missing", "the interpreter has no module 'aotc.tune', which contains the search")
       .help(
-          "install the package: pip install aotc, or in the repository pip install .; or set "
-          "AOTC_PYTHON to the "
+          "install the package with pip install aotc (in the repository: pip install .), or set AOTC_PYTHON to an "
           "interpreter that has it")
-      .help("in the repository it is found with PYTHONPATH=python");
+      .help("in the repository, PYTHONPATH=python makes it available");
   return kFailure;
 }
 
@@ -96,7 +95,8 @@ int tune_command(const TuneChoice& state) {
   execv(python->c_str(), argv.data());
   Location where;
   where.file = *python;
-  diags.error(where, "tool-missing", "cannot be started").help("set AOTC_PYTHON to an interpreter of Python 3");
+  diags.error(where, "tool-missing", "the interpreter cannot be started")
+      .help("set AOTC_PYTHON to an interpreter of Python 3");
   return fail(diags, kExitToolMissing);
 }
 
@@ -108,77 +108,82 @@ options::Command tune_declaration() {
   return {
       .name = "tune",
       .summary = "Search for the schedules and options that are best on a board",
-      .description = "Compiles, builds, emulates and verifies; takes the Python package aotc.",
+      .description = "Compiles, builds, emulates and verifies; needs the Python package aotc.",
       .options =
           {{.names = "MODEL",
             .target = &s->model,
             .help = "A .tflite or .onnx file",
             .required = true,
             .takes = Takes::kFile},
-           board_option(s->board, "Board to count on, in its emulator"),
+           board_option(s->board, "Count in the emulator of this board"),
            {.names = "--objective",
             .value = "WHAT",
             .target = &s->objective,
-            .help = "What is to be small: instructions, cycles, ram or flash; or several with "
-                    "weights: instructions=1,flash=0.5",
+            .help = "Minimise instructions, cycles, ram or flash, or a weighted sum such as instructions=1,flash=0.5",
             .common = true},
-           {.names = "--levels", .value = "LIST", .target = &s->levels, .help = "Levels of -O to try, with commas"},
+           {.names = "--levels",
+            .value = "LIST",
+            .target = &s->levels,
+            .help = "Try these levels of -O, separated by commas"},
            {.names = "--stream",
             .value = "LIST",
             .target = &s->stream,
-            .help = "Values of --stream to try: off, auto, max"},
+            .help = "Try these values of --stream: off, auto, max"},
            {.names = "--prefer",
             .value = "LIST",
             .target = &s->prefer,
-            .help = "Values of --prefer to try: cycles, ram, flash"},
+            .help = "Try these values of --prefer: cycles, ram, flash"},
            {.names = "--ram",
             .value = "BYTES",
             .target = &s->ram,
-            .help = "RAM that may be taken; by default what the model takes without",
+            .help = "Use at most this much RAM (default: the RAM of the model without tuning)",
             .common = true},
            {.names = "--flash",
             .value = "BYTES",
             .target = &s->flash,
-            .help = "Flash that may be taken; by default what the model takes without",
+            .help = "Use at most this much flash (default: the flash of the model without tuning)",
             .common = true},
            {.names = "--alternatives",
             .value = "N",
             .target = &s->alternatives,
-            .help = "Schedules to measure of each operator",
+            .help = "Measure at most N schedules of each operator",
             .range = options::Range{0, 1000}},
            {.names = "--programs",
             .value = "N",
             .target = &s->programs,
-            .help = "Whole programs to verify",
+            .help = "Verify at most N whole programs",
             .range = options::Range{0, 1000}},
            {.names = "--jobs",
             .value = "N",
             .target = &s->jobs,
-            .help = "Processes; by default as many as there are processors",
+            .help = "Run N processes (default: the number of processors)",
             .range = options::Range{1, 1024},
             .common = true},
            {.names = "--dask",
             .value = "ADDRESS",
             .target = &s->dask,
-            .help = "Instead of processes: the workers of this scheduler of Dask"},
+            .help = "Use the workers of this Dask scheduler instead of processes"},
            {.names = "--cache",
             .value = "DIRECTORY",
             .target = &s->cache,
-            .help = "Where results are kept; by default $XDG_CACHE_HOME/aotc/tune",
+            .help = "Cache results in this directory (default: $XDG_CACHE_HOME/aotc/tune)",
             .takes = Takes::kDirectory},
-           {.names = "--seed", .value = "N", .target = &s->seed, .help = "Seed of the inputs"},
+           {.names = "--seed", .value = "N", .target = &s->seed, .help = "Set the seed of the inputs"},
            {.names = "-o,--output",
             .value = "FILE",
             .target = &s->out,
-            .help = "File for --schedules to write; by default NAME.schedules.json",
+            .help = "Write this file, which --schedules reads (default: NAME.schedules.json)",
             .takes = Takes::kFile,
             .common = true},
-           {.names = "--json", .target = &s->json, .help = "Print figures as JSON on standard output", .common = true},
-           {.names = "-q,--quiet", .target = &s->quiet, .help = "No progress on standard error", .common = true}},
+           {.names = "--json",
+            .target = &s->json,
+            .help = "Print the figures as JSON on standard output",
+            .common = true},
+           {.names = "-q,--quiet", .target = &s->quiet, .help = "Print no progress", .common = true}},
       .run = [s] {
         if (s->board.empty())
           return options::usage_error("aotc tune", "--board is missing: instructions are counted on a board",
-                                      {"'aotc boards --emulated' lists those that run on this machine"});
+                                      {"'aotc boards --emulated' lists the boards that run on this machine"});
         return tune_command(*s);
       }};
 }

@@ -83,10 +83,8 @@ class Verifier {
     if (options_.port.port.empty() || (project && !project->board.is_host() && options_.board)) return true;
     Location where;
     where.file = options_.port.port;
-    diags_
-        .error(where, "port-unused",
-               "nothing is at a port: a project for a board is, and is compared there unless --only host")
-        .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
+    diags_.error(where, "port-unused", "--port is not used: it needs a project for a board, and excludes --only host")
+        .help("create a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return false;
   }
 
@@ -98,7 +96,7 @@ class Verifier {
     if (project.can_verify() || !options_.board) return true;
     if (!options_.host) {
       diags_.error(where, "project-no-verify", "firmware of this kind has no verify mode")
-          .help("it tests itself when it starts; --project bare-metal makes firmware that has one");
+          .help("this firmware tests itself when it starts; --project bare-metal creates firmware with a verify mode");
       return false;
     }
     return true;
@@ -119,8 +117,8 @@ class Verifier {
     where.file = compiled.options.operators.empty() ? "--operators" : compiled.options.operators[0];
     diags_.error(where, "verify-operator", "on this machine, operator function " + given_->problem())
         .help(
-            "it is called with the operands of the first inputs of 'aotc verify': run it on them in a debugger, "
-            "or with -fsanitize=address");
+            "'aotc verify' calls the function with the operands of its first inputs: run the function on these "
+            "operands in a debugger, or with -fsanitize=address");
     return false;
   }
 
@@ -148,7 +146,7 @@ class Verifier {
     where.file = compiled.options.model_path;
     if (accuracy_->classes() == 0) {
       diags_.error(where, "labels-invalid", "the model has no output with a value for each class")
-          .help("leave --labels out: the outputs are then compared with the reference's");
+          .help("omit --labels: aotc then compares the outputs with the reference");
       return false;
     }
     auto labels = read_labels(options_.labels, samples_.size(), accuracy_->classes(), diags_);
@@ -225,7 +223,8 @@ class Verifier {
     if (run->process.exit_code != 0 || flooded || !fs::exists(out, ec)) {
       diags_
           .error(where, "verify-device",
-                 flooded ? fmt::format("the firmware wrote {} bytes, more than there are results", size)
+                 flooded ? fmt::format("the firmware wrote {}, more than all results have",
+                                       exact_bytes(static_cast<int64_t>(size)))
                          : fmt::format("the firmware ended with exit code {}", run->process.exit_code))
           .note(escape_for_display(run->process.output, 400));
       code_ = kExitDevice;

@@ -38,9 +38,8 @@ void note_of_any_cpu(const Compiled& c, const CommonOptions& common) {
   });
   if (common.quiet || common.json || !integer || c.board) return;
   print_err(
-      "{}: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C "
-      "made for it [any-cpu]\n"
-      "  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n",
+      "{}: note: the C is for any CPU; on a Cortex-M4, C for the Cortex-M4 is more than twice as fast [any-cpu]\n"
+      "  help: name the target with --cpu NAME or --board NAME; 'aotc cpus' and 'aotc boards' list the names\n",
       escape_for_display(c.options.model_path));
 }
 
@@ -112,7 +111,8 @@ bool check_project(const CompileOptions& options, const project::TemplateDescrip
   const ModelKind kind = kind_of(options.model_path, compiled.model_bytes);
   if (kind == ModelKind::kModel) return true;  // its operators lie beside it
   if (options.operators.empty() && options.params_path.empty() && kind != ModelKind::kGraphJson) return true;
-  diags.error(where, "project-graph", "a project keeps its model in one file, a graph has several")
+  diags
+      .error(where, "project-graph", "a project stores its model in one file, but this graph consists of several files")
       .help("give an archive with the graph, or write the C with 'aotc compile'");
   return false;
 }
@@ -139,10 +139,11 @@ bool check_reach(const Compiled& c, int64_t samples, Diagnostics& diags) {
   Location where;
   where.file = c.options.model_path;
   diags
-      .error(where, "harvard-tables",
-             fmt::format("tables and stored inputs ({}) are {} more than 16-bit pointers into program "
-                         "memory reach",
-                         format_bytes(samples), format_bytes(beyond)))
+      .error(
+          where, "harvard-tables",
+          fmt::format(
+              "tables and stored inputs take {}, which is {} more than 16-bit pointers into program memory can address",
+              format_bytes(samples), format_bytes(beyond)))
       .help("store fewer inputs with --samples, or choose a smaller model, or a board with a 32-bit CPU");
   return false;
 }
@@ -169,8 +170,10 @@ void warn_of_stack(const StackNeed& stack, const Firmware& firmware, const proje
   if (stack.computed && firmware.stack >= 0 && firmware.stack < stack.bytes) {
     Location place;
     place.file = fmt::format("--project-option stack_size={}", firmware.stack);
-    diags.warning(place, "stack-small", fmt::format("a run of the model may take {}", format_bytes(stack.bytes)))
-        .help("give more: what calls the model and interrupts come on top");
+    diags
+        .warning(place, "stack-small",
+                 fmt::format("a run of the model may need {} of stack", format_bytes(stack.bytes)))
+        .help("set a larger size: the caller of the model and interrupts need stack too");
   }
   bool used = std::any_of(description.keys.begin(), description.keys.end(),
                           [](const auto& key) { return key.name == "model_stack" || key.name == "thread_stack"; });
@@ -179,8 +182,7 @@ void warn_of_stack(const StackNeed& stack, const Firmware& firmware, const proje
   where.file = compiled.options.model_path;
   diags
       .warning(where, "stack-guess",
-               fmt::format("the {} of stack that the project counts on are a guess: they could not be "
-                           "computed with '{}'",
+               fmt::format("the project reserves {} of stack as a guess: aotc could not compute the bound with '{}'",
                            format_bytes(stack.bytes), compiled.board->compiler))
       .help("install that compiler and create the project again, or measure and set the stack yourself");
 }
@@ -287,8 +289,8 @@ int create_command(const CompileOptions& given, const ProjectChoice& chosen, con
   if (options.board_name.empty()) {
     Location where;
     where.file = options.model_path;
-    diags.error(where, "board-missing", "a project of this kind is made for a board")
-        .help("pass --board NAME; 'aotc boards' lists them");
+    diags.error(where, "board-missing", "a project of this kind needs a board")
+        .help("pass --board NAME; 'aotc boards' lists the boards");
     return fail(diags, kExitUsage);
   }
   if (!out.empty() && !check_project_path(out, diags)) return fail(diags, kExitUsage);
@@ -360,20 +362,21 @@ int build_command(const std::string& dir, bool fit, const CommonOptions& common)
     where.file = dir;
     diags
         .warning(where, "stack-small",
-                 fmt::format("the firmware may take {} of stack, {} are reserved", format_bytes(stack->firmware_bytes),
-                             format_bytes(stack->reserved)))
-        .help("'aotc build --fit-stack' reserves what it may take");
+                 fmt::format("the firmware may need {} of stack, but only {} are reserved",
+                             format_bytes(stack->firmware_bytes), format_bytes(stack->reserved)))
+        .help("'aotc build --fit-stack' reserves enough stack");
   }
   if (stack && stack->firmware && stack->state() == "unbounded" && stack->fitted) {
     Location where;
     where.file = dir;
     diags
-        .warning(where, "stack-small",
-                 fmt::format(
-                     "the firmware's stack has no bound any more, and {} are reserved, which --fit-stack found before",
-                     format_bytes(stack->reserved)))
+        .warning(
+            where, "stack-small",
+            fmt::format(
+                "the stack of the firmware no longer has a bound; {} are reserved, as an earlier --fit-stack computed",
+                format_bytes(stack->reserved)))
         .help("'aotc analyze stack " + shell_quoted(project->image()) +
-              "' names what stands in its way; 'cmake -DAOTC_STACK_SIZE=16384 " + shell_quoted(dir + "/build") +
+              "' names the obstacles; 'cmake -DAOTC_STACK_SIZE=16384 " + shell_quoted(dir + "/build") +
               "' reserves more");
   }
   print_diagnostics(diags);
@@ -423,14 +426,14 @@ int run_command(const std::string& dir, const PortChoice& port, int timeout, con
       i = end + 1;
     }
     if (project->board.stand_in && !on_board)
-      print_out("a stand-in for the board with the same core: results and instructions are those of the board\n");
+      print_out("emulated on a different board with the same core; times are not comparable\n");
   }
   if (run->process.exit_code == 0) return kExitDone;
   Location where;
   where.file = dir;
   diags.error(where, "device-failed", fmt::format("the firmware ended with exit code {}", run->process.exit_code))
       .help(project->can_verify() ? "'aotc verify' names the first layer that differs"
-                                  : "its self test, above, names the first layer that differs");
+                                  : "the output of its self test, above, names the first layer that differs");
   return fail(diags, kExitDevice);
 }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/terminal.h"
 #include "ops/tolerance.h"
 #include "support/text.h"
 
@@ -107,8 +108,8 @@ Comparison::Comparison(const Compiled& compiled, std::string place, const RunSeq
 bool Comparison::compare(const DeviceResults& results) {
   for (const RunValues& run : reference_) {
     if (!run.gave_up) continue;
-    diags_.error(where_, "verify-loop", "a loop of the model does not end on the reference")
-        .help("give inputs for which it ends: --input FILE.npy");
+    diags_.error(where_, "verify-loop", "a loop of the model does not end in the reference run")
+        .help("give inputs for which the loop ends, with --input FILE.npy");
     return false;
   }
   if (!results.well_formed) return bad_file();
@@ -170,16 +171,20 @@ bool Comparison::all_came() {
       if (expected_[s][c].empty()) continue;
       diags_.error(
           where_, "verify-device",
-          fmt::format("call {} left no trace of {} of its results for sample {}", c, expected_[s][c].size(), s));
+          fmt::format("call {} reported no value of {} of its results for sample {}", c, expected_[s][c].size(), s));
       return false;
     }
   for (size_t c = 0; c < rows_.size(); ++c)
     for (const Rows& rows : rows_[c])
       for (size_t s = 0; s < rows.bytes.size(); ++s) {
         if (rows.bytes[s] == reference_[s].values[static_cast<size_t>(rows.id.value)].size()) continue;
-        diags_.error(where_, "verify-device",
-                     fmt::format("call {} left a trace of {} bytes of '{}' for sample {}", c, rows.bytes[s],
-                                 escape_for_display(compiled_.program.graph[rows.id].name), s));
+        diags_.error(
+            where_, "verify-device",
+            fmt::format(
+                "call {} reported {} of '{}' for sample {}, expected {}", c,
+                exact_bytes(static_cast<int64_t>(rows.bytes[s])),
+                escape_for_display(compiled_.program.graph[rows.id].name), s,
+                exact_bytes(static_cast<int64_t>(reference_[s].values[static_cast<size_t>(rows.id.value)].size()))));
         return false;
       }
   return true;
@@ -195,7 +200,7 @@ bool Comparison::layer(const DeviceRecord& r) {
   std::deque<const CallResult*>& expected = expected_[r.sample][r.op];
   if (expected.empty() || expected.front()->result != static_cast<int>(r.result)) {
     diags_.error(where_, "verify-differs",
-                 fmt::format("{}: the run of sample {} comes here more often than the reference",
+                 fmt::format("{}: sample {} executes this call more often than the reference",
                              codegen::call_title(p, call), r.sample));
     return false;
   }
@@ -277,7 +282,7 @@ bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want, 
       *worst = std::max(*worst, d);
       if (d <= allowed.ulps) continue;
       have_text = fmt::format("{}", a);
-      want_text = fmt::format("{} ({} ulp of the layer's largest apart, {} are allowed)", b, d, allowed.ulps);
+      want_text = fmt::format("{} ({} ulp of the layer's largest value apart, allowed are {})", b, d, allowed.ulps);
     } else {
       have_text = integer_text(&r.data[i], tensor.type.dtype);
       want_text = integer_text(&want[i], tensor.type.dtype);
@@ -288,9 +293,7 @@ bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want, 
                fmt::format("{}: sample {}, element {} ({}) is {}, the reference gives {}", title, r.sample, i / step,
                            index_text(i / step, tensor.type.shape), have_text, want_text))
         .note(fmt::format("tensor '{}': {}", escape_for_display(tensor.name), codegen::describe(tensor.type)))
-        .help(
-            "this is a bug in aotc or in the toolchain: compile with other optimisation flags to "
-            "tell which");
+        .help("this is a bug in aotc or in the toolchain: compile with other optimisation flags to find out which");
     return false;
   }
   return true;

@@ -45,14 +45,14 @@ Status check_format(const frontends::Frontend* format, const CompileOptions& opt
   for (const Given& o : {Given{!options.operators.empty(), any || format->custom_operators, "--operators"},
                          Given{!options.signature.empty(), any || format->signatures, "--signature"}})
     if (o.given && !o.taken)
-      return conflicting(options.model_path, fmt::format("{} is not for {} models", o.name, format->title),
-                         "leave it out", diags);
+      return conflicting(options.model_path, fmt::format("{} does not apply to {} models", o.name, format->title),
+                         "omit this option", diags);
   if ((any || !format->values) && (!options.dimensions.empty() || !options.values.empty()))
-    return conflicting(options.model_path, "--dim and --value are for ONNX models", "leave them out", diags);
+    return conflicting(options.model_path, "--dim and --value apply only to ONNX models", "omit these options", diags);
   if ((any || !format->values) && options.literal_rounding)
-    return conflicting(options.model_path, "--rounding is for ONNX models", "leave it out", diags);
+    return conflicting(options.model_path, "--rounding applies only to ONNX models", "omit this option", diags);
   if ((any || !format->values) && options.images_last)
-    return conflicting(options.model_path, "--input-layout is for ONNX models", "leave it out", diags);
+    return conflicting(options.model_path, "--input-layout applies only to ONNX models", "omit this option", diags);
   return success();
 }
 
@@ -75,8 +75,9 @@ Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
   ModelKind kind = kind_of(options.model_path, *read);
   if (kind != ModelKind::kModel) {
     if (!options.shapes.empty())
-      return conflicting(options.model_path, "--shape is for .tflite and .onnx models; TVM's graphs have fixed shapes",
-                         "leave it out", diags);
+      return conflicting(options.model_path,
+                         "--shape applies only to .tflite and .onnx models; TVM graphs have fixed shapes",
+                         "omit this option", diags);
     auto model = load_graph_model(kind, {read->begin(), read->end()}, options, diags);
     if (!model) return kFailure;
     if (operators) {
@@ -88,7 +89,7 @@ Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
     return std::move(model->graph);
   }
   if (!options.params_path.empty())
-    return conflicting(options.model_path, "--params is for TVM graphs, and this is none", "leave it out", diags);
+    return conflicting(options.model_path, "--params applies only to TVM graphs", "omit this option", diags);
   GivenModelOperators given;
   if (!options.operators.empty()) {
     auto loaded = load_given_operators(options, diags);
@@ -168,7 +169,7 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options, const pass
     names.insert(names.end(), {"tir", "plan"});
     auto& d = diags.error(where, "pass-unknown", fmt::format("there is no pass '{}'", name));
     for (const std::string& near : closest(name, names)) d.help(fmt::format("did you mean '{}'?", near));
-    d.help("'aotc-opt --list-passes' lists them all");
+    d.help("'aotc-opt --list-passes' lists all passes");
     return kFailure;
   }
   run.after = [&](const passes::Pass& pass, const graph::Graph& g) {
@@ -191,16 +192,16 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
     const passes::Device& device = c.program.device_of(f.device);
     if (device.launch != passes::Launch::kNone && f.external->convention != CallingConvention::kPacked) {
       diags
-          .error(
-              where, "operator-signature",
-              fmt::format("device '{}' launches packed functions, and '{}' is none", device.name, f.external->symbol))
-          .help("give the function TVM's packed signature, or the device \"launch\": \"none\"");
+          .error(where, "operator-signature",
+                 fmt::format("device '{}' launches packed functions, but '{}' is not a packed function", device.name,
+                             f.external->symbol))
+          .help("give the function TVM's packed signature, or set \"launch\": \"none\" for the device");
       return kFailure;
     }
     if (codegen::is_taken(f.external->symbol, c.program, !c.options.slice.empty())) {
       diags
           .error(where, "operator-name",
-                 fmt::format("function '{}' is called like something in the emitted code", f.external->symbol))
+                 fmt::format("the name of function '{}' collides with a name in the emitted code", f.external->symbol))
           .help("give the function another name");
       return kFailure;
     }

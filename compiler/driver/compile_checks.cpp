@@ -47,15 +47,15 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
       }
     bool digits = !rest.empty() && rest.size() <= 10 && rest.find_first_not_of("0123456789") == std::string::npos;
     if (pool.name.empty() || c_identifier(pool.name) != pool.name) {
-      wrong(text, "has no name that C takes");
+      wrong(text, "has a name that is not a C identifier");
     } else if (!digits || std::stoll(rest) > INT32_MAX) {
-      wrong(text, "has no size in bytes");
+      wrong(text, "has no valid size in bytes");
     } else if (pool.name == "arena" && pool.constants) {
-      wrong(text, "has the name of the pool of intermediate tensors");
+      wrong(text, "has the reserved name of the pool of intermediate tensors");
     } else if (std::any_of(pools.begin(), pools.end(), [&](const plan::Pool& p) {
                  return p.name == pool.name || (p.constants && pool.constants);
                })) {
-      wrong(text, "has the name of an earlier pool, or is a second one of constants");
+      wrong(text, "has the name of an earlier pool, or is a second pool of constants");
     } else {
       pool.limit = std::stoll(rest);
     }
@@ -81,23 +81,23 @@ Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& 
     if (section.name.empty() ||
         section.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.") !=
             std::string::npos)
-      return wrong("is not the name of a section", "use letters, digits, '_' and '.'");
+      return wrong("must be the name of a section", "use letters, digits, '_' and '.'");
     // Tables have content, and no place before the vectors.
     for (const char* other : {".bss", ".tbss", ".noinit", ".stack", ".vectors"})
       if (section.name.starts_with(other))
-        return wrong(fmt::format("{} is a section that holds no tables", section.name),
-                     "'aotc boards NAME' shows the sections of its memories that do");
+        return wrong(fmt::format("{} names a section that cannot hold tables", section.name),
+                     "'aotc boards NAME' shows the sections that can hold tables");
     if (colon < text.size()) {
       std::string bytes = text.substr(colon + 1);
       if (bytes.empty() || bytes.size() > 10 || bytes.find_first_not_of("0123456789") != std::string::npos)
-        return wrong(fmt::format("{} has no size in bytes", section.name), "write NAME or NAME:BYTES");
+        return wrong(fmt::format("{} has no valid size in bytes", section.name), "write NAME or NAME:BYTES");
       section.bytes = std::stoll(bytes);
     }
     if (!out.empty() && out.back().bytes < 0)
-      return wrong(fmt::format("{} comes behind one that takes all that is left", section.name),
-                   fmt::format("give {}:BYTES a size, or leave {} out", out.back().name, section.name));
+      return wrong(fmt::format("{} follows a section without a size, which takes all remaining tables", section.name),
+                   fmt::format("write {}:BYTES, or omit {}", out.back().name, section.name));
     if (std::any_of(out.begin(), out.end(), [&](const auto& s) { return s.name == section.name; }))
-      return wrong(fmt::format("{} is given twice", section.name), "leave one of them out");
+      return wrong(fmt::format("{} is given twice", section.name), "omit one of the two");
     out.push_back(std::move(section));
   }
   return out;
@@ -116,9 +116,11 @@ std::optional<uint32_t> parse_address(const CompileOptions& options, Diagnostics
                       text.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string::npos;
   const uint64_t address = digits ? std::stoull(text.substr(2), nullptr, 16) : 0;
   if (address != 0 && address % plan::Program::kArenaAlignment == 0) return static_cast<uint32_t>(address);
-  (void)conflicting(
-      options.model_path, fmt::format("--constants-address: '{}' is no place for tables", escape_for_display(text)),
-      fmt::format("write 0x and up to eight digits, a multiple of {} above 0", plan::Program::kArenaAlignment), diags);
+  (void)conflicting(options.model_path,
+                    fmt::format("--constants-address: '{}' is not a valid address", escape_for_display(text)),
+                    fmt::format("write 0x and up to eight hexadecimal digits: a positive multiple of {}",
+                                plan::Program::kArenaAlignment),
+                    diags);
   return std::nullopt;
 }
 
@@ -131,13 +133,16 @@ Status check_constants_file(const CompileOptions& o, Diagnostics& diags) {
     const char* without =
         first_given({{!o.constants_address.empty(), "--constants-address"}, {o.constants_open, "--constants-open"}});
     if (without == nullptr) return success();
-    return conflicting(o.model_path, fmt::format("{} is for tables in a file of their own", without),
-                       "give --constants-file NAME as well", diags);
+    return conflicting(o.model_path, fmt::format("{} needs --constants-file", without), "add --constants-file NAME",
+                       diags);
   }
   if (name[0] == '.' || name.size() > 100 || name.ends_with(".c") || name.ends_with(".h") || name.ends_with(".json") ||
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != std::string::npos)
-    return conflicting(o.model_path, fmt::format("--constants-file: '{}' is no name for it", escape_for_display(name)),
-                       "use letters, digits, '_', '-' and '.', as in weights.bin: it is written where the C is", diags);
+    return conflicting(o.model_path,
+                       fmt::format("--constants-file: '{}' is not a valid file name", escape_for_display(name)),
+                       "use letters, digits, '_', '-' and '.', but not the suffixes .c, .h and .json, as in "
+                       "weights.bin; aotc writes the file beside the C",
+                       diags);
   const char* with = first_given({{!o.pools.empty(), "--pool"},
                                   {!o.slice.empty(), "--slice"},
                                   {o.feed, "--input rows"},
@@ -149,8 +154,8 @@ Status check_constants_file(const CompileOptions& o, Diagnostics& diags) {
                                   {!o.operators.empty(), "--operators"},
                                   {!o.schedules_path.empty(), "--schedules"}});
   if (with != nullptr)
-    return conflicting(o.model_path, fmt::format("{} and --constants-file do not go together", with),
-                       "leave one of them out", diags);
+    return conflicting(o.model_path, fmt::format("{} and --constants-file exclude each other", with),
+                       "omit one of the two", diags);
   return o.constants_address.empty() || parse_address(o, diags) ? success() : Status(kFailure);
 }
 
@@ -161,35 +166,36 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflicting(options.model_path, what, help, diags);
   };
   if (!options.cpu_name.empty() && !options.board_name.empty() && options.board_name != project::kGenericBoard)
-    return conflict("--cpu is for whoever has no board here, and --board says which CPU it has",
-                    "leave one of them out");
+    return conflict("--cpu and --board exclude each other: the board defines the CPU", "omit one of the two");
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
-    return conflict(fmt::format("{} needs planned memory, which --memory workspace does not have",
+    return conflict(fmt::format("{} needs planned memory, but --memory workspace plans no memory",
                                 options.pools.empty() ? "--devices" : "--pool"),
-                    "leave one of them out");
+                    "omit one of the two");
   bool overwrites = options.inputs == plan::Contract::kOverwrite || options.outputs == plan::Contract::kOverwrite;
   if (options.tvm_interface && overwrites)
-    return conflict("inputs and outputs of TVM's interface are the caller's",
-                    "leave --input and --output out, or --interface");
+    return conflict("--interface tvm needs inputs and outputs in buffers of the caller, not in the arena",
+                    "omit --input and --output, or omit --interface");
   if (!parse_sections(options, diags)) return kFailure;
   if (!options.constants_section.empty() &&
       std::any_of(options.pools.begin(), options.pools.end(),
                   [](const std::string& pool) { return pool.ends_with(":constants"); }))
-    return conflict("--constants-section is for tables, which a pool of constants takes away", "leave one of them out");
+    return conflict("--constants-section and a pool of constants exclude each other: both place the tables",
+                    "omit one of the two");
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
-    return conflict("--pool is memory of the caller, and --arena model is not", "leave one of them out");
+    return conflict("--pool and --arena model exclude each other: a pool is memory of the caller",
+                    "omit one of the two");
   if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
-    return conflict("--stream computes rows, which a function of the registry cannot trace",
-                    "leave one of --stream and --calling-convention registry out");
+    return conflict("--stream computes rows, but a function of the registry cannot trace rows",
+                    "omit --stream, or omit --calling-convention registry");
   if (!check_constants_file(options, diags) || !check_slices(options, diags) || !check_feed(options, diags))
     return kFailure;
   if (!workspace) return success();
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
     if (contract == plan::Contract::kPreserve) continue;
-    return conflict(fmt::format("{} overwrite needs an arena, which --memory workspace does not have", name),
-                    fmt::format("leave {} out, or plan the memory with --memory static", name));
+    return conflict(fmt::format("{} overwrite needs an arena, but --memory workspace has no arena", name),
+                    fmt::format("omit {}, or plan the memory with --memory static", name));
   }
   return success();
 }
@@ -201,14 +207,14 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
   for (const passes::Device& d : plan_options.devices.devices) {
     if (d.pool.empty()) continue;
     if (options.arena == codegen::ArenaOwner::kModel)
-      return conflict(fmt::format("pool '{}' of device '{}' is memory of the caller, and --arena model "
-                                  "is not",
-                                  d.pool, d.name),
-                      "leave --arena out, or the member 'pool'");
+      return conflict(
+          fmt::format("pool '{}' of device '{}' and --arena model exclude each other: a pool is memory of the caller",
+                      d.pool, d.name),
+          "omit --arena, or the member 'pool' of the device");
     for (const plan::Pool& pool : plan_options.pools)
       if (pool.constants && pool.name == d.pool)
         return conflict(
-            fmt::format("pool '{}' of device '{}' is one of constants, which are only read", d.pool, d.name),
+            fmt::format("pool '{}' of device '{}' is a pool of constants, which a device cannot write", d.pool, d.name),
             "give the device another pool");
   }
   return success();
@@ -217,24 +223,24 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
 Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
   std::string what;
   if (options.convention != CallingConvention::kPlain)
-    what = fmt::format("--calling-convention {} passes tables as tensors, which", name_of(options.convention));
-  if (!options.constants_section.empty()) what = "--constants-section is for tables that";
-  if (!options.constants_file.empty()) what = "--constants-file is for tables that";
+    what = fmt::format("--calling-convention {} passes tables as tensors and needs", name_of(options.convention));
+  if (!options.constants_section.empty()) what = "--constants-section needs";
+  if (!options.constants_file.empty()) what = "--constants-file needs";
   if (what.empty()) return success();
   return conflicting(options.model_path,
-                     fmt::format("{} cannot be in the program memory of {}", what,
+                     fmt::format("{} tables outside of the program memory of {}", what,
                                  options.board_name.empty() ? options.cpu_name : "board " + options.board_name),
-                     "keep the tables in RAM with --constants ram, or leave the option out", diags);
+                     "store the tables in RAM with --constants ram, or omit the option", diags);
 }
 
 Status check_structure(const CompileOptions& options, const plan::Program& program, Diagnostics& diags) {
   const std::string& file = options.model_path;
   if (program.source != nullptr && options.memory == codegen::MemoryMode::kWorkspace)
-    return conflicting(file, "--memory workspace is for models without branches and loops",
-                       "leave it out: the arena is planned for all ways through the model", diags);
+    return conflicting(file, "--memory workspace supports only models without branches and loops",
+                       "omit --memory: the planned arena covers all paths through the model", diags);
   if (program.state_bytes > 0 && program.constant_pool >= 0)
-    return conflicting(file, "the first values of states are tables, which a pool of constants would have",
-                       "leave the pool of constants (or --constants-file) out, or use --constants-section", diags);
+    return conflicting(file, "the initial values of states are tables, but a pool of constants would hold all tables",
+                       "omit the pool of constants (or --constants-file), or use --constants-section", diags);
   return success();
 }
 

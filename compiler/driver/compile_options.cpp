@@ -52,7 +52,8 @@ std::vector<Option> model_arguments(ModelsChoice& models) {
       {.names = "--name",
        .value = "NAME",
        .target = &models.names,
-       .help = "With --together: the prefix of each model, in the order of the models (default: from the file name)"}};
+       .help =
+           "With --together: set the prefix of each model, in the order of the models (default: from the file name)"}};
 }
 
 Option board_option(std::string& name, const char* help) {
@@ -68,7 +69,7 @@ Option cpu_option(CompileOptions& compile) {
   return {.names = "--cpu",
           .value = "NAME",
           .target = &compile.cpu_name,
-          .help = "Compile for this CPU instead of a board; 'aotc cpus' lists them",
+          .help = "Compile for this CPU instead of a board; 'aotc cpus' lists the CPUs",
           .offers = project::cpu_names,
           .key = "cpu",
           .common = true};
@@ -306,7 +307,7 @@ options::Group code_group(CompileOptions& c) {
         .value = "NAME",
         .target = &c.prefix,
         .help = "Begin every C name with NAME (default: from the file name)"},
-       board_option(c.board_name, "Compile for this board and check its limits; 'aotc boards' lists them"),
+       board_option(c.board_name, "Compile for this board and check its limits; 'aotc boards' lists the boards"),
        cpu_option(c)},
       true};
   for (const auto& part : {model_options(c), schedule_options(c), interface_options(c)})

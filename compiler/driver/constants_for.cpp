@@ -57,12 +57,12 @@ Result<Old> read_old(const std::string& path, Diagnostics& diags) {
   if (!is(out.manifest, "kind", T::string) || out.manifest["kind"] != "model" ||
       !is(out.manifest, "prefix", T::string) || !is(out.manifest, "compile", T::object) ||
       !is(out.manifest, "summary", T::object))
-    return refuse(path, "is no aotc.json of a compiled model", kCompileAgain, diags);
+    return refuse(path, "the file is not the aotc.json of a compiled model", kCompileAgain, diags);
   const nlohmann::json file = out.manifest.value("constants_file", nlohmann::json());
   if (!is(file, "name", T::string) || !is(file, "layout_hash", T::string))
     return refuse(path, "the model was compiled with its tables in the code", kCompileAgain, diags);
   if (!is_description(out.manifest["compile"]))
-    return refuse(path, "is damaged or of another version", kCompileAgain, diags);
+    return refuse(path, "the file is damaged, or another version of aotc wrote it", kCompileAgain, diags);
   out.folder = std::filesystem::path(path).parent_path().string();
   const std::string prefix = out.manifest["prefix"].get<std::string>();
   for (const char* end : {".c", ".h", "_data.c", "_data.h"}) {
@@ -148,7 +148,7 @@ std::string extremes_of(const graph::Graph& graph, const std::string& op_index) 
         const auto at = std::max_element(values.begin(), values.end()) - values.begin();
         const double most = values[static_cast<size_t>(at)];
         std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-        return fmt::format("channel {} has the largest {} ({:.3g} times the middle one)", at, what,
+        return fmt::format("channel {} has the largest {} ({:.3g} times the median)", at, what,
                            most / std::max(values[values.size() / 2], 1e-30));
       };
       return fmt::format("{}, {}", largest({scales.begin(), scales.end()}, "scale"), largest(sums, "sum of weights"));
@@ -173,15 +173,14 @@ void note_operators(const ordered_json& before, const ordered_json& after, const
                          escape_for_display(text_at(before[i], "op_type"))));
     else if (was != is) {
       const std::string extremes = extremes_of(model, index);
-      d.note(fmt::format("op {} {}: computed as '{}', was '{}': weights or scales need another form{}", index,
+      d.note(fmt::format("op {} {}: computed as '{}', was '{}': weights or scales need another schedule{}", index,
                          text_at(after[i], "op_type"), is, escape_for_display(was),
                          extremes.empty() ? "" : "; " + extremes));
     } else
-      d.note(fmt::format("op {} {}: by {}, was {}", index, text_at(after[i], "op_type"), text_at(after[i], "function"),
-                         escape_for_display(text_at(before[i], "function"))));
+      d.note(fmt::format("op {} {}: computed by {}, was {}", index, text_at(after[i], "op_type"),
+                         text_at(after[i], "function"), escape_for_display(text_at(before[i], "function"))));
   }
-  if (before.size() != after.size())
-    d.note(fmt::format("{} calls of operators, there were {}", after.size(), before.size()));
+  if (before.size() != after.size()) d.note(fmt::format("{} operator calls, were {}", after.size(), before.size()));
 }
 
 void note_channels(const ordered_json& before, const ordered_json& after, Diagnostic& d) {
@@ -194,9 +193,8 @@ void note_channels(const ordered_json& before, const ordered_json& after, Diagno
     };
     const int64_t was = count(before), is = count(after);
     if (was != is)
-      d.note(fmt::format("{} channels are {}, and were left out of the code where they were {}: {} before", is,
-                         std::string_view(kind) == "constant" ? "constant whatever the input" : "read by nobody",
-                         std::string_view(kind) == "constant" ? "constant" : "read by nobody", was));
+      d.note(fmt::format("the code leaves out {} channels that are {}, the old code {}", is,
+                         std::string_view(kind) == "constant" ? "constant for every input" : "unread", was));
   }
 }
 
@@ -238,9 +236,9 @@ void note_which(const nlohmann::json& before, const ordered_json& after, Diagnos
     for (const auto& [channel, kind] : these)
       if (!others.contains(channel) && left-- > 0)
         d.note(fmt::format("tensor '{}': channel {} {} {}", escape_for_display(channel.first), channel.second, what,
-                           kind == "constant" ? "constant whatever the input" : "read by nobody"));
+                           kind == "constant" ? "constant for every input" : "unread"));
   };
-  note(was, is, "lives, and was");
+  note(was, is, "is used now, but was");
   note(is, was, "is now");
 }
 
@@ -249,8 +247,9 @@ void report_difference(const Old& old, const Compiled& now, const std::map<std::
   Location where;
   where.file = now.options.model_path;
   auto& d = diags.error(where, "constants-differ",
-                        "the code of " + (std::filesystem::path(old.folder) / project::kManifest).string() +
-                            " is not that of this model: something of the old weights is in it");
+                        "this model needs code that differs from " +
+                            (std::filesystem::path(old.folder) / project::kManifest).string() +
+                            ": the old code depends on the old weights");
   const ordered_json before = old.manifest["summary"], after = summary_json(now);
   note_channels(before, after, d);
   note_which(old.manifest["constants_file"].value("channels", nlohmann::json()), constants_file_json(now)["channels"],
@@ -258,7 +257,7 @@ void report_difference(const Old& old, const Compiled& now, const std::map<std::
   note_operators(before.value("layers", ordered_json::array()), after["layers"], now.original, d);
   for (const auto& [name, text] : files)
     if (auto at = old.files.find(name); at != old.files.end()) note_lines(name, at->second, text, d);
-  d.help("compile the new model with its code, and update both; code for any weights: --constants-open");
+  d.help("compile the code and tables of the new model, and update both; --constants-open writes code for any weights");
 }
 
 }  // namespace
@@ -293,14 +292,14 @@ int constants_for_command(const CompileOptions& given, const std::string& manife
   plain.model_path = given.model_path;
   if (describe_compile(given) != describe_compile(plain) || !given.prefix.empty() || !given.board_name.empty()) {
     (void)conflicting(given.model_path,
-                      "--constants-for compiles with the options of the old model, and takes no others",
-                      "leave them out", diags);
+                      "--constants-for compiles with the options of the old model and accepts no other options",
+                      "omit the other options", diags);
     return fail(diags, kExitUsage);
   }
   auto old = read_old(manifest, diags);
   if (!old) return fail(diags);
   if (!is_whole(*old)) {
-    (void)refuse(manifest, "the code beside it was changed since it was written, or is not its own",
+    (void)refuse(manifest, "the code beside the file changed, or belongs to another model",
                  "compile the old model again", diags);
     return fail(diags);
   }

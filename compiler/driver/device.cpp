@@ -84,7 +84,7 @@ Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, D
   auto argv = project::emulator_command(project.board, image, {});
   if (argv.empty()) {
     diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))
-        .help("flash the image with the board's own tools, and give its port with --port");
+        .help("flash the image with the vendor's tools for the board, and name its port with --port");
     return kFailure;
   }
   return rpc::start_program(argv, "", diags);
@@ -102,8 +102,8 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
     if (out.operators.empty()) {
       Location where;
       where.file = choice.target;
-      diags.error(where, "project-invalid", "is no project that serves operators")
-          .help("make one: aotc create ARCHIVE.tar --project host-driven --board BOARD");
+      diags.error(where, "project-invalid", "the directory is not a project that serves operators")
+          .help("create such a project: aotc create ARCHIVE.tar --project host-driven --board BOARD");
       return kFailure;
     }
     out.project = std::move(*project);
@@ -137,8 +137,8 @@ Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<
   if (good) return type;
   diags
       .error({}, "operators-type",
-             fmt::format("'{}' is no type of elements that a device takes", escape_for_display(dtype)))
-      .help("types are int8, uint16, float32, bool, int8x4 and so on");
+             fmt::format("'{}' is not an element type that devices support", escape_for_display(dtype)))
+      .help("examples of types: int8, uint16, float32, bool, int8x4");
   return kFailure;
 }
 

@@ -33,7 +33,9 @@ Result<std::string> compile_plugin(const std::string& folder, Diagnostics& diags
   if (!write_file(source, std::string(project::find_embedded(kSource)->content), diags)) return kFailure;
   ProcessResult made = run_process({"cc", "-shared", "-fPIC", "-O2", "-w", "-o", plugin, source}, "", kCompileSeconds);
   if (!made.started) {
-    diags.error(at("cc"), "tool-missing", "is not installed; the plugin that counts in QEMU is compiled by it")
+    diags
+        .error(at("cc"), "tool-missing",
+               "cc is not installed, but aotc needs it to compile the plugin that counts in QEMU")
         .help("install it: apt-get install gcc libc6-dev");
     return kFailure;
   }
@@ -68,9 +70,9 @@ bool runs(const project::Board& board, machine::Isa isa) {
 
 Diagnostic& other_board(const machine::Elf& elf, const project::Board& board, const std::string& why,
                         Diagnostics& diags) {
-  Diagnostic& d =
-      diags.error(at(elf.file()), "board-mismatch", fmt::format("is no program for board '{}': {}", board.name, why));
-  d.help("name the board that it was linked for by --board; 'aotc boards' lists them");
+  Diagnostic& d = diags.error(at(elf.file()), "board-mismatch",
+                              fmt::format("the file is not a program for board '{}': {}", board.name, why));
+  d.help("name the board of the program with --board; 'aotc boards' lists the boards");
   return d;
 }
 
@@ -78,21 +80,21 @@ Status check_emulator(const machine::Elf& elf, const project::Board& board, Diag
   if (elf.isa() == machine::Isa::kAvr) {
     diags
         .error(at(elf.file()), "no-emulator",
-               "is a program for AVR, which QEMU computes wrongly, and simavr takes no plugin")
+               "aotc cannot count AVR programs: QEMU emulates AVR wrongly, and simavr supports no plugin")
         .help("'aotc run' prints the cycles of one inference, which simavr counts itself");
     return kFailure;
   }
   if (!board.emulator_program.starts_with("qemu-system-")) {
     diags
         .error(at(elf.file()), "no-emulator",
-               fmt::format("board '{}' has no QEMU, which counts the instructions", board.name))
+               fmt::format("board '{}' has no QEMU, but aotc counts instructions in QEMU", board.name))
         .help(
-            "name a board with the same core that has one: qemu_mps2_an386 (Cortex-M4), ...; 'aotc "
-            "boards' lists them");
+            "name a board with the same core that has QEMU, such as qemu_mps2_an386 (Cortex-M4); 'aotc boards' lists "
+            "the boards");
     return kFailure;
   }
   if (runs(board, elf.isa())) return success();
-  other_board(elf, board, fmt::format("its core has the instructions of {}", board.isa), diags);
+  other_board(elf, board, fmt::format("the core of the board has the instructions of {}", board.isa), diags);
   return kFailure;
 }
 
@@ -133,22 +135,22 @@ Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf
   auto counts = machine::parse_counts(text_of(out));
   if (counts && !counts->empty()) return *counts;
   if (ran.timed_out) {
-    diags.error(at(elf.file()), "device-timeout", fmt::format("did not end within {} seconds", run.timeout))
-        .help("give it more time with --timeout SECONDS, or name a function that it calls by --root");
+    diags.error(at(elf.file()), "device-timeout", fmt::format("the program did not end within {} seconds", run.timeout))
+        .help("increase --timeout SECONDS, or name a function of the program with --root");
   } else if (ran.output.find("qemu: fatal: Lockup") != std::string::npos) {
-    other_board(elf, board, "its core locked up", diags)
-        .note("QEMU runs it; where the program was linked for other addresses, what the core reads is no code");
+    other_board(elf, board, "the core locked up", diags)
+        .note("the core reads invalid code if the program was linked for other addresses");
   } else if (!counts) {
     diags
         .error(at(argv[0]), "tool-failed",
-               "wrote no counts: it is to be QEMU 7 or 8, built with plugins, as Debian's is "
-               "(apt-get install qemu-system-arm qemu-system-misc)")
+               "QEMU wrote no counts: aotc needs QEMU 7 or 8 built with plugins, such as Debian's (apt-get install "
+               "qemu-system-arm qemu-system-misc)")
         .note(escape_for_display(ran.output.substr(ran.output.size() - std::min<size_t>(ran.output.size(), 400)), 400));
   } else {
     diags
         .error(at(elf.file()), "root-not-run",
-               fmt::format("ended, and {} was not called {} times", elf.function_name(run.root), run.nth))
-        .help("name another function by --root, or another of its calls by --call");
+               fmt::format("the program ended, but {} was not called {} times", elf.function_name(run.root), run.nth))
+        .help("name another function with --root, or another call with --call");
   }
   return kFailure;
 }

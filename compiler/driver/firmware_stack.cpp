@@ -126,14 +126,16 @@ int fit_stack(const ProjectDir& project, bool quiet, std::optional<FirmwareStack
   Location where;
   where.file = project.path;
   if (!takes_size(project) || !stack || !stack->firmware) {
-    diags.error(where, "stack-fixed", "the stack of this project has no size that can be set when it is linked")
-        .help("'aotc analyze stack' bounds it; set its size where the project's framework has it");
+    diags.error(where, "stack-fixed", "the stack size of this project cannot be set at link time")
+        .help(
+            "compute a bound with 'aotc analyze stack', and set the size in the configuration of the project's "
+            "framework");
     return kExitBadInput;
   }
   for (int links = 0; links < kMostLinks; ++links) {
     if (stack->state() == "unbounded") {
       diags.error(where, "stack-unbounded", "the stack of the firmware has no bound")
-          .help("'aotc analyze stack " + shell_quoted(project.image()) + "' names what stands in its way");
+          .help("'aotc analyze stack " + shell_quoted(project.image()) + "' names the obstacles");
       return kExitBadInput;
     }
     const int64_t bytes = size_for(*stack);
@@ -147,7 +149,7 @@ int fit_stack(const ProjectDir& project, bool quiet, std::optional<FirmwareStack
     if (!stack || !stack->firmware) break;
   }
   if (stack && stack->fits()) return kExitDone;
-  diags.error(where, "internal", "the stack of the firmware grows with what is reserved for it")
+  diags.error(where, "internal", "the stack of the firmware grows with the reserved size")
       .help("please report this with the project");
   return kExitInternal;
 }
@@ -156,7 +158,7 @@ std::string stack_text(const FirmwareStack& s) {
   std::string out;
   if (s.model) {
     const bool none = s.model->state == machine::BoundState::kUnbounded;
-    out += fmt::format("stack: a run takes {}{}, {}\n", none ? "no bounded number of bytes, at least " : "at most ",
+    out += fmt::format("stack: a run takes {}{}, {}\n", none ? "an unbounded number of bytes, at least " : "at most ",
                        exact_bytes(s.model->bytes), word_for(*s.model));
   }
   if (s.firmware && s.state() == "unbounded")

@@ -190,7 +190,8 @@ class Adviser {
     if (out.empty()) {
       std::string all;
       for (const Remedy& r : tried) all += (all.empty() ? "" : ", ") + r.text;
-      if (!all.empty()) out.push_back(fmt::format("tried, and does not fit either: {}, and all together", all));
+      if (!all.empty())
+        out.push_back(fmt::format("the model does not fit with any of these, nor with all of them: {}", all));
     }
     if (std::string boards = other_boards(); !boards.empty()) out.push_back(boards);
     return out;
@@ -209,7 +210,7 @@ class Adviser {
     Need need = need_of(compiled_, board_, firmware_);
     for (const Memory& m : board_.memories) {
       if (m.flash || m.name == firmware_.arena || !fit_of(need, board_, m.name).ram) continue;
-      out.push_back(fmt::format("with --project-option arena={} it fits: {} has {}{}{}", m.name, m.name,
+      out.push_back(fmt::format("the model fits with --project-option arena={}: {} has {}{}{}", m.name, m.name,
                                 exact_bytes(m.size), m.setup.empty() ? "" : "; ", m.setup));
     }
     return out;
@@ -266,8 +267,9 @@ class Adviser {
     Need need = need_of(*other, board_, firmware_);
     Fit fit = fit_of(need, board_, firmware_.arena);
     if (!fit.both()) return std::nullopt;
-    return fmt::format("with {} it fits: RAM {} of {}, flash about {} of {}", remedy.text, exact_bytes(fit.ram_needed),
-                       exact_bytes(fit.arena->size), exact_bytes(fit.flash_needed), exact_bytes(fit.constants->size));
+    return fmt::format("the model fits with {}: RAM {} of {}, flash about {} of {}", remedy.text,
+                       exact_bytes(fit.ram_needed), exact_bytes(fit.arena->size), exact_bytes(fit.flash_needed),
+                       exact_bytes(fit.constants->size));
   }
 
   // Smallest first: what the model needs elsewhere differs little, and is computed before it is said.
@@ -296,7 +298,7 @@ class Adviser {
       if (!other || !fit_of(need_of(*other, c.board, firmware_), c.board).both()) continue;
       list += fmt::format("{}{}", found++ > 0 ? ", " : "", c.board.name);
     }
-    return list.empty() ? "" : "boards that it fits: " + list;
+    return list.empty() ? "" : "boards that the model fits: " + list;
   }
 
   const Compiled& compiled_;
@@ -313,15 +315,16 @@ void warn_of_fit(const Need& need, const project::Board& board, const std::strin
   Location where;
   where.file = file;
   auto of = [](const char* what, int64_t needed, int64_t there) {
-    return fmt::format("{} of {} where there are {}", exact_bytes(needed), what, exact_bytes(there));
+    return fmt::format("{} of {} (available: {})", exact_bytes(needed), what, exact_bytes(there));
   };
   std::string needs;
   if (!fit.ram) needs = of("RAM", fit.ram_needed, fit.arena->size);
   if (!fit.flash)
     needs += (needs.empty() ? "about " : " and about ") + of("flash", fit.flash_needed, fit.constants->size);
-  diags.warning(where, "does-not-fit", fmt::format("as firmware on board {} this needs {}", board.name, needs))
-      .help(fmt::format("'aotc check' with these options tries what would make it fit, and ends with {}",
-                        kExitDoesNotFit));
+  diags.warning(where, "does-not-fit", fmt::format("firmware for board {} needs {}", board.name, needs))
+      .help(fmt::format(
+          "run 'aotc check' with these options: it looks for changes that make the model fit, and exits with {}",
+          kExitDoesNotFit));
 }
 
 bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) {
@@ -340,7 +343,7 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
   if (!fit.ram) {
     auto& d = diags.error(
         where, "does-not-fit",
-        fmt::format("needs {} of RAM, board {} has {}{}", exact_bytes(fit.ram_needed), board.name,
+        fmt::format("the model needs {} of RAM, but board {} has {}{}", exact_bytes(fit.ram_needed), board.name,
                     exact_bytes(fit.arena->size), board.memories.size() > 2 ? " in " + fit.arena->name : ""));
     bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
     d.note(fmt::format(
@@ -350,21 +353,21 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
         !need.copied_to.empty() ? ", constants " + exact_bytes(need.constants) + ", which are copied to RAM" : ""));
     advise(d);
     d.help(
-        "'aotc report MODEL' shows which operators hold the most; a smaller input or fewer "
-        "channels there shrink the arena");
+        "'aotc report MODEL' shows the operators with the most live bytes; a smaller input or fewer channels there "
+        "shrink the arena");
   }
   if (!fit.flash) {
     auto& d = diags.error(where, "does-not-fit",
-                          fmt::format("needs about {} of flash, board {} has {}", exact_bytes(fit.flash_needed),
-                                      board.name, exact_bytes(fit.constants->size)));
+                          fmt::format("the model needs about {} of flash, but board {} has {}",
+                                      exact_bytes(fit.flash_needed), board.name, exact_bytes(fit.constants->size)));
     d.note(fmt::format("constants {}, code about {}{}", exact_bytes(need.constants), exact_bytes(need.code),
                        need.samples > 0 ? ", stored inputs " + exact_bytes(need.samples) : ""));
     advise(d);
     if (fit.flash_needed - need.samples <= fit.constants->size) d.help("store fewer inputs with --samples");
     d.help(has_float_constants(c.program)
                ? "quantise the model to int8 (a quarter of the bytes), or choose a board with more flash"
-               : "'aotc report MODEL' shows which operators hold the most constants; fewer channels "
-                 "there, or choose a board with more flash");
+               : "'aotc report MODEL' shows the operators with the most constants; use fewer channels there, or choose "
+                 "a board with more flash");
   }
   return false;
 }

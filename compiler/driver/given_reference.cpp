@@ -71,8 +71,8 @@ bool find_given(const graph::Graph& graph, std::shared_ptr<GivenReference>& give
     const auto& a = op.attrs<ops::ExternalAttrs>();
     auto found = std::dynamic_pointer_cast<GivenReference>(a.reference);
     if (found == nullptr || a.context || a.convention == CallingConvention::kPacked) {
-      diags.error(op.location, "verify-external", "the operator is given in C: it has no reference")
-          .help("run the firmware and compare its results with those of the graph's own runtime");
+      diags.error(op.location, "verify-external", "the operator is a C function without a reference")
+          .help("run the firmware, and compare its results with the results of the graph's original runtime");
       return false;
     }
     given = std::move(found);
@@ -110,7 +110,9 @@ Status GivenReference::build(const std::map<std::string, size_t>& parameters, Di
   where.file = "gcc";
   const std::string compiler = find_program("gcc");
   if (compiler.empty()) {
-    diags.error(where, "tool-missing", "is not installed; operators given in C are compiled by it to be compared with")
+    diags
+        .error(where, "tool-missing",
+               "gcc is not installed, but aotc needs it to compile the operators in C for the comparison")
         .help("install it: apt-get install gcc");
     return kFailure;
   }
@@ -129,9 +131,10 @@ Status GivenReference::build(const std::map<std::string, size_t>& parameters, Di
   const ProcessResult r = run_process(command, path, kBuildSeconds);
   if (r.started && r.exit_code == 0) return success();
   where.file = files_.empty() ? "gcc" : files_.begin()->first;
-  diags.error(where, "build-failed", "the operators do not compile for this machine, to be compared with")
+  diags
+      .error(where, "build-failed", "the operators do not compile for this machine, which runs them for the comparison")
       .note(escape_for_display(r.output, 1000))
-      .help("'aotc verify' runs them here; code for one CPU needs a portable form beside it, by #if");
+      .help("add a portable form beside code for one CPU, selected with #if");
   return kFailure;
 }
 
@@ -147,7 +150,8 @@ bool GivenReference::call(const std::string& symbol, const ops::EvalData& data) 
   }
   for (const auto& result : data.results) append_number(in, result.size()), total += result.size();
   Diagnostics ignored;
-  if (!write_scratch_file(path + "/in.bin", in, ignored)) return problem_ = "its operands cannot be written", false;
+  if (!write_scratch_file(path + "/in.bin", in, ignored))
+    return problem_ = fmt::format("'{}' could not be called: its operands cannot be written", symbol), false;
   const ProcessResult r =
       run_process({path + "/aotc_reference", std::to_string(numbers_.at(symbol))}, path, kCallSeconds);
   auto fail = [&](std::string what) {

@@ -89,9 +89,10 @@ class SourceSet {
       where.file = includer;
       if (fs::path(name).has_parent_path()) {
         diags_
-            .error(where, "operator-header",
-                   fmt::format("includes \"{}\", which is not in the same directory", escape_for_display(name)))
-            .help("put it beside the source, or give its directory with --operator-include");
+            .error(
+                where, "operator-header",
+                fmt::format("the source includes \"{}\", which is not in the same directory", escape_for_display(name)))
+            .help("put the header beside the source, or name its directory with --operator-include");
         return kFailure;
       }
       headers_.insert(path.lexically_normal());
@@ -102,8 +103,9 @@ class SourceSet {
       if ((!fresh && at->second != content) || headers_.size() > kMostHeaders) {
         diags_
             .error(where, "operator-header",
-                   fmt::format("includes \"{}\", of which there are several", escape_for_display(name)))
-            .help("give the headers names of their own");
+                   fmt::format("the source includes \"{}\", but there are several headers with this name",
+                               escape_for_display(name)))
+            .help("give each header a unique name");
         return kFailure;
       }
       if (fresh && !add_headers(path.string(), content)) return kFailure;
@@ -182,8 +184,9 @@ Result<Members> find_members(const mlf::Archive& archive, const std::string& pat
   if (graphs.size() != 1) {
     Diagnostic& d = diags.error(where, "graph-none",
                                 graphs.empty() ? "the archive has no graph" : "the archive has several graphs");
-    if (graphs.empty()) d.help("only archives of TVM's graph executor have one; 'aotc mlf inspect' shows the executor");
-    else d.help("extract it by 'aotc mlf extract' and compile one of them with --params and --operators");
+    if (graphs.empty())
+      d.help("only archives of TVM's graph executor have a graph; 'aotc mlf inspect' shows the executor");
+    else d.help("extract the archive with 'aotc mlf extract', and compile one graph with --params and --operators");
     for (const std::string& name : graphs) d.note(escape_for_display(name));
     return kFailure;
   }
@@ -345,7 +348,7 @@ Result<GivenModelOperators> load_given_operators(const CompileOptions& options, 
     }
     Location where;
     where.file = path;
-    diags.error(where, "operator-description", "is no C source")
+    diags.error(where, "operator-description", "the file is not a C source")
         .help("give a file that ends in .c, or a description, .json");
     good = false;
   }

@@ -185,7 +185,7 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::v
         where.file = files[i];
         std::vector<std::string> names;
         for (const auto& p : graph.inputs) names.push_back(escape_for_display(p.name));
-        auto& d = diags.error(where, "input-name", "the model has no such input");
+        auto& d = diags.error(where, "input-name", "the model has no input with this name");
         for (const std::string& n : names) d.note("input: " + n);
         return kFailure;
       }
@@ -196,7 +196,7 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::v
   if (files.size() != graph.inputs.size()) {
     where.file = graph.source_file;
     diags.error(where, "input-count",
-                fmt::format("the model has {} inputs, {} files were given", graph.inputs.size(), files.size()));
+                fmt::format("the model has {} inputs, but {} files were given", graph.inputs.size(), files.size()));
     return kFailure;
   }
   std::vector<Sample> out;
@@ -207,7 +207,7 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::v
     const graph::TensorType& t = graph[graph.inputs[i].tensor].type;
     if (array->dtype != t.dtype) {
       diags.error(where, "input-type",
-                  fmt::format("the array is {}, input '{}' is {}", name_of(array->dtype),
+                  fmt::format("the array has type {}, but input '{}' has type {}", name_of(array->dtype),
                               escape_for_display(graph.inputs[i].name), name_of(t.dtype)));
       return kFailure;
     }
@@ -216,7 +216,7 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::v
     if (count == 0 || array->bytes.size() % each != 0 || !stacks(array->shape, t, count)) {
       diags
           .error(where, "input-shape",
-                 fmt::format("the array has shape {}, input '{}' takes {} (several may be stacked)",
+                 fmt::format("the array has shape {}, but input '{}' needs {} (several may be stacked)",
                              graph::to_string(array->shape), escape_for_display(graph.inputs[i].name),
                              graph::to_string(t.shape)))
           .help("give the axes in the model's order: numpy.transpose, numpy.reshape");
@@ -224,7 +224,8 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::v
     }
     if (i == 0) out.resize(count);
     if (out.size() != count) {
-      diags.error(where, "input-count", fmt::format("holds {} samples, the first file holds {}", count, out.size()));
+      diags.error(where, "input-count",
+                  fmt::format("the file holds {} samples, but the first file holds {}", count, out.size()));
       return kFailure;
     }
     for (size_t s = 0; s < count; ++s)

@@ -123,7 +123,8 @@ Status refuse_tables(const mlf::Archive& archive, const std::string& path, Diagn
           where.file = path;
           diags
               .error(where, "bench-tables",
-                     fmt::format("the tables of its functions ('{}' of '{}') are not in the archive", b->name, f->name))
+                     fmt::format("the archive does not contain the tables of its functions ('{}' of '{}')", b->name,
+                                 f->name))
               .help("give the model instead: aotc bench --ops MODEL --board BOARD");
           return kFailure;
         }

@@ -68,7 +68,7 @@ class DescriptionReader {
   }
 
   bool object(const Json& j, const std::string& what, const std::vector<std::string>& keys) {
-    if (!j.is(Kind::kObject)) return error(j, fmt::format("{} is to be an object", what)), false;
+    if (!j.is(Kind::kObject)) return error(j, fmt::format("{} must be an object", what)), false;
     bool known = true;
     for (size_t i = 0; i < j.keys.size(); ++i) {
       if (std::find(keys.begin(), keys.end(), j.keys[i]) != keys.end()) continue;
@@ -83,7 +83,7 @@ class DescriptionReader {
   const Json* member(const Json& j, const char* key, Kind kind, const char* what) {
     const Json* found = j.find(key);
     if (found == nullptr) return error(j, fmt::format("\"{}\" is missing: {}", key, what)), nullptr;
-    if (!found->is(kind)) return error(*found, fmt::format("\"{}\" is to be {}", key, what)), nullptr;
+    if (!found->is(kind)) return error(*found, fmt::format("\"{}\" must be {}", key, what)), nullptr;
     return found;
   }
 
@@ -98,7 +98,7 @@ class DescriptionReader {
     out.symbol = out.name;
     const Json* function = j.find("function");
     if (function != nullptr && !function->is(Kind::kString))
-      return error(*function, "\"function\" is to be a name"), false;
+      return error(*function, "\"function\" must be a string"), false;
     if (function != nullptr) out.symbol = function->text;
     if (!ops::is_c_symbol(out.symbol))
       return error(function ? *function : *custom,
@@ -114,20 +114,21 @@ class DescriptionReader {
     if (text == nullptr) return false;
     name = text->text;
     if (!is_name(name) || name == "options")
-      return error(*text, fmt::format("'{}' is no name of letters, digits and '_'", escape_for_display(name))), false;
-    if (!names_.insert(name).second) return error(*text, fmt::format("'{}' is there already", name)), false;
+      return error(*text, fmt::format("'{}' is not a name of letters, digits and '_'", escape_for_display(name))),
+             false;
+    if (!names_.insert(name).second) return error(*text, fmt::format("the name '{}' is used twice", name)), false;
     return true;
   }
 
   bool take_type(const Json& j, DType& dtype) {
-    const Json* text = member(j, "type", Kind::kString, "an element type like \"int8\"");
+    const Json* text = member(j, "type", Kind::kString, "an element type such as \"int8\"");
     if (text == nullptr) return false;
     const auto named = tvm::data_type_from_name(text->text);
     const auto known = named ? named->dtype() : std::nullopt;
     // One spelling for each: TVM has others of the same meaning.
     if (known && tvm::DataType::of(*known).str() == text->text) return dtype = *known, true;
-    error(*text, fmt::format("'{}' is no element type", escape_for_display(text->text)))
-        .note("there are bool, int8, uint8, int16, uint16, int32, uint32, int64, float32, float64");
+    error(*text, fmt::format("'{}' is not an element type", escape_for_display(text->text)))
+        .note("element types: bool, int8, uint8, int16, uint16, int32, uint32, int64, float32, float64");
     return false;
   }
 
@@ -154,10 +155,10 @@ class DescriptionReader {
     if (shape == nullptr)
       return error(j, "\"shape\" is missing: the name of an operand, or a list of dimensions"), false;
     if (shape->is(Kind::kString)) return out.like = shape->text, out.where = place(*shape), true;
-    if (!shape->is(Kind::kArray)) return error(*shape, "\"shape\" is to be the name of an operand or a list"), false;
+    if (!shape->is(Kind::kArray)) return error(*shape, "\"shape\" must be the name of an operand or a list"), false;
     for (const Json& d : shape->items) {
       if (!d.is(Kind::kString) && !d.integer())
-        return error(d, "a dimension is a whole number or an expression in quotes"), false;
+        return error(d, "a dimension must be an integer or an expression in quotes"), false;
       out.shape.emplace_back(d.text, place(d));
     }
     return true;
@@ -176,7 +177,7 @@ class DescriptionReader {
   bool read_attributes(const Json& j, ops::GivenOperator& out) {
     const Json* list = j.find("attributes");
     if (list == nullptr) return true;
-    if (!list->is(Kind::kArray)) return error(*list, "\"attributes\" is to be a list of objects"), false;
+    if (!list->is(Kind::kArray)) return error(*list, "\"attributes\" must be a list of objects"), false;
     for (const Json& item : list->items) {
       ops::GivenAttribute a;
       a.where = place(item);
@@ -198,7 +199,7 @@ class DescriptionReader {
     else if (preset->is(Kind::kNumber) && std::from_chars(preset->text.data(), end, value).ptr == end &&
              is_float(a.dtype))
       a.preset = value;
-    else return error(*preset, "\"default\" is to be a number of the attribute's type"), false;
+    else return error(*preset, "\"default\" must be a number of the attribute's type"), false;
     return true;
   }
 
@@ -217,24 +218,24 @@ class DescriptionReader {
       for (size_t i = 0; i < out.attributes.size(); ++i) out.parameters.push_back({What::kAttribute, false, i});
       return true;
     }
-    if (!list->is(Kind::kArray)) return error(*list, "\"parameters\" is to be a list of names"), false;
+    if (!list->is(Kind::kArray)) return error(*list, "\"parameters\" must be a list of names"), false;
     size_t written = 0;
     for (const Json& item : list->items) {
-      if (!item.is(Kind::kString)) return error(item, "a parameter is a name"), false;
+      if (!item.is(Kind::kString)) return error(item, "a parameter must be a name"), false;
       auto result = index_of(out.results, item.text);
       if (result && *result == written) {
         ++written;
         continue;
       }
       if (result || written > 0)
-        return error(item, "results are the function's last parameters, in their order"), false;
+        return error(item, "results must be the last parameters of the function, in the order of \"results\""), false;
       auto parameter = parameter_of(item, out);
       if (!parameter) return false;
       out.parameters.push_back(*parameter);
     }
     if (written < out.results.size())
-      return error(*list,
-                   fmt::format("result '{}' is missing: results are the last parameters", out.results[written].name)),
+      return error(*list, fmt::format("result '{}' is missing: results must be the last parameters",
+                                      out.results[written].name)),
              false;
     return true;
   }
@@ -257,7 +258,7 @@ class DescriptionReader {
     for (const auto& [text, what] : properties)
       if (property == text) return ops::GivenParameter{what, !operand, operand ? *operand : *result};
     error(item, fmt::format("'{}' has no '{}'", escape_for_display(name), escape_for_display(property)))
-        .note("there are .shape, .scale and .zero_point");
+        .note("properties: .shape, .scale and .zero_point");
     return std::nullopt;
   }
 
@@ -289,10 +290,10 @@ Result<OperatorFiles> operator_files(const std::vector<std::string>& given, Diag
     where.file = given[0];
     diags
         .error(where, "operator-description",
-               out.sources.empty() ? "a description and no C source"
+               out.sources.empty() ? "there is a description but no C source"
                                    : "there is no description of the operators beside the source")
         .help(out.sources.empty()
-                  ? "give the C source with --operators as well"
+                  ? "give the C source with --operators too"
                   : fmt::format("write {}: {}", fs::path(given[0]).replace_extension(".json").string(), kHelp));
     return kFailure;
   }

@@ -85,19 +85,20 @@ Failure analyzer_failed(const std::string& program, const ProcessResult& run, Di
   Location where;
   where.file = program;
   if (!run.started || run.exit_code == 127) {
-    diags.error(where, "tool-missing", "cannot be started").help("build aotc-analyze again, for this machine");
+    diags.error(where, "tool-missing", "the program cannot be started")
+        .help("build aotc-analyze again, for this machine");
     return kFailure;
   }
   bool missing = run.output.find("[tool-missing]") != std::string::npos;
   Diagnostic& d = diags.error(where, missing ? "tool-missing" : "internal",
-                              run.timed_out ? fmt::format("did not end within {} seconds", kSeconds)
-                                            : fmt::format("gave no result (exit code {})", run.exit_code));
+                              run.timed_out ? fmt::format("the program did not end within {} seconds", kSeconds)
+                                            : fmt::format("the program gave no result (exit code {})", run.exit_code));
   for (size_t begin = 0; begin < run.output.size() && d.notes.size() < 10;) {
     size_t end = std::min(run.output.find('\n', begin), run.output.size());
     if (end > begin) d.note(escape_for_display(run.output.substr(begin, end - begin), 300));
     begin = end + 1;
   }
-  d.help("run 'aotc analyze signatures' on the sources to see what it says");
+  d.help("run 'aotc analyze signatures' on the sources to see its messages");
   return kFailure;
 }
 

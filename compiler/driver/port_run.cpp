@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "driver/terminal.h"
 #include "rpc/session.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -20,8 +21,8 @@ using rpc::Milliseconds;
 constexpr Milliseconds kLongestSilence{10000};
 
 constexpr const char* kSilentHelp =
-    "is this project on the board ('aotc flash'), built without semihosting, and at this baud rate? A board that "
-    "has crashed wants its reset button";
+    "check that this project is on the board ('aotc flash'), was built without semihosting, and uses this baud rate; "
+    "reset the board if it has crashed";
 
 Location at(const PortChoice& choice) {
   Location where;
@@ -44,12 +45,13 @@ class Conversation {
       return true;
     diags_
         .error(at(choice_), "firmware-other",
-               !d.runs_model ? fmt::format("the board ({}) serves operators, and has no model to run",
-                                           escape_for_display(d.board))
-                             : fmt::format("the board runs other firmware: '{}' for {}{}", escape_for_display(d.model),
-                                           escape_for_display(d.board),
-                                           d.model == prefix && d.board == project.board.name ? ", of other code" : ""))
-        .help("write this project's to it: aotc build, then aotc flash " + shell_quoted(project.path));
+               !d.runs_model
+                   ? fmt::format("the board ({}) serves operators and has no model to run", escape_for_display(d.board))
+                   : fmt::format("the board runs other firmware: '{}' for {}{}", escape_for_display(d.model),
+                                 escape_for_display(d.board),
+                                 d.model == prefix && d.board == project.board.name ? ", with different code" : ""))
+        .help("write the firmware of this project to the board: aotc build, then aotc flash " +
+              shell_quoted(project.path));
     return false;
   }
 
@@ -93,12 +95,14 @@ class Conversation {
 
  private:
   bool flooded(const char* what, uint64_t most) {
-    diags_.error(at(choice_), "device-flood", fmt::format("the firmware {} more than {} bytes", what, most))
-        .help("it runs wild, or prints in a loop that does not end");
+    diags_
+        .error(at(choice_), "device-flood",
+               fmt::format("the firmware {} more than {}", what, exact_bytes(static_cast<int64_t>(most))))
+        .help("the firmware is faulty, or prints in an endless loop");
     return false;
   }
   bool nonsense() {
-    diags_.error(at(choice_), "rpc-refused", "running the firmware: what the device says makes no sense")
+    diags_.error(at(choice_), "rpc-refused", "running the firmware: the device sent a malformed answer")
         .help("create the firmware again with this aotc");
     return false;
   }
@@ -106,7 +110,7 @@ class Conversation {
     diags_
         .error(at(choice_), "device-timeout",
                fmt::format("the firmware did not end within {} seconds", limit_.count() / 1000))
-        .help("give it more time with --timeout SECONDS, or fewer samples with --samples");
+        .help("increase --timeout SECONDS, or reduce --samples");
     return false;
   }
 
@@ -135,15 +139,17 @@ Result<FirmwareRun> listen(rpc::Transport& line, const PortChoice& choice, int t
     if (text.size() > kMostProcessOutput) {
       diags
           .error(at(choice), "device-flood",
-                 fmt::format("more than {} bytes came, and no end of a demo", kMostProcessOutput))
-          .help("is the baud rate right? The firmware may run wild");
+                 fmt::format("received more than {} without the end of a demo",
+                             exact_bytes(static_cast<int64_t>(kMostProcessOutput))))
+          .help("check the baud rate; the firmware may be faulty");
       return kFailure;
     }
     const bool silent = state == rpc::ReadState::kTimeout && text.empty();
     if (silent || line.now() >= deadline) {
       diags
-          .error(at(choice), silent ? "rpc-silent" : "device-timeout",
-                 silent ? "nothing came" : fmt::format("no end of a demo came within {} seconds", timeout_seconds))
+          .error(
+              at(choice), silent ? "rpc-silent" : "device-timeout",
+              silent ? "received nothing" : fmt::format("received no end of a demo within {} seconds", timeout_seconds))
           .help(
               "firmware of this kind prints when it starts: press the board's reset button while aotc listens; check "
               "the baud rate");
@@ -163,7 +169,7 @@ bool needs_debugger(const ProjectDir& project, Diagnostics& diags) {
   where.file = project.path;
   diags
       .error(where, "project-not-run",
-             "this firmware was made for a debugger or emulator, with semihosting: it says nothing to a port")
+             "this firmware uses semihosting, for a debugger or emulator: it sends nothing to a port")
       .help("create it again with --project-option semihosting=false");
   return true;
 }
@@ -175,11 +181,9 @@ bool has_own_program(const ProjectDir& project, Diagnostics& diags) {
   if (!serves && !kind.starts_with("mlperf_tiny")) return false;
   Location where;
   where.file = project.path;
-  diags
-      .error(where, "project-not-run",
-             "firmware of this kind waits for what is asked of it, and runs nothing by itself")
-      .help(serves ? "'aotc rpc' and 'aotc bench --ops' ask it"
-                   : "the benchmark's runner asks it: docs/mlperf-tiny.md");
+  diags.error(where, "project-not-run", "firmware of this kind waits for requests and runs nothing by itself")
+      .help(serves ? "'aotc rpc' and 'aotc bench --ops' send requests"
+                   : "the runner of the benchmark sends requests: docs/mlperf-tiny.md");
   return true;
 }
 

@@ -147,8 +147,9 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   if (!fs::exists(manifest, ec)) {
     bool there = fs::exists(path, ec);
     diags
-        .error(where, "project-invalid", there ? "is not a project: it holds no aotc.json" : "there is no such project")
-        .help("make one with 'aotc MODEL --board BOARD -o DIRECTORY'");
+        .error(where, "project-invalid",
+               there ? "the directory is not a project: it has no aotc.json" : "the project does not exist")
+        .help("create a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;
   }
   auto bytes = read_file(manifest, diags, 1 << 20);
@@ -160,12 +161,14 @@ Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags) {
   bool good = is_complete(out.manifest);
   if (out.manifest.is_object() && out.manifest.contains("kind") &&
       (out.manifest["kind"] == "model" || out.manifest["kind"] == "models")) {
-    diags.error(where, "project-invalid", "is a compiled model, not a project: there is nothing to build or run")
-        .help("make a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
+    diags
+        .error(where, "project-invalid",
+               "the directory holds a compiled model, not a project: there is nothing to build or run")
+        .help("create a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return kFailure;
   }
   if (!good) {
-    diags.error(where, "project-invalid", "aotc.json is damaged or of another version")
+    diags.error(where, "project-invalid", "aotc.json is damaged, or another version of aotc wrote it")
         .help("create the project again");
     return kFailure;
   }
@@ -195,8 +198,8 @@ bool require_model(const ProjectDir& project, Diagnostics& diags) {
   if (project.has_model()) return true;
   Location where;
   where.file = project.path;
-  diags.error(where, "project-no-model", "the project does not hold the model's file")
-      .help("give the model itself instead of the project; the firmware tests itself when it starts");
+  diags.error(where, "project-no-model", "the project does not contain the model file")
+      .help("name the model file instead of the project; the firmware tests itself when it starts");
   return false;
 }
 
@@ -287,7 +290,7 @@ bool check_project_path(const std::string& path, Diagnostics& diags) {
   const auto c = static_cast<unsigned char>(*at);
   diags
       .error(where, "project-directory",
-             fmt::format("a project cannot be built where the path has {}: {}",
+             fmt::format("a project cannot be built in a path with {}: {}",
                          c == '\n'               ? "a line break"
                          : c < 0x20 || c == 0x7F ? "a control character"
                                                  : fmt::format("the character {}", *at),
@@ -320,8 +323,9 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   where.file = project.path;
   if (!project.builds()) {
     const std::string tool = project.manifest.value("tool", "");
-    diags.error(where, "project-not-built", "a project of this kind is not built by aotc")
-        .help(fmt::format("build it with {}: see its README.md", tool.empty() ? "the tools of its framework" : tool));
+    diags.error(where, "project-not-built", "aotc does not build projects of this kind")
+        .help(fmt::format("build the project with {}: see its README.md",
+                          tool.empty() ? "the tools of its framework" : tool));
     return kExitUsage;
   }
   // The toolchain of a framework brings its own compiler.
@@ -355,7 +359,7 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
           .help(project.manifest.contains("install") ? "install it: " + project.manifest.value("install", "")
                 : own_compiler
                     ? "install it: apt-get install " + command[0]
-                    : "this project is built by " + project.manifest.value("tool", "the tools of its framework"));
+                    : "build this project with " + project.manifest.value("tool", "the tools of its framework"));
       return kExitToolMissing;
     }
     if (r.exit_code == 0) continue;
@@ -440,14 +444,14 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
     diags
         .error(where, "project-not-run",
                fmt::format("a project of this kind has no program for board '{}'", project.board.name))
-        .help("see its README.md: what it builds is linked by a firmware of yours");
+        .help("link what it builds into your firmware; the README.md of the project explains how");
     return kFailure;
   }
   if (!require_image(project, diags)) return kFailure;
   const std::string image = fs::absolute(project.image()).string();
   if (project.board.emulator_argv.empty()) {
     diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))
-        .help("'aotc flash " + shell_quoted(project.path) + "' writes it to the board");
+        .help("'aotc flash " + shell_quoted(project.path) + "' writes the firmware to the board");
     return kFailure;
   }
   std::vector<std::string> argv = project::emulator_command(project.board, image, arguments);
@@ -463,13 +467,14 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
   if (end.flooded()) {
     diags
         .error(where, "device-flood",
-               fmt::format("the firmware printed more than {} bytes and was ended", kMostProcessOutput))
-        .help("it runs wild, or prints in a loop that does not end");
+               fmt::format("the firmware printed more than {} and was stopped",
+                           exact_bytes(static_cast<int64_t>(kMostProcessOutput))))
+        .help("the firmware is faulty, or prints in an endless loop");
     return kFailure;
   }
   if (out.process.timed_out) {
     diags.error(where, "device-timeout", fmt::format("the firmware did not end within {} seconds", timeout_seconds))
-        .help("give it more time with --timeout SECONDS");
+        .help("increase --timeout SECONDS");
     return kFailure;
   }
   std::erase(out.process.output, '\r');  // consoles end lines with both

@@ -129,8 +129,11 @@ Result<ReportJson> read_report(const std::string& path, Diagnostics& diags) {
   Location where;
   where.file = path;
   if (problem) where.line = problem->place.line, where.column = problem->place.column;
-  diags.error(where, "report-invalid", problem ? "is no JSON: " + escape_for_display(problem->what) : "is no report")
-      .help("write one with 'aotc report MODEL --json > FILE'");
+  diags
+      .error(
+          where, "report-invalid",
+          problem ? "the file is not JSON: " + escape_for_display(problem->what) : "the file is not a report of aotc")
+      .help("write a report with 'aotc report MODEL --json > FILE'");
   return kFailure;
 }
 

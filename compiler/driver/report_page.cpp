@@ -109,7 +109,7 @@ std::string markdown_of_difference(const ReportJson& d) {
                        b > a ? "+" : "", with_commas(b - a));
   }
   size_t changed = d["layers"].size();
-  out += fmt::format("\n{} layers are the same, {} are not.\n", d["same_layers"].get<size_t>(), changed);
+  out += fmt::format("\n{} layers are the same, {} differ.\n", d["same_layers"].get<size_t>(), changed);
   return out;
 }
 

@@ -37,7 +37,7 @@ class ScheduleReader {
       return fail(fmt::format("this is not JSON: {}", escape_for_display(problem->what, 200)));
     }
     if (!root.is_object() || !root.contains("calls") || !root["calls"].is_array())
-      return fail("there is no list 'calls'");
+      return fail("the file has no list 'calls'");
     for (size_t i = 0; i < root["calls"].size(); ++i)
       if (!call(root["calls"][i], fmt::format("call {}", i))) return kFailure;
     return std::move(out_);
@@ -50,12 +50,12 @@ class ScheduleReader {
   }
 
   bool call(const json& c, const std::string& name) {
-    if (!c.is_object()) return fail(name + " is no object"), false;
+    if (!c.is_object()) return fail(name + " must be an object"), false;
     if (!c.contains("schedule")) return true;
     const json& s = c["schedule"];
     if (!c.contains("op_index") || !is_int(c["op_index"]))
-      return fail(name + " has a schedule but no whole number 'op_index'"), false;
-    if (!s.is_object()) return fail(name + ": 'schedule' is no object"), false;
+      return fail(name + " has a schedule but no integer 'op_index'"), false;
+    if (!s.is_object()) return fail(name + ": 'schedule' must be an object"), false;
     ops::Schedule schedule;
     for (const auto& [key, value] : s.items()) {
       if (key == "algorithm" && value.is_string()) {
@@ -63,13 +63,13 @@ class ScheduleReader {
       } else if (key != "algorithm" && is_int(value)) {
         schedule.numbers[key] = value.get<int64_t>();
       } else {
-        return fail(fmt::format("{}: '{}' is no {}", name, escape_for_display(key, 40),
-                                key == "algorithm" ? "text" : "whole number")),
+        return fail(fmt::format("{}: '{}' must be {}", name, escape_for_display(key, 40),
+                                key == "algorithm" ? "a string" : "an integer")),
                false;
       }
     }
     if (!out_.emplace(c["op_index"].get<int>(), std::move(schedule)).second)
-      return fail(fmt::format("{}: operator {} has a schedule already", name, c["op_index"].get<int>())), false;
+      return fail(fmt::format("{}: operator {} has two schedules", name, c["op_index"].get<int>())), false;
     return true;
   }
 

@@ -95,17 +95,17 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags) {
   };
   if (options.slice.empty()) return success();
   if (options.slice != "call" && slice_limit(options) == 0)
-    return conflict(fmt::format("--slice {} is no number of instructions", escape_for_display(options.slice)),
+    return conflict(fmt::format("--slice {} is not a number of instructions", escape_for_display(options.slice)),
                     "write --slice call, or a number of up to nine digits");
   if (slice_limit(options) > 0 && options.convention != CallingConvention::kPlain)
-    return conflict(fmt::format("--slice {} divides calls, which {} arguments have no place for", options.slice,
-                                name_of(options.convention)),
-                    "take --slice call, or leave --calling-convention out");
+    return conflict(fmt::format("--slice {} splits calls, but {} functions have no arguments for the bounds of a part",
+                                options.slice, name_of(options.convention)),
+                    "use --slice call, or omit --calling-convention");
   if (options.memory == codegen::MemoryMode::kWorkspace)
     return conflict(
-        "--slice keeps intermediates from one slice to the next, and blocks of --memory workspace "
-        "have to be freed in the reverse order of all that is allocated meanwhile",
-        "plan the memory with --memory static, or leave --slice out");
+        "--slice keeps intermediate tensors between slices, but blocks of --memory workspace must be freed in the "
+        "reverse order of their allocation",
+        "plan the memory with --memory static, or omit --slice");
   return success();
 }
 
@@ -168,16 +168,16 @@ std::optional<LongestFeed> longest_feed_of(const Compiled& compiled) {
 Status check_feed(const CompileOptions& options, Diagnostics& diags) {
   if (!options.feed) return success();
   if (options.convention != CallingConvention::kPlain)
-    return conflicting(options.model_path,
-                       fmt::format("--input rows does calls event by event, which {} arguments have no place for",
-                                   name_of(options.convention)),
-                       "leave one of --input rows and --calling-convention out", diags);
+    return conflicting(
+        options.model_path,
+        fmt::format("--input rows splits calls, but {} functions have no arguments for the bounds of a part",
+                    name_of(options.convention)),
+        "omit --input rows, or omit --calling-convention", diags);
   if (options.memory == codegen::MemoryMode::kWorkspace)
-    return conflicting(options.model_path,
-                       "--input rows keeps rows from feed to feed, and blocks of --memory "
-                       "workspace are freed when a "
-                       "function returns",
-                       "plan the memory with --memory static, or leave --input rows out", diags);
+    return conflicting(
+        options.model_path,
+        "--input rows keeps rows between feeds, but blocks of --memory workspace are freed when a function returns",
+        "plan the memory with --memory static, or omit --input rows", diags);
   return success();
 }
 

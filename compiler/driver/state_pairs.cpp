@@ -58,11 +58,11 @@ class PairReader {
     if (out == in) return true;
     diags_
         .error(where_, "state-type",
-               fmt::format("'{}': the output is {}, the input {}", escape_for_display(text_), graph::to_string(out),
-                           graph::to_string(in)))
+               fmt::format("'{}': the output is {}, but the input is {}", escape_for_display(text_),
+                           graph::to_string(out), graph::to_string(in)))
         .help(
-            "a state needs one type, shape, scale and zero point: quantise the model so that both ends have "
-            "the same (one representative_dataset for both), or leave the state to the application");
+            "a state needs one type, shape, scale and zero point: quantise the model so that the output and the input "
+            "have the same ones (one representative_dataset for both), or keep the state in the application");
     return false;
   }
 
@@ -76,9 +76,9 @@ class PairReader {
     where.file = pair.file;
     diags_
         .error(where, "state-type",
-               fmt::format("the initial value is {} of shape {}, the state is {}", name_of(array->dtype),
+               fmt::format("the initial value is {} of shape {}, but the state is {}", name_of(array->dtype),
                            graph::to_string(array->shape), graph::to_string(type)))
-        .help("save it with the element type and the shape of the input");
+        .help("save the value with the element type and the shape of the input");
     return std::nullopt;
   }
 
@@ -99,7 +99,7 @@ class PairReader {
     for (size_t i = 0; i < std::min(graph_.inputs.size(), kMost); ++i)
       d.note(fmt::format("input '{}': {}", escape_for_display(graph_.inputs[i].name),
                          graph::to_string(graph_[graph_.inputs[i].tensor].type)));
-    d.help("each can be in one pair only");
+    d.help("each output and each input can be in one pair only");
   }
 
   const graph::Graph& graph_;

@@ -31,8 +31,8 @@ std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
                                             : "RAM: outputs",
                                   exact_bytes(f.caller_bytes)};
   if (!in || !out)
-    row.push_back(p.feeding ? fmt::format("{}the input is fed: {} rows of {} bytes",
-                                          out ? "" : "outputs in the arena, ", p.feeding->rows(), p.feeding->row_bytes)
+    row.push_back(p.feeding ? fmt::format("{}the input is fed: {} rows of {}", out ? "" : "outputs in the arena, ",
+                                          p.feeding->rows(), exact_bytes(p.feeding->row_bytes))
                             : fmt::format("{} in the arena", in    ? "outputs"
                                                              : out ? "inputs"
                                                                    : "both"));
@@ -63,9 +63,8 @@ std::string live_text(const Compiled& c) {
   const std::vector<int64_t>& live = c.program.live_bytes;
   const int64_t most = live.empty() ? 0 : *std::max_element(live.begin(), live.end());
   if (most <= c.program.arena_bytes || c.options.memory == codegen::MemoryMode::kWorkspace) return "";
-  return fmt::format(
-      "alive at most: {} at one call, {} more than the arena: results are written over operands that die\n",
-      exact_bytes(most), exact_bytes(most - c.program.arena_bytes));
+  return fmt::format("Peak of live tensors: {}. The arena is smaller because outputs reuse the memory of inputs.\n",
+                     exact_bytes(most));
 }
 
 static void add_sections(const Compiled& c, std::vector<std::vector<std::string>>& rows) {
@@ -82,9 +81,9 @@ static void add_sections(const Compiled& c, std::vector<std::vector<std::string>
         bytes += static_cast<int64_t>(p.constants[i].data.bytes.size());
         read += reads[i];
       }
-      rows.push_back(
-          {"  in " + (*sections)[s].name, exact_bytes(bytes),
-           fmt::format("each read {:.1f} times a run", read / static_cast<double>(std::max<int64_t>(1, bytes)))});
+      rows.push_back({"  in " + (*sections)[s].name, exact_bytes(bytes),
+                      fmt::format("each byte read {:.1f} times per run",
+                                  read / static_cast<double>(std::max<int64_t>(1, bytes)))});
     }
   }
 }
@@ -125,24 +124,25 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
   if (f.state_bytes > 0)
     rows.push_back({"RAM: state", exact_bytes(f.state_bytes), "kept from run to run, one for each instance"});
   if (p.feeding && p.feeding->period > 0)
-    rows.push_back({"RAM: kept", exact_bytes(p.feeding->kept_bytes), "of the arena, from frame to frame"});
+    rows.push_back({"RAM: kept", exact_bytes(p.feeding->kept_bytes), "part of the arena, kept between frames"});
   if (c.operator_workspace_bytes > 0)
     rows.push_back(
-        {"RAM: operators", exact_bytes(c.operator_workspace_bytes), "allocated by the functions given in C"});
+        {"RAM: operators", exact_bytes(c.operator_workspace_bytes), "allocated by the operator functions in C"});
   rows.push_back(caller_row(p, f));
   if (c.board && !c.board->memories.empty())
     rows.push_back({"RAM: stack", exact_bytes(c.board->stack_bytes),
                     stack ? fmt::format("reserved; a run takes {} {}", stack->computed ? "at most" : "perhaps",
                                         exact_bytes(stack->bytes))
-                          : "reserved; 'aotc run' measures"});
+                          : "reserved; measure with 'aotc run'"});
   rows.push_back({"flash: constants", exact_bytes(f.constant_bytes),
                   fmt::format("raw {}", exact_bytes(f.raw_constant_bytes)), limit("constants")});
   add_sections(c, rows);
   if (const auto longest = longest_slice_of(c))
-    rows.push_back({"longest slice", with_commas(longest->instructions),
-                    fmt::format("instructions at most, by the cost model of {}: call {}", c.plan_options.target.name,
-                                longest->call),
-                    c.more_arena == 0 ? "" : fmt::format("{} bytes more arena for it", with_commas(c.more_arena))});
+    rows.push_back(
+        {"longest slice", with_commas(longest->instructions),
+         fmt::format("instructions at most, by the cost model of {}: call {}", c.plan_options.target.name,
+                     longest->call),
+         c.more_arena == 0 ? "" : fmt::format("the arena is {} bytes larger for it", with_commas(c.more_arena))});
   if (const auto longest = longest_feed_of(c))
     rows.push_back({"longest feed", with_commas(longest->instructions),
                     fmt::format("instructions at most, by the cost model of {}: row {} of {}",
@@ -158,7 +158,7 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                   fmt::format("{} calls{}, {} functions", p.calls.size(), in_loops(c), p.functions.size())});
   if (int64_t count = dynamic_operators(p.graph); count > 0)
     rows.push_back({"dynamic range", fmt::format("{} operators", count),
-                    "float activations with int8 weights: rows are quantised when they are known"});
+                    "float activations with int8 weights: rows are quantised at run time"});
   if (int64_t removed = cut_channels(c); removed > 0)
     rows.push_back({"channels removed", with_commas(removed),
                     fmt::format("{} constant, {} unread, in {} tensors", with_commas(c.statistics.constant_channels),

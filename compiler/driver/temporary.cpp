@@ -87,7 +87,7 @@ Status TemporaryDirectory::made(Diagnostics& diags) const {
   const char* parent = std::getenv("TMPDIR");
   where.file = parent != nullptr ? parent : "/tmp";
   diags.error(where, "file-write", "cannot make a temporary directory")
-      .help("set TMPDIR to a directory that is writable and has room");
+      .help("set TMPDIR to a writable directory with free space");
   return kFailure;
 }
 

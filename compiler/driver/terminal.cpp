@@ -30,7 +30,7 @@ static std::string help_of(const std::string& slug) {
   if (slug == "op-type") return "'aotc ops' lists the types of each operator; convert all of the model to one of these";
   if (slug == "op-quantization") return "convert the model with full integer quantisation to int8";
   if (slug == "op-operands") return "export the model again: the operator has other operands than its format says";
-  return fmt::format("look for {} in docs/errors.md: it says what is wrong and what to do", slug);
+  return fmt::format("docs/errors.md explains {}: what is wrong, and what to do", slug);
 }
 
 void print_diagnostics(const Diagnostics& diags) {

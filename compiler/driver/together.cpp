@@ -31,7 +31,7 @@ Failure wrong_names(const std::string& file, const std::string& what, const std:
 }
 
 constexpr const char* kGiveNames =
-    "give each model a name of its own: --name NAME, once for each model, in their order";
+    "give each model a unique name: --name NAME once per model, in the order of the models";
 
 // What an option says of one model, or what models cannot share.
 Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
@@ -45,8 +45,8 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
                                     {!o.params_path.empty(), "--params"},
                                     {!o.operators.empty(), "--operators"}});
   if (of_one != nullptr)
-    return conflicting(file, fmt::format("{} is said of one model, and --together has several", of_one),
-                       "leave it out, or compile this model alone", diags);
+    return conflicting(file, fmt::format("{} applies to one model, but --together has several", of_one),
+                       "omit the option, or compile this model alone", diags);
   const char* apart = first_given({{!o.slice.empty(), "--slice"},
                                    {o.stream != plan::Stream::kOff, "--stream"},
                                    {o.feed, "--input rows"},
@@ -58,11 +58,12 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
                                    {!o.constants_section.empty(), "--constants-section"},
                                    {!o.constants_file.empty(), "--constants-file"}});
   if (apart != nullptr)
-    return conflicting(file, fmt::format("{} and --together do not go together", apart),
-                       fmt::format("leave {} out, or compile the models alone: theirs are names of their own, and one "
-                                   "arena of the larger size serves both",
-                                   apart),
-                       diags);
+    return conflicting(
+        file, fmt::format("{} and --together exclude each other", apart),
+        fmt::format(
+            "omit {}, or compile each model alone: both have their own names, and can use one arena of the larger size",
+            apart),
+        diags);
   return success();
 }
 
@@ -82,19 +83,20 @@ Status check_names(const std::vector<std::string>& names, const std::vector<std:
     for (size_t j = 0; j < i; ++j)
       if (upper(names[i]) == upper(names[j]))
         return wrong_names(files[i],
-                           fmt::format("'{}' is called '{}', as '{}' is", escape_for_display(files[i]), names[i],
-                                       escape_for_display(files[j])),
+                           fmt::format("'{}' has the name '{}', but '{}' has the same name",
+                                       escape_for_display(files[i]), names[i], escape_for_display(files[j])),
                            kGiveNames, diags);
   std::vector<std::string> all = names;
   all.push_back(program);
   for (size_t i = 0; i < names.size(); ++i)
     if (upper(names[i]) == upper(program))
-      return wrong_names(files[i], fmt::format("the model '{}' and the program have one name", names[i]),
-                         "give the program another with --prefix, or the model with --name", diags);
+      return wrong_names(files[i], fmt::format("the model '{}' and the program have the same name", names[i]),
+                         "give the program another name with --prefix, or the model with --name", diags);
   for (const std::string& one : all)
     for (const std::string& other : all)
       if (may_collide(one, other))
-        return wrong_names(files[0], fmt::format("names in C that begin with '{}' could be names of '{}'", other, one),
+        return wrong_names(files[0],
+                           fmt::format("C names that begin with '{}' could collide with names of '{}'", other, one),
                            kGiveNames, diags);
   return success();
 }
@@ -110,8 +112,9 @@ Result<std::vector<std::string>> names_of(const ModelsChoice& choice, Diagnostic
     if (choice.names.empty()) {
       out.push_back(prefix_of(std::filesystem::path(choice.paths[i]).stem().string()));
     } else if (choice.names[i].empty() || prefix_of(choice.names[i]) != choice.names[i]) {
-      return wrong_names(choice.paths[i], fmt::format("'{}' is no name for C", escape_for_display(choice.names[i])),
-                         "use letters, digits and '_', and no name of C's own headers", diags);
+      return wrong_names(choice.paths[i],
+                         fmt::format("'{}' is not a valid C name", escape_for_display(choice.names[i])),
+                         "use letters, digits and '_', but no name of the C standard headers", diags);
     } else {
       out.push_back(choice.names[i]);
     }
@@ -157,10 +160,11 @@ bool check_fit_together(const Together& t, Diagnostics& diags) {
   where.file = t.prefix;
   const project::Memory& memory = fit.ram ? *fit.constants : *fit.arena;
   diags
-      .error(where, "does-not-fit",
-             fmt::format("the models do not fit {}: {} takes {} of {}", first.board->name, memory.name,
-                         exact_bytes(fit.ram ? fit.flash_needed : fit.ram_needed), exact_bytes(memory.size)))
-      .help("'aotc check MODEL --board ...' says of each model what makes it smaller");
+      .error(
+          where, "does-not-fit",
+          fmt::format("the models do not fit board {}: {} of the board must hold {}, but has {}", first.board->name,
+                      memory.name, exact_bytes(fit.ram ? fit.flash_needed : fit.ram_needed), exact_bytes(memory.size)))
+      .help("'aotc check MODEL --board ...' shows for each model what makes it smaller");
   return false;
 }
 
@@ -171,7 +175,7 @@ Result<Together> compile_together(const CompileOptions& options, const ModelsCho
   CompileOptions one = options;
   one.model_path = choice.paths.empty() ? "" : choice.paths[0];
   if (choice.paths.size() < 2)
-    return conflicting(one.model_path, "--together is for two models and more", "leave it out, or name another model",
+    return conflicting(one.model_path, "--together needs at least two models", "omit --together, or name another model",
                        diags);
   if (!check_options_of_all(one, diags)) return kFailure;
   auto names = names_of(choice, diags);
@@ -188,8 +192,8 @@ Result<Together> compile_together(const CompileOptions& options, const ModelsCho
     auto planned = plan_model(one, printed[i].options, diags);
     if (!planned) return kFailure;
     if (kind_of(one.model_path, planned->model_bytes) != ModelKind::kModel)
-      return conflicting(one.model_path, "a TVM graph brings functions of its own, which --together does not share",
-                         "compile it alone", diags);
+      return conflicting(one.model_path, "--together does not support TVM graphs, which have their own functions",
+                         "compile the graph alone", diags);
     printed[i].options.program = out.prefix;
     out.models.push_back(std::move(*planned));
   }

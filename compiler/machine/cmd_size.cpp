@@ -45,7 +45,8 @@ struct Limit {
 };
 
 std::string change_text(const SizeChange& c) {
-  return fmt::format("{:>+10}  {} ({} to {} bytes)", c.now - c.before, c.name, c.before, c.now);
+  return fmt::format("{:>+10}  {} ({} to {} bytes)", c.now - c.before, c.name, with_commas(c.before),
+                     with_commas(c.now));
 }
 
 // What does not fit, with what grew.
@@ -55,9 +56,9 @@ int judge(const std::vector<Limit>& limits, const Elf& elf, const std::vector<Si
   where.file = elf.file();
   for (const Limit& l : limits) {
     if (l.most < 0 || l.is <= l.most) continue;
-    auto& error =
-        diags.error(where, "does-not-fit",
-                    fmt::format("{} {} bytes, and {} are allowed", l.name, with_commas(l.is), with_commas(l.most)));
+    auto& error = diags.error(
+        where, "does-not-fit",
+        fmt::format("{} {} bytes, but only {} are allowed", l.name, with_commas(l.is), with_commas(l.most)));
     for (size_t i = 0; i < std::min(kShownChanges, changed.size()); ++i)
       if (changed[i].now > changed[i].before) error.note(change_text(changed[i]));
   }
@@ -117,7 +118,7 @@ int size(const SizeOptions& o, const DecoderChoice& choice) {
     write_out(json_text(j, 2) + "\n");
   } else {
     write_out(size_text(*elf, report, o.all ? SIZE_MAX : kShownRows));
-    if (!o.old_file.empty()) print_out("{} rows are of another size than in {}\n", changed.size(), o.old_file);
+    if (!o.old_file.empty()) print_out("{} rows differ in size from {}\n", changed.size(), o.old_file);
     for (const SizeChange& c : changed) print_out("{}\n", change_text(c));
   }
   return judge({{"code and constants take", o.max_code, report.totals.flash()},
@@ -135,39 +136,40 @@ options::Option limit(const char* name, const char* help, int64_t& target) {
 
 options::Command size_declaration(const DecoderChoice& decoder) {
   auto o = std::make_shared<SizeOptions>();
-  return {.name = "size",
-          .summary = "Where the bytes of a linked program go, by section and function",
-          .description =
-              "Every byte of every section of FIRMWARE is in one row, so rows add up to what 'size -A' prints. The "
-              "linker's map says which file a row is from; it is looked for beside FIRMWARE.",
-          .options = {firmware_option(o->file),
-                      {.names = "--map",
-                       .value = "FILE",
-                       .target = &o->map,
-                       .help = "What GNU ld wrote by -Wl,-Map (default: FIRMWARE with the extension .map)",
-                       .takes = options::Takes::kFile},
-                      {.names = "--model",
-                       .value = "FILE",
-                       .target = &o->model,
-                       .help = "NAME.map.json, which aotc writes beside the C: says which layers a function is of",
-                       .takes = options::Takes::kFile},
-                      {.names = "--compare",
-                       .value = "OLD",
-                       .target = &o->old_file,
-                       .help = "An older program: prints what grew and shrank",
-                       .takes = options::Takes::kFile},
-                      limit("--max-code", "Exit with 3 if code, constants and initial values take more", o->max_code),
-                      limit("--max-ram", "Exit with 3 if variables take more", o->max_ram),
-                      limit("--max-stack", "Exit with 3 if the stack below a root may take more, or has no bound",
-                            o->max_stack),
-                      {.names = "--root",
-                       .value = "FUNCTION",
-                       .target = &o->roots,
-                       .help = "Of --max-stack, as of 'analyze stack'"},
-                      objdump_option(o->objdump),
-                      {.names = "--all", .target = &o->all, .help = "Print all rows"},
-                      {.names = "--json", .target = &o->json, .help = "Print JSON, with all rows"}},
-          .run = [o, decoder] { return size(*o, decoder); }};
+  return {
+      .name = "size",
+      .summary = "Show the size of a linked program, by section and function",
+      .description =
+          "Every byte of every section of FIRMWARE is in one row, so rows add up to what 'size -A' prints. The "
+          "linker's map names the object file of each row; aotc looks for the map beside FIRMWARE.",
+      .options = {firmware_option(o->file),
+                  {.names = "--map",
+                   .value = "FILE",
+                   .target = &o->map,
+                   .help = "Read the map that GNU ld wrote with -Wl,-Map (default: FIRMWARE with the extension .map)",
+                   .takes = options::Takes::kFile},
+                  {.names = "--model",
+                   .value = "FILE",
+                   .target = &o->model,
+                   .help = "Read the layers of each function from NAME.map.json, which aotc writes beside the C",
+                   .takes = options::Takes::kFile},
+                  {.names = "--compare",
+                   .value = "OLD",
+                   .target = &o->old_file,
+                   .help = "Print what grew and shrank since this older program",
+                   .takes = options::Takes::kFile},
+                  limit("--max-code", "Exit with 3 if code, constants and initial values take more bytes", o->max_code),
+                  limit("--max-ram", "Exit with 3 if variables take more bytes", o->max_ram),
+                  limit("--max-stack", "Exit with 3 if the stack below a root may take more bytes, or has no bound",
+                        o->max_stack),
+                  {.names = "--root",
+                   .value = "FUNCTION",
+                   .target = &o->roots,
+                   .help = "With --max-stack: start at this function, as for 'aotc analyze stack'"},
+                  objdump_option(o->objdump),
+                  {.names = "--all", .target = &o->all, .help = "Print all rows"},
+                  {.names = "--json", .target = &o->json, .help = "Print JSON, with all rows"}},
+      .run = [o, decoder] { return size(*o, decoder); }};
 }
 
 }  // namespace aotc::machine

@@ -39,7 +39,8 @@ std::vector<uint32_t> functions_named(const Elf& elf, const std::string& name, D
   if (!found.empty()) return found;
   Location where;
   where.file = elf.file();
-  auto& error = diags.error(where, "function-unknown", "has no function '" + escape_for_display(name) + "'");
+  auto& error =
+      diags.error(where, "function-unknown", "the program has no function '" + escape_for_display(name) + "'");
   std::vector<std::string> names;
   for (const Symbol& s : elf.symbols())
     if (s.kind == SymbolKind::kFunction) names.push_back(s.name);
@@ -59,7 +60,7 @@ std::vector<uint32_t> roots_named(const Elf& elf, const std::vector<std::string>
 options::Option firmware_option(std::string& target) {
   return {.names = "FIRMWARE",
           .target = &target,
-          .help = "The linked program (.elf)",
+          .help = "A linked program (.elf)",
           .required = true,
           .takes = options::Takes::kFile};
 }
@@ -68,7 +69,7 @@ options::Option objdump_option(std::string& target) {
   return {.names = "--objdump",
           .value = "PROGRAM",
           .target = &target,
-          .help = "The toolchain's objdump, if it is not found by its usual name"};
+          .help = "Use this objdump, if the toolchain's objdump does not have its usual name"};
 }
 
 namespace {
@@ -99,7 +100,7 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
   const auto given = handlers(o.interrupts, wrong);
   if (!wrong.empty())
     return options::usage_error("aotc analyze stack",
-                                "--interrupts: '" + escape_for_display(wrong) + "' is no HANDLER=PRIORITY",
+                                "--interrupts: '" + escape_for_display(wrong) + "' is not HANDLER=PRIORITY",
                                 {"priorities are numbers from 0 to 255"});
   auto elf = read_program(o.file, diags);
   if (!elf) return failed(diags);
@@ -129,38 +130,40 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
 
 options::Command stack_declaration(const DecoderChoice& decoder) {
   auto o = std::make_shared<StackOptions>();
-  return {.name = "stack",
-          .summary = "How deep the stack of a linked program gets, proven from its instructions",
-          .description =
-              "Walks the instructions of FIRMWARE (Arm Thumb, RISC-V with 32 bits, AVR) from each root over all "
-              "calls, whoever compiled them, and prints a bound with the deepest chain of calls. 'proven': every "
-              "way was walked. 'assumed': something was taken to be as compilers make it, and is listed. "
-              "'unbounded': what is listed, such as recursion, has no bound.",
-          .options = {firmware_option(o->file),
-                      {.names = "--root",
-                       .value = "FUNCTION",
-                       .target = &o->roots,
-                       .help = "Function, or address 0x..., to begin at: the entry of a thread (default: the entry "
-                               "of the program)"},
-                      {.names = "--interrupts",
-                       .value = "HANDLER=PRIORITY,...",
-                       .target = &o->interrupts,
-                       .help = "Handlers that interrupt the roots; those of one priority do not interrupt each other"},
-                      {.names = "--interrupt-stack",
-                       .target = &o->apart,
-                       .help = "Handlers have a stack of their own, as under an RTOS: it is bounded beside the roots, "
-                               "and a root gets what the processor pushes for one"},
-                      {.names = "--indirect",
-                       .value = "FILE",
-                       .target = &o->indirect,
-                       .help = "What calls through pointers call: a line 'CALLER: CALLEE...' each",
-                       .takes = options::Takes::kFile},
-                      objdump_option(o->objdump),
-                      {.names = "--strict",
-                       .target = &o->strict,
-                       .help = "Exit with 3 if a bound is not proven, but for what --indirect says"},
-                      {.names = "--json", .target = &o->json, .help = "Print JSON"}},
-          .run = [o, decoder] { return stack(*o, decoder); }};
+  return {
+      .name = "stack",
+      .summary = "Compute a bound of the stack of a linked program from its instructions",
+      .description =
+          "Walks the instructions of FIRMWARE (Arm Thumb, 32-bit RISC-V, AVR) from each root through all calls, for "
+          "code of any compiler, and prints a bound with the deepest chain of calls. 'proven': every path was walked. "
+          "'assumed': the bound holds if the listed assumptions about compiled code are true. 'unbounded': the listed "
+          "causes, such as recursion, have no bound.",
+      .options = {firmware_option(o->file),
+                  {.names = "--root",
+                   .value = "FUNCTION",
+                   .target = &o->roots,
+                   .help = "Start at this function or address 0x..., such as the entry of a thread (default: the entry "
+                           "of the program)"},
+                  {.names = "--interrupts",
+                   .value = "HANDLER=PRIORITY,...",
+                   .target = &o->interrupts,
+                   .help =
+                       "Add handlers that interrupt the roots; handlers of one priority do not interrupt each other"},
+                  {.names = "--interrupt-stack",
+                   .target = &o->apart,
+                   .help = "Bound the handlers on a separate stack, as under an RTOS; a root then includes only what "
+                           "the processor pushes for one handler"},
+                  {.names = "--indirect",
+                   .value = "FILE",
+                   .target = &o->indirect,
+                   .help = "Read which functions the calls through pointers reach: lines 'CALLER: CALLEE...'",
+                   .takes = options::Takes::kFile},
+                  objdump_option(o->objdump),
+                  {.names = "--strict",
+                   .target = &o->strict,
+                   .help = "Exit with 3 if a bound is not proven, apart from what --indirect states"},
+                  {.names = "--json", .target = &o->json, .help = "Print JSON"}},
+      .run = [o, decoder] { return stack(*o, decoder); }};
 }
 
 }  // namespace aotc::machine

@@ -286,7 +286,7 @@ std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_r
       share(t.load, t.cycles), share(t.store, t.cycles), share(t.multiply, t.cycles), share(t.branch, t.cycles),
       with_commas(static_cast<int64_t>(t.lines)), kLineBytes);
   if (report.unknown > 0)
-    out += fmt::format("{} instructions were not disassembled: a cycle each\n",
+    out += fmt::format("{} instructions were not disassembled: one cycle is assumed for each\n",
                        with_commas(static_cast<int64_t>(report.unknown)));
   const std::string head =
       fmt::format("{:>13} {:>13} {:>13} {:>5} {:>8}", "cycles", "LLVM", "instructions", "each", "share");
@@ -309,7 +309,7 @@ std::string cycles_text(const Elf& elf, const CycleReport& report, size_t most_r
   out += head + "  innermost loop\n";
   for (size_t i = 0; i < std::min(most_rows / 2, report.loops.size()); ++i) {
     const LoopRow& loop = report.loops[i];
-    out += fmt::format("{}  {} to {:#x}, {} turns\n", row_text(loop.sum, t.cycles, report.modelled),
+    out += fmt::format("{}  {} to {:#x}, {} iterations\n", row_text(loop.sum, t.cycles, report.modelled),
                        elf.place(loop.begin), loop.end, with_commas(static_cast<int64_t>(loop.turns)));
   }
   return out;

@@ -55,7 +55,7 @@ Result<Elf> Elf::read(std::vector<uint8_t> bytes, const std::string& file, Diagn
   elf.bytes_ = std::move(bytes);
   const auto& b = elf.bytes_;
   if (b.size() < kHeaderBytes || b[0] != 0x7f || b[1] != 'E' || b[2] != 'L' || b[3] != 'F') {
-    (void)elf.fail(diags, "is no ELF file");
+    (void)elf.fail(diags, "the file is not an ELF file");
     return kFailure;
   }
   const uint32_t machine = elf.half(18);
@@ -63,9 +63,9 @@ Result<Elf> Elf::read(std::vector<uint8_t> bytes, const std::string& file, Diagn
   if (b[4] != 1 || b[5] != 1 || !known) {
     diags
         .error(in_file(file), "elf-machine",
-               fmt::format("is for machine {} with {} bits, {}-endian", machine, b[4] == 2 ? 64 : 32,
+               fmt::format("the program is for machine {} with {} bits, {}-endian", machine, b[4] == 2 ? 64 : 32,
                            b[5] == 1 ? "little" : "big"))
-        .help("programs for Arm Cortex-M, RISC-V with 32 bits and AVR can be read");
+        .help("aotc reads programs for Arm Cortex-M, 32-bit RISC-V and AVR");
     return kFailure;
   }
   elf.isa_ = machine == kArm ? Isa::kThumb : machine == kAvrMachine ? Isa::kAvr : Isa::kRiscv;
@@ -77,10 +77,10 @@ Result<Elf> Elf::read(std::vector<uint8_t> bytes, const std::string& file, Diagn
 
 Status Elf::read_sections(Diagnostics& diags) {
   const uint32_t table = word(32), each = half(46), count = half(48), names = half(50);
-  if (count == 0) return fail(diags, "has no sections: it was stripped of them");
+  if (count == 0) return fail(diags, "the file has no sections: they were stripped");
   if (each != kSectionBytes || !holds(table, uint64_t{each} * count))
-    return fail(diags,
-                fmt::format("says {} sections of {} bytes at {}, and has {} bytes", count, each, table, bytes_.size()));
+    return fail(diags, fmt::format("the header states {} sections of {} bytes at offset {}, but the file has {} bytes",
+                                   count, each, table, bytes_.size()));
   std::vector<uint32_t> name_offsets;
   for (uint32_t i = 0; i < count; ++i) {
     const size_t at = table + size_t{i} * kSectionBytes;
@@ -92,16 +92,16 @@ Status Elf::read_sections(Diagnostics& diags) {
     s.offset = word(at + 16);
     s.size = word(at + 20);
     if (s.type != 0 && s.has_bytes() && !holds(s.offset, s.size))
-      return fail(diags, fmt::format("section {} says {} bytes at {}, and the file has {}", i, s.size, s.offset,
-                                     bytes_.size()));
+      return fail(diags, fmt::format("section {} states {} bytes at offset {}, but the file has {} bytes", i, s.size,
+                                     s.offset, bytes_.size()));
     if (s.type == 0) s.size = 0;
     if (s.allocated() && uint64_t{s.address} + s.size > UINT32_MAX)
-      return fail(diags, fmt::format("section {} lies at {:#x} with {} bytes: beyond what an address can say", i,
+      return fail(diags, fmt::format("section {} at {:#x} with {} bytes exceeds the range of 32-bit addresses", i,
                                      s.address, s.size));
     sections_.push_back(std::move(s));
   }
   if (names >= count || sections_[names].type != kStringTable)
-    return fail(diags, fmt::format("section {} should hold the names of sections", names));
+    return fail(diags, fmt::format("section {} must be the string table with the names of the sections", names));
   for (uint32_t i = 0; i < count; ++i) sections_[i].name = text(sections_[names], name_offsets[i]);
   return success();
 }
@@ -127,7 +127,7 @@ Status Elf::read_symbols(Diagnostics& diags) {
     if (s.type != kSymbolTable) continue;
     const uint32_t link = word(word(32) + size_t{i} * kSectionBytes + 24);
     if (link >= sections_.size() || sections_[link].type != kStringTable)
-      return fail(diags, fmt::format("the symbols of section {} have no names", i));
+      return fail(diags, fmt::format("the symbol table in section {} has no string table", i));
     for (uint32_t n = 1; n < s.size / kSymbolBytes; ++n) {
       const size_t at = s.offset + size_t{n} * kSymbolBytes;
       const uint32_t place = half(at + 14);

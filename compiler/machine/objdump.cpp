@@ -100,7 +100,7 @@ Decoder objdump_decoder_of(const std::string& program, const std::string& archit
           .error(where, "tool-missing",
                  fmt::format("no objdump for this machine is installed: {}",
                              joined(program.empty() ? programs_for(elf.isa()) : std::vector{program}, ", ")))
-          .help("name it by --objdump");
+          .help("name the objdump with --objdump");
       return kFailure;
     }
     // More than the end of the output is needed, so the text is collected as it comes.
@@ -115,7 +115,7 @@ Decoder objdump_decoder_of(const std::string& program, const std::string& archit
     });
     if (!run.started || run.exit_code != 0) {
       where.file = found;
-      diags.error(where, "tool-failed", fmt::format("ended with {}", run.exit_code))
+      diags.error(where, "tool-failed", fmt::format("the program ended with exit code {}", run.exit_code))
           .note(escape_for_display(run.output, 400));
       return kFailure;
     }

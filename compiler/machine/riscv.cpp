@@ -96,7 +96,7 @@ class Riscv : public Semantics {
       out.stack_switched = true;
     } else {
       state.sp_known = false;
-      out.problem = fmt::format("'{} {}' sets the stack pointer to what is not known", i.mnemonic,
+      out.problem = fmt::format("'{} {}' sets the stack pointer to an unknown value", i.mnemonic,
                                 i.operands.empty() ? "" : i.operands.back());
     }
   }
@@ -131,10 +131,8 @@ class Riscv : public Semantics {
   bool flow(const Instruction& i, State& state, Step& out) const {
     const std::string& m = i.mnemonic;
     if (m == "ret" || m == "mret" || m == "sret" || m == "uret") {
-      if (m == "ret")
-        jump(get(state, kRa), true, out);
-      else
-        out.flow = Flow::kReturn;
+      if (m == "ret") jump(get(state, kRa), true, out);
+      else out.flow = Flow::kReturn;
       return true;
     }
     if (m == "j") return jump(address_in(i), false, out), true;
@@ -242,7 +240,7 @@ class Riscv : public Semantics {
   void arithmetic(const Instruction& i, State& state, Step& out) const {
     const std::string& m = i.mnemonic;
     int r = riscv_register(operand(i, 0));
-    if (m == "ecall") out.assumption = "the handler of ecall is not counted: add it by --interrupts";
+    if (m == "ecall") out.assumption = "the handler of ecall is not counted: add it with --interrupts";
     if (r == kNoRegister || m.starts_with("csrw") || m == "sfence.vma") return;
     assign(i, state, r, result(i, state), out);
   }

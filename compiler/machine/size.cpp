@@ -241,7 +241,8 @@ Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics
                       j.is_object() && j.contains("file") && j["file"].is_string() && j.contains("calls") &&
                       j["calls"].is_array();
   if (!is_map) {
-    diags.error(where, "source-map-invalid", "is no source map").help("aotc writes it beside the C as NAME.map.json");
+    diags.error(where, "source-map-invalid", "the file is not a source map")
+        .help("aotc writes the source map beside the C as NAME.map.json");
     return kFailure;
   }
   out.prefix = base_name(j["file"].get<std::string>());

@@ -60,7 +60,7 @@ Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& el
     if (callers.empty())
       diags.error(where, "annotation-invalid", "the program has no function '" + escape_for_display(caller) + "'");
     if (!colon || callees.empty())
-      diags.error(where, "annotation-invalid", "is no line CALLER: CALLEE...")
+      diags.error(where, "annotation-invalid", "the line must be CALLER: CALLEE...")
           .help("write the functions that CALLER calls through pointers");
     for (uint32_t c : callers) (caller.starts_with("0x") ? out.by_address : out.by_function)[c] = callees;
   }
@@ -211,14 +211,14 @@ class Bounding {
     for (uint32_t to : targets) edges_[f].push_back({to, c.address, c.depth, !is_given});
     if (is_given)
       problem(ProblemKind::kIndirectCall, c.address,
-              "a call through a pointer: goes to " + names(targets) + ", as --indirect says", true, true);
+              "a call through a pointer: it reaches " + names(targets) + ", as --indirect states", true, true);
     else if (targets.empty())
-      problem(ProblemKind::kIndirectCall, c.address, "a call through a pointer, and no function's address is taken",
-              false);
+      problem(ProblemKind::kIndirectCall, c.address,
+              "a call through a pointer, but the program takes no function's address", false);
     else
       problem(
           ProblemKind::kIndirectCall, c.address,
-          fmt::format("a call through a pointer: taken to go to one of the {} functions whose address is taken ({})",
+          fmt::format("a call through a pointer: assumed to reach one of the {} functions whose address is taken ({})",
                       targets.size(), names(targets)),
           true);
   }
@@ -317,7 +317,7 @@ class Bounding {
         for (uint32_t other : functions_)
           if (component_.at(other) == component_.at(f)) members.push_back(other);
         problem(ProblemKind::kRecursion, e.place,
-                members.size() == 1 ? "calls itself" : "calls itself by way of " + names(members), false);
+                members.size() == 1 ? "calls itself" : "calls itself through " + names(members), false);
       }
     for (uint32_t f : functions_) std::erase_if(edges_[f], [&](const Edge& e) { return inside(f, e); });
   }

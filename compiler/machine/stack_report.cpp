@@ -48,7 +48,7 @@ std::string bound_text(const Elf& elf, const StackBound& b) {
                   with_commas(b.bytes), word_for(b.state), b.functions, b.functions == 1 ? "" : "s");
   for (size_t i = 0; i < b.chain.size(); ++i) {
     const ChainLink& link = b.chain[i];
-    out += fmt::format("  {:>6}  {:<32} {} {}\n", link.bytes, elf.function_name(link.function),
+    out += fmt::format("  {:>6}  {:<32} {} {}\n", with_commas(link.bytes), elf.function_name(link.function),
                        i + 1 < b.chain.size() ? "calls at" : "deepest at", elf.place(link.place));
   }
   for (const Problem& p : b.problems)

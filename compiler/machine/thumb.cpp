@@ -150,7 +150,7 @@ class Thumb : public Semantics {
       out.stack_switched = true;
     } else {
       state.sp_known = false;
-      out.problem = fmt::format("'{}{}' sets the stack pointer to what is not known", i.mnemonic,
+      out.problem = fmt::format("'{}{}' sets the stack pointer to an unknown value", i.mnemonic,
                                 i.operands.empty() ? "" : " " + i.operands.back());
     }
   }
@@ -437,7 +437,7 @@ class Thumb : public Semantics {
                                                          "svc", "bkpt", "pld", "pli",  "dmb", "dsb",   "isb",
                                                          "mcr", "mcrr", "cdp", "vmsr", "cpy"};
     const std::string& m = i.mnemonic;
-    if (m == "svc") out.assumption = "the handler of svc is not counted: add it by --interrupts";
+    if (m == "svc") out.assumption = "the handler of svc is not counted: add it with --interrupts";
     if (m == "msr" && operand(i, 0) == "msp") {
       out.problem = "the main stack pointer is set";
       state.sp_known = false;

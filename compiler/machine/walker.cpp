@@ -78,7 +78,7 @@ class Walking {
     const State before = states_.at(node);
     const Instruction* i = listing_.at(node.address);
     if (i == nullptr || elf_.is_data(node.address)) {
-      problem(ProblemKind::kNoCode, node.address, "control goes where no instruction is");
+      problem(ProblemKind::kNoCode, node.address, "execution reaches an address without an instruction");
       return;
     }
     if (-before.sp > out_.depth) deepest(node.address, -before.sp);
@@ -87,8 +87,7 @@ class Walking {
     if (-after.sp > out_.depth) deepest(node.address, -after.sp);
     if (!step.problem.empty()) problem(ProblemKind::kStackPointer, i->address, step.problem);
     if (!step.assumption.empty()) problem(ProblemKind::kException, i->address, step.assumption, true);
-    if (step.undecoded)
-      problem(ProblemKind::kNoCode, i->address, "'" + i->mnemonic + "' is no instruction that is known");
+    if (step.undecoded) problem(ProblemKind::kNoCode, i->address, "the instruction '" + i->mnemonic + "' is unknown");
     if (step.stack_switched) {
       out_.switches_stack = true;
       after.sp = entry_sp_;
@@ -141,7 +140,7 @@ class Walking {
       }
       if (!taken) go(i.next(), way);
       else if (step.target.is_constant()) go(step.target.base, way);
-      else problem(ProblemKind::kNoCode, i.address, "a branch whose target is not read");
+      else problem(ProblemKind::kNoCode, i.address, "a branch with an unknown target");
     }
   }
 
@@ -187,7 +186,7 @@ class Walking {
     semantics_.after_call(after);
     if (goes_on && ends_function(i)) {
       problem(ProblemKind::kNoReturn, i.address,
-              "a call that is the last instruction of its function: taken not to come back", true);
+              "a call that is the last instruction of its function: assumed not to return", true);
       goes_on = false;
     }
     if (goes_on) go(i.next(), after);
@@ -205,7 +204,7 @@ class Walking {
     out_.returns = true;
     if (after.sp_known && after.sp != entry_sp_)
       problem(ProblemKind::kUnbalanced, i.address,
-              fmt::format("returns with the stack {} bytes off", entry_sp_ - after.sp));
+              fmt::format("returns with a stack pointer that is {} bytes off", entry_sp_ - after.sp));
   }
 
   // Jumps to what is not known. With nothing on the stack it may be a tail call through a pointer; and it
@@ -218,10 +217,10 @@ class Walking {
       const bool table = reach_rest(at, jump.state) || reach_rest(out_.entry, jump.state);
       if (table) {
         problem(ProblemKind::kJump, at,
-                "a computed jump: taken to go to all code of the function that nothing else reaches", true);
+                "a computed jump: assumed to reach all code of the function that no other path reaches", true);
       } else if (resolved_.contains(at)) {
-        problem(ProblemKind::kJump, at, "a jump by a variable: taken to go where the function said when it set it",
-                true);
+        problem(ProblemKind::kJump, at,
+                "a jump through a variable: assumed to reach the addresses that the function stores in it", true);
       } else if (jump.by_register && jump.state.sp_known && jump.state.sp == entry_sp_) {
         Call& c = calls_[at];
         c.address = at;
@@ -229,7 +228,7 @@ class Walking {
         c.indirect = true;
         out_.returns = true;
       } else {
-        problem(ProblemKind::kJump, at, "a computed jump to what is not known");
+        problem(ProblemKind::kJump, at, "a computed jump to an unknown address");
       }
       run();
     }

@@ -100,8 +100,8 @@ class TarReader {
     if (!compression.empty()) {
       diags_
           .error(at(name_), "mlf-compressed",
-                 fmt::format("the file is compressed ({}); an archive is a plain tar", compression))
-          .help("decompress it first");
+                 fmt::format("the file is compressed ({}), but an archive must be a plain tar", compression))
+          .help("decompress the file first");
       return kFailure;
     }
     if (bytes_.size() >= kBlock) return success();
@@ -122,15 +122,15 @@ class TarReader {
   Failure not_tar() {
     diags_.error(at(name_), "mlf-not-tar", "the file is not a tar archive")
         .help(
-            "give an archive as 'aotc compile --format mlf' or TVM's export_model_library_format "
-            "writes it, or its metadata.json");
+            "give an archive that 'aotc compile --format mlf' or TVM's export_model_library_format wrote, or its "
+            "metadata.json");
     return kFailure;
   }
   Failure truncated() {
     diags_.error(at(name_), "mlf-truncated", fmt::format("the archive ends too early, at byte {}", bytes_.size()))
-        .note(last_.empty() ? "no member of it is whole"
-                            : fmt::format("the last member that begins is '{}'", escape_for_display(last_)))
-        .help("copy it again from where it was made");
+        .note(last_.empty() ? "no member is complete"
+                            : fmt::format("the last member that starts is '{}'", escape_for_display(last_)))
+        .help("copy the archive again from its source");
     return kFailure;
   }
   Failure damaged() {
@@ -138,8 +138,8 @@ class TarReader {
     if (why.find("runcated") != std::string::npos) return truncated();
     if (files_.empty() && last_.empty()) return not_tar();
     diags_.error(at(name_), "mlf-damaged", fmt::format("the tar is damaged: {}", why))
-        .note(fmt::format("behind member '{}'", escape_for_display(last_)))
-        .help("copy it again from where it was made");
+        .note(fmt::format("after member '{}'", escape_for_display(last_)))
+        .help("copy the archive again from its source");
     return kFailure;
   }
   Failure member(const std::string& why, const char* help) {
@@ -163,8 +163,8 @@ class TarReader {
     if (!name) {
       diags_
           .error(at(name_), "mlf-path",
-                 fmt::format("member '{}' would be written outside of the archive's folder", escape_for_display(last_)))
-          .help("do not unpack it by other means: somebody made it for that");
+                 fmt::format("member '{}' would be written outside of the target directory", escape_for_display(last_)))
+          .help("do not unpack this archive with other tools: it may be an attack");
       return kFailure;
     }
     if (++members_ > kMaxMembers) return limit(fmt::format("more than {} members", kMaxMembers));
@@ -175,8 +175,8 @@ class TarReader {
       return success();
     }
     if (archive_entry_filetype(entry) != AE_IFREG)
-      return member("is a link or a special file", "archives hold files and directories only");
-    if (name->empty()) return member("has no name", "make the archive again");
+      return member("is a link or a special file", "archives contain only files and directories");
+    if (name->empty()) return member("has no name", "create the archive again");
     return add_file(*name, entry);
   }
 
@@ -184,8 +184,8 @@ class TarReader {
     auto target = safe_name(link);
     auto found = target ? files_.find(*target) : files_.end();
     if (found == files_.end())
-      return member(fmt::format("links to '{}', which is no earlier member", escape_for_display(link)),
-                    "archives hold files and directories only");
+      return member(fmt::format("links to '{}', which is not an earlier member", escape_for_display(link)),
+                    "archives contain only files and directories");
     if (total_ + found->second.size() > kMaxBytes) return limit("too much data");
     total_ += found->second.size();
     std::vector<uint8_t> copy = found->second;
@@ -212,17 +212,17 @@ class TarReader {
   }
 
   Status insert(const std::string& name, std::vector<uint8_t> data) {
-    if (!files_.emplace(name, std::move(data)).second) return member("is there twice", "make the archive again");
+    if (!files_.emplace(name, std::move(data)).second) return member("occurs twice", "create the archive again");
     return success();
   }
 
   Status limit(const std::string& what) {
     diags_.error(at(name_), "mlf-limit", "the archive holds " + what)
-        .help("damaged files look like this; archives of models are smaller");
+        .help("the archive may be damaged: archives of models are smaller");
     return kFailure;
   }
 
-  // A name that is a file and a folder cannot be unpacked.
+  // A name that is both a file and a directory cannot be unpacked.
   Status check_folders() {
     for (const auto& [name, data] : files_)
       for (size_t i = name.find('/'); i != std::string::npos; i = name.find('/', i + 1))
@@ -230,7 +230,7 @@ class TarReader {
     for (const auto& [name, data] : files_) {
       if (!folders_.contains(name)) continue;
       last_ = name;
-      return member("is a file and a folder", "make the archive again");
+      return member("is both a file and a directory", "create the archive again");
     }
     return success();
   }
@@ -275,10 +275,10 @@ Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std:
   const std::vector<uint8_t>* metadata = archive.find(kMetadata);
   if (metadata == nullptr) {
     auto& d = diags.error(at(name), "mlf-no-metadata",
-                          "the tar has no ./metadata.json: it is no Model Library Format archive");
+                          "the tar has no ./metadata.json, so it is not a Model Library Format archive");
     for (const auto& [member, data] : archive.files)
       if (member.ends_with("/metadata.json"))
-        d.note(fmt::format("there is a '{}'; it must be at the top", escape_for_display(member)));
+        d.note(fmt::format("'{}' exists, but metadata.json must be at the top", escape_for_display(member)));
     return kFailure;
   }
   std::string text(text_of(*metadata));
@@ -341,7 +341,7 @@ Result<std::string> print_archive(const std::map<std::string, std::string>& file
     good = write_member(a.get(), "./" + it->first, it->second, mtime);
   good = good && archive_write_close(a.get()) == ARCHIVE_OK;
   if (good) return out;
-  diags.error(at(name), "file-write", fmt::format("cannot make the archive: {}", error_of(a.get())));
+  diags.error(at(name), "file-write", fmt::format("cannot write the archive: {}", error_of(a.get())));
   return kFailure;
 }
 

@@ -32,7 +32,7 @@ const char* too_much(std::string_view text) {
     if (c == '{' || c == '[') keys.push_back(0);
     if ((c == '}' || c == ']') && !keys.empty()) keys.pop_back();
     if (keys.size() > kMaxMetadataDepth) return "lists or objects nested too deeply";
-    if (c == ':' && !keys.empty() && ++keys.back() > kMaxMetadataKeys) return "an object of too many keys";
+    if (c == ':' && !keys.empty() && ++keys.back() > kMaxMetadataKeys) return "an object with too many keys";
   }
   return nullptr;
 }
@@ -56,7 +56,7 @@ class Checker {
         .error(where_, "mlf-missing-key",
                fmt::format("key '{}' is missing{}", key,
                            path.empty() ? "" : fmt::format(" in '{}'", escape_for_display(path))))
-        .help(fmt::format("archives of version {} have it; make the archive again", version));
+        .help(fmt::format("archives of version {} need this key; create the archive again", version));
     return nullptr;
   }
 
@@ -132,20 +132,20 @@ std::optional<std::string> style_of(const Json& m, std::string_view wanted, Chec
     if (!check.is(*style, path, "a string", style->is_string())) return std::nullopt;
     auto text = style->get<std::string>();
     if (text != kFullModel && text != kOperator) {
-      check.error("mlf-style", fmt::format("'{}' is '{}'; styles are '{}' and '{}'", escape_for_display(path),
+      check.error("mlf-style", fmt::format("'{}' is '{}', but a style must be '{}' or '{}'", escape_for_display(path),
                                            escape_for_display(text), kFullModel, kOperator));
       return std::nullopt;
     }
     bool in_module = path != "style";
     if (in_module && text != kFullModel) {
-      check.error("mlf-style",
-                  fmt::format("'{}' is '{}', but modules are '{}'", escape_for_display(path), text, kFullModel));
+      check.error("mlf-style", fmt::format("'{}' is '{}', but the style of a module must be '{}'",
+                                           escape_for_display(path), text, kFullModel));
       return std::nullopt;
     }
     if (!wanted.empty() && text != wanted) {
-      check.error("mlf-style", fmt::format("the archive is of style '{}'; this needs '{}'", text, wanted))
-          .help(wanted == kOperator ? "'aotc compile --style operator' makes one"
-                                    : "'aotc compile --format mlf' makes one");
+      check.error("mlf-style", fmt::format("the archive has style '{}', but this command needs '{}'", text, wanted))
+          .help(wanted == kOperator ? "'aotc compile --style operator' writes such an archive"
+                                    : "'aotc compile --format mlf' writes such an archive");
       return std::nullopt;
     }
   }
@@ -153,9 +153,10 @@ std::optional<std::string> style_of(const Json& m, std::string_view wanted, Chec
   if (styles.empty()) {
     if (!wanted.empty() && wanted != kFullModel && !m.contains("modules") && m.contains("version") &&
         m["version"].is_number_integer() && m["version"].get<int64_t>() < kFirstWithStyle) {
-      check.error("mlf-style", fmt::format("the archive is of style '{}' (as all before version "
-                                           "{}); this needs '{}'",
-                                           kFullModel, kFirstWithStyle, wanted));
+      check.error(
+          "mlf-style",
+          fmt::format("the archive has style '{}' (as all archives before version {}), but this command needs '{}'",
+                      kFullModel, kFirstWithStyle, wanted));
       return std::nullopt;
     }
     return std::string();
@@ -170,8 +171,10 @@ std::optional<int> version_of(const Json& m, Checker& check) {
   if (!check.is(*v, "version", "a number", v->is_number_integer())) return std::nullopt;
   bool known = v->is_number_unsigned() ? v->get<uint64_t>() <= kVersion : true;
   if (!known || v->get<int64_t>() < 1) {
-    check.error("mlf-version", fmt::format("version {} is not known; versions 1 to {} are", json_text(*v), kVersion))
-        .help("a newer aotc may read it");
+    check
+        .error("mlf-version",
+               fmt::format("version {} is not supported; supported versions are 1 to {}", json_text(*v), kVersion))
+        .help("a newer aotc may read the archive");
     return std::nullopt;
   }
   check.version = v->get<int>();
@@ -296,8 +299,8 @@ Result<Json> parse_metadata(std::string_view text, const std::string& name, Diag
   }
   Json metadata;
   if (auto problem = parse_json(text, metadata)) {
-    diags.error(where, "mlf-metadata", "the metadata is no JSON: " + escape_for_display(problem->what))
-        .help("make the archive again");
+    diags.error(where, "mlf-metadata", "the metadata is not JSON: " + escape_for_display(problem->what))
+        .help("create the archive again");
     return kFailure;
   }
   if (metadata.is_object()) return metadata;

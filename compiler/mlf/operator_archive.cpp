@@ -58,8 +58,8 @@ class Collector {
                      [](const OperatorEntry& a, const OperatorEntry& b) { return a.device < b.device; });
     if (!choice_.wanted.empty() && !select()) return kFailure;
     if (!entries_.empty()) return std::move(entries_);
-    diags_.error(where(), "op-none", "the model has no operator that is computed by code of aotc")
-        .help("operators that only rename a tensor, and those given in C, have none");
+    diags_.error(where(), "op-none", "the model has no operator for which aotc generates code")
+        .help("operators that only rename a tensor, and operators in C, have no generated code");
     return kFailure;
   }
 
@@ -131,7 +131,7 @@ class Collector {
     }
     auto& d = diags_.error(where(), "op-unknown",
                            fmt::format("there is no operator '{}' to export", escape_for_display(wanted)));
-    d.note(fmt::format("those with code of their own have the indices {}", fmt::join(indices, ", ")));
+    d.note(fmt::format("operators with generated code have the indices {}", fmt::join(indices, ", ")));
     for (const std::string& near : closest(wanted, names, 1)) d.help(fmt::format("did you mean '{}'?", near));
     d.help("give an index in the model's file, a type like conv_2d, or the name of an entry");
   }
@@ -201,8 +201,10 @@ Result<std::map<std::string, std::string>> operator_files(const std::vector<Oper
   if (name_bytes > kMostNameBytes) {
     Location where;
     where.file = archive.name;
-    diags.error(where, "mlf-too-many", fmt::format("{} operators have more names than a registry holds", names.size()))
-        .help("export some of them with --op");
+    diags
+        .error(where, "mlf-too-many",
+               fmt::format("the names of {} operators exceed the size of a registry", names.size()))
+        .help("export fewer operators with --op");
     return kFailure;
   }
   codegen::CodegenOptions options;

@@ -49,7 +49,7 @@ struct Adder {
     return app.add_option_function<std::string>(o.names, choice.set)
         ->check([words = choice.words](const std::string& given) {
           if (std::find(words.begin(), words.end(), given) != words.end()) return std::string();
-          return fmt::format("{} is none of {}", given, fmt::join(words, ", "));
+          return fmt::format("{} is not one of {}", given, fmt::join(words, ", "));
         });
   }
   CLI::Option* operator()(const Action& action) const {
@@ -177,7 +177,7 @@ int explain(const Command& program, const std::vector<std::string>& args, const 
   } else if (what == kNoCommand) {
     text = "a command is required";
   }
-  helps.push_back(fmt::format("'{} --help' shows what it takes", title_of(path)));
+  helps.push_back(fmt::format("'{} --help' shows how to use it", title_of(path)));
   return usage_error(title_of(path), text, helps);
 }
 

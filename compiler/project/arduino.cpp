@@ -59,10 +59,10 @@ Status place_arduino_arena(const TemplateDescription& description, const Board& 
   where.file = "template " + description.kind;
   diags
       .error(where, "template-option",
-             fmt::format("option 'arena' is '{}', where the Arduino core of board '{}' has no section", wanted,
-                         board.name))
-      .help(others.empty() ? "leave the option out: the arena lies where variables lie"
-                           : "memories that have one:" + others);
+             fmt::format("option 'arena' is '{}', but the Arduino core of board '{}' has no section in that memory",
+                         wanted, board.name))
+      .help(others.empty() ? "omit the option: the arena is then placed with the variables"
+                           : "memories with a section:" + others);
   return kFailure;
 }
 

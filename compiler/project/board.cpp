@@ -57,9 +57,9 @@ std::string Board::setup_of(const Memory& memory) const {
   std::string out = memory.setup;
   if (is_device(memory))
     out += fmt::format(
-        "; the MPU must make {} bytes at {} Normal memory: by the architecture's default map they are Device memory, "
+        "; the MPU must make {} bytes at {} Normal memory: the architecture's default map makes them Device memory, "
         "where unaligned accesses fault",
-        memory.size, memory.origin);
+        with_commas(memory.size), memory.origin);
   return out;
 }
 
@@ -155,7 +155,7 @@ std::string folded_name(const std::string& name) {
 Diagnostic& unknown_board(const std::string& name, Diagnostics& diags) {
   Location where;
   where.file = name;
-  auto& d = diags.error(where, "board-unknown", "there is no such board");
+  auto& d = diags.error(where, "board-unknown", "no board has this name");
   const std::string wanted = folded_name(name);
   std::vector<std::string> boards = board_names(), aliases;
   std::map<std::string, std::string> board_of;
@@ -173,13 +173,13 @@ Diagnostic& unknown_board(const std::string& name, Diagnostics& diags) {
   };
   if (auto alias = board_of.find(wanted); alias != board_of.end()) return did_you_mean(alias->second);
   if (!family.empty()) {
-    d.help(fmt::format("code for its core: --cpu {}; the board that is most like it: '{}'", cpu, relative));
-    return d.help(fmt::format("or describe yours: --board FILE.json with {{\"like\": \"{}\", ...}}", relative));
+    d.help(fmt::format("compile for its core with --cpu {}; the most similar board is '{}'", cpu, relative));
+    return d.help(fmt::format("or describe your board: --board FILE.json with {{\"like\": \"{}\", ...}}", relative));
   }
   for (const std::string& near : closest(wanted, boards)) did_you_mean(near);
   if (d.helps.empty())
     for (const std::string& near : closest(wanted, aliases, 1)) did_you_mean(board_of[near]);
-  return d.help("'aotc boards' lists them all; --board FILE.json takes one of your own");
+  return d.help("'aotc boards' lists all boards; --board FILE.json describes your own board");
 }
 
 // By a description of the user's; its name is the file's.
@@ -192,8 +192,8 @@ Result<Board> own_board(const std::string& path, Diagnostics& diags) {
   if (board->is_host() || board->is_generic()) {
     Location where;
     where.file = path;
-    diags.error(where, "board-invalid", "this machine, and no board in particular, need no description")
-        .help("write --board host or --board generic, and give the file another name");
+    diags.error(where, "board-invalid", "the boards 'host' and 'generic' cannot be described in a file")
+        .help("use --board host or --board generic, or give the file another name");
     return kFailure;
   }
   board->own = true;

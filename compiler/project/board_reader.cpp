@@ -40,7 +40,7 @@ class BoardReader {
       error("board", problem->is_number ? problem->what : "the file is not JSON");
       return kFailure;
     }
-    if (!root.is_object()) return error("board", "the file is no object"), kFailure;
+    if (!root.is_object()) return error("board", "the file must hold an object"), kFailure;
     for (const auto& [key, value] : root.items())
       if (std::find(std::begin(kMembers), std::end(kMembers), key) == std::end(kMembers)) unknown(key);
     if (!good_) return kFailure;
@@ -78,7 +78,7 @@ class BoardReader {
   }
 
   void unknown(const std::string& key) {
-    auto& d = error(key, fmt::format("there is no member '{}'", escape_for_display(key)));
+    auto& d = error(key, fmt::format("the member '{}' is unknown", escape_for_display(key)));
     for (const std::string& near : closest(key, {std::begin(kMembers), std::end(kMembers)}, 1))
       d.help(fmt::format("did you mean '{}'?", near));
   }
@@ -93,7 +93,7 @@ class BoardReader {
     Diagnostics unfound;
     auto base = ours ? like(other, unfound) : Result<Board>(kFailure);
     if (!base || base->is_host() || base->is_generic()) {
-      auto& d = error("like", fmt::format("there is no board '{}' to be like", escape_for_display(other)));
+      auto& d = error("like", fmt::format("'like' names the unknown board '{}'", escape_for_display(other)));
       for (const std::string& near : closest(other, names)) d.help(fmt::format("did you mean '{}'?", near));
       return false;
     }
@@ -114,7 +114,7 @@ class BoardReader {
     const Node* j = member(in, key, of, needed);
     if (j == nullptr) return "";
     if (j->is_string()) return j->get<std::string>();
-    error(key, fmt::format("'{}' is no text", key));
+    error(key, fmt::format("'{}' must be a string", key));
     return "";
   }
 
@@ -125,7 +125,7 @@ class BoardReader {
     bool texts = j->is_array();
     if (texts)
       for (const Node& v : *j) texts = texts && v.is_string();
-    if (!texts) return error(key, fmt::format("'{}' is no list of texts", key)), out;
+    if (!texts) return error(key, fmt::format("'{}' must be a list of strings", key)), out;
     return j->get<std::vector<std::string>>();
   }
 
@@ -135,7 +135,7 @@ class BoardReader {
     bool good = in[key].is_object();
     if (good)
       for (const auto& [name, v] : in[key].items()) good = good && v.is_string();
-    if (!good) return error(key, fmt::format("'{}' is no object of texts", key)), out;
+    if (!good) return error(key, fmt::format("'{}' must be an object of strings", key)), out;
     return in[key].get<std::map<std::string, std::string>>();
   }
 
@@ -145,14 +145,14 @@ class BoardReader {
     if (j->is_number_integer() && (!j->is_number_unsigned() || j->get<uint64_t>() <= static_cast<uint64_t>(most)) &&
         j->get<int64_t>() >= least && j->get<int64_t>() <= most)
       return j->get<int64_t>();
-    error(key, fmt::format("'{}' is no whole number from {} to {}", key, least, most));
+    error(key, fmt::format("'{}' must be an integer from {} to {}", key, least, most));
     return least;
   }
 
   bool flag(const Node& in, const char* key) {
     if (!in.contains(key)) return false;
     if (in[key].is_boolean()) return in[key].get<bool>();
-    error(key, fmt::format("'{}' is neither true nor false", key));
+    error(key, fmt::format("'{}' must be true or false", key));
     return false;
   }
 
@@ -161,7 +161,7 @@ class BoardReader {
     static const Node none = Node::object();
     const Node* j = member(in, key, "", needed);
     if (j == nullptr || j->is_object()) return j == nullptr ? none : *j;
-    error(key, fmt::format("'{}' is no object", key));
+    error(key, fmt::format("'{}' must be an object", key));
     return none;
   }
 
@@ -179,8 +179,8 @@ class BoardReader {
     if (!good_) return;
     const auto where = place(b.platform, "platform");
     if (std::find(std::begin(kPlatforms), std::end(kPlatforms), b.platform) == std::end(kPlatforms))
-      error(where, fmt::format("platform '{}' is not known", escape_for_display(b.platform)))
-          .help("there are: " + joined({std::begin(kPlatforms), std::end(kPlatforms)}, ", "));
+      error(where, fmt::format("platform '{}' is unknown", escape_for_display(b.platform)))
+          .help("platforms: " + joined({std::begin(kPlatforms), std::end(kPlatforms)}, ", "));
     const auto problem = target::core_problem(b.cpu, b.isa, b.features);
     if (!problem) return;
     const char* member = problem->part == target::CoreProblem::kCpu   ? "cpu"
@@ -193,19 +193,19 @@ class BoardReader {
   void read_memories(const Node& root, Board& b) {
     const Node* list = member(root, "memories", "", true);
     if (list == nullptr) return;
-    if (!list->is_array()) return void(error("memories", "'memories' is no list"));
+    if (!list->is_array()) return void(error("memories", "'memories' must be a list"));
     std::set<std::string> names;
     for (const Node& j : *list) {
-      if (!j.is_object()) return void(error("memories", "a memory is no object"));
+      if (!j.is_object()) return void(error("memories", "a memory must be an object"));
       b.memories.push_back(memory_of(j));
       if (const Memory& m = b.memories.back(); good_ && b.is_device(m) && m.setup.empty())
         error(m.name,
               fmt::format(
                   "{} at {} is Device memory by the default map of Arm's architecture: unaligned accesses fault there",
                   m.name, m.origin))
-            .help("say in \"setup\" what sets it up; the MPU must make it Normal memory");
+            .help("describe the setup in \"setup\": the MPU must make it Normal memory");
       if (good_ && !names.insert(b.memories.back().lower_name()).second)
-        error(b.memories.back().name, fmt::format("there are two memories '{}'", b.memories.back().name));
+        error(b.memories.back().name, fmt::format("two memories have the name '{}'", b.memories.back().name));
     }
   }
 
@@ -215,20 +215,21 @@ class BoardReader {
     if (m.name.empty() || m.name.size() > 63 ||
         m.name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") !=
             std::string::npos)
-      error(m.name, fmt::format("'{}' is no name of a memory: letters, digits and _", escape_for_display(m.name)));
+      error(m.name,
+            fmt::format("'{}' is not a name of a memory: use letters, digits and _", escape_for_display(m.name)));
     const std::string kind = string(j, "kind", "memories");
     if (good_ && kind != "flash" && kind != "ram")
-      error(place(kind, m.name), fmt::format("kind '{}' is neither flash nor ram", escape_for_display(kind)));
+      error(place(kind, m.name), fmt::format("kind '{}' must be flash or ram", escape_for_display(kind)));
     m.flash = kind == "flash";
     m.origin = string(j, "origin", "memories");
     if (good_ && (!m.origin.starts_with("0x") || m.origin.size() < 3 || m.origin.size() > 10 ||
                   m.origin.find_first_not_of("0123456789abcdefABCDEF", 2) != std::string::npos))
       error(place(m.origin, m.name),
-            fmt::format("origin '{}' is no address as \"0x20000000\"", escape_for_display(m.origin)));
+            fmt::format("origin '{}' is not an address such as \"0x20000000\"", escape_for_display(m.origin)));
     m.size = number(j, "size", "memories", 1, int64_t{1} << 32, true);
     const std::string speed = string(j, "speed", "memories", false);
     if (!speed.empty() && speed != "fast" && speed != "normal" && speed != "slow")
-      error(place(speed, m.name), fmt::format("speed '{}' is none of fast, normal, slow", escape_for_display(speed)));
+      error(place(speed, m.name), fmt::format("speed '{}' must be fast, normal or slow", escape_for_display(speed)));
     for (Speed known : {Speed::kFast, Speed::kSlow})
       if (speed == name_of(known)) m.speed = known;
     m.sections = texts(j, "sections");
@@ -249,7 +250,7 @@ class BoardReader {
       const Location where = place(name, "placement");
       if (m == nullptr)
         error(where,
-              fmt::format("'{}' is placed in '{}', which is no memory of the board", use, escape_for_display(name)));
+              fmt::format("'{}' is placed in '{}', which is not a memory of the board", use, escape_for_display(name)));
       else if (!m->setup.empty())
         error(where, fmt::format("'{}' is placed in {}, which does not work after reset", use, name));
       else if (m->flash && (use[0] == 'd' || use[0] == 'a'))
@@ -274,7 +275,7 @@ class BoardReader {
     for (const char* key : {"chip", "frameworks"}) object(root, key, false);
     if (good_ && root.contains("frameworks"))
       for (const auto& [name, fields] : root["frameworks"].items())
-        if (!fields.is_object()) error(name, fmt::format("framework '{}' is no object", escape_for_display(name)));
+        if (!fields.is_object()) error(name, fmt::format("framework '{}' must be an object", escape_for_display(name)));
     if (!root.contains("emulator")) return;
     const Node& e = object(root, "emulator", false);
     b.emulator_program = string(e, "program", "emulator");

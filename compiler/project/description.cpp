@@ -70,7 +70,7 @@ class Reader {
   }
 
   void known(const Json& object, const std::string& what, const std::set<std::string>& fields) {
-    if (!object.is_object()) return wrong(what + " is not an object");
+    if (!object.is_object()) return wrong(what + " must be an object");
     for (const auto& [name, value] : object.items())
       if (!fields.contains(name)) wrong(fmt::format("{} has an unknown field '{}'", what, name));
   }
@@ -86,24 +86,24 @@ class Reader {
   std::string text(const Json& object, const char* field, const char* preset) {
     if (!object.is_object() || !object.contains(field)) return preset;
     if (object[field].is_string()) return object[field].get<std::string>();
-    wrong(fmt::format("the field '{}' is not a text", field));
+    wrong(fmt::format("the field '{}' must be a string", field));
     return "";
   }
 
   bool flag(const char* field, bool preset) {
     if (!json_.contains(field)) return preset;
     if (json_[field].is_boolean()) return json_[field];
-    wrong(fmt::format("the field '{}' is neither true nor false", field));
+    wrong(fmt::format("the field '{}' must be true or false", field));
     return preset;
   }
 
   std::vector<std::string> words(const Json& object, const char* field) {
     std::vector<std::string> out;
     if (!object.is_object() || !object.contains(field)) return out;
-    if (!object[field].is_array()) wrong(fmt::format("the field '{}' is not a list", field));
+    if (!object[field].is_array()) wrong(fmt::format("the field '{}' must be a list", field));
     for (const auto& word : object[field])
       if (word.is_string()) out.push_back(word.get<std::string>());
-      else wrong(fmt::format("the field '{}' holds something that is not a text", field));
+      else wrong(fmt::format("the field '{}' must contain only strings", field));
     return out;
   }
 
@@ -111,7 +111,7 @@ class Reader {
     static const Json kNone = Json::object();
     if (!json_.contains(field)) return kNone;
     if (json_[field].is_object()) return json_[field];
-    wrong(fmt::format("the field '{}' is not an object", field));
+    wrong(fmt::format("the field '{}' must be an object", field));
     return kNone;
   }
 
@@ -125,7 +125,7 @@ class Reader {
   }
 
   void files() {
-    if (!json_.contains("files") || !json_["files"].is_array()) return wrong("it lists no files");
+    if (!json_.contains("files") || !json_["files"].is_array()) return wrong("template.json lists no files");
     for (const auto& entry : json_["files"]) {
       known(entry, "a file", {"path", "from", "template", "platforms", "part"});
       TemplateFile file;
@@ -172,7 +172,7 @@ class Reader {
     for (const TemplateKey& key : out_.keys)
       if (key.from == "option" && std::none_of(out_.options.begin(), out_.options.end(),
                                                [&](const TemplateOption& o) { return o.name == key.option; }))
-        wrong(fmt::format("key '{}' is of an option that does not exist", key.name));
+        wrong(fmt::format("key '{}' refers to an option that does not exist", key.name));
   }
 
   void build() {
@@ -260,7 +260,7 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
   const std::string kind = kind_folder(source.kind);
   const auto kinds = template_kinds(source.override_dir);
   if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
-    auto& d = diags.error(place_of(source), "template-unknown", "there is no such project kind");
+    auto& d = diags.error(place_of(source), "template-unknown", "no kind of project has this name");
     // Of a family its members, else what is spelt nearly so.
     std::vector<std::string> near;
     for (const std::string& k : kinds)
@@ -269,7 +269,7 @@ Result<TemplateDescription> read_description(const TemplateSource& source, Diagn
     for (const std::string& k : near) d.help(fmt::format("did you mean '{}'?", dashed(k)));
     std::string all;
     for (const std::string& k : kinds) all += (all.empty() ? "" : ", ") + dashed(k);
-    d.help(kinds.empty() ? "no folder there holds a template.json" : "kinds: " + all);
+    d.help(kinds.empty() ? "no folder in --templates holds a template.json" : "kinds: " + all);
     return kFailure;
   }
   auto text = read_template_file(source, kind, "template.json", diags);
@@ -289,12 +289,12 @@ Result<TemplateDescription> parse_description(const std::string& text, const std
     wrong = "template.json is not valid JSON";
     if (problem->is_number) wrong += ": " + problem->what;
   } else if (!json.is_object()) {
-    wrong = "template.json is no JSON object";
+    wrong = "template.json must hold a JSON object";
   }
   Reader reader(json, kind);
   if (wrong.empty()) wrong = reader.read();
   if (wrong.empty()) return reader.take();
-  diags.error(where, "template-invalid", wrong).help("'aotc templates export' writes the ones that aotc has");
+  diags.error(where, "template-invalid", wrong).help("'aotc templates export' writes the templates of aotc");
   return kFailure;
 }
 
@@ -303,9 +303,10 @@ std::string help_text(const TemplateDescription& t) {
   auto row = [&](const char* name, const std::string& value) {
     if (!value.empty()) out += fmt::format("  {:<10} {}\n", name, wrapped(value, 13));
   };
-  row("board", t.board_optional       ? "optional"
-               : !t.framework.empty() ? fmt::format("one with {}: aotc boards --framework {}", t.framework, t.framework)
-                                      : "");
+  row("board", t.board_optional ? "optional"
+               : !t.framework.empty()
+                   ? fmt::format("a board with {}: aotc boards --framework {}", t.framework, t.framework)
+                   : "");
   row("built by", t.tool);
   row("proven", t.proof);
   if (!t.options.empty()) out += "options, with --project-option NAME=VALUE:\n";

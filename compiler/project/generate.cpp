@@ -229,14 +229,14 @@ Status check_needs(const TemplateDescription& t, const ProjectModel& model, Diag
     where.file = "template " + t.kind;
     diags
         .error(where, "template-model",
-               fmt::format("takes no model compiled with {}", need == "registry" || need == "packed"
-                                                                  ? "--calling-convention " + need
-                                                              : need == "workspace" ? "--memory workspace"
-                                                              : need == "devices"   ? "devices"
-                                                              : need == "interface" ? "--interface tvm"
-                                                              : need == "operators" ? "--operators"
-                                                                                    : "--pool"))
-        .help("compile it without, or take --project bare-metal");
+               fmt::format("a project of this kind does not support a model compiled with {}",
+                           need == "registry" || need == "packed" ? "--calling-convention " + need
+                           : need == "workspace"                  ? "--memory workspace"
+                           : need == "devices"                    ? "devices"
+                           : need == "interface"                  ? "--interface tvm"
+                           : need == "operators"                  ? "--operators"
+                                                                  : "--pool"))
+        .help("compile the model without it, or use --project bare-metal");
     return kFailure;
   }
   return success();
@@ -258,7 +258,7 @@ static Status add_emitted(const ProjectModel& model, const std::string& kind, co
     where.file = "template " + kind;
     diags
         .error(where, "template-key",
-               fmt::format("two files become '{}': one of the model's and one of the project's", folder + name))
+               fmt::format("two files have the name '{}': one of the model and one of the project", folder + name))
         .help("choose another prefix with --prefix, or another name with --project-option");
     return kFailure;
   }
@@ -274,7 +274,9 @@ static Status add_model_files(const ProjectModel& model, const std::string& fold
     if (std::find(taken.begin(), taken.end(), folder + name) != taken.end()) {
       Location where;
       where.file = model.title;
-      diags.error(where, "onnx-external", fmt::format("its data file '{}' has the name of a file of the project", name))
+      diags
+          .error(where, "onnx-external",
+                 fmt::format("the data file '{}' of the model has the same name as a file of the project", name))
           .help("export the model again with another name for its data, or as one file");
       return kFailure;
     }

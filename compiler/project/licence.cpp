@@ -80,8 +80,10 @@ Status check_licence(const std::string& licence, Diagnostics& diags) {
   if (licence.empty() || is_licence_expression(licence)) return success();
   Location where;
   where.file = "--license";
-  diags.error(where, "license-form", fmt::format("'{}' is no SPDX licence expression", escape_for_display(licence)))
-      .help("give an identifier, such as MIT, or several with AND, OR and WITH; one of your own is LicenseRef-NAME");
+  diags.error(where, "license-form", fmt::format("'{}' is not an SPDX licence expression", escape_for_display(licence)))
+      .help(
+          "give an identifier, such as MIT, or several with AND, OR and WITH; for your own licence, use "
+          "LicenseRef-NAME");
   return kFailure;
 }
 

@@ -70,19 +70,19 @@ Status choose_benchmark(const TemplateDescription& description, const graph::Gra
     if (values.model["benchmark"] != "raw") return success();
     diags
         .warning(where, "no-benchmark",
-                 "is a model of no benchmark of MLPerf Tiny: the firmware says its own name, for which the runner has "
-                 "no script")
-        .help("--project-option benchmark=raw says that this is meant; benchmark=NAME, of which one it is");
+                 "the model matches no benchmark of MLPerf Tiny: the firmware reports the model's own name, for which "
+                 "the runner has no script")
+        .help("use --project-option benchmark=raw to accept this, or benchmark=NAME to choose a benchmark");
     return success();
   }
   const std::string missing = lacks(given->second, ports_of(graph));
   if (missing.empty()) return success();
   diags
       .error(where, "template-option",
-             fmt::format("is no model of benchmark '{}', which has {}", given->second, missing))
-      .help(fmt::format("by its shapes it is {}", values.model["benchmark"] == "raw"
-                                                      ? "of none"
-                                                      : fmt::format("of '{}'", values.model["benchmark"])));
+             fmt::format("the model does not match benchmark '{}', which has {}", given->second, missing))
+      .help(fmt::format("by its shapes the model matches {}",
+                        values.model["benchmark"] == "raw" ? "no benchmark"
+                                                           : fmt::format("benchmark '{}'", values.model["benchmark"])));
   return kFailure;
 }
 

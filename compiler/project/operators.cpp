@@ -72,14 +72,14 @@ Status check(const OperatorProject& project, Diagnostics& diags) {
   where.file = project.file_name;
   if (project.operators.empty()) {
     diags.error(where, "operators-none", "the archive has no operators")
-        .help("make one with 'aotc compile MODEL --style operator'");
+        .help("write an archive with operators: 'aotc compile MODEL --style operator'");
     return kFailure;
   }
   if (!mentions(*project.archive, "TVMSystemLibEntryPoint")) {
     diags
         .error(where, "operators-registry",
-               "the archive has no registry of its functions, by which they could be called")
-        .help("build it with a system library (TVM: runtime \"crt\" with \"system-lib\")");
+               "the archive has no registry of its functions, so firmware cannot call them")
+        .help("build the archive with a system library (TVM: runtime \"crt\" with \"system-lib\")");
     return kFailure;
   }
   return success();

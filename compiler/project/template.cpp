@@ -63,9 +63,9 @@ void report_memory_setup(const Location& where, const Board& board, const Memory
              fmt::format("memory {} of {} does not work after reset, and nothing in the project sets it up", m.name,
                          board.name))
       .note("needed: " + board.setup_of(m))
-      .help(takes_code ? "--project-option memory_setup=true adds src/memory_setup.c, in which you do that before "
-                         "anything is placed there"
-                       : "choose another memory; a project of the kind bare-metal takes code that does that");
+      .help(takes_code ? "--project-option memory_setup=true adds src/memory_setup.c, where you set up the memory "
+                         "before its first use"
+                       : "choose another memory; a project of kind bare-metal accepts code that sets up the memory");
 }
 
 namespace {
@@ -94,28 +94,27 @@ class Renderer {
 
   bool choose_platform() {
     if (!t_.framework.empty() && !board_.has_framework(t_.framework) && !(t_.board_optional && board_.is_generic())) {
-      diags_.error(where_, "template-board", fmt::format("board '{}' is not known to {}", board_.name, t_.framework))
-          .help(fmt::format("'aotc boards --framework {}' lists the boards that are", t_.framework));
+      diags_
+          .error(where_, "template-board", fmt::format("board '{}' is not supported by {}", board_.name, t_.framework))
+          .help(fmt::format("'aotc boards --framework {}' lists the supported boards", t_.framework));
       return false;
     }
     if (t_.platforms.empty() || find(t_.platforms, board_.platform)) return true;
     diags_
-        .error(
-            where_, "template-board",
-            board_.is_generic()
-                ? fmt::format("board '{}' names no hardware, and a project of this kind is made for one", board_.name)
-                : fmt::format("a project of this kind cannot be made for board '{}'", board_.name))
-        .help(board_.is_generic()
-                  ? "pass the board that the firmware is for: 'aotc boards' lists them; 'aotc compile' writes C "
-                    "for any"
-                  : "'aotc templates list' names the kinds of projects, for --project");
+        .error(where_, "template-board",
+               board_.is_generic()
+                   ? fmt::format("board '{}' is not a real board, but a project of this kind needs one", board_.name)
+                   : fmt::format("a project of this kind does not support board '{}'", board_.name))
+        .help(board_.is_generic() ? "pass the board of the firmware ('aotc boards' lists the boards), or write C for "
+                                    "any board with 'aotc compile'"
+                                  : "'aotc templates list' names the kinds of projects, for --project");
     return false;
   }
 
   bool choose_parts() {
     for (const std::string& part : values_.parts)
       if (!find(t_.parts, part)) {
-        fail("template-board", fmt::format("has no part '{}', which this model needs", part));
+        fail("template-board", fmt::format("the template has no part '{}', which this model needs", part));
         return false;
       }
     parts_ = values_.parts;
@@ -138,7 +137,7 @@ class Renderer {
       std::vector<std::string> names;
       for (const TemplateOption& o : t_.options) names.push_back(o.name);
       if (contains(names, name)) continue;
-      auto& d = diags_.error(where_, "template-option", fmt::format("has no option '{}'", name));
+      auto& d = diags_.error(where_, "template-option", fmt::format("the template has no option '{}'", name));
       for (const std::string& near : closest(name, names)) d.help(fmt::format("did you mean '{}'?", near));
       return false;
     }
@@ -214,7 +213,8 @@ class Renderer {
       } else if (key.from == "template") {
         const TemplateSources* platform = find(t_.platforms, board_.platform);
         if (key.name != "part_sources" && platform == nullptr) {
-          fail("template-key", fmt::format("key '{}' is of platforms, and there are none", key.name));
+          fail("template-key",
+               fmt::format("key '{}' belongs to platforms, but the template has no platforms", key.name));
           return false;
         }
         value = key.name == "part_sources" ? part_sources() : joined(platform->sources);
@@ -280,11 +280,11 @@ class Renderer {
                     (file.part.empty() || parts_.contains(file.part));
       if (!wanted) continue;
       if (!stays_inside(path)) {
-        fail("template-invalid", fmt::format("'{}' is no path of a file in the project", path));
+        fail("template-invalid", fmt::format("'{}' is not a path of a file in the project", path));
         return false;
       }
       if (!out_.files.emplace(path, std::move(*text)).second) {
-        fail("template-key", fmt::format("two files become '{}'", path));
+        fail("template-key", fmt::format("two files have the name '{}'", path));
         return false;
       }
     }
@@ -298,7 +298,7 @@ class Renderer {
       if (!substitute("a folder", *folder)) return false;
       if (folder->empty()) continue;
       if (!stays_inside(*folder)) {
-        fail("template-invalid", fmt::format("'{}' is no folder in the project", *folder));
+        fail("template-invalid", fmt::format("'{}' is not a folder in the project", *folder));
         return false;
       }
       *folder += "/";

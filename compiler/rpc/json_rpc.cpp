@@ -35,14 +35,13 @@ bool is_method_name(const Json& value) {
 
 // Why the object is no request; empty if it is one.
 std::string request_problem(const Json& request) {
-  if (!request.is_object()) return "a request is an object";
-  if (request.value("jsonrpc", Json()) != "2.0") return "'jsonrpc' is not \"2.0\"";
-  if (!is_method_name(request.value("method", Json()))) return "'method' is no name";
-  if (!request.value("params", Json()).is_object()) return "'params' is no object";
-  if (!request.contains("id")) return "there is no 'id'";
+  if (!request.is_object()) return "a request must be an object";
+  if (request.value("jsonrpc", Json()) != "2.0") return "'jsonrpc' must be \"2.0\"";
+  if (!is_method_name(request.value("method", Json()))) return "'method' must be a name";
+  if (!request.value("params", Json()).is_object()) return "'params' must be an object";
+  if (!request.contains("id")) return "'id' is missing";
   const Json& id = request["id"];
-  if (!id.is_string() && !id.is_number_integer() && !id.is_null())
-    return "'id' is neither text nor a whole number nor null";
+  if (!id.is_string() && !id.is_number_integer() && !id.is_null()) return "'id' must be a string, an integer or null";
   return "";
 }
 
@@ -55,7 +54,7 @@ std::string params_problem(const JsonRpcMethod& method, const Json& params) {
   for (const auto& [name, value] : params.items()) {
     bool known = false;
     for (const auto& parameter : method.parameters) known = known || parameter.first == name;
-    if (!known) return fmt::format("there is no parameter '{}'", name);
+    if (!known) return fmt::format("parameter '{}' is unknown", name);
   }
   return "";
 }
@@ -85,7 +84,7 @@ Json JsonRpcServer::result_of(const Json& request, std::optional<JsonRpcError>& 
   }
   auto method = methods_.find(request["method"].get<std::string>());
   if (method == methods_.end()) {
-    error = {kMethodNotFound, "there is no such method", ""};
+    error = {kMethodNotFound, "the method is unknown", ""};
     return nullptr;
   }
   problem = params_problem(method->second, request["params"]);
@@ -108,7 +107,7 @@ std::string JsonRpcServer::answer(const std::string& line) const {
   std::optional<JsonRpcError> error;
   Json request;
   if (parse_json(line, request)) {
-    error = {kParseError, "the line is no JSON", ""};
+    error = {kParseError, "the line is not JSON", ""};
   } else {
     Json result = result_of(request, error);
     const bool has_id = request.is_object() && request.contains("id") && !request["id"].is_structured();

@@ -98,7 +98,7 @@ const std::map<int, speed_t>& speeds() {
 Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud, Diagnostics& diags) {
   auto speed = speeds().find(baud);
   if (speed == speeds().end())
-    return refuse(path, fmt::format("{} baud is no rate of serial ports", baud), "usual rates: 9600, 115200, 921600",
+    return refuse(path, fmt::format("{} baud is not a rate of serial ports", baud), "usual rates: 9600, 115200, 921600",
                   diags);
   int fd = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
@@ -107,7 +107,8 @@ Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud
   termios settings{};
   if (tcgetattr(fd, &settings) != 0) {
     close(fd);
-    return refuse(path, "is no serial device", "a port is a serial device, unix:PATH or tcp:HOST:PORT", diags);
+    return refuse(path, "the file is not a serial device", "a port is a serial device, unix:PATH or tcp:HOST:PORT",
+                  diags);
   }
   cfmakeraw(&settings);
   settings.c_cflag |= CLOCAL | CREAD;
@@ -131,14 +132,14 @@ Result<std::unique_ptr<Transport>> open_port(const std::string& port, const Port
     fd = connect_unix(port.substr(5), options.connect_timeout);
   } else if (port.starts_with("tcp:")) {
     size_t colon = port.rfind(':');
-    if (colon < 4) return refuse(port, "is not tcp:HOST:PORT", "", diags);
+    if (colon < 4) return refuse(port, "the port is not tcp:HOST:PORT", "", diags);
     fd = connect_tcp(port.substr(4, colon - 4), port.substr(colon + 1), options.connect_timeout);
   } else {
     return open_serial(port, options.baud, diags);
   }
   if (fd < 0)
     return refuse(port, fmt::format("cannot connect: {}", std::strerror(errno)),
-                  "is the emulator running, with its serial line at this address?", diags);
+                  "check that the emulator is running, with its serial line at this address", diags);
   return std::unique_ptr<Transport>(new Stream(fd, port));
 }
 
@@ -149,7 +150,7 @@ Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>&
   std::string program = find_program(argv[0]);
   int line[2];
   if (program.empty() || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) {
-    diags.error(where, "tool-missing", fmt::format("'{}' cannot be started", argv[0]));
+    diags.error(where, "tool-missing", fmt::format("the program '{}' cannot be started", argv[0]));
     return kFailure;
   }
   // Messages go to memory, so that a program that talks is never held up by nobody listening.
@@ -161,7 +162,7 @@ Result<std::unique_ptr<Transport>> start_program(const std::vector<std::string>&
   close(line[1]);
   auto stream = std::make_unique<Stream>(line[0], argv[0]);
   if (pid < 0) {
-    diags.error(where, "tool-missing", fmt::format("'{}' cannot be started", argv[0]));
+    diags.error(where, "tool-missing", fmt::format("the program '{}' cannot be started", argv[0]));
     close(messages);
     return kFailure;
   }

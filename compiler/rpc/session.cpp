@@ -181,23 +181,23 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
   where.file = transport_->name();
   auto say = [&](const char* slug, const std::string& message) -> Diagnostic& {
     Diagnostic& d = diags.error(where, slug, fmt::format("{}: {}", what, message));
-    if (std::string crash = crash_text(); !crash.empty()) d.note("the device said: " + escape_for_display(crash));
+    if (std::string crash = crash_text(); !crash.empty()) d.note("the device printed: " + escape_for_display(crash));
     return d;
   };
   switch (failed.outcome) {
     case Outcome::kSilent:
       say("rpc-silent", fmt::format("the device does not answer ({} attempts)", options_.attempts))
-          .help(options_.silent_help.empty() ? "is the firmware of a host-driven project running, at this baud rate?"
-                                             : options_.silent_help);
+          .help(options_.silent_help.empty()
+                    ? "check that the firmware of a host-driven project is running, at this baud rate"
+                    : options_.silent_help);
       return kFailure;
     case Outcome::kCorrupted:
-      say("rpc-corrupted", "no attempt came through undamaged")
-          .help("check cable and baud rate; something else may be writing to the line");
+      say("rpc-corrupted", "all attempts were damaged on the line")
+          .help("check the cable and the baud rate; another program may be writing to the line");
       return kFailure;
     case Outcome::kTimeout:
-      say("rpc-timeout",
-          fmt::format("the result of the function did not come within {} ms", options_.call_timeout.count()))
-          .help("give it more time with --timeout SECONDS");
+      say("rpc-timeout", fmt::format("the function returned no result within {} ms", options_.call_timeout.count()))
+          .help("increase --timeout SECONDS");
       return kFailure;
     case Outcome::kClosed: {
       auto& d = say("rpc-closed", "the line was closed");
@@ -210,32 +210,31 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
   }
   switch (failed.error) {
     case AOTC_RPC_ERROR_VERSION:
-      say("rpc-version",
-          fmt::format("the device speaks version {} of the protocol, aotc {}", failed.detail, AOTC_RPC_VERSION))
+      say("rpc-version", fmt::format("the device uses version {} of the protocol, but aotc uses version {}",
+                                     failed.detail, AOTC_RPC_VERSION))
           .help("create the firmware again with this aotc");
       break;
     case AOTC_RPC_ERROR_SESSION:
-      say("rpc-rebooted",
-          "the device has restarted, or serves another program: what was on it "
-          "is lost")
-          .help("begin again; a crash of the function restarts some boards");
+      say("rpc-rebooted", "the device has restarted, or serves another program: its tensors are lost")
+          .help("start the command again; a crash of the function restarts some boards");
       break;
     case AOTC_RPC_ERROR_FUNCTION:
-      say("rpc-function", "the device has no such function")
-          .help(fmt::format("it has {}; 'aotc rpc list' shows them", failed.detail));
+      say("rpc-function", "the device has no function with this name")
+          .help(fmt::format("the device has {} functions; 'aotc rpc list' shows them", failed.detail));
       break;
     case AOTC_RPC_ERROR_MEMORY:
-      say("rpc-memory", fmt::format("a tensor of {} bytes does not fit the device's pool of {} bytes as it is",
-                                    with_commas(failed.detail), with_commas(device_.pool_bytes)))
+      say("rpc-memory",
+          fmt::format("a tensor of {} bytes does not fit into the free part of the device's pool of {} bytes",
+                      with_commas(failed.detail), with_commas(device_.pool_bytes)))
           .help("free other tensors, or create the project with --project-option pool=BYTES");
       break;
     case AOTC_RPC_ERROR_TOO_LARGE:
-      say("rpc-too-large", fmt::format("the result does not fit a packet of {} bytes", failed.detail))
+      say("rpc-too-large", fmt::format("the result does not fit into a packet of {} bytes", with_commas(failed.detail)))
           .help("create the project with --project-option packet=BYTES");
       break;
     default:
       say("rpc-refused",
-          fmt::format("the device refuses request {:#04x}: error {} ({})", type, failed.error, failed.detail))
+          fmt::format("the device refused request {:#04x}: error {} ({})", type, failed.error, failed.detail))
           .help("docs/rpc.md lists the errors of the protocol");
   }
   return kFailure;
@@ -244,7 +243,7 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
 Failure Session::malformed(const std::string& what, Diagnostics& diags) const {
   Location where;
   where.file = transport_->name();
-  diags.error(where, "rpc-refused", what + ": the answer of the device makes no sense")
+  diags.error(where, "rpc-refused", what + ": the device sent a malformed answer")
       .help("create the firmware again with this aotc");
   return kFailure;
 }
@@ -290,11 +289,12 @@ Status Session::allocate(uint8_t slot, const TensorType& type, Diagnostics& diag
   writer.number(slot, 1).number(type.code, 1).number(type.bits, 1).number(type.lanes, 2);
   writer.number(type.shape.size(), 1);
   for (uint32_t d : type.shape) writer.number(d, 4);
-  auto answer =
-      request(AOTC_RPC_ALLOCATE, writer.take(), fmt::format("making tensor {} of {} bytes", slot, type.bytes()), diags);
+  auto answer = request(
+      AOTC_RPC_ALLOCATE, writer.take(),
+      fmt::format("creating tensor {} of {} bytes", slot, with_commas(static_cast<int64_t>(type.bytes()))), diags);
   if (!answer) return kFailure;
   Reader reader(*answer);
-  if (reader.number(4) != type.bytes() || reader.failed()) return malformed("making a tensor", diags);
+  if (reader.number(4) != type.bytes() || reader.failed()) return malformed("creating a tensor", diags);
   return success();
 }
 
@@ -360,7 +360,7 @@ Status Session::check_status(Reader& answer, size_t fixed, const std::string& na
   auto& d = diags.error(where, "rpc-failed",
                         fmt::format("function '{}' returned status {}", escape_for_display(name), status));
   std::string text = answer.rest_text();
-  if (!text.empty()) d.note("the device says: " + escape_for_display(text));
+  if (!text.empty()) d.note("the device reports: " + escape_for_display(text));
   return kFailure;
 }
 

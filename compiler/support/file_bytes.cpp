@@ -32,7 +32,7 @@ constexpr int kMostMappings = 64;
 std::array<Mapping, kMostMappings> mappings;
 std::mutex mappings_change;
 
-constexpr const char* kShorter = ": error: the file was made shorter while it was read [file-changed]\n";
+constexpr const char* kShorter = ": error: the file became shorter while aotc read it [file-changed]\n";
 
 void put(const char* text) {
   for (size_t left = std::strlen(text); left > 0;) {
@@ -141,7 +141,7 @@ Status check_mapped_files(Diagnostics& diags) {
     if (m.start == 0 || (::fstat(m.fd, &now) == 0 && same_file(now, m.before))) continue;
     Location where;
     where.file = m.path;
-    diags.error(where, "file-changed", "the file was written to while it was read").help("run the command again");
+    diags.error(where, "file-changed", "the file changed while aotc read it").help("run the command again");
     same = false;
   }
   return same ? success() : Status(kFailure);

@@ -39,12 +39,13 @@ std::string instead_of(const fs::path& missing) {
       out += (i > 0 ? ", '" : "'") + escape_for_display(all[i]) + "'";
     return out + (all.size() > kMostNamed ? ", ..." : "");
   };
-  if (const auto near = closest(missing.filename().string(), names); !near.empty()) return "there is " + listed(near);
+  if (const auto near = closest(missing.filename().string(), names); !near.empty())
+    return "similar names: " + listed(near);
   const std::string kind = missing.extension().string();
   for (const std::string& name : names)
     if (!kind.empty() && fs::path(name).extension() == kind) same_kind.push_back(name);
   const std::string where = fmt::format("'{}'", escape_for_display(folder.string(), 400));
-  if (kind.empty()) return fmt::format("no file in {} has a name like it", where);
+  if (kind.empty()) return fmt::format("no file in {} has a similar name", where);
   if (same_kind.empty()) return fmt::format("there is no {} file in {}", escape_for_display(kind), where);
   return fmt::format("the {} files in {} are {}", escape_for_display(kind), where, listed(same_kind));
 }
@@ -56,7 +57,8 @@ Failure unreadable(const Location& where, const std::string& why, Diagnostics& d
 }
 
 Failure too_large(const Location& where, uint64_t limit, Diagnostics& diags) {
-  diags.error(where, "file-too-large", fmt::format("file is larger than {} bytes", limit));
+  diags.error(where, "file-too-large",
+              fmt::format("the file is larger than {} bytes", with_commas(static_cast<int64_t>(limit))));
   return kFailure;
 }
 
@@ -124,7 +126,7 @@ Status unwritten(const std::string& path, const std::error_code& ec, Diagnostics
   Location where;
   where.file = path;
   diags.error(where, "file-write", fmt::format("cannot write file: {}", ec.message()))
-      .help("check that the directory exists, is writable and has room");
+      .help("check that the directory exists, is writable and has free space");
   return kFailure;
 }
 

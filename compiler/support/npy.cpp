@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "support/files.h"
+#include "support/text.h"
 
 namespace aotc {
 
@@ -43,10 +44,10 @@ Result<NpyArray> read_npy(const std::string& path, Diagnostics& diags) {
   Location where;
   where.file = path;
   auto fail = [&](const std::string& why) {
-    diags.error(where, "npy-invalid", why).help("write it with numpy.save(path, array)");
+    diags.error(where, "npy-invalid", why).help("write the file with numpy.save(path, array)");
     return kFailure;
   };
-  if (bytes->size() < 10 || std::memcmp(bytes->data(), kMagic, 6) != 0) return fail("not a .npy file");
+  if (bytes->size() < 10 || std::memcmp(bytes->data(), kMagic, 6) != 0) return fail("the file is not a .npy file");
   bool wide = (*bytes)[6] >= 2;
   size_t start = wide ? 12 : 10;
   if (bytes->size() < start) return fail("the header is cut off");
@@ -82,8 +83,9 @@ Result<NpyArray> read_npy(const std::string& path, Diagnostics& diags) {
   }
   size_t data = start + length;
   if (static_cast<int64_t>(bytes->size() - data) != elements * size_of(out.dtype))
-    return fail(
-        fmt::format("{} bytes of data, the shape needs {}", bytes->size() - data, elements * size_of(out.dtype)));
+    return fail(fmt::format("the file has {} bytes of data, but the shape needs {}",
+                            with_commas(static_cast<int64_t>(bytes->size() - data)),
+                            with_commas(elements * size_of(out.dtype))));
   out.bytes.assign(bytes->begin() + static_cast<long>(data), bytes->end());
   return out;
 }

@@ -72,18 +72,18 @@ class Commit {
     if (text) list = read_list(*text, list_file);
     if (!ec) ec = judge_present(target, list, files_, present_);
     if (ec)
-      return error("file-read", fmt::format("cannot look through the output directory: {}", ec.message()),
+      return error("file-read", fmt::format("cannot read the output directory: {}", ec.message()),
                    "choose another -o DIRECTORY");
     auto lines = describe_not_ours(present_, kMostListed);
     if (lines.empty()) return success();
     if (force_) return check_conflicts();
     auto& d = diags_.error(where_, "output-exists",
-                           list ? "output directory holds files that were changed or added since aotc wrote it"
-                                : "output directory exists and was not made by aotc");
+                           list ? "the output directory has files that were changed or added since aotc wrote it"
+                                : "the output directory exists, and aotc did not write it");
     for (std::string& line : lines) d.note(std::move(line));
     d.help(
-        "choose another -o DIRECTORY, or pass --force: files of the names that are written are "
-        "replaced, all others stay");
+        "choose another -o DIRECTORY, or pass --force: aotc then replaces files that have the names of its own files, "
+        "and keeps all other files");
     return kFailure;
   }
 
@@ -106,8 +106,8 @@ class Commit {
         if (kept.contains(name.substr(0, i))) in_the_way = name.substr(0, i);
       if (in_the_way.empty()) continue;
       return error("output-exists",
-                   fmt::format("'{}' is in the way of '{}'", escape_for_display(in_the_way), escape_for_display(name)),
-                   "move or rename it, or choose another -o DIRECTORY");
+                   fmt::format("'{}' blocks the path '{}'", escape_for_display(in_the_way), escape_for_display(name)),
+                   "move or rename the file, or choose another -o DIRECTORY");
     }
     return success();
   }
@@ -201,8 +201,8 @@ class Commit {
     for (size_t i = 0; same && i < now.size(); ++i) same = now[i].same_as(present_[i]);
     if (same) return true;
     if (std::error_code ec = area_.put_back()) return failed(ec), false;
-    error("output-busy", "files were changed here while they were to be replaced",
-          "wait until nobody writes here, and try again");
+    error("output-busy", "files changed in the output directory while aotc was about to replace them",
+          "wait until no other program writes to the directory, and try again");
     return false;
   }
 
@@ -213,7 +213,7 @@ class Commit {
       if (!p.directory && is_foreign(p) && files_.contains(p.name))
         lines.push_back((p.owner == Owner::kChanged ? "changed: " : "added: ") + escape_for_display(p.name));
     if (lines.empty()) return;
-    auto& d = diags_.warning(where_, "output-replaced", "files that aotc did not write so were replaced");
+    auto& d = diags_.warning(where_, "output-replaced", "aotc replaced files that were changed or added");
     for (size_t i = 0; i < std::min(lines.size(), kMostListed); ++i) d.note(lines[i]);
     if (lines.size() > kMostListed) d.note(fmt::format("and {} more", lines.size() - kMostListed));
   }

@@ -74,7 +74,7 @@ class ParamsReader {
     uint64_t value = 0, reserved = 0;
     if (!number(value, what)) return false;
     if (value != expected) {
-      (void)fail(at, fmt::format("{} does not begin with {:#018x}", what, expected));
+      (void)fail(at, fmt::format("{} must begin with {:#018x}", what, expected));
       return false;
     }
     at = at_;
@@ -89,7 +89,7 @@ class ParamsReader {
     uint64_t count = 0;
     if (!number(count, "the number of names")) return false;
     if (count > left() / 8) {  // each name takes at least its length
-      (void)fail(at, fmt::format("{} names do not fit the {} bytes that follow", count, left()));
+      (void)fail(at, fmt::format("{} names do not fit into the {} bytes that follow", count, left()));
       return false;
     }
     std::unordered_set<std::string> seen;
@@ -98,7 +98,7 @@ class ParamsReader {
       uint64_t length = 0;
       if (!number(length, "the length of a name")) return false;
       if (length > left()) {
-        (void)fail(at, fmt::format("a name of {} bytes does not fit the {} bytes that follow", length, left()));
+        (void)fail(at, fmt::format("a name of {} bytes does not fit into the {} bytes that follow", length, left()));
         return false;
       }
       Param& param = params.emplace_back();
@@ -120,7 +120,7 @@ class ParamsReader {
     int32_t device_type = 0, device_id = 0, rank = 0;
     if (!number(device_type, "an array's device") || !number(device_id, "an array's device")) return false;
     if (device_type != kCpu || device_id != 0) {
-      (void)fail(at, fmt::format("an array is of device {}:{}, files have them of 1:0 (CPU)", device_type, device_id));
+      (void)fail(at, fmt::format("an array has device {}:{}, but must have device 1:0 (CPU)", device_type, device_id));
       return false;
     }
     at = at_;
@@ -129,7 +129,7 @@ class ParamsReader {
         !number(param.type.lanes, "an array's element type"))
       return false;
     if (rank < 0 || static_cast<uint64_t>(rank) > left() / 8) {
-      (void)fail(at, fmt::format("an array of {} dimensions does not fit the {} bytes that follow", rank, left()));
+      (void)fail(at, fmt::format("an array of {} dimensions does not fit into the {} bytes that follow", rank, left()));
       return false;
     }
     return read_data(param, static_cast<size_t>(rank));
@@ -153,7 +153,8 @@ class ParamsReader {
     int64_t size = 0;
     if (!number(size, "an array's size")) return false;
     if (size < 0 || static_cast<uint64_t>(size) != expected) {
-      (void)fail(at, fmt::format("an array of {} bytes, its shape and {} take {}", size, param.type.str(), expected));
+      (void)fail(at, fmt::format("an array has {} bytes, but its shape and type {} need {}", size, param.type.str(),
+                                 expected));
       return false;
     }
     if (expected > left()) {

@@ -79,7 +79,7 @@ Status WorkArea::make_folders(Diagnostics& diags) {
     made_.reserve(made_.size() + 1);
     ec = make_directory(*it);
     if (ec && ec != std::errc::file_exists)
-      return fail("file-write", fmt::format("cannot make directory '{}': {}", it->string(), ec.message()), kNeedsRoom,
+      return fail("file-write", fmt::format("cannot create directory '{}': {}", it->string(), ec.message()), kNeedsRoom,
                   diags);
     if (!ec) made_.push_back(*it);
   }
@@ -91,8 +91,9 @@ Status WorkArea::lock(Diagnostics& diags) {
   // A folder that may be written but not listed has no lock; nor do some network file systems.
   if (lock_ < 0 && errno == EACCES) return success();
   if (lock_ < 0)
-    return fail("file-write", fmt::format("cannot open its directory: {}", std::generic_category().message(errno)),
-                kNeedsRoom, diags);
+    return fail("file-write",
+                fmt::format("cannot open the parent directory: {}", std::generic_category().message(errno)), kNeedsRoom,
+                diags);
   for (int i = 0; i < kTries; ++i) {
     if (::flock(lock_, LOCK_EX | LOCK_NB) == 0) return success();
     if (errno != EWOULDBLOCK && errno != EINTR) break;
@@ -103,21 +104,22 @@ Status WorkArea::lock(Diagnostics& diags) {
   ::close(lock_);
   lock_ = -1;
   if (!busy) return success();
-  return fail("output-busy", "another aotc is writing in this directory and does not end",
-              "wait until it is done, or end it", diags);
+  return fail("output-busy", "another aotc is still writing to this directory",
+              "wait until the other aotc has ended, or end it", diags);
 }
 
 Status WorkArea::finish(const fs::path& left, Diagnostics& diags) {
   if (std::error_code ec = finish_in_place(left, target_))
-    return fail("file-write", fmt::format("cannot end what a killed run began: {}", ec.message()), kNeedsRoom, diags);
+    return fail("file-write", fmt::format("cannot complete the changes of a killed run: {}", ec.message()), kNeedsRoom,
+                diags);
   const bool old = is_there(left / kTwoSteps) && is_there(left / "old");
   if (old && is_there(left / "new")) {
     if (is_there(target_))
       return fail("output-exists",
-                  fmt::format("what was here before is in '{}', where a killed run left it", left.string()),
-                  "move what you need from there, delete it, and try again", diags);
+                  fmt::format("the previous content is in '{}', where a killed run left it", left.string()),
+                  "move the files that you need, delete that directory, and try again", diags);
     if (std::error_code ec = rename_fresh(left / "old", target_))
-      return fail("file-write", fmt::format("cannot bring back what a killed run took away: {}", ec.message()),
+      return fail("file-write", fmt::format("cannot restore the files that a killed run moved: {}", ec.message()),
                   kNeedsRoom, diags);
   }
   (void)remove_tree(left);
@@ -129,7 +131,7 @@ Status WorkArea::clear_left_over(Diagnostics& diags) {
   const std::string prefix = area_prefix(target_);
   std::vector<std::string> names;
   if (std::error_code ec = list_directory(target_.parent_path(), names))
-    return fail("file-write", fmt::format("cannot look into its directory: {}", ec.message()), kNeedsRoom, diags);
+    return fail("file-write", fmt::format("cannot read the parent directory: {}", ec.message()), kNeedsRoom, diags);
   for (const std::string& name : names)
     if (const fs::path left = target_.parent_path() / name; is_area(left, prefix))
       if (!finish(left, diags)) return kFailure;
@@ -148,7 +150,7 @@ Status WorkArea::open(bool folders, Diagnostics& diags) {
     if (ec != std::errc::file_exists) break;
   }
   if (!ec) return success();
-  return fail("file-write", fmt::format("cannot write in its directory: {}", ec.message()), kNeedsRoom, diags);
+  return fail("file-write", fmt::format("cannot write to the parent directory: {}", ec.message()), kNeedsRoom, diags);
 }
 
 std::error_code WorkArea::put_in_two_steps() {

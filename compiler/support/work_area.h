@@ -14,7 +14,7 @@
 namespace aotc {
 
 // Help of messages about a directory that cannot be written.
-inline constexpr const char* kNeedsRoom = "check that the directory exists, is writable and has room";
+inline constexpr const char* kNeedsRoom = "check that the directory exists, is writable and has free space";
 
 // `path` made absolute, with links followed and without a trailing slash.
 std::filesystem::path resolve_output(const std::string& path);

@@ -68,11 +68,11 @@ CoreProblem unknown_cpu(std::string_view cpu) {
                   fmt::format("CPU '{}' is not known", escape_for_display(std::string(cpu))),
                   {}};
   if (const std::string nearest = nearest_cpu(cpu); !nearest.empty())
-    out.help = fmt::format("the nearest that is known is '{}', whose code runs there", nearest);
+    out.help = fmt::format("the nearest known CPU is '{}', whose code runs there", nearest);
   else if (auto near = closest(cpu, all_cpus(), 1); !near.empty())
     out.help = fmt::format("did you mean '{}'?", near[0]);
   else
-    out.help = "'generic', with the instruction set 'generic', gets portable C; known are: " + joined(all_cpus(), ", ");
+    out.help = "'generic', with the instruction set 'generic', gets portable C; known CPUs are: " + joined(all_cpus(), ", ");
   return out;
 }
 
@@ -91,11 +91,11 @@ CoreProblem wrong_feature(const std::string& feature, std::string_view isa) {
     std::sort(known.begin(), known.end());
     known.erase(std::unique(known.begin(), known.end()), known.end());
     const auto near = closest(feature, known, 1);
-    out.help = near.empty() ? "known are: " + joined(known, ", ") : fmt::format("did you mean '{}'?", near[0]);
+    out.help = near.empty() ? "known features are: " + joined(known, ", ") : fmt::format("did you mean '{}'?", near[0]);
     return out;
   }
-  out.message = fmt::format("feature '{}' is of other instruction sets than {}", feature, isa);
-  out.help = fmt::format("leave it out: only {} have it", joined(owners, ", "));
+  out.message = fmt::format("feature '{}' belongs to other instruction sets than {}", feature, isa);
+  out.help = fmt::format("leave the feature out: only {} have it", joined(owners, ", "));
   return out;
 }
 
@@ -120,7 +120,7 @@ std::optional<CoreProblem> core_problem(std::string_view cpu, std::string_view i
   const std::vector<std::string> isas = isas_of(cpu);
   if (std::find(isas.begin(), isas.end(), isa) == isas.end())
     return CoreProblem{CoreProblem::kIsa, std::string(isa),
-                       fmt::format("'{}' is no instruction set of {}", escape_for_display(std::string(isa)), cpu),
+                       fmt::format("'{}' is not an instruction set of {}", escape_for_display(std::string(isa)), cpu),
                        "use " + joined(isas, " or ")};
   const Isa* known = find_isa(isa);
   for (const std::string& feature : features)

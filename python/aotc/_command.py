@@ -77,8 +77,8 @@ def without_files(options: Mapping[str, Any]) -> dict[str, Any]:
         flag = name.strip("_").replace("_", "-")
         values = [*value.values()] if isinstance(value, Mapping) else [*value] if isinstance(value, (list, tuple)) else [value]
         if flag in _FILES or any(isinstance(v, os.PathLike) or flag == "state" and "@" in str(v) for v in values):
-            raise _errors.OptionError(f"--{flag}: takes a file, which is not sent to workers and not known by its contents: "
-                                      "leave it out here")
+            raise _errors.OptionError(f"--{flag}: not allowed here, because workers do not receive the file of this option: omit "
+                                      "the option")
     return out
 
 
@@ -86,13 +86,13 @@ def words(given: Any, option: str, known: Sequence[str] = ()) -> list[str]:
     """The words of a list without repeats; OptionError if it is no list, is empty, or has a word outside of
     `known`."""
     if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
-        raise _errors.OptionError(f"{option}: {given!r} is no list: write [{given!r}]")
+        raise _errors.OptionError(f"{option}: {given!r} is not a list: write [{given!r}]")
     out = list(dict.fromkeys(given))
     if not out:
         raise _errors.OptionError(f"{option}: the list is empty")
     for word in out:
         if not isinstance(word, str) or not word or known and word not in known:
-            raise _errors.OptionError(f"{option}: there is no '{word}'" + (f": there are {', '.join(known)}" if known else ""))
+            raise _errors.OptionError(f"{option}: '{word}' is unknown" + (f": choose from {', '.join(known)}" if known else ""))
     return out
 
 

@@ -21,7 +21,7 @@ def module(name: str, purpose: str) -> Any:
         return importlib.import_module(name)
     except ImportError as error:
         package = _PACKAGES.get(name.split(".")[0], name.split(".")[0])
-        raise _errors.ToolMissingError(f"{purpose} takes the package '{package}': pip install {package}") from error
+        raise _errors.ToolMissingError(f"{purpose} needs the package '{package}': pip install {package}") from error
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Source:
 def to_file(model: Any, folder: pathlib.Path, representative_data: Any, example_inputs: Any, shapes: Mapping[str, Any]) -> Source:
     bases = {base.__module__.split(".")[0] + "." + base.__name__ for base in type(model).__mro__}
     if representative_data is not None and not bases & {*_KERAS, "torch.Module"}:
-        raise TypeError("representative_data quantises models of Keras and PyTorch; others are compiled with the types that they "
-                        "have: quantise the model with its own tools before, or leave representative_data out")
+        raise TypeError("representative_data quantises only models of Keras and PyTorch; aotc compiles other models with their "
+                        "own types: quantise the model with its own tools first, or omit representative_data")
     if isinstance(model, (str, os.PathLike)):
         return Source(pathlib.Path(model))
     if isinstance(model, (bytes, bytearray, memoryview)):
@@ -75,7 +75,7 @@ def _from_sklearn(model: Any, folder: pathlib.Path, example_inputs: Any) -> path
     skl2onnx, base = module("skl2onnx", "a model of scikit-learn"), module("sklearn.base", "a model of scikit-learn")
     np = module("numpy", "a model of scikit-learn")
     if example_inputs is None:
-        raise TypeError("a model of scikit-learn needs example_inputs: an array of samples, a row each")
+        raise TypeError("a model of scikit-learn needs example_inputs: an array with one sample per row")
     first = np.asarray(example_inputs)[:1].astype(np.float32)
     classifiers = [part for part in _parts(model) if base.is_classifier(part)]
     made = None

@@ -129,8 +129,8 @@ class Engine:
                     return
                 done = self._wait(under_way)
                 if not done:
-                    raise _errors.DeviceError(f"no worker has answered for {STALLED} seconds; what was done is kept: the same "
-                                              "command goes on")
+                    raise _errors.DeviceError(f"no worker has answered for {STALLED} seconds; finished results are stored: run "
+                                              "the same command to continue")
                 for future in done:
                     job = under_way.pop(future)
                     value = self._finish(job, future, again, suspects)
@@ -160,7 +160,7 @@ class Engine:
         return dict(result["value"])
 
     def _poison(self, job: _Job) -> dict[str, Any]:
-        why = job.why or "a worker died of it"
+        why = job.why or "a worker died while it measured the point"
         self.counts.poisoned[job.key] = why
         self._say(f"poisoned: {job.key[:12]}: {why}")
         return {"state": "poisoned", "message": why}
@@ -190,8 +190,9 @@ class Engine:
 
     def _renew(self) -> None:
         if self._make is None:
-            raise _errors.DeviceError("the executor is broken: a worker of it died. What was done is kept: run it again, "
-                                      "or give what makes an executor (executor=aotc.executors.processes), not one")
+            raise _errors.DeviceError("the executor is broken: one of its workers died. Finished results are stored: run the "
+                                      "command again, or pass a function that creates executors "
+                                      "(executor=aotc.executors.processes) instead of an executor")
         self._executor.shutdown(wait=False, cancel_futures=True)
         self._executor = self._make()
 
@@ -202,7 +203,7 @@ class Engine:
         except (concurrent.futures.BrokenExecutor, concurrent.futures.CancelledError):
             self.counts.lost += 1
             job.deaths += 1
-            job.why = "a worker died of it"
+            job.why = "a worker died while it measured the point"
             (again if job.deaths > ATTEMPTS else suspects).append(job)
             return None
         except Exception as error:  # noqa: BLE001  whatever a worker raises
@@ -214,7 +215,7 @@ class Engine:
             where, result = result.worker, result.result
         problem = _points.problem_of(job.point, result)
         if problem:
-            return self._refuse(job, f"a worker returned garbage: {problem}", where, again)
+            return self._refuse(job, f"a worker returned an invalid result: {problem}", where, again)
         if where:  # what the executor says, not what the worker says
             result = _points.sealed(result["key"], result["value"], where)
         if result["value"]["state"] == "declined" or (job.first is not None and where and where in job.avoid):

@@ -153,8 +153,8 @@ _told = False
 def _tell() -> None:
     global _told
     if not _told:
-        warnings.warn("no C compiler (cc, gcc, clang or $CC): models are run by aotc's own evaluation, which gives the same "
-                      "results and is slower; sudo apt install gcc", stacklevel=4)
+        warnings.warn("no C compiler (cc, gcc, clang or $CC): aotc's own evaluation runs the models, with the same results but "
+                      "slower; sudo apt install gcc", stacklevel=4)
     _told = True
 
 
@@ -213,9 +213,9 @@ class Evaluator:
             return self._process
         if self._lost or (self._stateful and self._process is not None):
             self._lost = True
-            raise _errors.InternalError("the process that had the model's state is gone: begin anew with reset()")
+            raise _errors.InternalError("the process with the model's state has ended: start again with reset()")
         if hashlib.sha256(self._source.read_bytes()).hexdigest() != self._sha256:
-            raise _errors.ModelError(f"{self._source} is not what it was when it was compiled: compile it again")
+            raise _errors.ModelError(f"{self._source} has changed since it was compiled: compile it again")
         self._errors = tempfile.TemporaryFile()
         # In a session of its own: an interrupt from the keyboard is for this process.
         self._process = subprocess.Popen([_command.program(), "evaluate", os.fspath(self._source), "--serve", "--quiet", *self._flags],

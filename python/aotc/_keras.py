@@ -30,7 +30,8 @@ def to_tflite(tf: Any, np: Any, model: Any, representative_data: Any, example_in
     """(the file, names and order of inputs and outputs). int8 throughout if representative data is given."""
     backend = getattr(getattr(sys.modules.get("keras"), "config", None), "backend", lambda: "tensorflow")()
     if type(model).__module__.split(".")[0] != "tf_keras" and backend != "tensorflow":
-        raise _errors.ToolMissingError(f"Keras runs on {backend}, and only TensorFlow has a converter: set the environment variable "
+        raise _errors.ToolMissingError(f"Keras runs on {backend}, but only TensorFlow has a converter: set the environment "
+                                       "variable "
                                        "KERAS_BACKEND=tensorflow before keras is imported")
     form = _form_of(tf, model, example_inputs)
     leaves = _ports.leaves((form.arguments, form.by_name), _is_spec)
@@ -44,8 +45,8 @@ def to_tflite(tf: Any, np: Any, model: Any, representative_data: Any, example_in
     for sample in calibration or []:
         for spec, array in zip(specs, sample):
             if not spec.is_compatible_with(tf.TensorSpec(array.shape, array.dtype)):
-                raise ValueError(f"representative_data has samples of the shapes {tuple(spec.shape)} and {array.shape}: a compiled "
-                                 "model has one, so cut or pad all to it")
+                raise ValueError(f"representative_data has samples of the shapes {tuple(spec.shape)} and {array.shape}, but a "
+                                 "compiled model has one shape: cut or pad all samples to it")
     results: list[Any] = []
 
     def serve(*flat: Any) -> dict[str, Any]:
@@ -121,8 +122,9 @@ def _built(tf: Any, model: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
     required = [p for p in inspect.signature(model.call).parameters.values()
                 if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.name != "self"]
     if shapes is None or len(required) != 1:
-        raise TypeError("a subclassed Keras model needs example_inputs: an array of the shape of its input with the batch, a list or "
-                        "dict of them as its call takes it, or a tuple with one for each argument of its call")
+        raise TypeError("a subclassed Keras model needs example_inputs: an array with the shape of its input, including the "
+                        "batch; a list or dict of arrays, as its call accepts it; or a tuple with one array for each argument of "
+                        "its call")
 
     def is_shape(value: Any) -> bool:
         return isinstance(value, (list, tuple)) and all(d is None or isinstance(d, int) for d in value) or hasattr(value, "as_list")
@@ -135,7 +137,7 @@ def _fixed(spec: _ports.Spec, given: Sequence[int] | None, example: Sequence[int
     those of an example."""
     if given is not None:
         if len(given) != len(spec.shape):
-            raise _errors.OptionError(f"--shape: input {spec.name!r} has {len(spec.shape)} dimensions, {len(given)} were given")
+            raise _errors.OptionError(f"--shape: input {spec.name!r} has {len(spec.shape)} dimensions, but {len(given)} were given")
         return [int(size) for size in given]
     shape = list(spec.shape)
     if shape and shape[0] is None:
@@ -144,7 +146,8 @@ def _fixed(spec: _ports.Spec, given: Sequence[int] | None, example: Sequence[int
         shape = [int(have) if want is None else want for want, have in zip(shape, example)]
     if None in shape:
         open_ = ", ".join("N" if size is None else str(size) for size in shape)
-        raise _errors.ModelError(f"error: input {spec.name!r} has open dimensions ({open_}), and a compiled model has fixed ones "
+        raise _errors.ModelError(f"error: input {spec.name!r} has open dimensions ({open_}), but a compiled model has fixed "
+                                 "dimensions "
                                  f"[dynamic-shape]\n  help: give a size for each N: shape={{{spec.name!r}: ({open_})}}")
     return [size for size in shape if size is not None]
 
@@ -192,7 +195,7 @@ def _converted(converter: Any) -> bytes:
     except Exception as error:  # whatever the converter raises: its classes are not public
         text = str(error)
     # Outside of the handler, so that the converter's text is not shown as a cause.
-    failure = _errors.ModelError(f"error: TensorFlow's converter does not take this model: {_ports.short(text)} [converter]\n"
+    failure = _errors.ModelError(f"error: TensorFlow's converter does not accept this model: {_ports.short(text)} [converter]\n"
                                  f"  help: {_advice(text)}")
     failure.converter_output = text
     raise failure
@@ -202,11 +205,11 @@ def _advice(text: str) -> str:
     flex = sorted(set(re.findall(r"\btf\.([A-Z]\w+)|Flex(\w+)", text)))
     names = ", ".join(a or b for a, b in flex if (a or b) not in ("While", "If", "Delegate"))
     if "TensorList" in text or "element_shape" in text or "static" in text:
-        return "give the open dimensions sizes: shape={\"INPUT\": (1, 98, 40)}, or layers.Input with all of them"
+        return "give each open dimension a size: shape={\"INPUT\": (1, 98, 40)}, or layers.Input with all dimensions"
     if "Flex" in text or "custom op" in text:
-        return f"replace the layers that need {names or 'these operators'}, which TensorFlow Lite does not have"
-    return "convert it by tf.lite.TFLiteConverter, whose messages name the layer, and give aotc the .tflite file; the whole text is " \
-           "in the exception's converter_output"
+        return f"replace the layers that need {names or 'these operators'}, which TensorFlow Lite does not support"
+    return "convert the model with tf.lite.TFLiteConverter, whose messages name the layer, and give aotc the .tflite file; " \
+           "the full text is in the exception's converter_output"
 
 
 @contextlib.contextmanager

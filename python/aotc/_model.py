@@ -288,22 +288,22 @@ class Model:
         which = self._output(output, [row.shape[1] for row in rows])
         scores, want = rows[which], _array(np, None, y)
         if want.ndim == 0 or len(want) != count:
-            raise ValueError(f"accuracy: x has {count} samples, and y has {want.size if want.ndim < 2 else len(want)}: give as many "
-                             "labels as samples, in their order")
+            raise ValueError(f"accuracy: x has {count} samples, but y has {want.size if want.ndim < 2 else len(want)}: give one "
+                             "label per sample, in the same order")
         want = want.reshape(count, -1)
         if want.shape[1] not in (1, scores.shape[1]):
-            raise ValueError(f"accuracy: y has {want.shape[1]} values a sample, and the output has {scores.shape[1]} classes: give "
-                             "an index a sample, or one-hot rows of as many classes")
+            raise ValueError(f"accuracy: y has {want.shape[1]} values per sample, but the output has {scores.shape[1]} classes: "
+                             "give one index per sample, or one-hot rows with all classes")
         if want.dtype.kind not in "biuf":
             raise TypeError(f"accuracy: y is {want.dtype}, not numbers: give the index of each sample's class")
         if scores.shape[1] == 1:
             if scores.dtype.kind not in "iu" or self.outputs[which].scale is not None:
-                raise ValueError("accuracy takes a model with an output for each class")
+                raise ValueError("accuracy needs a model with an output value for each class")
             return float((scores == want).mean())
         labels = want[:, 0] if want.shape[1] == 1 else want.argmax(axis=1)
         if (labels != np.floor(labels)).any() or labels.min(initial=0) < 0 or labels.max(initial=0) >= scores.shape[1]:
-            raise ValueError(f"accuracy: y has labels from {labels.min()} to {labels.max()}, and the output has {scores.shape[1]} "
-                             f"classes: give indices from 0 to {scores.shape[1] - 1}")
+            raise ValueError(f"accuracy: y has labels from {labels.min()} to {labels.max()}, but the output has "
+                             f"{scores.shape[1]} classes: give indices from 0 to {scores.shape[1] - 1}")
         return float((scores.argmax(axis=1) == labels).mean())
 
     def compare(self, reference: Callable[..., Any], x: Any, *, output: str | int | None = None) -> dict[str, float]:
@@ -323,8 +323,8 @@ class Model:
         elif len(names) == 1 or output is not None:
             theirs = {self._output(output, [row.shape[1] for row in ours]): result}
         else:
-            raise ValueError(f"compare: the reference gives one result, and {self.name} has the outputs {_ports.listed(names)}: name "
-                             "the output that it is with output=")
+            raise ValueError(f"compare: the reference gives one result, but {self.name} has the outputs {_ports.listed(names)}: "
+                             "name the output of the reference with output=")
         if output is not None:
             which = self._output(output, [row.shape[1] for row in ours])
             theirs = {which: theirs[which]}
@@ -333,8 +333,8 @@ class Model:
             of_reference = np.asarray(value.detach() if hasattr(value, "detach") else value, np.float64)
             mine = ours[which].astype(np.float64)
             if of_reference.size != mine.size:
-                raise ValueError(f"compare: output {names[which]!r} has {mine.shape[1]} values for each of {count} samples, the "
-                                 f"reference's result has the shape {of_reference.shape}")
+                raise ValueError(f"compare: output {names[which]!r} has {mine.shape[1]} values for each of {count} samples, but "
+                                 f"the result of the reference has the shape {of_reference.shape}")
             of_reference = of_reference.reshape(count, -1)
             distances.append(np.abs(mine - of_reference).reshape(-1))
             if mine.shape[1] > 1:
@@ -362,7 +362,7 @@ class Model:
         places = self.verify(board, samples=1)["places"]
         counted = [p for p in places if p["place"] != "host C"]
         if not counted:
-            raise _errors.ToolMissingError(f"{board} has no emulator; 'aotc boards' lists those that have")
+            raise _errors.ToolMissingError(f"{board} has no emulator; 'aotc boards --emulated' lists boards with an emulator")
         return int(counted[0]["length"])
 
 
@@ -382,7 +382,7 @@ def _array(np: Any, port: Tensor | None, value: Any) -> Any:
                         "with numpy.stack(list(data.unbatch().map(lambda x, y: x).as_numpy_iterator()))")
     array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
     if array.dtype == object:
-        raise TypeError(f"{what} is no array of numbers: the samples have different shapes, or are no numbers")
+        raise TypeError(f"{what} is not an array of numbers: the samples have different shapes, or are not numbers")
     return array
 
 
@@ -394,8 +394,9 @@ def _quantised(np: Any, port: Tensor, array: Any, quantise: bool) -> Any:
         if array.dtype.kind in "iub":
             # 3 may be the number 3 or the quantised value 3, which are different inputs.
             raise TypeError(f"input {port.name!r} is {port.dtype} with scale {port.scale:.6g} and zero point {port.zero_point}, "
-                            f"{array.dtype} was given, and values leave {port.dtype} or mean other numbers: give the real numbers that "
-                            f"the network was trained with, such as x.astype(numpy.float32) / 255 for images, or quantised values with "
+                            f"but {array.dtype} was given, whose values exceed {port.dtype} or mean other numbers: give the real "
+                            "numbers that the network was trained with, such as x.astype(numpy.float32) / 255 for images, or "
+                            "quantised values with "
                             "raw=True")
         if array.dtype.kind == "f":
             limits = np.iinfo(wanted)
@@ -406,10 +407,10 @@ def _quantised(np: Any, port: Tensor, array: Any, quantise: bool) -> Any:
             scaled = np.sign(quotient) * np.floor(np.abs(quotient) + 0.5) + port.zero_point
             return np.clip(scaled, limits.min, limits.max).astype(wanted)
     if not np.can_cast(array.dtype, wanted, "same_kind") and not _exact(np, array, wanted):
-        raise TypeError(f"input {port.name!r} is {port.dtype}, {array.dtype} was given")
+        raise TypeError(f"input {port.name!r} is {port.dtype}, but {array.dtype} was given")
     converted = array.astype(wanted)
     if wanted.kind in "iub" and (converted != array).any():
-        raise ValueError(f"input {port.name!r}: values leave {port.dtype}: from {array.min()} to {array.max()}")
+        raise ValueError(f"input {port.name!r}: values exceed {port.dtype}: from {array.min()} to {array.max()}")
     return converted
 
 
@@ -427,7 +428,7 @@ def _count(port: Tensor, shape: Sequence[int]) -> int:
         return shape[0]
     if port.shape[:1] == (1,) and tuple(shape) == port.shape[1:]:
         return 1
-    raise ValueError(f"input {port.name!r} has the shape {port.shape}, an array of {tuple(shape)} was given")
+    raise ValueError(f"input {port.name!r} has the shape {port.shape}, but an array of {tuple(shape)} was given")
 
 
 def _shaped(np: Any, port: Tensor, result: Any, batched: bool, raw: bool) -> Any:

@@ -226,20 +226,20 @@ def renamed(message: str, name: str) -> str:
 def problem_of(given: Point, result: Any) -> str:
     """Why a result is invalid, or "". Every result of a worker is checked before it is used."""
     if not isinstance(result, dict) or set(result) != {"key", "worker", "value", "checksum"}:
-        return "it is no result"
+        return "it is not a result"
     try:
         if result["checksum"] != checksum(result):
             return "its checksum is wrong"
     except (TypeError, ValueError, RecursionError):
-        return "it is no plain data"
+        return "it is not plain data"
     if result["key"] != key_of(given):
         return "it is the result of another point"
     value = result["value"]
     if not isinstance(value, dict) or not isinstance(result["worker"], str):
-        return "it is no result"
+        return "it is not a result"
     if value.get("state") != "verified":
         known = value.get("state") in ("failed", "declined", *_OF_THE_MODEL.values())
-        return "" if known and isinstance(value.get("message", ""), str) else "it says neither figures nor an error"
+        return "" if known and isinstance(value.get("message", ""), str) else "it has neither figures nor an error"
     wrong = [f for f in _FIGURES if type(value.get(f)) is not int or not 0 <= value[f] < 1 << 53]
     if wrong or value["instructions"] == 0 and given["board"] != "host":
         return f"its figures are impossible: {', '.join(wrong) or 'instructions'}"

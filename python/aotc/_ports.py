@@ -51,7 +51,7 @@ def check(interface: Interface, inputs: Sequence[str], outputs: Sequence[str]) -
     for kind, wanted, made in (("inputs", interface.inputs, inputs), ("outputs", interface.outputs, outputs)):
         rest = iter(wanted)
         if not all(name in rest for name in made):
-            return f"the {kind} of the model are {listed(wanted)}, the converter made {listed(made)}"
+            return f"the {kind} of the model are {listed(wanted)}, but the converter made {listed(made)}"
     return ""
 
 
@@ -138,8 +138,8 @@ def arguments_of(function: Callable[..., Any], given: Any) -> tuple[tuple[Any, .
     rest = next((p.name for p in parameters if p.kind == p.VAR_POSITIONAL), "")
     if len(given) < len(required) or (len(given) > len(by_place) and not has_more):
         wanted = ", ".join(p.name for p in by_place)
-        raise TypeError(f"example_inputs has {len(given)} values, and the model takes ({wanted}): give a tuple with one for each, "
-                        "or a dict by name")
+        raise TypeError(f"example_inputs has {len(given)} values, but the model takes ({wanted}): give a tuple with one value "
+                        "for each, or a dict by name")
     return given, {}, [by_place[i].name if i < len(by_place) else f"{rest}_{i - len(by_place)}" for i in range(len(given))]
 
 
@@ -156,9 +156,9 @@ def bound(what: str, names: Sequence[str], fields: Sequence[str], named_only: bo
     if len(inputs) == 1 and len(names) > 1 and isinstance(inputs[0], (list, tuple)) and len(inputs[0]) == len(names):
         inputs = inputs[0]
     if named_only and inputs and len(names) > 1:
-        raise TypeError(f"{what} has inputs with names and no order: give a dict, or arguments by name, of {listed(names)}")
+        raise TypeError(f"{what} has inputs with names but no order: give a dict, or arguments by name, of {listed(names)}")
     if len(inputs) > len(names) or (not by_name and len(inputs) != len(names)):
-        raise TypeError(f"{what} takes {len(names)} inputs, {len(inputs)} were given: they are {listed(names)}")
+        raise TypeError(f"{what} takes {len(names)} inputs, but {len(inputs)} were given: the inputs are {listed(names)}")
     values: dict[int, Any] = dict(enumerate(inputs))
     for name, value in by_name.items():
         place = _place(what, names, fields, name)
@@ -167,7 +167,7 @@ def bound(what: str, names: Sequence[str], fields: Sequence[str], named_only: bo
         values[place] = value
     missing = [name for i, name in enumerate(names) if i not in values]
     if missing:
-        raise TypeError(f"{what} takes {len(names)} inputs, {len(values)} were given: {listed(missing)} is missing")
+        raise TypeError(f"{what} takes {len(names)} inputs, but {len(values)} were given: {listed(missing)} is missing")
     return [values[i] for i in range(len(names))]
 
 
@@ -214,7 +214,7 @@ def samples(np: Any, data: Any, specs: Sequence[Spec], named_only: bool) -> list
     for number, sample in enumerate(data):
         if isinstance(sample, (list, tuple)) and not (len(specs) == 1 and not any(hasattr(s, "shape") for s in sample)):
             if len(sample) != len(specs):
-                raise ValueError(f"representative_data: sample {number} has {len(sample)} values, and the model has {len(specs)} "
+                raise ValueError(f"representative_data: sample {number} has {len(sample)} values, but the model has {len(specs)} "
                                  f"inputs: {listed(names)}" + _without_labels(sample, specs))
             values = bound("representative_data", names, names, named_only, tuple(sample), {})
         else:
@@ -225,13 +225,13 @@ def samples(np: Any, data: Any, specs: Sequence[Spec], named_only: bool) -> list
             raise ValueError(f"representative_data has different numbers of samples for the inputs: {counts}")
         out += [list(row) for row in zip(*rows)]
     if not out:
-        raise ValueError("representative_data has no samples: give some hundred that look like real inputs")
+        raise ValueError("representative_data has no samples: give some hundred samples that look like real inputs")
     return out
 
 
 def _without_labels(sample: Sequence[Any], specs: Sequence[Spec]) -> str:
     if len(specs) == 1 and len(sample) == 2:
-        return ": leave the labels out, such as with data.map(lambda x, y: x)"
+        return ": omit the labels, such as with data.map(lambda x, y: x)"
     return ""
 
 
@@ -241,7 +241,7 @@ def _rows(np: Any, spec: Spec, value: Any, number: int) -> list[Any]:
     size = spec.shape[0] if spec.shape else 1
     rank, batch = len(spec.shape), 1 if size is None else size
     if array.dtype.kind not in "biuf":
-        raise ValueError(f"representative_data: sample {number} of input {spec.name!r} is no array of numbers but "
+        raise ValueError(f"representative_data: sample {number} of input {spec.name!r} is not an array of numbers but "
                          f"{type(value).__module__}.{type(value).__name__}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"representative_data: sample {number} of input {spec.name!r} has NaN or infinite values")

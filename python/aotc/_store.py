@@ -61,7 +61,7 @@ class Store:
 
     def keep(self, result: dict[str, Any]) -> None:
         if not _points.is_fact(result):
-            raise ValueError(f"no fact of a point: {result['value'].get('message', '')}")
+            raise ValueError(f"not a fact about a point: {result['value'].get('message', '')}")
         write_whole(self._path("results", result["key"]), _points.canonical(result) + b"\n")
 
     def confirmed(self, key: str) -> bool:

@@ -85,11 +85,11 @@ def rewire(model: bytes, inputs: Sequence[tuple[str, str]], outputs: Sequence[tu
                 if kind == "inputs":  # messages name the tensor
                     subgraph.tables(_TENSORS)[maps[old].number(_TENSOR)].set_text(_TENSOR_NAME, new)
     except (struct.error, ValueError, IndexError) as error:
-        raise _errors.InternalError(f"the converter's .tflite file has no signature that could be read: {error!r}") from error
+        raise _errors.InternalError(f"the converter's .tflite file has no readable signature: {error!r}") from error
     return bytes(data)
 
 
 def _lost(kind: str, names: Sequence[str]) -> _errors.ModelError:
     listed = ", ".join(repr(name) for name in names) or "some"
     return _errors.ModelError(f"error: the converter merged or dropped {kind} of the model: {listed} [converter]\n"
-                              f"  help: leave out {kind} that nothing reads, that are constant, or that are equal")
+                              f"  help: omit {kind} that nothing reads, that are constant, or that are equal")

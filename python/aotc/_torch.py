@@ -18,7 +18,7 @@ def to_file(model: Any, folder: pathlib.Path, representative_data: Any, example_
     torch, np = _convert.module("torch", "a PyTorch model"), _convert.module("numpy", "a PyTorch model")
     if example_inputs is None:
         raise TypeError("a PyTorch model needs example_inputs: a tensor, a tuple of tensors, or a dict by the names of forward's "
-                        "arguments, of the shapes of its inputs")
+                        "arguments, with the shapes of its inputs")
     arguments, by_name, names = _ports.arguments_of(model.forward, example_inputs)
     call = (arguments, by_name)
     tensors = _ports.leaves(call, torch.is_tensor)

@@ -25,7 +25,7 @@ def size(text: str | None, option: str) -> int | None:
     factor = {"K": 1 << 10, "M": 1 << 20}.get(text[-1:].upper(), 1)
     digits = text[:-1] if factor > 1 else text
     if not (digits.isascii() and digits.isdigit()) or len(digits) > 12:
-        raise _errors.OptionError(f"{option} {text}: write bytes, or 64K, or 1M")
+        raise _errors.OptionError(f"{option} {text}: write a number of bytes, such as 65536, 64K or 1M")
     return int(digits) * factor
 
 
@@ -42,7 +42,7 @@ def executor_of(given: argparse.Namespace) -> Any:
     if given.dask:
         return executors.dask(given.dask)
     if given.jobs is not None and not 0 < given.jobs <= 1024:
-        raise _errors.OptionError(f"--jobs {given.jobs}: 1 to 1024")
+        raise _errors.OptionError(f"--jobs {given.jobs}: must be 1 to 1024")
     return lambda: executors.processes(given.jobs)
 
 
@@ -75,9 +75,9 @@ def _parser() -> argparse.ArgumentParser:
 def _run(given: argparse.Namespace) -> int:
     output = pathlib.Path(given.output or pathlib.Path(given.model).stem + ".schedules.json")
     if output.exists() and pathlib.Path(given.model).exists() and output.samefile(given.model):
-        raise _errors.OptionError(f"--output {output}: is the model")
+        raise _errors.OptionError(f"--output {output}: this file is the model")
     if output.is_dir() or not output.parent.is_dir():
-        raise _errors.OptionError(f"--output {output}: is a directory, or is in none")
+        raise _errors.OptionError(f"--output {output}: this is a directory, or its directory does not exist")
     best = tune.search(given.model, board=given.board, objective=given.objective,
                        levels=words(given.levels, "--levels", tune.LEVELS),
                        stream=words(given.stream, "--stream", tune.STREAMS),
@@ -91,7 +91,7 @@ def _run(given: argparse.Namespace) -> int:
                           "cached": best.counts.cached, "poisoned": best.counts.poisoned}, indent=1))
         return 0
     print(best)
-    print(f"points: {best.counts.measured} measured, {best.counts.cached} known before, {best.counts.repeated} run twice, "
+    print(f"points: {best.counts.measured} measured, {best.counts.cached} from the cache, {best.counts.repeated} run twice, "
           f"{len(best.counts.poisoned)} poisoned")
     print(f"wrote {output}; next: {best.command(str(output))}")
     return 0
@@ -104,5 +104,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (_errors.Error, OSError) as error:
         return ended(error)
     except KeyboardInterrupt:
-        print("aotc: ended; what was measured is kept: the same command goes on", file=sys.stderr)
+        print("aotc: interrupted; measured results are stored: run the same command to continue", file=sys.stderr)
         return 130

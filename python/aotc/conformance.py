@@ -108,7 +108,7 @@ def table(models: Sequence[str | os.PathLike[str]], *, boards: Sequence[str], le
     boards, levels = _command.words(boards, "--boards"), _command.words(levels, "--levels", LEVELS)
     options = _command.without_files(options)
     if isinstance(models, (str, os.PathLike)) or not models:
-        raise _errors.OptionError(f"models: {models!r} is no list of files")
+        raise _errors.OptionError(f"models: {models!r} is not a list of files")
     data: dict[str, tuple[pathlib.Path, bytes]] = {}
     for model in models:
         path = pathlib.Path(model)
@@ -146,7 +146,7 @@ def default_boards(progress: Callable[[str], None] | None = None) -> list[str]:
     out = [name for name, bare_metal in listed.items() if bare_metal and not _points.lacking(_points.requirements(name))]
     others = [name for name in listed if name not in out]
     if others and progress:
-        progress(f"not taken: {', '.join(others)}: no bare_metal projects, or tools that are not here")
+        progress(f"skipped: {', '.join(others)}: no bare_metal projects, or missing tools")
     return out
 
 
@@ -154,10 +154,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from . import _tune_command
     parser = argparse.ArgumentParser(prog="python3 -m aotc.conformance", description="Models x boards x levels, verified in emulators.")
     parser.add_argument("models", nargs="+", metavar="MODEL")
-    parser.add_argument("--boards", metavar="LIST", help="with commas; by default all that run on this machine")
+    parser.add_argument("--boards", metavar="LIST", help="boards, separated by commas (default: all that run on this machine)")
     parser.add_argument("--levels", default=",".join(LEVELS), metavar="LIST")
     parser.add_argument("--markdown", action="store_true", help="print Markdown")
-    parser.add_argument("--html", metavar="FILE", help="write a page, too")
+    parser.add_argument("--html", metavar="FILE", help="also write a page")
     _tune_command.common_arguments(parser)
     given = parser.parse_args(arguments)
     try:

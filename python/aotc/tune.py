@@ -91,14 +91,15 @@ def objective_of(given: str | Mapping[str, float]) -> dict[str, float]:
         try:
             given = {name.strip(): float(weight) if equals else 1.0 for name, equals, weight in parts}
         except ValueError:
-            raise _errors.OptionError(f"--objective {given}: a weight is no number: write it as instructions=1,flash=0.5") from None
+            raise _errors.OptionError(f"--objective {given}: a weight is not a number: write, for example, "
+                                      "instructions=1,flash=0.5") from None
     if not isinstance(given, Mapping):
-        raise _errors.OptionError(f"--objective: {given!r} is neither text nor weights by figure")
+        raise _errors.OptionError(f"--objective: {given!r} is neither a string nor a mapping of weights")
     for name, weight in given.items():
         if name not in FIGURES:
-            raise _errors.OptionError(f"--objective: there is no figure '{name}': there are {', '.join(FIGURES)}")
+            raise _errors.OptionError(f"--objective: the figure '{name}' is unknown: choose from {', '.join(FIGURES)}")
         if not isinstance(weight, numbers.Real) or not 0 < weight < 1e9:
-            raise _errors.OptionError(f"--objective {name}={weight}: a weight is a number above 0")
+            raise _errors.OptionError(f"--objective {name}={weight}: a weight must be a number above 0")
     if not given:
         raise _errors.OptionError(f"--objective: name one of {', '.join(FIGURES)}")
     return {name: float(weight) for name, weight in given.items()}
@@ -124,9 +125,10 @@ def search(model: str | os.PathLike[str], *, board: str, objective: str | Mappin
                                       _command.words(prefer, "--prefer", PREFERS)))
     for name, number in (("ram", ram), ("flash", flash), ("alternatives", alternatives), ("programs", programs)):
         if number is not None and (not isinstance(number, numbers.Integral) or number < 0):
-            raise _errors.OptionError(f"--{name}: {number!r} is no number from 0 up")
+            raise _errors.OptionError(f"--{name}: {number!r} is not a number of 0 or more")
     if board == "host":
-        raise _errors.OptionError("--board host: nothing is counted there: choose a board with an emulator ('aotc boards "
+        raise _errors.OptionError("--board host: aotc counts nothing on this machine: choose a board with an emulator ('aotc "
+                                  "boards "
                                   "--emulated')")
     path = pathlib.Path(model)
     try:
@@ -236,12 +238,13 @@ class _Run:
         # What is written was seen to be so here.
         own = _points.measure(point, self.data) if not _points.lacking(_points.requirements(self.board)) else None
         if own is not None and not _points.is_fact(own):
-            raise _errors.DeviceError("the best program could not be run once more on this machine: "
-                                      f"{own['value'].get('message', '')}; what was done is kept: the same command goes on")
+            raise _errors.DeviceError("this machine could not repeat the run of the best program: "
+                                      f"{own['value'].get('message', '')}; finished results are stored: run the same command to "
+                                      "continue")
         if own is not None and own["value"] != value:
             stored = self.engine.store.result(point) or {}
             self.engine.store.quarantine(_points.key_of(point), stored, own)
-            raise Disagreement("the workers' result of the best program is not what it does on this machine", stored, own)
+            raise Disagreement("the workers' result of the best program differs from its result on this machine", stored, own)
         rows = [{"options": p["options"], "calls": len(p["calls"]), **_figures(v)} for p, v in sorted(front, key=order)]
         return Tuned(str(self.path), self.board, self.objective, point["options"], point["calls"], _figures(value),
                      _figures(self.default), rows, _points.key_of(point), value["c"], self.engine.counts)
@@ -253,8 +256,8 @@ class _Run:
         nearest = min((value for _, value in self.known), key=above)
         wanted = " and ".join(f"{most:,} bytes of {name}" for name, most in limits.items())
         return _errors.DoesNotFitError(
-            f"{self.path.name}: error: nothing that was run takes at most {wanted}: the smallest found takes {nearest['ram']:,} "
-            f"bytes of ram and {nearest['flash']:,} bytes of flash [does-not-fit]\n  help: allow that, or more settings: "
+            f"{self.path.name}: error: no program that was run takes at most {wanted}: the smallest takes {nearest['ram']:,} "
+            f"bytes of ram and {nearest['flash']:,} bytes of flash [does-not-fit]\n  help: allow this much, or more settings: "
             "--levels size --stream max --prefer ram --alternatives 50")
 
 

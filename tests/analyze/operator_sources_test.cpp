@@ -247,10 +247,10 @@ TEST_F(Sources, NeedTheProgram) {
     EXPECT_FALSE(read_operator_sources({"a.c"}, {}, diags_).ok());
   }
   EXPECT_EQ(diags_.str(),
-            "/no/such: error: AOTC_ANALYZE names this, and it is no program [tool-missing]\n"
+            "/no/such: error: AOTC_ANALYZE names this file, but it is not a program [tool-missing]\n"
             "  help: set AOTC_ANALYZE to the path of aotc-analyze, or unset it\n"
-            "/bin/true: error: gave no result (exit code 0) [internal]\n"
-            "  help: run 'aotc analyze signatures' on the sources to see what it says\n");
+            "/bin/true: error: the program gave no result (exit code 0) [internal]\n"
+            "  help: run 'aotc analyze signatures' on the sources to see its messages\n");
 }
 
 }  // namespace

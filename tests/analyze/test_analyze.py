@@ -273,7 +273,7 @@ def test_messages(analyze, work):
     for name, wanted in {
             "none.c": "none.c: error: cannot open: No such file or directory [file-read]\n",
             "folder.c": "folder.c: error: is not a file [file-read]\n",
-            "a.s": "a.s: error: is neither C (.c) nor C++ (.cpp, .cc, .cxx) by its name "
+            "a.s": "a.s: error: the file name is neither that of C (.c) nor of C++ (.cpp, .cc, .cxx) "
                    "[operator-source]\n"}.items():
         equal(name, Run(analyze, "signatures", name, cwd=work, code=1).err, wanted)
     # One refused source does not hide the functions of another.
@@ -347,7 +347,7 @@ def test_command(analyze, work):
     equal("missing", run.err,
           "aotc-analyze: error: the program that reads C sources is not installed [tool-missing]\n"
           "  help: build it (ninja aotc-analyze; it needs clang-19, llvm-19-dev, libclang-19-dev and "
-          "libclang-cpp19-dev) and put it beside aotc or in PATH, or name it by AOTC_ANALYZE\n")
+          "libclang-cpp19-dev) and put it beside aotc or in PATH, or set AOTC_ANALYZE to its path\n")
     path = {**bare, "PATH": f"{pathlib.Path(analyze).parent}:/usr/bin:/bin"}
     equal("in PATH", Run(lone / "aotc", "analyze", "signatures", "--json", source, "-DX=1",
                          env=path).out, direct.out)
@@ -355,7 +355,7 @@ def test_command(analyze, work):
                          env={**bare, "AOTC_ANALYZE": str(analyze)}).out, direct.out)
     run = Run(aotc, "analyze", "signatures", source, code=5, env={"AOTC_ANALYZE": "/no/such"})
     equal("wrong name", run.err,
-          "/no/such: error: AOTC_ANALYZE names this, and it is no program [tool-missing]\n"
+          "/no/such: error: AOTC_ANALYZE names this file, but it is not a program [tool-missing]\n"
           "  help: set AOTC_ANALYZE to the path of aotc-analyze, or unset it\n")
     libraries = Run("ldd", aotc).out
     if re.search(r"LLVM|clang", libraries):

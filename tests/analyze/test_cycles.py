@@ -119,10 +119,10 @@ def test_models_of_cores(analyze, firmware):
         inside = sum(f["llvm_cycles"] for f in j["functions"])
         expect(f"{cpu}: functions have {inside:,} of {j['llvm_cycles']:,}", abs(inside - j["llvm_cycles"]) <= len(j["functions"]))
         text = aotc("analyze", "cycles", firmware(board), "--cpu", cpu, env=environment).stdout
-        expect(f"{cpu}: whose model it is", ("cortex-m4 model, which it takes for cortex-m33" in text) == (cpu == "cortex-m33"))
+        expect(f"{cpu}: whose model it is", ("cortex-m4 model, which LLVM uses for cortex-m33" in text) == (cpu == "cortex-m33"))
     for board, what in (("qemu_microbit", "cortex-m0"), ("qemu_riscv32", "rv32imac")):
         j = cycles(board)
-        expect(f"{board}: {j['llvm']}", j["llvm"] == {"reason": f"LLVM has no scheduling model of {what}"} and "llvm_cycles" not in j)
+        expect(f"{board}: {j['llvm']}", j["llvm"] == {"reason": f"LLVM has no scheduling model for {what}"} and "llvm_cycles" not in j)
     without = cycles("qemu_microbit", env=dict(os.environ, AOTC_ANALYZE="/no/such"))
     expect(f"without it: {without['llvm']}", without["llvm"] == {"reason": "aotc-analyze is not installed"})
 

@@ -81,7 +81,7 @@ def test_bare_metal(bench):
     debugged = bench.create("nucleo_f446re", "--project-option", "semihosting=true", name="debugged")
     bench.image(debugged)
     done = bench.aotc("flash", debugged)
-    check("speaks through the debugger" in done.stdout and "arm semihosting enable" in done.stdout, "how to hear firmware with semihosting", done.stdout)
+    check("prints through the debugger" in done.stdout and "arm semihosting enable" in done.stdout, "how to hear firmware with semihosting", done.stdout)
     check(json.loads(bench.aotc("flash", debugged, "--json").stdout)["attach"][0] == "openocd", "that as JSON")
     log.write_text("")
     bench.refused(bench.aotc("flash", folder, "--port", "/dev/ttyACM0"), 2, "programmer-port", "takes no port", "a port for a program without")
@@ -112,8 +112,8 @@ def test_frameworks(bench):
 def test_nothing_to_flash(bench):
     bench.refused(bench.aotc("flash", bench.create("qemu_mps2_an386")), 2, "no-programmer", "emulated", "an emulated board")
     bench.refused(bench.aotc("flash", bench.create("host")), 2, "no-programmer", "this machine", "this machine")
-    bench.refused(bench.aotc("flash", bench.create("nucleo_f446re", "--project", "cmake")), 2, "no-programmer", "no firmware of its own", "a library")
-    bench.refused(bench.aotc("flash", bench.create("nano33ble", "--project", "bare-metal")), 2, "no-programmer", "board's own tools", "a board whose program is not known")
+    bench.refused(bench.aotc("flash", bench.create("nucleo_f446re", "--project", "cmake")), 2, "no-programmer", "builds no firmware", "a library")
+    bench.refused(bench.aotc("flash", bench.create("nano33ble", "--project", "bare-metal")), 2, "no-programmer", "vendor's tools", "a board whose program is not known")
     bench.refused(bench.aotc("flash", bench.work / "bin"), 1, "project-invalid", "aotc.json", "no project")
     # A manifest is somebody's file.
     folder = bench.create("nucleo_f446re", "--project", "zephyr")

@@ -171,9 +171,9 @@ def test_fits(work):
     done = aotc("check", common.ROOT / "tests/models/digits/digits_f32.tflite", "--board", "arduino_uno")
     check(done.returncode == 3 and "[does-not-fit]" in done.stderr, "float digits do not fit an Uno",
           done.stderr)
-    check("boards that it fits:" in done.stderr and "nucleo_f446re" in done.stderr,
+    check("boards that the model fits:" in done.stderr and "nucleo_f446re" in done.stderr,
           "boards that fit are named", done.stderr)
-    check("tried, and does not fit either: -O size" in done.stderr or "it fits:" in done.stderr,
+    check("nor with all of them: -O size" in done.stderr or "the model fits with" in done.stderr,
           "remedies were tried", done.stderr)
     done = aotc("boards", "--fits", digits, "--json", "-q")
     boards = {b["name"]: b for b in json.loads(done.stdout)}

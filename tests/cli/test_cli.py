@@ -119,10 +119,10 @@ def test_usage_errors(aotc):
     expect(aotc("check", DIGITS, "--bord", "x", code=2).err, r"did you mean the option '--board'\?")
     expect(aotc("check", code=2).err, r"MODEL")
     expect(aotc("compile", DIGITS, "--memory", "heap", code=2).err, r"--memory")
-    expect(aotc("create", DIGITS, code=2).err, r"made for a board \[board-missing\]", r"help: .*--board")
+    expect(aotc("create", DIGITS, code=2).err, r"needs a board \[board-missing\]", r"help: .*--board")
     same(aotc("check", DIGITS, "--bord", "x", code=2).err,
          "aotc check: error: The following argument was not expected: --bord [usage]\n"
-         "  help: did you mean the option '--board'?\n  help: 'aotc check --help' shows what it takes\n")
+         "  help: did you mean the option '--board'?\n  help: 'aotc check --help' shows how to use it\n")
     expect(aotc("mlf", "inspct", code=2).err, r"^aotc mlf: error: .* \[usage\]$", r"did you mean the command 'inspect'\?")
     expect(aotc("verify", DIGITS, "--samples", "0", code=2).err, r"--samples: .*range")
     expect(aotc("create", DIGITS, "--project-option", "x", code=2).err, r"'x' is not NAME=VALUE \[usage\]$")
@@ -169,7 +169,7 @@ def test_shapes_of_inputs(aotc):
     # An option takes one value: what follows is the model.
     aotc("check", "--shape", "motion=2,16,3", model)
     expect(aotc("compile", model, "--shape", "motion=2,16,3", "other=1", code=2).err,
-           r"there are 2 models \[usage\]\n  help: 'other=1' may be the second value of an option: an option takes one value each time")
+           r"expected one model, but 2 are given \[usage\]\n  help: if 'other=1' is the second value of an option, repeat the option before it")
     made = aotc("check", model, "--shape", "motion=2,16,3", "--json").json()
     same(made["inputs"][0]["shape"], [2, 16, 3])
     # A project keeps it: what is verified is what was made.
@@ -259,7 +259,7 @@ def test_evaluated(aotc):
     same((served.stdout, served.returncode), (answer + b"ok\n" + answer, 0), "answers")
     for hostile in (b"walk\n", b"r" * 100000):
         served = serve(hostile)
-        same((served.stdout, served.returncode), (b"error neither 'run' nor 'reset'\n", 2))
+        same((served.stdout, served.returncode), (b"error the request must be 'run' or 'reset'\n", 2))
 
 
 # --- Output ---------------------------------------------------------------------------------------
@@ -286,10 +286,10 @@ def test_foreign_output_is_kept(aotc):
     (aotc.folder / "empty" / "aotc.json").write_text("{}")
     (aotc.folder / "empty" / "thesis.txt").write_text("three years")
     same(aotc("compile", DIGITS, "-o", "empty", code=1).err,
-         "empty: error: output directory exists and was not made by aotc [output-exists]\n"
+         "empty: error: the output directory exists, and aotc did not write it [output-exists]\n"
          "  note: added: aotc.json\n  note: added: thesis.txt\n"
-         "  help: choose another -o DIRECTORY, or pass --force: files of the names that are written are "
-         "replaced, all others stay\n")
+         "  help: choose another -o DIRECTORY, or pass --force: aotc then replaces files that have the names of its own files, "
+         "and keeps all other files\n")
     same((aotc.folder / "empty" / "thesis.txt").read_text(), "three years")
 
 
@@ -306,7 +306,7 @@ def test_projects_are_kept(aotc):
     (app / "build").mkdir()  # not by aotc
     (app / "build" / "x.o").write_text("")
     said = aotc(*create, code=1)
-    expect(said.err, r"^app: error: output directory holds files that were changed or added since aotc wrote it "
+    expect(said.err, r"^app: error: the output directory has files that were changed or added since aotc wrote it "
            r"\[output-exists\]$", r"note: changed: README\.md$", r"note: added: build/ \(1 file\)$",
            r"note: added: src/mine\.c$", r"help: .*--force")
     same((app / "README.md").read_text(), readme + "mine\n")
@@ -478,10 +478,10 @@ def test_operators_by_other_names(aotc):
     same([name for name in listed if not known.get(name)], [], "other names of operators that there are not")
     # An operator of TFLite that is missing is said to be missing, whatever has a name like it.
     said = aotc("ops", "--like", "SPARSE_TO_DENSE", code=None)
-    expect(said.err, r"^'SPARSE_TO_DENSE' is an operator of TFLite that aotc does not have")
+    expect(said.err, r"^aotc does not support 'SPARSE_TO_DENSE', an operator of TFLite")
     here = {plain for o in aotc("ops", "--json").json() for plain in o["tflite_names"]}
     if "SHAPE" not in here:
-        expect(aotc("ops", "--like", "SHAPE").err, r"^'SHAPE' is an operator of TFLite that aotc does not have; nearest:$")
+        expect(aotc("ops", "--like", "SHAPE").err, r"^aotc does not support 'SHAPE', an operator of TFLite; nearest:$")
     same(aotc("ops", "--like", "conv").err, "", "a part of names")
 
 
@@ -514,8 +514,8 @@ def test_cpus(aotc):
 
 def test_nobody_said_what_for(aotc):
     shutil.copy(DIGITS, aotc.folder / "net.tflite")
-    note = ("net.tflite: note: this is C for any CPU; a Cortex-M4 takes more than twice the time that it takes for C made for it "
-            "[any-cpu]\n  help: say what it is for: --cpu NAME or --board NAME ('aotc cpus' and 'aotc boards' list them)\n")
+    note = ("net.tflite: note: the C is for any CPU; on a Cortex-M4, C for the Cortex-M4 is more than twice as fast "
+            "[any-cpu]\n  help: name the target with --cpu NAME or --board NAME; 'aotc cpus' and 'aotc boards' list the names\n")
     same(aotc("check", "net.tflite").err, note, "the note")
     same(aotc("compile", "net.tflite", "-o", "c").err, note, "the note")
     for quiet in (["--json"], ["--board", "generic"], ["--cpu", "generic"], ["--board", "host"], ["-q"]):
@@ -534,7 +534,7 @@ def test_kinds_of_projects_nearly_right(aotc):
 def test_cores_that_are_not_known_are_refused_with_the_nearest(aotc):
     for name, nearest in (("cortex-m85", "cortex-m55f"), ("cortex-m23", "cortex-m0plus"), ("cortex-m35p", "cortex-m33f")):
         said = aotc("check", DIGITS, "--cpu", name, code=1)
-        expect(said.err, rf"^--cpu {name}: error: no board has this CPU \[cpu-unknown\]$", rf"help: .* '{nearest}', whose code runs there")
+        expect(said.err, rf"^--cpu {name}: error: no board has this CPU \[cpu-unknown\]$", rf"help: .* '{nearest}', and code for it runs there")
     for name, helps in (("pico", ["rp2040_pico"]), ("bluepill", ["--cpu cortex-m3", "nucleo_f446re"]),
                         ("stm32f411", ["--cpu cortex-m4f", "nucleo_f446re"]), ("STM32F407-DISCO", ["--cpu cortex-m4f"]),
                         ("uno", ["arduino_uno"]), ("nano_every", ["--cpu atmega328p", "arduino_uno"]),
@@ -553,13 +553,13 @@ def test_boards_of_a_users_own(aotc):
     # The project needs no file any more.
     (aotc.folder / "my-board.json").unlink()
     same(aotc("report", "app", "--json", "--no-alternatives").json()["board"], "my_board", "board of the project")
-    for change, place, says in (({"features": ["mul", "dsp", "mve"]}, True, r"feature 'mve' is of other instruction sets.*\[board-core\]"),
+    for change, place, says in (({"features": ["mul", "dsp", "mve"]}, True, r"feature 'mve' belongs to other instruction sets.*\[board-core\]"),
                                 ({"cpu": "cortex-m85"}, True, r"CPU 'cortex-m85' is not known \[board-core\]"),
-                                ({"feature": []}, True, r"no member 'feature' \[board-invalid\]"),
-                                ({"like": "qemu_mps2_an387"}, True, r"no board 'qemu_mps2_an387'"),
-                                ({"like": "bad.json"}, True, r"no board 'bad\.json' to be like"),
+                                ({"feature": []}, True, r"the member 'feature' is unknown \[board-invalid\]"),
+                                ({"like": "qemu_mps2_an387"}, True, r"unknown board 'qemu_mps2_an387'"),
+                                ({"like": "bad.json"}, True, r"'like' names the unknown board 'bad\.json'"),
                                 ({"like": "nrf52840dk", "emulator": {"clock_hz": None}}, True, r"'emulator\.clock_hz' is missing"),
-                                ({"stack_bytes": -1}, True, r"'stack_bytes' is no whole number")):
+                                ({"stack_bytes": -1}, True, r"'stack_bytes' must be an integer")):
         (aotc.folder / "bad.json").write_text(json.dumps({**own, **change}, indent=1))
         said = aotc("check", DIGITS, "--board", "bad.json", code=1).err
         expect(said, r"^bad\.json:\d+:\d+: error: .*" + says, r"^  help: ")
@@ -608,10 +608,10 @@ def test_zephyr_names_of_boards(aotc):
 
 
 def test_bench_refuses_what_cannot_run(aotc):
-    for board, message in (("nucleo_f446re", r"^--board nucleo_f446re: error: has no emulator, only a stand-in, .*\[no-emulator\]$"),
+    for board, message in (("nucleo_f446re", r"^--board nucleo_f446re: error: the board has no emulator; a different board .*\[no-emulator\]$"),
                            ("rp2040_pico", r"\[template-board\]$"), ("arduino_uno", r"\[template-board\]$"), ("esp32", r"\[template-board\]$")):
         said = aotc("bench", "--ops", DIGITS, "--board", board, "-o", "kept", code=None, env={"TMPDIR": "/nonexistent"})
-        expect(said.err, message, r"help: boards that .*: (\w+, )*host, (\w+, )*qemu_microbit, (\w+, )*qemu_mps2_an386")
+        expect(said.err, message, r"help: boards (?:that|with) .*: (\w+, )*host, (\w+, )*qemu_microbit, (\w+, )*qemu_mps2_an386")
         same(said.code in (1, 5), True, f"exit code {said.code}")
         same((aotc.folder / "kept").exists(), False, "a firmware that was made all the same")
     expect(aotc("bench", "--ops", DIGITS, "--board", "qemu_mps2_an386", code=5, env={"PATH": "/nonexistent"}).err, r"\[tool-missing\]$")
@@ -626,9 +626,9 @@ def test_figures_of_check(aotc):
     for command in ("check", "report"):
         said = aotc(command, DIGITS).out
         if max(live) > arena:
-            expect(said, rf"^alive at most: {max(live):,} bytes at one call, {max(live) - arena:,} bytes more than the arena: ")
+            expect(said, rf"^Peak of live tensors: {max(live):,} bytes\. The arena is smaller ")
         else:
-            same("alive at most" in said, False, "an explanation of nothing")
+            same("Peak of live tensors" in said, False, "an explanation of nothing")
 
 
 def test_figures_of_removed_channels(aotc):
@@ -691,7 +691,7 @@ def test_paths_with_spaces_and_commas(aotc):
 
 
 def test_damaged_projects(aotc):
-    expect(aotc("build", "nowhere", code=1).err, r"there is no such project \[project-invalid\]")
+    expect(aotc("build", "nowhere", code=1).err, r"the project does not exist \[project-invalid\]")
     aotc("compile", DIGITS, "-o", "model")
     expect(aotc("build", "model", code=1).err, r"a compiled model, not a project")
     aotc("create", DIGITS, "--board", "host", "-o", "app")
@@ -781,7 +781,7 @@ def test_templates_are_listed_and_exported(aotc):
         same([k for k in ("title", "tool", "proof") if not t[k]], [], f"what {t['kind']} does not say")
         expect(aotc("create", "--help-project", t["kind"]).out, rf"^{t['kind']}: ", r"^  built by ", r"^  proven ")
     aotc("templates", "export", "-o", "mine")
-    expect(aotc("templates", "export", "-o", "mine").out, r"^next: edit them")
+    expect(aotc("templates", "export", "-o", "mine").out, r"^next: edit the files")
     (aotc.folder / "other").mkdir()
     (aotc.folder / "other/README.md").write_text("a user's own")
     expect(aotc("templates", "export", "-o", "other", code=1).err, r"\[output-exists\]")
@@ -955,13 +955,13 @@ def test_slices(aotc):
     said = aotc("compile", DIGITS, "-o", "least", *options, least, "--json").json()["longest_slice"]["instructions"]
     same(said <= int(least) < longest, True, f"{said}, {least}, {longest}")
     aotc("compile", DIGITS, *options, str(int(least) - 1), code=1)
-    for text, message in (("often", r"--slice often is no number"), ("0", r"--slice 0 is no number"),
-                          ("9999999999", r"is no number")):
+    for text, message in (("often", r"--slice often is not a number"), ("0", r"--slice 0 is not a number"),
+                          ("9999999999", r"is not a number")):
         expect(aotc("compile", DIGITS, "--slice", text, code=2).err, message, r"\[option-conflict\]")
     said = aotc("compile", DIGITS, "--slice", "50000", "--calling-convention", "packed", code=2)
-    expect(said.err, r"divides calls, which packed arguments have no place for \[option-conflict\]")
+    expect(said.err, r"splits calls, but packed functions have no arguments for the bounds of a part \[option-conflict\]")
     said = aotc("compile", DIGITS, "--stream", "max", "--calling-convention", "registry", code=2)
-    expect(said.err, r"a function of the registry cannot trace \[option-conflict\]")
+    expect(said.err, r"a function of the registry cannot trace rows \[option-conflict\]")
     # A project remembers it.
     aotc("create", DIGITS, *options, least, "-o", "project")
     expect(next((aotc.folder / "project").rglob("digits_int8.h")).read_text(), r"LONGEST_SLICE")
@@ -1020,9 +1020,9 @@ def test_schedules(aotc):
     expect(said, r"error: the schedule asked for, 'pairs: pixels 99', cannot be had "
                  r"\[schedule-impossible\]", r"note: nearest is 'pairs: pixels \d")
     for text, message in (('{"calls": [\n', r"wrong\.json:2:1: error: this is not JSON.*\[schedule-file\]"),
-                          ("[]", r"there is no list 'calls' \[schedule-file\]"),
+                          ("[]", r"the file has no list 'calls' \[schedule-file\]"),
                           ('{"calls": [{"op_index": 1, "schedule": {"pixels": "4"}}]}',
-                           r"call 0: 'pixels' is no whole number \[schedule-file\]"),
+                           r"call 0: 'pixels' must be an integer \[schedule-file\]"),
                           ('{"calls": [{"op_index": 99, "schedule": {}}]}',
                            r"operator 99, which is not compiled \[schedule-unknown-op\]")):
         (aotc.folder / "wrong.json").write_text(text)
@@ -1089,6 +1089,6 @@ def test_too_large_for_the_board(aotc):
     aotc(model, "--board", "qemu_microbit", "-o", "app", code=3)
     same((aotc.folder / "app").exists(), False, "a project that does not fit")
     said = aotc("compile", model, "--board", "arduino_uno", "-o", "c")
-    expect(said.err, r"warning: as firmware on board arduino_uno this needs [\d,]+ bytes of RAM where there are 2,048 bytes and "
-                     r"about [\d,]+ bytes of flash where there are 32,256 bytes \[does-not-fit\]\n  help: 'aotc check' ")
+    expect(said.err, r"warning: firmware for board arduino_uno needs [\d,]+ bytes of RAM \(available: 2,048 bytes\) and "
+                     r"about [\d,]+ bytes of flash \(available: 32,256 bytes\) \[does-not-fit\]\n  help: run 'aotc check' ")
     same((aotc.folder / "c" / "vww.c").exists(), True, "C for other memories")

@@ -8,7 +8,7 @@ from test_cli import DIGITS, ROOT, aotc, edit, expect, same  # noqa: F401
 
 
 def test_cost_of_code_for_any_cpu(aotc):
-    """The note [any-cpu] says 'more than twice the time'."""
+    """The note [any-cpu] says 'more than twice as fast'."""
     aotc("create", DIGITS, "--board", "qemu_mps2_an386", "-o", "app", "--prefix", "d")
     aotc("compile", DIGITS, "-o", "any", "--prefix", "d")
     took = []
@@ -30,8 +30,8 @@ def test_report_of_a_stand_in(aotc):
         same("nanoseconds" in run.out, False, "a time of an emulator")
         counts.append(int(re.search(r"one inference: (\d+) instructions", run.out)[1]))
         said = aotc("report", board).out
-        expect(said, r"^instructions per inference: [\d,]+" + (", counted on a stand-in for the board with the same core$" if says else "$"))
-        same("(of a stand-in)" in said.splitlines()[0], says, "the column of times")
+        expect(said, r"^instructions per inference: [\d,]+" + (", emulated on a different board with the same core; times are not comparable$" if says else "$"))
+        same("(different board, same core)" in said.splitlines()[0], says, "the column of times")
         same(aotc("report", board, "--json").json().get("stand_in", False), says, "JSON")
     # Three machines with the same core: what they count is the code's, to within how functions are aligned.
     same(max(counts) - min(counts) <= max(counts) / 200, True, f"instructions {counts}")

@@ -13,7 +13,7 @@ import pytest
 from tflite_builder import ModelBuilder
 
 DIGITS = common.ROOT / "tests" / "models" / "digits" / "digits_int8.tflite"
-TAKES = "  help: 'aotc check --help' shows what it takes\n"
+TAKES = "  help: 'aotc check --help' shows how to use it\n"
 
 
 def softmax(beta):
@@ -27,17 +27,17 @@ def softmax(beta):
 # Arguments, exit code, standard error.
 CASES = [
     (["create", "digits_int8.tflite", "--board", "generic", "--project", "bare_metal"], 1,
-     "template bare_metal: error: board 'generic' names no hardware, and a project of this kind is made for one "
+     "template bare_metal: error: board 'generic' is not a real board, but a project of this kind needs one "
      "[template-board]\n"
-     "  help: pass the board that the firmware is for: 'aotc boards' lists them; 'aotc compile' writes C for any\n"),
+     "  help: pass the board of the firmware ('aotc boards' lists the boards), or write C for any board with 'aotc compile'\n"),
     (["create", "digits_int8.tflite", "--board", "esp32", "--project", "bare_metal"], 1,
-     "template bare_metal: error: a project of this kind cannot be made for board 'esp32' [template-board]\n"
+     "template bare_metal: error: a project of this kind does not support board 'esp32' [template-board]\n"
      "  help: 'aotc templates list' names the kinds of projects, for --project\n"),
     (["check", "digits_int8.tflite", "-O", "fast"], 2,
-     "aotc check: error: --optimize: fast is none of speed, balanced, size [usage]\n"
+     "aotc check: error: --optimize: fast is not one of speed, balanced, size [usage]\n"
      "  help: write --optimize speed|balanced|size\n" + TAKES),
     (["check", "digits_int8.tflite", "--stream", "rows"], 2,
-     "aotc check: error: --stream: rows is none of off, auto, max, time [usage]\n"
+     "aotc check: error: --stream: rows is not one of off, auto, max, time [usage]\n"
      "  help: write --stream off|auto|max|time\n" + TAKES),
     (["check", "digits_int8.tflite", "--cpu"], 2,
      "aotc check: error: option '--cpu' needs a value [usage]\n  help: write --cpu NAME\n" + TAKES),
@@ -47,7 +47,7 @@ CASES = [
      "nothere.tflite: error: cannot read file: no such file [file-read]\n"
      "  help: the .tflite files in '.' are 'beta.tflite', 'digits_int8.tflite'\n"),
     (["check", "digit_int8.tflite"], 1,
-     "digit_int8.tflite: error: cannot read file: no such file [file-read]\n  help: there is 'digits_int8.tflite'\n"),
+     "digit_int8.tflite: error: cannot read file: no such file [file-read]\n  help: similar names: 'digits_int8.tflite'\n"),
     (["check", "nofolder/a.tflite"], 1,
      "nofolder/a.tflite: error: cannot read file: no such file [file-read]\n  help: there is no directory 'nofolder'\n"),
     (["check", "a.onnx"], 1,
@@ -56,7 +56,7 @@ CASES = [
      "beta.tflite: op 0 SOFTMAX 'y': error: beta is -1; it must be a positive number [op-attribute]\n"
      "  help: export the model with another value of this attribute; 'aotc ops' lists the operators\n"),
     *[(["create", "digits_int8.tflite", "--board", "host", "-o", name], 2,
-       f"{shown}: error: a project cannot be built where the path has {what}: WORK/{shown} [project-directory]\n"
+       f"{shown}: error: a project cannot be built in a path with {what}: WORK/{shown} [project-directory]\n"
        "  help: choose a directory whose whole path has no control characters and none of \" \\ ; | $\n")
       for name, shown, what in (('a"b', 'a"b', 'the character "'), ("a;b", "a;b", "the character ;"),
                                 ("a\\b", "a\\x5cb", "the character \\"), ("a\nb", "a\\x0ab", "a line break"),

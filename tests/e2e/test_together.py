@@ -203,7 +203,7 @@ def test_needs_the_option(arguments):
 
 def test_a_board_that_is_too_small(tmp_path):
     done = common.aotc("compile", DIGITS, GADGET, "--together", "--board", "arduino_uno", "-o", tmp_path / "c", expect=None)
-    assert done.returncode == 0 and "warning: as firmware on board arduino_uno" in done.stderr and (tmp_path / "c").exists(), done
+    assert done.returncode == 0 and "warning: firmware for board arduino_uno" in done.stderr and (tmp_path / "c").exists(), done
 
 
 def test_figures(tmp_path):

@@ -202,7 +202,7 @@ def test_launch_of_what_is_not_packed():
     write()
     (WORK / "d.json").write_text(json.dumps({"devices": [
         {"name": "cpu"}, {"name": "acc", "operators": ["f_add"], "launch": "async"}]}))
-    refused("operator-signature", r"'acc' launches packed functions, and 'f_add' is none", "--devices", "d.json")
+    refused("operator-signature", r"'acc' launches packed functions, but 'f_add' is not a packed function", "--devices", "d.json")
 
 
 @pytest.mark.parametrize("name", ["status", "args", "uint8_t", "NULL", "TVMFuncCall"])
@@ -214,7 +214,7 @@ def test_name_of_an_operator(name):
 
 COMMANDS = {  # slug, message, further arguments, the rest
     "prefix": ("operator-name", r"op 2 f_add 'sum': error: .*'f_add' begins", ["--prefix", "f"], {}),
-    "parameters of a model": ("option-conflict", r"^d\.tflite: error: --params is for TVM graphs", [],
+    "parameters of a model": ("option-conflict", r"^d\.tflite: error: --params applies only to TVM graphs", [],
                               dict(code=2, base=["d.tflite", "--params", "p.params", "-o", "out"])),
     "verify": ("verify-external", r"op 2 f_add 'sum': error", [],
                dict(command="verify", base=["g.json", "--params", "p.params"])),

@@ -280,7 +280,7 @@ def test_differences():
     for line in ("metadata modules.default.memory.functions.main[0].device: 1 -> 2",
                  "metadata modules.default.extra: only in the second: [1]",
                  "file src/a: only in the first", "file src/b: only in the second",
-                 "file parameters/default.params: differs from byte 100 on (3000 and 101 bytes)"):
+                 "file parameters/default.params: the first difference is at byte 100 (3,000 bytes and 101 bytes)"):
         expect(line + "\n" in text, f"no '{line}' in {text}")
     expect(len(text.splitlines()) == 5, text)
     j = json.loads(run(common.AOTC, "mlf", "diff", a, b, "--json", code=1).stdout)

@@ -153,7 +153,7 @@ class Lane:
         if any((folder / name).exists() for name in ("c", "c.tar")):
             raise Failure(f"output of a refused command [{slugs[0]}]: {done.stderr}")
         said = re.search(r"\berror: (.*) \[[a-z0-9-]+\]$", done.stderr, re.M)[1]
-        if slugs[0] == "usage" and " is none of " in said:
+        if slugs[0] == "usage" and " is not one of " in said:
             raise Failure(f"a word that the option does not have: {said}")
         program.end(REFUSED, f"option-conflict ({said})" if slugs[0] == "option-conflict" else slugs[0])
         return False

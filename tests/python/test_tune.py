@@ -176,9 +176,9 @@ def test_a_point_nobody_can_tell_of_is_poisoned(use):
         return None if point["calls"] else result
 
     found = search(use, "poisoned", Answers(use, spoil))
-    assert found.counts.poisoned and all("garbage" in why for why in found.counts.poisoned.values())
+    assert found.counts.poisoned and all("invalid result" in why for why in found.counts.poisoned.values())
     assert found.gain >= 0 and not found.calls
-    raises(aotc.Error, lambda: search(use, "poisoned2", Answers(use, lambda r, p: None)), "garbage")
+    raises(aotc.Error, lambda: search(use, "poisoned2", Answers(use, lambda r, p: None)), "invalid result")
 
 
 def lying(result, point, name="w1"):
@@ -336,7 +336,7 @@ def test_the_boards_of_a_table_can_pass(use):
     told = []
     boards = aotc.conformance.default_boards(told.append)
     assert {"host", BOARD} <= set(boards) and not any("arduino" in b for b in boards), boards
-    assert len(told) <= 1 and all("not taken" in line for line in told)
+    assert len(told) <= 1 and all("skipped" in line for line in told)
     assert _points.requirements("host") == ("toolchain:cc",)
     made = aotc.conformance.table([MODEL], boards=["host"], levels=["balanced"], cache=use.work / "host", executor=executors.Serial(),
                                   repeat=1.0)

@@ -502,10 +502,10 @@ def test_diff_of_what_is_no_report():
     """JSON of somebody else, damaged, or made to break what reads it: an error that says where, with either command."""
     deep = "[" * 100_000 + "]" * 100_000
     report = report_of_digits()
-    bad = {"": "is no JSON", "{": "is no JSON", report[:len(report) // 2]: "is no JSON", "\ufeff": "is no JSON", "[]": "is no report",
-           '{"a": 1}': "is no report", '{"layers": {}, "prefix": "a"}': "is no report", '{"layers": [1], "prefix": "a"}': "is no report",
-           '{"layers": [], "prefix": 3}': "is no report", '{"layers": [], "prefix": "a", "macs": 1e400}': "1:39: error: is no JSON: a number is out of range",
-           deep: "1:257: error: is no JSON: nested deeper", '{"layers": [{"results": [{"shape": %s}]}], "prefix": "a"}' % deep: "nested deeper",
+    bad = {"": "is not JSON", "{": "is not JSON", report[:len(report) // 2]: "is not JSON", "\ufeff": "is not JSON", "[]": "is not a report of aotc",
+           '{"a": 1}': "is not a report of aotc", '{"layers": {}, "prefix": "a"}': "is not a report of aotc", '{"layers": [1], "prefix": "a"}': "is not a report of aotc",
+           '{"layers": [], "prefix": 3}': "is not a report of aotc", '{"layers": [], "prefix": "a", "macs": 1e400}': "1:39: error: the file is not JSON: a number is out of range",
+           deep: "1:257: error: the file is not JSON: nested deeper", '{"layers": [{"results": [{"shape": %s}]}], "prefix": "a"}' % deep: "nested deeper",
            '{"layers": [], "prefix": "a", "run": %s}' % deep: "nested deeper"}
     for text, says in bad.items():
         (WORK / "bad.json").write_text(text, encoding="utf-8")

@@ -139,13 +139,13 @@ function drawHead() {
   if (DATA.state_bytes) tile("State", "state_bytes", DATA.state_bytes, "bytes of RAM", "kept from run to run");
   tile("Constants", "constants_bytes", DATA.constants_bytes, "bytes of flash",
     commas(DATA.raw_constants_bytes) + " in the model", limit("constants"));
-  if (DATA.code_bytes !== undefined) tile("Code", "code_bytes", DATA.code_bytes, "bytes of flash", "of the model's functions");
+  if (DATA.code_bytes !== undefined) tile("Code", "code_bytes", DATA.code_bytes, "bytes of flash", "for the functions of the model");
   tile("Work", "macs", DATA.macs, "MACs" + PER, plural(LAYERS.length, "call"));
   const run = (DATA.run && DATA.run.values) || {};
   const cycles = DATA.estimated_cycles ? el("span", {}, figure("estimated_cycles", DATA.estimated_cycles), ` cycles${PER}, estimated, no wait states`) : "";
   const counted = DATA.counted ? el("span", {}, figure("counted.cycles", DATA.counted.cycles), " cycles, counted in the emulator") : "";
   if (DATA.unit && run[DATA.unit] !== undefined) {
-    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "counted on a stand-in with the same core" : "measured, one run", cycles, counted);
+    tile("Time", "run.values." + DATA.unit, run[DATA.unit], DATA.unit, DATA.stand_in ? "emulated on a different board with the same core; times are not comparable" : "measured, one run", cycles, counted);
   } else if (DATA.estimated_instructions) {
     tile("Time", "estimated_instructions", DATA.estimated_instructions, "instructions" + PER, "estimated, for " + DATA.cost_model, cycles, counted);
   }
@@ -233,8 +233,8 @@ function drawLayers() {
         el("div", {class: "num"}, figure(`layers.${i}.${key}`, get(l)))))));
   const body = el("tbody", {});
   const switches = METRICS.map(([id, name]) => el("button", {type: "button", "aria-pressed": String(id === "macs"), onclick: () => show(id)}, name));
-  const node = section("layers", "Layers", "Each row is a call of the run function. The line on the left is what it reads: results of the " +
-    "row above, or of an earlier one by a line aside. Choose a call to see it in the arena and in the C.",
+  const node = section("layers", "Layers", "Each row is a call of the run function. The line on the left shows what it reads: results of the " +
+    "row above, or of an earlier row by a line aside. Choose a call to see it in the arena and in the C.",
     legend(KINDS.filter(([k]) => k !== "scratch").map(([k, text]) => [`background:var(--k-${k})`, text])),
     turner("the table of layers"), el("div", {class: "switch", role: "group", "aria-label": "Which cost is shown"}, switches),
     el("table", {}, el("colgroup", {}, el("col", {style: `width:${width}px`})), head([["", ""], ["Call", "call"], ["Result", "shape"],
@@ -353,7 +353,7 @@ function drawArena() {
     "which it is alive from left to right.", DATA.peak ? el("p", {}, "The peak is ", DATA.peak.text, ". Without shared bytes the arena would take ",
     figure("arena_without_overlap", DATA.arena_without_overlap), " bytes.") : null,
   legend([...used.map(([k, text]) => [`background:var(--k-${k})`, k === "input" || k === "scratch" ? text : "result: " + text]),
-    ["", "shared: a result over an operand that is read for the last time", "hatch"]]),
+    ["", "shared: the result reuses the bytes of an operand that is read for the last time", "hatch"]]),
   turner("the arena"), pools.map((pool) => [pool ? el("h3", {}, pool) : null, arenaOf(pool, says)]), says);
   followers.push((call) => {
     const alive = MEMORY.filter((p) => p.first_call <= call && p.last_call >= call);

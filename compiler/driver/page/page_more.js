@@ -27,7 +27,7 @@ function drawConstants() {
     return others.length ? "shared with " + shorten(others.join(", "), 40) : "";
   }
   const rest = DATA.constants_bytes - sums.reduce((a, b) => a + b, 0);
-  section("constants", "Constants by layer", "Tables in flash, at the first call that reads them. What several calls read is there once.",
+  section("constants", "Constants by layer", "Tables in flash, at the first call that reads them. A table that several calls read is stored once.",
     legend(kinds.map(([k, text]) => ["", text, "c-" + k])),
     turner("the table of constants"), el("table", {}, head([["Call", ""], ["", ""], ["Bytes", "num"], ["Share", "num"], ["", "what"]]), body));
   function paint() {
@@ -65,7 +65,7 @@ function drawLevels() {
     const text = `${d > 0 ? "+" : "\u2212"}${Math.abs(100 * d / chosen[key]).toFixed(1)} %`;
     return el("span", {class: "delta " + (isNeutral(key) ? "soft" : d < 0 ? "better" : "worse")}, text);
   };
-  section("levels", "Levels side by side", "The model compiled in other ways, beside the way that was asked for.",
+  section("levels", "Levels side by side", "The model compiled with other options, beside the options of this report.",
     scroller("Table of levels", el("table", {}, head([["Options", ""], ...measured.map(([, name]) => [name, "num"])]), el("tbody", {}, DATA.variants.map((v, i) =>
       el("tr", {class: v.chosen ? "chosen" : ""}, el("td", {}, el("code", {}, v.options), " ", v.chosen ? el("span", {class: "tag"}, "this report") : null),
         measured.map(([key]) => { const c = cell(v[key], `variants.${i}.${key}`); const d = delta(v, key); if (d) c.append(d); return c; })))))),
@@ -76,7 +76,7 @@ function drawBoards() {
   if (!(DATA.boards || []).length) return;
   const columns = [["arena_bytes", "Arena"], ["constants_bytes", "Constants"], ["ram_needed", "RAM needed"], ["flash_needed", "Flash needed"],
     ["estimated_instructions", "Instructions, est."], ["estimated_cycles", "Cycles, est."]].filter(([key]) => DATA.boards.some((b) => b[key] !== undefined));
-  section("boards", "Boards side by side", "The model with these options on every board that aotc knows. Needed is what the firmware around it takes as well, " +
+  section("boards", "Boards side by side", "The model with these options on every board that aotc knows. RAM and flash needed include the rest of the firmware, " +
     "in the memories of the board. Cycles are of memory without wait states; the time is at the board\u2019s full clock, or more.",
   scroller("Table of boards", el("table", {}, head([["Board", ""], ["Core", ""], ["Fits", ""], ...columns.map(([, name]) => [name, "num"]), ["ms", "num"]]),
     el("tbody", {}, DATA.boards.map((b, i) => el("tr", {class: b.chosen ? "chosen" : ""}, el("td", {}, b.board, " ", b.chosen ? el("span", {class: "tag"}, "this report") : null),
@@ -178,7 +178,7 @@ function drawCode() {
     after.disabled = call === LAYERS.length - 1;
     facts.replaceChildren(factsOf(call));
     const source = DATA.source && DATA.source.functions.find((f) => f.calls.includes(call));
-    if (!source) return code.replaceChildren(el("p", {class: "soft"}, "The function is given in C, or none is printed for the call."));
+    if (!source) return code.replaceChildren(el("p", {class: "soft"}, "aotc printed no function for this call."));
     const line = (DATA.source.calls.find((c) => c.call === call) || {}).line, others = source.calls.filter((c) => c !== call);
     const kernels = kernelsOf(source.line_begin, source.line_end);
     code.replaceChildren(el("p", {class: "soft small"}, `Lines ${source.line_begin} to ${source.line_end}` +
@@ -213,7 +213,7 @@ function drawDifference() {
   scroller("Table of figures", el("table", {}, head([["", ""], ["Old", "num"], ["New", "num"], ["Change", "num"]]), el("tbody", {}, d.totals.map((f, i) => el("tr", {},
     el("td", {}, nameOf(f.figure)), cell(f.old, `difference.totals.${i}.old`), cell(f.new, `difference.totals.${i}.new`),
     el("td", {class: "num"}, change(f))))))),
-  d.layers.length ? [el("h3", {}, "Layers that are not the same"), scroller("Table of layers", el("table", {}, head([["Call", ""], ["", ""], ["What changed", ""]]), el("tbody", {},
+  d.layers.length ? [el("h3", {}, "Layers that differ"), scroller("Table of layers", el("table", {}, head([["Call", ""], ["", ""], ["What changed", ""]]), el("tbody", {},
     d.layers.slice(0, MOST).map((l) => el("tr", {}, el("td", {}, `${l.new_call !== undefined ? l.new_call : l.old_call}\u00a0\u00a0${l.op_type}`), el("td", {}, l.change),
       el("td", {class: "soft"}, [...(l.what || []), ...(l.figures || []).map((f) => `${nameOf(f.figure)} ${commas(f.old)} \u2192 ${commas(f.new)}`)]
         .join(", "))))))), d.layers.length > MOST ? el("p", {class: "absent"}, `And ${commas(d.layers.length - MOST)} more: aotc report --json has all.`) : null] : null);

@@ -271,7 +271,7 @@ void read_one(const std::string& file, const ReadOptions& options, const std::st
   if (!why.empty()) return fail("file-read", why);
   Language language = language_of(file);
   if (language == Language::kNone)
-    return fail("operator-source", "is neither C (.c) nor C++ (.cpp, .cc, .cxx) by its name");
+    return fail("operator-source", "the file name is neither that of C (.c) nor of C++ (.cpp, .cc, .cxx)");
   Findings found;
   auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions(), files_with_runtime());
   Messages messages(file, found.messages);
@@ -279,7 +279,7 @@ void read_one(const std::string& file, const ReadOptions& options, const std::st
                                       std::make_unique<CollectAction>(file, found.functions), files.get());
   tool.setDiagnosticConsumer(&messages);
   bool good = tool.run();
-  if (!good && !found.has_errors()) fail("operator-source", "Clang refuses this source");
+  if (!good && !found.has_errors()) fail("operator-source", "Clang rejects this source");
   // What Clang made of a source with errors is a guess.
   if (good)
     for (Function& f : found.functions) out.functions.push_back(std::move(f));

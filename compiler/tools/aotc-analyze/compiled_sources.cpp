@@ -144,7 +144,7 @@ void compile_one(const std::string& file, ClangJob job, CompiledSources& out) {
     out.failed = true;
     if (!error) out.messages.push_back({file, 0, 0, Severity::kError, "operator-source", why});
   };
-  if (!good) return refuse("Clang cannot compile it with these flags");
+  if (!good) return refuse("Clang cannot compile the source with these flags");
   const llvm::MemoryBufferRef buffer(llvm::StringRef(bytes.data(), bytes.size()), file);
   auto object = llvm::object::ObjectFile::createELFObjectFile(buffer);
   if (!object) return refuse(llvm::toString(object.takeError()));

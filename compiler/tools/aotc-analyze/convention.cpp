@@ -30,7 +30,8 @@ std::string not_a_tensor(size_t index, const Parameter& p) {
   std::string which = parameter_text(index, p);
   if (!p.pointer) return which + " is not a pointer";
   if (p.is_volatile) return which + " is volatile";
-  if (p.element.empty()) return fmt::format("{} points to '{}', which is no element of a tensor", which, p.pointee);
+  if (p.element.empty())
+    return fmt::format("{} points to '{}', which is not an element type of tensors", which, p.pointee);
   return "";
 }
 

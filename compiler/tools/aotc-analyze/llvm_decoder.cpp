@@ -65,7 +65,7 @@ Result<Listing> decode(const Elf& elf, Diagnostics& diags) {
   LlvmMachine printer;
   std::string why;
   if (!printer.make(elf, "", why)) {
-    diags.error(where, "tool-failed", "LLVM cannot disassemble it: " + escape_for_display(why, 300));
+    diags.error(where, "tool-failed", "LLVM cannot disassemble the program: " + escape_for_display(why, 300));
     return kFailure;
   }
   Listing listing;

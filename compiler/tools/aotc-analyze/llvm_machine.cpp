@@ -58,7 +58,7 @@ bool LlvmMachine::make(const machine::Elf& elf, const std::string& cpu, std::str
     if (triple.getSubArch() != llvm::Triple::ARMSubArch_v6m) features += ",+fp-armv8d16,+fp64";
     if (triple.getArch() == llvm::Triple::arm) triple.setArchName("thumb" + triple.getArchName().substr(3).str());
   }
-  why = "it has no such target";
+  why = "LLVM does not support the target";
   return make(triple, elf.isa() == Isa::kAvr && cpu.empty() ? avr_cpu(elf.flags()) : cpu, features, why);
 }
 

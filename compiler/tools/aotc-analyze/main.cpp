@@ -55,8 +55,8 @@ int signatures(const Options& options) {
   std::string headers = clang_headers();
   if (headers.empty()) {
     print_err(
-        "aotc-analyze: error: the headers of Clang were not found beside its library "
-        "[tool-missing]\n  help: install them (Debian: libclang-common-19-dev)\n");
+        "aotc-analyze: error: aotc-analyze did not find the headers of Clang beside its library "
+        "[tool-missing]\n  help: install the headers (Debian: libclang-common-19-dev)\n");
     return kExitToolMissing;
   }
   Worker::Outcome outcome = Worker().run([&](Worker& worker) {
@@ -75,26 +75,27 @@ int signatures(const Options& options) {
 
 options::Command command_line(Options& o) {
   const auto by_llvm = [](const std::string&) { return llvm_decoder(); };
-  options::Command signature_lister = {.name = "signatures",
-                                       .summary = "Every function with its place, calling convention and signature",
-                                       .options = source_options(o.files, o.read.include_dirs, o.read.defines),
-                                       .run = [&o] { return signatures(o); }};
+  options::Command signature_lister = {
+      .name = "signatures",
+      .summary = "List every function with its position, calling convention and signature",
+      .options = source_options(o.files, o.read.include_dirs, o.read.defines),
+      .run = [&o] { return signatures(o); }};
   signature_lister.options.push_back({.names = "-o",
                                       .value = "FILE",
                                       .target = &o.out,
                                       .help = "Write to this file instead of standard output",
                                       .takes = options::Takes::kFile});
   signature_lister.options.push_back(
-      {.names = "--json", .target = &o.json, .help = "Print JSON, with the messages in it"});
+      {.names = "--json", .target = &o.json, .help = "Print JSON, which includes the messages"});
   return {
       .name = "aotc analyze",
-      .summary = "Reads operator libraries in C and C++ for aotc",
+      .summary = "Read operator libraries in C and C++ for aotc",
       .commands = {std::move(signature_lister), compile_declaration(), ranges_declaration(), model_cycles_declaration(),
                    machine::stack_declaration(by_llvm), machine::size_declaration(by_llvm)},
       .version = "aotc-analyze " AOTC_VERSION,
       .exit_codes = {{kExitDone, "done"},
                      {kExitBadInput, "a source does not compile"},
-                     {kExitUsage, "usage"},
+                     {kExitUsage, "wrong usage"},
                      {kExitToolMissing, "Clang is incomplete"}}};
 }
 

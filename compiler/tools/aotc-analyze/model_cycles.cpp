@@ -140,7 +140,7 @@ nlohmann::ordered_json modelled(const machine::Elf& elf, const std::string& cpu,
   LlvmMachine machine;
   std::string why;
   if (!machine.make(elf, cpu, why)) return {{"reason", "LLVM: " + why}};
-  const std::string none = fmt::format("LLVM has no scheduling model of {}", cpu);
+  const std::string none = fmt::format("LLVM has no scheduling model for {}", cpu);
   if (!machine.subtarget->isCPUStringValid(cpu) || !machine.subtarget->getSchedModel().hasInstrSchedModel())
     return {{"reason", none}};
   Model model(machine);
@@ -163,8 +163,7 @@ int model_cycles(const ModelOptions& o) {
   auto bytes = read_file(o.blocks, diags);
   if (!bytes) return machine::failed(diags);
   auto blocks = blocks_in(std::string(bytes->begin(), bytes->end()));
-  if (!blocks)
-    return options::usage_error("aotc-analyze model-cycles", "--blocks has a line that is not BEGIN END LOOP");
+  if (!blocks) return options::usage_error("aotc-analyze model-cycles", "a line of --blocks is not BEGIN END LOOP");
   const Worker::Outcome outcome = Worker().run(
       [&](Worker& worker) {
         worker.begin(o.file);
@@ -185,17 +184,19 @@ options::Command model_cycles_declaration() {
   auto o = std::make_shared<ModelOptions>();
   return {
       .name = "model-cycles",
-      .summary = "Cycles of blocks of a linked program by LLVM's model of a core, as JSON: for aotc analyze cycles",
+      .summary =
+          "Print the cycles of blocks of a linked program by LLVM's model of a core, as JSON for 'aotc analyze cycles'",
       .options = {machine::firmware_option(o->file),
                   {.names = "--cpu",
                    .value = "NAME",
                    .target = &o->cpu,
-                   .help = "As LLVM calls it: cortex-m4",
+                   .help = "Use LLVM's model of this core, by LLVM's name: cortex-m4",
                    .required = true},
                   {.names = "--blocks",
                    .value = "FILE",
                    .target = &o->blocks,
-                   .help = "A line 'BEGIN END LOOP' for each, in hexadecimal; LOOP is 1 where the block follows itself",
+                   .help = "Read the blocks from this file: lines 'BEGIN END LOOP' in hexadecimal; LOOP is 1 if the "
+                           "block follows itself",
                    .required = true,
                    .takes = options::Takes::kFile}},
       .run = [o] { return model_cycles(*o); }};

@@ -39,8 +39,8 @@ int guarded(const char* what, unsigned seconds, const std::function<int(Worker&,
   const std::string headers = clang_headers();
   if (headers.empty()) {
     print_err(
-        "aotc-analyze: error: the headers of Clang were not found beside its library [tool-missing]\n"
-        "  help: install them (Debian: libclang-common-19-dev)\n");
+        "aotc-analyze: error: aotc-analyze did not find the headers of Clang beside its library [tool-missing]\n"
+        "  help: install the headers (Debian: libclang-common-19-dev)\n");
     return kExitToolMissing;
   }
   const Worker::Outcome outcome =
@@ -109,15 +109,15 @@ std::string chain_text(const CompiledSources& sources, const FrameChain& chain) 
   if (chain.functions.empty()) return "";
   const auto names = [](const std::set<std::string>& set) { return joined({set.begin(), set.end()}, ", "); };
   if (sources.triple.starts_with("avr"))
-    return "stack: LLVM does not say what a function pushes on AVR: aotc analyze stack reads it from a linked "
+    return "stack: LLVM does not report what a function pushes on AVR; 'aotc analyze stack' reads it from a linked "
            "program\n";
   std::string out = fmt::format("stack: {} takes {} bytes by these frames: {}\n", chain.functions[0],
                                 with_commas(chain.bytes), joined(chain.functions, ", "));
-  if (chain.recursion) out += "stack: functions call each other in a circle: there is no bound\n";
+  if (chain.recursion) out += "stack: functions call each other recursively: there is no bound\n";
   if (!chain.assembly.empty())
     out += "stack: not counted, because assembly moves the stack pointer: " + names(chain.assembly) + "\n";
   if (!chain.elsewhere.empty())
-    out += "stack: not counted, because they are in no source here: " + names(chain.elsewhere) + "\n";
+    out += "stack: not counted, because no source here defines them: " + names(chain.elsewhere) + "\n";
   return out;
 }
 
@@ -204,7 +204,8 @@ void analyse(const std::string& file, ClangJob job, std::vector<SourceMessage>& 
     out.push_back(std::move(m));
   }
   if (!good && !error)
-    out.push_back({file, 0, 0, Severity::kError, "operator-source", "Clang cannot analyse it with these flags"});
+    out.push_back(
+        {file, 0, 0, Severity::kError, "operator-source", "Clang cannot analyse the source with these flags"});
 }
 
 int ranges(const SourceOptions& o) {
@@ -236,12 +237,14 @@ int ranges(const SourceOptions& o) {
 
 std::vector<options::Option> options_of(SourceOptions& o) {
   std::vector<options::Option> out = source_options(o.files, o.include_dirs, o.defines);
-  out.push_back(
-      {.names = "--flag", .value = "FLAG", .target = &o.flags, .help = "A flag of Clang: --flag=-mcpu=cortex-m4"});
+  out.push_back({.names = "--flag",
+                 .value = "FLAG",
+                 .target = &o.flags,
+                 .help = "Pass this flag to Clang: --flag=-mcpu=cortex-m4"});
   out.push_back({.names = "--strip",
                  .value = "FOLDER/",
                  .target = &o.strip,
-                 .help = "Leave it out of the names of files in messages"});
+                 .help = "Omit this folder from the file names in messages"});
   out.push_back({.names = "--json", .target = &o.json, .help = "Print JSON"});
   return out;
 }
@@ -258,24 +261,27 @@ std::vector<options::Option> source_options(std::vector<std::string>& files, std
           {.names = "-I",
            .value = "DIR",
            .target = &include_dirs,
-           .help = "Directory to search for headers",
+           .help = "Search this directory for headers",
            .takes = options::Takes::kDirectory},
           {.names = "-D", .value = "NAME[=VALUE]", .target = &defines, .help = "Define a macro"}};
 }
 
 options::Command compile_declaration() {
   auto o = std::make_shared<SourceOptions>();
-  options::Command out = {.name = "compile",
-                          .summary = "What Clang makes of C sources for a CPU: bytes, frames and warnings",
-                          .options = options_of(*o),
-                          .run = [o] { return compile(*o); }};
+  options::Command out = {
+      .name = "compile",
+      .summary = "Compile C sources with Clang for a CPU, and show code sizes, stack frames and warnings",
+      .options = options_of(*o),
+      .run = [o] { return compile(*o); }};
   out.options.push_back({.names = "--map",
                          .value = "FILE",
                          .target = &o->map,
-                         .help = "NAME.map.json, which names the layers of functions",
+                         .help = "Read the layers of the functions from this NAME.map.json",
                          .takes = options::Takes::kFile});
-  out.options.push_back(
-      {.names = "--root", .value = "FUNCTION", .target = &o->root, .help = "Where the chain of frames begins"});
+  out.options.push_back({.names = "--root",
+                         .value = "FUNCTION",
+                         .target = &o->root,
+                         .help = "Start the chain of frames at this function"});
   out.options.push_back({.names = "--strict", .target = &o->strict, .help = "Exit with 3 if there is a warning"});
   return out;
 }
@@ -284,8 +290,7 @@ options::Command ranges_declaration() {
   auto o = std::make_shared<SourceOptions>();
   return {
       .name = "ranges",
-      .summary =
-          "What Clang's static analyser finds in C sources: divisions by zero, null pointers, indices out of bounds",
+      .summary = "Run Clang's static analyser on C sources: divisions by zero, null pointers, indices out of bounds",
       .options = options_of(*o),
       .run = [o] { return ranges(*o); }};
 }

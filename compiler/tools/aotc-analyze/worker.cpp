@@ -40,13 +40,10 @@ std::string death_of(int status) {
   }
   switch (WTERMSIG(status)) {
     case SIGXCPU:
-    case SIGKILL:
-      return "ran out of time";
+    case SIGKILL: return "ran out of time";
     case SIGSEGV:
-    case SIGBUS:
-      return "crashed, perhaps of deep nesting,";
-    default:
-      return "crashed";
+    case SIGBUS: return "crashed, perhaps because of deep nesting,";
+    default: return "crashed";
   }
 }
 

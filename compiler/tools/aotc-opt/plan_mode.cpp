@@ -23,7 +23,7 @@ class ValueReader : private graph::TextReader {
       if (!parse_list(out.emplace_back(), type.dtype)) return kFailure;
       const auto count = static_cast<int64_t>(out.back().size()) / size_of(type.dtype);
       if (count != type.elements())
-        return fail_at(at, fmt::format("{} values are given for an input of {}", count, type.elements()));
+        return fail_at(at, fmt::format("{} values are given for an input of {} elements", count, type.elements()));
     }
     if (!cursor_.at_end()) return fail(fmt::format("expected values of {} inputs and no more", graph.inputs.size()));
     return out;

@@ -45,8 +45,8 @@ std::string said_of_core(const std::string& name, const std::string& cpu, const 
 TEST(BoardReader, ExtensionsOfOtherFamiliesAreRefusedWithTheirPlace) {
   const std::string said = said_of_core("qemu_riscv32", "rv32imac", "rv32imac", {"mul", "hwdiv", "dsp"});
   EXPECT_THAT(said, StartsWith("b.json:"));
-  EXPECT_THAT(said, HasSubstr("error: feature 'dsp' is of other instruction sets than rv32imac [board-core]"));
-  EXPECT_THAT(said, HasSubstr("help: leave it out: only armv7e-m, armv8-m.main, armv8.1-m.main have it"));
+  EXPECT_THAT(said, HasSubstr("error: feature 'dsp' belongs to other instruction sets than rv32imac [board-core]"));
+  EXPECT_THAT(said, HasSubstr("help: leave the feature out: only armv7e-m, armv8-m.main, armv8.1-m.main have it"));
   // The place is the word's.
   json board = description_of("qemu_riscv32");
   board["features"] = {"dsp"};
@@ -65,7 +65,7 @@ TEST(BoardReader, SoAreThoseThatTheInstructionSetHasNot) {
               HasSubstr("only armv8.1-m.main have it"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"harvard"}), HasSubstr("[board-core]"));
   EXPECT_THAT(said_of_core("esp32", "xtensa-lx6", "xtensa", {"mul", "dsp"}), HasSubstr("[board-core]"));
-  EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dps"}), HasSubstr("help: known are: dsp, fpu"));
+  EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dps"}), HasSubstr("help: known features are: dsp, fpu"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "rv32imac", {}), HasSubstr("help: use armv7e-m"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dsp", "fpu"}), IsEmpty());
 }
@@ -74,10 +74,10 @@ TEST(BoardReader, UnknownCoresAreRefusedWithTheNearest) {
   const auto nearest = [](const std::string& cpu) { return said_of_core("nrf52840dk", cpu, "armv7e-m", {}); };
   EXPECT_THAT(nearest("cortex-m85"), HasSubstr("b.json:"));
   EXPECT_THAT(nearest("cortex-m85"), HasSubstr("CPU 'cortex-m85' is not known [board-core]"));
-  EXPECT_THAT(nearest("cortex-m85"), HasSubstr("the nearest that is known is 'cortex-m55'"));
-  EXPECT_THAT(nearest("cortex-m23"), HasSubstr("the nearest that is known is 'cortex-m0plus'"));
-  EXPECT_THAT(nearest("Cortex-M4F"), HasSubstr("the nearest that is known is 'cortex-m4'"));
-  EXPECT_THAT(nearest("sifive-e31"), HasSubstr("the nearest that is known is 'rv32imac'"));
+  EXPECT_THAT(nearest("cortex-m85"), HasSubstr("the nearest known CPU is 'cortex-m55'"));
+  EXPECT_THAT(nearest("cortex-m23"), HasSubstr("the nearest known CPU is 'cortex-m0plus'"));
+  EXPECT_THAT(nearest("Cortex-M4F"), HasSubstr("the nearest known CPU is 'cortex-m4'"));
+  EXPECT_THAT(nearest("sifive-e31"), HasSubstr("the nearest known CPU is 'rv32imac'"));
   EXPECT_THAT(nearest("cortex-a53"), ::testing::Not(HasSubstr("nearest")));
 }
 

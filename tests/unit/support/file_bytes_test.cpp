@@ -76,7 +76,7 @@ TEST_F(MappedFiles, TellWhenTheyChange) {
   ASSERT_TRUE(bytes.ok());
   std::ofstream(path, std::ios::binary | std::ios::app) << "y";
   EXPECT_FALSE(check_mapped_files(diags));
-  EXPECT_THAT(diags.str(), HasSubstr("model.bin: error: the file was written to while it was read [file-changed]"));
+  EXPECT_THAT(diags.str(), HasSubstr("model.bin: error: the file changed while aotc read it [file-changed]"));
   bytes = Result<FileBytes>(FileBytes());
   Diagnostics later;
   EXPECT_TRUE(check_mapped_files(later));
@@ -93,7 +93,7 @@ TEST_F(MappedFiles, EndTheProgramWhenTheyGetShorter) {
         ::truncate(path.c_str(), 10);
         ::_exit(bytes->data()[kSmallestMapped - 1]);
       },
-      testing::ExitedWithCode(1), "model.bin: error: the file was made shorter while it was read \\[file-changed\\]");
+      testing::ExitedWithCode(1), "model.bin: error: the file became shorter while aotc read it \\[file-changed\\]");
 }
 
 }  // namespace

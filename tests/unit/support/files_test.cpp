@@ -61,7 +61,7 @@ TEST_F(Files, ReportsFilesThatCannotBeRead) {
   EXPECT_FALSE(read_file(path("none"), diags).ok());
   EXPECT_FALSE(read_file(root_.string(), diags).ok());
   EXPECT_EQ(diags.str(), path("none") + ": error: cannot read file: no such file [file-read]\n  help: no file in '" +
-                             root_.string() + "' has a name like it\n" + root_.string() +
+                             root_.string() + "' has a similar name\n" + root_.string() +
                              ": error: cannot read file: it is a directory [file-read]\n" + kGiveAFile);
 }
 
@@ -178,12 +178,12 @@ TEST_F(Outputs, KeepWhatAotcDidNotWrite) {
   put(path("out/notes/2"), "2");
   put(path("out/aotc.json"), "{}");  // no list: nobody's
   EXPECT_EQ(refusal({"a.c"}), path("out") +
-                                  ": error: output directory exists and was not made by aotc [output-exists]\n"
+                                  ": error: the output directory exists, and aotc did not write it [output-exists]\n"
                                   "  note: added: aotc.json\n"
                                   "  note: added: notes/ (2 files)\n"
                                   "  note: added: thesis.txt\n"
-                                  "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
-                                  "written are replaced, all others stay\n");
+                                  "  help: choose another -o DIRECTORY, or pass --force: aotc then replaces files "
+                                  "that have the names of its own files, and keeps all other files\n");
   EXPECT_EQ(present(), (Left{"aotc.json", "notes/2", "notes/old/1", "thesis.txt"}));
   ASSERT_TRUE(written({"a.c"}, true));
   EXPECT_EQ(present(), (Left{"a.c", "aotc.json", "notes/2", "notes/old/1", "thesis.txt"}));
@@ -199,20 +199,20 @@ TEST_F(Outputs, TellChangedFromAdded) {
   fs::create_symlink("/etc/passwd", path("out/b.c"));
   EXPECT_EQ(refusal({"a.c", "b.c"}),
             path("out") +
-                ": error: output directory holds files that were changed or added since aotc wrote "
+                ": error: the output directory has files that were changed or added since aotc wrote "
                 "it [output-exists]\n"
                 "  note: changed: a.c\n"
                 "  note: changed: b.c\n"
                 "  note: added: deep/mine.c\n"
                 "  note: added: link\n"
-                "  help: choose another -o DIRECTORY, or pass --force: files of the names that are "
-                "written are replaced, all others stay\n");
+                "  help: choose another -o DIRECTORY, or pass --force: aotc then replaces files "
+                "that have the names of its own files, and keeps all other files\n");
   EXPECT_EQ(get(path("out/a.c")), "mine");
   // With force: changed files of the same name are replaced, and that is said; others stay, changed or added.
   Diagnostics diags;
   ASSERT_TRUE(write(path("out"), {"a.c"}, diags, true)) << diags.str();
   EXPECT_EQ(diags.str(), path("out") +
-                             ": warning: files that aotc did not write so were replaced "
+                             ": warning: aotc replaced files that were changed or added "
                              "[output-replaced]\n  note: changed: a.c\n");
   EXPECT_EQ(present(), (Left{"a.c", "aotc.json", "b.c", "deep/mine.c", "link"}));
   EXPECT_EQ(get(path("out/a.c")), "a.c");
@@ -246,8 +246,8 @@ TEST_F(Outputs, SayWhatIsInTheWay) {
   fs::create_directories(path("out/a.c"));
   put(path("out/a.c/mine"), "mine");
   put(path("out/src"), "mine");
-  EXPECT_NE(refusal({"a.c"}, true).find("'a.c' is in the way of 'a.c' [output-exists]"), std::string::npos);
-  EXPECT_NE(refusal({"src/b.c"}, true).find("'src' is in the way of 'src/b.c' [output-exists]"), std::string::npos);
+  EXPECT_NE(refusal({"a.c"}, true).find("'a.c' blocks the path 'a.c' [output-exists]"), std::string::npos);
+  EXPECT_NE(refusal({"src/b.c"}, true).find("'src' blocks the path 'src/b.c' [output-exists]"), std::string::npos);
   EXPECT_EQ(present(), (Left{"a.c/mine", "src"}));
   EXPECT_EQ(left(), (Left{"out"}));
 }

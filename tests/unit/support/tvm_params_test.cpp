@@ -57,30 +57,30 @@ std::string damaged(size_t at, uint64_t value, size_t size) {
 TEST(GraphParams, DamageIsLocated) {
   // Offsets: names begin at 24 (9 bytes each), the count of arrays is at 42, arrays begin at 50.
   EXPECT_EQ(damaged(0, 1, 8),
-            "p.params: error: byte 0: the parameters file does not begin with 0xf7e58d4f05049cb7 "
+            "p.params: error: byte 0: the parameters file must begin with 0xf7e58d4f05049cb7 "
             "[graph-params]");
   EXPECT_EQ(damaged(8, 1, 8),
             "p.params: error: byte 8: the reserved word of the parameters file is not 0 "
             "[graph-params]");
   EXPECT_EQ(damaged(16, UINT64_MAX, 8),
-            "p.params: error: byte 16: 18446744073709551615 names do not fit the 138 bytes that "
+            "p.params: error: byte 16: 18446744073709551615 names do not fit into the 138 bytes that "
             "follow [graph-params]");
   EXPECT_EQ(damaged(24, 1u << 30, 8),
-            "p.params: error: byte 24: a name of 1073741824 bytes does not fit the 130 bytes that "
+            "p.params: error: byte 24: a name of 1073741824 bytes does not fit into the 130 bytes that "
             "follow [graph-params]");
   EXPECT_EQ(damaged(32, 's', 1), "p.params: tensor 's': error: byte 33: the name occurs twice [graph-params]");
   EXPECT_EQ(damaged(42, 3, 8), "p.params: error: byte 42: there are 2 names, but 3 arrays [graph-params]");
   EXPECT_EQ(damaged(50, 0, 1),
-            "p.params: tensor 'w': error: byte 50: an array does not begin with "
+            "p.params: tensor 'w': error: byte 50: an array must begin with "
             "0xdd5e40f096b4a13f [graph-params]");
   EXPECT_EQ(damaged(66, 2, 4),
-            "p.params: tensor 'w': error: byte 66: an array is of device 2:0, files have them of "
+            "p.params: tensor 'w': error: byte 66: an array has device 2:0, but must have device "
             "1:0 (CPU) [graph-params]");
   EXPECT_EQ(damaged(74, 0xFFFFFFFF, 4),
-            "p.params: tensor 'w': error: byte 74: an array of -1 dimensions does not fit the 80 "
+            "p.params: tensor 'w': error: byte 74: an array of -1 dimensions does not fit into the 80 "
             "bytes that follow [graph-params]");
   EXPECT_EQ(damaged(79, 32, 1),
-            "p.params: tensor 'w': error: byte 98: an array of 12 bytes, its shape and int32 take "
+            "p.params: tensor 'w': error: byte 98: an array has 12 bytes, but its shape and type int32 need "
             "24 [graph-params]");
   EXPECT_EQ(damaged(82, UINT64_MAX, 8), "p.params: tensor 'w': error: byte 82: dimension 0 is -1 [graph-params]");
   EXPECT_EQ(damaged(82, INT64_MAX, 8),

@@ -18,12 +18,15 @@ PUBLISHED = (
 
 TEXT = """## MLPerf Tiny: estimated cycles beside published ones
 
-Millions of cycles of one inference. **These are two kinds of numbers.** Ours are estimates: instructions times what the cores'
-documents say that each takes, for memory without wait states, caches or other masters ([cycles](cycles.md) says how good they
-are for each core, and that nothing was measured on silicon). The published ones, of MLPerf Tiny v1.0 to v1.3, were measured on boards:
-MHz divided by inferences a second. Firmware of ours that runs from flash with wait states takes longer than our rows, so a smaller
-number here is no proof of being faster on that board. Cortex-M7's and Cortex-M55's estimates are of low confidence. This table is what
-`scripts/bench --published` prints."""
+The table shows millions of cycles of one inference. **It compares two kinds of numbers.**
+
+- *Ours* are estimates: each instruction with its cycles from the core's documents, for memory without wait states, caches or
+  other bus masters. Nothing was measured on silicon; [cycles](cycles.md) states the accuracy for each core. The estimates of
+  Cortex-M7 and Cortex-M55 have low confidence.
+- Published figures of MLPerf Tiny v1.0 to v1.3 were measured on boards: MHz divided by inferences per second.
+
+Firmware that runs from flash with wait states needs more cycles than our rows. So a smaller number does not prove that aotc is
+faster on that board. `scripts/bench --published` prints this table."""
 
 
 def estimates(aotc):

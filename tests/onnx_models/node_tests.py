@@ -12,7 +12,7 @@ Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N
   --frozen       inputs that must be known while compiling (axes, shapes) have their value by --value
   --least N      fail if fewer pass
   --list         what became of each test, with the message
-  --markdown     the table as docs/onnx.md has it
+  --markdown     the table as docs/reliability.md has it
   --target       where programs run: host, or cortex_m4 and riscv32 in the emulator (default host)
   --root         tests of another version of the package: write_node_tests.py
 

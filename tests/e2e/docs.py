@@ -89,7 +89,7 @@ def run_page(page, work, update):
 
 PAGES = ("README.md", "docs/from-keras.md", "docs/how-do-i.md", "docs/from-tflm.md", "docs/cli.md", "docs/operators.md",
          "docs/boards.md", "docs/speech.md", "docs/from-scikit-learn.md", "docs/from-pytorch.md", "docs/analyze.md",
-         "docs/state.md", "docs/streaming.md", "docs/together.md", "docs/weights.md")
+         "docs/state.md", "docs/streaming.md", "docs/together.md", "docs/weights.md", "docs/make-it-fit.md")
 
 
 def main():

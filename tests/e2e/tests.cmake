@@ -96,6 +96,7 @@ foreach(check excerpts slugs links symbols pictures usage)
   pytest_test(docs.${check} quick test_docs.py -k test_${check})
 endforeach()
 pytest_test(docs.readme quick test_docs.py -k "test_commands and readme or test_lines")
-foreach(guide from-keras how-do-i from-tflm cli boards speech analyze state streaming together weights from-scikit-learn from-pytorch)
+foreach(guide from-keras how-do-i from-tflm cli boards speech analyze state streaming together weights from-scikit-learn from-pytorch
+        make-it-fit)
   pytest_test(docs.${guide} full test_docs.py -k "test_commands and ${guide}")
 endforeach()

@@ -72,7 +72,8 @@ CoreProblem unknown_cpu(std::string_view cpu) {
   else if (auto near = closest(cpu, all_cpus(), 1); !near.empty())
     out.help = fmt::format("did you mean '{}'?", near[0]);
   else
-    out.help = "'generic', with the instruction set 'generic', gets portable C; known CPUs are: " + joined(all_cpus(), ", ");
+    out.help =
+        "'generic', with the instruction set 'generic', gets portable C; known CPUs are: " + joined(all_cpus(), ", ");
   return out;
 }
 

@@ -65,7 +65,8 @@ TEST(BoardReader, SoAreThoseThatTheInstructionSetHasNot) {
               HasSubstr("only armv8.1-m.main have it"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"harvard"}), HasSubstr("[board-core]"));
   EXPECT_THAT(said_of_core("esp32", "xtensa-lx6", "xtensa", {"mul", "dsp"}), HasSubstr("[board-core]"));
-  EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dps"}), HasSubstr("help: known features are: dsp, fpu"));
+  EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dps"}),
+              HasSubstr("help: known features are: dsp, fpu"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "rv32imac", {}), HasSubstr("help: use armv7e-m"));
   EXPECT_THAT(said_of_core("nrf52840dk", "cortex-m4", "armv7e-m", {"dsp", "fpu"}), IsEmpty());
 }

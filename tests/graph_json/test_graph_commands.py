@@ -209,7 +209,7 @@ def test_launch_of_what_is_not_packed():
 def test_name_of_an_operator(name):
     write()
     (WORK / "g.json").write_text(json.dumps(GRAPH).replace('"f_add"', f'"{name}"'))
-    refused("operator-name", f"error: function '{name}' ", base=["g.json", "--params", "p.params", "-o", "out"])
+    refused("operator-name", f"error: the name of function '{name}' ", base=["g.json", "--params", "p.params", "-o", "out"])
 
 
 COMMANDS = {  # slug, message, further arguments, the rest

@@ -86,8 +86,8 @@ def test_styles():
     model, op = WORK / "m.tar", WORK / "o.tar"
     make_tar(model, archive_of({"version": 99, "style": "full-model"}))
     make_tar(op, archive_of(operator(7)))
-    refused(model, "mlf-style", "this needs 'operator'", args=("inspect", "--style", "operator"))
-    refused(op, "mlf-style", "this needs 'full-model'", args=("inspect", "--style", "full-model"))
+    refused(model, "mlf-style", "this command needs 'operator'", args=("inspect", "--style", "operator"))
+    refused(op, "mlf-style", "this command needs 'full-model'", args=("inspect", "--style", "full-model"))
     refused(op, "mlf-style", args=("extract", "-o", WORK / "never", "--style", "full-model"))
     refused(make_tar(WORK / "v2.tar", archive_of(full_model(2))), "mlf-style", "before version 4",
             args=("inspect", "--style", "operator"))

@@ -329,7 +329,7 @@ def zephyr_tree():
     tree, module, python = (pathlib.Path(os.environ[name]).absolute() if os.environ.get(name) else None
                             for name in ("AOTC_ZEPHYR", "AOTC_ZEPHYR_CMSIS", "AOTC_ZEPHYR_PYTHON"))
     if not (tree and module and (tree / "VERSION").exists()):
-        common.skip("AOTC_ZEPHYR names no Zephyr tree, or AOTC_ZEPHYR_CMSIS not its module")
+        pytest.skip("AOTC_ZEPHYR names no Zephyr tree, or AOTC_ZEPHYR_CMSIS not its module")
     return tree, module, python
 
 

@@ -84,7 +84,7 @@ def test_bare_metal(bench):
     check("prints through the debugger" in done.stdout and "arm semihosting enable" in done.stdout, "how to hear firmware with semihosting", done.stdout)
     check(json.loads(bench.aotc("flash", debugged, "--json").stdout)["attach"][0] == "openocd", "that as JSON")
     log.write_text("")
-    bench.refused(bench.aotc("flash", folder, "--port", "/dev/ttyACM0"), 2, "programmer-port", "takes no port", "a port for a program without")
+    bench.refused(bench.aotc("flash", folder, "--port", "/dev/ttyACM0"), 2, "programmer-port", "accepts no port", "a port for a program without")
     bench.fake("openocd", 3)
     bench.refused(bench.aotc("flash", folder), 6, "flash-failed", "exit code 3", "a program that fails")
     log = bench.fake("probe-rs")

@@ -64,8 +64,8 @@ def cases():
     yield "detection_whole_scales", detection(y_scale=10, w_scale=5), None
     for name in ("max_detections", "num_classes", "nms_iou_threshold", "w_scale"):
         yield f"detection_without_{name}", detection(without=name), f"have no '{name}'"
-    yield "detection_text", detection(h_scale="5"), "'h_scale' is no number"
-    yield "detection_part", detection(num_classes=1.5), "is no whole number"
+    yield "detection_text", detection(h_scale="5"), "'h_scale' is not a number"
+    yield "detection_part", detection(num_classes=1.5), "is not an integer"
     yield "detection_none", detection(max_detections=0), "max_detections 0"
     yield "detection_huge", detection(max_detections=0x7FFFFFFF), "max_detections 2147483647"
     yield "detection_classes", detection(num_classes=4), "2 scores for 4 classes"
@@ -82,7 +82,7 @@ def cases():
     yield "buffer_cycles", buffer(cycles=1 << 20), "1048576 cycles"
     yield "buffer_option", buffer(options={"cycles": 1}), "have no 'cycles_max'"
     yield "buffer_behind", behind(1), None
-    yield "buffer_behind_cycles", behind(2), "behind an operator that ends some runs"
+    yield "buffer_behind_cycles", behind(2), "after an operator that ends some runs"
     yield "decode", decode(), None
     yield "decode_short", decode(data=b""), "hold fewer than 8 indices"
     yield "decode_table", decode(how=packing.head(packing.LUT, 1, 2) + b"\1"), "outside of the table"
@@ -90,7 +90,7 @@ def cases():
     yield "decode_own", decode(how=packing.head(127)), "only its maker knows"
     yield "decode_version", decode(how=b"\0\2" + bytes(16)), "version 2 of the format"
     yield "decode_operands", decode(operands=1), "op-operands"
-    yield "decode_input", decode(operands=3), "is computed on constants only"
+    yield "decode_input", decode(operands=3), "is supported only on constants"
 
 
 test_check = refusals_of.test_of(cases())

@@ -154,9 +154,9 @@ C_CASES = [
     ("limits.inc", "limit.inc", "operator-source", "file not found"),
 ]
 J_CASES = [
-    ('"custom": "Frames"', '"custom": "Framed"', "op-unsupported", "'Frames' is a custom operator: give its C by --operators"),
+    ('"custom": "Frames"', '"custom": "Framed"', "op-unsupported", "'Frames' is a custom operator: pass its C with --operators"),
     ('"shape": "x"', '"shape": "y"', "operator-description", "operators.json:10:51: error: there is no operand 'y'"),
-    ('["x[-1]"]', '["x[-2]"]', "operator-description", "does not fit the model"),
+    ('["x[-1]"]', '["x[-2]"]', "operator-description", "in the model"),
     ('["x[-1]"]', '["x[3]"]', "op-shape", "'x' has 3 dimensions, there is no x[3]"),
     ('["x[-1]"]', '["x[1"]', "op-shape", "a ']' is missing"),
     ('["x[-1]"]', '["x[1] / 0"]', "op-shape", "divides by zero"),

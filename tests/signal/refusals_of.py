@@ -12,6 +12,6 @@ def test_of(cases):
         path.write_bytes(model)
         done = common.aotc("check", path, expect=None)
         assert done.returncode == (0 if wanted is None else 1)
-        assert (wanted or "") in done.stdout + done.stderr
+        assert (wanted or "") in done.stdout + done.stderr, f"no {wanted!r} in {done.stderr}"
 
     return test

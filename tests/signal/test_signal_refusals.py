@@ -108,10 +108,10 @@ def cases():
     yield "whole", window({"shift": 3}), None
     yield "packed", window(packed), None
     for i in range(len(packed)):
-        yield f"cut_{i}", window(packed[:i]), "no FlexBuffer map"
+        yield f"cut_{i}", window(packed[:i]), "not a FlexBuffer map"
     yield "no_option", window({"shaft": 3}), "have no 'shift'"
-    yield "no_number", window({"shift": "3"}), "is no whole number"
-    yield "wide", window({"shift": 1 << 40}), "outside of"
+    yield "no_number", window({"shift": "3"}), "is not an integer"
+    yield "wide", window({"shift": 1 << 40}), "but must be from"
     yield "shift", window({"shift": 32}), "shift 32"
     yield "minus", window({"shift": -1}), "shift -1"
     yield "window", window({"shift": 3}, width=5), "does not divide"

@@ -77,7 +77,7 @@ std::string algorithm(const ops::TargetInfo& target, size_t op) {
 TEST(ToyCore, IsKnownByName) {
   EXPECT_TRUE(registered);
   EXPECT_TRUE(knows_cpu("toy"));
-  EXPECT_EQ(toy().cycles.load, 7);
+  EXPECT_EQ(timing_of("toy")->load, 7);
   EXPECT_EQ(toy().registers, 5);
   EXPECT_FALSE(knows_cpu("toys"));
 }

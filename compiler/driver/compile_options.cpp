@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver/compile_options.h"
 
+#include <array>
 #include <set>
 
 #include <nlohmann/json.hpp>
@@ -445,8 +446,8 @@ std::vector<options::Group> compile_groups(CompileOptions& compile, bool contrac
 options::Group variant_group(CompileOptions& compile) {
   const std::set<std::string> keys = {"level", "prefer", "stream", "stream_most", "input_layout"};
   options::Group out;
-  for (options::Group& group : compile_groups(compile))
-    for (Option& option : group.options)
+  for (std::vector<Option>& rows : std::array{model_options(compile), schedule_options(compile)})
+    for (Option& option : rows)
       if (keys.contains(option.key)) out.options.push_back(std::move(option));
   return out;
 }

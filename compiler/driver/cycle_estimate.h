@@ -16,7 +16,7 @@ struct CycleEstimate {
   int64_t most = 0;            // if every line of the board's flash costs its wait states; 0: the flash has no timing
 };
 
-// Estimates the cycles at the first call.
+// Estimates the cycles at the first call. Empty for a model of more than 50 million MACs.
 const CycleEstimate& estimated_cycles(const Compiled& compiled);
 
 // Instructions by the cost model of the target (plan/instructions.h), rather too high than too low.

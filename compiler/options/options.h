@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -133,12 +134,14 @@ Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t
     out.words.push_back(word);
     if (meaning == *target && out.preset.empty()) out.preset = word;
   }
-  out.set = [target, meanings](const std::string& given) {
-    for (const auto& [word, meaning] : meanings)
+  // Both functions share the list: commands are declared at every start.
+  const auto shared = std::make_shared<const decltype(meanings)>(std::move(meanings));
+  out.set = [target, shared](const std::string& given) {
+    for (const auto& [word, meaning] : *shared)
       if (word == given) *target = meaning;
   };
-  out.get = [target, meanings = std::move(meanings)]() -> std::string {
-    for (const auto& [word, meaning] : meanings)
+  out.get = [target, shared]() -> std::string {
+    for (const auto& [word, meaning] : *shared)
       if (meaning == *target) return word;
     return "";
   };

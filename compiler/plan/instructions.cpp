@@ -83,23 +83,10 @@ std::vector<int64_t> estimated_instructions_of_calls(const Program& program, con
   return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kTurnsOfEstimate);
 }
 
-namespace {
-
-// The iterations that are counted one by one, for each call: fewer for a large model, so that counting stays a small
-// part of a compilation. Of the others all count as the one in the middle.
-int64_t turns_of_estimate(const graph::Graph& graph) {
-  constexpr int64_t kLargeModel = 50'000'000, kFewer = 16;
-  int64_t macs = 0;
-  for (const graph::Op& op : graph.ops) macs += ops::definition_of(op).macs({graph, op});
-  return macs > kLargeModel ? InstructionCounter::kTurnsOfEstimate / kFewer : InstructionCounter::kTurnsOfEstimate;
-}
-
-}  // namespace
-
 std::vector<int64_t> cycles_of_calls(const Program& program, const ops::TargetInfo& target) {
   const OperationCosts costs = target::operation_cycles(target);
   if (costs.timing == nullptr) return {};
-  return costs_of_calls(program, target, costs, costs.call, turns_of_estimate(program.graph));
+  return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kTurnsOfEstimate);
 }
 
 }  // namespace aotc::plan

@@ -9,7 +9,7 @@ namespace aotc::target {
 
 namespace {
 
-constexpr int64_t kMostSteps = int64_t{1} << 24, kWord = 4;
+constexpr int64_t kMostSteps = int64_t{1} << 22, kWord = 4;
 
 }  // namespace
 
@@ -97,6 +97,7 @@ bool TextStepper::end_iteration(size_t jump, Sums& sums) {
   Visit& visit = visits_[jump];
   if (visit.failures > kMostFailures) return true;
   const std::vector<Value*> now = all_values();
+  if (facts_.size() == visit.first_fact + visit.facts && !visit.values.empty()) return false;  // nothing decides
   Visit next;
   next.first_fact = visit.first_fact + visit.facts;
   next.own = {sums.steps - visit.at.steps, sums.cycles - visit.at.cycles};

@@ -115,7 +115,7 @@ TEST(Foreign, PyTorch) {
             this_is("kws.pth", weights) + helps);
   EXPECT_EQ(message("kws.pt", zip_of({"kws/data.pkl", "kws/code/__torch__.py", "kws/version"})),
             this_is("kws.pt", "a TorchScript model") +
-                "  help: convert the nn.Module that it was made of: "
+                "  help: convert the nn.Module that it was made from: "
                 "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('kws.tflite')\n"
                 "  help: pip install ai-edge-torch\n");
   std::string program = this_is("kws.pt2", "a program of torch.export") +

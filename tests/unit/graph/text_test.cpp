@@ -172,7 +172,7 @@ TEST(GraphText, ErrorsAreLocated) {
        "t.air:1:7: error: expected the graph's name as a quoted string on one line, "
        "found '\"' [ir-parse]\n"},
       {"graph \"\\q\" {",
-       "t.air:1:7: error: string has an escape that is none of \\\", \\\\ and "
+       "t.air:1:7: error: the string has an escape other than \\\", \\\\ and "
        "\\xNN [ir-parse]\n"},
       {"graph \"g\" {\n  bogus %1",
        "t.air:2:3: error: expected a statement or '}', found 'bogus' [ir-parse]\n"

@@ -73,7 +73,7 @@ TEST_F(Files, MeasuresBeforeItReads) {
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   Diagnostics diags;
   for (const std::string& name : {large, pipe, std::string("/dev/zero")}) EXPECT_FALSE(read_file(name, diags).ok());
-  EXPECT_EQ(diags.str(), large + ": error: file is larger than 1073741824 bytes [file-too-large]\n" + pipe +
+  EXPECT_EQ(diags.str(), large + ": error: the file is larger than 1,073,741,824 bytes [file-too-large]\n" + pipe +
                              ": error: cannot read file: it is a pipe, not a file [file-read]\n" + kGiveAFile +
                              "/dev/zero: error: cannot read file: it is a device, not a file [file-read]\n" +
                              kGiveAFile);

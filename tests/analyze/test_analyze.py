@@ -272,7 +272,7 @@ def test_messages(analyze, work):
     (work / "a.s").write_text("nop\n")
     for name, wanted in {
             "none.c": "none.c: error: cannot open: No such file or directory [file-read]\n",
-            "folder.c": "folder.c: error: is not a file [file-read]\n",
+            "folder.c": "folder.c: error: the source is not a file [file-read]\n",
             "a.s": "a.s: error: the file name is neither that of C (.c) nor of C++ (.cpp, .cc, .cxx) "
                    "[operator-source]\n"}.items():
         equal(name, Run(analyze, "signatures", name, cwd=work, code=1).err, wanted)

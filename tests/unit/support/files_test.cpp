@@ -51,7 +51,7 @@ TEST_F(Files, ReadsBytesUpToALimit) {
   EXPECT_EQ(*bytes, (std::vector<uint8_t>{'x', 0, 'y', 0xff}));
   EXPECT_TRUE(read_file(path("a"), diags, 4).ok());
   EXPECT_FALSE(read_file(path("a"), diags, 3).ok());
-  EXPECT_EQ(diags.str(), path("a") + ": error: file is larger than 3 bytes [file-too-large]\n");
+  EXPECT_EQ(diags.str(), path("a") + ": error: the file is larger than 3 bytes [file-too-large]\n");
 }
 
 const std::string kGiveAFile = "  help: give a file that can be read\n";

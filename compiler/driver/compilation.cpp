@@ -119,22 +119,8 @@ Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes,
   return graph;
 }
 
-const char* name_of(plan::Stream stream) {
-  switch (stream) {
-    case plan::Stream::kOff: return "off";
-    case plan::Stream::kAuto: return "auto";
-    case plan::Stream::kMax: return "max";
-    case plan::Stream::kTime: return "time";
-  }
-  return "off";
-}
-
 const char* name_of(ops::Level level) {
   return level == ops::Level::kSize ? "size" : level == ops::Level::kSpeed ? "speed" : "balanced";
-}
-
-ops::Level level_of(const std::string& name) {
-  return name == "size" ? ops::Level::kSize : name == "speed" ? ops::Level::kSpeed : ops::Level::kBalanced;
 }
 
 // PREFIX.h is found before the C library's headers, so it is not called as one of them; PREFIX::app is a target of

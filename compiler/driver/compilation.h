@@ -107,11 +107,8 @@ struct Compiled {
 
 inline constexpr const char* kVersion = AOTC_VERSION;
 
-// "size", "balanced", "speed"; "balanced" for any other value.
+// "size", "balanced", "speed".
 const char* name_of(ops::Level level);
-ops::Level level_of(const std::string& name);
-
-const char* name_of(plan::Stream stream);
 
 // The prefix of C names made from `name`, a file name or a name that the user chose.
 std::string prefix_of(const std::string& name);
@@ -120,8 +117,6 @@ struct Contracts {
   plan::Contract inputs, outputs;
 };
 Contracts contracts_of(const CompileOptions& options);
-
-// "plain", "packed", "registry"; "plain" for any other value.
 
 // Reads "NAME:BYTES[:fast]" texts; reports [pool-invalid].
 Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& texts, Diagnostics& diags);

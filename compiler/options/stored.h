@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores the values of options as JSON and restores them: one member for each option that has a key. Numbers, strings
-// and lists of strings are stored as such; flags and choices between on and off as booleans; other choices as their
-// word.
+// Stores the values of options as JSON and restores them: one member for each option that has a key. A number is stored
+// as a number, a text as a string, and a list of texts as an array. A flag, or a choice of on and off, is a boolean;
+// any other choice is its word.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ nlohmann::ordered_json stored_values(const std::vector<Group>& groups);
 // Sets each option that `values` has, in the order of the declarations; members without an option are ignored. False if
 // a value has a type, a word or a number that its option does not take; later options are not set then.
 bool restore_values(const std::vector<Group>& groups, const nlohmann::json& values);
-// The options of `to` whose value differs from the same option of `from`, as on a command line: "--stream max". Both
-// groups must have the same declarations. Flags and choices that call a function are omitted.
+// The options of `to` whose value differs from the option of `from` at the same index, as on a command line:
+// "--stream max". Both groups have the same declarations; none is a flag.
 std::vector<std::string> differences(const Group& from, const Group& to);
 
 }  // namespace aotc::options

@@ -64,14 +64,19 @@ std::vector<TextStepper::Value*> TextStepper::all_values() {
   return out;
 }
 
-// How many further times number > 0 (differs: number != 0) holds if it changes by so much each time; nullopt: for ever.
-static std::optional<int64_t> further_times(int64_t number, int64_t change, bool differs) {
-  if (change == 0 || (number > 0) == (change > 0)) return std::nullopt;
-  if (differs) return number % change == 0 ? std::optional(-number / change - 1) : std::nullopt;
-  return (number - 1) / -change;
+// How many further iterations the condition holds if the number changes by `change` in each; nullopt: it holds for
+// ever.
+std::optional<int64_t> TextStepper::further_times(Condition condition, int64_t number, int64_t change) {
+  if (condition == Condition::kLess) return further_times(Condition::kMore, -number, -change);
+  if (condition == Condition::kAtLeast) return further_times(Condition::kMore, number + 1, change);
+  const bool ends = change != 0 && (condition == Condition::kEqual || (number > 0) != (change > 0));
+  if (!ends) return std::nullopt;
+  if (condition == Condition::kEqual) return 0;
+  if (condition == Condition::kMore) return (number - 1) / -change;
+  return number % change == 0 ? std::optional(-number / change - 1) : std::nullopt;
 }
 
-// Facts from `first` on are those of the iteration before, but for the number of the last.
+// True if the facts from `first` on equal those of the previous iteration, except for the number of the last fact.
 bool TextStepper::same_facts(const Visit& before, size_t first) const {
   const size_t facts = facts_.size() - first;
   if (facts != before.facts || facts == 0) return false;
@@ -83,9 +88,9 @@ bool TextStepper::same_facts(const Visit& before, size_t first) const {
   return facts_.back().kind == Fact::kDecision;
 }
 
-// Behind a branch back. If the last two iterations took the same way, and changed every value by the same amount, all
-// further ones do so until the condition of this branch changes: registers are sums of registers and constants, and
-// everything else is a fact.
+// Called after a backward branch. If the last two iterations had the same facts and changed every value by the same
+// amount, all further iterations do so until the condition of this branch changes. The reason: a step either adds
+// registers and constants, or reports a fact.
 bool TextStepper::end_iteration(size_t jump, Sums& sums) {
   constexpr size_t kMostFacts = size_t{1} << 18;
   constexpr double kRounding = 1e-6;
@@ -111,15 +116,7 @@ bool TextStepper::end_iteration(size_t jump, Sums& sums) {
                        same_facts(visit, next.first_fact);
   if (repeats) {
     const Fact &was = facts_[visit.first_fact + visit.facts - 1], &is = facts_.back();
-    const int64_t change = is.number - was.number;
-    std::optional<int64_t> times;
-    switch (is.condition) {
-      case Condition::kEqual: times = change == 0 ? std::nullopt : std::optional<int64_t>(0); break;
-      case Condition::kNotEqual: times = further_times(is.number, change, true); break;
-      case Condition::kAtLeast: times = further_times(is.number + 1, change, false); break;
-      case Condition::kMore: times = further_times(is.number, change, false); break;
-      case Condition::kLess: times = further_times(-is.number, -change, false); break;
-    }
+    const std::optional<int64_t> times = further_times(is.condition, is.number, is.number - was.number);
     if (!times) return false;
     sums.steps += *times * next.own.steps;
     sums.cycles += static_cast<double>(*times) * next.own.cycles;

@@ -57,13 +57,14 @@ class TextStepper {
   // The values that instructions change, apart from the stack: registers and flags, always the same ones.
   virtual void values(std::vector<Value*>& out) = 0;
 
-  // A loop may be counted without stepping only if all that is not a sum is the same in each iteration, so each step
-  // reports such facts. A branch that compares a number with 0: returns whether the condition holds.
+  // Iterations are multiplied only if everything but sums is the same in each of them. Steps report such facts by the
+  // next three functions. `decide` reports a branch that compares a number with 0, and returns whether the condition
+  // holds.
   enum class Condition { kEqual, kNotEqual, kAtLeast, kLess, kMore };
   bool decide(Condition condition, int64_t number);
-  // A number that decides something else, or that is changed by other operations than sums.
+  // Reports a number that decides something else, or that an operation other than a sum changes.
   void depend_on(int64_t number) { facts_.push_back({Fact::kSame, {}, number}); }
-  // Something that no number tells.
+  // Reports a decision that no number explains.
   void never_repeat() { facts_.push_back({Fact::kNever, {}, 0}); }
 
   const std::vector<CountArgument>& arguments_;
@@ -92,6 +93,7 @@ class TextStepper {
   std::optional<Sums> count(const machine::Timing* timing);
   std::vector<machine::InstructionCost> costs(const machine::Timing& timing) const;
   std::vector<Value*> all_values();
+  static std::optional<int64_t> further_times(Condition condition, int64_t number, int64_t change);
   bool same_facts(const Visit& before, size_t first) const;
   // False if the loop never ends.
   bool end_iteration(size_t jump, Sums& sums);

@@ -2,9 +2,11 @@
 // Command lines that are declared as data: what a parse fills, refuses and calls, and what pages
 // say.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "options/options.h"
 #include "options/pages.h"
+#include "options/stored.h"
 
 namespace aotc::options {
 namespace {
@@ -180,6 +182,60 @@ TEST(Options, PagesSayWhatIsDeclared) {
             std::string::npos);
   for (const std::string& shell : kShells)
     EXPECT_NE(completion_script(program, shell).find("low high"), std::string::npos) << shell;
+}
+
+struct Stored {
+  bool flag = false, is_on = true;
+  int percent = 3;
+  std::string name = {};
+  std::vector<std::string> list = {};
+  Level level = Level::kLow;
+
+  Group group() {
+    return {"",
+            {{.names = "--flag", .target = &flag, .key = "flag"},
+             {.names = "--switch", .target = one_of(&is_on, {{"on", true}, {"off", false}}), .key = "switch"},
+             {.names = "--percent", .target = &percent, .range = Range{0, 100}, .key = "percent"},
+             {.names = "--name", .target = &name, .key = "name"},
+             {.names = "--list", .target = &list, .key = "list"},
+             {.names = "-l,--level",
+              .target = one_of(&level, {{"low", Level::kLow}, {"high", Level::kHigh}}),
+              .key = "level"},
+             {.names = "--not-stored", .target = &name}}};
+  }
+};
+
+TEST(Stored, ValuesReadBack) {
+  Stored written{.flag = true, .is_on = false, .percent = 7, .name = "kws", .list = {"a", "b"}, .level = Level::kHigh};
+  const nlohmann::ordered_json values = stored_values({written.group()});
+  EXPECT_EQ(values.dump(), R"({"flag":true,"switch":false,"percent":7,"name":"kws","list":["a","b"],"level":"high"})");
+  Stored read;
+  EXPECT_TRUE(restore_values({read.group()}, values));
+  EXPECT_EQ(stored_values({read.group()}), values);
+  // Members without an option are ignored, options without a member keep their value.
+  EXPECT_TRUE(restore_values({read.group()}, {{"later", 1}, {"percent", 9}}));
+  EXPECT_EQ(read.percent, 9);
+  EXPECT_EQ(read.name, "kws");
+}
+
+TEST(Stored, OtherValuesAreRefused) {
+  for (const char* text : {R"({"flag": 1})", R"({"switch": "off"})", R"({"percent": 101})", R"({"percent": "7"})",
+                           R"({"percent": 1.5})", R"({"name": 1})", R"({"list": "a"})", R"({"list": ["a", 1]})",
+                           R"({"level": "middle"})", R"({"level": true})"}) {
+    Stored read;
+    EXPECT_FALSE(restore_values({read.group()}, nlohmann::json::parse(text))) << text;
+    EXPECT_EQ(stored_values({read.group()}), stored_values({Stored().group()})) << text;
+  }
+}
+
+TEST(Stored, DifferencesAreTextOfACommandLine) {
+  Stored from, to;
+  to.is_on = false;
+  to.percent = 5;
+  to.level = Level::kHigh;
+  EXPECT_EQ(differences(from.group(), to.group()),
+            (std::vector<std::string>{"--switch off", "--percent 5", "-l high"}));
+  EXPECT_TRUE(differences(from.group(), from.group()).empty());
 }
 
 }  // namespace

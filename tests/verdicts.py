@@ -591,10 +591,9 @@ def undeclared(command, told, folder):
     return sorted(found)
 
 
-def _without_root(value):
-    """What a program wrote, without the folder of this clone: programs print the names of their files."""
-    plain = re.sub(r"/\S*?/build/", "/build/", value["text"]) if isinstance(value["text"], str) else value["text"]
-    return {**value, "text": plain}
+def _replaced(text, old, new):
+    """The text of a program with another folder of the clone, which programs print; the same if it is not a string."""
+    return text.replace(old, new) if isinstance(text, str) else text
 
 
 def run_program(command, work, reads=(), writes=(), folder=".", more=()):
@@ -616,11 +615,15 @@ def run_program(command, work, reads=(), writes=(), folder=".", more=()):
         return {"text": text, "files": [packed(pathlib.Path(path).read_bytes()) for path in writes]}
     if key is None:
         return all_of_it()["text"]
-    found = remember(" ".join(text_of(command)), key, all_of_it, lambda a, b: _without_root(a) == _without_root(b))
+
+    def without_root():
+        value = all_of_it()
+        return {**value, "text": _replaced(value["text"], f"{ROOT}", "{root}")}
+    found = remember(" ".join(text_of(command)), key, without_root)
     for path, data in zip(writes, found["files"]):
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         pathlib.Path(path).write_bytes(unpacked(data))
-    return found["text"]
+    return _replaced(found["text"], "{root}", f"{ROOT}")
 
 
 def main():

@@ -202,6 +202,23 @@ def test_files_that_a_program_names_are_told():
         assert again(b, [b.folder / "in.bin"], [b.folder / "cases.out"], ["in.bin"])() == "said"
 
 
+def test_the_folder_of_the_clone_is_not_stored():
+    """A program that prints its path: the verdict of one clone is used in another, and a sample agrees."""
+    def of_clone(b, root, sampled):
+        verdicts.ROOT, was = pathlib.Path(root), (verdicts.ROOT, verdicts.is_sampled)
+        verdicts.is_sampled = lambda key: sampled
+        try:
+            command = ["qemu-test", "-kernel", str(b.folder / "image.elf")]
+            return verdicts.run_program(command, lambda: f"{root}/app: 8 bytes", folder=str(b.folder))
+        finally:
+            verdicts.ROOT, verdicts.is_sampled = was
+    with bench() as b:
+        b.all()
+        assert of_clone(b, "/one", False) == "/one/app: 8 bytes"
+        assert of_clone(b, "/two", False) == "/two/app: 8 bytes"
+        assert of_clone(b, "/two", True) == "/two/app: 8 bytes"
+
+
 def test_a_macro_that_says_what_to_include_makes_all_count():
     with bench() as b:
         (b.folder / "model.c").write_text("#include CONFIG\n")

@@ -24,7 +24,7 @@ inline constexpr int64_t kImageHeader = 32;
 // True if the tables are in a separate image.
 inline bool has_image(const CodegenOptions& options) { return options.constants_image; }
 
-// The placeholder for the layout hash until it is known: eight C numbers.
+// The placeholder for the layout hash in the emitted C until the hash is known: eight C integer literals.
 std::string hash_placeholder();
 
 // PREFIX_CONSTANTS_SIZE and the statuses of PREFIX_load.

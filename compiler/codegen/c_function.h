@@ -48,8 +48,8 @@ PrintedFunction print_c(const tir::Function& function, const std::string& name, 
 // The "#include <...>" lines for packed functions.
 std::string packed_includes();
 
-// A kernel as a function PREFIX_<name of the kernel> with its meaning as body: no return value; the parameters are the
-// meaning's buffers, then its scalars.
+// Prints the portable C of a kernel: a void function PREFIX_<kernel name> whose body is the TIR function
+// `kernel.meaning`. Its parameters are the buffers of that function, then its scalars.
 PrintedFunction print_c_kernel(const tir::Kernel& kernel, const std::string& prefix);
 
 // A float or double literal that reads back as the same value ("0.1f", "INFINITY").

@@ -17,7 +17,7 @@ struct KernelConditions {
   std::string family;
 };
 
-// `portable` is print_c_kernel() of the kernel. Counts in `conditions` unless that is null.
+// `portable` is print_c_kernel() of the kernel. Adds the kernel to the counts in `conditions` if that is not null.
 std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable,
                               KernelConditions* conditions = nullptr);
 

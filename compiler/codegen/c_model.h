@@ -73,8 +73,8 @@ struct ProgramFiles {
   int64_t constant_bytes = 0;  // as emitted, of all models
   int64_t functions = 0;       // number of emitted functions
 };
-// `common`: options of the shared parts, whose prefix is `program` of each model. The models use the plain convention
-// and one arena.
+// `common`: options of the shared parts, whose prefix is `options.program` of each model. The models use the plain
+// calling convention and one arena.
 ProgramFiles print_program(std::vector<ModelOfProgram>& models, const CodegenOptions& common);
 
 // "int8 1x49x10x1 scale 0.58 zero 83", for comments and reports.

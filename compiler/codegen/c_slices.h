@@ -17,7 +17,8 @@ struct Slice {
   int next = 0;             // the slice that follows; for a decision: if it is true
   int otherwise = 0;        // for a decision: if it is false
   bool decides() const { return call < 0; }
-  // In a loop over calls the first iteration represents all; the last slice of an iteration continues at `again`.
+  // A loop over calls has slices for its first iteration only, and every iteration reuses them. The next iteration
+  // starts at slice `again`.
   const plan::ProgramStep* repeat = nullptr;
   size_t number = 0;  // of the call in its iteration
   int again = 0;

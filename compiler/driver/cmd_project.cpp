@@ -338,7 +338,7 @@ Command verify() {
       .run = [e] {
         if (!e->verify.labels.empty() && e->verify.data.empty())
           return options::usage_error("aotc verify", "--labels needs --data",
-                                      {"give the inputs that the labels are of by --data"});
+                                      {"pass the inputs that belong to the labels with --data"});
         return verify_command(e->verify, e->compile, e->common);
       }};
   for (Option& option : port_options(v.port)) out.options.push_back(std::move(option));

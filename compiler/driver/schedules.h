@@ -26,7 +26,7 @@ Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Dia
 
 // {"algorithm": "pairs", "pixels": 4}
 nlohmann::ordered_json schedule_json(const ops::Schedule& schedule);
-// The "calls" of such a file.
+// The value of "calls" in a schedules file.
 nlohmann::ordered_json schedules_json(const std::map<int, ops::Schedule>& schedules);
 
 }  // namespace aotc::driver

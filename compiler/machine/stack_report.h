@@ -21,7 +21,7 @@ struct StackReport {
   std::vector<StackBound> roots;
   std::vector<Interrupt> interrupts;
   int64_t frame_bytes = 0;      // pushed by the processor for one exception, alignment included
-  bool handlers_apart = false;  // on their own stack, as under an RTOS: a root's stack gets only the first frame
+  bool handlers_apart = false;  // handlers have a stack of their own, as under an RTOS
 
   // The bound of one root plus the deepest handler of every priority, or plus the first frame.
   int64_t with_interrupts(const StackBound& root) const;

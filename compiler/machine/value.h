@@ -19,7 +19,7 @@ struct Value {
   enum class Kind : uint8_t {
     kUnknown,
     kNumber,     // base + i * stride for some i in 0 .. count
-    kTable,      // a value loaded from such an address, shifted left, plus `add`
+    kTable,      // a value loaded from the address base + i * stride, shifted left, plus `add`
     kStack,      // the stack pointer at the entry, plus offset (negative: below)
     kStackLow,   // AVR: the low and the high byte of that, plus `add` and less `base` until the other
     kStackHigh,  // byte has got its part

@@ -102,7 +102,7 @@ class FunctionBuilder {
   void trace(int64_t result, const BufferPtr& from, const Ex& index, int64_t elements);
   // Calls a kernel. `args`: addresses for the buffers of its meaning, then i32 values for the scalars.
   void run(const KernelPtr& kernel, const std::vector<Ex>& args);
-  // Adds an i32 parameter to a kernel's meaning.
+  // Adds an i32 parameter to the TIR function that defines a kernel (Kernel::meaning).
   Ex scalar(const std::string& name);
   FunctionPtr finish();
   // Turns the function into the meaning of a kernel.

@@ -65,8 +65,8 @@ constexpr DType promoted(DType t) {
 // Every kind of expression; other lists of kinds are generated from this one. A node lists its parts once, in `fields`,
 // which calls for each part, in order of evaluation,
 //   f.expr(ExprPtr), f.stmt(StmtPtr)          a part, which may be null if the node permits it
-//   f.use(VarPtr), f.define(VarPtr)           a variable that is read or assigned; one that begins here
-//   f.buffer(BufferPtr), f.allocate(BufferPtr)  a buffer that is accessed; one that begins here
+//   f.use(VarPtr), f.define(VarPtr)           a variable that is read or assigned; one whose scope begins here
+//   f.buffer(BufferPtr), f.allocate(BufferPtr)  a buffer that is accessed; one whose scope begins here
 //   f.kernel(KernelPtr)                       a kernel that is called
 //   f.value(x)                                a number or an operator
 // tir/visit.h walks, compares and rewrites functions with it.

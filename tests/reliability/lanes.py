@@ -26,7 +26,7 @@ ENDED = {-signal.SIGHUP, -signal.SIGINT, -signal.SIGKILL, -signal.SIGTERM}
 
 # name: (what it is, commands from the root of the repository; the last one gives the summary)
 LANES = {
-    "mutants": ("Changes of numerics and planner that the tests notice", ["scripts/mutants"]),
+    "mutants": ("Mutation testing of numerics and planner", ["scripts/mutants"]),
     "coverage": ("Lines and branches of the compiler and the C runtime that the tests run",
                  ["scripts/coverage"]),
     "misra": ("MISRA C:2012 over the emitted C of all models, in every mode of docs/misra.md",
@@ -35,7 +35,7 @@ LANES = {
     "random-models": ("Random models against LiteRT", ["scripts/random-models --count 20000"]),
     "option-sets": ("Random option sets on random models, by every compiler, against LiteRT and onnxruntime",
                     [f"{PYTHON} tests/option_sets/lane.py --count 5000 --seed 100000 --work build/option_sets_long"]),
-    "tflm-gate": ("Whatever TensorFlow Lite Micro runs of operator cases, models and 2,000 random models, against LiteRT",
+    "tflm-gate": ("Operator cases, models and 2,000 random models that TensorFlow Lite Micro runs, against LiteRT",
                   ["scripts/tflm-gate"]),
     "random-rows": ("Random chains over images, parts of them computed row by row in the interpreter, every access watched",
                     ["build/release/tests/random_graphs --rows --interpret --count 5000 --first 300000 --work build/random_graphs_rows"]),

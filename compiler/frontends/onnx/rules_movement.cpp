@@ -292,7 +292,7 @@ void trilu(Call& c) {
   int64_t k = 0;
   if (c.has(1)) {
     Ints given = c.known_ints(1, "its diagonal");
-    if (given.size() != 1) c.refuse("its diagonal must be one number");
+    if (given.size() != 1) c.refuse("its input k, the diagonal, must be a scalar");
     k = std::clamp<int64_t>(given[0], -(int64_t{1} << 32), int64_t{1} << 32);
   }
   if (from.size() < 2) c.refuse("its operand must have at least two dimensions");

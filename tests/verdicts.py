@@ -341,25 +341,46 @@ def look_up(key):
     return None if disabled() else store().get(key)
 
 
-def remember(what, key, work, same=None):
+def replaced(value, old, new):
+    """A JSON value whose strings have `new` in place of `old`."""
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, list):
+        return [replaced(item, old, new) for item in value]
+    if isinstance(value, dict):
+        return {replaced(name, old, new): replaced(item, old, new) for name, item in value.items()}
+    return value
+
+
+def remember(what, key, work, same=None, folder=None):
     """work()'s value, which JSON can hold, from the store where the key has one. `what` names the verdict in messages.
-    work() raises where the test fails. `same(a, b)` compares a sampled value with the stored one (default: equal)."""
+    work() raises where the test fails. `same(a, b)` compares a sampled value with the stored one (default: equal).
+    The folder of the clone and `folder`, where the work is done, may be others when the value is read: they are stored as
+    marks."""
+    places = [(f"{path}", mark) for path, mark in ((folder, "{folder}"), (ROOT, "{root}")) if path is not None]
+
+    def here(stored):
+        for path, mark in reversed(places):
+            stored = replaced(stored, mark, path)
+        return stored
     found = look_up(key)
     if found is not None and not is_sampled(key):
         count("hits")
-        return found["value"]
+        return here(found["value"])
     value = json.loads(json.dumps(work()))
+    for path, mark in places:
+        value = replaced(value, path, mark)
     if found is None:
         count("misses")
         store().put(key, {"what": what, "value": value})
-        return value
+        return here(value)
     count("sampled")
     if not (same or (lambda a, b: a == b))(found["value"], value):
         store().remove(key)
         raise Disagreement(f"the stored verdict {store().path(key)} of '{what}' is not what its commands say now; it is deleted. "
                       f"Its key misses something that decides the verdict.\nstored: {str(found['value'])[:1000]}\n"
                       f"now:    {str(value)[:1000]}")
-    return value
+    return here(value)
 
 
 # --- Compilers, lazily ---------------------------------------------------------------------------
@@ -491,7 +512,7 @@ def run_step(step):
             said = step.run()
             step.is_made = True
         return said
-    said = remember(step.what(), step.key, work)
+    said = remember(step.what(), step.key, work, folder=step.folder)
     pending[step.target] = step
     return said
 
@@ -591,11 +612,6 @@ def undeclared(command, told, folder):
     return sorted(found)
 
 
-def _replaced(text, old, new):
-    """The text of a program with another folder of the clone, which programs print; the same if it is not a string."""
-    return text.replace(old, new) if isinstance(text, str) else text
-
-
 def run_program(command, work, reads=(), writes=(), folder=".", more=()):
     """work()'s value, which runs the command, and the files that it writes. `reads`: files whose content counts; `writes`:
     those that the command writes; `more`: what counts, too. The program itself is a file of run_step or Built.
@@ -615,15 +631,11 @@ def run_program(command, work, reads=(), writes=(), folder=".", more=()):
         return {"text": text, "files": [packed(pathlib.Path(path).read_bytes()) for path in writes]}
     if key is None:
         return all_of_it()["text"]
-
-    def without_root():
-        value = all_of_it()
-        return {**value, "text": _replaced(value["text"], f"{ROOT}", "{root}")}
-    found = remember(" ".join(text_of(command)), key, without_root)
+    found = remember(" ".join(text_of(command)), key, all_of_it, folder=folder)
     for path, data in zip(writes, found["files"]):
         pathlib.Path(path).parent.mkdir(parents=True, exist_ok=True)
         pathlib.Path(path).write_bytes(unpacked(data))
-    return _replaced(found["text"], "{root}", f"{ROOT}")
+    return found["text"]
 
 
 def main():

@@ -219,6 +219,24 @@ def test_the_folder_of_the_clone_is_not_stored():
         assert of_clone(b, "/two", True) == "/two/app: 8 bytes"
 
 
+def test_the_folders_of_a_value_are_not_stored():
+    """What 'aotc build --json' says names files of the project: hits and samples hold in another clone and folder."""
+    def of_clone(root, sampled):
+        folder = pathlib.Path(root) / "build" / "tests" / "one"
+        said = {"image": f"{folder}/firmware.elf", "places": [{"file": f"{root}/runtime/crt.c", "bytes": 8}], folder.name: 1}
+        verdicts.ROOT, was = pathlib.Path(root), (verdicts.ROOT, verdicts.is_sampled)
+        verdicts.is_sampled = lambda key: sampled
+        try:
+            assert verdicts.remember("a build", "ab" * 32, lambda: said, folder=folder) == said
+        finally:
+            verdicts.ROOT, verdicts.is_sampled = was
+    with bench() as b:
+        # A clone's folder may be a part of another's.
+        for root, sampled in (("/work/main", False), ("/check/work/main", False), ("/check/work/main", True), ("/w", True)):
+            of_clone(root, sampled)
+        assert len([path for path in (b.folder / "store").rglob("*") if path.is_file()]) == 1
+
+
 def test_a_macro_that_says_what_to_include_makes_all_count():
     with bench() as b:
         (b.folder / "model.c").write_text("#include CONFIG\n")

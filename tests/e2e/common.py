@@ -230,7 +230,7 @@ def built_project(folder, board_name):
     def build():
         product.is_made = True
         return work()
-    said = verdicts.remember(f"aotc build {folder.name}", key, build)
+    said = verdicts.remember(f"aotc build {folder.name}", key, build, folder=folder)
     verdicts.pending[str(folder / "build" / "firmware.elf")] = product
     return said
 

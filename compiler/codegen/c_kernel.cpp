@@ -6,15 +6,15 @@
 #include <fmt/format.h>
 
 #include "codegen/c_layout.h"
+#include "cores/implementation.h"
 #include "support/text.h"
-#include "target/implementation.h"
 
 namespace aotc::codegen {
 
 namespace {
 
 // The compiler sees the registers of arguments and what is named as changed; the text saves the others.
-std::string asm_body(const target::Implementation& made, const PrintedFunction& f) {
+std::string asm_body(const cores::Implementation& made, const PrintedFunction& f) {
   std::string declarations, operands, clobbers;
   for (size_t i = 0; i < f.parameters.size(); ++i) {
     const auto& p = f.parameters[i];
@@ -27,10 +27,10 @@ std::string asm_body(const target::Implementation& made, const PrintedFunction& 
   std::string text;
   bool unwinding = false;
   for (const std::string& line : made.lines) {
-    if (target::is_unwinding(line) != unwinding) text += unwinding ? "#endif\n" : "#ifdef __GCC_HAVE_DWARF2_CFI_ASM\n";
-    unwinding = target::is_unwinding(line);
-    text += target::is_comment(line) ? fold_line(fmt::format("        /* {} */", line.substr(2))) + "\n"
-                                     : fmt::format("        \"{}\\n\"\n", line);
+    if (cores::is_unwinding(line) != unwinding) text += unwinding ? "#endif\n" : "#ifdef __GCC_HAVE_DWARF2_CFI_ASM\n";
+    unwinding = cores::is_unwinding(line);
+    text += cores::is_comment(line) ? fold_line(fmt::format("        /* {} */", line.substr(2))) + "\n"
+                                    : fmt::format("        \"{}\\n\"\n", line);
   }
   if (unwinding) text += "#endif\n";
   return fmt::format("{{\n{}    __asm__ volatile(\n{}        : {}\n        :\n{}\n}}\n", declarations, text, operands,
@@ -96,7 +96,7 @@ std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& 
   for (const auto& [name, value] : kernel.parameters)
     what += fmt::format("{} {} {}", what.empty() ? ":" : ",", name, value);
   std::string comment = fold_lines(fmt::format("/* kernel {}{} */\n", kernel.family, what));
-  auto made = target::implementation_of(kernel);
+  auto made = cores::implementation_of(kernel);
   if (!made) return comment + "static\n" + portable.text;
   if (conditions != nullptr) {
     ++conditions->kernels[made->condition];

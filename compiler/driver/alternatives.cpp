@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
+#include "cores/instruction_counter.h"
 #include "driver/cycle_estimate.h"
 #include "mlf/operator_archive.h"
 #include "ops/common/pair_budget.h"
 #include "ops/operator.h"
-#include "target/instruction_counter.h"
 
 namespace aotc::driver {
 
@@ -61,7 +61,7 @@ class Prober {
   void estimate(Alternative& a) const {
     const auto lowered = probe(a.schedule);
     if (!lowered) return;
-    const target::LoweredCost cost = target::estimate_of(*lowered, target_);
+    const cores::LoweredCost cost = cores::estimate_of(*lowered, target_);
     a.schedule.instructions = cost.instructions;
     a.schedule.cycles = cost.cycles;
   }

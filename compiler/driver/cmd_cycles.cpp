@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cores/cpu.h"
 #include "driver/analyzer.h"
 #include "driver/commands.h"
 #include "driver/counted_cycles.h"
@@ -22,7 +23,6 @@
 #include "support/process.h"
 #include "support/streams.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace aotc::driver {
 
@@ -76,12 +76,12 @@ Result<project::Board> board_for(const CycleOptions& o, const std::optional<Proj
 
 Status find_timing(const CycleOptions& o, Subject& s, Diagnostics& diags) {
   s.cpu = o.cpu.empty() ? s.board.cpu : o.cpu;
-  s.timing = target::timing_of(s.cpu);
+  s.timing = cores::timing_of(s.cpu);
   if (s.timing != nullptr) return success();
   Location where;
   where.file = o.file;
   diags.error(where, "cycles-unknown", fmt::format("aotc has no cycle costs for '{}'", escape_for_display(s.cpu)))
-      .help("name one of these CPUs with --cpu: " + joined(target::timed_cpus(), ", "));
+      .help("name one of these CPUs with --cpu: " + joined(cores::timed_cpus(), ", "));
   return kFailure;
 }
 
@@ -267,7 +267,7 @@ options::Command cycles_declaration() {
                        .value = "NAME",
                        .target = &o->cpu,
                        .help = "Use the cycle costs of this core (default: the board's)",
-                       .offers = target::timed_cpus},
+                       .offers = cores::timed_cpus},
                       {.names = "--root",
                        .value = "FUNCTION",
                        .target = &o->root,

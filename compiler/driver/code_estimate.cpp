@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "target/riscv/macros.h"
+#include "cores/riscv/macros.h"
 
 namespace aotc::driver {
 
@@ -20,7 +20,7 @@ std::string_view asm_text(std::string_view line) {
 }
 
 int64_t instructions_of(const std::vector<std::string>& statement) {
-  const std::vector<std::string> lines = target::riscv::without_macros(statement);
+  const std::vector<std::string> lines = cores::riscv::without_macros(statement);
   return std::count_if(lines.begin(), lines.end(), [](const std::string& line) { return line.back() != ':'; });
 }
 

@@ -11,6 +11,7 @@
 #include "codegen/c_run.h"
 #include "codegen/c_tvm.h"
 #include "codegen/rust_interface.h"
+#include "cores/cpu.h"
 #include "driver/compile_checks.h"
 #include "driver/graph_model.h"
 #include "driver/input_shapes.h"
@@ -29,7 +30,6 @@
 #include "support/files.h"
 #include "support/streams.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace aotc::driver {
 
@@ -216,7 +216,7 @@ Status choose_target(const CompileOptions& options, Compiled& out, plan::PlanOpt
     if (!cpu->is_generic()) plan_options.target = project::target_of(*cpu, options.assembly);
     if (!out.board) out.board = std::move(*cpu);
   }
-  plan_options.target = target::for_level(plan_options.target, options.level);
+  plan_options.target = cores::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
   plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
   return plan_options.program_tables ? check_program_tables(options, diags) : success();

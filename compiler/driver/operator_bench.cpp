@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cores/instruction_counter.h"
 #include "driver/device.h"
 #include "mlf/full_model.h"
 #include "mlf/operator_archive.h"
@@ -12,7 +13,6 @@
 #include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
-#include "target/instruction_counter.h"
 
 namespace aotc::driver {
 
@@ -70,7 +70,7 @@ Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled
   out.title = fmt::format("{}", op.name());
   for (int i : entry.ops) out.ops.push_back(graph.ops[static_cast<size_t>(i)].location.op_index);
   out.macs = ops::definition_of(op).macs(view);
-  const target::LoweredCost cost = target::estimate_of(lowered, cpu);
+  const cores::LoweredCost cost = cores::estimate_of(lowered, cpu);
   out.instructions = cost.instructions;
   out.cycles = cost.cycles;
   out.function = entry.function;

@@ -40,10 +40,10 @@ struct TripleText {
   int64_t most_packed = 1;  // elements that it may write out
 };
 
-// What lowering may know of the CPU and of what is wanted. compiler/target fills it from a board.
+// What lowering may know of the CPU and of what is wanted. compiler/cores fills it from a board.
 struct TargetInfo {
   std::string name = "generic";
-  std::string_view family;  // of compiler/target, if one knows the instruction set
+  std::string_view family;  // of compiler/cores, if one knows the instruction set
   Level level = Level::kBalanced;
   bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in
@@ -87,7 +87,7 @@ struct TargetInfo {
   }
 };
 
-// A lowering of one operator that a target brings along (compiler/target/family.h). The results are those of
+// A lowering of one operator that a target brings along (compiler/cores/family.h). The results are those of
 // the operator's own.
 struct TargetLowering {
   std::string_view op;  // "conv_2d"

@@ -9,14 +9,14 @@
 
 #include <fmt/format.h>
 
+#include "cores/instruction_counter.h"
 #include "plan/instructions.h"
-#include "target/instruction_counter.h"
 #include "tir/visit.h"
 
 namespace aotc::plan {
 
-using target::InstructionCounter;
-using target::OperationCosts;
+using cores::InstructionCounter;
+using cores::OperationCosts;
 
 namespace {
 
@@ -155,7 +155,7 @@ FunctionPtr with_bounds(const Function& function, const std::vector<Around>& nes
 class BandPlanner {
  public:
   BandPlanner(const Program& program, const ops::TargetInfo& target)
-      : program_(program), costs_(target::operation_costs(target)), assembly_(target.has_assembly()) {}
+      : program_(program), costs_(cores::operation_costs(target)), assembly_(target.has_assembly()) {}
 
   std::vector<Around> nest(const ProgramCall& call) const {
     const Function& function = *function_of(call).body;

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "target/instruction_counter.h"
+#include "cores/instruction_counter.h"
 
 namespace aotc::plan {
 
-using target::InstructionCounter;
-using target::OperationCosts;
+using cores::InstructionCounter;
+using cores::OperationCosts;
 
 namespace {
 
@@ -56,7 +56,7 @@ std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::Ta
   const Feeding& fed = *program.feeding;
   const ProgramCall& call = program.calls[static_cast<size_t>(fed.call)];
   const tir::For* loop = loop_of(*program.functions[static_cast<size_t>(call.function)].body);
-  const OperationCosts costs = target::operation_costs(target);
+  const OperationCosts costs = cores::operation_costs(target);
   InstructionCounter counter = counter_of(program, call, costs, target.has_assembly());
   std::vector<int64_t> out;
   for (size_t row = 0; row + 1 < fed.begins.size(); ++row) {
@@ -73,18 +73,18 @@ std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::Ta
 }
 
 std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
-  const OperationCosts costs = target::operation_costs(target);
+  const OperationCosts costs = cores::operation_costs(target);
   return costs_of_calls(program, target, costs, costs.call + static_cast<double>(kStepInstructions),
                         InstructionCounter::kMostTurns);
 }
 
 std::vector<int64_t> estimated_instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
-  const OperationCosts costs = target::operation_costs(target);
+  const OperationCosts costs = cores::operation_costs(target);
   return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kTurnsOfEstimate);
 }
 
 std::vector<int64_t> cycles_of_calls(const Program& program, const ops::TargetInfo& target) {
-  const OperationCosts costs = target::operation_cycles(target);
+  const OperationCosts costs = cores::operation_cycles(target);
   if (costs.timing == nullptr) return {};
   return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kTurnsOfEstimate);
 }

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "cores/instruction_counter.h"
 #include "ops/operator.h"
 #include "plan/row_operator.h"
-#include "target/instruction_counter.h"
 
 namespace aotc::plan {
 
@@ -81,7 +81,7 @@ class BandChooser {
     const RowStage& stage = rows->stages[0];
     const int64_t all = rows->tensors[stage.result].rows, rest = all % stage.makes;
     auto cost = [&](int64_t count) {
-      return kEvent + target::cost_of(RowOperator(graph_, *rows, 0, count).lower(target_), target_).instructions;
+      return kEvent + cores::cost_of(RowOperator(graph_, *rows, 0, count).lower(target_), target_).instructions;
     };
     return static_cast<double>(all / stage.makes) * cost(stage.makes) + (rest > 0 ? cost(rest) : 0);
   }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/row_operator.h"
 
+#include "cores/instruction_counter.h"
 #include "ops/operator.h"
-#include "target/instruction_counter.h"
 
 namespace aotc::plan {
 
@@ -47,7 +47,7 @@ ops::Lowered RowOperator::lower(const ops::TargetInfo& target) const {
   ops::TargetInfo plain = target;
   plain.lowerings = nullptr;
   ops::Lowered portable = ops::lower(row, plain);
-  return target::cost_of(portable, target).instructions < target::cost_of(own, target).instructions ? portable : own;
+  return cores::cost_of(portable, target).instructions < cores::cost_of(own, target).instructions ? portable : own;
 }
 
 }  // namespace aotc::plan

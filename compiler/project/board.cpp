@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cores/cpu.h"
 #include "project/embedded.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace aotc::project {
 
@@ -215,7 +215,7 @@ Result<Board> find_board(const std::string& name, Diagnostics& diags) {
 }
 
 ops::TargetInfo target_of(const Board& board, bool assembly) {
-  return target::target_info(
+  return cores::target_info(
       {board.cpu, board.isa, [&](std::string_view feature) { return board.has(feature); }, assembly});
 }
 

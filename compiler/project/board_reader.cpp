@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cores/cpu.h"
 #include "project/board.h"
 #include "support/json.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace aotc::project {
 
@@ -181,11 +181,11 @@ class BoardReader {
     if (std::find(std::begin(kPlatforms), std::end(kPlatforms), b.platform) == std::end(kPlatforms))
       error(where, fmt::format("platform '{}' is unknown", escape_for_display(b.platform)))
           .help("platforms: " + joined({std::begin(kPlatforms), std::end(kPlatforms)}, ", "));
-    const auto problem = target::core_problem(b.cpu, b.isa, b.features);
+    const auto problem = cores::core_problem(b.cpu, b.isa, b.features);
     if (!problem) return;
-    const char* member = problem->part == target::CoreProblem::kCpu   ? "cpu"
-                         : problem->part == target::CoreProblem::kIsa ? "isa"
-                                                                      : "features";
+    const char* member = problem->part == cores::CoreProblem::kCpu   ? "cpu"
+                         : problem->part == cores::CoreProblem::kIsa ? "isa"
+                                                                     : "features";
     good_ = false;
     diags_.error(place(problem->word, member), "board-core", problem->message).help(problem->help);
   }

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "cores/cpu.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace aotc::project {
 
@@ -53,7 +53,7 @@ Result<Board> find_cpu(const std::string& name, Diagnostics& diags) {
   Location where;
   where.file = "--cpu " + name;
   auto& d = diags.error(where, "cpu-unknown", "no board has this CPU");
-  const std::string nearest = target::nearest_cpu(name);
+  const std::string nearest = cores::nearest_cpu(name);
   auto ours = std::find_if(all->begin(), all->end(), [&](const Cpu& c) { return c.board.cpu == nearest; });
   if (ours != all->end()) d.help("code for '" + ours->name + "', the nearest known CPU, runs on your CPU");
   else

@@ -400,7 +400,7 @@ struct Comment final : Stmt {
   static void fields(Node&, F&&) {}
 };
 
-// A microkernel: an inner loop that compiler/target has in assembly for some CPUs. `family` and `parameters` identify
+// A microkernel: an inner loop that compiler/cores has in assembly for some CPUs. `family` and `parameters` identify
 // it: kernels that agree in both are the same. `meaning` defines its effect; an implementation must leave the same
 // bytes.
 struct Function;

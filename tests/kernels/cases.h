@@ -11,11 +11,11 @@
 
 #include "tir/tir.h"
 
-namespace aotc::target::arm {}
+namespace aotc::cores::arm {}
 
 namespace aotc::tests {
 
-namespace arm = target::arm;  // whose kernels these are
+namespace arm = cores::arm;  // whose kernels these are
 
 enum class Pattern { kRandom, kLeast, kMost, kExtremes };
 inline constexpr Pattern kPatterns[] = {Pattern::kRandom, Pattern::kLeast, Pattern::kMost, Pattern::kExtremes};

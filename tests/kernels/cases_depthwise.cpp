@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of target/arm/dsp/depthwise_kernels.h.
+// Kernels of cores/arm/dsp/depthwise_kernels.h.
 #include "cases.h"
-#include "target/arm/dsp/depthwise_row.h"
-#include "target/arm/dsp/depthwise_strided.h"
-#include "target/arm/dsp/depthwise_taps.h"
+#include "cores/arm/dsp/depthwise_row.h"
+#include "cores/arm/dsp/depthwise_strided.h"
+#include "cores/arm/dsp/depthwise_taps.h"
 
 namespace aotc::tests {
 

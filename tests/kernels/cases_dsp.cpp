@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of target/arm/dsp/gemm.h, gemm16.h and winograd.h.
+// Kernels of cores/arm/dsp/gemm.h, gemm16.h and winograd.h.
 #include "cases.h"
-#include "target/arm/dsp/gemm16.h"
-#include "target/arm/dsp/gemm_fours.h"
-#include "target/arm/dsp/gemv_quads.h"
-#include "target/arm/dsp/nibbles.h"
-#include "target/arm/dsp/winograd.h"
+#include "cores/arm/dsp/gemm16.h"
+#include "cores/arm/dsp/gemm_fours.h"
+#include "cores/arm/dsp/gemv_quads.h"
+#include "cores/arm/dsp/nibbles.h"
+#include "cores/arm/dsp/winograd.h"
 
 namespace aotc::tests {
 

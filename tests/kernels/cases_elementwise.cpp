@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of target/arm/dsp/elementwise.h.
+// Kernels of cores/arm/dsp/elementwise.h.
 #include "cases.h"
-#include "target/arm/dsp/elementwise.h"
+#include "cores/arm/dsp/elementwise.h"
 
 namespace aotc::tests {
 

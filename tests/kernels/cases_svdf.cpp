@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of target/arm/dsp/svdf_kernel.h.
+// Kernels of cores/arm/dsp/svdf_kernel.h.
 #include "cases.h"
-#include "target/arm/dsp/svdf_kernel.h"
+#include "cores/arm/dsp/svdf_kernel.h"
 
 namespace aotc::tests {
 

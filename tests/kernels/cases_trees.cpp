@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel of target/arm/dsp/trees.h.
+// Kernel of cores/arm/dsp/trees.h.
 #include <bit>
 #include <optional>
 #include <random>
 
 #include "cases.h"
-#include "target/arm/dsp/trees.h"
+#include "cores/arm/dsp/trees.h"
 
 namespace aotc::tests {
 

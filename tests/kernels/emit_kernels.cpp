@@ -15,7 +15,7 @@
 #include "cases.h"
 #include "codegen/c_helpers.h"
 #include "codegen/c_kernel.h"
-#include "target/implementation.h"
+#include "cores/implementation.h"
 
 namespace aotc::tests {
 
@@ -131,7 +131,7 @@ class Emitter {
 
  private:
   void define(const tir::Kernel& kernel, const std::string& name) {
-    auto made = target::implementation_of(kernel);
+    auto made = cores::implementation_of(kernel);
     if (made) check_length(*made, name);
     if (made)
       functions_ += fmt::format(
@@ -158,10 +158,10 @@ class Emitter {
   }
 
   // C99 promises no longer string literals, and -pedantic warns of them.
-  void check_length(const target::Implementation& made, const std::string& name) {
+  void check_length(const cores::Implementation& made, const std::string& name) {
     size_t length = 0;
     for (const std::string& line : made.lines)
-      if (!target::is_comment(line)) length += line.size() + 1;
+      if (!cores::is_comment(line)) length += line.size() + 1;
     if (length <= 4095) return;
     std::fprintf(stderr, "emit_kernels: the assembly of %s is a string of %zu characters\n", name.c_str(), length);
     ++errors_;
@@ -195,7 +195,7 @@ int run(const char* file) {
   Emitter emitter;
   for (const KernelCase& c : cases) emitter.add(c);
   int missing = emitter.errors();
-  for (const std::string& family : target::kernel_families()) {
+  for (const std::string& family : cores::kernel_families()) {
     if (emitter.families().contains(family) || kElsewhere.contains(family)) continue;
     std::fprintf(stderr, "emit_kernels: kernel '%s' has no case in tests/kernels\n", family.c_str());
     ++missing;

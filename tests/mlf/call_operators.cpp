@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 #include <tvm/runtime/crt/module.h>
 
+#include "cores/cpu.h"
 #include "frontends/tflite/reader.h"
 #include "mlf/archive.h"
 #include "mlf/metadata.h"
@@ -26,7 +27,6 @@
 #include "plan/program.h"
 #include "project/board.h"
 #include "support/files.h"
-#include "target/cpu.h"
 
 namespace {
 
@@ -52,7 +52,7 @@ Model run_model(const std::string& path, const std::string& board_name, Diagnost
   auto graph = frontends::read_tflite(std::move(*bytes), path, diags);
   if (!graph || !ops::verify_graph(*graph, diags) || !passes::run_pipeline(*graph, {}, diags)) fail(diags.str());
   plan::PlanOptions options;
-  options.target = target::for_level(project::target_of(*board), ops::Level::kBalanced);
+  options.target = cores::for_level(project::target_of(*board), ops::Level::kBalanced);
   options.merge_at_least = 0;
   out.target = options.target;
   auto program = plan::plan_program(std::move(*graph), options, diags);

@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "target/cpu.h"
+#include "cores/cpu.h"
 
 namespace aotc::tests {
 
@@ -25,7 +25,7 @@ ops::TargetInfo target_of(uint64_t variant) {
   };
   const Kind& kind = kKinds[variant / 5 % std::size(kKinds)];
   auto has = [&](std::string_view feature) { return kind.features.contains(feature); };
-  return target::for_level(target::target_info({kind.isa, kind.isa, has, true}), kind.level);
+  return cores::for_level(cores::target_info({kind.isa, kind.isa, has, true}), kind.level);
 }
 
 plan::PlanOptions plan_options_of(uint64_t variant) {

@@ -20,6 +20,7 @@
 #include "case_emitter.h"
 #include "check_overlap.h"
 #include "compare.h"
+#include "cores/cpu.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "options/options.h"
@@ -27,7 +28,6 @@
 #include "source_dir.h"
 #include "support/files.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace {
 
@@ -109,8 +109,8 @@ ops::TargetInfo info_of(const Target& target) {
   ops::TargetInfo info;
   if (!target.isa.empty())
     info =
-        target::target_info({std::string(target.cpu), std::string(target.isa), [](std::string_view) { return false; }});
-  target::extend(info, "arm", [&](std::string_view feature) { return has(target.features, feature); });
+        cores::target_info({std::string(target.cpu), std::string(target.isa), [](std::string_view) { return false; }});
+  cores::extend(info, "arm", [&](std::string_view feature) { return has(target.features, feature); });
   if (target.speed) info.level = ops::Level::kSpeed;
   if (target.triple_channels > 0) {
     info.triple_channels = target.triple_channels;

@@ -10,20 +10,20 @@
 #include <gtest/gtest.h>
 
 #include "codegen/c_model.h"
+#include "cores/cpu.h"
+#include "cores/family.h"
 #include "graph/graph.h"
 #include "in_directory.h"
 #include "ops/operator.h"
 #include "plan/program.h"
-#include "target/cpu.h"
-#include "target/family.h"
 
-namespace aotc::target {
+namespace aotc::cores {
 
 void add_family_toy(std::vector<Family>& to);
 
 namespace {
 
-// What CMake's table does for the folders of compiler/target.
+// What CMake's table does for the folders of compiler/cores.
 const bool registered = [] {
   std::vector<Family> toy;
   add_family_toy(toy);
@@ -150,4 +150,4 @@ TEST_F(InDirectory, TheKernelIsPrintedCompiledAndRun) {
 }
 
 }  // namespace
-}  // namespace aotc::target
+}  // namespace aotc::cores

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A family of CPUs as small as one can be: a core "toy" with one kernel, whose text computers with x86-64 run. The
-// folder is like one of compiler/target; there, CMake's table calls add_family_toy.
+// folder is like one of compiler/cores; there, CMake's table calls add_family_toy.
 #include <memory>
 
+#include "cores/family.h"
 #include "ops/operator.h"
-#include "target/family.h"
 
-namespace aotc::target {
+namespace aotc::cores {
 
 namespace {
 
@@ -86,4 +86,4 @@ void add_family_toy(std::vector<Family>& to) {
   to.push_back(std::move(family));
 }
 
-}  // namespace aotc::target
+}  // namespace aotc::cores

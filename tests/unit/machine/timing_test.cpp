@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include "cores/cpu.h"
 #include "machine/cycles.h"
 #include "machine/objdump.h"
-#include "target/cpu.h"
 
 namespace aotc::machine {
 namespace {
@@ -19,7 +19,7 @@ double cycles_of_lines(const char* cpu, Isa isa, const std::vector<std::pair<con
     all.push_back(parse_instruction(isa, static_cast<uint32_t>(4 * all.size()), 4, name, operands));
   double out = 0;
   for (size_t i = 0; i < all.size(); ++i) {
-    const InstructionCost cost = cost_of(*target::timing_of(cpu), isa, all[i], i > 0 ? &all[i - 1] : nullptr,
+    const InstructionCost cost = cost_of(*cores::timing_of(cpu), isa, all[i], i > 0 ? &all[i - 1] : nullptr,
                                          i + 1 < all.size() ? &all[i + 1] : nullptr);
     out += cost.cycles + (taken ? cost.taken : 0);
   }
@@ -77,11 +77,11 @@ TEST(Timing, VectorsOfDifferentUnitsOverlap) {
 TEST(Timing, EveryBoardsCore) {
   for (const char* cpu :
        {"cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-m55", "rv32imac"}) {
-    ASSERT_NE(target::timing_of(cpu), nullptr) << cpu;
-    EXPECT_NE(std::string(target::timing_of(cpu)->source), "") << cpu;
+    ASSERT_NE(cores::timing_of(cpu), nullptr) << cpu;
+    EXPECT_NE(std::string(cores::timing_of(cpu)->source), "") << cpu;
   }
-  EXPECT_EQ(target::timing_of("atmega328p"), nullptr);
-  EXPECT_EQ(target::timing_of("pdp-11"), nullptr);
+  EXPECT_EQ(cores::timing_of("atmega328p"), nullptr);
+  EXPECT_EQ(cores::timing_of("pdp-11"), nullptr);
 }
 
 TEST(Counts, AreReadOnlyWhole) {

@@ -8,10 +8,10 @@
 #include <random>
 
 #include "../../tools/check_overlap.h"
+#include "cores/cpu.h"
 #include "ops/depthwise_conv_2d/bands.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "ops/operator.h"
-#include "target/cpu.h"
 
 namespace aotc::ops {
 namespace {
@@ -130,7 +130,7 @@ std::vector<TargetInfo> targets() {
   out[2].registers = 13;
   out[2].unaligned_words = true;  // several channels at a time
   out[3] = out[2];
-  target::extend(out[3], "arm", [](std::string_view feature) { return feature == "dsp"; });
+  cores::extend(out[3], "arm", [](std::string_view feature) { return feature == "dsp"; });
   out[4] = out[3];
   out[4].level = Level::kSize;
   out[4].prefer_ram = true;

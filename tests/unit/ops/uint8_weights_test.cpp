@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "cores/cpu.h"
 #include "graph/graph.h"
 #include "ops/operator.h"
-#include "target/cpu.h"
 
 namespace aotc::ops {
 namespace {
@@ -25,7 +25,7 @@ std::string transpose_conv_algorithm(int zero_point) {
       "test", definition_lookup(), diags);
   if (!graph.ok() || !verify_graph(*graph, diags)) return diags.str();
   TargetInfo target;
-  target::extend(target, "arm", [](std::string_view feature) { return feature == "dsp"; });
+  cores::extend(target, "arm", [](std::string_view feature) { return feature == "dsp"; });
   return lower(OpView{*graph, graph->ops[0]}, target).schedule.algorithm;
 }
 

@@ -7,11 +7,11 @@
 
 #include <gtest/gtest.h>
 
+#include "cores/cpu.h"
 #include "frontends/tflite/reader.h"
 #include "ops/operator.h"
 #include "passes/pipeline.h"
 #include "source_dir.h"
-#include "target/cpu.h"
 
 namespace aotc::plan {
 namespace {
@@ -69,7 +69,7 @@ class ConstantReads : public ::testing::TestWithParam<const char*> {};
 TEST_P(ConstantReads, AreThoseOfTheInterpreter) {
   for (bool dsp : {false, true}) {
     ops::TargetInfo target =
-        target::target_info({"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp});
+        cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp});
     Program p = program_of(GetParam(), target);
     std::vector<double> counted = constant_reads(p), wanted = interpreted(p);
     ASSERT_FALSE(counted.empty());
@@ -205,8 +205,7 @@ TEST(AssignSections, BytesThatAreReadOftenComeFirst) {
 }
 
 TEST(AssignSections, WhatIsReadMostPerByteIsFast) {
-  ops::TargetInfo target =
-      target::target_info({"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, false});
+  ops::TargetInfo target = cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, false});
   Program p = program_of("digits/digits_int8.tflite", target);
   std::vector<double> reads = constant_reads(p);
   std::vector<int> section = assign_sections(p, {{".fast", 2048}, {".slow"}});

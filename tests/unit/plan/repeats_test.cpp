@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "cores/cpu.h"
 #include "ops/operator.h"
-#include "target/cpu.h"
 
 namespace aotc::plan {
 namespace {
@@ -258,7 +258,7 @@ int64_t tables_called(const Program& p, const std::string& name) {
 
 TEST(PlanRepeats, WeightsOfSeveralOperatorsAreOneTableForTheDspExtensionToo) {
   PlanOptions options;
-  target::extend(options.target, "arm", [](std::string_view feature) { return feature == "dsp"; });
+  cores::extend(options.target, "arm", [](std::string_view feature) { return feature == "dsp"; });
   Program p = planned_steps(products(), options);
   EXPECT_EQ(tables_called(p, "stream"), 1);
   EXPECT_EQ(tables_called(p, "bias"), 3);

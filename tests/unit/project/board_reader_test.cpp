@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cores/cpu.h"
 #include "project/board.h"
 #include "project/cpus.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace aotc::project {
 namespace {
@@ -97,7 +97,7 @@ TEST(BoardReader, UnknownNamesOfCpusAreRefusedWithTheNearest) {
 TEST(BoardReader, ACoreTakesNoLoweringsOfAnotherFamily) {
   const auto lowerings = [](const char* isa, bool feature) {
     const auto has = [&](std::string_view name) { return feature && (name == "dsp" || name == "mve"); };
-    const ops::TargetInfo target = target::target_info({isa, isa, has, true});
+    const ops::TargetInfo target = cores::target_info({isa, isa, has, true});
     return target.lowerings ? target.lowerings->size() : 0;
   };
   EXPECT_GT(lowerings("rv32imac", false), 0u);

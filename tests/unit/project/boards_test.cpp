@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cores/cpu.h"
 #include "project/cpus.h"
 #include "support/text.h"
-#include "target/cpu.h"
 
 namespace aotc::project {
 namespace {
@@ -42,10 +42,10 @@ TEST_P(EveryBoard, IsNamedAndTitled) {
 
 TEST_P(EveryBoard, HasACpuThatTheCompilerKnows) {
   Board b = board_of(GetParam());
-  EXPECT_TRUE(target::knows_cpu(b.cpu)) << b.cpu;
+  EXPECT_TRUE(cores::knows_cpu(b.cpu)) << b.cpu;
   // Nothing is known of this machine's core, and of AVR's.
   const bool is_timed = b.platform != "host" && b.platform != "avr" && b.cpu != "generic";
-  EXPECT_EQ(target::timing_of(b.cpu) != nullptr, is_timed) << b.cpu;
+  EXPECT_EQ(cores::timing_of(b.cpu) != nullptr, is_timed) << b.cpu;
   for (const std::string& feature : b.features)
     EXPECT_THAT(
         (std::vector<std::string>{"mul", "unaligned", "hwdiv", "dsp", "fpu", "fpu64", "mve", "mve_float", "harvard"}),

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// The DSP extension's kernels, for Cortex-M4, M7 and M33. What each does, and what its arguments
+// are, is said by its meaning in cores/arm/dsp/gemm.cpp and cores/arm/dsp/depthwise_kernels.cpp.
+#pragma once
+
+#include <functional>
+
+#include "cores/arm/thumb.h"
+#include "cores/implementation.h"
+
+namespace aotc::cores::arm {
+
+Implementation gemm_pairs(const tir::Kernel& kernel);
+Implementation gemv_pairs(const tir::Kernel& kernel);
+Implementation gemm_sums(const tir::Kernel& kernel);
+Implementation gemv_sums(const tir::Kernel& kernel);
+Implementation gemm_words(const tir::Kernel& kernel);
+Implementation gemv_words(const tir::Kernel& kernel);
+// cores/arm/dsp/gemm_fours.cpp
+Implementation gemm_fours(const tir::Kernel& kernel);
+// cores/arm/dsp/gemv_quads.cpp
+Implementation gemv_quads(const tir::Kernel& kernel);
+// cores/arm/dsp/gemm16.cpp
+Implementation gemm_halves(const tir::Kernel& kernel);
+Implementation gemv_halves(const tir::Kernel& kernel);
+Implementation pack_halves(const tir::Kernel& kernel);
+Implementation pack_halves_run(const tir::Kernel& kernel);
+Implementation pack_pixels(const tir::Kernel& kernel);
+Implementation pack_run(const tir::Kernel& kernel);
+Implementation pack_pixel(const tir::Kernel& kernel);
+Implementation pack_edge(const tir::Kernel& kernel);
+Implementation dw_plane(const tir::Kernel& kernel);
+Implementation dw_column(const tir::Kernel& kernel);
+// cores/arm/dsp/depthwise_strided.cpp
+Implementation dw_strided(const tir::Kernel& kernel);
+// cores/arm/dsp/depthwise_row.cpp
+Implementation dw_row(const tir::Kernel& kernel);
+// cores/arm/dsp/depthwise_taps.cpp
+Implementation dw_taps(const tir::Kernel& kernel);
+// cores/arm/dsp/elementwise.cpp
+Implementation dsp_sum(const tir::Kernel& kernel);
+// cores/arm/dsp/winograd.cpp
+Implementation winograd_rows(const tir::Kernel& kernel);
+Implementation winograd_tile(const tir::Kernel& kernel);
+Implementation winograd_pairs(const tir::Kernel& kernel);
+
+// cores/arm/dsp/svdf_kernel.cpp
+Implementation svdf_time(const tir::Kernel& kernel);
+
+// cores/arm/dsp/nibbles.cpp
+Implementation gemm_nibbles(const tir::Kernel& kernel);
+
+// cores/arm/dsp/trees.cpp
+Implementation tree_sums(const tir::Kernel& kernel);
+
+// (acc * multiplier >> 32) + offset, shifted and saturated, in place. With `sign` the offset is
+// less by sign's register for negative accumulators. `same`: as the one before, with the same registers.
+void requantize(Thumb& a, Reg acc, Reg multiplier, Reg offset, int shift, const Reg* sign, Reg temp, bool same = false);
+
+// The accumulator of pixel p and of channel 0 or 1 of a pair.
+using PairAccumulators = std::function<Reg(int p, int channel)>;
+struct PairRequantization {
+  int shift = 0;
+  bool sign = false;
+  bool left = false;  // sums of the first channel are to be shifted left first
+};
+// Requantises the sums of two channels, in place. Their lines are in r10, r11, r12 and lr or, with signs, are read from
+// r0 on into r10 to r12; lr changes.
+void requantize_channels(Thumb& a, int pixels, const PairAccumulators& acc, const PairRequantization& how);
+
+// A channel's line at the begin of a kernel's frame, bytes from sp: the multiplier and, behind it, the offset; the
+// sign's correction. The next word of the frame is at kEnd.
+struct RequantizeLine {
+  static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kEnd = 12;
+};
+
+// Puts a line's first two words there. Where it is in floats (shift 0), s1 keeps the scale for all that it requantises.
+void keep_line(Thumb& a, Reg multiplier, Reg offset, int shift);
+
+// `requantize` by the line that keep_line has put on the stack, with two temporaries.
+void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign);
+
+// A word of each pixel, at r0 (which moves on) and so many strides behind it, to r8 to r11; r6: three strides.
+void load_pixels(Thumb& a, int pixels, Reg stride);
+// These words to r1, which moves on.
+void store_pixels(Thumb& a, int pixels);
+// The end of what packs rows (r4, with r5 bytes between them) of words (r7): both loops, and the kernel's.
+Implementation end_packing(Thumb& a, Label word, Label row);
+
+// The value of a parameter of the kernel.
+int parameter(const tir::Kernel& kernel, std::string_view name);
+bool has_parameter(const tir::Kernel& kernel, std::string_view name);
+
+}  // namespace aotc::cores::arm

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cores/arm/dsp/conv_2d_lowering.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cores/arm/dsp/gemm_fours.h"
+#include "cores/arm/dsp/lowerings.h"
+#include "cores/arm/dsp/row_product.h"
+#include "cores/arm/dsp/window_sums.h"
+#include "cores/instruction_counter.h"
+#include "ops/common/nibbles.h"
+#include "ops/common/price.h"
+
+namespace aotc::cores::arm {
+
+using tir::Ex;
+
+bool DspConvLowering::fits_panel() const {
+  const bool one_image = conv_.pointwise || conv_.window.batch == 1;
+  return !conv_.grouped() && one_image && conv_.window.x.dilation == 1 && spread_.row_words() > 0;
+}
+
+std::optional<std::vector<int8_t>> DspConvLowering::stored_weights() {
+  order_ = window_steps(conv_.window.y.kernel, spread_.row_elements(), spread_.lanes());
+  auto stored = weights_with_sums(op_, conv_.out_channels, conv_.k, order_);
+  if (!stored) return std::nullopt;
+  stored_k_ = stored->k, sum_steps_ = stored->steps;
+  return std::move(stored->weights);
+}
+
+std::optional<Lowered> DspConvLowering::run() {
+  if (!fits_panel()) return std::nullopt;
+  if (op_.operand(0).dtype == DType::kI16) return run_int16();
+  if (packs_nibbles(op_, target_)) return run_nibbles();
+  if (target_.asked && target_.asked->algorithm == "fours") return run_fours();
+  const auto w = stored_weights();
+  if (!w) return std::nullopt;
+  bool pairs = pairs_fit(*w, conv_.out_channels, stored_k_);
+  bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
+  if (conv_.out_channels < 2 || !applies) return std::nullopt;
+  auto [folded, scaling] = ConvScaling(op_, conv_);
+  std::vector<int32_t> bias = folded.bias;
+  auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, target_.fpu);
+  if (!lines) return std::nullopt;
+  if (!words_allowed(target_) && mixes(*lines, target_)) {
+    auto mixed = fit_mixed_lines(scaling, folded.bias, true);
+    if (mixed && mixing_pays(*lines, *mixed)) lines = std::move(mixed), bias = folded.bias;
+  }
+  choose_kernel(pairs, lines->sign());
+  if (lines->mixed())
+    work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) *
+             static_cast<double>((pixels() + tile_ - 1) / tile_);
+  in_ = f_.operand(0);
+  make_tables(*w, bias, *lines);
+  return finish(words_ ? "words" : "pairs", text_of(*lines));
+}
+
+std::optional<Lowered> DspConvLowering::run_fours() {
+  if (!fits_panel() || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_) ||
+      pixels() < FourGemm::kPixels || conv_.out_channels < FourGemm::kChannels)
+    return std::nullopt;
+  const auto w = stored_weights();
+  if (!w || !pairs_fit(*w, tile_starts(conv_.out_channels, FourGemm::kChannels), FourGemm::kChannels, stored_k_))
+    return std::nullopt;
+  auto [folded, scaling] = ConvScaling(op_, conv_);
+  const auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
+  if (!lines) return std::nullopt;
+  tile_ = FourGemm::kPixels, group_ = FourGemm::kChannels;
+  in_ = f_.operand(0);
+  make_fours(*w, folded.bias, *lines);
+  return finish("fours", text_of(*lines));
+}
+
+std::string DspConvLowering::text_of(const PairLines& lines) const {
+  return fmt::format("{} steps{}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "", form_text(lines));
+}
+
+// Behind the tables.
+Lowered DspConvLowering::finish(const char* algorithm, const std::string& how) {
+  panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
+  spread_.use(in_, panel_);
+  out_ = f_.result(0);
+  emit();
+  f_.algorithm(algorithm);
+  f_.choice("pixels", tile_);
+  if (rest_ > 0) f_.choice("rest", 1);
+  f_.estimate(work_, target_);
+  return f_.finish(how);
+}
+
+// Words take twice the bytes of weights: where that is not asked for, they are to be worth it. A layer that reads few
+// weights for many pixels saves more than Winograd's algorithm does.
+bool DspConvLowering::words_worth(double saved) const {
+  const int64_t more = (conv_.out_channels + 1) / 2 * steps() * 4;
+  return target_.level == Level::kBalanced && target_.allows("words") &&
+         saved >= ops::kInstructionsPerByte * static_cast<double>(more);
+}
+
+// The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
+void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
+  int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
+  GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
+  auto apart = [&](bool words, int64_t tile) {
+    GemmShape whole = shape, rest = shape;
+    rest.pixels = pixels() % tile;
+    whole.pixels -= rest.pixels;
+    return whole.work(words, tile, sign) + rest.work(words, rest.pixels, sign);
+  };
+  double least = 0;
+  // A second kernel must be worth its bytes.
+  constexpr double kWorthIt = 0.95;
+  const bool free = words_allowed(target_);
+  for (bool words : {false, true}) {
+    if (words ? !free && least == 0 : !(pairs_fit && target_.allows("pairs"))) continue;
+    const double pairs_least = least;
+    // For size all layers share the kernel of the largest tile.
+    for (int64_t p = most; p >= (target_.level == Level::kSize ? most : 1); --p) {
+      double cost = target_.costs.of(shape.work(words, p, sign));
+      // Two pixels are hardly faster than four, and loads take cycles.
+      const double most_cost = p == 2 && !words ? kWorthIt * least : least;
+      if ((least > 0 && cost >= most_cost) || (words && !free && !words_worth(pairs_least - cost))) continue;
+      least = cost;
+      tile_ = p;
+      words_ = words;
+    }
+  }
+  tile_ = target_.wish("pixels", tile_, 1, most);
+  work_ = shape.work(words_, tile_, sign);
+  auto worth = [&](int64_t tile) {
+    return pixels() % tile != 0 && target_.costs.of(apart(words_, tile)) < kWorthIt * target_.costs.of(work_);
+  };
+  int64_t tile = tile_;
+  if (target_.level != Level::kSize && !target_.asked)
+    for (int64_t p = most; p > 1; --p)
+      if (worth(p) && (!worth(tile) || target_.costs.of(apart(words_, p)) < target_.costs.of(apart(words_, tile))))
+        tile = p;
+  const bool better = target_.level != Level::kSize && worth(tile);
+  if (pixels() % tile == 0 || target_.wish("rest", better ? 1 : 0, 0, 1) == 0) return;
+  tile_ = tile;
+  rest_ = pixels() % tile;
+  work_ = apart(words_, tile_);
+}
+
+void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
+                                  const PairLines& lines) {
+  std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
+  bool sign = lines.sign();
+  auto make_shape = [&](int64_t pairs) {
+    return words_
+               ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll(), lines.mixed())
+               : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
+  };
+  auto make_stream = words_ ? gemm_words_stream : gemm_stream;
+  use_stream(make_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
+  auto of_tile = [&] {
+    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll(), lines.mixed())
+                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()));
+    make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
+  };
+  if (rest_ > 0) {
+    for_tile(rest_, of_tile);
+    of_rest_ = {gemm_, turns_, shapes_, last_shape_};
+  }
+  of_tile();
+  spread_.make_tables(tile_);
+}
+
+void DspConvLowering::make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
+                                 const PairLines& lines) {
+  const std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
+  const bool sign = lines.sign();
+  use_stream(gemm_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
+  const int64_t tiles = (pixels() + tile_ - 1) / tile_, groups = static_cast<int64_t>(first.size());
+  gemm_ = gemm_fours_kernel(lines.fit.shift, sign, fours_form(steps(), tiles * groups));
+  make_shapes(fours_work(steps(), 1, sign),
+              [&](int64_t count) { return fours_shape(steps(), count, conv_.out_channels, sign); });
+  spread_.save_cycles();
+  spread_.make_tables(tile_);
+  work_ = work_of(tile_, fours_work(steps(), groups, sign));
+}
+
+void DspConvLowering::use_stream(const std::vector<int32_t>& stream, size_t groups) {
+  pairs_ = conv_.out_channels / group_;
+  stream_words_ = static_cast<int64_t>(stream.size() / groups);
+  stream_ = f_.constant("stream", DType::kI32, stream);
+}
+
+// Tables for turns of groups of channels, of which one takes `group`.
+void DspConvLowering::make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape) {
+  turns_ = turns_of(pairs_, target_.costs.of(group), target_);
+  shapes_ = TurnTables(f_, turns_, "shape", shape);
+  // Last channels that are no whole group are made again with the ones before them.
+  if (conv_.out_channels % group_ != 0) last_shape_ = f_.constant("last_shape", DType::kI32, shape(1));
+}
+
+void DspConvLowering::emit() {
+  // Where the result is larger than the input, from the last pixel to the first, so that it can
+  // be written over the input from behind.
+  bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
+  const int64_t element = spread_.element_bytes();
+  PixelBytes bytes{conv_.in_channels * element, conv_.out_channels * element};
+  auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
+                               : window_order(conv_.window, tile_, bytes);
+  if (order) f_.publish(std::move(*order));
+  // The pixels that are left over come last, wherever they are: less than the order above says is read and written.
+  const int64_t whole = pixels() - rest_;
+  f_.loop(
+      "p", 0, whole,
+      [&](Ex p) {
+        Ex start = backwards ? Ex(pixels() - tile_) - p : p;
+        if (whole % tile_ != 0) start = backwards ? max(start, 0) : min(start, Ex(pixels() - tile_));
+        emit_tile(f_.let("pixel", start));
+      },
+      tile_);
+  if (rest_ == 0) return;
+  std::tie(gemm_, turns_, shapes_, last_shape_) = of_rest_;
+  for_tile(rest_, [&] { emit_tile(f_.let("pixel", backwards ? 0 : whole)); });
+}
+
+void DspConvLowering::emit_tile(const Ex& first) {
+  spread_.pack(first, tile_);
+  multiply(first);
+}
+
+void DspConvLowering::multiply(const Ex& first) {
+  emit_window_sums(f_, {panel_, tile_, steps() - sum_steps_, sum_steps_});
+  Ex to = f_.let("to", first * conv_.out_channels);
+  f_.take_turns(turns_, [&](const Ex& pair, int64_t pairs) {
+    f_.run(gemm_, {address(stream_, pair * stream_words_), address(panel_, 0), address(out_, to + pair * group_),
+                   address(shapes_.of(pairs), 0)});
+  });
+  if (conv_.out_channels % group_ != 0)
+    f_.run(gemm_, {address(stream_, pairs_ * stream_words_), address(panel_, 0),
+                   address(out_, to + (conv_.out_channels - group_)), address(last_shape_, 0)});
+}
+
+namespace {
+
+// A convolution whose only window is the whole image, of so many multiplications that the kernel for it is worth its
+// bytes.
+bool is_row_product(const OpView& op, const ConvShape& conv) {
+  constexpr int64_t kLeast = 8192;
+  const WindowAxis &y = conv.window.y, &x = conv.window.x;
+  const bool dilated = y.dilation * x.dilation != 1 && conv.k > conv.in_channels;
+  return op.operand(0).dtype == DType::kI8 && !conv.grouped() && !dilated && conv.pixels() == 1 &&
+         conv.window.batch == 1 && y.pad_before == 0 && x.pad_before == 0 && op.operand(0).elements() == conv.k &&
+         conv.k % 4 == 0 && conv.k * conv.out_channels >= kLeast;
+}
+
+std::optional<Lowered> lower_as_row(const OpView& op, const TargetInfo& target) {
+  const ConvShape conv(op);
+  const bool words = row_product_words(conv.k, target);
+  if (target.level == Level::kSize || !is_row_product(op, conv) || packs_nibbles(op, target) ||
+      (!words && !target.allows("pairs")) || conv.out_channels < row_product_group(words) ||
+      target.wish("pixels", 0, 0, 1) != 0)
+    return std::nullopt;
+  auto [folded, scaling] = ConvScaling(op, conv);
+  return lower_row_product(op, target, {"conv_2d", conv.out_channels, conv.k, 1, folded, scaling});
+}
+
+}  // namespace
+
+std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  if (auto row = faster_form(op, target, lower_as_row)) return row;
+  auto two = faster_form(op, target, [](const OpView& o, const TargetInfo& t) { return DspConvLowering(o, t).run(); });
+  if (target.level != Level::kSpeed || target.asked || !two) return two;
+  // Four channels at a time are more instructions, and fewer cycles where one load follows another. A gain below a
+  // thousandth of the cycles is not worth a third more instructions.
+  constexpr double kWorth = 0.999;
+  auto fours = DspConvLowering(op, target).run_fours();
+  const bool better = fours && cost_of(*fours, target).cycles < kWorth * cost_of(*two, target).cycles;
+  return better ? std::move(fours) : std::move(two);
+}
+
+}  // namespace aotc::cores::arm

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a convolution is lowered onto products of a panel: int8 by pairs of channels, by words or by four channels at a
+// time (conv_2d.cpp), int16 by halves and weights of 4 bits by nibbles (conv_2d_forms.cpp). The windows of a tile of
+// neighbouring outputs are spread into a panel of halfwords (conv_panel.h), then one kernel call makes all their
+// channels.
+#pragma once
+
+#include <tuple>
+#include <utility>
+
+#include "cores/arm/dsp/conv_panel.h"
+#include "cores/arm/dsp/gemm16.h"
+#include "cores/arm/dsp/nibbles.h"
+#include "ops/common/conv_order.h"
+#include "ops/conv_2d/shape.h"
+
+namespace aotc::cores::arm {
+
+class DspConvLowering {
+ public:
+  DspConvLowering(const OpView& op, const TargetInfo& target)
+      : op_(op),
+        conv_(op),
+        f_(op, "conv_2d"),
+        target_(target),
+        spread_(f_, conv_, op.operand(0).dtype, op.operand(0).zero_point()) {}
+
+  // Nothing where the kernels do not apply.
+  std::optional<Lowered> run();
+  // By two pixels and four channels at a time (gemm_fours.h), or nothing.
+  std::optional<Lowered> run_fours();
+
+ private:
+  int64_t steps() const { return static_cast<int64_t>(order_.size()); }
+  int64_t pixels() const { return conv_.pixels(); }
+
+  // Whether the operator is one for the panel.
+  bool fits_panel() const;
+  // The order of steps and the weights in it, with sums of inputs where these have a zero point.
+  std::optional<std::vector<int8_t>> stored_weights();
+  // How, for the description: without the estimate.
+  std::string text_of(const PairLines& lines) const;
+  Lowered finish(const char* algorithm, const std::string& how);
+  // Of all pixels, in tiles of so many whose product takes `product`.
+  Work work_of(int64_t tile, const Work& product) const {
+    return (product + spread_.work(tile)) * static_cast<double>((pixels() + tile - 1) / tile);
+  }
+  // The weights of all groups of channels.
+  void use_stream(const std::vector<int32_t>& stream, size_t groups);
+
+  std::optional<Lowered> run_nibbles();
+  NibbleTile choose_nibbles(bool sign);
+  void make_nibbles(const std::vector<int8_t>& w, const NibbleLines& lines, const NibbleTile& tile);
+  std::optional<Lowered> run_int16();
+  void choose_tile();
+  void make_halves(const HalvesScaling& scaling);
+  // Words of the kernel over words that are written out.
+  int words_unroll() const {
+    return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess;
+  }
+  bool words_worth(double saved) const;
+  void choose_kernel(bool pairs_fit, bool sign);
+  void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
+  void make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
+  void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape);
+  void emit();
+  void emit_tile(const tir::Ex& first);
+  void multiply(const tir::Ex& first);
+
+  // What `body` does for a tile of so many pixels.
+  template <typename Body>
+  void for_tile(int64_t pixels, Body body) {
+    const int64_t before = std::exchange(tile_, pixels);
+    body();
+    tile_ = before;
+  }
+
+  const OpView& op_;
+  const ConvShape conv_;
+  LoweringBuilder f_;
+  const TargetInfo& target_;
+  ConvPanel spread_;
+  int64_t group_ = 2;  // channels at a time
+  int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
+  int64_t rest_ = 0;                      // pixels behind the tiles that have a kernel of their own
+  int64_t stored_k_ = 0, sum_steps_ = 0;  // with the sums of windows (cores/arm/dsp/window_sums.h)
+  Work work_;
+  bool words_ = false;
+  PairOrder order_;
+  tir::KernelPtr gemm_;
+  Turns turns_;  // of pairs_
+  TurnTables shapes_;
+  std::tuple<tir::KernelPtr, Turns, TurnTables, tir::BufferPtr> of_rest_;
+  tir::BufferPtr in_, out_, panel_, stream_, last_shape_;
+};
+
+}  // namespace aotc::cores::arm

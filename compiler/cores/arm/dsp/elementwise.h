@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The weighted sum of two int8 tensors (ops/common/affine.h) for cores with SSAT: two loads, two
+// multiplies, a saturating shift and a store per element.
+#pragma once
+
+#include "cores/arm/lowering.h"
+#include "ops/common/affine.h"
+#include "tir/builder.h"
+
+namespace aotc::cores::arm {
+
+struct DspSum {
+  static constexpr int kUnroll = 4;             // elements are a multiple of it
+  static constexpr double kInstructions = 6.5;  // of an element
+  // Words of the table that dsp_sum takes.
+  enum Table { kElements, kWeightA, kWeightB, kOffset, kTableWords };
+};
+
+std::vector<int32_t> dsp_sum_table(const AffineForm& form, int64_t elements);
+// (a, b, out, table): out[i] = saturate8((a[i] * weight a + offset + b[i] * weight b) >> shift).
+// An element is read before the one at its place is written.
+tir::KernelPtr dsp_sum_kernel(int shift);
+
+}  // namespace aotc::cores::arm

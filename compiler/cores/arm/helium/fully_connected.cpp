@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowering of int8 fully_connected onto the vector kernels (cores/arm/helium/gemm.h), which read rows
+// of the input where they are: one row by eight units at a time, several by pairs.
+#include <fmt/format.h>
+
+#include "cores/arm/helium/gemm.h"
+#include "cores/arm/helium/lowerings.h"
+#include "ops/common/conv_order.h"
+#include "ops/fully_connected/fully_connected.h"
+
+namespace aotc::cores::arm {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target) {
+  int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  int64_t rows = op.operand(0).elements() / depth;
+  MveBlocks blocks(1, depth, false);
+  bool pairs = rows > 1;
+  if (op.operand(1).zero_point() != 0 || depth > MveGemm::kMostGemvElements) return std::nullopt;
+  if (pairs && (units < MveGemm::kGroup || !blocks.fit_gemm())) return std::nullopt;
+  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
+  auto [folded, what] = folded_scaling(op, w);
+  auto scaling = fit_mve_scaling(what, folded.bias);
+  if (!scaling) return std::nullopt;
+
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  auto make_stream = pairs ? mve_gemm_stream : mve_gemv_stream;
+  BufferPtr stream = f.constant("stream", DType::kI32, make_stream(w, units, blocks, *scaling));
+  BufferPtr out = f.result(0);
+  // Units or pairs of rows, turn after turn; units that are left over come with the last ones.
+  const double group = 14.0 * static_cast<double>(blocks.count());
+  const bool whole = units % MveGemm::kGroup == 0;
+  const Turns turns = pairs   ? turns_of(rows / 2, group * static_cast<double>((units + 3) / 4), target)
+                      : whole ? turns_of(units, group / MveGemm::kGroup, target, MveGemm::kGroup)
+                              : Turns{units, 1, 0};
+  tir::KernelPtr kernel = pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
+  auto shape_of = [&](int64_t count) {
+    MvePixels pixels{pairs ? count : 1, depth, units, 2 * depth, 2 * units};
+    return mve_shape(pixels, blocks, pairs ? units : count, *scaling);
+  };
+  auto run = [&](const Ex& first, const BufferPtr& shape) {
+    if (pairs) {
+      f.run(kernel, {address(stream, 0), address(in, first * depth), address(out, first * units), address(shape, 0)});
+    } else {
+      const auto unit_words = static_cast<int64_t>(stream->elements) / units;
+      f.run(kernel, {address(stream, first * unit_words), address(in, 0), address(out, first), address(shape, 0)});
+    }
+  };
+  const TurnTables shapes(f, turns, "shape", shape_of);
+  f.take_turns(turns, [&](const Ex& first, int64_t count) { run(pairs ? first * 2 : first, shapes.of(count)); });
+  if (pairs && rows % 2 == 1) run(rows - 2, f.constant("last_shape", DType::kI32, shape_of(1)));
+  if (pairs)
+    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true)) f.publish(std::move(*order));
+  f.algorithm("vectors");
+  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(), scaling->shift));
+}
+
+}  // namespace aotc::cores::arm

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cores/arm/helium/gemm.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "ops/common/gemm.h"
+
+namespace aotc::cores::arm {
+
+using tir::BufferPtr;
+using tir::Ex;
+using tir::FunctionBuilder;
+using tir::i64;
+using tir::KernelPtr;
+
+namespace {
+
+constexpr int64_t kChannels = MveGemm::kGroup;
+constexpr int64_t kBlock = MveGemm::kBlock;
+constexpr int64_t kVectorWords = 4;
+
+}  // namespace
+
+MveBlocks::MveBlocks(int64_t row_count, int64_t row_elements, bool whole)
+    : rows(row_count),
+      elements(row_elements),
+      per_row((row_elements + kBlock - 1) / kBlock),
+      first(whole ? kBlock : row_elements - kBlock * (per_row - 1)) {}
+
+MveBlocks MveBlocks::spaced(int64_t blocks, int64_t step) {
+  MveBlocks out(1, kBlock * blocks, true);
+  if (blocks > 1) out.first = step;
+  return out;
+}
+
+void MveBlocks::share(int64_t pixel) {
+  const int64_t blocks = pixel / kBlock;
+  if (rows < 2 || elements % kBlock != 0 || pixel % kBlock != 0 || blocks < 1 || blocks >= per_row ||
+      blocks > MveGemm::kMostApart || per_row > MveGemm::kMostShared)
+    return;
+  apart = blocks;
+}
+
+int64_t MveBlocks::element(int64_t block, int64_t j) const {
+  if (first > kBlock) return block * kBlock + j;
+  int64_t row = block / per_row, in_row = block % per_row;
+  int64_t at = in_row == 0 ? j : first + kBlock * (in_row - 1) + j;
+  // What the second block repeats of the first is not counted twice.
+  if (at >= elements || (in_row == 1 && at < kBlock)) return -1;
+  return row * elements + at;
+}
+
+bool MveBlocks::fit_gemm() const {
+  if (count() <= MveGemm::kGemmUnroll) return true;
+  return rows > 1 ? per_row <= MveGemm::kMostPerRow : first >= kBlock;
+}
+
+// ---------------------------------------------------------------- requantisation
+
+int64_t mve_rounding(int shift) {
+  auto half = [](int by) { return by > 0 ? int64_t{1} << (by - 1) : 0; };
+  return half(std::min(shift, 16)) + (shift > 16 ? half(shift) : 0);
+}
+
+namespace {
+
+// What the sums without bias step at.
+std::optional<std::vector<Steps>> sum_steps(const Requantization& what, const std::vector<int32_t>& bias) {
+  if (what.open) return std::nullopt;
+  std::vector<StepTarget> targets;
+  for (size_t c = 0; c < what.scales.size(); ++c) {
+    AccRange range = what.ranges[c];
+    if (what.rounding == Rounding::kDouble) {
+      int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
+      if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
+    }
+    int32_t b = bias[c];
+    auto reference = [of_channel = what.reference(c), b](int32_t sum) -> int64_t { return of_channel(sum + b); };
+    targets.push_back({reference, what.scales[c], {range.low - b, range.high - b}, -int64_t{b}});
+  }
+  return find_steps(targets, what.zero_point, what.clamp);
+}
+
+std::optional<MveScaling> fit_line(const Requantization& what, const std::vector<int32_t>& bias) {
+  auto steps = sum_steps(what, bias);
+  if (!steps) return std::nullopt;
+  // The finer the steps of the sum before it is shifted, the more fits. The first choices are those
+  // that most layers can agree on, to share their code.
+  for (int left : {12, 10, 8, 13, 11, 9, 7, 14})
+    for (int shift : {17, 16, 18, 15, 14, 13, 12, 11, 10, 19, 20})
+      if (auto fit = fit_line_at(*steps, what.clamp, left, shift)) {
+        MveScaling out;
+        out.left = left;
+        out.shift = shift;
+        for (const LineFit::Channel& c : fit->channels) {
+          out.words[0].push_back(c.multiplier);
+          out.words[1].push_back(static_cast<int32_t>(c.offset - mve_rounding(shift)));
+        }
+        return out;
+      }
+  return std::nullopt;
+}
+
+// Whether a product by one more than 2 ^ (31 - right) rounds as the shift does, wherever the result is not at an
+// end. The first product is t; the factor's one adds t / 2 ^ 31 to t / 2 ^ right, which is a multiple of 2 ^ -right:
+// less than that carries halves away from zero and nothing else.
+bool shifts_by_product(const Requantization& what, size_t c, const QuantizedMultiplier& m) {
+  const int right = -m.shift;
+  auto high = [&](int64_t acc, int32_t end) {
+    const int64_t most = std::abs(int64_t{end} - what.zero_point) << right;
+    return std::min(most, ((std::abs(acc) * m.multiplier) >> 31) + 1);
+  };
+  const AccRange range = what.ranges[c];
+  return std::max(high(range.low, what.clamp.min), high(range.high, what.clamp.max)) < int64_t{1} << (31 - right);
+}
+
+std::optional<MveScaling> fit_twice(const Requantization& what, const std::vector<int32_t>& bias) {
+  if (what.rounding != Rounding::kDouble) return std::nullopt;
+  MveScaling out;
+  out.form = MveScaling::Form::kTwice;
+  out.products = !what.open;
+  for (size_t c = 0; c < what.scales.size(); ++c) {
+    QuantizedMultiplier m = quantize_multiplier(what.scales[c]);
+    // The sign is corrected before the second rounding, so there has to be one.
+    if (m.shift > -1 || m.shift < -31) return std::nullopt;
+    out.words[0].push_back(bias[c]);
+    out.words[1].push_back(m.multiplier);
+    out.words[2].push_back(m.shift);
+    out.products = out.products && shifts_by_product(what, c, m);
+  }
+  for (int32_t& word : out.words[2])
+    if (out.products) word = static_cast<int32_t>((int64_t{1} << (31 + word)) + 1);
+  return out;
+}
+
+}  // namespace
+
+std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias) {
+  if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
+  // Where values below the zero point are results, two roundings are hardly ever one line.
+  bool halves_below = what.rounding == Rounding::kDouble && what.clamp.min < what.zero_point;
+  auto out = halves_below ? fit_twice(what, bias) : fit_line(what, bias);
+  if (!out) out = halves_below ? fit_line(what, bias) : fit_twice(what, bias);
+  if (!out) return out;
+  out->zero_point = what.zero_point;
+  out->clamp = what.clamp;
+  return out;
+}
+
+// ---------------------------------------------------------------- tables
+
+void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const MveBlocks& blocks, int64_t block,
+                     int64_t channel) {
+  int64_t k = blocks.rows * blocks.elements;
+  for (int64_t word = 0; word < kVectorWords; ++word) {
+    uint32_t bytes = 0;
+    for (int64_t b = 0; b < 4; ++b) {
+      int64_t at = blocks.element(block, 4 * word + b);
+      if (at < 0) continue;
+      bytes |= uint32_t{static_cast<uint8_t>(w[static_cast<size_t>(channel * k + at)])} << (8 * b);
+    }
+    out.push_back(static_cast<int32_t>(bytes));
+  }
+}
+
+namespace {
+
+void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t first) {
+  for (int v = 0; v < scaling.vectors(); ++v)
+    for (int64_t c = first; c < first + kChannels; c += 2) {
+      const std::vector<int32_t>& words = scaling.words[v];
+      out.push_back(static_cast<size_t>(c) < words.size() ? words[static_cast<size_t>(c)] : 0);
+    }
+}
+
+}  // namespace
+
+std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+                                     const MveScaling& scaling) {
+  std::vector<int32_t> out;
+  for (int64_t group : tile_starts(channels, kChannels))
+    for (int64_t half = 0; half < 2; ++half) {
+      for (int64_t i = 0; i < blocks.count(); ++i)
+        for (int64_t c = 0; c < 4; ++c)
+          put_mve_weights(out, weights, blocks, half == 0 ? i : blocks.count() - 1 - i, group + 2 * c + half);
+      put_scaling(out, scaling, group + half);
+    }
+  return out;
+}
+
+std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+                                     const MveScaling& scaling) {
+  std::vector<int32_t> out;
+  int64_t width = std::min(channels, kChannels);
+  for (int64_t group : tile_starts(channels, width)) {
+    for (int64_t i = 0; i < blocks.count(); ++i)
+      for (int64_t c = 0; c < width; ++c) put_mve_weights(out, weights, blocks, i, group + c);
+    for (int64_t half = 0; half < 2; ++half) put_scaling(out, scaling, group + half);
+  }
+  return out;
+}
+
+std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks, int64_t channels,
+                               const MveScaling& scaling) {
+  std::vector<int32_t> out(MveGemm::kShapeWords);
+  auto set = [&](int at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
+  int64_t groups = std::max<int64_t>(channels / kChannels, 1);
+  int64_t vectors = std::min(channels, kChannels) * blocks.count() + 2 * scaling.vectors();
+  set(MveGemm::kPairs, pixels.pairs);
+  set(MveGemm::kGroups, groups);
+  set(MveGemm::kXPixel, pixels.x_pixel);
+  set(MveGemm::kOutPixel, pixels.out_pixel);
+  set(MveGemm::kXStep, pixels.x_step);
+  set(MveGemm::kOutStep, pixels.out_step);
+  set(MveGemm::kChannels, channels);
+  set(MveGemm::kZero, scaling.zero_point);
+  set(MveGemm::kLeast, scaling.clamp.min);
+  set(MveGemm::kMost, scaling.clamp.max);
+  set(MveGemm::kRowSkip, blocks.rows > 1 ? pixels.row_step - blocks.passed() : 0);
+  set(MveGemm::kStreamBytes, groups * vectors * kBlock);
+  return out;
+}
+
+// ---------------------------------------------------------------- meanings
+
+namespace {
+
+// The products' meaning: what both kernels have in common.
+class Product {
+ public:
+  Product(const char* family, const MveBlocks& blocks, int64_t channels, const MveScaling& scaling)
+      : family_(family),
+        f_(family),
+        blocks_(blocks),
+        width_(std::min(channels, kChannels)),
+        back_((width_ - channels % width_) % width_),
+        scaling_(scaling) {
+    stream_ = f_.constant("stream", DType::kI32, 0);
+    x_ = f_.input("x", DType::kI8, 0);
+    out_ = f_.output("out", DType::kI8, 0);
+    shape_ = f_.constant("shape", DType::kI32, 0);
+  }
+
+  KernelPtr gemm() {
+    Ex x_pixel = shape("x_pixel", MveGemm::kXPixel), x_step = shape("x_step", MveGemm::kXStep);
+    Ex out_pixel = shape("out_pixel", MveGemm::kOutPixel);
+    Ex out_step = shape("out_step", MveGemm::kOutStep);
+    begin();
+    int64_t half_words = kVectorWords * (4 * blocks_.count() + scaling_.vectors());
+    f_.loop("pair", 0, shape("pairs", MveGemm::kPairs), [&](Ex pair) {
+      Ex from = f_.let("from", pair * x_step), to = f_.let("to", pair * out_step);
+      f_.loop("group", 0, groups(), [&](Ex group) {
+        Ex channel = f_.let("channel", first_channel(group));
+        f_.loop("half", 0, 2, [&](Ex half) {
+          Ex at = f_.let("at", (group * 2 + half) * half_words);
+          std::vector<Ex> acc = sums({from, f_.let("second", from + x_pixel)}, 4, at, half);
+          Ex line = f_.let("line", at + 4 * kVectorWords * blocks_.count());
+          for (int64_t p = 0; p < 2; ++p)
+            for (int64_t c = 0; c < 4; ++c)
+              f_.store(out_, to + p * out_pixel + channel + half + 2 * c,
+                       requantized(acc[static_cast<size_t>(4 * p + c)], line + c));
+        });
+      });
+    });
+    return finish();
+  }
+
+  KernelPtr gemv() {
+    begin();
+    int64_t weights = width_ * blocks_.count();
+    int64_t words = kVectorWords * (weights + 2 * scaling_.vectors());
+    f_.loop("group", 0, groups(), [&](Ex group) {
+      Ex channel = f_.let("channel", first_channel(group));
+      Ex at = f_.let("at", group * words);
+      std::vector<Ex> acc = sums({Ex(0)}, width_, at, Ex(0));
+      for (int64_t c = 0; c < width_; ++c) {
+        int64_t line = kVectorWords * (weights + c % 2 * scaling_.vectors()) + c / 2;
+        f_.store(out_, channel + c, requantized(acc[static_cast<size_t>(c)], at + line));
+      }
+    });
+    return finish();
+  }
+
+ private:
+  Ex shape(const char* name, int at) { return f_.let(name, load(shape_, at)); }
+
+  void begin() {
+    if (blocks_.rows > 1) row_step_ = f_.let("row_step", load(shape_, MveGemm::kRowSkip) + blocks_.passed());
+    if (back_ != 0) channels_ = shape("channels", MveGemm::kChannels);
+    if (scaling_.form == MveScaling::Form::kTwice) zero_ = shape("zero", MveGemm::kZero);
+    if (!scaling_.clamps()) return;
+    least_ = shape("least", MveGemm::kLeast);
+    most_ = shape("most", MveGemm::kMost);
+  }
+
+  Ex groups() {
+    Ex whole = shape("groups", MveGemm::kGroups);
+    return back_ == 0 ? whole : f_.let("groups", whole + 1);
+  }
+  Ex first_channel(const Ex& group) const {
+    return back_ == 0 ? group * kChannels : min(group * kChannels, channels_ - kChannels);
+  }
+
+  Ex begin_of(const Ex& block) {
+    if (blocks_.first > kBlock) return block * blocks_.first;
+    if (blocks_.per_row == 1) return blocks_.rows > 1 ? block * row_step_ : Ex(0);
+    Ex row = blocks_.rows > 1 ? f_.let("row", block / blocks_.per_row) : Ex(0);
+    Ex in_row = blocks_.rows > 1 ? block - row * blocks_.per_row : block;
+    Ex column = max(in_row * kBlock + (blocks_.first - kBlock), 0);
+    return blocks_.rows > 1 ? row * row_step_ + column : column;
+  }
+
+  // Sums of pixels x channels; a block's weights are one vector per channel.
+  std::vector<Ex> sums(const std::vector<Ex>& x_at, int64_t channels, const Ex& at, const Ex& half) {
+    std::vector<Ex> acc;
+    for (size_t p = 0; p < x_at.size(); ++p)
+      for (int64_t c = 0; c < channels; ++c) acc.push_back(f_.var(fmt::format("acc{}{}", p, c), 0));
+    f_.loop("i", 0, blocks_.count(), [&](Ex i) {
+      Ex block = f_.let("block", select(half == 0, i, Ex(blocks_.count() - 1) - i));
+      Ex begin = f_.let("begin", begin_of(block));
+      Ex weights = f_.let("weights", at + i * (channels * kVectorWords));
+      f_.loop("j", 0, blocks_.count() == 1 ? blocks_.first : kBlock, [&](Ex j) {
+        std::vector<Ex> x;
+        for (const Ex& pixel : x_at) x.push_back(f_.let("x", load(x_, pixel + begin + j)));
+        Ex up = f_.let("up", Ex(24) - (j & 3) * 8);
+        for (int64_t c = 0; c < channels; ++c) {
+          Ex word = load(stream_, weights + c * kVectorWords + (j >> 2));
+          Ex w = f_.let(fmt::format("w{}", c), shl_wrapping(word, up) >> 24);
+          for (size_t p = 0; p < x.size(); ++p) {
+            const Ex& a = acc[p * static_cast<size_t>(channels) + static_cast<size_t>(c)];
+            f_.assign(a, a + x[p] * w);
+          }
+        }
+      });
+    });
+    return acc;
+  }
+
+  Ex requantized(const Ex& sum, const Ex& line) {
+    Ex v = scaling_.form == MveScaling::Form::kLine ? on_line(sum, line) : twice(sum, line);
+    v = clamp(v, -128, 127);
+    return scaling_.clamps() ? clamp(f_.let("v", v), least_, most_) : v;
+  }
+
+  Ex on_line(const Ex& sum, const Ex& line) {
+    Ex scaled = f_.let("scaled", shl_wrapping(sum, scaling_.left));
+    Ex product = cast(DType::kI64, scaled) * cast(DType::kI64, load(stream_, line));
+    Ex high = cast(DType::kI32, product >> i64(32));
+    Ex offset = load(stream_, line + kVectorWords) + mve_rounding(scaling_.shift);
+    return f_.let("v", (high + offset) >> scaling_.shift);
+  }
+
+  Ex twice(const Ex& sum, const Ex& line) {
+    Ex acc = f_.let("acc", add_wrapping(sum, load(stream_, line)));
+    Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream_, line + kVectorWords));
+    Ex high = cast(DType::kI64, cast(DType::kI32, (product + i64(int64_t{1} << 30)) >> i64(31)));
+    if (scaling_.products) {
+      Ex again = high * cast(DType::kI64, load(stream_, line + 2 * kVectorWords)) + i64(int64_t{1} << 30);
+      return f_.let("v", cast(DType::kI32, again >> i64(31)) + zero_);
+    }
+    Ex right = f_.let("right", Ex(0) - load(stream_, line + 2 * kVectorWords));
+    Ex half = f_.let("half", cast(DType::kI64, Ex(1) << (right - 1)));
+    Ex wide = high + cast(DType::kI64, acc >> 31) + half;
+    Ex v = f_.let("shifted", cast(DType::kI32, wide >> cast(DType::kI64, right)));
+    return f_.let("v", clamp(v, -32768, 32767) + zero_);
+  }
+
+  KernelPtr finish() {
+    return f_.finish_kernel(family_, {{"rows", blocks_.rows},
+                                      {"blocks", blocks_.per_row},
+                                      {"first", blocks_.first},
+                                      {"apart", blocks_.apart},
+                                      {"width", width_},
+                                      {"back", back_},
+                                      {"twice", scaling_.twice()},
+                                      {"left", scaling_.left},
+                                      {"shift", scaling_.shift},
+                                      {"clamp", scaling_.clamps()}});
+  }
+
+  const char* family_;
+  FunctionBuilder f_;
+  MveBlocks blocks_;
+  int64_t width_, back_;
+  const MveScaling& scaling_;
+  BufferPtr stream_, x_, out_, shape_;
+  Ex row_step_, channels_, zero_, least_, most_;
+};
+
+}  // namespace
+
+KernelPtr mve_gemm_kernel(const MveBlocks& blocks, int64_t channels, const MveScaling& scaling) {
+  return Product("mve_gemm", blocks, channels, scaling).gemm();
+}
+
+KernelPtr mve_gemv_kernel(const MveBlocks& blocks, int64_t channels, const MveScaling& scaling) {
+  return Product("mve_gemv", blocks, channels, scaling).gemv();
+}
+
+KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes) {
+  FunctionBuilder f("mve_windows");
+  BufferPtr x = f.input("x", DType::kI8, 0);
+  BufferPtr panel = f.output("panel", DType::kI8, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex row_step = f.let("row_step", load(shape, MveGemm::kRowStep));
+  Ex pixel_step = f.let("pixel_step", load(shape, MveGemm::kPixelStep));
+  Ex panel_pixel = f.let("panel_pixel", load(shape, MveGemm::kPanelPixel));
+  f.loop("pixel", 0, 2, [&](Ex pixel) {
+    f.loop("row", 0, rows, [&](Ex row) {
+      Ex from = f.let("from", pixel * pixel_step + row * row_step);
+      Ex to = f.let("to", pixel * panel_pixel + row * bytes);
+      f.loop("i", 0, bytes, [&](Ex i) { f.store(panel, to + i, load(x, from + i)); });
+    });
+  });
+  return f.finish_kernel("mve_windows", {{"rows", rows}, {"bytes", bytes}});
+}
+
+KernelPtr mve_rows_kernel() {
+  FunctionBuilder f("mve_rows");
+  BufferPtr x = f.input("x", DType::kI8, 0);
+  BufferPtr panel = f.output("panel", DType::kI8, 0);
+  BufferPtr shape = f.constant("shape", DType::kI32, 0);
+  Ex size = f.scalar("size");
+  Ex x_step = f.let("x_step", load(shape, 0)), panel_step = f.let("panel_step", load(shape, 1));
+  f.loop("row", 0, size >> 16, [&](Ex row) {
+    f.loop("i", 0, size & 0xFFFF, [&](Ex i) { f.store(panel, row * panel_step + i, load(x, row * x_step + i)); });
+  });
+  return f.finish_kernel("mve_rows", {});
+}
+
+KernelPtr mve_fill_kernel() {
+  FunctionBuilder f("mve_fill");
+  BufferPtr panel = f.output("panel", DType::kI8, 0);
+  Ex value = f.scalar("value"), bytes = f.scalar("bytes");
+  f.loop("i", 0, bytes, [&](Ex i) { f.store(panel, i, value); });
+  return f.finish_kernel("mve_fill", {});
+}
+
+}  // namespace aotc::cores::arm

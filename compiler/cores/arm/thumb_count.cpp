@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cores/arm/thumb_count.h"
+
+#include <array>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "cores/text_stepper.h"
+
+namespace aotc::cores::arm {
+
+namespace {
+
+// One operand: a register, a number, a list of registers, or an address in brackets.
+struct Operand {
+  enum Kind { kRegister, kImmediate, kList, kAddress, kShift, kLabel } kind = kImmediate;
+  int reg = -1, index = -1;
+  int64_t number = 0;  // also a shift's amount, an address's offset, a list's count
+  bool write_back = false;
+  std::vector<int> list;
+};
+
+// What it does to the numbers that are followed. Names are looked at once: texts are stepped through a million times.
+enum class Does : uint8_t {
+  kPushPop,
+  kVector,
+  kLoopEnd,
+  kLoopStart,
+  kBranch,
+  kCompare,
+  kAccess,
+  kMany,
+  kMove,
+  kAddress,
+  kAdd,
+  kSubtract,
+  kShiftLeft,
+  kShiftRight,
+  kShiftRightSigned,
+  kAnd,
+  kClear,
+  kHalf,
+  kForget
+};
+
+Does does_of(const std::string& n, size_t operands) {
+  if (n == "push" || n == "pop") return Does::kPushPop;
+  if (n[0] == 'v') return Does::kVector;
+  if (n == "le" || n == "letp") return Does::kLoopEnd;
+  if (n.starts_with("dls") || n.starts_with("wls")) return Does::kLoopStart;
+  if (n[0] == 'b' && n != "bic" && n != "bfi") return Does::kBranch;
+  if (n == "cmp") return Does::kCompare;
+  if (n.starts_with("ldr") || n.starts_with("str")) return Does::kAccess;
+  if (n == "ldmia" || n == "stmia") return Does::kMany;
+  if (n == "mov" || n == "movw") return Does::kMove;
+  if (n == "adr.w") return Does::kAddress;
+  if (n == "uxth") return Does::kHalf;
+  if (operands < 3) return Does::kForget;
+  if (n == "add" || n == "adds") return Does::kAdd;
+  if (n == "sub" || n == "subs") return Does::kSubtract;
+  if (n == "lsl") return Does::kShiftLeft;
+  if (n == "lsr") return Does::kShiftRight;
+  if (n == "asr") return Does::kShiftRightSigned;
+  if (n == "and") return Does::kAnd;
+  return n == "bic" ? Does::kClear : Does::kForget;
+}
+
+struct Instruction {
+  std::string name;
+  std::vector<Operand> operands;
+  std::string text;      // of the operands
+  int64_t at_most = -1;  // a branch that data decides counts as taken so many times in turn
+  int64_t taken = 0;
+  Does does = Does::kForget;
+  bool sets_flags = false;  // to the result
+  bool forgets_flags = false;
+};
+
+int register_of(const std::string& text) {
+  if (text == "sp") return 13;
+  if (text == "lr") return 14;
+  if (text == "pc") return 15;
+  if (text.size() < 2 || text[0] != 'r') return -1;
+  return std::atoi(text.c_str() + 1);
+}
+
+std::string trimmed(const std::string& text) {
+  const size_t from = text.find_first_not_of(' '), to = text.find_last_not_of(' ');
+  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
+}
+
+// Commas between operands, not those in brackets.
+std::vector<std::string> pieces_of(const std::string& text) {
+  std::vector<std::string> out;
+  std::string piece;
+  int depth = 0;
+  for (char c : text) {
+    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
+    if (c == ',' && depth == 0) out.push_back(trimmed(std::exchange(piece, {})));
+    else piece += c;
+  }
+  if (!trimmed(piece).empty()) out.push_back(trimmed(piece));
+  return out;
+}
+
+Operand address_of(const std::string& inside) {
+  Operand out;
+  out.kind = Operand::kAddress;
+  const std::vector<std::string> parts = pieces_of(inside);
+  out.reg = register_of(parts[0]);
+  if (parts.size() > 1 && parts[1][0] == '#') out.number = std::atoll(parts[1].c_str() + 1);
+  if (parts.size() > 1 && parts[1][0] != '#') out.index = register_of(parts[1]);
+  return out;
+}
+
+Operand list_of(const std::string& inside) {
+  Operand out;
+  out.kind = Operand::kList;
+  for (const std::string& part : pieces_of(inside)) {
+    ++out.number;
+    const size_t dash = part.find('-');
+    const int first = register_of(part.substr(0, dash));
+    const int last = dash == std::string::npos ? first : register_of(part.substr(dash + 1));
+    for (int r = first; r <= last; ++r) out.list.push_back(r);
+  }
+  return out;
+}
+
+Operand operand_of(const std::string& text) {
+  Operand out;
+  if (text[0] == '[') {
+    out = address_of(text.substr(1, text.find(']') - 1));
+    out.write_back = text.back() == '!';
+    return out;
+  }
+  if (text[0] == '{') return list_of(text.substr(1, text.find('}') - 1));
+  if (text[0] == '#') {
+    out.number = std::atoll(text.c_str() + 1);
+    return out;
+  }
+  out.write_back = text.back() == '!';
+  out.reg = register_of(out.write_back ? text.substr(0, text.size() - 1) : text);
+  out.kind = out.reg >= 0 ? Operand::kRegister : text[0] >= '0' && text[0] <= '9' ? Operand::kLabel : Operand::kShift;
+  if (const size_t sharp = text.find('#'); out.kind == Operand::kShift && sharp != std::string::npos)
+    out.number = std::atoll(text.c_str() + sharp + 1);
+  return out;
+}
+
+class Machine : public TextStepper {
+ public:
+  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
+      : TextStepper(arguments, machine::Isa::kThumb) {
+    for (size_t a = 0; a < arguments.size() && a < 4; ++a) registers_[a] = argument(a);
+    registers_[13] = {Value::kStack, 0};
+    read(kernel.lines);
+  }
+
+ private:
+  size_t size() const override { return code_.size(); }
+
+  machine::Instruction parsed(size_t i, uint32_t address) const override {
+    return machine::parse_instruction(machine::Isa::kThumb, address, 4, code_[i].name, code_[i].text);
+  }
+
+  // Repeated text is written out; labels are numbers that may be put down more than once.
+  void read(const std::vector<std::string>& lines) {
+    std::vector<std::pair<size_t, int64_t>> repeats;  // where each begins, and how often; one may hold others
+    int64_t at_most = -1;
+    for (const std::string& line : lines) {
+      if (line.starts_with(kTakenAtMost)) at_most = std::atoll(line.c_str() + kTakenAtMost.size());
+      if (is_comment(line) || is_unwinding(line) || line.starts_with(".syntax")) continue;
+      if (line.starts_with(".rept ")) {
+        repeats.emplace_back(code_.size(), std::atoll(line.c_str() + 6));
+      } else if (line == ".endr" && !repeats.empty()) {
+        const auto [begin, times] = repeats.back();
+        repeats.pop_back();
+        const std::vector<Instruction> body(code_.begin() + static_cast<std::ptrdiff_t>(begin), code_.end());
+        for (int64_t t = 1; t < times; ++t) code_.insert(code_.end(), body.begin(), body.end());
+      } else if (line.back() == ':') {
+        labels_[std::atoi(line.c_str())] = code_.size();
+      } else {
+        const size_t space = std::min(line.find(' '), line.size());
+        Instruction i{line.substr(0, space), {}, line.substr(space), std::exchange(at_most, -1)};
+        for (const std::string& piece : pieces_of(line.substr(space))) {
+          i.operands.push_back(operand_of(piece));
+          if (i.operands.back().kind == Operand::kLabel) i.operands.back().number = std::atoi(piece.c_str());
+        }
+        i.does = does_of(i.name, i.operands.size());
+        i.sets_flags = i.name == "adds" || i.name == "subs";
+        i.forgets_flags = i.name == "asrs" || i.name == "movs";
+        code_.push_back(std::move(i));
+      }
+    }
+  }
+
+  Value& reg(const Operand& o) { return registers_[static_cast<size_t>(o.reg)]; }
+  Value value(const Operand& o) { return o.kind == Operand::kRegister ? reg(o) : Value{Value::kNumber, o.number}; }
+
+  void compare(Value a, Value b) { flags_ = text_sum(a, b, -1); }
+
+  bool branch(Instruction& i) {
+    const std::string condition = i.name.substr(1);
+    bool taken = true;
+    if (!condition.empty() && flags_.where != Value::kNumber) {
+      if (i.at_most < 0) return false;
+      never_repeat();
+      taken = i.taken < i.at_most;
+      i.taken = taken ? i.taken + 1 : 0;
+    } else if (!condition.empty()) {
+      const int64_t f = static_cast<int32_t>(flags_.number);
+      if (condition == "ne") taken = decide(Condition::kNotEqual, f);
+      else if (condition == "eq") taken = decide(Condition::kEqual, f);
+      else if (condition == "pl") taken = decide(Condition::kAtLeast, f);
+      else if (condition == "mi") taken = decide(Condition::kLess, f);
+      else if (condition == "gt") taken = decide(Condition::kMore, f);
+      else return false;
+    }
+    if (taken) at_ = labels_.at(static_cast<int>(i.operands[0].number));
+    return true;
+  }
+
+  // Helium: addresses move on, and what comes out of vectors is not known.
+  bool vector(const Instruction& i) {
+    if (i.operands.empty() || i.name.starts_with("vctp")) return true;
+    if (i.operands[0].kind == Operand::kRegister) reg(i.operands[0]) = {};
+    if (i.name.starts_with("vshlc") && i.operands.size() > 1) reg(i.operands[1]) = {};
+    if (i.operands.size() < 2 || i.operands[1].kind != Operand::kAddress) return true;
+    const Operand& at = i.operands[1];
+    int64_t moves = at.write_back ? at.number : 0;
+    if (at.write_back && i.operands[0].kind == Operand::kList) moves = 16 * static_cast<int64_t>(i.operands[0].number);
+    if (i.operands.size() > 2) moves = i.operands[2].number;
+    reg(at) = text_sum(reg(at), {Value::kNumber, moves}, 1);
+    return true;
+  }
+
+  // lr counts turns, or elements of loops whose last turn may be a part of a vector.
+  bool loop_start(const Instruction& i) {
+    const Value turns = value(i.operands[1]);
+    if (turns.where != Value::kNumber) return false;
+    const size_t dot = i.name.find('.');
+    lanes_ = dot == std::string::npos ? 1 : 128 / std::atoll(i.name.c_str() + dot + 1);
+    reg(i.operands[0]) = turns;
+    depend_on(turns.number);
+    if (i.name[0] == 'w' && turns.number == 0) at_ = labels_.at(static_cast<int>(i.operands[2].number));
+    return true;
+  }
+
+  bool loop_end(const Instruction& i) {
+    Value& left = reg(i.operands[0]);
+    if (left.where != Value::kNumber) return false;
+    const int64_t step = i.name == "letp" ? lanes_ : 1;
+    if (!decide(Condition::kMore, left.number - step)) return true;
+    left.number -= step;
+    at_ = labels_.at(static_cast<int>(i.operands[1].number));
+    return true;
+  }
+
+  bool access(const Instruction& i) {
+    const bool loads = i.name.starts_with("ldr"), two = i.name.back() == 'd' && i.name.size() == 4;
+    const size_t where = two ? 2 : 1;
+    const bool words = i.name.size() == 3 || two;
+    const Operand& at = i.operands[where];
+    Value address = text_sum(reg(at), {Value::kNumber, at.number}, 1);
+    if (at.index >= 0) address = {};
+    if (loads && i.operands[0].reg == 15) return jump(load(address));
+    for (size_t r = 0; r < where; ++r) {
+      Value place = address.known() ? Value{address.where, address.number + 4 * static_cast<int64_t>(r)} : address;
+      if (loads) reg(i.operands[r]) = words || place.where == Value::kStack ? load(place) : Value{};
+      else store(place, reg(i.operands[r]));
+    }
+    if (i.operands.size() > where + 1) reg(at) = text_sum(reg(at), {Value::kNumber, i.operands[where + 1].number}, 1);
+    return true;
+  }
+
+  // Bodies that are entered in the middle have instructions of four bytes.
+  bool jump(Value to) {
+    if (to.where != Value::kCode) return false;
+    depend_on(to.number);
+    at_ = static_cast<size_t>((to.number & ~int64_t{1}) / 4);
+    return at_ <= code_.size();
+  }
+
+  bool many(const Instruction& i) {
+    const Operand &base = i.operands[0], &list = i.operands[1];
+    Value at = reg(base);
+    for (int r : list.list) {
+      Value& value = registers_[static_cast<size_t>(r)];
+      if (i.name == "ldmia") value = load(at);
+      else store(at, value);
+      at = text_sum(at, {Value::kNumber, 4}, 1);
+    }
+    if (base.write_back) reg(base) = at;
+    return true;
+  }
+
+  bool stack(const Instruction& i) {
+    const std::vector<int>& list = i.operands[0].list;
+    Value& top = registers_[13];
+    if (i.name == "push") top = text_sum(top, {Value::kNumber, 4 * static_cast<int64_t>(list.size())}, -1);
+    Value at = top;
+    for (int r : list) {
+      Value& value = registers_[static_cast<size_t>(r)];
+      if (i.name == "push") store(at, value);
+      else value = load(at);
+      at = text_sum(at, {Value::kNumber, 4}, 1);
+    }
+    if (i.name == "pop") top = at;
+    return true;
+  }
+
+  bool step(size_t here) override {
+    Instruction& i = code_[here];
+    switch (i.does) {
+      case Does::kPushPop: return stack(i);
+      case Does::kVector: return vector(i);
+      case Does::kLoopEnd: return loop_end(i);
+      case Does::kLoopStart: return loop_start(i);
+      case Does::kBranch: return branch(i);
+      case Does::kCompare: return compare(value(i.operands[0]), value(i.operands[1])), true;
+      case Does::kAccess: return access(i);
+      case Does::kMany: return many(i);
+      default: return compute(i);
+    }
+  }
+
+  bool compute(const Instruction& i) {
+    if (i.operands.empty() || i.operands[0].kind != Operand::kRegister) return false;
+    if (i.forgets_flags) flags_ = {};
+    const Value made = result(i);
+    if (i.sets_flags && i.operands.size() >= 3) flags_ = made;
+    reg(i.operands[0]) = made;
+    return true;
+  }
+
+  Value result(const Instruction& i) {
+    if (i.does == Does::kForget) return {};
+    if (i.does == Does::kMove) return value(i.operands[1]);
+    if (i.does == Does::kAddress)
+      return {Value::kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
+    const Value left = value(i.operands[1]);
+    if (i.does == Does::kHalf) {
+      depend_on(left.number);
+      return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : Value{};
+    }
+    const bool shifted = i.operands.back().kind == Operand::kShift;
+    Value right = value(i.operands[2]);
+    if (i.does == Does::kAdd || i.does == Does::kSubtract) {
+      if (shifted)
+        right = right.where == Value::kNumber ? Value{Value::kNumber, right.number << i.operands[3].number} : Value{};
+      return text_sum(left, right, i.does == Does::kAdd ? 1 : -1);
+    }
+    if (i.operands.size() != 3 || shifted || left.where != Value::kNumber || right.where != Value::kNumber) return {};
+    const int64_t a = left.number, b = right.number;
+    depend_on(a);
+    depend_on(b);
+    const auto u = static_cast<uint32_t>(a);
+    switch (i.does) {
+      case Does::kShiftLeft: return {Value::kNumber, static_cast<int32_t>(u << b)};
+      case Does::kShiftRight: return {Value::kNumber, static_cast<int64_t>(u >> b)};
+      case Does::kShiftRightSigned: return {Value::kNumber, static_cast<int32_t>(u) >> b};
+      case Does::kAnd: return {Value::kNumber, a & b};
+      default: return {Value::kNumber, a & ~b};
+    }
+  }
+
+  void values(std::vector<Value*>& out) override {
+    for (Value& value : registers_) out.push_back(&value);
+    out.push_back(&flags_);
+  }
+
+  std::vector<Instruction> code_;
+  std::map<int, size_t> labels_;
+  std::array<Value, 16> registers_ = {};
+  Value flags_;
+  int64_t lanes_ = 1;
+};
+
+}  // namespace
+
+std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
+  return Machine(kernel, arguments).run();
+}
+
+std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
+  Machine machine(kernel, arguments);
+  machine.step_all();
+  return machine.run();
+}
+
+std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,
+                                   const machine::Timing& timing) {
+  return Machine(kernel, arguments).cycles(timing);
+}
+
+}  // namespace aotc::cores::arm

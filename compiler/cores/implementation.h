@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Assembly for microkernels. A kernel is looked up by its family; what comes back is the text of one
+// self-saving asm statement over the kernel's arguments in registers. The one thing to know: an
+// implementation must leave the same bytes as the kernel's meaning, which is printed beside it for
+// compilers and cores that fail `condition`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "machine/timing.h"
+#include "tir/tir.h"
+
+namespace aotc::cores {
+
+// What is known of an argument where the instructions of a call are counted.
+struct CountArgument {
+  bool pointer = false;
+  int64_t value = 0;                    // of a scalar
+  std::span<const uint8_t> table = {};  // what a pointer points to, as far as it is known
+};
+
+struct Implementation {
+  std::string condition;           // of the C preprocessor: when the text assembles and runs
+  std::string family = {};         // the same: whether this is a core of the kernel's family; empty: no such question
+  std::vector<std::string> lines;  // instructions and labels, each one line; notes and unwinding
+  std::vector<std::string> arguments;  // registers that take the kernel's arguments, and may be changed
+  std::vector<std::string> clobbers;   // besides those, the flags and memory
+  int stack_bytes = 0;                 // most that the text pushes
+  // Bytes that the function's address must be a multiple of, where that is more than every compiler gives: ADR counts
+  // from a multiple of 4, and the assembler only knows the place within a section, which may start at any multiple
+  // of 2.
+  int function_alignment = 0;
+  // Instructions of one call, nothing where unknown data decides.
+  std::optional<int64_t> (*count)(const Implementation& made, const std::vector<CountArgument>& arguments) = nullptr;
+  // The same in cycles.
+  std::optional<double> (*cycles)(const Implementation& made, const std::vector<CountArgument>& arguments,
+                                  const machine::Timing& timing) = nullptr;
+};
+
+// A line that says something to readers, behind "@ ".
+inline bool is_comment(const std::string& line) { return line.starts_with("@ "); }
+// A line that tells debuggers of the stack: it assembles only where the compiler describes its own.
+inline bool is_unwinding(const std::string& line) { return line.starts_with(".cfi_"); }
+
+// Nothing for a kernel that no CPU has in assembly.
+std::optional<Implementation> implementation_of(const tir::Kernel& kernel);
+
+// Families of kernels that some CPU has in assembly.
+std::vector<std::string> kernel_families();
+
+}  // namespace aotc::cores

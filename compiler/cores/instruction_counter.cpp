@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cores/instruction_counter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "cores/implementation.h"
+#include "tir/visit.h"
+
+namespace aotc::cores {
+
+using namespace tir;  // NOLINT: every node kind is used here
+
+namespace {
+
+constexpr size_t kSmallTable = 64 * 4;  // bytes: shapes
+
+int64_t element(const ops::Constant& table, int64_t index) {
+  const int64_t size = size_of(table.dtype);
+  int64_t value = 0;
+  std::memcpy(&value, table.bytes.data() + index * size, static_cast<size_t>(size));
+  const int shift = 64 - static_cast<int>(size) * 8;
+  return static_cast<int64_t>(static_cast<uint64_t>(value) << shift) >> shift;
+}
+
+// The value that is brought into the range of int8; null for any other expression.
+const Expr* saturated(const Binary& e) {
+  if (e.op != BinaryOp::kMin || e.rhs->kind != ExprKind::kIntImm || e.lhs->kind != ExprKind::kBinary) return nullptr;
+  const auto& inner = static_cast<const Binary&>(*e.lhs);
+  const bool range = inner.op == BinaryOp::kMax && inner.rhs->kind == ExprKind::kIntImm &&
+                     static_cast<const IntImm&>(*e.rhs).value == 127 &&
+                     static_cast<const IntImm&>(*inner.rhs).value == -128 && e.type == DType::kI32;
+  return range ? inner.lhs.get() : nullptr;
+}
+
+}  // namespace
+
+double InstructionCounter::run(const Stmt& stmt) {
+  return visit(stmt, Overloaded{
+                         [&](const For& s) { return loop(s); },
+                         [&](const If& s) {
+                           const double test = cost(*s.condition) + c_.branch;
+                           const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
+                           const double then = !holds || *holds != 0 ? run(*s.then) : 0;
+                           const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
+                           return test + std::max(then, otherwise);
+                         },
+                         [&](const Declare& s) {
+                           values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
+                           return cost(*s.init);
+                         },
+                         [&](const Assign& s) { return cost(*s.value); },
+                         [&](const Store& s) { return c_.store + address(*s.index) + cost(*s.value); },
+                         [&](const Evaluate& s) { return cost(*s.value); },
+                         [&](const Block& s) {
+                           double out = 0;
+                           for (const StmtPtr& child : s.body) out += run(*child);
+                           return out;
+                         },
+                         [&](const CallKernel& s) { return kernel(s); },
+                         [](const Alloc&) { return 0.0; },
+                         [](const Fail&) { return 0.0; },
+                         [](const Trace&) { return 0.0; },
+                         [](const Comment&) { return 0.0; },
+                     });
+}
+
+// Does a turn take what every other takes? Then the values of loop variables decide nothing in it.
+bool InstructionCounter::is_uniform(const For& s) {
+  auto known = uniform_.find(&s);
+  if (known != uniform_.end()) return known->second;
+  std::unordered_set<const Variable*> own = {s.var.get()};
+  return uniform_[&s] = all_alike(*s.body, own);
+}
+
+// `own` is what changes from turn to turn.
+bool InstructionCounter::all_alike(const Stmt& stmt, std::unordered_set<const Variable*>& own) {
+  switch (stmt.kind) {
+    case StmtKind::kIf:
+    case StmtKind::kCallKernel: return false;
+    case StmtKind::kDeclare: own.insert(static_cast<const Declare&>(stmt).var.get()); return true;
+    case StmtKind::kFor: {
+      const auto& inner = static_cast<const For&>(stmt);
+      for (const ExprPtr& bound : {inner.begin, inner.end})
+        if (bound->kind != ExprKind::kIntImm &&
+            (bound->kind != ExprKind::kVarRef || own.contains(static_cast<const VarRef&>(*bound).var.get())))
+          return false;
+      own.insert(inner.var.get());
+      return all_alike(*inner.body, own);
+    }
+    case StmtKind::kBlock: {
+      const auto& body = static_cast<const Block&>(stmt).body;
+      return std::all_of(body.begin(), body.end(), [&](const StmtPtr& s) { return all_alike(*s, own); });
+    }
+    default: return true;
+  }
+}
+
+double InstructionCounter::loop(const For& s) {
+  const Number begin = value(*s.begin), end = value(*s.end);
+  double trips = 1, out = cost(*s.begin) + cost(*s.end) + c_.branch;
+  if (begin && end) trips = std::max(0.0, std::ceil((*end - *begin) / static_cast<double>(s.step)));
+  const bool alike = is_uniform(s);
+  if (begin && end && !alike && trips <= static_cast<double>(turns_left_)) {
+    for (double i = 0; i < trips; ++i) out += turn(s, *begin + i * static_cast<double>(s.step));
+    return out;
+  }
+  values_[s.var.get()] = begin ? Number(*begin + std::floor((trips - 1) / 2) * static_cast<double>(s.step)) : begin;
+  const bool exactly = std::exchange(exactly_, exactly_ && (alike || trips <= 1));
+  if (trips > 0) out += trips * (c_.turn + run(*s.body));
+  exactly_ = exactly;
+  return out;
+}
+
+double InstructionCounter::turn(const For& s, double at) {
+  --turns_left_;
+  values_[s.var.get()] = at;
+  return c_.turn + run(*s.body);
+}
+
+double InstructionCounter::kernel(const CallKernel& s) {
+  const Function& meaning = *s.kernel->meaning;
+  double out = c_.kernel_call;
+  std::vector<CountArgument> arguments;
+  std::vector<std::pair<const Buffer*, Table>> bound;
+  std::string key = name_of(*s.kernel);
+  bool known = true;
+  size_t a = 0;
+  for (const BufferPtr& p : meaning.params) {
+    const auto& at = static_cast<const Address&>(*s.args[a++]);
+    out += c_.argument + cost(*at.index);
+    const Number begin = value(*at.index);
+    auto found = tables_.find(at.buffer.get());
+    Table table = found == tables_.end() ? Table{} : found->second;
+    table.begin += begin.value_or(0);
+    CountArgument argument{.pointer = true};
+    if (table.data) {
+      const auto from = static_cast<size_t>(table.begin) * static_cast<size_t>(size_of(table.data->dtype));
+      argument.table = std::span<const uint8_t>(table.data->bytes);
+      argument.table = argument.table.subspan(std::min(from, argument.table.size()));
+      // What a long table says decides nothing but in bits that are the same everywhere.
+      if (table.data->bytes.size() <= kSmallTable)
+        key += " " + std::string(argument.table.begin(), argument.table.end());
+    }
+    arguments.push_back(argument);
+    bound.emplace_back(p.get(), table);
+  }
+  for (const VarPtr& v : meaning.scalars) {
+    out += c_.argument + cost(*s.args[a]);
+    const Number n = value(*s.args[a++]);
+    known = known && n;
+    values_[v.get()] = n;
+    arguments.push_back({.pointer = false, .value = static_cast<int64_t>(n.value_or(0))});
+    key += " " + std::to_string(n.value_or(0));
+  }
+  if (auto seen = counted_.find(key); known && assembly_ && seen != counted_.end()) return out + seen->second;
+  Number counted;
+  if (auto text = assembly_ && known ? implementation_of(*s.kernel) : std::nullopt) {
+    if (c_.timing != nullptr && text->cycles != nullptr) counted = text->cycles(*text, arguments, *c_.timing);
+    else if (const auto n = text->count != nullptr ? text->count(*text, arguments) : std::nullopt)
+      counted = static_cast<double>(*n);
+  }
+  for (auto& [buffer, table] : bound) tables_[buffer] = table;
+  const double body = counted ? *counted : run(*meaning.body);
+  if (known && assembly_) counted_[key] = body;
+  return out + body;
+}
+
+// What an index adds to the access: constants and loop variables are in its address.
+double InstructionCounter::address(const Expr& e) {
+  if (e.kind == ExprKind::kIntImm || e.kind == ExprKind::kVarRef) return 0;
+  if (e.kind == ExprKind::kBinary) {
+    const auto& b = static_cast<const Binary&>(e);
+    if (b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub) return address(*b.lhs) + address(*b.rhs);
+    if (b.op == BinaryOp::kMul && b.rhs->kind == ExprKind::kIntImm) return address(*b.lhs);
+  }
+  return cost(e);
+}
+
+double InstructionCounter::cost(const Expr& e) {
+  return visit(e, Overloaded{
+                      [](const IntImm&) { return 0.0; },
+                      [](const FloatImm&) { return 0.0; },
+                      [](const VarRef&) { return 0.0; },
+                      [&](const Load& s) { return c_.memory + address(*s.index); },
+                      [&](const Unary& s) { return cost(*s.value) + c_.alu; },
+                      [&](const Binary& s) { return binary(s); },
+                      [&](const Cast& s) {
+                        const bool converts = is_float(s.type) != is_float(s.value->type);
+                        return cost(*s.value) + (converts ? c_.float_add : 0);
+                      },
+                      [&](const Select& s) {
+                        return cost(*s.condition) + std::max(cost(*s.if_true), cost(*s.if_false)) + c_.choose;
+                      },
+                      [&](const Call& s) { return call(s); },
+                      [&](const Address& s) { return cost(*s.index); },
+                  });
+}
+
+double InstructionCounter::binary(const Binary& e) {
+  if (const Expr* inner = saturated(e)) return cost(*inner) + c_.saturate;
+  const double sides = cost(*e.lhs) + cost(*e.rhs);
+  const bool wide = e.lhs->type == DType::kI64;
+  if (is_float(e.lhs->type)) {
+    const double times = e.lhs->type == DType::kF64 ? 2 : 1;
+    return sides + times * (e.op == BinaryOp::kMul   ? c_.float_multiply
+                            : e.op == BinaryOp::kDiv ? c_.float_divide
+                                                     : c_.float_add);
+  }
+  switch (e.op) {
+    case BinaryOp::kMul: return sides + (wide ? c_.high : c_.multiply);
+    case BinaryOp::kAdd:
+      // One instruction with the product.
+      for (const ExprPtr& side : {e.lhs, e.rhs})
+        if (c_.fused && !wide && side->kind == ExprKind::kBinary &&
+            static_cast<const Binary&>(*side).op == BinaryOp::kMul)
+          return sides;
+      return sides + (wide ? 2 : 1) * c_.alu;
+    case BinaryOp::kAnd:
+    case BinaryOp::kOr: return sides;
+    case BinaryOp::kDiv:
+    case BinaryOp::kMod: return sides + (e.rhs->kind == ExprKind::kIntImm ? c_.divide : c_.divide_any) * (wide ? 4 : 1);
+    case BinaryOp::kMin:
+    case BinaryOp::kMax: return sides + c_.choose;
+    case BinaryOp::kShr:
+      // The high word of a product is there already.
+      if (wide && e.rhs->kind == ExprKind::kIntImm && static_cast<const IntImm&>(*e.rhs).value >= 32) return sides;
+      [[fallthrough]];
+    default: return sides + (wide ? 2 : 1) * c_.alu;
+  }
+}
+
+double InstructionCounter::call(const Call& e) {
+  double out = 0;
+  for (const ExprPtr& a : e.args) out += cost(*a);
+  switch (e.callee) {
+    case Intrinsic::kKeep:
+    case Intrinsic::kFence:
+    case Intrinsic::kFloatBits:
+    case Intrinsic::kFloatFromBits: return out + 1;
+    case Intrinsic::kAbs: return out + 2;
+    case Intrinsic::kMemcpy:
+    case Intrinsic::kMemset:
+      if (const Number bytes = value(*e.args[2]); bytes && *bytes <= 4 * c_.short_block)
+        return out + std::ceil(*bytes / c_.short_block) * ((e.callee == Intrinsic::kMemcpy ? c_.memory : 0) + c_.store);
+      return out + c_.block + c_.block_byte * value(*e.args[2]).value_or(0);
+    case Intrinsic::kSqrt: return out + c_.float_divide;
+    case Intrinsic::kExp: return out + c_.exponential;
+    default: return out + c_.function;
+  }
+}
+
+InstructionCounter::Number InstructionCounter::value(const Expr& e) {
+  switch (e.kind) {
+    case ExprKind::kIntImm: return static_cast<double>(static_cast<const IntImm&>(e).value);
+    case ExprKind::kVarRef: {
+      auto known = values_.find(static_cast<const VarRef&>(e).var.get());
+      return known == values_.end() ? std::nullopt : known->second;
+    }
+    case ExprKind::kLoad: {
+      const auto& l = static_cast<const Load&>(e);
+      auto table = tables_.find(l.buffer.get());
+      const Number index = value(*l.index);
+      if (!index || table == tables_.end() || !table->second.data) return std::nullopt;
+      const ops::Constant& data = *table->second.data;
+      const auto at = static_cast<int64_t>(table->second.begin + *index);
+      if (is_float(data.dtype) || at < 0 || (at + 1) * size_of(data.dtype) > static_cast<int64_t>(data.bytes.size()))
+        return std::nullopt;
+      return static_cast<double>(element(data, at));
+    }
+    case ExprKind::kCast: return value(*static_cast<const Cast&>(e).value);
+    case ExprKind::kUnary: {
+      const auto& u = static_cast<const Unary&>(e);
+      const Number v = value(*u.value);
+      return v && u.op == UnaryOp::kNeg ? Number(-*v) : std::nullopt;
+    }
+    case ExprKind::kSelect: {
+      const auto& s = static_cast<const Select&>(e);
+      const Number holds = value(*s.condition);
+      return holds ? value(*holds != 0 ? *s.if_true : *s.if_false) : std::nullopt;
+    }
+    case ExprKind::kBinary: return value_of(static_cast<const Binary&>(e));
+    default: return std::nullopt;
+  }
+}
+
+InstructionCounter::Number InstructionCounter::value_of(const Binary& e) {
+  const Number l = value(*e.lhs), r = value(*e.rhs);
+  if (!l || !r) return std::nullopt;
+  switch (e.op) {
+    case BinaryOp::kAdd: return *l + *r;
+    case BinaryOp::kSub: return *l - *r;
+    case BinaryOp::kMul: return *l * *r;
+    case BinaryOp::kDiv: return *r == 0 ? std::nullopt : Number(std::trunc(*l / *r));
+    case BinaryOp::kMod: return *r == 0 ? std::nullopt : Number(std::fmod(*l, *r));
+    case BinaryOp::kMin: return std::min(*l, *r);
+    case BinaryOp::kMax: return std::max(*l, *r);
+    case BinaryOp::kShl: return *l * std::exp2(*r);
+    case BinaryOp::kShr: return std::floor(*l / std::exp2(*r));
+    case BinaryOp::kEq: return *l == *r;
+    case BinaryOp::kNe: return *l != *r;
+    case BinaryOp::kLt: return *l < *r;
+    case BinaryOp::kLe: return *l <= *r;
+    case BinaryOp::kGt: return *l > *r;
+    case BinaryOp::kGe: return *l >= *r;
+    case BinaryOp::kAnd: return *l != 0 && *r != 0;
+    case BinaryOp::kOr: return *l != 0 || *r != 0;
+    default: return std::nullopt;
+  }
+}
+
+namespace {
+
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target, int64_t turns) {
+  if (lowered.external) return {};
+  auto with = [&](const OperationCosts& costs, int64_t turns_of) {
+    InstructionCounter counter(costs, target.has_assembly(), turns_of);
+    for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
+      if (lowered.args[a].kind == ops::ArgKind::kConstant)
+        counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
+    return costs.call + counter.run(*lowered.function->body);
+  };
+  const OperationCosts cycles = operation_cycles(target);
+  return {with(operation_costs(target), InstructionCounter::kMostTurns),
+          cycles.timing != nullptr ? with(cycles, turns) : 0};
+}
+
+}  // namespace
+
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
+  return cost_of(lowered, target, InstructionCounter::kMostTurns);
+}
+
+LoweredCost estimate_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
+  const LoweredCost cost = cost_of(lowered, target, InstructionCounter::kTurnsOfEstimate);
+  return {std::ceil(cost.instructions), std::ceil(cost.cycles)};
+}
+
+}  // namespace aotc::cores

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts the instructions of one call of a lowered function: compiler/plan/instructions.h says
+// how. The one thing to know: turns of a loop that differ are made one by one, with the values of
+// loop variables, up to a limit; beyond it, and where data decides, the longer way is taken.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "cores/operation_costs.h"
+#include "ops/lowering.h"
+#include "tir/tir.h"
+
+namespace aotc::cores {
+
+class InstructionCounter {
+ public:
+  using Number = std::optional<double>;
+
+  static constexpr int64_t kMostTurns = int64_t{1} << 21;
+  // Iterations of loops that an estimate of cycles for users counts one by one; the middle one stands for all others.
+  static constexpr int64_t kTurnsOfEstimate = int64_t{1} << 14;
+
+  // `assembly`: kernels are the text that the target has of them, where it has one. `turns`: how many turns of loops
+  // are made one by one.
+  InstructionCounter(const OperationCosts& costs, bool assembly, int64_t turns = kMostTurns)
+      : c_(costs), assembly_(assembly), turns_left_(turns) {}
+
+  // What a parameter is, where that is known.
+  void bind(const tir::Buffer* buffer, const ops::Constant* table) { tables_[buffer] = {table, 0}; }
+  void set(const tir::Variable* variable, Number value) { values_[variable] = value; }
+
+  // A statement once; what it declares is known from there on.
+  double run(const tir::Stmt& stmt);
+  // Of whole numbers that tables and variables make known.
+  Number value(const tir::Expr& e);
+  // One turn of a loop, with its variable there.
+  double turn(const tir::For& s, double at);
+  // Every turn takes the same.
+  bool is_uniform(const tir::For& s);
+
+ private:
+  struct Table {
+    const ops::Constant* data = nullptr;
+    double begin = 0;  // element at which a kernel's parameter begins
+  };
+
+  double loop(const tir::For& s);
+  bool all_alike(const tir::Stmt& stmt, std::unordered_set<const tir::Variable*>& own);
+  double kernel(const tir::CallKernel& s);
+  double address(const tir::Expr& e);
+  double cost(const tir::Expr& e);
+  double binary(const tir::Binary& e);
+  double call(const tir::Call& e);
+  Number value_of(const tir::Binary& e);
+
+  const OperationCosts& c_;
+  bool assembly_;
+  int64_t turns_left_;   // to be made one by one
+  bool exactly_ = true;  // every loop variable around has a value that it has
+  std::unordered_map<const tir::Buffer*, Table> tables_;
+  std::unordered_map<const tir::Variable*, Number> values_;
+  std::unordered_map<const tir::For*, bool> uniform_;
+  std::map<std::string, double> counted_;
+};
+
+// Of one call of a lowered operator; 0: nothing is known.
+struct LoweredCost {
+  double instructions = 0, cycles = 0;
+};
+LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target);
+// The estimate that users see: whole numbers, those of plan/instructions.h for a call of the function in a program.
+LoweredCost estimate_of(const ops::Lowered& lowered, const ops::TargetInfo& target);
+
+}  // namespace aotc::cores

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of kernels for Helium that write out rows and blocks: all that a layer can ask for are string literals of C99.
+#include <gtest/gtest.h>
+
+#include "cores/arm/helium/gemm.h"
+#include "cores/arm/helium/held.h"
+#include "cores/arm/thumb.h"
+#include "cores/implementation.h"
+
+namespace aotc::cores::arm {
+namespace {
+
+// Every form of requantisation.
+std::vector<MveScaling> scalings() {
+  std::vector<MveScaling> out;
+  for (ClampI32 clamp : {ClampI32{-128, 127}, ClampI32{-100, 100}}) {
+    for (int shift : {3, 20}) {
+      MveScaling line;
+      line.left = 10;
+      line.shift = shift;
+      line.clamp = clamp;
+      out.push_back(line);
+    }
+    for (bool products : {false, true}) {
+      MveScaling twice;
+      twice.form = MveScaling::Form::kTwice;
+      twice.products = products;
+      twice.clamp = clamp;
+      out.push_back(twice);
+    }
+  }
+  return out;
+}
+
+void expect_fits(const tir::Kernel& kernel) {
+  const auto made = implementation_of(kernel);
+  ASSERT_TRUE(made);
+  std::string called = kernel.family;
+  for (const auto& [name, value] : kernel.parameters) called += " " + name + " " + std::to_string(value);
+  EXPECT_TRUE(fits_literal(made->lines)) << called;
+}
+
+TEST(HeliumText, ProductsOfRows) {
+  int64_t shared = 0;
+  for (const MveScaling& scaling : scalings())
+    for (int64_t rows : {1, 2, 3, 4, 5, 9})
+      for (int64_t elements : {7, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 250, 256})
+        for (int64_t pixel : {0, 16, 32, 48})
+          for (int64_t channels : {8, 19}) {
+            MveBlocks blocks(rows, elements, elements < MveGemm::kBlock && rows > 1);
+            if (pixel > 0) blocks.share(pixel);
+            if (!blocks.fit_gemm()) continue;
+            shared += blocks.apart > 0 ? 1 : 0;
+            expect_fits(*mve_gemm_kernel(blocks, channels, scaling));
+          }
+  EXPECT_GT(shared, 100);
+}
+
+TEST(HeliumText, ProductsOfOnePixel) {
+  for (const MveScaling& scaling : scalings())
+    for (int64_t elements : {3, 16, 40, 128, 136, 1024, 4095})
+      expect_fits(*mve_gemv_kernel({1, elements, false}, 16, scaling));
+}
+
+TEST(HeliumText, ProductsOfHeldWeights) {
+  for (const MveScaling& scaling : scalings())
+    for (int64_t elements : {5, 16, 27, 32})
+      if (auto held = MveHeld::of({1, elements, false}, elements, 48, 16, scaling)) expect_fits(*held->kernel(scaling));
+}
+
+}  // namespace
+}  // namespace aotc::cores::arm

@@ -1,10 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # Microkernels in an emulator: included by tests/CMakeLists.txt.
-add_executable(emit_kernels ${CMAKE_CURRENT_LIST_DIR}/emit_kernels.cpp
-               ${CMAKE_CURRENT_LIST_DIR}/cases_dsp.cpp ${CMAKE_CURRENT_LIST_DIR}/cases_depthwise.cpp
-               ${CMAKE_CURRENT_LIST_DIR}/cases_elementwise.cpp ${CMAKE_CURRENT_LIST_DIR}/cases_svdf.cpp
-               ${CMAKE_CURRENT_LIST_DIR}/cases_trees.cpp ${CMAKE_CURRENT_LIST_DIR}/cases_triples.cpp)
+set(kernel_cases cases.cpp cases_dsp.cpp cases_depthwise.cpp cases_elementwise.cpp cases_svdf.cpp cases_trees.cpp
+    cases_triples.cpp)
+list(TRANSFORM kernel_cases PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
+add_executable(emit_kernels ${CMAKE_CURRENT_LIST_DIR}/emit_kernels.cpp ${kernel_cases})
 target_link_libraries(emit_kernels PRIVATE aotc_codegen aotc_frontends fmt::fmt)
 foreach(variant gcc_O2 gcc_O0 clang_O2)
   pytest_test(kernels.${variant} full test_kernels.py -k ${variant})
 endforeach()
+
+# Where LLVM is, as for aotc-analyze.
+if(TARGET aotc-analyze)
+  set(graph_sources generator graph_maker graph_operators graph_bits graph_layouts graph_movers graph_products
+      graph_recurrent graph_states graph_signal graph_trees graph_windows control_maker unrolled_maker rows_maker)
+  list(TRANSFORM graph_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/../random_graphs/)
+  list(TRANSFORM graph_sources APPEND .cpp)
+  add_executable(assemble_kernels ${CMAKE_CURRENT_LIST_DIR}/assemble_kernels.cpp ${kernel_cases} ${graph_sources})
+  target_link_libraries(assemble_kernels PRIVATE aotc_codegen aotc_frontends fmt::fmt LLVM)
+  target_include_directories(assemble_kernels SYSTEM PRIVATE
+                             $<TARGET_PROPERTY:aotc-analyze,INCLUDE_DIRECTORIES>)
+  add_test(NAME kernels.assemble COMMAND assemble_kernels)
+  set_tests_properties(kernels.assemble PROPERTIES LABELS quick)
+endif()

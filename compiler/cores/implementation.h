@@ -23,6 +23,9 @@ struct CountArgument {
   std::span<const uint8_t> table = {};  // what a pointer points to, as far as it is known
 };
 
+// Bytes of the longest table that describes shapes. Longer ones are streams of weights: few texts decide by them.
+inline constexpr size_t kShortTable = 256;
+
 struct Implementation {
   std::string condition;           // of the C preprocessor: when the text assembles and runs
   std::string family = {};         // the same: whether this is a core of the kernel's family; empty: no such question

@@ -17,8 +17,6 @@ using namespace tir;  // NOLINT: every node kind is used here
 
 namespace {
 
-constexpr size_t kSmallTable = 64 * 4;  // bytes: shapes
-
 int64_t element(const ops::Constant& table, int64_t index) {
   const int64_t size = size_of(table.dtype);
   int64_t value = 0;
@@ -39,34 +37,141 @@ const Expr* saturated(const Binary& e) {
 
 }  // namespace
 
+namespace {
+
+// Variables whose values decide how many instructions run.
+class Deciding {
+ public:
+  std::unordered_set<const Variable*> variables;
+
+  void add(const Stmt& stmt) {
+    visit(stmt, Overloaded{[&](const For& s) { add_all(*s.begin), add_all(*s.end); },
+                           [&](const If& s) { add_all(*s.condition); },
+                           [&](const CallKernel& s) {
+                             for (const ExprPtr& a : s.args) add_all(*a);
+                             if (kernels_.insert(s.kernel.get()).second) add(*s.kernel->meaning->body);
+                           },
+                           [&](const Declare& s) { declared_.push_back(&s); }, [](const auto&) {}});
+    for_each_child(stmt, [&](const Expr& e) { add_lengths(e); }, [&](const Stmt& s) { add(s); });
+  }
+
+  // And what these variables are computed from. A declaration is in front of its uses, so one pass from the end does.
+  void add_sources() {
+    for (size_t i = declared_.size(); i-- > 0;)
+      if (variables.contains(declared_[i]->var.get())) add_all(*declared_[i]->init);
+  }
+
+ private:
+  void add_all(const Expr& e) {
+    if (e.kind == ExprKind::kVarRef) variables.insert(static_cast<const VarRef&>(e).var.get());
+    for_each_operand(e, [&](const Expr& child) { add_all(child); });
+  }
+
+  // Lengths of copies and fills.
+  void add_lengths(const Expr& e) {
+    if (e.kind == ExprKind::kCall) {
+      const auto& call = static_cast<const Call&>(e);
+      if (call.callee == Intrinsic::kMemcpy || call.callee == Intrinsic::kMemset) add_all(*call.args[2]);
+    }
+    for_each_operand(e, [&](const Expr& child) { add_lengths(child); });
+  }
+
+  std::vector<const Declare*> declared_;
+  std::unordered_set<const Kernel*> kernels_;
+};
+
+// Does a copy or fill of a length that is no number take part?
+bool depends_on_values(const Expr& e) {
+  if (e.kind == ExprKind::kCall) {
+    const auto& call = static_cast<const Call&>(e);
+    if ((call.callee == Intrinsic::kMemcpy || call.callee == Intrinsic::kMemset) &&
+        call.args[2]->kind != ExprKind::kIntImm)
+      return true;
+  }
+  bool out = false;
+  for_each_operand(e, [&](const Expr& child) { out = out || depends_on_values(child); });
+  return out;
+}
+
+}  // namespace
+
+void InstructionCounter::skip_values_that_decide_nothing(const Stmt& body) {
+  Deciding found;
+  found.add(body);
+  found.add_sources();
+  deciding_ = std::move(found.variables);
+}
+
+double InstructionCounter::cost_once(const Expr& e) {
+  if (e.kind == ExprKind::kIntImm || e.kind == ExprKind::kVarRef) return 0;
+  auto known = costs_.find(&e);
+  if (known == costs_.end()) known = costs_.emplace(&e, depends_on_values(e) ? -1.0 : cost(e)).first;
+  return known->second >= 0 ? known->second : cost(e);
+}
+
 double InstructionCounter::run(const Stmt& stmt) {
   return visit(stmt, Overloaded{
                          [&](const For& s) { return loop(s); },
                          [&](const If& s) {
-                           const double test = cost(*s.condition) + c_.branch;
+                           const double test = cost_once(*s.condition) + c_.branch;
                            const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
                            const double then = !holds || *holds != 0 ? run(*s.then) : 0;
                            const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
                            return test + std::max(then, otherwise);
                          },
                          [&](const Declare& s) {
-                           values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
-                           return cost(*s.init);
+                           if (!deciding_ || deciding_->contains(s.var.get()))
+                             values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
+                           return cost_once(*s.init);
                          },
-                         [&](const Assign& s) { return cost(*s.value); },
-                         [&](const Store& s) { return c_.store + address(*s.index) + cost(*s.value); },
-                         [&](const Evaluate& s) { return cost(*s.value); },
-                         [&](const Block& s) {
-                           double out = 0;
-                           for (const StmtPtr& child : s.body) out += run(*child);
-                           return out;
-                         },
+                         [&](const Assign& s) { return cost_once(*s.value); },
+                         [&](const Store& s) { return c_.store + address(*s.index) + cost_once(*s.value); },
+                         [&](const Evaluate& s) { return cost_once(*s.value); },
+                         [&](const Block& s) { return block(s); },
                          [&](const CallKernel& s) { return kernel(s); },
                          [](const Alloc&) { return 0.0; },
                          [](const Fail&) { return 0.0; },
                          [](const Trace&) { return 0.0; },
                          [](const Comment&) { return 0.0; },
                      });
+}
+
+bool InstructionCounter::is_fixed(const Stmt& stmt) const {
+  return visit(stmt, Overloaded{
+                         [&](const For& s) {
+                           return s.begin->kind == ExprKind::kIntImm && s.end->kind == ExprKind::kIntImm &&
+                                  is_fixed(*s.body);
+                         },
+                         [](const If&) { return false; },
+                         [](const CallKernel&) { return false; },
+                         [&](const Declare& s) {
+                           return deciding_ && !deciding_->contains(s.var.get()) && !depends_on_values(*s.init);
+                         },
+                         [](const Assign& s) { return !depends_on_values(*s.value); },
+                         [](const Store& s) { return !depends_on_values(*s.value) && !depends_on_values(*s.index); },
+                         [](const Evaluate& s) { return !depends_on_values(*s.value); },
+                         [&](const Block& s) {
+                           return std::all_of(s.body.begin(), s.body.end(),
+                                              [&](const StmtPtr& child) { return is_fixed(*child); });
+                         },
+                         [](const auto&) { return true; },
+                     });
+}
+
+double InstructionCounter::block(const Block& s) {
+  auto known = blocks_.find(&s);
+  if (known == blocks_.end()) {
+    Parts parts;
+    for (const StmtPtr& child : s.body) {
+      if (is_fixed(*child)) parts.fixed += run(*child);
+      else parts.others.push_back(child.get());
+    }
+    known = blocks_.emplace(&s, std::move(parts)).first;
+  }
+  const Parts& parts = known->second;  // stays where it is while other blocks are added
+  double out = parts.fixed;
+  for (const Stmt* child : parts.others) out += run(*child);
+  return out;
 }
 
 // Does a turn take what every other takes? Then the values of loop variables decide nothing in it.
@@ -127,35 +232,40 @@ double InstructionCounter::kernel(const CallKernel& s) {
   double out = c_.kernel_call;
   std::vector<CountArgument> arguments;
   std::vector<std::pair<const Buffer*, Table>> bound;
-  std::string key = name_of(*s.kernel);
+  std::string key;
+  auto add_to_key = [&key](const void* bytes, size_t count) { key.append(static_cast<const char*>(bytes), count); };
+  const Kernel* callee = s.kernel.get();
+  add_to_key(&callee, sizeof callee);
   bool known = true;
   size_t a = 0;
   for (const BufferPtr& p : meaning.params) {
     const auto& at = static_cast<const Address&>(*s.args[a++]);
-    out += c_.argument + cost(*at.index);
-    const Number begin = value(*at.index);
+    out += c_.argument + cost_once(*at.index);
     auto found = tables_.find(at.buffer.get());
     Table table = found == tables_.end() ? Table{} : found->second;
-    table.begin += begin.value_or(0);
+    if (table.data) table.begin += value(*at.index).value_or(0);
     CountArgument argument{.pointer = true};
     if (table.data) {
       const auto from = static_cast<size_t>(table.begin) * static_cast<size_t>(size_of(table.data->dtype));
       argument.table = std::span<const uint8_t>(table.data->bytes);
       argument.table = argument.table.subspan(std::min(from, argument.table.size()));
       // What a long table says decides nothing but in bits that are the same everywhere.
-      if (table.data->bytes.size() <= kSmallTable)
-        key += " " + std::string(argument.table.begin(), argument.table.end());
+      if (table.data->bytes.size() <= kShortTable) {
+        const size_t bytes = argument.table.size();
+        add_to_key(&bytes, sizeof bytes);
+        add_to_key(argument.table.data(), bytes);
+      }
     }
     arguments.push_back(argument);
     bound.emplace_back(p.get(), table);
   }
   for (const VarPtr& v : meaning.scalars) {
-    out += c_.argument + cost(*s.args[a]);
+    out += c_.argument + cost_once(*s.args[a]);
     const Number n = value(*s.args[a++]);
     known = known && n;
     values_[v.get()] = n;
     arguments.push_back({.pointer = false, .value = static_cast<int64_t>(n.value_or(0))});
-    key += " " + std::to_string(n.value_or(0));
+    add_to_key(&arguments.back().value, sizeof arguments.back().value);
   }
   if (auto seen = counted_.find(key); known && assembly_ && seen != counted_.end()) return out + seen->second;
   Number counted;
@@ -322,6 +432,7 @@ LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target, 
     for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
       if (lowered.args[a].kind == ops::ArgKind::kConstant)
         counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
+    counter.skip_values_that_decide_nothing(*lowered.function->body);
     return costs.call + counter.run(*lowered.function->body);
   };
   const OperationCosts cycles = operation_cycles(target);

@@ -4,11 +4,11 @@
 // loop variables, up to a limit; beyond it, and where data decides, the longer way is taken.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "cores/operation_costs.h"
 #include "ops/lowering.h"
@@ -33,6 +33,10 @@ class InstructionCounter {
   void bind(const tir::Buffer* buffer, const ops::Constant* table) { tables_[buffer] = {table, 0}; }
   void set(const tir::Variable* variable, Number value) { values_[variable] = value; }
 
+  // From now on only values that decide a count are computed: bounds of loops, conditions, kernels' arguments and
+  // lengths of copies in `body`, of which all that runs is a part. Call it behind bind().
+  void skip_values_that_decide_nothing(const tir::Stmt& body);
+
   // A statement once; what it declares is known from there on.
   double run(const tir::Stmt& stmt);
   // Of whole numbers that tables and variables make known.
@@ -53,6 +57,11 @@ class InstructionCounter {
   double kernel(const tir::CallKernel& s);
   double address(const tir::Expr& e);
   double cost(const tir::Expr& e);
+  // The same, computed once for each expression of a statement.
+  double cost_once(const tir::Expr& e);
+  // True if no value decides what a statement costs.
+  bool is_fixed(const tir::Stmt& stmt) const;
+  double block(const tir::Block& s);
   double binary(const tir::Binary& e);
   double call(const tir::Call& e);
   Number value_of(const tir::Binary& e);
@@ -64,7 +73,15 @@ class InstructionCounter {
   std::unordered_map<const tir::Buffer*, Table> tables_;
   std::unordered_map<const tir::Variable*, Number> values_;
   std::unordered_map<const tir::For*, bool> uniform_;
-  std::map<std::string, double> counted_;
+  std::unordered_map<const tir::Expr*, double> costs_;                // negative: the values of variables decide it
+  std::optional<std::unordered_set<const tir::Variable*>> deciding_;  // nothing: all variables
+  // Of a block, what its fixed statements cost, and the others.
+  struct Parts {
+    double fixed = 0;
+    std::vector<const tir::Stmt*> others;
+  };
+  std::unordered_map<const tir::Block*, Parts> blocks_;
+  std::unordered_map<std::string, double> counted_;  // calls of kernels, by kernel and arguments
 };
 
 // Of one call of a lowered operator; 0: nothing is known.

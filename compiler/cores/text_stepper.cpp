@@ -13,8 +13,13 @@ constexpr int64_t kMostSteps = int64_t{1} << 22, kWord = 4;
 
 }  // namespace
 
+TextValue text_unknown(TextValue a, TextValue b) {
+  const bool left_out = a.where == TextValue::kLeftOut || b.where == TextValue::kLeftOut;
+  return {left_out ? TextValue::kLeftOut : TextValue::kUnknown};
+}
+
 TextValue text_sum(TextValue a, TextValue b, int sign) {
-  if (!a.known() || !b.known()) return {};
+  if (!a.known() || !b.known()) return text_unknown(a, b);
   if (b.where == TextValue::kNumber) return {a.where, a.number + sign * b.number};
   if (a.where == b.where && sign < 0) return {TextValue::kNumber, a.number - b.number};
   return a.where == TextValue::kNumber && sign > 0 ? TextValue{b.where, a.number + b.number} : TextValue{};
@@ -150,8 +155,13 @@ TextValue TextStepper::load(Value address) {
     auto found = stack_.find(address.number);
     return found == stack_.end() ? Value{} : found->second;
   }
+  if (address.where == Value::kLeftOut) return address;
   if (address.where < 0 || address.where >= static_cast<int>(arguments_.size())) return {};
   const std::span<const uint8_t> table = arguments_[static_cast<size_t>(address.where)].table;
+  if (!reads_long_tables_ && table.size() > kShortTable) {
+    left_out_ = true;
+    return {Value::kLeftOut};
+  }
   if (!table.empty()) depend_on(address.number);
   if (address.number < 0 || address.number + kWord > static_cast<int64_t>(table.size())) return {};
   int32_t word = 0;

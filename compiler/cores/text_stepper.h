@@ -18,12 +18,15 @@ namespace aotc::cores {
 
 // A number, or a pointer: to an argument, by its place, the stack or code.
 struct TextValue {
-  static constexpr int kUnknown = -2, kNumber = -1, kStack = 100, kCode = 101;
+  // kLeftOut: computed from a word that is known but was not looked up.
+  static constexpr int kLeftOut = -3, kUnknown = -2, kNumber = -1, kStack = 100, kCode = 101;
   int where = kUnknown;
   int64_t number = 0;  // of a pointer: bytes from what it points to
-  bool known() const { return where != kUnknown; }
+  bool known() const { return where >= kNumber; }
 };
 
+// The result of an operation on parts that are no numbers: unknown, or left out if a part is.
+TextValue text_unknown(TextValue a, TextValue b);
 // a + sign * b; unknown where that is neither a number nor a pointer.
 TextValue text_sum(TextValue a, TextValue b, int sign);
 
@@ -36,6 +39,18 @@ class TextStepper {
   std::optional<double> cycles(const machine::Timing& timing);
   // For tests: steps through every iteration.
   void step_all() { skips_ = false; }
+
+  // count(machine) of a new Machine(kernel, arguments). The first try leaves the words of long tables unknown, so that
+  // iterations that only multiply by them repeat; the second one, where such a word decides a branch, looks them up.
+  template <typename Machine, typename Count>
+  static auto count_by(const Implementation& kernel, const std::vector<CountArgument>& arguments, Count count) {
+    Machine quick(kernel, arguments);
+    quick.reads_long_tables_ = false;
+    auto counted = count(quick);
+    if (counted || !quick.left_out_) return counted;
+    Machine thorough(kernel, arguments);
+    return count(thorough);
+  }
 
  protected:
   using Value = TextValue;
@@ -103,6 +118,7 @@ class TextStepper {
   std::vector<Fact> facts_;
   std::unordered_map<size_t, Visit> visits_;  // by the backward branch
   bool skips_ = true;
+  bool reads_long_tables_ = true, left_out_ = false;  // a word of a long table was not looked up
 };
 
 }  // namespace aotc::cores

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "ops/operator.h"
 #include "plan/constant_reads.h"
 #include "plan/executions.h"
 #include "plan/instructions.h"
@@ -15,8 +14,6 @@ namespace aotc::driver {
 
 namespace {
 
-// Weights of larger models make counting take more than a tenth of a compilation.
-constexpr int64_t kMostMacs = 50'000'000;
 constexpr double kInstructionBytes = 4;  // at most: many have 2
 
 const project::Memory* memory_for(const Compiled& c, const char* use) {
@@ -38,13 +35,6 @@ double full_hz(const Compiled& c) {
   return hz.empty() ? 0 : std::strtod(hz.c_str(), nullptr);
 }
 
-// MACs of one execution of each operator, however often it runs.
-int64_t macs_once(const plan::Program& p) {
-  int64_t out = 0;
-  for (const graph::Op& op : p.graph.ops) out += ops::definition_of(op).macs({p.graph, op});
-  return out;
-}
-
 bool known(const std::vector<int64_t>& calls) { return std::find(calls.begin(), calls.end(), 0) == calls.end(); }
 
 void multiply(std::vector<int64_t>& calls, const plan::Program& program) {
@@ -54,7 +44,6 @@ void multiply(std::vector<int64_t>& calls, const plan::Program& program) {
 
 CycleEstimate estimate(const Compiled& c) {
   CycleEstimate out;
-  if (macs_once(c.program) > kMostMacs) return out;
   out.calls = plan::cycles_of_calls(c.program, c.plan_options.target);
   if (out.calls.empty() || !known(out.calls)) return out;
   out.total = plan::total_of(c.program, out.calls);

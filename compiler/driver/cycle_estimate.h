@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates the cycles of a compiled model before it is built, for each call, from the core's documented instruction
-// timing (plan/instructions.h). Memory is assumed to have no wait states, unless a range states otherwise.
+// Estimates the cycles of each call of a compiled model from the core's documented instruction timing
+// (plan/instructions.h), before firmware is built. Only CycleEstimate::most includes wait states of memory.
 #pragma once
 
 #include <string>
@@ -11,23 +11,23 @@
 namespace aotc::driver {
 
 struct CycleEstimate {
-  std::vector<int64_t> calls;  // in a run, all iterations together; empty: the core has no timing
+  std::vector<int64_t> calls;  // by call, all iterations of a run together; empty: no estimate
   int64_t total = 0;           // of a run; 0: some call has no estimate
-  int64_t most = 0;            // if every line of the board's flash costs its wait states; 0: the flash has no timing
+  int64_t most = 0;            // of a run, if every line of flash costs its wait states; 0: the flash has no timing
 };
 
-// Estimates the cycles at the first call. Empty for a model of more than 50 million MACs.
+// The first call computes the estimate and stores it in `compiled`.
 const CycleEstimate& estimated_cycles(const Compiled& compiled);
 
-// Instructions by the cost model of the target (plan/instructions.h), rather too high than too low.
+// Instructions according to the target's cost model (plan/instructions.h); more often too high than too low.
 struct InstructionEstimate {
-  std::vector<int64_t> calls;  // in a run; 0: unknown
+  std::vector<int64_t> calls;  // by call, all iterations of a run together; 0: unknown
   int64_t total = 0;           // of a run; 0: some call has no estimate
 };
 InstructionEstimate estimated_instructions(const Compiled& compiled);
 
-// " per iteration" if the model has a loop whose length is known only at run time: each figure counts one iteration.
-// Else empty.
+// " per iteration" if the model has a loop whose length is known only at run time; the figures then count one
+// iteration. Otherwise empty.
 std::string per_iteration_text(const Compiled& compiled);
 
 // The assumption for display: "of cortex-m4, no wait states".

@@ -21,6 +21,7 @@ InstructionCounter counter_of(const Program& program, const ProgramCall& call, c
     if (call.arguments[a].storage.kind == StorageKind::kConstant)
       counter.bind(function.params[a].get(),
                    &program.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
+  counter.skip_values_that_decide_nothing(*function.body);
   return counter;
 }
 

@@ -203,7 +203,7 @@ class Machine : public TextStepper {
     const std::string condition = i.name.substr(1);
     bool taken = true;
     if (!condition.empty() && flags_.where != Value::kNumber) {
-      if (i.at_most < 0) return false;
+      if (i.at_most < 0 || flags_.where == Value::kLeftOut) return false;
       never_repeat();
       taken = i.taken < i.at_most;
       i.taken = taken ? i.taken + 1 : 0;
@@ -341,16 +341,18 @@ class Machine : public TextStepper {
     const Value left = value(i.operands[1]);
     if (i.does == Does::kHalf) {
       depend_on(left.number);
-      return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : Value{};
+      return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : text_unknown(left, {});
     }
     const bool shifted = i.operands.back().kind == Operand::kShift;
     Value right = value(i.operands[2]);
     if (i.does == Does::kAdd || i.does == Does::kSubtract) {
       if (shifted)
-        right = right.where == Value::kNumber ? Value{Value::kNumber, right.number << i.operands[3].number} : Value{};
+        right = right.where == Value::kNumber ? Value{Value::kNumber, right.number << i.operands[3].number}
+                                              : text_unknown(right, {});
       return text_sum(left, right, i.does == Does::kAdd ? 1 : -1);
     }
-    if (i.operands.size() != 3 || shifted || left.where != Value::kNumber || right.where != Value::kNumber) return {};
+    if (i.operands.size() != 3 || shifted || left.where != Value::kNumber || right.where != Value::kNumber)
+      return text_unknown(left, right);
     const int64_t a = left.number, b = right.number;
     depend_on(a);
     depend_on(b);
@@ -379,7 +381,7 @@ class Machine : public TextStepper {
 }  // namespace
 
 std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
-  return Machine(kernel, arguments).run();
+  return TextStepper::count_by<Machine>(kernel, arguments, [](Machine& m) { return m.run(); });
 }
 
 std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
@@ -390,7 +392,7 @@ std::optional<int64_t> count_every_step(const Implementation& kernel, const std:
 
 std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,
                                    const machine::Timing& timing) {
-  return Machine(kernel, arguments).cycles(timing);
+  return TextStepper::count_by<Machine>(kernel, arguments, [&](Machine& m) { return m.cycles(timing); });
 }
 
 }  // namespace aotc::cores::arm

@@ -146,6 +146,7 @@ class Machine : public TextStepper {
   // Forward where data decides: what is passed over is what is left out, the longer way goes through it.
   bool branch(const Instruction& i) {
     const Value difference = text_sum(value(i.first), value(i.second), -1);
+    if (difference.where == Value::kLeftOut) return false;
     if (difference.where != Value::kNumber) return i.target >= at_;
     const int64_t d = difference.number;
     const Condition condition = i.condition == '='   ? Condition::kEqual
@@ -193,7 +194,7 @@ class Machine : public TextStepper {
 }  // namespace
 
 std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
-  return Machine(kernel, arguments).run();
+  return TextStepper::count_by<Machine>(kernel, arguments, [](Machine& m) { return m.run(); });
 }
 
 std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments) {
@@ -204,7 +205,7 @@ std::optional<int64_t> count_every_step(const Implementation& kernel, const std:
 
 std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,
                                    const machine::Timing& timing) {
-  return Machine(kernel, arguments).cycles(timing);
+  return TextStepper::count_by<Machine>(kernel, arguments, [&](Machine& m) { return m.cycles(timing); });
 }
 
 }  // namespace aotc::cores::riscv

@@ -140,15 +140,18 @@ std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_
     AccRange range = what.ranges[c];
     if (!per_channel)
       for (const AccRange& r : what.ranges) range = {std::min(range.low, r.low), std::max(range.high, r.high)};
+    double sooner = 0;
     if (what.rounding == Rounding::kDouble) {
-      int left = std::max(quantize_multiplier(what.scales[c]).shift, 0);
+      const QuantizedMultiplier m = quantize_multiplier(what.scales[c]);
+      int left = std::max(m.shift, 0);
+      sooner = std::ldexp(0.5, 31 - left) / std::max(m.multiplier, 1);
       if (left > 30 || (range.magnitude() << left) >= int64_t{1} << 31) return std::nullopt;
     }
     int64_t moved = origin.empty() ? 0 : origin[c];
     auto reference = [of_channel = what.reference(c), moved](int32_t acc) -> int64_t {
       return of_channel(static_cast<int32_t>(acc + moved));
     };
-    targets.push_back({reference, what.scales[c], {range.low - moved, range.high - moved}, -moved});
+    targets.push_back({reference, what.scales[c], {range.low - moved, range.high - moved}, -moved, sooner});
   }
   return find_steps(targets, what.zero_point, what.clamp);
 }

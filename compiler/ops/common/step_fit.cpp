@@ -62,8 +62,8 @@ Steps steps_of(const StepTarget& t, int32_t zero_point, ClampI32 clamp) {
     if (level > most) {
       above = t.range.high + 1;
     } else if (level > least) {
-      double guess =
-          std::ceil((static_cast<double>(level - zero_point) - 0.5) / t.real) + static_cast<double>(t.origin);
+      double guess = std::ceil((static_cast<double>(level - zero_point) - 0.5) / t.real - t.sooner) +
+                     static_cast<double>(t.origin);
       guess = std::clamp(guess, static_cast<double>(t.range.low), static_cast<double>(t.range.high));
       above = first_at_least(t, level, above, t.range.high, static_cast<int64_t>(guess));
     }

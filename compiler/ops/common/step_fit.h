@@ -40,6 +40,8 @@ struct StepTarget {
   AccRange range;
   // What the accumulator is when real zero is meant, as a bias has been taken off: for the guess only.
   int64_t origin = 0;
+  // How much sooner a value is reached because the product is rounded before the shift: for the guess only.
+  double sooner = 0;
 };
 
 // Where one channel steps: value(acc) >= clamp.min + 1 + i exactly when acc >= first[i]. Positions

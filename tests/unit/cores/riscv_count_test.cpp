@@ -2,7 +2,7 @@
 // Instructions of kernels in RISC-V's assembly, counted by hand.
 #include "cores/riscv/text_count.h"
 
-#include <cstring>
+#include <algorithm>
 
 #include <gtest/gtest.h>
 
@@ -38,6 +38,23 @@ TEST(RiscvCount, LongLoopsAreNotSteppedThrough) {
       text({"li a2,50", "1:", "mv a3,a2", "2:", "addi a3,a3,-1", "bnez a3,2b", "addi a2,a2,-1", "bnez a2,1b"});
   EXPECT_EQ(count_instructions(shrinking, table_of({})), 1 + 50 * 3 + 2 * (50 * 51 / 2));
   EXPECT_EQ(count_every_step(shrinking, table_of({})), 1 + 50 * 3 + 2 * (50 * 51 / 2));
+}
+
+TEST(RiscvCount, WordsOfLongTablesAreLookedUpOnlyWhereTheyDecide) {
+  // 1,000 words, which a loop only adds up: the count needs none of them.
+  std::vector<uint8_t> bytes(4000, 1);
+  const std::vector<std::string> sums = {"li a3,1000",    "1:",        "lw a5,0(a1)", "add a4,a4,a5", "addi a1,a1,4",
+                                         "addi a3,a3,-1", "bnez a3,1b"};
+  EXPECT_EQ(count_instructions(text(sums), table_of(bytes)), 1 + 1000 * 5);
+  EXPECT_EQ(count_every_step(text(sums), table_of(bytes)), 1 + 1000 * 5);
+  // The first word of ten that is 0 ends the loop, and a sum with it skips an instruction.
+  std::fill(bytes.begin() + 36, bytes.begin() + 40, uint8_t{0});
+  const Implementation ends = text({"1:", "lw a5,0(a1)", "addi a1,a1,4", "bnez a5,1b"});
+  EXPECT_EQ(count_instructions(ends, table_of(bytes)), 10 * 3);
+  const Implementation skips =
+      text({"lw a5,36(a1)", "addi a5,a5,2", "beq a5,a2,2f", "bge a5,zero,3f", "li a3,1", "3:", "li a3,2", "2:"});
+  EXPECT_EQ(count_instructions(skips, table_of(bytes)), 5);
+  EXPECT_EQ(count_every_step(skips, table_of(bytes)), 5);
 }
 
 TEST(RiscvCount, MacrosAreWrittenOut) {

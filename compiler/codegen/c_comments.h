@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the comment above each function of the emitted C: its calls, their operands and results, and its lowering.
+// Prints the comment above each function of the emitted C: the calls of the function, their operands and results, and
+// the schedule (algorithm and parameters) of its code.
 #pragma once
 
 #include <string>
@@ -10,11 +11,11 @@ namespace aotc::codegen {
 
 class FunctionComments {
  public:
-  // `names` has the fields of inputs and outputs.
+  // `names` contains the struct fields of the model's inputs and outputs.
   FunctionComments(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names)
       : program_(program), options_(options), names_(names) {}
 
-  // Lines that begin with " * ": the properties of each call, then once those that all calls share.
+  // Lines that begin with " * ". They list the calls of `f`, then the properties that all these calls share.
   std::string of(const plan::ProgramFunction& f) const;
 
  private:

@@ -44,16 +44,16 @@ std::string hash_placeholder() { return "LAYOUT_HASH_IN_EIGHT_BYTES"; }
 
 std::string image_macros(const Program& program, const CodegenOptions& options) {
   std::string s = fmt::format(
-      "/* The tables are an image of their own: its bytes, its alignment, and the status of a run before one was\n"
+      "/* The tables are in a separate image: its bytes, its alignment, and the status of a run if no image is\n"
       " * loaded. */\n"
       "#define {0}_CONSTANTS_SIZE {1}u\n#define {0}_CONSTANTS_ALIGN {2}u\n#define {0}_ERROR_CONSTANTS (-4)\n"
-      "/* What {3}_load says of an image that it refuses: it is cut off; it is none, or of another version; it is\n"
-      " * for other code; it is damaged. */\n"
+      "/* Errors of {3}_load: the image is truncated; it is no image, or of another version; it belongs to other\n"
+      " * code; it is damaged. */\n"
       "#define {0}_LOAD_SIZE (-5)\n#define {0}_LOAD_FORMAT (-6)\n#define {0}_LOAD_LAYOUT (-7)\n"
       "#define {0}_LOAD_CHECKSUM (-8)\n",
       upper(options.prefix), kImageHeader + pool_of(program).bytes, Program::kArenaAlignment, options.prefix);
   if (options.constants_address != 0)
-    s += fmt::format("/* Where the image lies. */\n#define {}_CONSTANTS_ADDRESS 0x{:08X}u\n", upper(options.prefix),
+    s += fmt::format("/* Address of the image. */\n#define {}_CONSTANTS_ADDRESS 0x{:08X}u\n", upper(options.prefix),
                      options.constants_address);
   return s;
 }
@@ -62,15 +62,16 @@ std::string image_prototypes(const CodegenOptions& options) {
   const std::string &p = options.prefix, up = upper(p);
   const std::string where =
       options.constants_address != 0
-          ? fmt::format(" * It is at {0}_CONSTANTS_ADDRESS, which `image` has to be, and is checked there once.\n", up)
+          ? fmt::format(
+                " * `image` must be {0}_CONSTANTS_ADDRESS. Only this function checks the image; a run does not.\n", up)
           : fmt::format(
-                " * It is aligned to {0}_CONSTANTS_ALIGN and stays where it is, unchanged, as long as the model "
-                "runs.\n",
+                " * `image` must be aligned to {0}_CONSTANTS_ALIGN, and its content must stay there unchanged while\n"
+                " * the model is in use.\n",
                 up);
   return fmt::format(
-      "\n/* Takes the tables of an image of `size` bytes, or more, for all runs to come.\n{2}"
-      " * Returns 0, {1}_ERROR_ARGUMENT for no, another or a misaligned address, or one of {1}_LOAD_...; then\n"
-      " * nothing is loaded, whatever was before, and runs return {1}_ERROR_CONSTANTS. */\n"
+      "\n/* Loads the tables of an image for all later runs. `size` is at least the size of the image in bytes.\n{2}"
+      " * Returns 0, {1}_ERROR_ARGUMENT for a null, wrong or misaligned address, or one of {1}_LOAD_...; after an\n"
+      " * error no image is loaded, even if one was before, and runs return {1}_ERROR_CONSTANTS. */\n"
       "int32_t {0}_load(const void *image, uint32_t size);\n",
       p, up, where);
 }
@@ -86,11 +87,11 @@ std::string image_missing(const CodegenOptions& options) {
 std::string image_declarations(const CodegenOptions& options) {
   if (options.constants_address == 0)
     return fmt::format(
-        "\n/* The tables of the image that was loaded; null if there is none. */\n"
+        "\n/* The tables of the loaded image; null if no image is loaded. */\n"
         "extern const uint8_t *{}_constants;\n",
         options.prefix);
   return fmt::format(
-      "\n/* The tables of the image, and whether it was found good. */\n"
+      "\n/* The tables of the image; 1 if the image passed the checks of its load, else 0. */\n"
       "#define {1}_TABLES \\\n    ((const uint8_t *)(uintptr_t)({1}_CONSTANTS_ADDRESS + {2}u))\n"
       "extern uint8_t {0}_loaded;\n",
       options.prefix, upper(options.prefix), kImageHeader);
@@ -106,8 +107,8 @@ std::string image_definitions(const Program& program, const CodegenOptions& opti
             : fmt::format("image == NULL || ((uintptr_t)image & ({}_CONSTANTS_ALIGN - 1u)) != 0", up);
   return fmt::format(
       "\n#include <stddef.h>\n#include <string.h>\n\n{8}\n\n"
-      "/* What an image of this code begins with: a name, a version, the layout hash; and how many bytes follow the\n"
-      " * header. Tables are numbers of a machine that has the low byte first. */\n"
+      "/* First bytes of an image for this code: a name, a version, the layout hash, and the number of bytes after\n"
+      " * the header. The numbers in tables are little-endian. */\n"
       "static const uint8_t {0}_image_head[20] = {{\n    {2},\n    {3}, {4},\n}};\n\n"
       "static uint32_t {0}_crc(uint32_t crc, const uint8_t *bytes, uint32_t size)\n{{\n"
       "    static const uint32_t part[16] = {{\n"

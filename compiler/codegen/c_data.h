@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a model's tables as C: NAME_data.h, which declares them once for all files of the model, the definitions in
-// NAME_data.c, and the pool of constants that a caller fills. Every printed number reads back as the same value.
+// Prints a model's tables (weights and other constants) as C. NAME_data.h declares them for all files of the model;
+// NAME_data.c defines them. If the caller provides the pool of constants, NAME_constants.h contains its bytes instead.
+// Every printed number reads back as the same value.
 #pragma once
 
 #include <string>
@@ -9,21 +10,21 @@
 
 namespace aotc::codegen {
 
-// Appends the elements of a table, separated and ended by commas, on lines of at most 100 characters; one 0 for an
-// empty table. Appends to limit memory: the text of the tables is the largest object.
+// Appends the elements of a table to `s`, each followed by a comma, on lines of at most 100 characters. An empty table
+// gives one 0. The function appends instead of returning text to save memory: the tables are the longest text.
 void print_numbers(std::string& s, const ops::Constant& table);
 
-// Defines `macro`(n), unless the user defined it: it aligns the declaration after it to n bytes. `prefix`: the model's
-// prefix.
+// C that defines `macro`(n) unless the user has defined it. The macro aligns the declaration after it to n bytes.
+// `prefix`: the model's prefix.
 std::string alignment_macro(const std::string& macro, const std::string& prefix);
 
-// The text after the first comment of NAME_data.h: every table with its alignment, section or memory, so that no file
-// assumes more than the other provides; for models that compute with floats also the requirements on the compiler.
-// `names` has the names of the tables.
+// The text after the first comment of NAME_data.h. It declares every table with its alignment and its section or
+// memory, so users of a table assume only what its definition provides. If `floating` (the model computes with floats),
+// the text also checks the compiler's precision of floats. `names` contains the names of the tables.
 std::string data_header(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
                         bool floating);
 
-// Appends the text after the first comment of NAME_data.c: the tables, and the arena if the model has its own.
+// Appends the text after the first comment of NAME_data.c: the tables, and the arena if the model owns one.
 void append_data_source(std::string& s, const plan::Program& program, const CodegenOptions& options,
                         const ModelFiles& names);
 

@@ -35,48 +35,46 @@ std::string constants_of_rows(const Program& program, const CodegenOptions& opti
   std::string s =
       fed.period > 0
           ? fmt::format(
-                "\n/* The input in frames, the oldest first: how many up to the first result, behind which there is "
-                "one every\n"
-                " * {0}_STEP frames; and the bytes of each. {0}_KEPT_SIZE bytes of the arena are kept from frame to "
-                "frame. */\n"
+                "\n/* The input is a stream of frames of {0}_ROW_BYTES bytes, the oldest first. The first result\n"
+                " * needs {0}_ROWS frames; each later result needs {0}_STEP more. {0}_KEPT_SIZE bytes of\n"
+                " * the arena are kept between frames. */\n"
                 "#define {0}_ROWS {1}\n#define {0}_STEP {2}\n#define {0}_ROW_BYTES {3}u\n#define {0}_KEPT_SIZE {4}u\n",
                 up, fed.rows(), fed.step, fed.row_bytes, fed.kept_bytes)
           : fmt::format(
-                "\n/* The input in rows, from the top{2}: how many, and the bytes of each. */\n"
+                "\n/* Number of rows that you feed, from the top of the input{2}, and bytes of each. */\n"
                 "#define {0}_ROWS {1}\n#define {0}_ROW_BYTES {3}u\n",
-                up, fed.rows(), unread > 0 ? fmt::format(", without the last {} that nothing reads", unread) : "",
+                up, fed.rows(), unread > 0 ? fmt::format(", without the {} unread at its end", unread) : "",
                 fed.row_bytes);
   s += fmt::format(
-      "/* How many rows behind the one that {1}_row points to may be filled before that one is "
-      "fed. */\n"
+      "/* Number of later rows that you may fill before you feed the row that {1}_row points to. */\n"
       "#define {0}_AHEAD 0\n"
-      "/* What {1}_feed returns: it wants the next row, or the outputs are there{2}. */\n"
+      "/* Results of {1}_feed: it needs the next row; the outputs are complete{2}. */\n"
       "#define {0}_NEXT_ROW 0\n#define {0}_DONE 1\n{3}"
-      "/* Status of {1}_feed when no row is wanted: {4}. */\n"
+      "/* Status of {1}_feed if it cannot take a row: {4}. */\n"
       "#define {0}_ERROR_ROW (-5)\n",
-      up, p, options.slices ? fmt::format(", or {}_step has work left", p) : "",
+      up, p, options.slices ? fmt::format("; {}_step has work left", p) : "",
       options.slices ? fmt::format("#define {}_MORE 2\n", up) : "",
-      options.slices ? "all were fed, or work is left" : "all were fed");
+      options.slices ? "all rows were fed, or slices are left" : "all rows were fed");
   if (may_fail_above_zero(program, options))
     s += fmt::format(
-        "/* Status of a function that failed with one above 0, which is context->status. */\n"
+        "/* Result if an operator failed with a status above 0; context->status holds that status. */\n"
         "#define {}_ERROR_OPERATOR (-4)\n",
         up);
   if (options.longest_feed > 0)
     s += fmt::format(
-        "/* Instructions of the longest {1}_feed{2}, at most, by the cost model of {3}: that of "
+        "/* Most instructions that one call of {1}_feed{2} executes, by the cost model of {3}: for "
         "row {4}. */\n"
         "#define {0}_LONGEST_FEED {5}u\n",
         up, p, options.slices ? fmt::format(" with all its slices") : "", c_comment_text(options.cost_model),
         options.longest_feed_row, options.longest_feed);
   if (!options.slices) return s;
   s += fmt::format(
-      "/* Positions of a run: the rows, and the calls of operators behind them. */\n"
+      "/* Number of positions in a run: one for all rows, then one for each later operator call. */\n"
       "#define {}_SLICE_COUNT {}\n",
       up, lay_out_slices(program.body, prints_loops(program, options)).size());
   if (options.longest_slice > 0)
     s += fmt::format(
-        "/* Instructions of the longest slice, at most, by the cost model of {}. */\n"
+        "/* Most instructions that one slice executes, by the cost model of {}. */\n"
         "#define {}_LONGEST_SLICE {}u\n",
         c_comment_text(options.cost_model), up, options.longest_slice);
   return s;
@@ -85,9 +83,8 @@ std::string constants_of_rows(const Program& program, const CodegenOptions& opti
 std::string step_of_feed(const CodegenOptions& options) {
   if (!options.slices) return "";
   return fmt::format(
-      "\n/* Goes on with what {0}_feed left: the next slice. Returns what that returns: {1}_MORE "
-      "while there is more "
-      "to\n * do before the next row. */\nint32_t {0}_step(struct {0}_context *context);\n",
+      "\n/* Runs the next slice of the work that {0}_feed left. Returns the results of {0}_feed: {1}_MORE\n"
+      " * while slices are left before the next row. */\nint32_t {0}_step(struct {0}_context *context);\n",
       options.prefix, upper(options.prefix));
 }
 
@@ -97,39 +94,36 @@ std::string feed_declarations(const Program& program, const CodegenOptions& opti
   const std::string &p = options.prefix, up = upper(p);
   std::string s = constants_of_rows(program, options);
   s += fmt::format(
-      "\n/* One run on its way. Its members are for the functions below. */\n"
+      "\n/* State of one run. Only the functions below use its members. */\n"
       "struct {0}_context {{\n{1}}};\n",
       p, context_members(program, options));
   s += fmt::format(
-      "\n/* Begins a run whose input is fed by rows, with what {0}_run takes beside the inputs. "
-      "The arena is the\n"
-      " * run's until its last row was fed{1}: rows are kept in it from feed to feed.\n"
-      " * Begins anew if a run was on its way{2}. Returns 0, or {3}_ERROR_ARGUMENT. */\n{4};\n",
-      p, options.slices ? " and its last slice is done" : "",
-      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "", up,
+      "\n/* Begins a run whose input you feed row by row, with the arguments of {0}_run except the\n"
+      " * inputs. The arena stores rows between feeds: do not use it for anything else until the last\n"
+      " * row is fed{1}. A run in progress is discarded{2}.\n"
+      " * Returns 0, or {3}_ERROR_ARGUMENT. */\n{4};\n",
+      p, options.slices ? " and its last slice has run" : "",
+      has_state(program) ? fmt::format("; then reset the state with {}_reset", p) : "", up,
       begin_prototype(program, p));
   s += fmt::format(
-      "\n/* Where the next row goes, {0}_ROW_BYTES bytes, which DMA may write; it is valid until "
-      "{1}_feed. Null if no "
-      "row is\n * wanted. */\n{2} *{1}_row(const struct {1}_context *context);\n",
+      "\n/* Address for the next row of {0}_ROW_BYTES bytes, which DMA may write. It is valid until the\n"
+      " * next {1}_feed. Null if no row is needed. */\n{2} *{1}_row(const struct {1}_context *context);\n",
       up, p, c_type_of(input_type(program).dtype));
   if (program.feeding->period > 0)
     return s +
            fmt::format(
-               "\n/* Takes the frame that lies where {0}_row says, and computes what follows from it. Returns "
-               "{1}_DONE if the "
-               "outputs\n * are there, those of the last {1}_ROWS frames; else {1}_NEXT_ROW,{2} or a status below 0, "
-               "after which the "
-               "run is\n * over. Without {0}_begin it goes on for ever. */\n"
+               "\n/* Takes the frame at the address from {0}_row, and computes all that depends on it.\n"
+               " * Returns {1}_DONE if the outputs for the last {1}_ROWS frames are complete; else\n"
+               " * {1}_NEXT_ROW,{2} or a status below 0, which ends the run. After {1}_DONE feed the next\n"
+               " * frame: no new {0}_begin is needed. */\n"
                "int32_t {0}_feed(struct {0}_context *context);\n",
                p, up, options.slices ? fmt::format(" {}_MORE,", up) : "") +
            step_of_feed(options);
   s += fmt::format(
-      "\n/* Takes the row that lies where {0}_row says, and computes what follows from it. Returns "
-      "{1}_NEXT_ROW,{2} "
-      "{1}_DONE\n * once all {1}_ROWS were fed and the outputs are there, or a status below 0: "
-      "{1}_ERROR_ROW changes "
-      "nothing,\n * after any other the run is over and the outputs mean nothing. */\n"
+      "\n/* Takes the row at the address from {0}_row, and computes all that depends on it.\n"
+      " * Returns {1}_NEXT_ROW,{2} {1}_DONE if all {1}_ROWS rows were fed and the outputs\n"
+      " * are complete, or a status below 0. {1}_ERROR_ROW changes nothing; any other error ends the\n"
+      " * run, and the outputs are then invalid. */\n"
       "int32_t {0}_feed(struct {0}_context *context);\n",
       p, up, options.slices ? fmt::format(" {}_MORE,", up) : "");
   return s + step_of_feed(options);
@@ -159,10 +153,10 @@ std::string feed_tables(const Program& program, const CodegenOptions& options) {
   const std::string& p = options.prefix;
   const Feeding& fed = *program.feeding;
   const std::string rows = upper(p) + "_ROWS";
-  std::string s = table("By row: the first event that waits for it; at the end, the number of events.", "uint16_t",
-                        p + "_row_events", rows + " + 1", fed.begins, fed.period);
+  std::string s = table("First event (computation step) that needs each row. The last element is the number of events.",
+                        "uint16_t", p + "_row_events", rows + " + 1", fed.begins, fed.period);
   if (!one_slot(fed))
-    s += table("Where each row goes in the window.", "uint8_t", p + "_row_slots", rows, fed.slots, fed.period);
+    s += table("Slot of each row in the window of rows.", "uint8_t", p + "_row_slots", rows, fed.slots, fed.period);
   return s + "\n";
 }
 
@@ -230,7 +224,8 @@ std::string RunPrinter::print_feed(int lines_before, nlohmann::ordered_json& cal
   if (!options_.slices) {
     const auto first = static_cast<size_t>(program_.feeding->call);
     line("");
-    line(fmt::format("    /* call {}: rows up to {} */", first, operator_title(program_, program_.calls[first], 60)));
+    line(fmt::format("    /* call {}: row by row up to {} */", first,
+                     operator_title(program_, program_.calls[first], 60)));
     calls.push_back(call_entry(first));
     print_events(fmt::format("{}_row_events[context->row]", p_), fmt::format("{}_row_events[context->row + 1]", p_));
     line(fmt::format("    if (++context->row < {0}_ROWS) {{\n        return {0}_NEXT_ROW;\n    }}", up_));
@@ -284,7 +279,7 @@ void RunPrinter::print_slice_of_rows() {
   // Behind a result, with no frame fed since.
   if (program_.feeding->period > 0)
     line(fmt::format("\n    if (from0 == end) {{\n        return {}_NEXT_ROW;\n    }}", up_));
-  line(fmt::format("    /* call {}: rows up to {} */", call, operator_title(program_, program_.calls[call], 60)));
+  line(fmt::format("    /* call {}: row by row up to {} */", call, operator_title(program_, program_.calls[call], 60)));
   print_events("from0", "to0");
   line("    context->event = to0;");
   if (!whole) line(fmt::format("    if (to0 < end) {{\n        return {}_MORE;\n    }}", up_));

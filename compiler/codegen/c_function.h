@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints one TIR function as C99. Only this file and c_model.cpp contain C text; the printed code means the same with
-// 16-bit, 32-bit and 64-bit int.
+// Prints one function of TIR (the compiler's loop-level representation) as C99. The printed code computes the same
+// results with 16-bit, 32-bit and 64-bit int.
 #pragma once
 
 #include <map>
@@ -13,15 +13,16 @@
 
 namespace aotc::codegen {
 
-// The helper functions and headers that printed code uses; the model file defines them as static inline.
+// The helper functions, kernels and headers that printed code uses. The model's source defines the helper functions as
+// static inline.
 struct SupportUse {
   std::set<std::string> functions;                // "min_i32", "float_bits"
   bool math = false;                              // <math.h>
   bool string = false;                            // <string.h>
   bool floating = false;                          // floating-point arithmetic
   bool comparing = false;                         // comparisons of floating-point values
-  bool program = false;                           // tables in program memory: <avr/pgmspace.h>
-  std::map<std::string, tir::KernelPtr> kernels;  // by name_of()
+  bool program = false;                           // <avr/pgmspace.h>, for tables in program memory
+  std::map<std::string, tir::KernelPtr> kernels;  // key: name_of(kernel)
   void merge(const SupportUse& other);
 };
 
@@ -36,11 +37,12 @@ struct PrintedFunction {
   SupportUse use;
 };
 
-// `name` is the C name; support functions are called PREFIX_min_i32 and so on. Names of variables are made legal and
-// unique per scope. `form`: kPlain or kPacked, which needs the headers of `packed_includes`. `parameters` of a packed
-// function are the pointers that it extracts from its arguments, in order; a parameter for which `bound` names a table
-// is that table, not an argument. `traced_call`: the call whose results it traces. `narrow`: for CPUs with 16-bit int,
-// values known to fit are computed in int.
+// Prints `function` under the C name `name`. Helper functions are called PREFIX_min_i32 and so on. Names of variables
+// become legal C names that are unique in their scope. `form`: kPlain or kPacked. A packed function needs the headers
+// of `packed_includes`; its `parameters` are the pointers that it extracts from its arguments, in order. `bound`: for
+// each parameter of a packed function, the name of the table that it always is; empty if callers pass an argument.
+// `narrow`: for CPUs with 16-bit int, values known to fit are computed in int. `traced_call`: index of the call whose
+// results the function reports to the trace hook; -1: none.
 PrintedFunction print_c(const tir::Function& function, const std::string& name, const std::string& prefix,
                         CallingConvention form = CallingConvention::kPlain, const std::vector<std::string>& bound = {},
                         bool narrow = false, int traced_call = -1);

@@ -40,21 +40,21 @@ class HeaderPrinter {
       for (const plan::Pool& pool : program_.pools) arena += Program::aligned(pool.bytes);
     }
     h += workspace             ? "/* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */\n"
-         : has_pools(program_) ? "/* Bytes of all pools, and the alignment of each. */\n"
-                               : "/* Bytes that the arena given to the run function must have, and its alignment. */\n";
+         : has_pools(program_) ? "/* Total bytes of all pools, and the alignment of each pool. */\n"
+                               : "/* Bytes and alignment of the arena that you pass to the run function. */\n";
     h += fmt::format("#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n", up_, arena,
                      Program::kArenaAlignment);
     if (workspace)
       h += fmt::format(
-          "/* Most bytes of workspace in use at a time, allocations rounded up to 16. */\n"
+          "/* Peak of the workspace in bytes; each allocation is rounded up to a multiple of 16. */\n"
           "#define {}_WORKSPACE_SIZE {}u\n",
           up_, workspace_bytes(program_));
     h += fmt::format("#define {}_INPUT_COUNT {}\n#define {}_OUTPUT_COUNT {}\n", up_, g.inputs.size(), up_,
                      g.outputs.size());
-    h += fmt::format("/* Calls of operators in one run. */\n#define {}_CALL_COUNT {}\n", up_, program_.calls.size());
+    h += fmt::format("/* Operator calls in one run. */\n#define {}_CALL_COUNT {}\n", up_, program_.calls.size());
     h += kernels;
     h += fmt::format(
-        "/* Status of a run called with a null or misaligned pointer, be it in a struct. */\n"
+        "/* Status of a run if a pointer, as argument or in a struct, is null or misaligned. */\n"
         "#define {}_ERROR_ARGUMENT (-1)\n",
         up_);
     if (workspace)
@@ -67,8 +67,8 @@ class HeaderPrinter {
     if (std::any_of(program_.functions.begin(), program_.functions.end(),
                     [](const auto& f) { return f.body && tir::can_fail(f.body->body); }))
       h += fmt::format(
-          "/* Status of a run that meets data an operator is not defined for: a division\n"
-          " * by zero, for one. The outputs mean nothing. */\n"
+          "/* Status of a run if an operator is not defined for its data, such as a\n"
+          " * division by zero. The outputs are then invalid. */\n"
           "#define {}_ERROR_DATA ({})\n",
           up_, tir::kFailStatus);
     h += port_comment();
@@ -93,7 +93,7 @@ class HeaderPrinter {
     if (!t.shape.empty()) h += fmt::format("#define {}_DIMS {{ {} }}\n", m, dims);
     h += fmt::format("#define {}_SCALE {}\n#define {}_ZERO_POINT {}\n", m, scale_text(t), m, zero_text(t));
     if (storage.kind != plan::StorageKind::kArena) return;
-    h += fmt::format("/* Where it lies in the arena. */\n#define {}_OFFSET {}u\n", m, storage.offset);
+    h += fmt::format("/* Offset in the arena in bytes. */\n#define {}_OFFSET {}u\n", m, storage.offset);
   }
   static std::string scale_text(const graph::TensorType& t) { return c_float(t.scale(), DType::kF32); }
   static std::string zero_text(const graph::TensorType& t) {
@@ -147,18 +147,18 @@ class HeaderPrinter {
     const bool alone = options_.program.empty();
     if (!program_.graph.inputs.empty())
       h += program_.input_contract == plan::Contract::kOverwrite
-               ? alone ? "/* Inputs lie in the arena: fill them before every run, which overwrites them. */\n"
+               ? alone ? "/* Inputs are in the arena. Fill them before every run, because a run overwrites them. */\n"
                        : fmt::format(
-                             "/* Inputs lie in the arena: fill them right before every run, which overwrites "
-                             "them,\n * as does every run of another model of {} in that arena. */\n",
+                             "/* Inputs are in the arena. Fill them right before every run, because a run of this\n"
+                             " * model, or of another model of {} in that arena, overwrites them. */\n",
                              options_.program)
-               : "/* Inputs are the caller's: pass them to every run, which only reads them. */\n";
+               : "/* You provide the memory of the inputs; a run only reads it. */\n";
     h += fmt::format("#define {}_INPUT_IN_ARENA {}\n", up_,
                      program_.input_contract == plan::Contract::kOverwrite ? 1 : 0);
     if (!program_.graph.outputs.empty())
       h += program_.output_contract == plan::Contract::kOverwrite
-               ? fmt::format("/* Outputs lie in the arena and are valid until {}. */\n", next_run())
-               : "/* Outputs are the caller's: every run writes them. */\n";
+               ? fmt::format("/* Outputs are in the arena and are valid until {}. */\n", next_run())
+               : "/* You provide the memory of the outputs; every run writes it. */\n";
     h += fmt::format("#define {}_OUTPUT_IN_ARENA {}\n", up_,
                      program_.output_contract == plan::Contract::kOverwrite ? 1 : 0);
     return h;
@@ -174,7 +174,8 @@ class HeaderPrinter {
           fmt::format("    {}{} *{}; /* {} */\n", is_input ? "const " : "", c_type_of(t.dtype), fields[i], describe(t));
     }
     if (ports.empty())
-      h += fmt::format("    char none; /* {} */\n", all.empty() ? "the model has none" : "they lie in the arena");
+      h += fmt::format("    char none; /* {} */\n",
+                       all.empty() ? "the model has no such tensors" : "these tensors are in the arena");
     h += "};\n";
   }
 
@@ -190,14 +191,15 @@ class HeaderPrinter {
     port_struct(h, "outputs", false, g.outputs, program_.output_contract, out_.output_fields);
     h += pools_and_devices();
     if (has_own_arena(program_, options_))
-      h += options_.program.empty() ? fmt::format(
-                                          "\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
-                                          "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n",
-                                          p_, up_)
-                                    : fmt::format(
-                                          "\n/* The arena of all models, in {1}_data.c. */\n#define {0}_OWN_ARENA 1\n"
-                                          "extern uint8_t {1}_arena[];\n",
-                                          up_, options_.program);
+      h += options_.program.empty()
+               ? fmt::format(
+                     "\n/* The model's own arena, in {0}_data.c. */\n#define {1}_OWN_ARENA 1\n"
+                     "extern uint8_t {0}_arena[{1}_ARENA_SIZE];\n",
+                     p_, up_)
+               : fmt::format(
+                     "\n/* The arena that all models share, in {1}_data.c. */\n#define {0}_OWN_ARENA 1\n"
+                     "extern uint8_t {1}_arena[];\n",
+                     up_, options_.program);
     accessors(h, true);
     accessors(h, false);
     h += state_prototypes(program_, p_);
@@ -208,7 +210,7 @@ class HeaderPrinter {
     else if (options_.slices) h += slice_declarations(program_, options_);
     h += fmt::format(
         "\n#ifdef {0}_TRACE\n"
-        "/* Defined by the application: sees every result right after the call that makes it. */\n"
+        "/* Defined by the application: receives each result right after the call that computes it. */\n"
         "void {1}_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);\n#endif\n",
         up_, p_);
   }
@@ -225,13 +227,13 @@ class HeaderPrinter {
       h += "\n";
       if (program_.constant_pool >= 0)
         h += fmt::format(
-            "/* The member that is the pool of constants; {}_constants.h has its content. */\n"
+            "/* The member for the pool of constants; {}_constants.h has the content of this pool. */\n"
             "#define {}_CONSTANT_POOL {}\n",
             p_, up_, program_.pools[static_cast<size_t>(program_.constant_pool)].name);
       for (const plan::Pool& pool : program_.pools)
         h += fmt::format("#define {}_POOL_{}_SIZE {}u\n", up_, upper(pool.name), pool.bytes);
       h += fmt::format(
-          "\n/* Memory for intermediate tensors, each aligned to {}_ARENA_ALIGN. */\n"
+          "\n/* Memory pools for intermediate tensors, each aligned to {}_ARENA_ALIGN. */\n"
           "struct {}_pools {{\n",
           up_, p_);
       for (const plan::Pool& pool : program_.pools)
@@ -246,7 +248,7 @@ class HeaderPrinter {
         "#define {}_FOR_EACH_DEVICE(X)",
         up_);
     for (int d : devices) h += fmt::format(" \\\n    X({})", program_.device_of(d).name);
-    h += fmt::format("\n\n/* What each device's hooks are given. */\nstruct {}_devices {{\n", p_);
+    h += fmt::format("\n\n/* Contexts that the hooks of each device receive. */\nstruct {}_devices {{\n", p_);
     for (int d : devices) h += fmt::format("    void *{};\n", program_.device_of(d).name);
     return h + "};\n";
   }
@@ -259,25 +261,25 @@ class HeaderPrinter {
     if (own_in) c += " Inputs are only read.";
     if (in && !own_in) c += " Inputs in the arena are overwritten; `inputs` may be null.";
     if (own_out)
-      c += own_in ? " Outputs must not overlap them or the arena." : "\n * Outputs must not overlap the arena.";
+      c += own_in ? " Outputs must not overlap inputs or the arena." : "\n * Outputs must not overlap the arena.";
     if (out && !own_out) c += "\n * Outputs in the arena are valid until the next run; `outputs` may be null.";
     c += "\n";
     if (options_.memory == MemoryMode::kWorkspace) {
       c += " * `arena` is not used and may be null.\n";
     } else if (options_.arena == ArenaOwner::kModel && !options_.program.empty()) {
       c += fmt::format(
-          " * `arena` may be null: {}_arena is taken then, which all models have, so no two of them may "
-          "run\n * at a time.\n",
+          " * If `arena` is null, the run uses {}_arena, which all models share; then only one of them\n"
+          " * may run at a time.\n",
           options_.program);
     } else if (options_.arena == ArenaOwner::kModel) {
       c += fmt::format(
-          " * `arena` may be null: the model then uses {}_ARENA_SIZE bytes of its own, "
-          "and must not\n * be entered twice at a time.\n",
+          " * If `arena` is null, the run uses the model's own {}_ARENA_SIZE bytes; then only one run\n"
+          " * may be active at a time.\n",
           up_);
     } else if (has_pools(program_)) {
       c += fmt::format(
-          " * Each of `pools` is aligned to {0}_ARENA_ALIGN; {1}content of those of tensors "
-          "is not kept\n * between runs and need not be initialised.\n",
+          " * Each of `pools` is aligned to {0}_ARENA_ALIGN. The {1}content of tensor pools is not kept\n"
+          " * between runs and need not be initialised.\n",
           up_, in && !own_in ? "other " : "");
     } else {
       c += fmt::format(
@@ -285,13 +287,14 @@ class HeaderPrinter {
           "is not kept\n * between runs and need not be initialised.\n",
           up_, in && !own_in ? "other " : "");
       if (!options_.program.empty())
-        c += fmt::format(" * The models of {} may have one arena of {}_ARENA_SIZE bytes, if no two run at a time.\n",
-                         options_.program, upper(options_.program));
+        c +=
+            fmt::format(" * The models of {} may share one arena of {}_ARENA_SIZE bytes, if only one runs at a time.\n",
+                        options_.program, upper(options_.program));
     }
     if (has_state(program_))
       c += fmt::format(
-          " * `state` is what {}_init has made ready; the run reads it and leaves in it what the next\n"
-          " * one begins with.\n",
+          " * `state` must be initialised by {}_init. The run reads the state, and updates\n"
+          " * it for the next run.\n",
           p_);
     return c + " * Returns 0, or the status of the first operator that failed. */\n";
   }

@@ -9,10 +9,10 @@
 
 namespace aotc::codegen {
 
-// The first comment of a file; `model`: the model's name in its files.
+// The first comment of a file. `what`: a sentence about the file; `model`: the model's name.
 std::string banner(const std::string& what, const std::string& model, const CodegenOptions& options);
 
-// The whole file. `names` has the fields of inputs and outputs; `kernels` is the result of kernel_macros().
+// The whole file. `names` contains the struct fields of inputs and outputs; `kernels` is the result of kernel_macros().
 std::string model_header(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
                          const std::string& kernels = "");
 

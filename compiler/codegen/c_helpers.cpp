@@ -24,18 +24,18 @@ constexpr Helper kHelpers[] = {
     {"mul_wrap", "int32_t a, int32_t b", "(int32_t)((uint32_t)a * (uint32_t)b)", "Modulo 2^32"},
     {"mla_wrap", "int32_t sum, int32_t a, int32_t b", "(int32_t)((uint32_t)sum + (uint32_t)a * (uint32_t)b)",
      "sum + a * b, modulo 2^32"},
-    {"shl", "int32_t a, int32_t by", "(int32_t)((uint32_t)a << by)", "a << by, also of what is negative"},
+    {"shl", "int32_t a, int32_t by", "(int32_t)((uint32_t)a << by)", "a << by, also for a negative a"},
     {"mul_high", "int32_t a, int32_t b", "(int32_t)(((int64_t)a * b) >> 32)",
-     "The upper word of the product, rounded down"},
+     "The upper 32 bits of the product, rounded down"},
     {"mul_q31", "int32_t a, int32_t b", "(int32_t)(((int64_t)a * b + INT64_C(1073741824)) >> 31)",
-     "a * b / 2^31, rounded; half goes up"},
-    {"lo16", "int32_t word", "(int32_t)((uint32_t)word << 16) >> 16", "The lower half, with its sign"},
+     "a * b / 2^31, rounded to nearest, ties up"},
+    {"lo16", "int32_t word", "(int32_t)((uint32_t)word << 16) >> 16", "The lower 16 bits, sign-extended"},
     {"byte_at", "int32_t word, int32_t lane", "(int32_t)((uint32_t)word << (24 - 8 * lane)) >> 24",
-     "Byte `lane` of the word, 0 the lowest, with its sign"},
+     "Byte `lane` of the word, sign-extended; lane 0 is the lowest byte"},
     {"pack16", "int32_t low, int32_t high", "(int32_t)(((uint32_t)low & 65535u) | (uint32_t)high << 16)",
-     "A word of two halves",
+     "A word from two 16-bit halves",
      "    int32_t word;\n"
-     "    (void)low;  /* Checkers do not see what the instruction uses. */\n    (void)high;\n"
+     "    (void)low;  /* Static analysis does not see uses in assembly. */\n    (void)high;\n"
      "    __asm__(\"pkhbt %0, %1, %2, lsl #16\" : \"=r\"(word) : \"r\"(low), \"r\"(high));\n"
      "    return word;\n"},
 };
@@ -154,8 +154,8 @@ std::string instruction_definition(const std::string& name, const std::string& f
     bool keeps = name == "keep";
     std::string barrier =
         fmt::format("#if defined(__GNUC__)\n    __asm__{}(\"\" : \"+r\"(value));\n#endif\n", keeps ? "" : " volatile");
-    std::string why = fmt::format("/* Compilers are not to {}, which costs registers. */\n",
-                                  keeps ? "reorder sums of this" : "move work across this");
+    std::string why = fmt::format("/* Keeps compilers from {}, which costs registers. */\n",
+                                  keeps ? "reordering sums with this value" : "moving code across this call");
     return fmt::format("{}static inline int32_t {}(int32_t value)\n{{\n{}    return value;\n}}\n", assembly ? why : "",
                        f, assembly ? barrier : "");
   }
@@ -164,8 +164,8 @@ std::string instruction_definition(const std::string& name, const std::string& f
     return fmt::format(
         "{}static inline int16_t {}(int16_t a, int16_t b)\n{{\n"
         "    int16_t product = (int16_t)(a * b);\n{}    return product;\n}}\n",
-        assembly ? "/* Fits an int. Compilers are not to multiply in 32 bits because sums of "
-                   "it are wider. */\n"
+        assembly ? "/* The product fits an int. Keeps compilers from multiplying in 32 bits for a "
+                   "wider sum. */\n"
                  : "",
         f, assembly ? barrier : "");
   }
@@ -208,7 +208,7 @@ std::string support_definition(const std::string& name, const std::string& prefi
         f);
   if (name == "check_tensors")
     return fmt::format(
-        "/* 0 if there are `count` arguments and each is a tensor that begins at its address. */\n"
+        "/* Returns 0 if there are `count` arguments and each is a tensor with a byte_offset of 0. */\n"
         "static inline int {}(const TVMValue *args, const int *type_codes, int num_args, int "
         "count)\n{{\n"
         "    if (num_args != count) {{\n        return kTvmErrorFunctionCallNumArguments;\n    }}\n"

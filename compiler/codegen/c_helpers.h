@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helper functions of the emitted C (PREFIX_min_i32 and others): which expressions become calls of one, and their
-// definitions. A helper replaces casts by one word; compilers generate the same instructions for both.
+// Helper functions of the emitted C (PREFIX_min_i32 and others). This file selects the expressions that become helper
+// calls, and prints the definitions. A call is easier to read than an expression with casts; compilers generate the
+// same instructions for both.
 #pragma once
 
 #include <optional>
@@ -20,10 +21,10 @@ struct HelperCall {
 // The helper call for an i32 expression; nullopt if there is none.
 std::optional<HelperCall> helper_call(const tir::Expr& e);
 
-// The names of helpers without the prefix.
+// The names of all helpers, without the prefix.
 std::vector<std::string> helper_names();
 
-// Definition of a support function by its name, ending with a newline. `assembly`: use single instructions and barriers
+// The definition of the helper function `name`, ending with a newline. `assembly`: use single instructions and barriers
 // if the compiler and the core support them.
 std::string support_definition(const std::string& name, const std::string& prefix, bool assembly = true);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints a microkernel as C: one asm statement that saves the registers it uses if the compiler and the core support
-// it, else its meaning in portable C.
+// Prints a microkernel as C. If the compiler and the core support the assembly of the kernel, the C is one asm
+// statement, which saves the registers that it uses. Otherwise it is portable C.
 #pragma once
 
 #include <map>
@@ -10,22 +10,22 @@
 
 namespace aotc::codegen {
 
-// The kernels of a source that have assembly: their number by condition, and the preprocessor condition for cores of
-// their family.
+// The kernels of a source file that have assembly. `kernels`: the number of kernels by the preprocessor condition under
+// which their assembly is compiled. `family`: the preprocessor condition for all cores of their family.
 struct KernelConditions {
   std::map<std::string, int> kernels;
   std::string family;
 };
 
-// `portable` is print_c_kernel() of the kernel. Adds the kernel to the counts in `conditions` if that is not null.
+// `portable` is the result of print_c_kernel() for the kernel. Counts the kernel in `conditions` unless that is null.
 std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable,
                               KernelConditions* conditions = nullptr);
 
-// For a model's header: PREFIX_KERNEL_COUNT, and PREFIX_KERNELS, the number of kernels that use assembly in the
-// including translation unit. Empty if no kernel has assembly.
+// Macros for a model's header. PREFIX_KERNEL_COUNT is the number of kernels with assembly; PREFIX_KERNELS is the number
+// of kernels whose assembly the including translation unit uses. Empty if no kernel has assembly.
 std::string kernel_macros(const KernelConditions& conditions, const std::string& prefix);
 
-// For the source: a compiler message if a core of the family gets the portable versions.
+// For the source: a #pragma message for cores of the family that get portable versions.
 std::string kernel_message(const KernelConditions& conditions, const std::string& prefix);
 
 }  // namespace aotc::codegen

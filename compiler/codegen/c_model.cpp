@@ -225,7 +225,7 @@ class SourcePrinter {
 
   std::string operator_macro() const {
     return fmt::format(
-        "/* Linkage of the operators. Define it empty to make them plain symbols. */\n"
+        "/* Linkage of the operators. Define it as empty for external linkage. */\n"
         "#ifndef {0}_OPERATOR\n#if defined(__GNUC__)\n"
         "#define {0}_OPERATOR static __attribute__((noinline))\n#else\n"
         "#define {0}_OPERATOR static\n#endif\n#endif\n\n",
@@ -238,7 +238,7 @@ class SourcePrinter {
     for (const Part& part : parts_) {
       const auto at = part.function_of.find(name);
       if (at == part.function_of.end()) continue;
-      if (parts_.size() > 1) s += fmt::format(" * of {}:\n", part.options.prefix);
+      if (parts_.size() > 1) s += fmt::format(" * model {}:\n", part.options.prefix);
       s += FunctionComments(part.program, part.options, part.out).of(part.program.functions[at->second]);
     }
     return s;
@@ -288,7 +288,7 @@ ModelFiles print_model(const Program& program, const CodegenOptions& options) {
   SourcePrinter printer(parts, options);
   out.files[p + ".c"] = printer.source(begin("Operators and run function of a neural network."));
   out.files[p + ".h"] = model_header(program, options, out, kernel_macros(printer.kernels(), p));
-  out.files[p + "_data.h"] = begin("Private to the files of a neural network: its tables.") +
+  out.files[p + "_data.h"] = begin("Private header of a neural network: its tables.") +
                              fold_lines(data_header(program, options, out, printer.floating()));
   std::string& data = out.files[p + "_data.c"];
   data = begin("Constant tables of a neural network.");
@@ -314,17 +314,16 @@ std::string program_header(const std::vector<ModelOfProgram>& models, const Code
   const std::string up = upper(common.prefix);
   std::string s = fmt::format(
       "#ifndef {0}_H\n#define {0}_H\n\n#include <stdint.h>\n\n"
-      "/* Bytes of an arena for all models, and its alignment: as many as the largest needs. Runs take turns in it: "
-      "no\n"
-      " * two may be under way at a time, and every run overwrites what the others left there. Fill inputs that lie\n"
-      " * in the arena right before their model's run, and read outputs that lie there before any other. States are\n"
-      " * not in it: each model's is kept by the caller. */\n"
+      "/* Bytes and alignment of an arena that all models share; the largest model needs this size. Only one run may\n"
+      " * be active at a time, and every run overwrites what the others left in the arena. Fill inputs in the arena\n"
+      " * right before the run of their model, and read outputs in the arena before any other run. The states of\n"
+      " * the models are not in the arena: you keep one for each model. */\n"
       "#define {0}_ARENA_SIZE {1}u\n#define {0}_ARENA_ALIGN {2}u\n",
       up, arena, Program::kArenaAlignment);
   s += kernels;
   for (const ModelOfProgram& m : models) s += fmt::format("\n#include \"{}.h\"", m.options.prefix);
-  s += fmt::format("\n\n/* X(name, NAME) for every model: name_run, NAME_ARENA_SIZE. */\n#define {}_FOR_EACH_MODEL(X)",
-                   up);
+  s += fmt::format(
+      "\n\n/* X(name, NAME) for every model, for name_run and NAME_ARENA_SIZE. */\n#define {}_FOR_EACH_MODEL(X)", up);
   for (const ModelOfProgram& m : models)
     s += fmt::format(" \\\n    X({}, {})", m.options.prefix, upper(m.options.prefix));
   return fold_lines(s + "\n\n#endif\n");
@@ -376,7 +375,7 @@ ProgramFiles print_program(std::vector<ModelOfProgram>& models, const CodegenOpt
   out.files[p + ".c"] = printer.source(begin("Operators and run functions of neural networks."));
   out.files[p + ".h"] = begin("Interface of neural networks that share code, tables and an arena.") +
                         program_header(models, common, all.arena_bytes, kernel_macros(printer.kernels(), p));
-  out.files[p + "_data.h"] = begin("Private to the files of neural networks: their tables.") +
+  out.files[p + "_data.h"] = begin("Private header of neural networks: their tables.") +
                              fold_lines(data_header(all, common, tables, printer.floating()));
   std::string& data = out.files[p + "_data.c"];
   data = begin("Constant tables of neural networks.");

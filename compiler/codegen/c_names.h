@@ -8,7 +8,7 @@
 
 namespace aotc::codegen {
 
-// Sets all members of ModelFiles but the files.
+// Sets the names of ModelFiles, and is_row, printed_calls and loop_table_bytes.
 ModelFiles name_model(const plan::Program& program, const CodegenOptions& options, UniqueNames& functions);
 
 }  // namespace aotc::codegen

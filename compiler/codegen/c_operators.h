@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints operators alone, for archives of the operator style: packed functions whose names contain no model's name, and
-// the system library that finds them. Constants are parameters, so operators of two models that differ only in their
-// weights are the same functions.
+// Prints operators without a model, for Model Library Format archives of style "operator": packed functions, and the
+// system library that finds them by name. Function names contain no model name, and constants are parameters. So
+// operators that differ only in their weights are the same function.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct OperatorLibrary {
   std::string operators;  // lib1.c: the functions and their helpers
 };
 
-// `symbols` are the distinct C names of `functions`; `prefix` begins the names of static objects. Only assembly and
-// version of `options` are used.
+// `symbols`: the C names of `functions`, all distinct. `options`: only the prefix (for the names of static objects),
+// assembly and version are used.
 OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions, const std::vector<std::string>& symbols,
                                 const CodegenOptions& options);
 

@@ -120,7 +120,7 @@ int TensorTable::most_places(int device) const {
 
 std::string TensorTable::definition() const {
   const std::string& p = options_.prefix;
-  std::string s = "/* Shapes and types of the operators' arguments, and where tables lie. */\n";
+  std::string s = "/* Shapes and types of the operators' arguments, and addresses of tables. */\n";
   if (!shapes_.empty()) {
     std::string line = "   ";
     s += fmt::format("static const int64_t {}_shapes[] = {{\n", p);
@@ -142,7 +142,7 @@ std::string TensorTable::definition() const {
 
 std::string type_codes_definition(const std::string& prefix, int count) {
   std::string s = fmt::format(
-      "/* All arguments are tensors; calls from here need not be checked. */\n"
+      "/* All arguments are tensors, so calls from this file need no checks. */\n"
       "static const int {}_type_codes[] = {{\n",
       prefix);
   for (int i = 0; i < std::max(count, 1); ++i) s += "    kTVMDLTensorHandle,\n";
@@ -180,7 +180,7 @@ std::string registry_definition(const std::vector<std::string>& names, const std
   std::vector<std::pair<uint32_t, std::string>> sorted;
   for (const std::string& n : names) sorted.emplace_back(fnv1a_32(n), n);
   std::sort(sorted.begin(), sorted.end());
-  std::string s = "/* The system library: functions by name, in the order of their hashes (FNV-1a). */\n";
+  std::string s = "/* The system library: functions by name, sorted by the FNV-1a hashes of the names. */\n";
   // The count is in the byte order of the target.
   size_t count = sorted.size();
   s += fmt::format(
@@ -205,8 +205,8 @@ std::string registry_definition(const std::vector<std::string>& names, const std
   // More names than 16 bits reach are walked.
   bool reached = offset <= UINT16_MAX;
   if (reached)
-    s += fmt::format("/* Where each name begins. */\nstatic const uint16_t {}_offsets[] = {{\n{}    {}\n}};\n", p,
-                     offsets, offset);
+    s += fmt::format("/* Offset of each name. */\nstatic const uint16_t {}_offsets[] = {{\n{}    {}\n}};\n", p, offsets,
+                     offset);
   s += fmt::format(
       "static const TVMFuncRegistry {0}_registry = {{\n"
       "    {0}_names,\n    {0}_functions,\n    {0}_hashes,\n    {1}\n}};\n"

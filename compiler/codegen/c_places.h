@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of offsets in the arena: PREFIX_CALL3_OUT is the byte offset of the result of call 3. A name belongs to a
-// buffer; all its readers use the name of the call that wrote it. Inputs and outputs in the arena have their macros in
-// the header.
+// Names of offsets in the arena: PREFIX_CALL3_OUT is the byte offset of the result of call 3. All calls that read a
+// buffer use the name from the call that wrote the buffer. Inputs and outputs in the arena use the macros of PREFIX.h
+// instead.
 #pragma once
 
 #include <map>
@@ -17,10 +17,10 @@ class PlaceNames {
  public:
   PlaceNames(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);
 
-  // The offset in C: its name, or a number if it has none. `call`: the call that owns the scratch buffer.
+  // The offset in C: its name, or a number if it has no name. `call`: for a scratch buffer, the call that uses it.
   std::string offset(const plan::Storage& storage, size_t call) const;
 
-  // "enum { PREFIX_CALL0_OUT = 896, ... };" and an empty line; empty if nothing is stored in the arena.
+  // "enum { PREFIX_CALL0_OUT = 896, ... };" and an empty line; empty if no offset has a name.
   std::string definition() const;
 
  private:

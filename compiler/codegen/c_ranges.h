@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CRanges: the C type in which an i32 expression is computed (int, which may have 16 bits, or a wider one) and the
-// range of its values. The printer uses it to avoid overflow of a small int and, for CPUs with 16-bit int, to keep
-// values in int that fit. A range always contains every value that can occur; nullopt if nothing is known.
+// CRanges determines the range of an i32 expression's values, and the C type in which the expression is computed (int,
+// which may have 16 bits, or a wider type). The printer uses this to avoid overflow of a 16-bit int. For CPUs with
+// 16-bit int, it also keeps values that fit in int. A range contains every value that can occur; nullopt if nothing is
+// known.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct CRange {
 
 class CRanges {
  public:
-  // `narrow`: elements of small types and variables that fit stay in int; else they are int32_t.
+  // `narrow`, for CPUs with 16-bit int: elements of small types, and variables whose values fit, are int. Without it
+  // they are int32_t.
   explicit CRanges(bool narrow) : narrow_(narrow) {}
 
   bool narrow() const { return narrow_; }
@@ -28,10 +30,11 @@ class CRanges {
   // True if the result may overflow the int in which C would compute it.
   bool leaves_int(const tir::Binary& n) const;
   bool leaves_int(const tir::Unary& n) const;
-  // True for a product of two non-constant values if both and the result are int.
+  // True if `narrow` and the expression is a product of two non-constant int values, and the product fits in int.
   bool is_int_product(const tir::Binary& n) const;
 
-  // The C type of a variable, whose range is recorded: "int16_t" if it fits and `narrow` is true.
+  // The C type of a variable: "int16_t", or "int8_t" for a loaded int8, if `narrow` and the values fit; else nullptr.
+  // Records the range of the variable.
   const char* type_of_let(const tir::VarPtr& var, const tir::ExprPtr& init);
   const char* type_of_loop(const tir::For& loop);
   // Forgets the range of a variable that may be assigned any value.

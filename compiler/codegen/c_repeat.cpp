@@ -112,7 +112,7 @@ std::string row_helpers(const Program& program, const CodegenOptions& options) {
     sum += fmt::format(" | (uint32_t)at[{}] << {}", bytes - 1, 8 * (bytes - 1));
     if (used[bytes])
       s += fmt::format(
-          "/* {0} bytes of a row, the lowest first. */\n"
+          "/* {0} bytes of a row as a little-endian number. */\n"
           "static inline int32_t {1}_row{2}(const uint8_t *at)\n{{\n    return (int32_t)({3});\n}}\n\n",
           bytes == 2   ? "Two"
           : bytes == 3 ? "Three"
@@ -212,8 +212,9 @@ std::string RunPrinter::print_lists() {
     repeat_ = &layout;
     repeat_first_ = static_cast<size_t>(step.blocks[0][0].call);
     if (layout.places.empty() && layout.tables.empty() && layout.rows.empty()) continue;
-    line(fmt::format("/* What calls {} to {} read in each turn of their loop: places in the arena, tables, numbers. */",
-                     repeat_first_, repeat_first_ + layout.period * layout.turns - 1));
+    line(
+        fmt::format("/* Operands of calls {} to {} in each iteration of their loop: arena offsets, tables, numbers. */",
+                    repeat_first_, repeat_first_ + layout.period * layout.turns - 1));
     print_lists("");
     line("");
   }
@@ -259,7 +260,7 @@ void RunPrinter::print_repeat(const plan::ProgramStep& step, nlohmann::ordered_j
   repeat_ = &layout;
   repeat_first_ = static_cast<size_t>(step.blocks[0][0].call);
   line("");
-  line(fmt::format("    /* Calls {} to {}: {} times the same {}. */", repeat_first_,
+  line(fmt::format("    /* Calls {} to {}: {} iterations of the same {} calls. */", repeat_first_,
                    repeat_first_ + layout.period * layout.turns - 1, layout.turns, layout.period));
   line("    {");
   if (!options_.slices) print_lists("        ");

@@ -100,7 +100,7 @@ std::string alignment_definitions(const Program& program, const std::string& pre
   add(program.graph.inputs, program.input_contract);
   add(program.graph.outputs, program.output_contract);
   if (types.empty()) return "";
-  std::string s = "/* What this CPU wants of the addresses of inputs and outputs. */\n";
+  std::string s = "/* Alignment that this CPU needs for the addresses of inputs and outputs. */\n";
   for (const std::string& type : types)
     s += fmt::format("struct {0}_place_of_{1} {{ char before; {1} at; }};\n", prefix, type);
   return s + fmt::format(
@@ -126,7 +126,7 @@ std::string hook_declarations(const Program& program) {
             "                                   int *type_codes, int num_args");
     declare("Sync", "");
   }
-  return s.empty() ? s : "/* The application defines these for its devices. */\n" + s + "\n";
+  return s.empty() ? s : "/* The application defines these functions for its devices. */\n" + s + "\n";
 }
 
 RunPrinter::RunPrinter(const Program& program, const CodegenOptions& options, const ModelFiles& names,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the run function of a model: the arguments of every call from the plan or, for MemoryMode::kWorkspace, from
-// TVMBackendAllocWorkspace in LIFO order; the calls in the selected convention; and the hooks of devices other than the
-// host.
+// Prints the run function of a model. The function calls the operators in the selected calling convention, and the
+// hooks of devices other than the host. Arguments get their memory from the plan or, for MemoryMode::kWorkspace, from
+// TVMBackendAllocWorkspace in LIFO order.
 #pragma once
 
 #include <map>
@@ -32,45 +32,46 @@ using plan::StorageKind;
 // True if the model has its own arena: `PREFIX_arena` in PREFIX_data.c.
 bool has_own_arena(const plan::Program& program, const CodegenOptions& options);
 
-// The name of the arena that the model, or its program, owns.
+// The name of the arena that the model owns, or that the models of a program share.
 std::string arena_name(const CodegenOptions& options);
 
 // True if the caller passes several pools in a struct instead of one arena.
 bool has_pools(const plan::Program& program);
 
-// Indices into Program::devices of the devices whose context the caller passes.
+// The devices whose context the caller passes, as indices into Program::devices.
 std::vector<int> context_devices(const plan::Program& program);
 
-// The ports that are members of the inputs' (outputs') struct; empty if they are stored in the arena.
+// The ports (inputs or outputs of the model) that are members of struct PREFIX_inputs (PREFIX_outputs). Empty if the
+// ports are stored in the arena.
 std::vector<graph::Port> struct_ports(const std::vector<graph::Port>& ports, plan::Contract contract);
 
 // "int32_t PREFIX_run(const struct PREFIX_inputs *inputs, ...)", without ';'.
 std::string run_prototype(const plan::Program& program, const std::string& prefix);
 
-// True if the run function (with `slices`, the step functions) or a header that it includes declares this name, so that
-// a function of the user must not have it.
+// True if the run function, an included header or, with `slices`, a step function declares `symbol`. A user-supplied
+// function must not have such a name.
 bool is_taken(const std::string& symbol, const plan::Program& program, bool slices);
 
-// The definitions for testing the alignment of the caller's pointers; empty if all alignments are 1.
+// C definitions that test the alignment of the caller's pointers; empty if all alignments are 1.
 std::string alignment_definitions(const plan::Program& program, const std::string& prefix);
 
-// True if repeated calls are printed as loops. False if calls take arguments other than addresses, if the calls of one
-// repeat are divided into different bands, or if not all run on the host.
+// True if repeated calls are printed as loops. This needs the plain calling convention and static memory. The calls of
+// each loop must also be divided into equal bands (parts of a call), and run on the host.
 bool prints_loops(const plan::Program& program, const CodegenOptions& options);
-// True if the printed loops read their arguments from lists.
+// True if the printed loops read arguments from lists: static tables with a row for each iteration.
 bool reads_lists(const plan::Program& program, const CodegenOptions& options);
-// The helper functions that read the rows of these lists.
+// The helper functions that read numbers of several bytes from the rows of these lists.
 std::string row_helpers(const plan::Program& program, const CodegenOptions& options);
 
 // Prototypes of the hooks TVMDevice<Name>... that the run function calls.
 std::string hook_declarations(const plan::Program& program);
 
-// The device whose hook makes this copy between devices; -1 if a function makes it, or if it is no copy.
+// The device whose Copy hook does this copy between devices; -1 if a function does it, or if the call is no copy.
 int copying_device(const plan::Program& program, const plan::ProgramCall& call);
 // True if the function is called; false if hooks do its work.
 bool is_called(const plan::Program& program, const plan::ProgramFunction& function);
 
-// The title of a call in comments: "CONV_2D 'name'"; the name is escaped and cut.
+// The title of a call in comments: "CONV_2D 'name'"; the name is escaped, and cut after `longest` characters.
 std::string operator_title(const plan::Program& program, const plan::ProgramCall& call, size_t longest = 100);
 
 class RunPrinter {
@@ -78,13 +79,15 @@ class RunPrinter {
   RunPrinter(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names,
              const TensorTable& tensors, const PlaceNames& places);
 
-  // The function and, in `calls`, the source line of every call (`lines_before` lines precede the function).
+  // Returns the run function, and adds every call with its source line to `calls`. `lines_before`: number of lines in
+  // the source before the function.
   std::string print(int lines_before, nlohmann::ordered_json& calls);
 
-  // The lists of the loops, if two functions have loops; else they are in the function (c_repeat.cpp).
+  // The lists of the loops as static objects of the source. Code with slices needs them there, because two functions
+  // contain the loops. Without slices, the lists are inside the run function (c_repeat.cpp).
   std::string print_lists();
 
-  // PREFIX_begin and PREFIX_step (c_slices.cpp), each with its own printer. `calls`: see `print`.
+  // PREFIX_begin and PREFIX_step (c_slices.cpp). Each needs a RunPrinter of its own. `calls`: see `print`.
   std::string print_begin();
   std::string print_step(int lines_before, nlohmann::ordered_json& calls);
 
@@ -93,10 +96,11 @@ class RunPrinter {
   std::string print_feed(int lines_before, nlohmann::ordered_json& calls);
 
  private:
-  // A resource to release: the label for jumps, and the call that releases it.
+  // A resource that the run function must release: the label to jump to after a failure, and the C call that releases
+  // the resource.
   struct Held {
     std::string label, release;
-    int waits_for = -1;  // the device to wait for instead of `release`; -1: none
+    int waits_for = -1;  // the device to wait for, instead of calling `release`; -1: none
     bool jumped_to = false;
   };
 
@@ -108,7 +112,7 @@ class RunPrinter {
   void check_arguments();
   void open_devices();
   void close_everything();
-  std::string fail();  // the code with which a failed call leaves the function
+  std::string fail();  // the C statement that leaves the function after a failed call
   void fail_if_status(const std::string& indent = "    ");
   void print_steps(const std::vector<plan::ProgramStep>& steps, nlohmann::ordered_json& calls);
   void print_repeat(const plan::ProgramStep& step, nlohmann::ordered_json& calls);
@@ -144,7 +148,7 @@ class RunPrinter {
   std::string context(int device) const;
   std::string base(int pool) const;
   std::string pointer(const plan::Storage& storage, size_t call = 0) const;
-  bool may_fail(size_t call) const { return may_fail_[call]; }  // if false, its function returns void
+  bool may_fail(size_t call) const { return may_fail_[call]; }  // false: the function of the call returns void
   std::string argument(size_t call, size_t argument) const;
   std::string result_pointer(size_t call, graph::TensorId id) const;
   void open_blocks(size_t call);
@@ -158,16 +162,17 @@ class RunPrinter {
   void print_slice_of_rows();
   void print_period();
   std::string print_run_by_rows();
-  // The begin and end of a part of a call, as "from0", "to0" ...; numbers for a whole call.
+  // The extra arguments of a call that can run in parts: the begin and end of the part as "from0", "to0" ..., or
+  // numbers for the whole call.
   std::vector<std::string> band_arguments(size_t call) const;
   void print_band(size_t call);
   void print_next_band(size_t call);
   bool in_parts(size_t call) const;
   void step_locals(const std::string& cases);
   void step_end();
-  // Stores a status that ends the run in the context.
+  // Stores the status of a failed run in the context.
   void keep_failure(const std::string& indent);
-  bool closes(int device) const;  // true if it has hooks for the end of a run
+  bool closes(int device) const;  // true if the device has hooks for the end of a run
   // Slices launch synchronously, because the time of the next slice is unknown.
   passes::Launch launch_of(int device) const;
   void list(const std::string& head, const std::vector<std::string>& arguments);
@@ -188,19 +193,20 @@ class RunPrinter {
   std::vector<WorkspaceBlock> blocks_;
   std::vector<size_t> open_;    // stack of open blocks, innermost last
   std::vector<Held> held_;      // innermost last
-  std::vector<int> under_way_;  // by device: the call that was launched and not yet awaited, or -1
+  std::vector<int> under_way_;  // by device: the launched call that the host has not awaited, or -1
   bool jumps_to_done_ = false;
   bool feeding_ = false;  // the function is PREFIX_feed
   bool jumps_to_failed_ = false;
-  // The loop that is being printed, and its first call.
+  // The loop that is being printed, and the index of its first call.
   const plan::RepeatLayout* repeat_ = nullptr;
   size_t repeat_first_ = 0;
   const char* turn() const { return sliced_ ? "context->turn" : "turn"; }
-  // The contents of the local arrays, by prefix: a tensor is reused while it still matches.
+  // The present contents of the local arrays of tensors and arguments, by prefix of the arrays' names. A call reuses a
+  // tensor whose contents match.
   struct Locals {
     size_t most = 0;                   // maximal number of tensors
-    std::vector<std::string> tensors;  // "template address"
-    std::vector<size_t> used;          // the last call that used each
+    std::vector<std::string> tensors;  // each: "INDEX ADDRESS", from PREFIX_tensors[INDEX]
+    std::vector<size_t> used;          // by tensor: the last call that used it
     std::vector<std::string> args;
   };
   std::map<std::string, Locals> locals_;

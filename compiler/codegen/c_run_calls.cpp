@@ -203,7 +203,7 @@ void RunPrinter::sync(int device) {
   const Device& d = program_.device_of(device);
   auto call = static_cast<size_t>(under_way_[static_cast<size_t>(device)]);
   line("");
-  line(fmt::format("    /* call {} is done */", call));
+  line(fmt::format("    /* wait until call {} is done */", call));
   line(fmt::format("    {}_under_way = 0;", local_name(device)));
   line(fmt::format("    status = TVMDevice{}Sync({});", d.camel_name(), context(device)));
   fail_if_status();

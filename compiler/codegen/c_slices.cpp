@@ -124,15 +124,14 @@ std::string context_members(const Program& program, const CodegenOptions& option
   else if (program.arena_bytes > 0) s += "    void *arena;\n";
   if (has_state(program)) s += "    void *state;\n";
   if (!context_devices(program).empty()) s += fmt::format("    struct {}_devices devices;\n", p);
-  if (program.feeding) s += "    int32_t row;      /* how many were fed */\n";
-  if (program.feeding && options.slices) s += "    int32_t event;    /* of the rows: the next one */\n";
+  if (program.feeding) s += "    int32_t row;      /* number of rows that were fed */\n";
+  if (program.feeding && options.slices) s += "    int32_t event;    /* next event of the computation row by row */\n";
   if (has_parts(program, options))
-    s += "    int32_t band;     /* of the call at `position`: how many parts of it are done */\n";
-  if (has_turns(program, options)) s += "    int32_t turn;     /* of the loop over calls that `position` is in */\n";
-  s += "    int32_t position; /* 0: no run; from 1 on: the next slice; below 0: how the run failed "
-       "*/\n";
+    s += "    int32_t band;     /* number of finished parts of the call at `position` */\n";
+  if (has_turns(program, options)) s += "    int32_t turn;     /* iteration of the loop that contains `position` */\n";
+  s += "    int32_t position; /* 0: no run; above 0: the next slice; below 0: status of a failed run */\n";
   if (may_fail_above_zero(program, options))
-    s += fmt::format("    int32_t status;   /* what {}_run would have returned */\n", p);
+    s += fmt::format("    int32_t status;   /* status that {}_run would have returned */\n", p);
   return s;
 }
 
@@ -141,44 +140,41 @@ std::string slice_declarations(const Program& program, const CodegenOptions& opt
   const bool keeps_ports = !struct_ports(program.graph.inputs, program.input_contract).empty() ||
                            !struct_ports(program.graph.outputs, program.output_contract).empty();
   std::string s = fmt::format(
-      "\n/* What {0}_step returns while the run goes on, and when its outputs are there. */\n"
+      "\n/* Results of {0}_step: slices are left; the outputs are complete. */\n"
       "#define {1}_MORE 0\n#define {1}_DONE 1\n",
       p, up);
   if (may_fail_above_zero(program, options))
     s += fmt::format(
-        "/* What it returns for a function that failed with a status above 0: context->status. */\n"
+        "/* Result if an operator failed with a status above 0; context->status holds that status. */\n"
         "#define {}_ERROR_OPERATOR (-4)\n",
         up);
   s += fmt::format(
-      "/* Positions of a run: calls of operators{}, and decisions of branches and loops. */\n"
+      "/* Number of positions in a run: operator calls{}, and decisions of branches and loops. */\n"
       "#define {}_SLICE_COUNT {}\n",
-      has_parts(program, options)   ? " (long ones in several slices)"
-      : has_turns(program, options) ? " (those of loops in several slices)"
+      has_parts(program, options)   ? " (long calls take several slices)"
+      : has_turns(program, options) ? " (calls in loops take several slices)"
                                     : "",
       up, std::max<size_t>(1, lay_out_slices(program.body, prints_loops(program, options)).size()));
   if (options.longest_slice > 0)
     s += fmt::format(
-        "/* Instructions of the longest slice, at most, by the cost model of {}. */\n"
+        "/* Most instructions that one slice executes, by the cost model of {}. */\n"
         "#define {}_LONGEST_SLICE {}u\n",
         c_comment_text(options.cost_model), up, options.longest_slice);
   s += fmt::format(
-      "\n/* One run on its way. Its members are for {0}_begin and {0}_step. */\n"
+      "\n/* State of one run. Only {0}_begin and {0}_step use its members. */\n"
       "struct {0}_context {{\n{1}}};\n",
       p, context_members(program, options));
   s += fmt::format(
-      "\n/* Begins a run that {0}_step does, with what {0}_run takes. All of that memory belongs "
-      "to the run\n"
-      " * until it is done{1}. Begins anew if a run was on its way{2}.\n"
-      " * Returns 0, or {3}_ERROR_ARGUMENT{4}. */\n{5};\n",
+      "\n/* Begins a run that {0}_step executes. Takes the arguments of {0}_run. Their memory belongs to the\n"
+      " * run until it is complete{1}.\n"
+      " * A run in progress is discarded{2}. Returns 0, or {3}_ERROR_ARGUMENT{4}. */\n{5};\n",
       p, keeps_ports ? "; the structs themselves are copied" : "",
-      has_state(program) ? fmt::format(", which leaves the state to be reset by {}_reset", p) : "", up,
+      has_state(program) ? fmt::format("; then reset the state with {}_reset", p) : "", up,
       may_fail_above_zero(program, options) ? ", or the status of a device" : "", begin_prototype(program, p));
   s += fmt::format(
-      "\n/* Runs the next slice. Returns {1}_MORE, or {1}_DONE once the last one has run, or the "
-      "status below 0\n"
-      " * of what failed: the outputs then mean nothing. Called again, it returns the same and "
-      "does\n"
-      " * nothing. Contexts with memory of their own may take turns in any order. */\n"
+      "\n/* Runs the next slice. Returns {1}_MORE, {1}_DONE after the last slice, or a status below 0 if the\n"
+      " * run failed; the outputs are then invalid. After the end of a run, further calls return the same\n"
+      " * value and do nothing. Slices of contexts that share no memory may run in any order. */\n"
       "int32_t {0}_step(struct {0}_context *context);\n",
       p, up);
   return s;

@@ -17,8 +17,8 @@ std::string state_macros(const plan::Program& program, const std::string& prefix
 // The declarations of PREFIX_init and PREFIX_reset.
 std::string state_prototypes(const plan::Program& program, const std::string& prefix);
 
-// The definitions of PREFIX_init and PREFIX_reset, for the file of the tables: a project compiles that file once, but
-// perhaps twice the one with the run function. `names` has the names of the tables.
+// The definitions of PREFIX_init and PREFIX_reset, for PREFIX_data.c. A project compiles that file once, but may
+// compile the file with the run function twice. `names` contains the names of the tables.
 std::string state_definitions(const plan::Program& program, const CodegenOptions& options, const ModelFiles& names);
 
 }  // namespace aotc::codegen

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the head of a C file: the helper functions and kernels that its functions call. They are placed after the
-// includes and before the functions.
+// Prints the helper functions and kernels that the functions of a C file call. They are placed after the includes and
+// before the functions.
 #pragma once
 
 #include <string>
@@ -14,14 +14,15 @@ namespace aotc::codegen {
 // The first line of every C file that aotc writes: the file belongs to its user without conditions (see LICENSE).
 inline constexpr std::string_view kLicenceLine = "/* SPDX-License-Identifier: 0BSD */\n";
 
-// Adds the helpers of the kernels' portable versions to `use`, and returns the definitions of the kernels. Counts in
-// `conditions` unless that is null.
+// Returns the definitions of the kernels in `use`, and adds to `use` the helpers that the portable versions of these
+// kernels call. Counts the kernels in `conditions` unless that is null.
 std::string kernel_definitions(SupportUse& use, const std::string& prefix, KernelConditions* conditions = nullptr);
 
-// The support functions in `use`, each followed by an empty line, after the checks for floating-point code.
+// The helper functions in `use`, each followed by an empty line. Before them are directives against compiler options
+// that change floating-point results.
 std::string support_functions(const SupportUse& use, const CodegenOptions& options);
 
-// Kernels and support functions, in the order of a file.
+// The helper functions and kernels in `use`, in the order of a file.
 std::string support_definitions(SupportUse& use, const CodegenOptions& options);
 
 }  // namespace aotc::codegen

@@ -81,8 +81,8 @@ class TvmPrinter {
     h += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     sizes(h, program_.graph.inputs, inputs_, "input");
     sizes(h, program_.graph.outputs, outputs_, "output");
-    structure(h, "inputs", "Where the inputs are.", inputs_);
-    structure(h, "outputs", "Where the outputs go.", outputs_);
+    structure(h, "inputs", "Addresses of the inputs.", inputs_);
+    structure(h, "outputs", "Addresses of the outputs.", outputs_);
     std::vector<int> devices = context_devices(program_);
     if (!devices.empty()) {
       std::vector<std::string> names;
@@ -93,14 +93,14 @@ class TvmPrinter {
     if (has_pools(program_)) {
       std::vector<std::string> names;
       for (const plan::Pool& pool : pools) names.push_back(pool.name);
-      structure(h, "workspace_pools", "Memory that the model works in.", names);
+      structure(h, "workspace_pools", "Memory pools for intermediate tensors.", names);
     }
-    h += "/* Runs the model once; 0, or the status of the first operator that failed. */\n";
+    h += "/* Runs the model once. Returns 0, or the status of the first operator that failed. */\n";
     h += prototype() + ";\n\n";
     if (has_state(program_))
       h += fmt::format(
-          "/* What the model keeps from run to run ({0} bytes) lies in {1}.c, for one instance.\n"
-          " * Forgets all runs: the next one is a first run, as after start-up. */\n"
+          "/* Resets the state of the model ({0} bytes in {1}.c, for one instance): the next run is\n"
+          " * a first run, as after start-up. */\n"
           "void {1}_reset(void);\n\n",
           program_.state_bytes, m_);
     int64_t total = options_.memory == MemoryMode::kWorkspace ? workspace_bytes(program_) : program_.arena_bytes;

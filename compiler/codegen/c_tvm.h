@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints TVM's C interface of a model: tvmgen_NAME.h and tvmgen_NAME.c, with the types, macros and entry point that
-// TVM's ahead-of-time executor generates, so that applications for TVM build unchanged. They use PREFIX.h and require
-// inputs and outputs of the caller.
+// TVM's ahead-of-time executor generates, so that applications for TVM build unchanged. They use PREFIX.h, and require
+// that the caller provides the memory of inputs and outputs.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 
 namespace aotc::codegen {
 
-// Items of a module, with their C names. `c`: the result of print_model for the program.
+// The items of a Rust module, named as in C. `c`: the result of print_model for the program.
 std::string rust_interface(const plan::Program& program, const std::string& prefix, const ModelFiles& c);
 
 }  // namespace aotc::codegen

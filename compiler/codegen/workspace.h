@@ -10,23 +10,24 @@
 
 namespace aotc::codegen {
 
-// A user of a block: the tensor `index` of the arena, or the scratch buffer of a call; the other is -1.
+// A buffer in a block: a tensor class (arena tensors that share a buffer) or the scratch buffer of a call. The other
+// member is -1.
 struct WorkspaceOccupant {
   int tensor_class = -1;
   int scratch_of_call = -1;
   bool operator==(const WorkspaceOccupant&) const = default;
 };
 
-// One TVMBackendAllocWorkspace: allocated before call `first`, released after the first call from `last` on at which no
-// later block is open.
+// A block from TVMBackendAllocWorkspace. It is allocated before call `first`. It is released after call `last`, or
+// later if blocks that were allocated after it are still open.
 struct WorkspaceBlock {
   int64_t bytes = 0;
   int first = 0, last = 0;
-  std::vector<WorkspaceOccupant> occupants;  // sequential in time
+  std::vector<WorkspaceOccupant> occupants;  // their lifetimes do not overlap
 };
 
-// In order of allocation. The stack keeps dead blocks below live ones allocated; later tensors reuse those, so that a
-// chain of layers needs two blocks, not one per layer.
+// The blocks in order of allocation. The stack keeps a dead block allocated while a later block is live. Later tensors
+// reuse such dead blocks, so a chain of layers needs two blocks, not one per layer.
 std::vector<WorkspaceBlock> workspace_blocks(const plan::Program& program);
 
 // Peak of allocated bytes, as the stack allocator of crt/ counts them.

@@ -83,11 +83,11 @@ Result<std::vector<int>> read_labels(const std::string& path, size_t samples, si
     return kFailure;
   };
   if (!rows && count != samples)
-    return fail(fmt::format("the file holds {} labels (shape {}), but the data has {} inputs", count,
+    return fail(fmt::format("the file has {} labels (shape {}), but --data has {} inputs", count,
                             graph::to_string(array->shape), samples));
   const bool real = array->dtype == DType::kF32 || array->dtype == DType::kF64;
   if (!is_number(array->dtype) || (!rows && real))
-    return fail(fmt::format("the labels are {}, but must be integers", name_of(array->dtype)));
+    return fail(fmt::format("the labels have type {}, but must be integers", name_of(array->dtype)));
   std::vector<int> out;
   for (size_t i = 0; i < samples; ++i) {
     const double v =
@@ -189,14 +189,14 @@ bool Accuracy::add(const std::string& name, const DeviceResults& results, Diagno
   }
   if (!well) diags.error(where, "verify-device", "the device wrote a malformed result file");
   else if (results.summary.status != 0)
-    diags.error(where, "verify-device", fmt::format("the run ended with status {}", results.summary.status));
+    diags.error(where, "verify-device", fmt::format("the run of the model failed: status {}", results.summary.status));
   else if (results.summary.guard_ok != 1) diags.error(where, "verify-guard", "the model wrote outside of its arena");
   else if (place.equal != reference_.size())
     diags
         .error(where, "verify-differs",
-               fmt::format("the outputs for input {} and {} more inputs differ from the reference", first_different,
+               fmt::format("outputs differ from the reference for input {} and for {} more inputs", first_different,
                            reference_.size() - place.equal - 1))
-        .help("pass this input to 'aotc verify' with --input: it names the first layer that differs");
+        .help("pass this input with --input: 'aotc verify' then names the first layer that differs");
   else place.passed = true;
   if (well) places_.push_back(place);
   return place.passed;

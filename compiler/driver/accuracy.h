@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Accuracy of a classifier on the user's data, and agreement of each implementation (place) with the reference
-// evaluation. The class is the index of the largest element of the first output with more than one element; the first
-// one if several are equal, as in numpy's argmax.
+// Measures the accuracy of a classifier on the user's data, and how often each place (host or board) agrees with the
+// reference evaluation. The class is the index of the largest element of the first output with more than one element.
+// Of equal elements the first one counts, as in numpy's argmax.
 #pragma once
 
 #include <string>
@@ -13,8 +13,8 @@
 
 namespace aotc::driver {
 
-// Classes by sample from an .npy: integers, N or Nx1, or N rows of `classes` scores, of which the largest is the class.
-// Reports [labels-invalid].
+// Reads the class of each sample from an .npy file: integers of shape N or Nx1, or N rows of `classes` scores. The
+// index of the largest score is the class. Reports [labels-invalid].
 Result<std::vector<int>> read_labels(const std::string& path, size_t samples, size_t classes, Diagnostics& diags);
 
 class Accuracy {
@@ -22,29 +22,29 @@ class Accuracy {
   // The results of one place.
   struct Place {
     std::string name;
-    size_t equal = 0;                            // inputs whose outputs all equal the reference's
-    size_t same_class = 0;                       // inputs whose class equals the reference's
+    size_t equal = 0;                            // inputs for which all outputs equal the reference
+    size_t same_class = 0;                       // inputs for which the class equals the reference
     size_t right = 0;                            // correct classes among the inputs with labels
     std::vector<std::vector<size_t>> confusion;  // [label][class]
     bool passed = false;
   };
 
-  // Evaluates the reference for each run, which takes a while; stores the outputs only. The sequence must outlive this
+  // Evaluates the reference for each run, which may take long, and stores the outputs. `compiled` must outlive this
   // object.
   Accuracy(const Compiled& compiled, const RunSequence& sequence);
 
-  // Number of classes of the output that is classified; 0 if there is none.
+  // Number of classes: elements of the classified output; 0 if the model has no such output.
   size_t classes() const { return classes_; }
   // The class of each run; empty if there are no classes.
   std::vector<int> reference_classes() const;
-  // One label for each run, or none.
+  // `labels`: one for each run, or empty.
   void set_labels(std::vector<int> labels);
 
   // Adds a place. Reports [verify-device], [verify-guard], [verify-differs] with the first output that differs.
   bool add(const std::string& place, const DeviceResults& results, Diagnostics& diags);
 
   std::string text() const;
-  // "reference" and the places.
+  // An array with an object for each place; the first one is "reference" if labels are set.
   nlohmann::ordered_json json() const;
 
  private:

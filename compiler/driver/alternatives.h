@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists the schedules that each operator of a model can have for the target. The list comes from its lowering, so
-// --schedules accepts each of them. An operator of a streamed segment, or inside of a branch or loop, has no schedule
-// of its own and is not listed.
+// Lists the schedules that each operator of a model can have for the target. A schedule is the algorithm and parameters
+// of an operator's code. The list comes from the lowering of the operator (its translation into loops), so --schedules
+// accepts each entry. Operators in a streamed segment (computed row by row), a branch or a loop have no schedule of
+// their own and are not listed.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +16,19 @@ namespace aotc::driver {
 
 struct Alternative {
   ops::Schedule schedule;  // only with the parameters that a user may set
-  // The operator's name in archives, equal for equal code in any model ("conv_2d_0123456789abcdef").
+  // The operator's name in archives: "conv_2d_0123456789abcdef". Equal code has the same name in every model.
   std::string name;
   int64_t constant_bytes = 0, scratch_bytes = 0;
   bool chosen = false;  // true for the schedule of the compiled model
 };
 
 struct OperatorAlternatives {
-  int op_index = -1;  // in the model's file
+  int op_index = -1;  // index in the model's file
   std::string op_type;
   std::vector<Alternative> alternatives;  // the chosen one first, no two with the same code
 };
 
-// `most`: limit for each operator.
+// `most`: maximal number of alternatives for each operator.
 std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most);
 
 }  // namespace aotc::driver

@@ -33,7 +33,9 @@ Result<std::string> find_analyzer(Diagnostics& diags) {
     std::string program = find_program(given);
     if (is_program(program)) return program;
     where.file = given;
-    diags.error(where, "tool-missing", "AOTC_ANALYZE names this file, but it is not a program")
+    diags
+        .error(where, "tool-missing",
+               "the environment variable AOTC_ANALYZE names this file, which is not an executable program")
         .help("set AOTC_ANALYZE to the path of aotc-analyze, or unset it");
     return kFailure;
   }
@@ -42,10 +44,10 @@ Result<std::string> find_analyzer(Diagnostics& diags) {
   if (!ec && is_program(beside)) return beside.string();
   std::string found = find_program(kName);
   if (is_program(found)) return found;
-  diags.error(where, "tool-missing", "the program that reads C sources is not installed")
+  diags.error(where, "tool-missing", "aotc-analyze is not installed, but aotc needs it to read C sources")
       .help(
-          "build it (ninja aotc-analyze; it needs clang-19, llvm-19-dev, libclang-19-dev and "
-          "libclang-cpp19-dev) and put it beside aotc or in PATH, or set AOTC_ANALYZE to its path");
+          "build aotc-analyze with 'ninja aotc-analyze' (needs clang-19, llvm-19-dev, libclang-19-dev and "
+          "libclang-cpp19-dev); put it beside aotc or in PATH, or set AOTC_ANALYZE to its path");
   return kFailure;
 }
 

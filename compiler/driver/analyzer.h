@@ -15,7 +15,8 @@ namespace aotc::driver {
 // [tool-missing].
 Result<std::string> find_analyzer(Diagnostics& diags);
 
-// Runs a program with the standard streams of this one; returns its exit code, or the exit code of an error.
+// Runs a program with the standard streams of this process. Returns the program's exit code, or an ExitCode if it
+// cannot be run.
 int run_in_place(const std::string& program, const std::vector<std::string>& args);
 
 }  // namespace aotc::driver

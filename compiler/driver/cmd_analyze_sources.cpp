@@ -45,7 +45,7 @@ Result<project::Board> board_of(const CompileOptions& o, Diagnostics& diags) {
   for (const char* isa : {"armv", "rv32", "avr", "native"})
     if (board->isa.starts_with(isa)) return board;
   diags.error(where, "clang-cpu", fmt::format("LLVM 19 cannot generate code for '{}'", board->isa))
-      .help("name a CPU of Arm Cortex-M, RISC-V or AVR with --cpu");
+      .help("name an Arm Cortex-M, RISC-V or AVR CPU with --cpu");
   return kFailure;
 }
 
@@ -123,8 +123,8 @@ int ranges(SourceChoice& o) {
     return model_command(o, "ranges");
   }
   if (sources != static_cast<long>(o.targets.size()))
-    return options::usage_error("aotc analyze ranges", "targets must be C sources, or one model",
-                                {"name the C operators of a model with --operators"});
+    return options::usage_error("aotc analyze ranges", "SOURCE must be C or C++ sources, or one model",
+                                {"if a model has operators in C, name their sources with --operators"});
   Diagnostics diags;
   std::vector<std::string> args = {"ranges"};
   if (!o.compile.board_name.empty() || !o.compile.cpu_name.empty()) {
@@ -151,12 +151,12 @@ options::Option define_option(SourceChoice& o) {
 options::Command analyze_compile_declaration() {
   auto o = std::make_shared<SourceChoice>();
   return {.name = "compile",
-          .summary = "Show the code size, stack frames and warnings of a model's C, without a toolchain for the board",
+          .summary = "Show code size, stack frames and warnings of a model's C code, without a toolchain for the board",
           .description =
-              "aotc-analyze contains Clang 19, which compiles the C of MODEL with -O2 for the CPU that --cpu or "
-              "--board names. It prints the code size by function and layer, warnings, and the stack frames of C "
-              "functions; the frames of assembly functions are unknown. Another compiler gives other sizes. 'aotc "
-              "analyze stack' proves a bound of the stack of a linked program.",
+              "Compiles the C code of MODEL with -O2 for the CPU of --cpu or --board. The compiler is Clang 19, a part "
+              "of aotc-analyze; other compilers give other sizes. Prints warnings, the code size of each function and "
+              "layer, and the stack frames of C functions. The stack frames of assembly functions are unknown. For a "
+              "proven bound of the stack of a linked program, use 'aotc analyze stack'.",
           .options = {model_argument(o->compile),
                       flag_option(*o),
                       define_option(*o),
@@ -170,19 +170,20 @@ options::Command ranges_declaration() {
   auto o = std::make_shared<SourceChoice>();
   return {
       .name = "ranges",
-      .summary = "Run Clang's static analyser on C sources, or on a model's C and its operators",
+      .summary = "Run Clang's static analyser on C sources, or on the C code of a model and its operators",
       .description =
           "Finds divisions by zero, null pointers, indices out of bounds, uninitialised values and shifts that are too "
           "wide, and prints the position of each. Exits with 3 if there are findings. The analyser tries a limited "
           "number of paths through each function, so a result without findings proves nothing.",
-      .options = {{.names = "SOURCE",
-                   .target = &o->targets,
-                   .help = "C (.c) or C++ (.cpp, .cc, .cxx) sources, or one model with its C operators in --operators",
-                   .required = true,
-                   .takes = options::Takes::kFile},
-                  flag_option(*o),
-                  define_option(*o),
-                  json_option(o->common)},
+      .options =
+          {{.names = "SOURCE",
+            .target = &o->targets,
+            .help = "C (.c) or C++ (.cpp, .cc, .cxx) sources, or one model; name its operators in C with --operators",
+            .required = true,
+            .takes = options::Takes::kFile},
+           flag_option(*o),
+           define_option(*o),
+           json_option(o->common)},
       .groups = compile_groups(o->compile),
       .run = [o] { return ranges(*o); }};
 }

@@ -155,7 +155,9 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
       description->platforms.empty() || std::any_of(description->platforms.begin(), description->platforms.end(),
                                                     [&](const auto& p) { return p.name == board->platform; });
   if (!supported) {
-    diags.error(where, "template-board", "aotc has no firmware for this board that serves operators")
+    diags
+        .error(where, "template-board",
+               "'aotc bench' needs firmware of kind host-driven, which does not support this board")
         .help(fmt::format("boards with such firmware: {}", joined(served_boards(), ", ")));
     return kFailure;
   }
@@ -168,10 +170,12 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
   if (board->emulator_argv.empty() || board->stand_in) {
     diags
         .error(where, "no-emulator",
-               board->stand_in ? "the board has no emulator; a different board with the same core is emulated, but its "
+               board->stand_in ? "the board has no emulator; aotc emulates a different board with the same core, whose "
                                  "times are not comparable"
                                : "the board has no emulator")
-        .help("keep the firmware with -o, flash it, and time on the board with --port")
+        .help(
+            "pass -o DIRECTORY and --port PORT: aotc then builds the firmware in DIRECTORY; flash it, and run the "
+            "command again")
         .help(fmt::format("boards that run on this machine: {}", joined(served_boards(), ", ")));
     return kFailure;
   }
@@ -187,7 +191,7 @@ int bench_operators(const BenchOptions& given) {
   if (options.compile.board_name.empty()) {
     Location where;
     where.file = options.compile.model_path;
-    diags.error(where, "board-missing", "no board is given to time the operators on")
+    diags.error(where, "board-missing", "no board is given, but 'aotc bench' times operators on a board")
         .help("pass --board NAME; 'aotc boards' lists the boards");
     return fail(diags, kExitUsage);
   }
@@ -232,7 +236,7 @@ options::Command bench_declaration() {
   auto o = std::make_shared<BenchOptions>();
   options::Command out = {
       .name = "bench",
-      .summary = "Time operators on a board, and show the estimate beside",
+      .summary = "Time operators on a board, and show the estimates beside the times",
       .options = {{.names = "--ops",
                    .value = "MODEL",
                    .target = &o->compile.model_path,
@@ -259,11 +263,11 @@ options::Command bench_declaration() {
                   {.names = "--project-option",
                    .value = "NAME=VALUE",
                    .target = &o->project_options,
-                   .help = "Set an option of the firmware's template"},
+                   .help = "Set an option of the firmware; 'aotc create --help-project host-driven' lists the options"},
                   {.names = "-o,--directory",
                    .value = "DIRECTORY",
                    .target = &o->keep,
-                   .help = "Keep the firmware's project in this directory",
+                   .help = "Write the firmware's project to this directory and keep it",
                    .takes = options::Takes::kDirectory,
                    .common = true},
                   {.names = "--force",

@@ -181,11 +181,12 @@ std::vector<options::Option> mlf_options(MlfChoice& choice) {
   style.preset = mlf::kFullModel;
   return {{.names = "--format",
            .target = options::one_of(&choice.format, {"c", "mlf"}),
-           .help = "Write a directory of C files, or a Model Library Format archive",
+           .help = "c: write a directory of C files. mlf: write an archive in TVM's Model Library Format",
            .see = "mlf.md"},
           {.names = "--style",
            .target = std::move(style),
-           .help = "Put the whole model into the archive, or each operator as a separate packed function"},
+           .help = "full-model: put the whole model into the archive. operator: put each operator into the archive as "
+                   "a separate packed function"},
           {.names = "--op",
            .value = "INDEX|TYPE",
            .target = &choice.ops,

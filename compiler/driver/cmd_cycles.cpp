@@ -80,7 +80,7 @@ Status find_timing(const CycleOptions& o, Subject& s, Diagnostics& diags) {
   if (s.timing != nullptr) return success();
   Location where;
   where.file = o.file;
-  diags.error(where, "cycles-unknown", fmt::format("aotc has no cycle costs for '{}'", escape_for_display(s.cpu)))
+  diags.error(where, "cycles-unknown", fmt::format("aotc has no cycle costs for CPU '{}'", escape_for_display(s.cpu)))
       .help("name one of these CPUs with --cpu: " + joined(cores::timed_cpus(), ", "));
   return kFailure;
 }
@@ -115,7 +115,7 @@ Status find_root(const CycleOptions& o, const std::optional<ProjectDir>& project
       where.file = s.elf.file();
       diags
           .error(where, "function-unknown",
-                 fmt::format("the program has no function '{}_run' that runs the model", s.model.prefix))
+                 fmt::format("the program has no function '{}_run', which would run the model", s.model.prefix))
           .help(fmt::format("name the function to count with --root: '{}_step' or '{}_feed' with --call N, or 'main' "
                             "for the whole program",
                             s.model.prefix, s.model.prefix));
@@ -183,8 +183,8 @@ machine::CoreModel llvm_model(const Subject& s, const machine::Listing& listing,
 }
 
 constexpr const char* kModelAssumes =
-    "it assumes blocks in sequence, no refill after a taken branch, LDM and STM as one or two operations, and memory "
-    "without wait states";
+    "it assumes that blocks run in sequence, that a taken branch causes no refill, that LDM and STM are one or two "
+    "operations, and that memory has no wait states";
 
 std::string model_text(const Subject& s, const machine::CoreModel& core, const machine::CycleReport& report) {
   if (core.name.empty()) return fmt::format("LLVM: - ({})\n", core.reason);
@@ -250,48 +250,49 @@ options::Command cycles_declaration() {
   auto o = std::make_shared<CycleOptions>();
   options::Option firmware = machine::firmware_option(o->file);
   firmware.help = "A linked program (.elf), or the directory of a built project";
-  return {.name = "cycles",
-          .summary = "Show where a linked program spends its cycles, from instructions that an emulator counts",
-          .description =
-              "Runs FIRMWARE in its board's QEMU with a plugin that counts how often each instruction runs. Multiplies "
-              "each count by the cycles that the core's documents state for the instruction, and prints the cycles by "
-              "layer, function and loop. Counts are exact; cycles assume memory without wait states. For a project's "
-              "firmware, one inference is counted, and 'aotc report PROJECT' shows the counts beside its estimate.",
-          .options = {std::move(firmware),
-                      {.names = "--board",
-                       .value = "NAME",
-                       .target = &o->board,
-                       .help = "Run in the emulator of this board (default: the project's)",
-                       .offers = project::board_names},
-                      {.names = "--cpu",
-                       .value = "NAME",
-                       .target = &o->cpu,
-                       .help = "Use the cycle costs of this core (default: the board's)",
-                       .offers = cores::timed_cpus},
-                      {.names = "--root",
-                       .value = "FUNCTION",
-                       .target = &o->root,
-                       .help = "Count what one call of this function runs (default: the model's run function, or else "
-                               "the whole program)"},
-                      {.names = "--call",
-                       .value = "N",
-                       .target = &o->call,
-                       .help = "Count the Nth call of --root",
-                       .range = options::Range{1, 1000000000}},
-                      {.names = "--model",
-                       .value = "FILE",
-                       .target = &o->model,
-                       .help = "Read the names of the layers from this NAME.map.json (default: the project's)",
-                       .takes = options::Takes::kFile},
-                      machine::objdump_option(o->objdump),
-                      {.names = "--timeout",
-                       .value = "SECONDS",
-                       .target = &o->timeout,
-                       .help = "Stop the emulator after this many seconds",
-                       .range = options::Range{1, 1000000}},
-                      {.names = "--all", .target = &o->all, .help = "Print all functions and loops"},
-                      {.names = "--json", .target = &o->json, .help = "Print JSON"}},
-          .run = [o] { return cycles(*o); }};
+  return {
+      .name = "cycles",
+      .summary = "Show where a linked program spends its cycles; an emulator counts the instructions",
+      .description =
+          "Runs FIRMWARE in QEMU, with a plugin that counts how often each instruction runs. Multiplies each count by "
+          "the cycles that the documents of the CPU core state for the instruction. Prints the cycles of each layer, "
+          "function and loop. Counts are exact; cycles assume memory without wait states. For the firmware of a "
+          "project, aotc counts one inference, and 'aotc report PROJECT' then shows the counts beside its estimate.",
+      .options = {std::move(firmware),
+                  {.names = "--board",
+                   .value = "NAME",
+                   .target = &o->board,
+                   .help = "Run in the emulator of this board (default: the project's board)",
+                   .offers = project::board_names},
+                  {.names = "--cpu",
+                   .value = "NAME",
+                   .target = &o->cpu,
+                   .help = "Use the cycle costs of this core (default: the board's core)",
+                   .offers = cores::timed_cpus},
+                  {.names = "--root",
+                   .value = "FUNCTION",
+                   .target = &o->root,
+                   .help = "Count the instructions of one call of this function (default: the model's run function, or "
+                           "the whole program if there is none)"},
+                  {.names = "--call",
+                   .value = "N",
+                   .target = &o->call,
+                   .help = "Count the Nth call of the --root function",
+                   .range = options::Range{1, 1000000000}},
+                  {.names = "--model",
+                   .value = "FILE",
+                   .target = &o->model,
+                   .help = "Read the names of the layers from this NAME.map.json (default: the project's file)",
+                   .takes = options::Takes::kFile},
+                  machine::objdump_option(o->objdump),
+                  {.names = "--timeout",
+                   .value = "SECONDS",
+                   .target = &o->timeout,
+                   .help = "Stop the emulator after this many seconds",
+                   .range = options::Range{1, 1000000}},
+                  {.names = "--all", .target = &o->all, .help = "Print all functions and loops"},
+                  {.names = "--json", .target = &o->json, .help = "Print JSON"}},
+      .run = [o] { return cycles(*o); }};
 }
 
 }  // namespace aotc::driver

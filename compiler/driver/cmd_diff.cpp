@@ -69,7 +69,7 @@ Result<Classes> classes_of(const Side& side, const std::string& target, const Di
   Location where;
   where.file = target;
   if (!side.report) {
-    diags.error(where, "report-no-model", "a report contains no model, so aotc cannot run the data")
+    diags.error(where, "report-no-model", "a report contains no model, so aotc cannot run the inputs of --data")
         .help("give the model or project instead, or omit --data");
     return kFailure;
   }
@@ -80,7 +80,7 @@ Result<Classes> classes_of(const Side& side, const std::string& target, const Di
   sequence.runs.resize(samples->size());
   Accuracy accuracy(compiled, sequence);
   if (accuracy.classes() == 0) {
-    diags.error(where, "labels-invalid", "the model has no output with a value for each class").help("omit --data");
+    diags.error(where, "labels-invalid", "no output of the model has a value for each class").help("omit --data");
     return kFailure;
   }
   Classes out;
@@ -101,9 +101,9 @@ Status add_accuracy(const Side& before, const Side& after, const DiffOptions& o,
   if (a->found.size() != b->found.size()) {
     Location where;
     where.file = o.after;
-    diags.error(
-        where, "input-shape",
-        fmt::format("the data holds {} inputs for this model, but {} for the other", b->found.size(), a->found.size()));
+    diags.error(where, "input-shape",
+                fmt::format("--data has {} inputs for this model, but {} for the other model", b->found.size(),
+                            a->found.size()));
     return kFailure;
   }
   size_t same = 0;
@@ -152,22 +152,24 @@ options::Command model_diff_declaration() {
   return {
       .name = "diff",
       .summary = "Compare two models, projects or reports: layers, bytes, instructions, accuracy",
-      .options = {side("OLD", &o->before, "A model, a project, or the output of 'aotc report --json'"),
-                  side("NEW", &o->after, "The model, project or report to compare with OLD"),
-                  {.names = "--data",
-                   .value = "FILE.npy",
-                   .target = &o->data,
-                   .help =
-                       "Run both models on these inputs, a file for each input of the model, and count equal classes",
-                   .takes = options::Takes::kFile,
-                   .common = true},
-                  {.names = "--labels",
-                   .value = "FILE.npy",
-                   .target = &o->labels,
-                   .help = "With --data: read the class of each input from this file, and count correct results",
-                   .takes = options::Takes::kFile},
-                  json_option(o->common),
-                  quiet_option(o->common)},
+      .options =
+          {side("OLD", &o->before, "A model, a project, or the output of 'aotc report --json'"),
+           side("NEW", &o->after, "The model, project or report to compare with OLD"),
+           {.names = "--data",
+            .value = "FILE.npy",
+            .target = &o->data,
+            .help = "Run both models on these inputs (one file for each input of the model), and count how often both "
+                    "find the same class",
+            .takes = options::Takes::kFile,
+            .common = true},
+           {.names = "--labels",
+            .value = "FILE.npy",
+            .target = &o->labels,
+            .help =
+                "With --data: read the class of each input from this file, and count the correct results of each model",
+            .takes = options::Takes::kFile},
+           json_option(o->common),
+           quiet_option(o->common)},
       .groups = compile_groups(o->compile),
       .run = [o] {
         if (!o->labels.empty() && o->data.empty())

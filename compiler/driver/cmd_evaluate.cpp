@@ -169,41 +169,40 @@ options::Command evaluate_declaration() {
   auto input = [o](const std::string& text) {
     if (!read_input_contract(text, o->compile)) o->inputs.push_back(text);
   };
-  return {
-      .name = "evaluate",
-      .summary = "Compute the model's outputs for given inputs on this machine, without a C compiler",
-      .options = {model_argument(o->compile),
-                  {.names = "--input",
-                   .value = "FILE.npy",
-                   .target = options::Setter{input},
-                   .help =
-                       "Read an input from this file: files in the order of the inputs, or NAME=FILE. A file may stack "
-                       "several samples, which run in order; each starts with the state that the previous one left",
-                   .takes = options::Takes::kFile,
-                   .common = true},
-                  {.names = "-o,--directory",
-                   .value = "DIR",
-                   .target = &o->out,
-                   .help = "Write FIELD.npy for each output into this directory",
-                   .takes = options::Takes::kDirectory,
-                   .common = true},
-                  {.names = "--force", .target = &o->force, .help = "Replace files that aotc did not write"},
-                  {.names = "--serve",
-                   .target = &o->serve,
-                   .help =
-                       "Answer requests on standard input: a line 'run' and the bytes of the inputs, or a line 'reset'",
-                   .excludes = {"-o", "--force", "--json"}},
-                  json_option(o->common),
-                  quiet_option(o->common)},
-      .groups = compile_groups(o->compile, false),
-      .run = [o] {
-        if (o->serve && !o->inputs.empty())
-          return options::usage_error("aotc evaluate", "--serve reads inputs from standard input",
-                                      {"omit --input FILE"});
-        if (!o->serve && o->out.empty())
-          return options::usage_error("aotc evaluate", "-o is missing", {"name the directory for the outputs"});
-        return evaluate(*o);
-      }};
+  return {.name = "evaluate",
+          .summary = "Compute the model's outputs for given inputs on this machine, without a C compiler",
+          .options = {model_argument(o->compile),
+                      {.names = "--input",
+                       .value = "FILE.npy",
+                       .target = options::Setter{input},
+                       .help = "Read an input from this file. Give the files in the order of the inputs, or as "
+                               "NAME=FILE. A file may stack several samples: they run in order, and each starts with "
+                               "the state that the previous sample left",
+                       .takes = options::Takes::kFile,
+                       .common = true},
+                      {.names = "-o,--directory",
+                       .value = "DIR",
+                       .target = &o->out,
+                       .help = "Write each output to FIELD.npy in this directory; FIELD is the name of the output in C",
+                       .takes = options::Takes::kDirectory,
+                       .common = true},
+                      {.names = "--force", .target = &o->force, .help = "Replace files that aotc did not write"},
+                      {.names = "--serve",
+                       .target = &o->serve,
+                       .help = "Answer requests on standard input. A request is the line 'run' and then the bytes of "
+                               "the inputs, or the line 'reset'",
+                       .excludes = {"-o", "--force", "--json"}},
+                      json_option(o->common),
+                      quiet_option(o->common)},
+          .groups = compile_groups(o->compile, false),
+          .run = [o] {
+            if (o->serve && !o->inputs.empty())
+              return options::usage_error("aotc evaluate", "--serve reads inputs from standard input",
+                                          {"omit --input FILE"});
+            if (!o->serve && o->out.empty())
+              return options::usage_error("aotc evaluate", "-o is missing", {"name the directory for the outputs"});
+            return evaluate(*o);
+          }};
 }
 
 }  // namespace aotc::driver

@@ -96,17 +96,17 @@ int nothing_to_flash(const ProjectDir& project, Location where, Diagnostics& dia
     diags
         .error(where, "no-programmer",
                fmt::format("there is nothing to flash: {}", project.board.is_host()
-                                                                ? "the program is for this machine"
-                                                                : "the board exists only as an emulated board"))
+                                                                ? "the program runs on this machine, not on a board"
+                                                                : "the board exists only in an emulator"))
         .help("'aotc run " + shell_quoted(project.path) + "' runs it");
   } else if (project.has_image()) {
     diags
         .error(where, "no-programmer",
-               fmt::format("aotc knows no program that writes firmware to '{}'", project.board.name))
+               fmt::format("aotc knows no program that writes firmware to board '{}'", project.board.name))
         .help(fmt::format("write {} with the vendor's tools for the board", project.image()));
   } else {
     diags.error(where, "no-programmer", "a project of this kind builds no firmware")
-        .help("link what it builds into your firmware; the README.md of the project explains how");
+        .help("link the project's library into your firmware; the README.md of the project explains how");
   }
   return kExitUsage;
 }
@@ -119,8 +119,7 @@ const Programmer* choose(const FlashChoice& choice, const std::vector<Programmer
   if (!choice.tool.empty() && named == list.end()) {
     diags
         .error(where, "programmer-unknown",
-               fmt::format("aotc does not know '{}' as a program that writes to this board",
-                           escape_for_display(choice.tool)))
+               fmt::format("aotc knows no program '{}' that writes to this board", escape_for_display(choice.tool)))
         .help("known programs: " + names_of(list));
     return nullptr;
   }
@@ -130,11 +129,11 @@ const Programmer* choose(const FlashChoice& choice, const std::vector<Programmer
       if (!find_program(p.program()).empty()) return &p;
   if (choice.tool.empty() && choice.dry_run) return list.data();
   code = kExitToolMissing;
-  auto& d =
-      diags.error(where, "tool-missing",
-                  list.size() == 1 || named != list.end()
-                      ? fmt::format("'{}' is not installed", named != list.end() ? named->program() : list[0].program())
-                      : fmt::format("none of the programs that write to this board is installed: {}", names_of(list)));
+  auto& d = diags.error(
+      where, "tool-missing",
+      list.size() == 1 || named != list.end()
+          ? fmt::format("'{}' is not installed", named != list.end() ? named->program() : list[0].program())
+          : fmt::format("no program that writes to this board is installed; known programs: {}", names_of(list)));
   for (const Programmer& p : list)
     if ((choice.tool.empty() || p.program() == choice.tool) && !p.install.empty())
       d.help(fmt::format("{}: {}", p.program(), p.install));
@@ -156,10 +155,10 @@ int write_to_board(const FlashChoice& choice, const std::vector<std::string>& co
                         r.timed_out ? fmt::format("'{}' did not end within {} seconds", command[0], choice.timeout)
                                     : fmt::format("'{}' ended with exit code {}", command[0], r.exit_code));
   d.note("command: " + line_of(command));
-  if (choice.common.quiet) d.note("run without --quiet to see what the program prints");
+  if (choice.common.quiet) d.note("run the command without --quiet to see the output of the program");
   d.help(
-      "check that the board is plugged in, that no other program uses it, and that you may open it (on Linux: udev "
-      "rules)");
+      "check that the board is plugged in, that no other program uses it, and that you have permission to open it (on "
+      "Linux: udev rules)");
   return kExitDevice;
 }
 
@@ -177,7 +176,7 @@ int flash_command(const FlashChoice& choice) {
   if (!choice.port.empty() && chosen->port.empty()) {
     diags
         .error(where, "programmer-port",
-               fmt::format("'{}' finds the board itself and accepts no port", chosen->program()))
+               fmt::format("'{}' finds the board without --port, and accepts no port", chosen->program()))
         .help("omit --port");
     return fail(diags, kExitUsage);
   }
@@ -224,10 +223,11 @@ options::Command flash_declaration() {
   return {
       .name = "flash",
       .summary = "Write a project's firmware to a board that is plugged in",
-      .description = "Runs the first installed program that writes to the board, and prints its command line.",
+      .description =
+          "Runs the first installed program that can write to the board, and prints the command line of that program.",
       .options = {{.names = "DIRECTORY",
                    .target = &s->project,
-                   .help = "A built project directory that 'aotc create' wrote",
+                   .help = "The directory of a project that 'aotc create' wrote and 'aotc build' built",
                    .required = true,
                    .takes = options::Takes::kDirectory},
                   {.names = "--tool",
@@ -238,7 +238,7 @@ options::Command flash_declaration() {
                   {.names = "--port",
                    .value = "PORT",
                    .target = &s->port,
-                   .help = "Use this serial port of the board, for programs that need one: /dev/ttyACM0",
+                   .help = "Use this serial port, such as /dev/ttyACM0, if the program needs one",
                    .takes = options::Takes::kFile},
                   {.names = "--dry-run", .target = &s->dry_run, .help = "Print the command line without running it"},
                   {.names = "--timeout",

@@ -151,7 +151,7 @@ int convert(const GraphOptions& options) {
 std::vector<options::Option> graph_options(GraphOptions& o) {
   return {{.names = "GRAPH",
            .target = &o.graph,
-           .help = "A graph executor's JSON, or an archive with one (.tar)",
+           .help = "A TVM graph (.json), or an archive (.tar) with a TVM graph",
            .required = true,
            .takes = options::Takes::kFile},
           {.names = "--params",
@@ -170,16 +170,17 @@ options::Command graph_declaration() {
                                 .options = graph_options(*o),
                                 .run = [o] { return inspect(*o); }};
   inspector.options.push_back({.names = "--json", .target = &o->json, .help = "Print JSON on standard output"});
-  options::Command converter = {.name = "convert",
-                                .summary = "Write the graph as TVM's JSON, or as text of the Graph IR",
-                                .options = graph_options(*o),
-                                .run = [o] { return convert(*o); }};
+  options::Command converter = {
+      .name = "convert",
+      .summary = "Write the graph as TVM's JSON, or as text of the Graph IR, aotc's intermediate representation",
+      .options = graph_options(*o),
+      .run = [o] { return convert(*o); }};
   converter.options.push_back(
       {.names = "--text", .target = &o->text, .help = "Write text of the Graph IR, with all constants"});
   converter.options.push_back({.names = "-o,--output",
                                .value = "FILE",
                                .target = &o->out,
-                               .help = "Write this file (default: standard output)",
+                               .help = "Write to this file (default: standard output)",
                                .takes = options::Takes::kFile});
   return {.name = "graph",
           .summary = "Inspect and convert TVM graphs",

@@ -44,7 +44,7 @@ std::vector<std::string> command_names() {
 options::Option command_argument(std::vector<std::string>& words) {
   return {.names = "COMMAND",
           .target = &words,
-          .help = "A command with its subcommand (default: the program)",
+          .help = "A command, and its subcommand if it has any (default: aotc itself)",
           .offers = command_names};
 }
 

@@ -189,7 +189,7 @@ options::Command extract_declaration() {
 options::Command diff_declaration() {
   auto o = std::make_shared<MlfOptions>();
   return {.name = "diff",
-          .summary = "Compare two archives; exits with 0 if they are equal, 1 if they differ, 2 after an error",
+          .summary = "Compare two archives; exit with 0 if they are equal, 1 if they differ, 2 after an error",
           .options = {archive_argument("A", o->archive, "An archive, or a metadata.json"),
                       archive_argument("B", o->other, "The archive or metadata.json to compare with A"),
                       {.names = "--json", .target = &o->json, .help = "Print the differences as JSON"}},

@@ -40,7 +40,8 @@ const Substitute kSubstitutes[] = {
      "supported activations",
      {"gelu", "elu", "prelu", "hard_swish", "leaky_relu", "relu", "relu6"}},
     {{"batchnorm", "normalization"},
-     "the converter folds a normalisation that follows a convolution into its weights; use these for one that does not",
+     "the converter folds a normalisation after a convolution into the convolution's weights; for other "
+     "normalisations, use these operators",
      {"mul", "add"}},
     {{"pow"}, "use products for powers", {"mul", "sub"}},
 };

@@ -111,11 +111,10 @@ bool takes_one_model(Everything& e, const char* command) {
     const std::string& second = e.models.paths[1];
     options::usage_error(
         command, fmt::format("expected one model, but {} are given", e.models.paths.size()),
-        {second.find('=') != std::string::npos
-             ? fmt::format(
-                   "if '{}' is the second value of an option, repeat the option before it: an option takes one value",
-                   second)
-             : "pass --together to compile them into one program"});
+        {second.find('=') != std::string::npos ? fmt::format("if '{}' is a second value of an option, repeat the "
+                                                             "option's name in front of it: an option takes one value",
+                                                             second)
+                                               : "pass --together to compile the models into one program"});
     return false;
   }
   if (!e.models.names.empty()) {
@@ -129,7 +128,7 @@ bool takes_one_model(Everything& e, const char* command) {
 Command check() {
   auto e = std::make_shared<Everything>();
   Command out = {.name = "check",
-                 .summary = "Compile in memory, and say whether the model is supported and fits the board",
+                 .summary = "Check whether a model is supported and fits the board, without writing files",
                  .options = model_arguments(e->models),
                  .groups = compile_groups(e->compile),
                  .run = [e]() -> int {
@@ -164,7 +163,8 @@ Command compile() {
                    }
                    if (e->mlf.wanted() && !e->compile.constants_file.empty())
                      return options::usage_error(
-                         "aotc compile", "--constants-file excludes an archive, which stores its tables in its code",
+                         "aotc compile",
+                         "--constants-file cannot write an archive: an archive stores the tables in the code",
                          {"omit --constants-file, or --format and --style"});
                    if (e->mlf.wanted()) return compile_mlf_command(e->compile, e->mlf, e->out, e->common);
                    if (!e->mlf.date.empty())
@@ -174,14 +174,14 @@ Command compile() {
   out.options.push_back(directory_option(*e, "Write this directory or archive (default: PREFIX, or PREFIX.tar)"));
   out.options.push_back(force_option(*e));
   for (Option& o : constants_options(e->compile)) out.options.push_back(std::move(o));
-  out.options.push_back(
-      {.names = "--constants-for",
-       .value = "OLD/aotc.json",
-       .target = &e->constants_for,
-       .help = "Only the tables of this model, for the code of another that was compiled with "
-               "--constants-file, with its options; refused where the code would be other. -o is the file",
-       .takes = Takes::kFile,
-       .see = "weights.md"});
+  out.options.push_back({.names = "--constants-for",
+                         .value = "OLD/aotc.json",
+                         .target = &e->constants_for,
+                         .help = "Write only the tables (weights and other constants) of this model, for the code of "
+                                 "an OLD model that was compiled with --constants-file. aotc uses the options of the "
+                                 "old model, and refuses if the code would differ. -o names the file",
+                         .takes = Takes::kFile,
+                         .see = "weights.md"});
   for (Option& o : mlf_options(e->mlf)) out.options.push_back(std::move(o));
   out.options.push_back(json_option(e->common));
   out.options.push_back(quiet_option(e->common));
@@ -193,49 +193,52 @@ Command create() {
   return {
       .name = "create",
       .summary = "Write a firmware project for a board",
-      .options = {model_argument(e->compile),
-                  directory_option(*e, "Write this directory (default: PREFIX_app)"),
-                  force_option(*e),
-                  {.names = "--project",
-                   .value = "KIND",
-                   .target = &e->project.kind,
-                   .help = "Write this kind of project (default: the board's); 'aotc templates list' lists the kinds",
-                   .offers = kinds,
-                   .see = "projects.md",
-                   .common = true},
-                  {.names = "--project-option",
-                   .value = "NAME=VALUE",
-                   .target = &e->project_options,
-                   .help = "Set an option of that kind; --help-project lists the options"},
-                  {.names = "--templates",
-                   .value = "DIRECTORY",
-                   .target = &e->project.templates_dir,
-                   .help = "Read templates from this directory",
-                   .takes = Takes::kDirectory},
-                  {.names = "--samples",
-                   .value = "FILE.npy",
-                   .target = &e->project.samples,
-                   .help = "Store these inputs in the firmware: a file for each input, which may stack several samples",
-                   .takes = Takes::kFile,
-                   .common = true},
-                  {.names = "--labels",
-                   .value = "FILE",
-                   .target = &e->project.labels,
-                   .help = "Print the class names in this file, one per line",
-                   .takes = Takes::kFile},
-                  {.names = "--license",
-                   .value = "SPDX",
-                   .target = &e->project.licence,
-                   .help = "Set the licence of the project, such as 'MIT OR Apache-2.0', in its files and in its "
-                           "manifest if it has one (default: 0BSD)",
-                   .see = "projects.md#licence"},
-                  {.names = "--help-project",
-                   .value = "KIND",
-                   .target = Instead{[e](const std::string& kind) { return help_project(kind, e->project); }},
-                   .help = "Show the options of this kind of project",
-                   .offers = kinds},
-                  json_option(e->common),
-                  quiet_option(e->common)},
+      .options =
+          {model_argument(e->compile),
+           directory_option(*e, "Write this directory (default: PREFIX_app)"),
+           force_option(*e),
+           {.names = "--project",
+            .value = "KIND",
+            .target = &e->project.kind,
+            .help =
+                "Write this kind of project (default: the kind for the board); 'aotc templates list' lists the kinds",
+            .offers = kinds,
+            .see = "projects.md",
+            .common = true},
+           {.names = "--project-option",
+            .value = "NAME=VALUE",
+            .target = &e->project_options,
+            .help = "Set an option of this kind of project; --help-project KIND lists the options"},
+           {.names = "--templates",
+            .value = "DIRECTORY",
+            .target = &e->project.templates_dir,
+            .help = "Read templates from this directory",
+            .takes = Takes::kDirectory},
+           {.names = "--samples",
+            .value = "FILE.npy",
+            .target = &e->project.samples,
+            .help = "Store these inputs in the firmware: one file for each input of the model. A file may stack "
+                    "several samples",
+            .takes = Takes::kFile,
+            .common = true},
+           {.names = "--labels",
+            .value = "FILE",
+            .target = &e->project.labels,
+            .help = "Read class names from this file, one per line; the firmware prints them with its results",
+            .takes = Takes::kFile},
+           {.names = "--license",
+            .value = "SPDX",
+            .target = &e->project.licence,
+            .help = "Set the licence of the project, such as 'MIT OR Apache-2.0', in its files and in its "
+                    "manifest if it has one (default: 0BSD)",
+            .see = "projects.md#licence"},
+           {.names = "--help-project",
+            .value = "KIND",
+            .target = Instead{[e](const std::string& kind) { return help_project(kind, e->project); }},
+            .help = "Show the options of this kind of project",
+            .offers = kinds},
+           json_option(e->common),
+           quiet_option(e->common)},
       .groups = compile_groups(e->compile),
       .run = [e]() -> int {
         if (!read_pairs(e->project_options, e->project.options)) return kExitUsage;
@@ -256,8 +259,8 @@ Command build() {
           .options = {project_argument(*e),
                       {.names = "--fit-stack",
                        .target = &e->fit_stack,
-                       .help = "Link again with the stack bound that aotc computes from the instructions, instead of "
-                               "the reserved size, and compute the bound again",
+                       .help = "Compute a bound of the stack from the instructions, and link again with this bound as "
+                               "stack size. Then compute the bound again",
                        .see = "analyze.md#of-projects"},
                       json_option(e->common),
                       quiet_option(e->common)},
@@ -268,7 +271,7 @@ Command run() {
   auto e = std::make_shared<Everything>();
   Command out = {
       .name = "run",
-      .summary = "Run the firmware in the board's emulator, or on the board at a port",
+      .summary = "Run the firmware in the board's emulator, or with --port on the board",
       .options = {project_argument(*e), timeout_option(e->timeout), json_option(e->common), quiet_option(e->common)},
       .run = [e] { return run_command(e->target, e->verify.port, e->timeout, e->common); }};
   for (Option& option : port_options(e->verify.port)) out.options.push_back(std::move(option));
@@ -299,41 +302,44 @@ Command verify() {
   };
   Command out = {
       .name = "verify",
-      .summary = "Compare every layer with the reference, on the host and on the board",
-      .options = {target_argument(v.target),
-                  {.names = "--input",
-                   .value = "FILE.npy",
-                   .target = options::Setter{input},
-                   .help = "Read an input from this file: files in the order of the inputs, or NAME=FILE. The words "
-                           "overwrite, preserve and rows mean the same as for 'aotc compile'",
-                   .takes = Takes::kFile,
-                   .common = true},
-                  {.names = "--data",
-                   .value = "FILE.npy",
-                   .target = &v.data,
-                   .help = "Compare the outputs, not every layer, for many inputs; files as for --input",
-                   .excludes = {"--input", "--samples"},
-                   .takes = Takes::kFile},
-                  {.names = "--labels",
-                   .value = "FILE.npy",
-                   .target = &v.labels,
-                   .help = "With --data: read the class of each input from this file; print how many results are "
-                           "right, and which classes are confused",
-                   .takes = Takes::kFile},
-                  {.names = "--samples",
-                   .value = "N",
-                   .target = &v.samples,
-                   .help = "Use N random samples if no input is given (default: 3, or 16 for a model with state)",
-                   .range = options::Range{1, 100000},
-                   .common = true},
-                  {.names = "--seed", .value = "N", .target = &v.seed, .help = "Set the seed of the random samples"},
-                  timeout_option(v.timeout),
-                  {.names = "--only",
-                   .target = places(v),
-                   .help = "Run only on the host, or only on the board",
-                   .common = true},
-                  json_option(e->common),
-                  quiet_option(e->common)},
+      .summary = "Compare every layer's results with the reference, on the host and on the board",
+      .options =
+          {target_argument(v.target),
+           {.names = "--input",
+            .value = "FILE.npy",
+            .target = options::Setter{input},
+            .help =
+                "Read an input from this file. Give the files in the order of the inputs, or as NAME=FILE. Instead of "
+                "a file, the words overwrite, preserve and rows choose the memory of the inputs, as for 'aotc compile'",
+            .takes = Takes::kFile,
+            .common = true},
+           {.names = "--data",
+            .value = "FILE.npy",
+            .target = &v.data,
+            .help = "Compare only the outputs, not every layer, for the many inputs in this file; give the files as "
+                    "for --input",
+            .excludes = {"--input", "--samples"},
+            .takes = Takes::kFile},
+           {.names = "--labels",
+            .value = "FILE.npy",
+            .target = &v.labels,
+            .help = "With --data: read the class of each input from this file; print how many results are "
+                    "right, and which classes are confused",
+            .takes = Takes::kFile},
+           {.names = "--samples",
+            .value = "N",
+            .target = &v.samples,
+            .help = "Use N random samples if no input is given (default: 3, or 16 for a model with state)",
+            .range = options::Range{1, 100000},
+            .common = true},
+           {.names = "--seed", .value = "N", .target = &v.seed, .help = "Set the seed of the random samples"},
+           timeout_option(v.timeout),
+           {.names = "--only",
+            .target = places(v),
+            .help = "Run only on the host, or only on the board",
+            .common = true},
+           json_option(e->common),
+           quiet_option(e->common)},
       .groups = compile_groups(e->compile, false),
       .run = [e] {
         if (!e->verify.labels.empty() && e->verify.data.empty())
@@ -356,7 +362,7 @@ Command report() {
                       {.names = "--html",
                        .value = "FILE",
                        .target = &r.html,
-                       .help = "Write the whole report as a page: one file that loads no other file",
+                       .help = "Write the whole report as one HTML file that loads no other file",
                        .takes = Takes::kFile,
                        .see = "analyze.md#the-page",
                        .common = true},
@@ -377,7 +383,7 @@ Command report() {
                        .common = true},
                       {.names = "--no-alternatives",
                        .target = &r.no_alternatives,
-                       .help = "Skip compiling with other options and for other boards, which takes most of the time"},
+                       .help = "Skip the comparison with other options and other boards, which takes most of the time"},
                       quiet_option(e->common)},
           .groups = compile_groups(e->compile),
           .run = [e] { return report_command(e->report, e->compile, e->common); }};
@@ -393,16 +399,16 @@ Command ops() {
   return {
       .name = "ops",
       .summary = "List the operators with their types",
-      .options = {{.names = "--like",
-                   .value = "NAME",
-                   .target = &s->like,
-                   .help = "List only operators with a name like this, and what to use instead of an unsupported one"},
-                  {.names = "--compare",
-                   .target = &s->compare,
-                   .help =
-                       "Compare the operators of the .tflite format with those of TensorFlow Lite Micro and LiteRT"},
-                  json_option(s->common),
-                  quiet_option(s->common)},
+      .options =
+          {{.names = "--like",
+            .value = "NAME",
+            .target = &s->like,
+            .help = "List only operators with a similar name; for an unsupported operator, show what to use instead"},
+           {.names = "--compare",
+            .target = &s->compare,
+            .help = "List which operators of the .tflite format aotc, TensorFlow Lite Micro and LiteRT support"},
+           json_option(s->common),
+           quiet_option(s->common)},
       .run = [s] {
         if (s->compare && !s->like.empty())
           return options::usage_error("aotc ops", "give --like or --compare, not both");
@@ -439,7 +445,8 @@ options::Command command_line() {
   options::Command out = {
       .name = "aotc",
       .summary = "Compiles trained networks to C for microcontrollers, and proves the result",
-      .description = "One-shot form: aotc MODEL --board BOARD -o DIRECTORY (check, compile, create).",
+      .description =
+          "'aotc MODEL --board BOARD -o DIRECTORY' checks the model, compiles it and creates a project in one step.",
       .commands = {std::make_move_iterator(std::begin(commands)), std::make_move_iterator(std::end(commands))},
       .version = std::string("aotc ") + kVersion,
       .exit_codes = {{kExitDone, "done"},

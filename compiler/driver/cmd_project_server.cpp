@@ -59,12 +59,13 @@ Json project_options() {
   out.push_back(
       option("board", "str", nullptr, {"generate_project"}, {}, "Name of the board to build for.", served_boards()));
   out.push_back(option("verbose", "bool", false, {}, {"generate_project", "build"},
-                       "Accepted without effect: builds always print what went wrong."));
+                       "Has no effect: a build always prints its errors."));
   for (const char* name : {"pool", "packet", "workspace", "stack_size"})
     out.push_back(option(name, "int", nullptr, {}, {"generate_project"},
-                         "Bytes; the same as the project option of this name in 'aotc create'."));
+                         "Size in bytes; the same as the --project-option of this name in 'aotc create'."));
   out.push_back(option("workspace_size_bytes", "int", nullptr, {}, {"generate_project"}, "The same as workspace."));
-  out.push_back(option("semihosting", "bool", true, {}, {"generate_project"}, "False for a board without a debugger."));
+  out.push_back(
+      option("semihosting", "bool", true, {}, {"generate_project"}, "Set to false for a board without a debugger."));
   out.push_back(option("port", "str", nullptr, {}, {"open_transport"},
                        "Serial device, unix:PATH or tcp:HOST:PORT; default: the emulator."));
   out.push_back(option("baud", "int", 115200, {}, {"open_transport"}, "Rate of a serial device."));

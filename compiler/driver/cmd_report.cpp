@@ -82,7 +82,8 @@ Status check_page(const ReportOptions& options, Diagnostics& diags) {
     if (options.html.empty() || file.empty() || !std::filesystem::equivalent(options.html, file, absent)) continue;
     Location where;
     where.file = options.html;
-    diags.error(where, "output-exists", "the report is made from this file").help("choose another file with --html");
+    diags.error(where, "output-exists", "--html would overwrite this file, from which aotc makes the report")
+        .help("choose another file with --html");
     return kFailure;
   }
   return success();

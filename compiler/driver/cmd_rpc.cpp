@@ -234,15 +234,16 @@ int time(const RpcOptions& options) {
 
 options::Command declare(const char* name, const char* summary, int (*run)(const RpcOptions&),
                          const std::shared_ptr<RpcOptions>& o) {
-  options::Command out = {.name = name,
-                          .summary = summary,
-                          .options = {{.names = "TARGET",
-                                       .target = &o->device.target,
-                                       .help = "A project that serves operators, or a port: a serial device, "
-                                               "unix:PATH, tcp:HOST:PORT",
-                                       .required = true,
-                                       .takes = options::Takes::kFile}},
-                          .run = [o, run] { return run(*o); }};
+  options::Command out = {
+      .name = name,
+      .summary = summary,
+      .options = {{.names = "TARGET",
+                   .target = &o->device.target,
+                   .help =
+                       "The directory of a host-driven project, or a port: a serial device, unix:PATH or tcp:HOST:PORT",
+                   .required = true,
+                   .takes = options::Takes::kFile}},
+      .run = [o, run] { return run(*o); }};
   for (options::Option& option : device_options(o->device)) out.options.push_back(std::move(option));
   out.options.push_back(json_option(o->common));
   return out;
@@ -258,12 +259,12 @@ options::Command declare_function(const char* name, const char* summary, int (*r
        {.names = "--type",
         .value = "TYPE",
         .target = &o->types,
-        .help = "Set the types of the parameters in order, such as 'int8[2,3]' (default: the project's)"},
+        .help = "Set the types of the parameters in order, such as 'int8[2,3]' (default: the types in the project)"},
        {.names = "--input",
         .value = "FILE.npy",
         .target = &o->inputs,
-        .help = "Read a parameter from this file: files in the order of the parameters, or INDEX=FILE. Parameters "
-                "without a file are results",
+        .help = "Read a parameter from this file. Give the files in the order of the parameters, or as INDEX=FILE. "
+                "Parameters without a file are results",
         .takes = options::Takes::kFile}});
   return out;
 }
@@ -276,7 +277,7 @@ options::Command rpc_declaration() {
   caller.options.push_back({.names = "-o,--directory",
                             .value = "DIRECTORY",
                             .target = &o->out,
-                            .help = "Write the bytes of each result to INDEX.bin",
+                            .help = "Write the bytes of each result to INDEX.bin in this directory",
                             .takes = options::Takes::kDirectory});
   options::Command timer = declare_function("time", "Time a function on random inputs, or on given inputs", time, o);
   timer.options.push_back({.names = "--repeats",
@@ -293,7 +294,7 @@ options::Command rpc_declaration() {
       {.names = "--seed", .value = "N", .target = &o->seed, .help = "Set the seed of the random inputs"});
   return {
       .name = "rpc",
-      .summary = "Call and time the operators of a device",
+      .summary = "Call and time operators on a device",
       .commands = {declare("list", "List the functions of a device", list, o), std::move(caller), std::move(timer)}};
 }
 

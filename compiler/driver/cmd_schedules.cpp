@@ -79,19 +79,20 @@ int schedules_command(const ScheduleListing& state) {
 
 options::Command schedules_declaration() {
   auto s = std::make_shared<ScheduleListing>();
-  return {.name = "schedules",
-          .summary = "List the schedules that each operator can have",
-          .options = {model_argument(s->compile),
-                      {.names = "--most",
-                       .value = "N",
-                       .target = &s->most,
-                       .help = "List at most N schedules of an operator, those with the fewest estimated instructions",
-                       .range = options::Range{1, 1000},
-                       .common = true},
-                      json_option(s->common),
-                      quiet_option(s->common)},
-          .groups = compile_groups(s->compile),
-          .run = [s] { return schedules_command(*s); }};
+  return {
+      .name = "schedules",
+      .summary = "List the schedules of each operator: the ways in which aotc can compute it",
+      .options = {model_argument(s->compile),
+                  {.names = "--most",
+                   .value = "N",
+                   .target = &s->most,
+                   .help = "List at most N schedules of each operator: those with the fewest estimated instructions",
+                   .range = options::Range{1, 1000},
+                   .common = true},
+                  json_option(s->common),
+                  quiet_option(s->common)},
+      .groups = compile_groups(s->compile),
+      .run = [s] { return schedules_command(*s); }};
 }
 
 }  // namespace aotc::driver

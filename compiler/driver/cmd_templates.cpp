@@ -101,18 +101,18 @@ options::Command templates_declaration() {
            .run = [o] { return list(*o); }},
           {.name = "export",
            .summary = "Write the files of the templates, so that you can change them and use them with --templates",
-           .options = {{.names = "KIND",
-                        .target = &o->kind,
-                        .help = "The kind to export, with the files that it shares (default: all kinds)"},
-                       {.names = "-o,--directory",
-                        .value = "DIRECTORY",
-                        .target = &o->directory,
-                        .help = "Write this directory",
-                        .takes = options::Takes::kDirectory},
-                       {.names = "--force",
-                        .target = &o->force,
-                        .help =
-                            "Replace files that changed since aotc wrote them; keep files that aotc did not write"}},
+           .options =
+               {{.names = "KIND",
+                 .target = &o->kind,
+                 .help = "The kind to export, with the files that it shares with other kinds (default: all kinds)"},
+                {.names = "-o,--directory",
+                 .value = "DIRECTORY",
+                 .target = &o->directory,
+                 .help = "Write this directory",
+                 .takes = options::Takes::kDirectory},
+                {.names = "--force",
+                 .target = &o->force,
+                 .help = "Replace files that changed since aotc wrote them; keep files that aotc did not write"}},
            .run = [o] { return export_templates(*o); }}}};
 }
 

@@ -35,17 +35,17 @@ Result<std::string> find_python(Diagnostics& diags) {
   Location where;
   where.file = wanted;
   if (program.empty()) {
-    diags.error(where, "tool-missing", "the interpreter is not installed, but the search is written in Python")
-        .help("apt-get install python3, or set AOTC_PYTHON to an interpreter");
+    diags.error(where, "tool-missing", "this Python interpreter is not installed, but 'aotc tune' is written in Python")
+        .help("install it: apt-get install python3; or set AOTC_PYTHON to the path of a Python 3 interpreter");
     return kFailure;
   }
   ProcessResult there = run_process({program, "-c", fmt::format("import {}", kTuneModule)}, "", 60);
   if (there.started && there.exit_code == 0) return program;
-  diags.error(where, "tool-missing", "the interpreter has no module 'aotc.tune', which contains the search")
+  diags.error(where, "tool-missing", "this Python interpreter has no module 'aotc.tune', which 'aotc tune' needs")
       .help(
           "install the package with pip install aotc (in the repository: pip install .), or set AOTC_PYTHON to an "
-          "interpreter that has it")
-      .help("in the repository, PYTHONPATH=python makes it available");
+          "interpreter that has the package")
+      .help("in the repository, you can set PYTHONPATH=python instead");
   return kFailure;
 }
 
@@ -96,7 +96,7 @@ int tune_command(const TuneChoice& state) {
   Location where;
   where.file = *python;
   diags.error(where, "tool-missing", "the interpreter cannot be started")
-      .help("set AOTC_PYTHON to an interpreter of Python 3");
+      .help("set AOTC_PYTHON to the path of a Python 3 interpreter");
   return fail(diags, kExitToolMissing);
 }
 
@@ -108,14 +108,14 @@ options::Command tune_declaration() {
   return {
       .name = "tune",
       .summary = "Search for the schedules and options that are best on a board",
-      .description = "Compiles, builds, emulates and verifies; needs the Python package aotc.",
+      .description = "Compiles, builds, emulates and verifies variants of the model. Needs the Python package aotc.",
       .options =
           {{.names = "MODEL",
             .target = &s->model,
             .help = "A .tflite or .onnx file",
             .required = true,
             .takes = Takes::kFile},
-           board_option(s->board, "Count in the emulator of this board"),
+           board_option(s->board, "Count instructions in the emulator of this board"),
            {.names = "--objective",
             .value = "WHAT",
             .target = &s->objective,
@@ -172,7 +172,7 @@ options::Command tune_declaration() {
            {.names = "-o,--output",
             .value = "FILE",
             .target = &s->out,
-            .help = "Write this file, which --schedules reads (default: NAME.schedules.json)",
+            .help = "Write the schedules to this file, for --schedules (default: NAME.schedules.json)",
             .takes = Takes::kFile,
             .common = true},
            {.names = "--json",
@@ -182,7 +182,7 @@ options::Command tune_declaration() {
            {.names = "-q,--quiet", .target = &s->quiet, .help = "Print no progress", .common = true}},
       .run = [s] {
         if (s->board.empty())
-          return options::usage_error("aotc tune", "--board is missing: instructions are counted on a board",
+          return options::usage_error("aotc tune", "--board is missing: aotc counts instructions in a board's emulator",
                                       {"'aotc boards --emulated' lists the boards that run on this machine"});
         return tune_command(*s);
       }};

@@ -83,7 +83,7 @@ class Verifier {
     if (options_.port.port.empty() || (project && !project->board.is_host() && options_.board)) return true;
     Location where;
     where.file = options_.port.port;
-    diags_.error(where, "port-unused", "--port is not used: it needs a project for a board, and excludes --only host")
+    diags_.error(where, "port-unused", "--port needs a project for a board, and does not work with --only host")
         .help("create a project with 'aotc MODEL --board BOARD -o DIRECTORY'");
     return false;
   }
@@ -117,8 +117,8 @@ class Verifier {
     where.file = compiled.options.operators.empty() ? "--operators" : compiled.options.operators[0];
     diags_.error(where, "verify-operator", "on this machine, operator function " + given_->problem())
         .help(
-            "'aotc verify' calls the function with the operands of its first inputs: run the function on these "
-            "operands in a debugger, or with -fsanitize=address");
+            "to find the fault, call the function with the operands from the first inputs of 'aotc verify', in a "
+            "debugger or compiled with -fsanitize=address");
     return false;
   }
 
@@ -145,7 +145,7 @@ class Verifier {
     Location where;
     where.file = compiled.options.model_path;
     if (accuracy_->classes() == 0) {
-      diags_.error(where, "labels-invalid", "the model has no output with a value for each class")
+      diags_.error(where, "labels-invalid", "no output of the model has a value for each class")
           .help("omit --labels: aotc then compares the outputs with the reference");
       return false;
     }
@@ -223,7 +223,7 @@ class Verifier {
     if (run->process.exit_code != 0 || flooded || !fs::exists(out, ec)) {
       diags_
           .error(where, "verify-device",
-                 flooded ? fmt::format("the firmware wrote {}, more than all results have",
+                 flooded ? fmt::format("the firmware wrote {}, which is more than the size of all results",
                                        exact_bytes(static_cast<int64_t>(size)))
                          : fmt::format("the firmware ended with exit code {}", run->process.exit_code))
           .note(escape_for_display(run->process.output, 400));

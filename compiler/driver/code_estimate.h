@@ -10,7 +10,8 @@
 
 namespace aotc::driver {
 
-// Estimated code bytes of a project around these files (name -> content); rather too high than too low.
+// Estimated code bytes of a firmware that contains these files (name -> content). The estimate is more often too high
+// than too low.
 int64_t code_of_firmware(const std::map<std::string, std::string>& files, const project::Board& board);
 
 }  // namespace aotc::driver

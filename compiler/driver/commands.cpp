@@ -172,7 +172,7 @@ void warn_of_stack(const StackNeed& stack, const Firmware& firmware, const proje
     place.file = fmt::format("--project-option stack_size={}", firmware.stack);
     diags
         .warning(place, "stack-small",
-                 fmt::format("a run of the model may need {} of stack", format_bytes(stack.bytes)))
+                 fmt::format("a run of the model may need {} of stack, more than this size", format_bytes(stack.bytes)))
         .help("set a larger size: the caller of the model and interrupts need stack too");
   }
   bool used = std::any_of(description.keys.begin(), description.keys.end(),
@@ -182,9 +182,10 @@ void warn_of_stack(const StackNeed& stack, const Firmware& firmware, const proje
   where.file = compiled.options.model_path;
   diags
       .warning(where, "stack-guess",
-               fmt::format("the project reserves {} of stack as a guess: aotc could not compute the bound with '{}'",
+               fmt::format("the project reserves {} of stack, a guess: aotc could not compute a bound of the stack "
+                           "with compiler '{}'",
                            format_bytes(stack.bytes), compiled.board->compiler))
-      .help("install that compiler and create the project again, or measure and set the stack yourself");
+      .help("install this compiler and create the project again, or measure the stack and set its size yourself");
 }
 
 // Inputs to store: those that were given, or random ones: two, if there is room for so many.
@@ -373,7 +374,7 @@ int build_command(const std::string& dir, bool fit, const CommonOptions& common)
         .warning(
             where, "stack-small",
             fmt::format(
-                "the stack of the firmware no longer has a bound; {} are reserved, as an earlier --fit-stack computed",
+                "the stack of the firmware no longer has a bound; {} are still reserved, from an earlier --fit-stack",
                 format_bytes(stack->reserved)))
         .help("'aotc analyze stack " + shell_quoted(project->image()) +
               "' names the obstacles; 'cmake -DAOTC_STACK_SIZE=16384 " + shell_quoted(dir + "/build") +
@@ -432,8 +433,9 @@ int run_command(const std::string& dir, const PortChoice& port, int timeout, con
   Location where;
   where.file = dir;
   diags.error(where, "device-failed", fmt::format("the firmware ended with exit code {}", run->process.exit_code))
-      .help(project->can_verify() ? "'aotc verify' names the first layer that differs"
-                                  : "the output of its self test, above, names the first layer that differs");
+      .help(project->can_verify()
+                ? "'aotc verify' names the first layer that differs"
+                : "the output of the firmware's self test, above, names the first layer that differs");
   return fail(diags, kExitDevice);
 }
 

@@ -28,21 +28,21 @@ struct ProjectChoice {
   std::string licence;               // an SPDX expression; empty: 0BSD
 };
 
-// True if a program is known that writes the project's firmware to its board.
+// True if aotc knows a program that writes the project's firmware to its board.
 bool can_flash(const ProjectDir& project);
 
 int check_command(const CompileOptions& compile, const CommonOptions& common);
 int compile_command(const CompileOptions& compile, const std::string& out, bool force, const CommonOptions& common);
 int create_command(const CompileOptions& compile, const ProjectChoice& project, const std::string& out, bool force,
                    const CommonOptions& common);
-// Creates a project that serves the operators of an archive.
+// Creates a project whose firmware runs the operators of an archive at the request of the host computer.
 int create_operators_command(const std::string& archive_path, const std::string& board_name,
                              const ProjectChoice& choice, const std::string& out, bool force,
                              const CommonOptions& common);
 // Prints no messages. Reports the errors of read_archive and generate_operator_project.
 Status write_operator_project(const std::string& archive_path, const std::string& board_name,
                               const ProjectChoice& choice, OutputDirectory& out, Diagnostics& diags);
-// `fit`: link again with a stack of the computed bound.
+// `fit`: link the firmware again with a stack as large as the computed upper bound.
 int build_command(const std::string& dir, bool fit, const CommonOptions& common);
 int run_command(const std::string& dir, const PortChoice& port, int timeout, const CommonOptions& common);
 
@@ -55,7 +55,7 @@ struct VerifyOptions {
   unsigned seed = 1;
   bool host = true, board = true;
   int timeout = 600;
-  PortChoice port;  // the board itself instead of its emulator
+  PortChoice port;  // port of a real board, used instead of the emulator
 };
 int verify_command(const VerifyOptions& options, const CompileOptions& compile, const CommonOptions& common);
 struct ReportOptions {
@@ -69,7 +69,7 @@ int report_command(const ReportOptions& options, const CompileOptions& compile, 
 int ops_command(const std::string& like, const CommonOptions& common);
 int compare_operators_command(const CommonOptions& common);
 
-// Commands with their own options.
+// Declarations of the commands that have their own options.
 options::Command analyze_declaration();
 options::Command analyze_compile_declaration();
 options::Command bench_declaration();
@@ -87,13 +87,13 @@ options::Command schedules_declaration();
 options::Command flash_declaration();
 options::Command tune_declaration();
 options::Command templates_declaration();
-// help, man, completion.
+// The commands help, man and completion.
 void add_manual_commands(options::Command& program);
 
 // compile --format mlf: the model, or its operators, as a Model Library Format archive.
 struct MlfChoice {
   std::string format = "c";      // or "mlf"
-  std::string style;             // empty: full-model; a style asks for an archive by itself
+  std::string style;             // empty: full-model; any style implies format mlf
   std::vector<std::string> ops;  // operators for --style operator
   std::string date;              // unparsed
 

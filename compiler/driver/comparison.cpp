@@ -126,7 +126,8 @@ bool Comparison::compare(const DeviceResults& results) {
     if (r.is_output() ? !output(r) : !layer(r)) return false;
   }
   if (!results.ended || results.summary.status != 0) {
-    diags_.error(where_, "verify-device", fmt::format("the run ended with status {}", results.summary.status));
+    diags_.error(where_, "verify-device",
+                 fmt::format("the run of the model failed: status {}", results.summary.status));
     return false;
   }
   if (results.summary.guard_ok != 1) {
@@ -169,9 +170,8 @@ bool Comparison::all_came() {
   for (size_t s = 0; s < expected_.size(); ++s)
     for (size_t c = 0; c < expected_[s].size(); ++c) {
       if (expected_[s][c].empty()) continue;
-      diags_.error(
-          where_, "verify-device",
-          fmt::format("call {} reported no value of {} of its results for sample {}", c, expected_[s][c].size(), s));
+      diags_.error(where_, "verify-device",
+                   fmt::format("call {} did not report {} of its results for sample {}", c, expected_[s][c].size(), s));
       return false;
     }
   for (size_t c = 0; c < rows_.size(); ++c)
@@ -200,7 +200,7 @@ bool Comparison::layer(const DeviceRecord& r) {
   std::deque<const CallResult*>& expected = expected_[r.sample][r.op];
   if (expected.empty() || expected.front()->result != static_cast<int>(r.result)) {
     diags_.error(where_, "verify-differs",
-                 fmt::format("{}: sample {} executes this call more often than the reference",
+                 fmt::format("{}: for sample {}, the device executes this call more often than the reference",
                              codegen::call_title(p, call), r.sample));
     return false;
   }
@@ -282,7 +282,8 @@ bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want, 
       *worst = std::max(*worst, d);
       if (d <= allowed.ulps) continue;
       have_text = fmt::format("{}", a);
-      want_text = fmt::format("{} ({} ulp of the layer's largest value apart, allowed are {})", b, d, allowed.ulps);
+      want_text =
+          fmt::format("{} (difference: {} ulp of the layer's largest value; allowed: {} ulp)", b, d, allowed.ulps);
     } else {
       have_text = integer_text(&r.data[i], tensor.type.dtype);
       want_text = integer_text(&want[i], tensor.type.dtype);
@@ -293,7 +294,9 @@ bool Comparison::equal(const DeviceRecord& r, const std::vector<uint8_t>& want, 
                fmt::format("{}: sample {}, element {} ({}) is {}, the reference gives {}", title, r.sample, i / step,
                            index_text(i / step, tensor.type.shape), have_text, want_text))
         .note(fmt::format("tensor '{}': {}", escape_for_display(tensor.name), codegen::describe(tensor.type)))
-        .help("this is a bug in aotc or in the toolchain: compile with other optimisation flags to find out which");
+        .help(
+            "this is a bug in aotc or in the toolchain: to find out in which of the two, compile with other "
+            "optimisation flags");
     return false;
   }
   return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the output of a firmware's verify mode with the reference evaluation, layer by layer. Layers are compared
-// bit for bit, except float layers at or behind an operator that calls the C library's exp or tanh, which have a
-// tolerance or cannot be compared (RunTolerances).
+// bit for bit. Exceptions are float layers that depend on the C library's exp or tanh: they have a tolerance or are not
+// compared (RunTolerances).
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct DeviceRecord {
   uint32_t sample, op, result;
   std::span<const uint8_t> data;
 
-  bool is_output() const { return op == 0xFFFFFFFE; }  // then `result` is the output's index
+  bool is_output() const { return op == 0xFFFFFFFE; }  // true: `result` is the output's index
 };
 
 struct DeviceSummary {
@@ -28,9 +28,9 @@ struct DeviceSummary {
   uint64_t length = 0;
 };
 
-// The format that templates/bare_metal/src/main.c writes.
+// The content of a results file, in the format that templates/bare_metal/src/main.c writes.
 struct DeviceResults {
-  std::vector<DeviceRecord> records;  // of layers and outputs; they point into the file
+  std::vector<DeviceRecord> records;  // of layers and outputs; their data points into the file
   std::vector<int64_t> op_ticks;
   DeviceSummary summary;
   bool well_formed = false, ended = false;
@@ -48,7 +48,8 @@ class Comparison {
 
   int layers() const { return static_cast<int>(layers_.size()); }
   int64_t worst_ulp() const;
-  // Number of layers that agree bit for bit, and of layers with a result that cannot be compared.
+  // exact_layers: number of layers that agree bit for bit. layers_not_compared: number of layers with a result that
+  // cannot be compared.
   int exact_layers() const;
   int layers_not_compared() const;
 
@@ -82,7 +83,7 @@ class Comparison {
   std::vector<Layer> layers_;            // by call, then the tensors that arrive row by row
   std::vector<std::vector<Rows>> rows_;  // by call
   std::vector<Sample> inputs_;
-  std::vector<RunTolerances> tolerances_;  // of each run
+  std::vector<RunTolerances> tolerances_;  // tolerances of each run
   std::vector<RunValues> reference_, original_;
   // By sample and call: the results that are still expected. Results of devices that run in parallel to the host arrive
   // late.

@@ -193,8 +193,9 @@ Status check_symbols(const Compiled& c, Diagnostics& diags) {
     }
     if (!f.external->symbol.starts_with(c.prefix + "_")) continue;
     diags
-        .error(where, "operator-name",
-               fmt::format("function '{}' begins with the model's prefix '{}_'", f.external->symbol, c.prefix))
+        .error(
+            where, "operator-name",
+            fmt::format("the name of function '{}' begins with the model's prefix '{}_'", f.external->symbol, c.prefix))
         .help("choose another prefix with --prefix");
     return kFailure;
   }

@@ -51,7 +51,7 @@ Result<std::vector<plan::Pool>> parse_pools(const std::vector<std::string>& text
     } else if (!digits || std::stoll(rest) > INT32_MAX) {
       wrong(text, "has no valid size in bytes");
     } else if (pool.name == "arena" && pool.constants) {
-      wrong(text, "has the reserved name of the pool of intermediate tensors");
+      wrong(text, "uses the name 'arena', which is reserved for the pool of intermediate tensors");
     } else if (std::any_of(pools.begin(), pools.end(), [&](const plan::Pool& p) {
                  return p.name == pool.name || (p.constants && pool.constants);
                })) {
@@ -140,8 +140,8 @@ Status check_constants_file(const CompileOptions& o, Diagnostics& diags) {
       name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") != std::string::npos)
     return conflicting(o.model_path,
                        fmt::format("--constants-file: '{}' is not a valid file name", escape_for_display(name)),
-                       "use letters, digits, '_', '-' and '.', but not the suffixes .c, .h and .json, as in "
-                       "weights.bin; aotc writes the file beside the C",
+                       "use letters, digits, '_', '-' and '.', as in weights.bin, but not the suffixes .c, .h and "
+                       ".json; aotc writes the file beside the C files",
                        diags);
   const char* with = first_given({{!o.pools.empty(), "--pool"},
                                   {!o.slice.empty(), "--slice"},
@@ -186,7 +186,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflict("--pool and --arena model exclude each other: a pool is memory of the caller",
                     "omit one of the two");
   if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
-    return conflict("--stream computes rows, but a function of the registry cannot trace rows",
+    return conflict("--stream computes tensors row by row, but a function of the registry cannot report single rows",
                     "omit --stream, or omit --calling-convention registry");
   if (!check_constants_file(options, diags) || !check_slices(options, diags) || !check_feed(options, diags))
     return kFailure;
@@ -210,11 +210,13 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
       return conflict(
           fmt::format("pool '{}' of device '{}' and --arena model exclude each other: a pool is memory of the caller",
                       d.pool, d.name),
-          "omit --arena, or the member 'pool' of the device");
+          "omit --arena, or remove the member 'pool' of the device");
     for (const plan::Pool& pool : plan_options.pools)
       if (pool.constants && pool.name == d.pool)
         return conflict(
-            fmt::format("pool '{}' of device '{}' is a pool of constants, which a device cannot write", d.pool, d.name),
+            fmt::format(
+                "pool '{}' of device '{}' is a pool of constants, but a device must be able to write to its pool",
+                d.pool, d.name),
             "give the device another pool");
   }
   return success();
@@ -239,8 +241,9 @@ Status check_structure(const CompileOptions& options, const plan::Program& progr
     return conflicting(file, "--memory workspace supports only models without branches and loops",
                        "omit --memory: the planned arena covers all paths through the model", diags);
   if (program.state_bytes > 0 && program.constant_pool >= 0)
-    return conflicting(file, "the initial values of states are tables, but a pool of constants would hold all tables",
-                       "omit the pool of constants (or --constants-file), or use --constants-section", diags);
+    return conflicting(
+        file, "the model has tables with the initial values of its states, which cannot be in a pool of constants",
+        "omit the pool of constants (or --constants-file), or use --constants-section", diags);
   return success();
 }
 

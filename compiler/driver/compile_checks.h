@@ -21,9 +21,10 @@ Failure conflicting(const std::string& file, const std::string& what, const std:
 
 // Checks combinations of options.
 Status check_options(const CompileOptions& options, Diagnostics& diags);
-// --constants-address: 32 bits, aligned as tables are, not 0. Reports [option-conflict].
+// Parses --constants-address: a 32-bit address other than 0, aligned like the tables. nullopt after reporting
+// [option-conflict].
 std::optional<uint32_t> parse_address(const CompileOptions& options, Diagnostics& diags);
-// Checks that tensors of devices are writable and in memory of the caller.
+// Checks that the tensors of devices other than the host are in writable memory of the caller.
 Status check_device_pools(const CompileOptions& options, const plan::PlanOptions& plan_options, Diagnostics& diags);
 // Checks the conditions for tables in program memory.
 Status check_program_tables(const CompileOptions& options, Diagnostics& diags);

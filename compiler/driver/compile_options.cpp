@@ -32,7 +32,7 @@ Option quiet_option(CommonOptions& common) {
 Option model_argument(CompileOptions& compile) {
   return {.names = "MODEL",
           .target = &compile.model_path,
-          .help = "A model: .tflite, .onnx, a TVM graph (.json), or an archive that holds one (.tar)",
+          .help = "A model: .tflite, .onnx, a TVM graph (.json), or an archive (.tar) with a TVM graph",
           .required = true,
           .takes = Takes::kFile};
 }
@@ -41,14 +41,14 @@ std::vector<Option> model_arguments(ModelsChoice& models) {
   return {
       {.names = "MODEL",
        .target = &models.paths,
-       .help =
-           "A model: .tflite, .onnx, a TVM graph (.json), or an archive that holds one (.tar); several with --together",
+       .help = "A model: .tflite, .onnx, a TVM graph (.json), or an archive (.tar) with a TVM graph; several models "
+               "with --together",
        .required = true,
        .takes = Takes::kFile},
       {.names = "--together",
        .target = &models.together,
-       .help = "Make one program of several models. They share one arena, equal tables and equal functions; --prefix "
-               "names the shared part",
+       .help = "Compile several models into one program. The models share one arena, equal tables and equal functions; "
+               "--prefix names the shared part",
        .see = "together.md"},
       {.names = "--name",
        .value = "NAME",
@@ -87,11 +87,9 @@ Option level_option(CompileOptions& compile) {
   return {.names = "-O,--optimize",
           .target = std::move(levels),
           .help =
-              "Choose what the code is optimised for. speed: fewest cycles, each operator has its own function. "
-              "balanced: three "
-              "or more operators that differ only in constants share a function. size: all such operators share one, "
-              "and loops "
-              "are shorter",
+              "Choose what the code is optimised for. speed: fewest cycles; each operator has its own function. "
+              "balanced: three or more operators that differ only in constants share a function. size: all operators "
+              "that differ only in constants share a function, and loops have less code",
           .key = "level",
           .common = true};
 }
@@ -99,19 +97,19 @@ Option level_option(CompileOptions& compile) {
 Option assembly_option(CompileOptions& compile) {
   return {.names = "--asm",
           .target = one_of(&compile.assembly, {{"on", true}, {"off", false}}),
-          .help = "Use assembly for inner loops if the CPU has kernels, or only portable C",
+          .help = "on: use assembly for inner loops if aotc has assembly kernels for the CPU. off: use only portable C",
           .key = "assembly"};
 }
 
 Option schedules_option(CompileOptions& compile) {
-  return {
-      .names = "--schedules",
-      .value = "FILE",
-      .target = &compile.schedules_path,
-      .help =
-          "Lower operators as this JSON file says, instead of as the cost model chooses; NAME.map.json has its form",
-      .takes = Takes::kFile,
-      .see = "#schedules"};
+  return {.names = "--schedules",
+          .value = "FILE",
+          .target = &compile.schedules_path,
+          .help =
+              "Compute operators with the schedules in this JSON file, instead of those that the cost model chooses. "
+              "The file has the form of NAME.map.json",
+          .takes = Takes::kFile,
+          .see = "#schedules"};
 }
 
 bool read_input_contract(const std::string& word, CompileOptions& compile) {
@@ -178,44 +176,46 @@ std::vector<options::Option> model_options(CompileOptions& c) {
       {.names = "--signature",
        .value = "NAME",
        .target = &c.signature,
-       .help = "Use this signature of a model that has several",
+       .help = "Compile this signature, if the model has several",
        .key = "signature"},
       {.names = "--shape",
        .value = "INPUT=1,98,40",
        .target = &c.shapes,
-       .help = "Set the shape of an input; aotc derives all other shapes again. A project stores it",
+       .help = "Set the shape of an input; aotc then derives all other shapes. A project stores this setting",
        .key = "shapes",
        .common = true},
       {.names = "--dim",
        .value = "NAME=1",
        .target = &c.dimensions,
-       .help = "Set a named dimension of an ONNX model, such as the batch. A project stores it",
+       .help = "Set a named dimension of an ONNX model, such as the batch. A project stores this setting",
        .see = "onnx.md",
        .key = "dimensions"},
       {.names = "--value",
        .value = "INPUT=[0,2]",
        .target = &c.values,
-       .help = "Replace an input of an ONNX model by a constant: axes, shapes, a scalar that selects a branch. A "
-               "project stores it",
+       .help = "Replace an input of an ONNX model by a constant, such as axes, a shape, or a scalar that selects a "
+               "branch. A project stores this setting",
        .see = "onnx.md",
        .key = "values"},
       {.names = "--input-layout",
        .target = one_of(&c.images_last, {{"nchw", false}, {"nhwc", true}}),
-       .help = "Set the layout of four-dimensional inputs of an ONNX model. nchw: planes, as in the file. nhwc: the "
-               "channels of a pixel are adjacent, as in camera images and .tflite models. A project stores it",
+       .help = "Set the layout of four-dimensional inputs of an ONNX model. nchw: one plane for each channel, as in "
+               "the file. nhwc: the channels of a pixel are adjacent, as in camera images and .tflite models. A "
+               "project stores this setting",
        .see = "onnx.md",
        .key = "input_layout"},
       {.names = "--rounding",
        .target = one_of(&c.literal_rounding, {{"onnxruntime", false}, {"spec", true}}),
-       .help = "Compute operators between DequantizeLinear and QuantizeLinear of an ONNX model as onnxruntime's "
-               "default session does, or as the specification says. A project stores it",
+       .help =
+           "Choose how to compute operators between DequantizeLinear and QuantizeLinear of an ONNX model. onnxruntime: "
+           "as its default session does. spec: as the ONNX specification says. A project stores this setting",
        .see = "onnx.md",
        .key = "rounding"},
       {.names = "--state",
        .value = "OUTPUT=INPUT",
        .target = &c.states,
-       .help = "Keep an output as the input of the next run. NAME_init sets it to real 0, or to the value in a file: "
-               "OUTPUT=INPUT@FILE.npy",
+       .help = "Use an output as the input of the next run. For the first run, NAME_init sets this input to the real "
+               "value 0, or to the value in a file: OUTPUT=INPUT@FILE.npy",
        .see = "state.md",
        .key = "states"}};
 }
@@ -236,17 +236,15 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
       level_option(c),
       {.names = "--prefer",
        .target = preference(c),
-       .help =
-           "Choose the resource to save when a trade-off exists: cycles, ram, or flash. -O chooses how code is shared, "
-           "--prefer which schedules win; flash also means -O size unless -O is given",
+       .help = "Choose the resource to save when a trade-off exists: cycles, ram or flash. -O decides how operators "
+               "share code; --prefer decides which schedules aotc uses. flash also sets -O size if -O is not given",
        .key = "prefer",
        .common = true},
       {.names = "--stream",
        .target = stream_choice(c),
-       .help =
-           "Compute consecutive operators row by row, so that RAM holds only some rows of the tensors between them. "
-           "auto: if the arena shrinks for at most 3 % more instructions. max: if the arena shrinks. time: rows are "
-           "frames of a stream, which the caller feeds",
+       .help = "Compute consecutive operators row by row, so that RAM holds only some rows of the tensors between "
+               "them. auto: if the arena shrinks and the instructions grow by at most 3 %. max: if the arena shrinks. "
+               "time: rows are frames of a stream, which the caller feeds one by one",
        .see = "streaming.md",
        .key = "stream",
        .common = true},
@@ -268,36 +266,37 @@ std::vector<options::Option> interface_options(CompileOptions& c) {
        .target = one_of(&c.convention, {{"plain", CallingConvention::kPlain},
                                         {"packed", CallingConvention::kPacked},
                                         {"registry", CallingConvention::kRegistry}}),
-       .help = "Call operators with typed pointers, with TVM's packed arguments, or by name through the C runtime's "
-               "registry",
+       .help = "plain: call operators with typed pointers. packed: call operators with TVM's packed arguments. "
+               "registry: call operators by name, through the registry of the C runtime",
        .see = "emitted-c.md#calling-conventions",
        .key = "calling_convention"},
       {.names = "--slice",
        .value = "call|INSTRUCTIONS",
        .target = &c.slice,
-       .help =
-           "Add NAME_begin and NAME_step, which run the model in slices: operator by operator, or in parts of at most "
-           "this many instructions",
+       .help = "Add the functions NAME_begin and NAME_step, which run the model in slices. call: a slice is one "
+               "operator call. INSTRUCTIONS: a slice has at most this many instructions",
        .see = "slices.md",
        .key = "slice"},
       {.names = "--interface",
        .target = interface_choice(c),
-       .help = "tvm: add tvmgen_NAME.h and .c with the entry point of TVM's C interface",
+       .help = "aotc: write only aotc's C interface. tvm: also write tvmgen_NAME.h and tvmgen_NAME.c, with the entry "
+               "point of TVM's C interface",
        .see = "emitted-c.md#tvms-c-interface",
        .key = "interface"},
       {.names = "--devices",
        .value = "FILE",
        .target = &c.devices_path,
-       .help = "Run operators on the devices that this JSON file names",
+       .help = "Run operators on the devices (accelerators or other cores) that this JSON file describes",
        .takes = Takes::kFile,
        .see = "devices.md"},
       {.names = "--strip-float-io",
        .target = &c.strip_boundary_float,
-       .help = "Remove QUANTIZE and DEQUANTIZE at the inputs and outputs; the caller passes integers",
+       .help = "Remove QUANTIZE and DEQUANTIZE at the inputs and outputs; the caller then passes and receives integers",
        .key = "strip_boundary_float"},
       {.names = "--keep-dead-channels",
        .target = &c.keep_dead_channels,
-       .help = "Keep channels that are constant or unread; by default they are removed from tensors and weights",
+       .help = "Keep channels that are constant or that no operator reads; by default, aotc removes them from tensors "
+               "and weights",
        .key = "keep_dead_channels"}};
 }
 
@@ -322,82 +321,87 @@ options::Group memory_group(CompileOptions& c, bool contract_of_input) {
       "Options of memory",
       {{.names = "--arena",
         .target = one_of(&c.arena, {{"caller", ArenaOwner::kCaller}, {"model", ArenaOwner::kModel}}),
-        .help = "Let the caller pass the arena, or the model own it",
+        .help = "caller: the caller passes the arena, the memory of the intermediate tensors. model: the model's C "
+                "code contains the arena",
         .key = "arena"},
        {.names = "--memory",
         .target = one_of(&c.memory, {{"static", MemoryMode::kStatic}, {"workspace", MemoryMode::kWorkspace}}),
-        .help = "Place intermediate tensors in one planned arena, or allocate them from the C runtime during the run",
+        .help = "static: place intermediate tensors in one planned arena. workspace: allocate intermediate tensors "
+                "from the C runtime during the run",
         .see = "crt.md",
         .key = "memory"},
        {.names = "--output",
         .target = output_choice(c),
-        .help = "overwrite: outputs are in the arena, valid until the next run. preserve: in buffers of the caller. "
-                "(-o names "
-                "the output directory)",
+        .help = "overwrite: outputs are in the arena, and valid until the next run. preserve: outputs are in buffers "
+                "of the caller. (-o names the output directory)",
         .see = "emitted-c.md#inputs-and-outputs",
         .key = "output"},
        {.names = "--overlap",
         .target = one_of(&c.overlap, {{"on", true}, {"off", false}}),
-        .help = "Let outputs reuse the memory of inputs that are no longer needed",
+        .help = "Let the outputs of an operator reuse the memory of inputs that are no longer needed",
         .key = "overlap"},
        {.names = "--pool",
         .value = "NAME:BYTES[:fast|:constants]",
         .target = &c.pools,
-        .help = "Place tensors in this memory of the caller instead of one arena. fast: for the most used tensors. "
-                "constants: for all tables",
+        .help = "Place tensors in this memory, which the caller provides, instead of in one arena. fast: for the most "
+                "used tensors. constants: for all tables (weights and other constants)",
         .see = "emitted-c.md#pools",
         .key = "pools"},
        {.names = "--constants",
         .target = one_of(&c.constants_in_ram, {{"flash", false}, {"ram", true}}),
-        .help = "On AVR: keep tables in program memory, or in RAM, which is faster",
+        .help = "For AVR. flash: keep tables (weights and other constants) in program memory. ram: keep tables in RAM, "
+                "which is faster",
         .see = "emitted-c.md#program-memory",
         .key = "constants"},
        {.names = "--constants-section",
         .value = "NAME[:BYTES]",
         .target = sections_setter(c),
-        .help = "Place tables in this linker section. With several, fastest first: the most read tables fill the first "
-                "up to "
-                "its size, and a section without a size takes the rest",
+        .help = "Place tables (weights and other constants) in this linker section. For several sections, repeat the "
+                "option, fastest section first: the most read tables fill each section up to its size, and a section "
+                "without a size takes the rest",
         .see = "memories.md",
         .key = "constants_section"}},
       true};
   if (!contract_of_input) return out;
-  out.options.insert(out.options.begin() + 2, {.names = "--input",
-                                               .target = input_choice(c),
-                                               .help = "overwrite: inputs are in the arena, which reuses their memory. "
-                                                       "preserve: in buffers of the caller, which are "
-                                                       "only read. rows: the caller feeds an image row by row",
-                                               .see = "emitted-c.md#inputs-and-outputs",
-                                               .key = "input"});
+  out.options.insert(
+      out.options.begin() + 2,
+      {.names = "--input",
+       .target = input_choice(c),
+       .help = "overwrite: inputs are in the arena, which reuses their memory. preserve: inputs are in buffers of the "
+               "caller, which the model only reads. rows: the caller feeds an image row by row",
+       .see = "emitted-c.md#inputs-and-outputs",
+       .key = "input"});
   return out;
 }
 
 options::Group graph_group(CompileOptions& c) {
-  return {"Options of operators in C and of TVM graphs",
-          {{.names = "--params",
-            .value = "FILE",
-            .target = &c.params_path,
-            .help = "Read the parameters of a TVM graph from this file",
-            .takes = Takes::kFile,
-            .see = "graph-json.md"},
-           {.names = "--operators",
-            .value = "FILE.c",
-            .target = &c.operators,
-            .help = "Take operators from this C source: custom operators of a .tflite model, which FILE.json beside it "
-                    "describes, or the functions of a TVM graph; aotc-analyze checks them against the model",
-            .takes = Takes::kFile,
-            .see = "custom-operators.md"},
-           {.names = "--operator-include",
-            .value = "DIR",
-            .target = &c.include_dirs,
-            .help = "Search this directory for headers of --operators",
-            .takes = Takes::kDirectory},
-           {.names = "--operator-workspace",
-            .value = "BYTES",
-            .target = &c.operator_workspace,
-            .help = "State how many bytes the functions of --operators allocate at most, if no archive says it",
-            .range = options::Range{0, int64_t{1} << 30}}},
-          true};
+  return {
+      "Options of operators in C and of TVM graphs",
+      {{.names = "--params",
+        .value = "FILE",
+        .target = &c.params_path,
+        .help = "Read the parameters of a TVM graph from this file",
+        .takes = Takes::kFile,
+        .see = "graph-json.md"},
+       {.names = "--operators",
+        .value = "FILE.c",
+        .target = &c.operators,
+        .help =
+            "Take operators from this C source. It defines the custom operators of a .tflite model, which FILE.json "
+            "beside it describes, or the functions of a TVM graph. aotc-analyze checks the operators against the model",
+        .takes = Takes::kFile,
+        .see = "custom-operators.md"},
+       {.names = "--operator-include",
+        .value = "DIR",
+        .target = &c.include_dirs,
+        .help = "Search this directory for headers that the sources of --operators include",
+        .takes = Takes::kDirectory},
+       {.names = "--operator-workspace",
+        .value = "BYTES",
+        .target = &c.operator_workspace,
+        .help = "Set the largest number of bytes that the functions of --operators allocate, if no archive states it",
+        .range = options::Range{0, int64_t{1} << 30}}},
+      true};
 }
 
 options::Group looking_group(CompileOptions& c) {
@@ -405,9 +409,8 @@ options::Group looking_group(CompileOptions& c) {
           {{.names = "--dump-after",
             .value = "PASS",
             .target = &c.dump_after,
-            .help = "Print the graph after a pass, or after 'all' passes, to standard error; 'tir' prints the "
-                    "functions of operators, "
-                    "'plan' the memory plan and the calls",
+            .help = "Print the graph to standard error after this pass; 'all' prints it after every pass. 'tir' prints "
+                    "the functions of operators, and 'plan' prints the memory plan and the calls",
             .see = "ir.md"},
            {.names = "--time-passes", .target = &c.time_passes, .help = "Print the time of each pass"}},
           true};
@@ -420,21 +423,20 @@ std::vector<Option> constants_options(CompileOptions& c) {
       {.names = "--constants-file",
        .value = "NAME",
        .target = &c.constants_file,
-       .help =
-           "Write the tables to a file beside the C, so that weights can be updated without the code. NAME_load checks "
-           "its size, version, layout and checksum",
+       .help = "Write the tables (weights and other constants) to a file beside the C files, so that you can update "
+               "weights without the code. NAME_load checks the size, version, layout and checksum of the file",
        .see = "weights.md",
        .key = "constants_file"},
       {.names = "--constants-address",
        .value = "0xADDRESS",
        .target = &c.constants_address,
-       .help = "Set the address of that file in memory; by default NAME_load receives it",
+       .help = "Set the memory address of the --constants-file; by default, the caller passes the address to NAME_load",
        .see = "weights.md",
        .key = "constants_address"},
       {.names = "--constants-open",
        .target = &c.constants_open,
        .help = "Write code that accepts any weights, biases and weight scales of int8 CONV_2D, DEPTHWISE_CONV_2D and "
-               "FULLY_CONNECTED, for the same shapes and activation scales; it is slower",
+               "FULLY_CONNECTED, for the same shapes and activation scales; this code is slower",
        .see = "weights.md#code-for-any-weights",
        .key = "constants_open"}};
 }
@@ -480,13 +482,13 @@ std::vector<Option> line_options(std::string& port, int& baud) {
   return {{.names = "--port",
            .value = "PORT",
            .target = &port,
-           .help = "Use the board at this port instead of the emulator: a serial device, unix:PATH, tcp:HOST:PORT",
+           .help = "Use the board at this port instead of the emulator: a serial device, unix:PATH or tcp:HOST:PORT",
            .takes = Takes::kFile,
            .see = "boards.md#on-the-board-itself"},
           {.names = "--baud",
            .value = "RATE",
            .target = &baud,
-           .help = "Set the rate of the serial device",
+           .help = "Set the baud rate of the serial device",
            .range = options::Range{1, 4000000}}};
 }
 
@@ -499,7 +501,7 @@ std::vector<Option> device_options(DeviceChoice& device) {
   out.push_back({.names = "--timeout",
                  .value = "SECONDS",
                  .target = &device.timeout,
-                 .help = "End a function that runs longer",
+                 .help = "Stop a function that runs longer than this many seconds",
                  .range = options::Range{1, 86400}});
   return out;
 }

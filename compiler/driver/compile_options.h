@@ -29,8 +29,8 @@ options::Option level_option(CompileOptions& compile);
 options::Option assembly_option(CompileOptions& compile);
 options::Option schedules_option(CompileOptions& compile);
 
-// `contract_of_input`: with --input overwrite|preserve|rows. A command whose --input takes files parses these words
-// itself with `read_input_contract`, which returns false for any other text.
+// `contract_of_input`: include --input overwrite|preserve|rows. A command whose --input also takes files passes false,
+// and parses these words with `read_input_contract`, which returns false for any other text.
 std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input = true);
 bool read_input_contract(const std::string& word, CompileOptions& compile);
 // --constants-file, --constants-address, --constants-open: only for commands that write C.
@@ -39,7 +39,7 @@ std::vector<options::Option> constants_options(CompileOptions& compile);
 options::Group variant_group(CompileOptions& compile);
 // The values of the variant options, by key.
 nlohmann::ordered_json variant_json(const VariantOptions& variant);
-// Every option that aotc.json stores is in one of these groups (options/stored.h).
+// The groups that contain all options that aotc.json stores (options/stored.h).
 std::vector<options::Group> stored_groups(CompileOptions& compile);
 
 // --port, --baud.

@@ -60,7 +60,8 @@ Result<Old> read_old(const std::string& path, Diagnostics& diags) {
     return refuse(path, "the file is not the aotc.json of a compiled model", kCompileAgain, diags);
   const nlohmann::json file = out.manifest.value("constants_file", nlohmann::json());
   if (!is(file, "name", T::string) || !is(file, "layout_hash", T::string))
-    return refuse(path, "the model was compiled with its tables in the code", kCompileAgain, diags);
+    return refuse(path, "the model was compiled without --constants-file, so its tables are in the code", kCompileAgain,
+                  diags);
   if (!is_description(out.manifest["compile"]))
     return refuse(path, "the file is damaged, or another version of aotc wrote it", kCompileAgain, diags);
   out.folder = std::filesystem::path(path).parent_path().string();
@@ -173,11 +174,11 @@ void note_operators(const ordered_json& before, const ordered_json& after, const
                          escape_for_display(text_at(before[i], "op_type"))));
     else if (was != is) {
       const std::string extremes = extremes_of(model, index);
-      d.note(fmt::format("op {} {}: computed as '{}', was '{}': weights or scales need another schedule{}", index,
+      d.note(fmt::format("op {} {}: the new weights or scales need schedule '{}' instead of '{}'{}", index,
                          text_at(after[i], "op_type"), is, escape_for_display(was),
                          extremes.empty() ? "" : "; " + extremes));
     } else
-      d.note(fmt::format("op {} {}: computed by {}, was {}", index, text_at(after[i], "op_type"),
+      d.note(fmt::format("op {} {}: the function that computes it is {}, was {}", index, text_at(after[i], "op_type"),
                          text_at(after[i], "function"), escape_for_display(text_at(before[i], "function"))));
   }
   if (before.size() != after.size()) d.note(fmt::format("{} operator calls, were {}", after.size(), before.size()));
@@ -193,7 +194,7 @@ void note_channels(const ordered_json& before, const ordered_json& after, Diagno
     };
     const int64_t was = count(before), is = count(after);
     if (was != is)
-      d.note(fmt::format("the code leaves out {} channels that are {}, the old code {}", is,
+      d.note(fmt::format("the new code leaves out {} channels that are {}; the old code leaves out {}", is,
                          std::string_view(kind) == "constant" ? "constant for every input" : "unread", was));
   }
 }
@@ -247,7 +248,7 @@ void report_difference(const Old& old, const Compiled& now, const std::map<std::
   Location where;
   where.file = now.options.model_path;
   auto& d = diags.error(where, "constants-differ",
-                        "this model needs code that differs from " +
+                        "this model needs code that differs from the code of " +
                             (std::filesystem::path(old.folder) / project::kManifest).string() +
                             ": the old code depends on the old weights");
   const ordered_json before = old.manifest["summary"], after = summary_json(now);
@@ -299,7 +300,7 @@ int constants_for_command(const CompileOptions& given, const std::string& manife
   auto old = read_old(manifest, diags);
   if (!old) return fail(diags);
   if (!is_whole(*old)) {
-    (void)refuse(manifest, "the code beside the file changed, or belongs to another model",
+    (void)refuse(manifest, "the C code beside this file was changed, or belongs to another model",
                  "compile the old model again", diags);
     return fail(diags);
   }

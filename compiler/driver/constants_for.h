@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes new weights for existing code: compile --constants-for OLD/aotc.json. The new model is compiled with the
-// options of the old one, and its tables are written only if the code, comments aside, is identical. Everything that
-// the compiler derived from the old weights (ranges, constant channels, cheap scaling) then holds for the new ones.
+// options of the old one. Its tables are written only if the code is identical except for comments. Then all facts that
+// the compiler derived from the old weights (ranges, constant channels, cheap scaling) hold for the new weights.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ namespace aotc::driver {
 // The entry of aotc.json that a compilation with --constants-file writes.
 nlohmann::ordered_json constants_file_json(const Compiled& compiled);
 
-// The cost of code for any weights compared with code for these: a line for people; empty if the core has no cost
-// model.
+// A line of text that compares the cost of code for any weights (`open`) with code for these weights only. Empty if the
+// core has no cost model.
 std::string price_of_open(const Compiled& open);
 
-// `given`: the model, without other compile options. Writes the image to `out`, or, if `out` is empty, to its old name
-// in the current directory. Reports [constants-for] for a manifest without such a file or with modified code, and
-// [constants-differ].
+// `given`: the model, without other compile options. Writes the image to `out` or, if `out` is empty, to its old name
+// in the current directory. Reports [constants-for] if the manifest names no constants file or the old code was
+// modified, and [constants-differ] if the new code differs.
 int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,
                           const CommonOptions& common);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stores the cycles of one inference that `analyze cycles` counted in the emulator beside a project's firmware, for
-// `report`. Counts of another image are ignored.
+// Stores the counts of `analyze cycles` (one inference in the emulator) beside a project's firmware, for `report`.
+// Counts of another firmware image are ignored.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -84,7 +84,7 @@ Result<std::unique_ptr<rpc::Transport>> start_board(const ProjectDir& project, D
   auto argv = project::emulator_command(project.board, image, {});
   if (argv.empty()) {
     diags.error(where, "no-emulator", fmt::format("board '{}' has no emulator", project.board.name))
-        .help("flash the image with the vendor's tools for the board, and name its port with --port");
+        .help("flash the image with the vendor's tools for the board, and name the board's port with --port");
     return kFailure;
   }
   return rpc::start_program(argv, "", diags);
@@ -102,7 +102,7 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags) {
     if (out.operators.empty()) {
       Location where;
       where.file = choice.target;
-      diags.error(where, "project-invalid", "the directory is not a project that serves operators")
+      diags.error(where, "project-invalid", "the directory is not a host-driven project, which serves operators")
           .help("create such a project: aotc create ARCHIVE.tar --project host-driven --board BOARD");
       return kFailure;
     }

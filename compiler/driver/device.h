@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenDevice: operators on a device, for rpc and bench, reached through their project or a port.
+// OpenDevice: a connection to a device that runs operators, for the commands rpc and bench. It uses the emulator of a
+// project, or a port.
 #pragma once
 
 #include <memory>
@@ -24,15 +25,16 @@ struct DeviceChoice {
 struct OpenDevice {
   std::unique_ptr<rpc::Session> session;
   std::optional<ProjectDir> project;
-  std::vector<mlf::OperatorInfo> operators;  // their known parameters
+  std::vector<mlf::OperatorInfo> operators;  // the device's operators and their parameters; only with a project
 
-  // nullptr if the project does not contain it.
+  // nullptr if `operators` does not contain the name.
   const mlf::OperatorInfo* find(const std::string& name) const;
-  // "instructions", or ticks of the device's clock.
+  // The unit of the device's times: "instructions", "nanoseconds" or "ticks".
   std::string unit() const;
 };
 
-// Boards whose operators can be called on this machine: those whose emulator is not a stand-in.
+// Boards whose operators can be called in an emulator on this machine. An emulator of another machine with the same
+// core (a stand-in) does not count.
 std::vector<std::string> served_boards();
 
 // Starts the project's firmware in its emulator. Reports [not-built], [no-emulator], [tool-missing].
@@ -45,13 +47,14 @@ Result<OpenDevice> open_device(const DeviceChoice& choice, Diagnostics& diags);
 // Parses "int8", "float32", "uint8x4". Reports [operators-type].
 Result<rpc::TensorType> tensor_type(const std::string& dtype, const std::vector<int64_t>& shape, Diagnostics& diags);
 
-// Values for a parameter: any integers, floats in [-1, 1). Deterministic for a seed.
+// Random values for a parameter: integers over their full range, floats in [-1, 1). Deterministic for a seed.
 std::vector<uint8_t> random_values(const rpc::TensorType& type, uint64_t seed);
-// The first values as text: "1 -2 3 ...".
+// The first `most` values as text: "1 -2 3 ...".
 std::string values_text(const rpc::TensorType& type, const std::vector<uint8_t>& bytes, size_t most);
 nlohmann::ordered_json values_json(const rpc::TensorType& type, const std::vector<uint8_t>& bytes);
 
-// Creates a tensor in a slot for each parameter, with the given values or else zeros; returns the arguments of a call.
+// Creates a tensor on the device for each parameter, in slots 0, 1, ..., and returns the arguments of a call. `values`:
+// by parameter; empty or missing: zeros.
 Result<std::vector<rpc::Argument>> place_parameters(rpc::Session& session, const std::vector<rpc::TensorType>& types,
                                                     const std::vector<std::vector<uint8_t>>& values,
                                                     Diagnostics& diags);

@@ -35,12 +35,12 @@ Result<std::string> compile_plugin(const std::string& folder, Diagnostics& diags
   if (!made.started) {
     diags
         .error(at("cc"), "tool-missing",
-               "cc is not installed, but aotc needs it to compile the plugin that counts in QEMU")
+               "cc is not installed, but aotc needs it to compile the QEMU plugin that counts instructions")
         .help("install it: apt-get install gcc libc6-dev");
     return kFailure;
   }
   if (made.exit_code == 0) return plugin;
-  diags.error(at("cc"), "tool-failed", "the plugin that counts in QEMU does not compile")
+  diags.error(at("cc"), "tool-failed", "the QEMU plugin that counts instructions does not compile")
       .note(escape_for_display(made.output, 400));
   return kFailure;
 }
@@ -80,21 +80,22 @@ Status check_emulator(const machine::Elf& elf, const project::Board& board, Diag
   if (elf.isa() == machine::Isa::kAvr) {
     diags
         .error(at(elf.file()), "no-emulator",
-               "aotc cannot count AVR programs: QEMU emulates AVR wrongly, and simavr supports no plugin")
+               "aotc cannot count the instructions of AVR programs: QEMU emulates AVR wrongly, and simavr supports no "
+               "plugin")
         .help("'aotc run' prints the cycles of one inference, which simavr counts itself");
     return kFailure;
   }
   if (!board.emulator_program.starts_with("qemu-system-")) {
     diags
         .error(at(elf.file()), "no-emulator",
-               fmt::format("board '{}' has no QEMU, but aotc counts instructions in QEMU", board.name))
+               fmt::format("QEMU does not emulate board '{}', but aotc counts instructions in QEMU", board.name))
         .help(
-            "name a board with the same core that has QEMU, such as qemu_mps2_an386 (Cortex-M4); 'aotc boards' lists "
-            "the boards");
+            "name a board with the same core that QEMU emulates, such as qemu_mps2_an386 (Cortex-M4); 'aotc boards' "
+            "lists the boards");
     return kFailure;
   }
   if (runs(board, elf.isa())) return success();
-  other_board(elf, board, fmt::format("the core of the board has the instructions of {}", board.isa), diags);
+  other_board(elf, board, fmt::format("the core of the board runs {} instructions", board.isa), diags);
   return kFailure;
 }
 
@@ -136,7 +137,7 @@ Result<std::vector<machine::Segment>> count_instructions(const machine::Elf& elf
   if (counts && !counts->empty()) return *counts;
   if (ran.timed_out) {
     diags.error(at(elf.file()), "device-timeout", fmt::format("the program did not end within {} seconds", run.timeout))
-        .help("increase --timeout SECONDS, or name a function of the program with --root");
+        .help("increase --timeout SECONDS, or count only one function with --root");
   } else if (ran.output.find("qemu: fatal: Lockup") != std::string::npos) {
     other_board(elf, board, "the core locked up", diags)
         .note("the core reads invalid code if the program was linked for other addresses");

@@ -12,7 +12,7 @@
 namespace aotc::driver {
 
 struct CountedRun {
-  uint32_t root = 0;  // a function; 0: the whole program
+  uint32_t root = 0;  // address of a function; 0: the whole program
   int64_t nth = 1;    // index of the counted call, from 1
   int timeout = 600;  // seconds
 };

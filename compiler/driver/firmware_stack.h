@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds the stack of a project's linked firmware from its instructions (compiler/machine), with the toolchain's
-// objdump. Code that cannot be analysed to the end makes a bound `assumed`; a stack without a bound is `unbounded`;
-// only complete analyses are `proven`.
+// Computes an upper bound for the stack of a project's linked firmware from its instructions (compiler/machine), which
+// the toolchain's objdump decodes. The bound is `proven` if the analysis is complete, and `assumed` if some code cannot
+// be analysed completely. A stack without a bound is `unbounded`.
 #pragma once
 
 #include <optional>
@@ -15,15 +15,15 @@ namespace aotc::driver {
 
 struct FirmwareStack {
   int64_t reserved = 0;                         // size of the section .stack; 0: the firmware has none
-  std::optional<machine::StackBound> model;     // of the run function
-  std::optional<machine::StackBound> firmware;  // from the entry, if the section exists
-  int64_t firmware_bytes = 0;                   // with handlers on top: faults above all others
+  std::optional<machine::StackBound> model;     // bound of the run function
+  std::optional<machine::StackBound> firmware;  // bound from the entry point, if the section exists
+  int64_t firmware_bytes = 0;                   // `firmware` plus the largest handler and fault handler
   nlohmann::ordered_json model_json, firmware_json;
 
-  bool fitted = false;  // an earlier build set the size from the bound
+  bool fitted = false;  // true if an earlier build set the size from the bound
 
   bool fits() const { return !firmware || firmware_bytes <= reserved; }
-  // "proven", "assumed", "unbounded": the worse of the firmware and its handlers.
+  // "proven", "assumed" or "unbounded": the worst of the firmware and its handlers.
   std::string state() const;
   bool handlers_bounded = true, handlers_proven = true;
 };

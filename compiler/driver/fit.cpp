@@ -191,7 +191,8 @@ class Adviser {
       std::string all;
       for (const Remedy& r : tried) all += (all.empty() ? "" : ", ") + r.text;
       if (!all.empty())
-        out.push_back(fmt::format("the model does not fit with any of these, nor with all of them: {}", all));
+        out.push_back(
+            fmt::format("the model does not fit with any one of these changes, nor with all of them: {}", all));
     }
     if (std::string boards = other_boards(); !boards.empty()) out.push_back(boards);
     return out;
@@ -353,8 +354,8 @@ bool check_fit(const Compiled& c, Diagnostics& diags, const Firmware& firmware) 
         !need.copied_to.empty() ? ", constants " + exact_bytes(need.constants) + ", which are copied to RAM" : ""));
     advise(d);
     d.help(
-        "'aotc report MODEL' shows the operators with the most live bytes; a smaller input or fewer channels there "
-        "shrink the arena");
+        "'aotc report MODEL' shows the operators with the most live bytes; use a smaller input or fewer channels there "
+        "to shrink the arena");
   }
   if (!fit.flash) {
     auto& d = diags.error(where, "does-not-fit",

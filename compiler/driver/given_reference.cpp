@@ -71,7 +71,7 @@ bool find_given(const graph::Graph& graph, std::shared_ptr<GivenReference>& give
     const auto& a = op.attrs<ops::ExternalAttrs>();
     auto found = std::dynamic_pointer_cast<GivenReference>(a.reference);
     if (found == nullptr || a.context || a.convention == CallingConvention::kPacked) {
-      diags.error(op.location, "verify-external", "the operator is a C function without a reference")
+      diags.error(op.location, "verify-external", "the operator is a C function, for which aotc has no reference")
           .help("run the firmware, and compare its results with the results of the graph's original runtime");
       return false;
     }
@@ -132,9 +132,10 @@ Status GivenReference::build(const std::map<std::string, size_t>& parameters, Di
   if (r.started && r.exit_code == 0) return success();
   where.file = files_.empty() ? "gcc" : files_.begin()->first;
   diags
-      .error(where, "build-failed", "the operators do not compile for this machine, which runs them for the comparison")
+      .error(where, "build-failed",
+             "the operators in C do not compile for this machine, but aotc must run them here for the comparison")
       .note(escape_for_display(r.output, 1000))
-      .help("add a portable form beside code for one CPU, selected with #if");
+      .help("if the source has code for one CPU, add portable C beside it and select one of the two with #if");
   return kFailure;
 }
 
@@ -151,7 +152,9 @@ bool GivenReference::call(const std::string& symbol, const ops::EvalData& data) 
   for (const auto& result : data.results) append_number(in, result.size()), total += result.size();
   Diagnostics ignored;
   if (!write_scratch_file(path + "/in.bin", in, ignored))
-    return problem_ = fmt::format("'{}' could not be called: its operands cannot be written", symbol), false;
+    return problem_ =
+               fmt::format("'{}' could not be called: aotc cannot write its operands to a temporary file", symbol),
+           false;
   const ProcessResult r =
       run_process({path + "/aotc_reference", std::to_string(numbers_.at(symbol))}, path, kCallSeconds);
   auto fail = [&](std::string what) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// GivenReference: runs operators given as C on this machine, as their own reference. They run in a separate process, so
-// a crash does not affect aotc.
+// GivenReference: runs operators given in C on this machine. Their results serve as the reference for verify. They run
+// in a separate process, so a crash does not affect aotc.
 #pragma once
 
 #include <map>
@@ -21,11 +21,12 @@ class GivenReference final : public ops::ExternalReference {
   GivenReference(std::map<std::string, std::string> files, std::vector<std::string> include_dirs)
       : files_(std::move(files)), include_dirs_(std::move(include_dirs)) {}
 
-  // Compiles the functions; `parameters` has the number of pointers of each. Reports [tool-missing] and [build-failed].
+  // Compiles the functions. `parameters`: number of pointer parameters by function name. Reports [tool-missing] and
+  // [build-failed].
   Status build(const std::map<std::string, size_t>& parameters, Diagnostics& diags);
 
   void run(const std::string& symbol, const ops::EvalData& data) override;
-  // Why a function failed to compute its results, the first time; empty if none failed.
+  // The reason why a function call failed, for the first failure; empty if none failed.
   const std::string& problem() const { return problem_; }
 
  private:
@@ -34,7 +35,7 @@ class GivenReference final : public ops::ExternalReference {
   std::map<std::string, std::string> files_;
   std::vector<std::string> include_dirs_;
   std::unique_ptr<TemporaryDirectory> directory_;
-  std::map<std::string, size_t> numbers_;  // of functions
+  std::map<std::string, size_t> numbers_;  // index by function name
   std::string problem_;
 };
 

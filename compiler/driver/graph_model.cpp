@@ -349,7 +349,7 @@ Result<GivenModelOperators> load_given_operators(const CompileOptions& options, 
     Location where;
     where.file = path;
     diags.error(where, "operator-description", "the file is not a C source")
-        .help("give a file that ends in .c, or a description, .json");
+        .help("give a C source (.c), or the description of its operators (.json)");
     good = false;
   }
   for (const std::string& path : from->descriptions) good = set.add_file(path, true, false) && good;

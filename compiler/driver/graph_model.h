@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads models that are graphs of functions given in C: TVM's GRAPH.json with parameters and operator sources, or a
-// Model Library Format archive of the graph executor that contains all of them. If there are sources, every called
-// function is defined in them with the right parameters; else every function is assumed to be packed.
+// Model Library Format archive of the graph executor that contains all of them. If the model has sources, they must
+// define every called function with the right parameters. Without sources, aotc assumes that every function uses TVM's
+// packed convention.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +19,17 @@
 
 namespace aotc::driver {
 
-// A model of a frontend, or a graph or archive of functions in C.
+// kModel: a file for a frontend, such as .tflite. kGraphJson: TVM's GRAPH.json. kArchive: a Model Library Format
+// archive.
 enum class ModelKind { kModel, kGraphJson, kArchive };
 
-// The kind of a model, by its content, else by the path's extension.
+// Determines the kind of a model from its content or, if that is unclear, from the extension of the path.
 ModelKind kind_of(const std::string& path, std::span<const uint8_t> bytes);
 
 struct GraphModel {
   graph::Graph graph;
   graph_json::GraphJsonInfo info;
-  GivenOperators operators;  // their files are sources, and headers that they include
+  GivenOperators operators;  // its files are sources, and headers that they include
 };
 
 // Uses model_path, params_path, operators, include_dirs, operator_workspace and devices_text of `options`. Reports the
@@ -38,7 +40,7 @@ Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& 
 
 // Custom operators of a .tflite model, given as C.
 struct GivenModelOperators {
-  ops::GivenOperators operators;  // for the reader
+  ops::GivenOperators operators;  // their descriptions, for the model's reader
   OperatorSources functions;
   std::map<std::string, std::string> files;  // sources, headers beside them, descriptions
 };
@@ -46,10 +48,10 @@ struct GivenModelOperators {
 // Reads the files of `options.operators`. Reports [operator-description], [operator-header] and the errors of
 // read_operator_sources.
 Result<GivenModelOperators> load_given_operators(const CompileOptions& options, Diagnostics& diags);
-// Checks the functions that a graph calls, and their calling conventions. Reports the errors of check_operator.
+// Checks the functions that a graph calls, and sets their calling conventions. Reports the errors of check_operator.
 Status bind_given_operators(graph::Graph& graph, const GivenModelOperators& given, Diagnostics& diags);
 
-// Reads the graph of an archive without operator sources (which need Clang) and devices. Uses model_path and
+// Reads the graph of an archive, but neither operator sources (which need Clang) nor devices. Uses model_path and
 // params_path of `options`.
 Result<GraphModel> read_archived_graph(const std::vector<uint8_t>& bytes, const CompileOptions& options,
                                        Diagnostics& diags);

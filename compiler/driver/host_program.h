@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the program that `verify` runs on this machine: a host project's sources, compiled by the system's compiler
-// without CMake, which would take longer than the compiler. Programs are cached for the user; a cached one is used only
-// if the compiler, its flags and every byte of every source are the same, and the program itself is undamaged.
+// Builds the program that `verify` runs on this machine: a host project's sources, compiled by the system's compiler.
+// CMake is not used, because it would take longer than the compiler. Programs are cached in the user's cache directory.
+// A cached program is used only if the compiler, its flags and every byte of every source are the same, and the program
+// itself is undamaged.
 #pragma once
 
 #include <string>

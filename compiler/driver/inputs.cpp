@@ -216,10 +216,10 @@ Result<std::vector<Sample>> read_samples(const graph::Graph& graph, const std::v
     if (count == 0 || array->bytes.size() % each != 0 || !stacks(array->shape, t, count)) {
       diags
           .error(where, "input-shape",
-                 fmt::format("the array has shape {}, but input '{}' needs {} (several may be stacked)",
+                 fmt::format("the array has shape {}, but input '{}' needs {} (you may stack several samples)",
                              graph::to_string(array->shape), escape_for_display(graph.inputs[i].name),
                              graph::to_string(t.shape)))
-          .help("give the axes in the model's order: numpy.transpose, numpy.reshape");
+          .help("bring the axes into the model's order with numpy.transpose, or change the shape with numpy.reshape");
       return kFailure;
     }
     if (i == 0) out.resize(count);

@@ -33,7 +33,7 @@ int run(std::vector<std::string> args) {
       for (const std::string& near : closest(args[0], names, 1))
         helps.push_back("did you mean the command '" + near + "'?");
       helps.push_back("'aotc help' lists the commands");
-      return options::usage_error("aotc", "there is no command and no file '" + escape_for_display(args[0]) + "'",
+      return options::usage_error("aotc", "there is no command or file named '" + escape_for_display(args[0]) + "'",
                                   helps);
     }
     // `aotc model.tflite ...` is `aotc create model.tflite ...`.

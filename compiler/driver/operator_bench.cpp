@@ -122,9 +122,11 @@ Status refuse_tables(const mlf::Archive& archive, const std::string& path, Diagn
           Location where;
           where.file = path;
           diags
-              .error(where, "bench-tables",
-                     fmt::format("the archive does not contain the tables of its functions ('{}' of '{}')", b->name,
-                                 f->name))
+              .error(
+                  where, "bench-tables",
+                  fmt::format(
+                      "the archive does not contain the tables that its functions need (such as '{}' of function '{}')",
+                      b->name, f->name))
               .help("give the model instead: aotc bench --ops MODEL --board BOARD");
           return kFailure;
         }

@@ -53,7 +53,7 @@ Failure missing(const Check& check, const OperatorSources& sources) {
     for (size_t i = 1; i < near.size(); ++i) list += (i + 1 < near.size() ? ", " : " or ") + near[i];
     d.help(fmt::format("did you mean {}?", list));
   } else {
-    d.help("give the C source that defines it with --operators");
+    d.help("pass the C source that defines the function to --operators");
   }
   return kFailure;
 }
@@ -69,7 +69,7 @@ const OperatorFunction* choose(const Check& check, const OperatorSources& source
                                 fmt::format("operator {} is defined more than once", check.quoted()));
     for (const OperatorFunction* f : defined)
       if (f != defined[1]) d.note(fmt::format("{}: defined here, too", f->where.str()));
-    d.help("give one of the sources only, or make one of the functions static");
+    d.help("pass only one of the sources, or make one of the functions static");
     return nullptr;
   }
   for (const OperatorFunction* f : all) {
@@ -91,8 +91,8 @@ const OperatorFunction* choose(const Check& check, const OperatorSources& source
       .error(all[0]->where, "operator-missing",
              fmt::format("operator {} is declared, but no source defines it", check.quoted()))
       .help(
-          "give the C source that defines it with --operators; an inline function in C needs "
-          "'extern inline' in one source");
+          "pass the C source that defines the function to --operators; an inline function in C needs 'extern inline' "
+          "in one source");
   return nullptr;
 }
 
@@ -117,8 +117,8 @@ bool fits(const Check& check, const OperatorFunction& f, size_t i, const std::st
   if (t.written && p.is_const) {
     check
         .error(f.where, "operator-signature",
-               fmt::format("operator {}: {} is '{}', but {} is written", check.quoted(), parameter_text(i, p), p.type,
-                           tensor_text(i, t)))
+               fmt::format("operator {}: {} is '{}', but must not be const: {} is written", check.quoted(),
+                           parameter_text(i, p), p.type, tensor_text(i, t)))
         .help(help);
     return false;
   }

@@ -114,7 +114,8 @@ class DescriptionReader {
     if (text == nullptr) return false;
     name = text->text;
     if (!is_name(name) || name == "options")
-      return error(*text, fmt::format("'{}' is not a name of letters, digits and '_'", escape_for_display(name))),
+      return error(*text, fmt::format("'{}' is not a valid name: use letters, digits and '_', but not 'options'",
+                                      escape_for_display(name))),
              false;
     if (!names_.insert(name).second) return error(*text, fmt::format("the name '{}' is used twice", name)), false;
     return true;
@@ -153,7 +154,7 @@ class DescriptionReader {
   bool take_shape(const Json& j, ops::GivenTensor& out) {
     const Json* shape = j.find("shape");
     if (shape == nullptr)
-      return error(j, "\"shape\" is missing: the name of an operand, or a list of dimensions"), false;
+      return error(j, "\"shape\" is missing: give the name of an operand, or a list of dimensions"), false;
     if (shape->is(Kind::kString)) return out.like = shape->text, out.where = place(*shape), true;
     if (!shape->is(Kind::kArray)) return error(*shape, "\"shape\" must be the name of an operand or a list"), false;
     for (const Json& d : shape->items) {
@@ -290,10 +291,10 @@ Result<OperatorFiles> operator_files(const std::vector<std::string>& given, Diag
     where.file = given[0];
     diags
         .error(where, "operator-description",
-               out.sources.empty() ? "there is a description but no C source"
-                                   : "there is no description of the operators beside the source")
+               out.sources.empty() ? "the operators have a description but no C source"
+                                   : "there is no description of the operators beside the C source")
         .help(out.sources.empty()
-                  ? "give the C source with --operators too"
+                  ? "pass the C source with --operators, too"
                   : fmt::format("write {}: {}", fs::path(given[0]).replace_extension(".json").string(), kHelp));
     return kFailure;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the JSON beside C sources that describes custom operators of a TFLite model (docs/custom-operators.md): C
-// names, types and shapes of results, which the model does not contain. Whether the C agrees is checked when the model
-// is read.
+// Reads JSON descriptions of custom operators of a TFLite model (docs/custom-operators.md). A description accompanies C
+// sources. It states C names, and types and shapes of results, which the model does not contain. The reader of the
+// model checks that the C agrees with the description.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@
 
 namespace aotc::driver {
 
-// The values of `--operators`: C files, and descriptions, named themselves (.json) or beside a source with the same
-// name.
+// The files of `--operators`: C sources, and descriptions (.json). A description beside a source with the same name is
+// added automatically.
 struct OperatorFiles {
   std::vector<std::string> sources, descriptions;
 };
-// Reports [operator-description] if there is a source without a description, or the other way round.
+// Reports [operator-description] if there are sources but no description, or descriptions but no source.
 Result<OperatorFiles> operator_files(const std::vector<std::string>& given, Diagnostics& diags);
 
 // Adds the operators of one description. Reports [operator-description] with line and column.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of operators in Keras, PyTorch and ONNX, for `aotc ops --like`. They serve the search only; each frontend knows
-// the names in a model's file.
+// Names of operators in Keras, PyTorch and ONNX, for `aotc ops --like`. They serve only the search: each frontend knows
+// the names in its models' files.
 #pragma once
 
 #include <string_view>

@@ -76,7 +76,7 @@ void report_messages(const AnalyzerJson& all, Diagnostics& diags) {
       continue;
     }
     last = severity == "error" ? &diags.error(place(*m), slug, message) : &diags.warning(place(*m), slug, message);
-    if (message.ends_with("file not found")) last->help("give the directory of the header with -I");
+    if (message.ends_with("file not found")) last->help("name the directory of the header with --operator-include");
   }
 }
 
@@ -98,7 +98,7 @@ Failure analyzer_failed(const std::string& program, const ProcessResult& run, Di
     if (end > begin) d.note(escape_for_display(run.output.substr(begin, end - begin), 300));
     begin = end + 1;
   }
-  d.help("run 'aotc analyze signatures' on the sources to see its messages");
+  d.help("run 'aotc analyze signatures' on the sources to see all messages");
   return kFailure;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that the user supplies as C sources: the functions that aotc-analyze finds, and whether a function matches
-// a node of the graph. docs/graph-operators.md states the rules.
+// Reads operators that the user supplies as C sources: finds their functions with aotc-analyze, and checks that a
+// function matches the graph node that calls it. docs/graph-operators.md states the rules.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace aotc::driver {
 struct OperatorParameter {
   std::string name;     // "" if it has none
   std::string type;     // as written: "const int8_t *"
-  std::string element;  // element type of a pointer: "int8_t", "float", "bool", "void"; "" if it is no tensor
+  std::string element;  // element type of a tensor pointer: "int8_t", "float", "bool", "void"; else ""
   bool is_const = false;
 };
 
@@ -25,7 +25,7 @@ struct OperatorFunction {
   std::string name;
   Location where;                               // file, line, column
   std::optional<CallingConvention> convention;  // nullopt: a graph cannot call it
-  std::string why;                              // why there is no convention: "returns 'void', not int32_t"
+  std::string why;                              // reason if `convention` is nullopt: "returns 'void', not int32_t"
   std::string linkage;                          // "external", "static", "c++"
   bool definition = false;
   std::string returns;
@@ -34,7 +34,7 @@ struct OperatorFunction {
 
 class OperatorSources {
  public:
-  // All functions of that name; several if it is static or defined twice.
+  // All functions of that name; several if static functions share it or it is defined twice.
   std::vector<const OperatorFunction*> find(const std::string& symbol) const;
   // Names of the functions that can be operators: external and defined.
   std::vector<std::string> names() const;
@@ -47,8 +47,7 @@ class OperatorSources {
 };
 
 // Runs aotc-analyze on `files`, in their order. The headers of the C runtime are always found. Reports
-// [operator-source] at the line of an invalid source, [file-read], [tool-missing]; warnings are added to `diags` as
-// well.
+// [operator-source] at the line of an invalid source, [file-read], [tool-missing]; also adds warnings to `diags`.
 Result<OperatorSources> read_operator_sources(const std::vector<std::string>& files,
                                               const std::vector<std::string>& include_dirs, Diagnostics& diags);
 
@@ -61,10 +60,10 @@ struct OperatorTensor {
 
 struct CheckedOperator {
   const OperatorFunction* function = nullptr;
-  // kPacked; kPlain if every operand is const, else kUnpacked.
+  // kPacked for packed functions. Otherwise kPlain if every operand is const, else kUnpacked.
   CallingConvention convention = CallingConvention::kPlain;
-  // True if the function takes one void pointer more than there are tensors: the context of its device. Packed
-  // functions always do, as resource_handle.
+  // True if the function takes the context of its device, as one void pointer after the tensors. Packed functions
+  // always receive it, as resource_handle.
   bool takes_context = false;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of operators that other runtimes of .tflite files support, by the format's names. Only names are compared: the
-// supported types of an operator may differ.
+// Lists the operators that other runtimes of .tflite files support, by their names in the .tflite format. Only names
+// are listed: the supported types of an operator may differ.
 #pragma once
 
 #include <span>

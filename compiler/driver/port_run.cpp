@@ -21,8 +21,8 @@ using rpc::Milliseconds;
 constexpr Milliseconds kLongestSilence{10000};
 
 constexpr const char* kSilentHelp =
-    "check that this project is on the board ('aotc flash'), was built without semihosting, and uses this baud rate; "
-    "reset the board if it has crashed";
+    "check that this project is on the board ('aotc flash'), that it was built without semihosting, and that it uses "
+    "this baud rate; reset the board if the firmware has crashed";
 
 Location at(const PortChoice& choice) {
   Location where;
@@ -98,7 +98,7 @@ class Conversation {
     diags_
         .error(at(choice_), "device-flood",
                fmt::format("the firmware {} more than {}", what, exact_bytes(static_cast<int64_t>(most))))
-        .help("the firmware is faulty, or prints in an endless loop");
+        .help("look for a fault in the firmware, such as a loop that prints without end");
     return false;
   }
   bool nonsense() {
@@ -139,7 +139,7 @@ Result<FirmwareRun> listen(rpc::Transport& line, const PortChoice& choice, int t
     if (text.size() > kMostProcessOutput) {
       diags
           .error(at(choice), "device-flood",
-                 fmt::format("received more than {} without the end of a demo",
+                 fmt::format("received more than {}, but not the end of the demo's output",
                              exact_bytes(static_cast<int64_t>(kMostProcessOutput))))
           .help("check the baud rate; the firmware may be faulty");
       return kFailure;
@@ -147,12 +147,13 @@ Result<FirmwareRun> listen(rpc::Transport& line, const PortChoice& choice, int t
     const bool silent = state == rpc::ReadState::kTimeout && text.empty();
     if (silent || line.now() >= deadline) {
       diags
-          .error(
-              at(choice), silent ? "rpc-silent" : "device-timeout",
-              silent ? "received nothing" : fmt::format("received no end of a demo within {} seconds", timeout_seconds))
+          .error(at(choice), silent ? "rpc-silent" : "device-timeout",
+                 silent
+                     ? "received nothing"
+                     : fmt::format("did not receive the end of the demo's output within {} seconds", timeout_seconds))
           .help(
-              "firmware of this kind prints when it starts: press the board's reset button while aotc listens; check "
-              "the baud rate");
+              "firmware of this kind prints only when it starts: press the board's reset button while aotc listens; "
+              "check the baud rate");
       return kFailure;
     }
   }
@@ -169,8 +170,8 @@ bool needs_debugger(const ProjectDir& project, Diagnostics& diags) {
   where.file = project.path;
   diags
       .error(where, "project-not-run",
-             "this firmware uses semihosting, for a debugger or emulator: it sends nothing to a port")
-      .help("create it again with --project-option semihosting=false");
+             "this firmware prints by semihosting, to a debugger or emulator: it sends nothing to a port")
+      .help("create the project again with --project-option semihosting=false");
   return true;
 }
 
@@ -182,8 +183,8 @@ bool has_own_program(const ProjectDir& project, Diagnostics& diags) {
   Location where;
   where.file = project.path;
   diags.error(where, "project-not-run", "firmware of this kind waits for requests and runs nothing by itself")
-      .help(serves ? "'aotc rpc' and 'aotc bench --ops' send requests"
-                   : "the runner of the benchmark sends requests: docs/mlperf-tiny.md");
+      .help(serves ? "use 'aotc rpc' or 'aotc bench --ops', which send requests"
+                   : "use the benchmark's runner, which sends requests; see docs/mlperf-tiny.md");
   return true;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs firmware on a real board through a port: run and verify with --port. run_firmware of project_dir.h is the
-// counterpart for emulators.
+// Runs firmware on a real board through a port, for run and verify with --port. For emulators, see run_firmware in
+// project_dir.h.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ struct PortChoice {
 
 enum class PortMode { kDemo, kVerify, kOutputs };
 
-// `in` and `out` are files of the verify mode; `most_out`: limit on the bytes of results. Reports [device-timeout],
+// `in` and `out` are files of the verify mode; `most_out`: maximal size of `out` in bytes. Reports [device-timeout],
 // [device-flood], [firmware-other], and the errors of rpc/.
 Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& choice, PortMode mode,
                                 const std::string& in, const std::string& out, uint64_t most_out, int timeout_seconds,

@@ -444,7 +444,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
     diags
         .error(where, "project-not-run",
                fmt::format("a project of this kind has no program for board '{}'", project.board.name))
-        .help("link what it builds into your firmware; the README.md of the project explains how");
+        .help("link the project's library into your firmware; the README.md of the project explains how");
     return kFailure;
   }
   if (!require_image(project, diags)) return kFailure;
@@ -469,7 +469,7 @@ Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<st
         .error(where, "device-flood",
                fmt::format("the firmware printed more than {} and was stopped",
                            exact_bytes(static_cast<int64_t>(kMostProcessOutput))))
-        .help("the firmware is faulty, or prints in an endless loop");
+        .help("look for a fault in the firmware, such as a loop that prints without end");
     return kFailure;
   }
   if (out.process.timed_out) {

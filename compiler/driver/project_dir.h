@@ -34,15 +34,16 @@ struct ProjectDir {
 Result<ProjectDir> open_project(const std::string& path, Diagnostics& diags);
 bool is_project(const std::string& path);
 
-// Verify and report compile the model again: reports [project-no-model] if the project lacks it.
+// Reports [project-no-model] if the project does not contain the model's file. Verify and report need it to compile the
+// model again.
 bool require_model(const ProjectDir& project, Diagnostics& diags);
 
 // Reports [not-built] if the firmware's image is missing.
 bool require_image(const ProjectDir& project, Diagnostics& diags);
 
-// The part of CompileOptions that aotc.json stores.
+// The compile options as JSON, as aotc.json stores them.
 nlohmann::ordered_json describe_compile(const CompileOptions& options);
-// The first members of an aotc.json of compiled C.
+// The first members of an aotc.json that describes compiled C.
 nlohmann::ordered_json begin_manifest(const char* kind, const std::string& prefix, const CompileOptions& options);
 // True if the members that `compile_options` reads have the types that aotc writes.
 bool is_description(const nlohmann::json& compile);
@@ -56,20 +57,20 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags);
 // Runs the firmware with arguments in its emulator (or natively), in a working directory if given.
 struct FirmwareRun {
   ProcessResult process;
-  // Values of the "@aotc key=value" lines (the last one wins), and the lines of operators.
+  // `values`: from the "@aotc key=value" lines; the last value of a key counts. `op_ticks`: the time of each operator.
   nlohmann::ordered_json values;
   std::vector<int64_t> op_ticks;
 };
 Result<FirmwareRun> run_firmware(const ProjectDir& project, const std::vector<std::string>& arguments,
                                  int timeout_seconds, Diagnostics& diags, const std::string& directory = "");
 
-// Extracts the figures from the printed text.
+// Sets `values` and `op_ticks` from the text that the firmware printed.
 void read_figures(FirmwareRun& run);
-// The exit code in the figures, for firmware that does not end or cannot return a code.
+// 0 if the firmware printed status 0, else 1: the exit code of firmware that cannot return one.
 int exit_code_said(const FirmwareRun& run);
 
-// The project to run in the emulator. If the board's emulator is another machine and the firmware is made for the board
-// itself: the project built for that machine, in its own folder. Else the project itself.
+// The project to run in the emulator. If the emulator runs another machine than the board, this is the project built
+// for that machine, in a build folder of its own. Otherwise it is the project itself.
 ProjectDir in_emulator(const ProjectDir& project);
 
 // Code and table bytes of an object file, from the board's `size`.

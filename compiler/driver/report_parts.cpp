@@ -244,7 +244,7 @@ void add_arena(const Compiled& c, ReportJson& report) {
   if (alive.size() > 1) text += " = " + with_commas(sum);
   text += " bytes";
   if (sum > most)
-    text += fmt::format(", of which {} share memory: {} are in use", with_commas(sum - most), with_commas(most));
+    text += fmt::format(", but {} of them share memory, so {} are in use", with_commas(sum - most), with_commas(most));
   report["peak"] = {{"call", peak}, {"used_bytes", most}, {"memory", alive}, {"text", text}};
 }
 

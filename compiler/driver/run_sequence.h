@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunSequence: the runs that verify makes of a model, and the file that passes them to firmware. Runs of a model with
-// state follow one another, and the firmware carries the state. If floats reach a state through the C library's exp or
-// tanh, whose last bits differ between libraries, each run receives the reference's state instead.
+// RunSequence: the runs of a model that verify makes, and the file that passes them to firmware. Normally the firmware
+// keeps a model's state from run to run. The last bits of the C library's exp and tanh differ between libraries. If a
+// model with state calls them, each run therefore receives its state from the reference.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace aotc::driver {
 
 struct Run {
   Sample inputs;
-  bool reset = false;  // a first run: the state is reset before it
+  bool reset = false;  // true if the state is reset before the run
 };
 
 struct RunSequence {
@@ -26,10 +26,10 @@ struct RunSequence {
   bool state_given = false;
 };
 
-// The samples in order; for a model with state, then the first ones again after a reset.
+// One run for each sample, in order. For a model with state, the first samples are run again after a reset.
 RunSequence sequence_of(const graph::Graph& graph, const std::vector<Sample>& samples);
 
-// The results of one execution of a call.
+// One result of one execution of a call.
 struct CallResult {
   int call = -1, result = 0;
   std::vector<uint8_t> bytes;
@@ -38,11 +38,11 @@ struct CallResult {
 struct RunValues {
   std::vector<std::vector<uint8_t>> values;  // by tensor id of the graph
   std::vector<CallResult> calls;             // in order of execution
-  bool gave_up = false;                      // a loop did not end (ops::Evaluation)
+  bool gave_up = false;                      // true if a loop did not end (ops::Evaluation)
 };
 
-// The reference values of each run of a graph. `program` (may be null), planned from the graph, maps operators to
-// calls; without it RunValues::calls stays empty.
+// The reference values of each run of a graph. `program`: planned from the graph, maps operators to calls. If it is
+// null, RunValues::calls stays empty.
 std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSequence& sequence,
                                          const plan::Program* program = nullptr);
 
@@ -50,9 +50,9 @@ std::vector<RunValues> evaluate_sequence(const graph::Graph& graph, const RunSeq
 std::vector<std::vector<uint8_t>> output_values(const graph::Graph& graph, const Sample& inputs,
                                                 const std::vector<std::vector<uint8_t>>& values);
 
-// The tolerances of one run's results, shared by verify and the firmware's self test. Inside of branches and loops the
-// error of floats that the C library computed is unknown: such results are not compared, only the results of the branch
-// or loop.
+// The tolerances of one run's results, shared by verify and the firmware's self test. Inside branches and loops, the
+// error of floats that depend on the C library is unknown. Such results are not compared; only the results of the
+// branch or loop are.
 class RunTolerances {
  public:
   // `run`: the reference values for these inputs.
@@ -63,7 +63,7 @@ class RunTolerances {
 
  private:
   const plan::Program& program_;
-  std::vector<ops::Tolerance> outside_;  // by tensor of the outermost graph, whose ids are the program's
+  std::vector<ops::Tolerance> outside_;  // by tensor of the outermost graph, which has the same ids in the program
   bool inexact_inside_ = false;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes schedules files: the algorithm and parameters for lowering each operator, as JSON. The source map
+// Reads and writes schedules files: JSON with the algorithm and parameters of each operator's code. The source map
 // NAME.map.json of a compilation has the same form, so it can be edited and passed to --schedules.
 //
 //   {"calls": [{"op_index": 2, "schedule": {"algorithm": "pairs", "pixels": 4}}]}

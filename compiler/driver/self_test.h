@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The expected results of the firmware's self test: a checksum of every layer's result for a stored input, from the
-// reference evaluation.
+// Computes the expected results of the firmware's self test: a checksum of every layer's result for a stored input,
+// from the reference evaluation.
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace aotc::driver {
 
-// The checks, in the order in which the run function reports results to its trace hook. Empty if the model has
-// operators given in C, which have no reference.
+// The checks, in the order in which the run function calls its trace hook. Empty if the model has operators given in C,
+// which have no reference.
 std::vector<project::LayerCheck> layer_checks(const Compiled& compiled, const Sample& sample);
 
 // "CONV_2D 'name'" of every call.

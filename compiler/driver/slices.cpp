@@ -98,9 +98,11 @@ Status check_slices(const CompileOptions& options, Diagnostics& diags) {
     return conflict(fmt::format("--slice {} is not a number of instructions", escape_for_display(options.slice)),
                     "write --slice call, or a number of up to nine digits");
   if (slice_limit(options) > 0 && options.convention != CallingConvention::kPlain)
-    return conflict(fmt::format("--slice {} splits calls, but {} functions have no arguments for the bounds of a part",
-                                options.slice, name_of(options.convention)),
-                    "use --slice call, or omit --calling-convention");
+    return conflict(
+        fmt::format(
+            "--slice {} splits operator calls into parts, but {} functions have no arguments for the bounds of a part",
+            options.slice, name_of(options.convention)),
+        "use --slice call, or omit --calling-convention");
   if (options.memory == codegen::MemoryMode::kWorkspace)
     return conflict(
         "--slice keeps intermediate tensors between slices, but blocks of --memory workspace must be freed in the "
@@ -168,11 +170,11 @@ std::optional<LongestFeed> longest_feed_of(const Compiled& compiled) {
 Status check_feed(const CompileOptions& options, Diagnostics& diags) {
   if (!options.feed) return success();
   if (options.convention != CallingConvention::kPlain)
-    return conflicting(
-        options.model_path,
-        fmt::format("--input rows splits calls, but {} functions have no arguments for the bounds of a part",
-                    name_of(options.convention)),
-        "omit --input rows, or omit --calling-convention", diags);
+    return conflicting(options.model_path,
+                       fmt::format("--input rows splits operator calls into parts, but {} functions have no arguments "
+                                   "for the bounds of a part",
+                                   name_of(options.convention)),
+                       "omit --input rows, or omit --calling-convention", diags);
   if (options.memory == codegen::MemoryMode::kWorkspace)
     return conflicting(
         options.model_path,

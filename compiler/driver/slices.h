@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans --slice: a program whose calls are split into parts of bounded length, and the length of the longest part. The
-// program planned here is the one that is emitted, for NAME_run as well.
+// Plans a program for --slice: splits its calls into parts of bounded length, and computes the length of the longest
+// part. The emitted code is printed from this plan, for NAME_run too.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ int64_t slice_limit(const CompileOptions& options);
 // Checks the options that --slice excludes. Reports [option-conflict].
 Status check_slices(const CompileOptions& options, Diagnostics& diags);
 
-// A program and, for slices of bounded length, its bands; `instructions` has the longest slice of every call. Operators
-// whose parts are too long are planned again with smaller schedules. Reports the errors of plan_program and
-// plan::plan_bands, and [slice-too-short].
+// `bands`: the parts of each call, only for slices of bounded length. `instructions`: by call, the number of
+// instructions of its longest slice. Operators with parts that are too long are planned again with smaller schedules.
+// Reports the errors of plan_program and plan::plan_bands, and [slice-too-short].
 struct SlicedPlan {
   plan::Program program;
   plan::Bands bands;
@@ -34,8 +34,8 @@ struct LongestSlice {
 };
 std::optional<LongestSlice> longest_slice_of(const Compiled& compiled);
 
-// The row whose NAME_feed takes longest, all slices together; nullopt if the model takes no rows or the time is
-// unknown.
+// The row for which NAME_feed takes longest, with all its slices. nullopt if the model takes no rows or the
+// instructions are unknown.
 struct LongestFeed {
   int64_t row = 0;
   int64_t instructions = 0;

@@ -20,8 +20,8 @@ struct StackNeed {
 StackNeed stack_need(const Compiled& compiled);
 int64_t model_stack_bytes(const Compiled& compiled);
 
-// The deepest path from `entry` in call graphs of gcc's -fcallgraph-info=su, with the text of the sources (for pushes
-// in assembly). nullopt if `entry` is in no graph. For tests as well.
+// Stack bytes of the deepest path from `entry` in call graphs of gcc's -fcallgraph-info=su, with the text of the
+// sources, for registers that assembly pushes. 0 if `entry` is in no graph. For tests as well.
 struct CallGraphFile {
   std::string graph, source;
 };

@@ -61,8 +61,8 @@ class PairReader {
                fmt::format("'{}': the output is {}, but the input is {}", escape_for_display(text_),
                            graph::to_string(out), graph::to_string(in)))
         .help(
-            "a state needs one type, shape, scale and zero point: quantise the model so that the output and the input "
-            "have the same ones (one representative_dataset for both), or keep the state in the application");
+            "the output and the input of a state need the same type, shape, scale and zero point: quantise both with "
+            "one representative_dataset, or keep the state in the application");
     return false;
   }
 
@@ -86,12 +86,14 @@ class PairReader {
   void malformed() {
     diags_.error(where_, "state-invalid", fmt::format("'{}' is not OUTPUT=INPUT", escape_for_display(text_)))
         .help(
-            "name an output and the input that takes its value in the next run: --state new=old, or "
-            "--state new=old@FILE.npy with the first run's value");
+            "name an output and the input that takes its value in the next run: --state new=old, or --state "
+            "new=old@FILE.npy with the value for the first run");
   }
   void unknown() {
-    Diagnostic& d = diags_.error(
-        where_, "state-name", fmt::format("'{}' names no pair of an output and an input", escape_for_display(text_)));
+    Diagnostic& d =
+        diags_.error(where_, "state-name",
+                     fmt::format("'{}' must name an output and an input of the model that no other --state uses",
+                                 escape_for_display(text_)));
     constexpr size_t kMost = 20;
     for (size_t i = 0; i < std::min(graph_.outputs.size(), kMost); ++i)
       d.note(fmt::format("output '{}': {}", escape_for_display(graph_.outputs[i].name),
@@ -99,7 +101,7 @@ class PairReader {
     for (size_t i = 0; i < std::min(graph_.inputs.size(), kMost); ++i)
       d.note(fmt::format("input '{}': {}", escape_for_display(graph_.inputs[i].name),
                          graph::to_string(graph_[graph_.inputs[i].tensor].type)));
-    d.help("each output and each input can be in one pair only");
+    d.help("name one of these outputs and one of these inputs; each can be in one pair only");
   }
 
   const graph::Graph& graph_;

@@ -31,11 +31,12 @@ std::vector<std::string> caller_row(const plan::Program& p, const Figures& f) {
                                             : "RAM: outputs",
                                   exact_bytes(f.caller_bytes)};
   if (!in || !out)
-    row.push_back(p.feeding ? fmt::format("{}the input is fed: {} rows of {}", out ? "" : "outputs in the arena, ",
-                                          p.feeding->rows(), exact_bytes(p.feeding->row_bytes))
-                            : fmt::format("{} in the arena", in    ? "outputs"
-                                                             : out ? "inputs"
-                                                                   : "both"));
+    row.push_back(p.feeding
+                      ? fmt::format("{}the caller feeds the input: {} rows of {}", out ? "" : "outputs in the arena, ",
+                                    p.feeding->rows(), exact_bytes(p.feeding->row_bytes))
+                      : fmt::format("{} in the arena", in    ? "outputs"
+                                                       : out ? "inputs"
+                                                             : "both"));
   return row;
 }
 
@@ -122,7 +123,8 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
     rows.push_back({"RAM: workspace", exact_bytes(f.workspace_bytes), limit("arena")});
   else rows.push_back({"RAM: arena", exact_bytes(f.arena_bytes), proof, limit("arena")});
   if (f.state_bytes > 0)
-    rows.push_back({"RAM: state", exact_bytes(f.state_bytes), "kept from run to run, one for each instance"});
+    rows.push_back(
+        {"RAM: state", exact_bytes(f.state_bytes), "kept from run to run; each instance of the model has its own"});
   if (p.feeding && p.feeding->period > 0)
     rows.push_back({"RAM: kept", exact_bytes(p.feeding->kept_bytes), "part of the arena, kept between frames"});
   if (c.operator_workspace_bytes > 0)
@@ -138,11 +140,12 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                   fmt::format("raw {}", exact_bytes(f.raw_constant_bytes)), limit("constants")});
   add_sections(c, rows);
   if (const auto longest = longest_slice_of(c))
-    rows.push_back(
-        {"longest slice", with_commas(longest->instructions),
-         fmt::format("instructions at most, by the cost model of {}: call {}", c.plan_options.target.name,
-                     longest->call),
-         c.more_arena == 0 ? "" : fmt::format("the arena is {} bytes larger for it", with_commas(c.more_arena))});
+    rows.push_back({"longest slice", with_commas(longest->instructions),
+                    fmt::format("instructions at most, by the cost model of {}: call {}", c.plan_options.target.name,
+                                longest->call),
+                    c.more_arena == 0 ? ""
+                                      : fmt::format("the arena is {} bytes larger because of the slices",
+                                                    with_commas(c.more_arena))});
   if (const auto longest = longest_feed_of(c))
     rows.push_back({"longest feed", with_commas(longest->instructions),
                     fmt::format("instructions at most, by the cost model of {}: row {} of {}",
@@ -152,7 +155,7 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
   rows.push_back({"MACs" + (unit.empty() ? " per inference" : unit), with_commas(f.macs)});
   if (const int64_t all = plan::macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
     rows.back().push_back(
-        fmt::format("of {} in the model, {} are of removed channels", with_commas(all), with_commas(all - f.macs)));
+        fmt::format("the model has {}, and removed channels have {}", with_commas(all), with_commas(all - f.macs)));
   if (!unit.empty()) rows.push_back({"loops", "of unknown length", "inputs or states decide how often they run"});
   rows.push_back({"operators", std::to_string(p.graph.ops.size()),
                   fmt::format("{} calls{}, {} functions", p.calls.size(), in_loops(c), p.functions.size())});

@@ -19,7 +19,7 @@ std::string summary_text(const Compiled& compiled, const StackNeed* stack = null
 std::string live_text(const Compiled& compiled);
 nlohmann::ordered_json summary_json(const Compiled& compiled, const StackNeed* stack = nullptr);
 
-// One entry per call, with which verify, report and external tests map traces to layers.
+// One entry per call. Verify, report and external tests use the entries to map traces to layers.
 nlohmann::ordered_json layers_json(const Compiled& compiled);
 
 // The hash of the built firmware; empty if there is none. Stored figures are valid only for the same hash.
@@ -27,7 +27,7 @@ std::string image_hash(const ProjectDir& project);
 
 // Stores the figures of a run in build/run.json, where report reads them.
 void save_run(const ProjectDir& project, const FirmwareRun& run);
-// The unit of the run's figures: ticks of the board's clock, or the emulator's unit if that ran last.
+// The unit of the run's figures: ticks of the board's clock, or the emulator's unit if the emulator ran last.
 std::string unit_of_run(const ProjectDir& project, const nlohmann::ordered_json& run);
 nlohmann::ordered_json load_run(const ProjectDir& project);
 

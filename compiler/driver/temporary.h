@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A temporary directory that is deleted with its object. It is locked while its process lives; directories of killed
-// processes are deleted when the next one is created.
+// TemporaryDirectory: a directory that is deleted with its object, and locked while its process lives. Directories of
+// killed processes are deleted when the next one is created.
 #pragma once
 
 #include <string>

@@ -27,9 +27,11 @@ static std::string help_of(const std::string& slug) {
   if (slug == "op-attribute")
     return "export the model with another value of this attribute; 'aotc ops' lists the operators";
   if (slug == "op-shape") return "export the model with fixed shapes that fit together";
-  if (slug == "op-type") return "'aotc ops' lists the types of each operator; convert all of the model to one of these";
+  if (slug == "op-type")
+    return "'aotc ops' lists the supported types of each operator; convert the whole model to one of these types";
   if (slug == "op-quantization") return "convert the model with full integer quantisation to int8";
-  if (slug == "op-operands") return "export the model again: the operator has other operands than its format says";
+  if (slug == "op-operands")
+    return "export the model again: the operator does not have the operands that the file format defines";
   return fmt::format("docs/errors.md explains {}: what is wrong, and what to do", slug);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints for the commands. stdout is the product (tables, JSON), stderr has diagnostics and progress; colour only on a
-// terminal and never with NO_COLOR set.
+// Prints the output of the commands. stdout has results (tables, JSON); stderr has diagnostics and progress. Colour is
+// used only on a terminal, and never if NO_COLOR is set.
 #pragma once
 
 #include <string>
@@ -24,13 +24,14 @@ enum ExitCode {
 
 void print_diagnostics(const Diagnostics& diags);
 
-// The exit code that the slugs of the errors imply (a missing tool, a bug, ...), else `otherwise`.
+// The exit code for the errors, according to their slugs (such as tool-missing); `otherwise` if no slug has an exit
+// code.
 int exit_code_of(const Diagnostics& diags, int otherwise);
 
 // Prints the diagnostics, and returns the exit code for them.
 int fail(const Diagnostics& diags, int otherwise = kExitBadInput);
 
-// Columns padded to the widest cell; numbers and sizes right-aligned.
+// Pads the columns to their widest cells; numbers and sizes are right-aligned.
 std::string format_table(const std::vector<std::vector<std::string>>& rows);
 
 // "1,234 bytes" or "54.2 KiB".

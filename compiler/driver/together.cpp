@@ -31,7 +31,7 @@ Failure wrong_names(const std::string& file, const std::string& what, const std:
 }
 
 constexpr const char* kGiveNames =
-    "give each model a unique name: --name NAME once per model, in the order of the models";
+    "give each model a unique name: pass --name NAME once for each model, in the order of the models";
 
 // What an option says of one model, or what models cannot share.
 Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
@@ -58,12 +58,11 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
                                    {!o.constants_section.empty(), "--constants-section"},
                                    {!o.constants_file.empty(), "--constants-file"}});
   if (apart != nullptr)
-    return conflicting(
-        file, fmt::format("{} and --together exclude each other", apart),
-        fmt::format(
-            "omit {}, or compile each model alone: both have their own names, and can use one arena of the larger size",
-            apart),
-        diags);
+    return conflicting(file, fmt::format("{} and --together exclude each other", apart),
+                       fmt::format("omit {}, or compile each model alone: their C names do not collide, and one arena "
+                                   "of the largest size serves all",
+                                   apart),
+                       diags);
   return success();
 }
 
@@ -105,9 +104,10 @@ Status check_names(const std::vector<std::string>& names, const std::vector<std:
 Result<std::vector<std::string>> names_of(const ModelsChoice& choice, Diagnostics& diags) {
   std::vector<std::string> out;
   if (!choice.names.empty() && choice.names.size() != choice.paths.size())
-    return wrong_names(choice.paths[0],
-                       fmt::format("there are {} models and {} names", choice.paths.size(), choice.names.size()),
-                       kGiveNames, diags);
+    return wrong_names(
+        choice.paths[0],
+        fmt::format("there are {} models, but {} names in --name", choice.paths.size(), choice.names.size()),
+        kGiveNames, diags);
   for (size_t i = 0; i < choice.paths.size(); ++i) {
     if (choice.names.empty()) {
       out.push_back(prefix_of(std::filesystem::path(choice.paths[i]).stem().string()));
@@ -162,9 +162,9 @@ bool check_fit_together(const Together& t, Diagnostics& diags) {
   diags
       .error(
           where, "does-not-fit",
-          fmt::format("the models do not fit board {}: {} of the board must hold {}, but has {}", first.board->name,
+          fmt::format("the models do not fit board {}: its memory {} must hold {}, but has {}", first.board->name,
                       memory.name, exact_bytes(fit.ram ? fit.flash_needed : fit.ram_needed), exact_bytes(memory.size)))
-      .help("'aotc check MODEL --board ...' shows for each model what makes it smaller");
+      .help("run 'aotc check MODEL --board ...' for each model: it shows how to make the model smaller");
   return false;
 }
 

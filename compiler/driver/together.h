@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Together: several models in one program, each compiled as if it were alone, printed with one source, one file of
-// tables and one arena, in which they run one at a time. Only equal parts are shared, so each model computes the same
-// as alone.
+// Together: several models in one C program. Each model is compiled as if it were alone; then all are printed with one
+// source and one file of tables. They share one arena, so they run one at a time. Only equal parts are shared, so each
+// model computes the same as alone.
 #pragma once
 
 #include <map>
@@ -17,7 +17,7 @@ namespace aotc::driver {
 
 struct Together {
   std::string prefix;            // prefix of shared names
-  std::vector<Compiled> models;  // their `c` has names and no files
+  std::vector<Compiled> models;  // `c` of each has names but no files
   codegen::ProgramFiles c;
 };
 
@@ -28,8 +28,9 @@ struct ModelsChoice {
   bool together = false;
 };
 
-// `options` applies to all models; its prefix is the program's. Reports [option-conflict] for options that apply to one
-// model or cannot be shared yet, [model-names] for names that are not distinct, and the errors of plan_model.
+// `options` applies to all models; its prefix is the prefix of the program. Reports [option-conflict] for options that
+// apply to one model or cannot be shared yet, [model-names] for names that are not distinct, and the errors of
+// plan_model.
 Result<Together> compile_together(const CompileOptions& options, const ModelsChoice& choice, Diagnostics& diags);
 
 std::string together_text(const Together& t);

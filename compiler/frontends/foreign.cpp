@@ -36,7 +36,7 @@ std::vector<std::string> by_tensorflow(const std::string& converter, const std::
   return {fmt::format("convert it: python3 -c \"import tensorflow as tf; "
                       "open('{}.tflite', 'wb').write({}.convert())\"",
                       stem_of(file), converter),
-          "for int8 give the converter optimizations and a representative_dataset first"};
+          "for int8, first set 'optimizations' and 'representative_dataset' of the converter"};
 }
 
 std::string by_torch(const std::string& module, const std::string& file) {
@@ -56,13 +56,14 @@ Foreign saved_model(const std::string& what, const std::string& folder) {
 }
 
 Foreign core_ml() {
-  return {"a Core ML model", {"it cannot be converted back: convert the Keras or PyTorch model that it was made from"}};
+  return {"a Core ML model", {"a Core ML model cannot be converted back: convert the original Keras or PyTorch model"}};
 }
 
 Foreign torch_weights(const std::string& file) {
-  return {"a file of PyTorch weights without the network",
-          {fmt::format("load the weights into their Python class, then: {}", by_torch("model.eval()", file)),
-           "pip install ai-edge-torch"}};
+  return {
+      "a file of PyTorch weights without the network",
+      {fmt::format("load the weights into the Python class of their network, then: {}", by_torch("model.eval()", file)),
+       "pip install ai-edge-torch"}};
 }
 
 // A pickle begins with the names of the classes that it holds, or with the magic number of PyTorch's first format.
@@ -79,8 +80,8 @@ Foreign pickle(Bytes bytes, const std::string& file) {
              "pip install joblib scikit-learn skl2onnx; load only files that you trust, because a pickle runs code"}};
   if (has("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19") || has("torch")) return torch_weights(file);
   return {"a Python object, saved by pickle",
-          {"load it in Python, and export the model that it holds as .onnx or .tflite",
-           "aotc.compile of the Python package compiles Keras, PyTorch and scikit-learn models from memory"}};
+          {"load the object in Python, and export its model as .onnx or .tflite",
+           "or, in Python, pass a Keras, PyTorch or scikit-learn model directly to aotc.compile"}};
 }
 
 bool is_digit(uint8_t c) { return c >= '0' && c <= '9'; }
@@ -129,13 +130,12 @@ Foreign zip(Bytes bytes, const std::string& file) {
              by_torch(fmt::format("torch.export.load('{}').module()", shown(file)), file)}};
   if (has("data.pkl") && has_folder("/code/"))
     return {"a TorchScript model",
-            {"convert the nn.Module that it was made from: " + by_torch("model.eval()", file),
-             "pip install ai-edge-torch"}};
+            {"convert the original nn.Module: " + by_torch("model.eval()", file), "pip install ai-edge-torch"}};
   if (has("data.pkl")) return torch_weights(file);
   if (has_folder("com.apple.CoreML")) return core_ml();
   if (has("saved_model.pb"))
     return {"a zip with a SavedModel",
-            {"unzip it and give aotc the folder; aotc then prints the command that converts it"}};
+            {"unzip the file and give aotc the folder; aotc then prints the command that converts the model"}};
   if (has(".tflite"))
     return {"a zip that contains a model", {fmt::format("unzip {} {}", shown(file), shown(*any(".tflite")))}};
   if (!names.empty() &&
@@ -236,16 +236,18 @@ std::optional<Foreign> recognise_foreign(Bytes bytes, const std::string& file) {
                    {fmt::format("gunzip {}, or tar xzf {} if it is an archive", shown(file), shown(file))}};
   if (begins(bytes, "ORTM", 4))
     return Foreign{"a model in ONNX Runtime's own format",
-                   {"it cannot be converted back: give aotc the .onnx file that it was made from"}};
+                   {"this format cannot be converted back: give aotc the original .onnx file"}};
   if (begins(bytes, "ET", 4) && bytes.size() >= 8 && is_digit(bytes[6]) && is_digit(bytes[7]))
     return Foreign{
         "an ExecuTorch program",
-        {"it cannot be converted back: convert the nn.Module that it was made from: " + by_torch("model.eval()", file),
-         fmt::format("or export it to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), '{}.onnx')",
+        {"an ExecuTorch program cannot be converted back: convert the original nn.Module: " +
+             by_torch("model.eval()", file),
+         fmt::format("or export the nn.Module to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), '{}.onnx')",
                      stem_of(file))}};
   if (begins(bytes, "GGUF"))
-    return Foreign{"a GGUF file, the weights of a large language model for llama.cpp",
-                   {"it cannot be converted: export the original network to ONNX or TFLite, if it is small enough"}};
+    return Foreign{
+        "a GGUF file, the weights of a large language model for llama.cpp",
+        {"aotc cannot convert GGUF: export the original network to ONNX or TFLite, if the network is small enough"}};
   if (begins(bytes, "<!DOCTYPE") || begins(bytes, "<!doctype") || begins(bytes, "<html"))
     return Foreign{"a web page instead of the model",
                    {"download the file itself: such pages have a link 'raw' or 'download'"}};

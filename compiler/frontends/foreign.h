@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognises models of formats that aotc does not read, by their content, so that the message can name the command that
-// converts them.
+// Recognises, by content, model files in formats that aotc cannot read. The error message then names the command that
+// converts the file.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@
 namespace aotc::frontends {
 
 struct Foreign {
-  std::string what;                // for messages: "an ONNX model"
-  std::vector<std::string> helps;  // the commands that convert it
+  std::string what;                // the format, for messages: "an ONNX model"
+  std::vector<std::string> helps;  // commands that convert the file
 };
 
-// nullopt if the file is of none of these formats. `file`: the name that the user typed; `bytes`: untrusted.
+// nullopt if the content matches none of these formats. `file`: the name that the user typed; `bytes`: untrusted.
 std::optional<Foreign> recognise_foreign(std::span<const uint8_t> bytes, const std::string& file);
 
-// Recognises a directory that is a model, such as a SavedModel.
+// As recognise_foreign, for a model that is a directory, such as TensorFlow's SavedModel.
 std::optional<Foreign> recognise_foreign_folder(const std::string& path);
 
-// The formats that aotc reads, for messages.
+// Lists the formats that aotc reads, for messages.
 std::string readable_formats();
 
 // Reports [model-format].

@@ -56,9 +56,7 @@ Result<graph::Graph> read_model(FileBytes bytes, const std::string& file, Diagno
     frontend = first_frontend([&](const Frontend& f) { return file.ends_with(f.extension); });
   }
   if (frontend != nullptr) return frontend->read(std::move(bytes), file, diags, options);
-  diags
-      .error(at, "model-format",
-             fmt::format("the file is not a model in a format that aotc knows ({} bytes)", bytes.size()))
+  diags.error(at, "model-format", fmt::format("aotc does not know the format of this file ({} bytes)", bytes.size()))
       .help(fmt::format("aotc reads {}", readable_formats()));
   return kFailure;
 }

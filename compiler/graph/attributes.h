@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes<Self>: typed operator attributes with just enough reflection to print, parse and compare them. An operator
-// declares a plain struct derived from Attributes<Self> and lists its fields once in `visit`; the text IR, equality and
-// hashing follow from that list.
+// Attributes<Self>: base of structs that hold the attributes of an operator, with enough reflection to print, parse and
+// compare them. An operator declares a struct derived from Attributes<Self> and lists its fields once in `visit`. The
+// text form, equality and hashing use that list.
 //
 //   struct LeakyReluAttrs : Attributes<LeakyReluAttrs> {
 //     float alpha = 0.0f;
@@ -35,7 +35,7 @@ class AttributesBase {
   virtual ~AttributesBase() = default;
   virtual std::shared_ptr<AttributesBase> clone() const = 0;
   virtual std::vector<AttributeText> print() const = 0;
-  // Sets the field `name` from text; false if there is no such field or the text is not a value of its type.
+  // Sets the field `name` from text; false if there is no such field or the text is no value of the field's type.
   virtual bool parse(std::string_view name, std::string_view text) = 0;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graph IR: a network as a flat list of operators over tensors, in execution order. Ids are indices and stay valid
-// until `compact`. Constants are views of bytes with another owner (the model file or a buffer that the graph keeps
-// alive), so import never copies weights.
+// Graph IR: represents a network as a flat list of operators on tensors, in execution order. A TensorId is an index and
+// stays valid until `compact`. Constants are views of bytes in the model file or in a buffer, which the graph keeps
+// alive, so import does not copy weights.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,15 @@
 
 namespace aotc::graph {
 
-// Dimensions, outermost first (NHWC for images); all static, each >= 0; rank 0 is a scalar.
+// Dimensions, outermost first (NHWC for images), all known at compile time and >= 0. Rank 0 is a scalar.
 using Shape = std::vector<int64_t>;
 
-// Product of the dimensions (1 for a scalar). The frontends bound it, so it does not overflow.
+// Product of the dimensions (1 for a scalar). It cannot overflow, because the frontends limit the sizes of tensors.
 int64_t element_count(const Shape& shape);
 std::string to_string(const Shape& shape);  // "1x49x10x1", "scalar"
 
-// Affine quantisation: real = scale * (q - zero_point). One entry: per tensor. Several entries: one per slice along
-// `axis`, all zero points 0 in LiteRT's int8 scheme. Empty: not quantised.
+// Affine quantisation: real = scale * (q - zero_point). One entry: per-tensor quantisation. Several entries: one for
+// each slice along `axis` (per channel); in LiteRT's int8 scheme, their zero points are 0. Empty: not quantised.
 struct Quantization {
   std::vector<float> scale;
   std::vector<int64_t> zero_point;
@@ -80,8 +80,8 @@ struct Tensor {
   int device = 0;
 };
 
-// OpDefinition: the properties of an operator that the graph and its passes use; ops/operator.h has the rest. Passes
-// test properties, not names.
+// OpDefinition: the part of an operator's definition that Graph IR needs. ops/operator.h has the rest. Passes test
+// properties of operators, never their names.
 class OpDefinition {
  public:
   virtual ~OpDefinition() = default;
@@ -98,8 +98,8 @@ struct Op {
   std::vector<TensorId> results;
   Location location;
   int device = 0;
-  // Graphs that the operator runs: then and else of if; condition and body of while. A region reads and returns values
-  // only through its inputs and outputs; it has no states.
+  // Regions: graphs that the operator runs, which are then and else of `if`, or condition and body of `while`. A region
+  // receives and returns values only through its inputs and outputs; it has no states.
   std::vector<Graph> regions;
 
   std::string_view name() const { return definition->name(); }
@@ -109,18 +109,18 @@ struct Op {
   }
 };
 
-// An input or output of the network, with the name that the caller sees.
+// An input or output of the network, with its name in the C interface.
 struct Port {
   TensorId tensor;
   std::string name;  // signature name if the model has one, else the tensor's name
 };
 
-// A value that persists between runs. A graph never writes a tensor twice: a run reads `before`, and the value of
-// `after` at its end becomes `before` of the next run.
+// A value that persists between runs. No tensor is written twice in a run, so a state has two: a run reads `before`,
+// and at its end the value of `after` becomes `before` of the next run.
 struct State {
   TensorId before;       // defined at the start of a run, as an input is
-  TensorId after;        // any tensor of the same type: `before` itself, an input or a constant as well
-  ConstantView initial;  // value in the first run; the bytes of `before`
+  TensorId after;        // any tensor of the same type; may be `before` itself, an input or a constant
+  ConstantView initial;  // bytes of `before` in the first run
 };
 
 struct Graph {
@@ -132,7 +132,8 @@ struct Graph {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<State> states;
-  // True if weights may change after compilation: code and folded values must not depend on them or on their scales.
+  // True if weights may change after compilation. Then neither code nor folded values may depend on the weights or on
+  // their scales.
   bool open_constants = false;
 
   Tensor& operator[](TensorId id) { return tensors[static_cast<size_t>(id.value)]; }
@@ -142,17 +143,17 @@ struct Graph {
   bool is_constant(TensorId id) const { return id.valid() && (*this)[id].constant.has_value(); }
   Location location_of(TensorId id) const;
 
-  // Roles of a tensor: defined outside of the operators, or read after the last one.
+  // Roles of a tensor. Given: defined before the first operator runs. Kept: read after the last operator ran.
   bool is_input(TensorId id) const;       // of an input port
   bool is_output(TensorId id) const;      // of an output port
   bool is_state(TensorId id) const;       // `before` of a state
   bool is_next_state(TensorId id) const;  // `after` of a state
   bool is_given(TensorId id) const { return is_input(id) || is_state(id); }
   bool is_kept(TensorId id) const { return is_output(id) || is_next_state(id); }
-  int64_t state_bytes() const;  // of all states, without gaps
+  int64_t state_bytes() const;  // sum over all states, without alignment
 };
 
-// Index of the op that defines each tensor (-1: none), and the ops that read it, in order.
+// By tensor: the index of the op that defines it (-1: none), and the indices of the ops that read it, in order.
 struct UseDef {
   std::vector<int> definer;
   std::vector<std::vector<int>> users;
@@ -162,42 +163,44 @@ UseDef compute_use_def(const Graph& graph);
 // Removes the operators whose flag is set; the others keep their order.
 void remove_ops(Graph& graph, const std::vector<bool>& dead);
 
-// A constant as a list of its elements: itself if it has rank 1, else a new constant of the same name and bytes.
+// Returns a rank-1 constant with the same elements: the constant itself if it has rank 1, else a new one of the same
+// name and bytes.
 TensorId constant_as_list(Graph& graph, TensorId constant);
 
-// Removes unreferenced tensors and renumbers the rest, keeping their order; in regions as well.
+// Removes unreferenced tensors and renumbers the others in their order, in regions as well.
 void compact(Graph& graph);
 
 // Number of operators of the graph and of all regions.
 size_t count_ops(const Graph& graph);
 
-// Limit of the nesting depth of regions.
+// The largest nesting depth of regions.
 inline constexpr int kMostDepth = 32;
 
-// Turns a pair of ports into a state: output `output` becomes the next value of input `input`, whose first value is
-// real 0 (the zero point), or `initial` if it is not empty. Both must have one type, and `initial` its number of bytes:
-// the caller checks. Both ports are removed.
+// Turns an output port and an input port into a state, and removes both ports: the output's value becomes the input's
+// value in the next run. The value in the first run is `initial`, or real 0 (the zero point) if `initial` is empty. The
+// caller must ensure that both tensors have the same type and that `initial` has the right number of bytes.
 void pair_state(Graph& graph, size_t output, size_t input, std::vector<uint8_t> initial = {});
 
-// Structural checks of any graph: ids in range, single definition, definition before use, inputs not constant, states
-// of one type with all bytes of their initial value, constants of the right byte count, quantisation well formed.
-// ops::verify_graph has the checks of each operator. Reports [ir-invalid].
+// Checks the structure of a graph: ids are in range; each tensor is defined once, and before its uses; inputs are not
+// constant; both tensors of a state have the same type; initial values and constants have the right number of bytes;
+// quantisation is well formed. ops::verify_graph also checks each operator. Reports [ir-invalid].
 Status verify_structure(const Graph& graph, Diagnostics& diags);
 
-// Text form (docs/ir.md); print(parse(text)) == text for printed text.
+// Options of the text form (docs/ir.md). For a text that `print` returned, print(parse(text)) == text.
 struct PrintOptions {
   // Constants with more bytes are printed as a hash only; such text cannot be parsed.
   int64_t constants_limit = INT64_MAX;
-  // If false, `source` and `loc(...)` are omitted; parsed operators then have locations in the text itself.
+  // If false, `source` and `loc(...)` are omitted; operators that are parsed from the text then have locations in the
+  // text.
   bool locations = true;
 };
 std::string print(const Graph& graph, const PrintOptions& options);
 std::string print(const Graph& graph, int64_t constants_limit = INT64_MAX);
-// "i8[1x49x10x1] quant(0.5, 83)", as in the text form.
+// Returns the text form of a type: "i8[1x49x10x1] quant(0.5, 83)".
 std::string to_string(const TensorType& type);
 
 using DefinitionLookup = std::function<const OpDefinition*(std::string_view name)>;
-// Parses the text form; any bytes give a graph or one located [ir-parse] error. The returned graph has the right
+// Parses the text form. Any bytes give either a graph or one [ir-parse] error with its location. The parser checks
 // syntax, operators and attribute names; verify_structure checks the rest.
 Result<Graph> parse(const std::string& text, const std::string& file, const DefinitionLookup& find, Diagnostics& diags);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Size limits of every graph, whichever frontend reads it.
+// The size limit of every model, in any format.
 #pragma once
 
 #include <cstdint>
 
 namespace aotc::graph {
 
-// Bytes of a program's tables. The C text takes about five bytes for each byte of a table, and aotc holds it in memory.
-// The check against the flash of a board is separate.
+// Limit on the bytes of all constant tables of a model. aotc holds the emitted C text in memory, and the text takes
+// about five bytes for each byte of a table. Another check compares the tables with the flash of the board.
 inline constexpr int64_t kMostConstantBytes = int64_t{128} << 20;
 
 }  // namespace aotc::graph

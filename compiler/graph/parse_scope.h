@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scope: the names, tensors and ports of the graph or region that the text parser is reading.
+// Scope: the state of Graph IR's text parser for the graph or region that it is reading.
 #pragma once
 
 #include <algorithm>
@@ -14,12 +14,12 @@
 
 namespace aotc::graph {
 
-// True for a name of digits only, which may follow a %.
+// True if the name consists of digits only.
 inline bool is_numeric(std::string_view name) {
   return std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// A %name of the text. Operators hold its index in Scope::names_ until assign_ids.
+// A tensor name (%name) of the text. Until assign_ids, operators refer to it by its index in Scope::names_.
 struct Named {
   std::string_view name;
   TextPosition first_use;
@@ -27,15 +27,15 @@ struct Named {
   Tensor tensor;
 };
 
-// The state of the parser for one graph or region.
 struct Scope {
   Graph graph_;
   std::vector<Named> names_;
   std::map<std::string_view, int32_t> index_;
-  std::vector<bool> unnamed_inputs_;  // ports without `as` are named like their tensors
+  std::vector<bool> unnamed_inputs_;  // by port: true if it has no `as NAME` and takes its tensor's name
   std::vector<bool> unnamed_outputs_;
 
-  // Indices of names_: numbered ones in order of their numbers, then named ones in order of appearance.
+  // Returns the indices of names_ in the order of tensor ids: numeric names by number, then other names by first
+  // appearance.
   std::vector<size_t> order_of_ids() const {
     std::vector<size_t> order(names_.size());
     std::iota(order.begin(), order.end(), size_t{0});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TextCursor: reads the text form of the graph IR token by token. Every function skips white space and `//` comments
-// first and never moves past the end.
+// TextCursor: reads the text form of the graph IR token by token. Every function first skips white space and `//`
+// comments. No function moves past the end.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +23,24 @@ class TextCursor {
   TextPosition position();
   size_t offset();
   bool at_end();
-  // The next token for messages: "'foo'", "end of text".
+  // Describes the next token for messages: "'foo'", "end of text".
   std::string found();
 
-  // Consumes the punctuation character, or the whole word, if it is next.
+  // If the punctuation character, or the whole word, is next: consumes it and returns true.
   bool accept(char punctuation);
   bool accept_word(std::string_view word);
   // True if the next character is `c`; consumes nothing.
   bool next_is(char c);
 
-  // [A-Za-z0-9_.]+, empty if there is none.
+  // Consumes a word, [A-Za-z0-9_.]+; empty if none is next.
   std::string_view word();
-  // A word with signs (numbers, "-inf", "nan(0x7fc00001)"); empty if there is none.
+  // Consumes a number with its sign, such as "-inf" or "nan(0x7fc00001)", or another word; empty if none is next.
   std::string_view scalar();
-  // A quoted string with its quotes, on one line; empty if there is none or it is not closed.
+  // Consumes a quoted string on one line and returns it with its quotes; empty if none is next or it is not closed.
   std::string_view quoted();
-  // The text of a scalar, a quoted string or a [list]; empty if there is none.
+  // Consumes a scalar, a quoted string or a [list]; empty if none is next.
   std::string_view value();
-  // Everything up to `end`, which is consumed as well; nullopt if `end` is missing.
+  // Consumes everything up to and including `end`, and returns the text before it; nullopt if `end` is missing.
   std::optional<std::string_view> until(char end);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TextReader: the base of parsers of text forms, with located errors, strings, numbers, tensor types and the bytes of
-// constants. A parser stops at its first error, which every function here reports when it fails.
+// TextReader: base class of parsers of the IRs' text forms. It reads strings, numbers, tensor types and constants, and
+// reports errors with their location. Each function reports its error when it fails; the parser must then stop.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ class TextReader {
       : cursor_(text), file_(file), slug_(slug), diags_(diags) {}
 
   Failure fail_at(TextPosition at, std::string message, std::string help = "");
-  // A message "expected X" is completed to "expected X, found Y".
+  // Completes the message "expected X" to "expected X, found Y".
   Failure fail(const std::string& message);
   Status expect(char punctuation);
   static std::string shown(std::string_view text);

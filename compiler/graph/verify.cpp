@@ -102,7 +102,8 @@ class StructureVerifier {
         return;
       }
       if (q.zero_point[i] < range.min || q.zero_point[i] > range.max) {
-        fail(where, fmt::format("zero point {} is {}, outside {}", i, q.zero_point[i], name_of(type.dtype)));
+        fail(where,
+             fmt::format("zero point {} is {}, outside the range of {}", i, q.zero_point[i], name_of(type.dtype)));
         return;
       }
     }
@@ -112,7 +113,7 @@ class StructureVerifier {
     const Quantization& q = type.quantization;
     int rank = static_cast<int>(type.shape.size());
     if (q.axis < 0 || q.axis >= rank) {
-      fail(where, fmt::format("quantisation axis {} is outside of rank {}", q.axis, rank));
+      fail(where, fmt::format("quantisation axis {} is outside a tensor of rank {}", q.axis, rank));
     } else if (type.shape[static_cast<size_t>(q.axis)] != static_cast<int64_t>(q.scale.size())) {
       fail(where, fmt::format("the quantisation has {} scales for {} slices along axis {}", q.scale.size(),
                               type.shape[static_cast<size_t>(q.axis)], q.axis));

@@ -185,7 +185,7 @@ class Avr : public Semantics {
     (low ? state.stack_low : state.stack_high) = value;
     if (!value.known()) {
       state.sp_known = false;
-      out.problem = "the stack pointer is set to an unknown value";
+      out.problem = "an instruction sets the stack pointer to an unknown value";
       return;
     }
     const Value &l = state.stack_low, &h = state.stack_high;

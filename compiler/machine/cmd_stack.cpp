@@ -132,36 +132,36 @@ options::Command stack_declaration(const DecoderChoice& decoder) {
   auto o = std::make_shared<StackOptions>();
   return {
       .name = "stack",
-      .summary = "Compute a bound of the stack of a linked program from its instructions",
+      .summary = "Compute a bound of the stack usage of a linked program from its instructions",
       .description =
-          "Walks the instructions of FIRMWARE (Arm Thumb, 32-bit RISC-V, AVR) from each root through all calls, for "
-          "code of any compiler, and prints a bound with the deepest chain of calls. 'proven': every path was walked. "
-          "'assumed': the bound holds if the listed assumptions about compiled code are true. 'unbounded': the listed "
-          "causes, such as recursion, have no bound.",
+          "aotc walks the instructions of FIRMWARE (Arm Thumb, 32-bit RISC-V, AVR; code of any compiler) from each "
+          "root function through all calls, and prints a bound with the deepest chain of calls. 'proven': every path "
+          "was walked. 'assumed': the bound holds if the listed assumptions about compiled code are true. "
+          "'unbounded': there is no bound, because of the listed causes, such as recursion.",
       .options = {firmware_option(o->file),
                   {.names = "--root",
                    .value = "FUNCTION",
                    .target = &o->roots,
-                   .help = "Start at this function or address 0x..., such as the entry of a thread (default: the entry "
-                           "of the program)"},
+                   .help = "Root of the analysis: a function or address 0x..., such as the entry of a thread "
+                           "(default: the entry of the program)"},
                   {.names = "--interrupts",
                    .value = "HANDLER=PRIORITY,...",
                    .target = &o->interrupts,
-                   .help =
-                       "Add handlers that interrupt the roots; handlers of one priority do not interrupt each other"},
+                   .help = "Add interrupt handlers to the bounds; handlers of the same priority do not interrupt each "
+                           "other"},
                   {.names = "--interrupt-stack",
                    .target = &o->apart,
-                   .help = "Bound the handlers on a separate stack, as under an RTOS; a root then includes only what "
-                           "the processor pushes for one handler"},
+                   .help = "Compute a separate bound for the handlers' own stack, as under an RTOS; the bound of a "
+                           "root then includes only the bytes that the processor pushes for one handler"},
                   {.names = "--indirect",
                    .value = "FILE",
                    .target = &o->indirect,
-                   .help = "Read which functions the calls through pointers reach: lines 'CALLER: CALLEE...'",
+                   .help = "Read the targets of calls through pointers: lines 'CALLER: CALLEE...'",
                    .takes = options::Takes::kFile},
                   objdump_option(o->objdump),
                   {.names = "--strict",
                    .target = &o->strict,
-                   .help = "Exit with 3 if a bound is not proven, apart from what --indirect states"},
+                   .help = "Exit with 3 if a bound is not proven; targets in the file of --indirect count as proven"},
                   {.names = "--json", .target = &o->json, .help = "Print JSON"}},
       .run = [o, decoder] { return stack(*o, decoder); }};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `analyze stack` and `analyze size`, shared by aotc, which disassembles with objdump, and aotc-analyze, which uses
-// LLVM.
+// The commands `analyze stack` and `analyze size`. The program aotc disassembles with objdump for them, the program
+// aotc-analyze with LLVM.
 #pragma once
 
 #include <string>
@@ -10,21 +10,22 @@
 
 namespace aotc::machine {
 
-// Creates a decoder; the argument is the value of --objdump, or empty.
+// Creates the decoder that disassembles the program. The argument is the value of --objdump, or empty.
 using DecoderChoice = std::function<Decoder(const std::string&)>;
 
 options::Command stack_declaration(const DecoderChoice& decoder);
 options::Command size_declaration(const DecoderChoice& decoder);
 
-// Exit codes, the same as aotc's.
+// Exit codes of the commands, equal to aotc's.
 inline constexpr int kDone = 0, kBadInput = 1, kTooMuch = 3, kToolMissing = 5;
-// Prints the messages and returns the exit code.
+// Prints the messages, and returns the exit code for them.
 int failed(const Diagnostics& diags);
-// Reports the errors of Elf::read, and [file-read].
+// Reads an ELF file. Reports [file-read] and the errors of Elf::read.
 Result<Elf> read_program(const std::string& path, Diagnostics& diags);
-// All functions with these names: several static ones may share a name. Reports [function-unknown].
+// Returns the addresses of all functions with this name; several static functions may share it. Reports
+// [function-unknown].
 std::vector<uint32_t> functions_named(const Elf& elf, const std::string& name, Diagnostics& diags);
-// The functions of --root; without names, the entry point.
+// Returns the addresses of the functions that --root names; if `names` is empty, the program's entry point.
 std::vector<uint32_t> roots_named(const Elf& elf, const std::vector<std::string>& names, Diagnostics& diags);
 options::Option firmware_option(std::string& target);
 options::Option objdump_option(std::string& target);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elf: ELF files of 32-bit little-endian microcontrollers: sections, symbols, and constant bytes. Every offset is
-// checked when the file is read; accesses outside of it return nothing.
+// Elf: a linked program (ELF file) for a 32-bit little-endian microcontroller, with its sections, symbols and constant
+// bytes. `read` checks every offset in the file; accesses outside of the file return nothing.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct Section {
   bool allocated() const { return (flags & 2u) != 0; }
   bool executable() const { return (flags & 4u) != 0; }
   bool writable() const { return (flags & 1u) != 0; }
-  // .bss and similar sections have none.
+  // False for .bss and similar sections, which have no bytes in the file.
   bool has_bytes() const;
   bool contains(uint32_t at) const { return at - address < size; }
 };
@@ -33,16 +33,16 @@ enum class SymbolKind { kOther, kFunction, kObject, kFile };
 
 struct Symbol {
   std::string name;
-  uint32_t address = 0;  // without the Thumb bit
+  uint32_t address = 0;  // without the bit that marks Thumb code
   uint32_t size = 0;
   SymbolKind kind = SymbolKind::kOther;
   bool global = false;
-  int section = -1;  // index into sections(); -1: absolute or undefined
+  int section = -1;  // index into sections(); -1: an absolute or undefined symbol
 };
 
 class Elf {
  public:
-  // Reports [elf-invalid] for a file that is not such an ELF, and [elf-machine] for another machine.
+  // Reports [elf-invalid] for a file that is not such an ELF file, and [elf-machine] for another machine.
   static Result<Elf> read(std::vector<uint8_t> bytes, const std::string& file, Diagnostics& diags);
 
   Isa isa() const { return isa_; }
@@ -51,27 +51,29 @@ class Elf {
   const std::string& file() const { return file_; }
   std::span<const uint8_t> bytes() const { return bytes_; }
   const std::vector<Section>& sections() const { return sections_; }
-  // Sorted by address, without mapping symbols ($t, $d).
+  // Sorted by address, without mapping symbols ($t, $d), which mark where code and data begin.
   const std::vector<Symbol>& symbols() const { return symbols_; }
   std::span<const uint8_t> content(const Section& section) const;
 
   const Section* section_at(uint32_t address) const;
-  // The function at or around an address; if several share it, a global one.
+  // The function that begins at, or contains, an address; null if none. If several functions share the address, a
+  // global one.
   const Symbol* function_at(uint32_t address) const;
   const Symbol* function_around(uint32_t address) const;
-  // All functions of the name: there may be several static ones.
+  // All functions with this name; several static functions may share it.
   std::vector<const Symbol*> functions_named(const std::string& name) const;
-  // The displayable name of the function, or the address if it has none.
+  // The name of the function at an address, for messages; the address if it has no name.
   std::string function_name(uint32_t address) const;
-  // A location for display: "conv+0x1c (0x80f4)".
+  // An address for messages: "conv+0x1c (0x80f4)".
   std::string place(uint32_t address) const;
-  // The little-endian value in a read-only section; nullopt outside. `width`: 1, 2 or 4 bytes.
+  // Reads a little-endian value of `width` (1, 2 or 4) bytes from a read-only section; nullopt outside of such
+  // sections.
   std::optional<uint32_t> constant(uint32_t address, int width) const;
   // True if there are mapping symbols; a stripped program has none.
   bool is_mapped() const { return !mapping_.empty(); }
-  // True if mapping symbols mark data here.
+  // True if a mapping symbol marks data at this address.
   bool is_data(uint32_t address) const;
-  // Bytes that a call pushes: three on AVR devices with more than 128 KB of flash.
+  // Bytes that the call instruction pushes; three on AVR devices with more than 128 KB of flash.
   uint32_t return_bytes() const;
 
  private:
@@ -90,7 +92,7 @@ class Elf {
   uint32_t flags_ = 0, entry_ = 0;
   std::vector<Section> sections_;
   std::vector<Symbol> symbols_;
-  std::vector<size_t> functions_;  // indices of symbols, one for each address
+  std::vector<size_t> functions_;  // indices in symbols_, one for each address
   std::map<uint32_t, char> mapping_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Instructions in the text form of a disassembler. Analyses use this text only, so binutils and LLVM are
-// interchangeable.
+// Instructions in a disassembler's text form. The analyses use only this text, so the disassemblers of binutils and
+// LLVM are interchangeable.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +15,21 @@ namespace aotc::machine {
 struct Instruction {
   uint32_t address = 0;
   uint32_t size = 0;
-  bool conditional = false;           // inside of an IT block
+  bool conditional = false;           // executed only if a condition holds (in a Thumb IT block)
   std::string mnemonic;               // lower case, without .w and .n, and without the condition of an IT block
-  std::vector<std::string> operands;  // split at commas, brackets and braces kept: "r0", "[sp, #4]!", "{r4, pc}"
+  std::vector<std::string> operands;  // split at commas outside of brackets and braces: "r0", "[sp, #4]!", "{r4, pc}"
 
   uint32_t next() const { return address + size; }
 };
 
-// Empty if there are fewer operands.
+// Operand `n`; empty if there are fewer operands.
 inline std::string operand(const Instruction& i, size_t n) { return n < i.operands.size() ? i.operands[n] : ""; }
 
 class Listing {
  public:
-  // Adds in any order.
+  // Instructions may be added in any order.
   void add(Instruction instruction) { all_.push_back(std::move(instruction)); }
-  // Sorts, and marks the instructions of IT blocks.
+  // Sorts the instructions by address, and marks those in IT blocks as conditional.
   void finish(Isa isa);
   const Instruction* at(uint32_t address) const;
   // The first instruction at or behind the address.
@@ -42,10 +42,10 @@ class Listing {
   std::vector<Instruction> all_;
 };
 
-// Disassembles a program. Reports its errors.
+// Disassembles a program, and reports errors of the disassembler.
 using Decoder = std::function<Result<Listing>(const Elf&, Diagnostics&)>;
 
-// "ldr.w", "pc, [r3, r2, lsl #2]  @ comment".
+// Parses a mnemonic "ldr.w" and operands "pc, [r3, r2, lsl #2] @ comment".
 Instruction parse_instruction(Isa isa, uint32_t address, uint32_t size, std::string mnemonic,
                               const std::string& operands);
 

@@ -8,12 +8,14 @@
 
 namespace aotc::machine {
 
-// `program`: empty for the first installed objdump for the ELF's machine. Reports [tool-missing] and [tool-failed].
+// `program`: the objdump to run; empty: the first installed one for the ELF's machine. Reports [tool-missing] and
+// [tool-failed].
 Decoder objdump_decoder(const std::string& program);
-// Disassembles for an architecture that the file does not state: "armv8.1-m.main" for vectors.
+// As objdump_decoder, for an architecture that the ELF file does not state, such as "armv8.1-m.main" with vector
+// instructions.
 Decoder objdump_decoder_of(const std::string& program, const std::string& architecture);
 
-// Parses the output of objdump; for tests as well.
+// Parses the output of objdump.
 Listing parse_objdump(Isa isa, const std::string& text);
 
 }  // namespace aotc::machine

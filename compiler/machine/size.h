@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attributes the bytes of a linked program to functions and objects. Every byte of every section is in exactly one row,
-// so rows add up to the output of `size -A`; unnamed bytes have a row of their own.
+// so the sum of the rows equals the output of `size -A`. Bytes without a name have rows of their own.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@
 
 namespace aotc::machine {
 
-enum class ByteKind { kCode, kConstants, kData, kZero };  // kData is in flash and in RAM
+enum class ByteKind { kCode, kConstants, kData, kZero };  // kData occupies both flash and RAM
 
 struct SizeRow {
-  std::string name;    // of a function or object, of the linker's input section, or "padding"
-  std::string object;  // the object file it came from, if the linker's map names it
+  std::string name;    // of a function, object or linker input section; or "padding"
+  std::string object;  // object file of the bytes, if the linker's map file names it
   int section = 0;
   int64_t bytes = 0;
   ByteKind kind = ByteKind::kCode;
-  std::vector<std::string> layers;  // of the model
+  std::vector<std::string> layers;  // layers of the model to which the function belongs
   std::string part;                 // "model", "library", "start-up", "application", "padding", "unknown"
 };
 
@@ -37,7 +37,7 @@ struct SizeReport {
   SizeTotals totals;
 };
 
-// The input sections and addresses in the map that GNU ld writes (-Wl,-Map).
+// An input section in the map file that GNU ld writes (-Wl,-Map). LinkerMap: input sections by address.
 struct InputSection {
   std::string name, object;
   uint32_t size = 0;
@@ -45,12 +45,12 @@ struct InputSection {
 using LinkerMap = std::map<uint32_t, InputSection>;
 LinkerMap parse_linker_map(const std::string& text);
 
-// Functions of the emitted C and the layers that call them, from NAME.map.json.
+// The functions of the emitted C and the layers that call them, read from aotc's source map (NAME.map.json).
 struct ModelFunctions {
   std::string prefix;
   std::map<std::string, std::vector<std::string>> layers;
-  std::vector<std::string> calls;      // the layer of each call
-  std::vector<std::string> functions;  // the function of each call
+  std::vector<std::string> calls;      // the layer of each operator call
+  std::vector<std::string> functions;  // the function of each operator call
 };
 // Reports [source-map-invalid].
 Result<ModelFunctions> read_model_functions(const std::string& path, Diagnostics& diags);
@@ -60,7 +60,7 @@ SizeReport size_of(const Elf& elf, const LinkerMap& map, const ModelFunctions& m
 const char* word_for(ByteKind kind);
 std::string size_text(const Elf& elf, const SizeReport& report, size_t most_rows);
 nlohmann::ordered_json size_json(const Elf& elf, const SizeReport& report);
-// Difference to an older program, by function; the largest changes first.
+// The change of a function's size from an older program. `changes` sorts by absolute change, largest first.
 struct SizeChange {
   std::string name;
   int64_t before = 0, now = 0;

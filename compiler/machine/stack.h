@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds the stack depth of a program below given functions. A bound is `proven` if every path was analysed, and
-// `assumed` if it relies on conventions of compilers; otherwise there is no bound, and the obstacles are listed with
-// their locations.
+// Computes an upper bound of the stack that a function and its callees use in a linked program. The bound is proven if
+// every path was analysed, and assumed if it relies on conventions of compilers. Otherwise there is no bound, and the
+// obstacles are listed with their locations.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace aotc::machine {
 
-// The user's annotations of calls through pointers: the possible targets of such calls in a function, or at one
-// address.
+// The user's annotations of calls through function pointers: the possible targets of all such calls in a function, or
+// of the call at an address.
 struct IndirectCalls {
   std::map<uint32_t, std::vector<uint32_t>> by_function, by_address;
 };
 
-// Lines of the form "CALLER: CALLEE CALLEE..."; CALLER is a function or the address of the call; # begins a comment.
-// Reports [annotation-invalid] with the line.
+// Reads annotations. A line has the form "CALLER: CALLEE CALLEE...". CALLER is a function or the address of a call; #
+// begins a comment. Reports [annotation-invalid] with the line.
 Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& elf, Diagnostics& diags);
 
 enum class BoundState { kProven, kAssumed, kUnbounded };
 
 struct ChainLink {
-  uint32_t function = 0;  // its entry point
-  uint32_t place = 0;     // the call of the next function; for the last one, where the stack is deepest
-  int64_t bytes = 0;      // from the call of this function to the call of the next
+  uint32_t function = 0;  // address of its entry point
+  uint32_t place = 0;     // address of the call of the next function; in the last link, of the deepest point
+  int64_t bytes = 0;      // stack from the call of this function to the call of the next
 };
 
 struct StackBound {
@@ -39,10 +39,10 @@ struct StackBound {
   BoundState state = BoundState::kProven;
   std::vector<ChainLink> chain;
   std::vector<Problem> problems;
-  size_t functions = 0;  // number analysed below the root
+  size_t functions = 0;  // number of analysed functions, the root included
 };
 
-// The functions that a name (all functions of that name) or an address refers to; empty if there are none.
+// The addresses of all functions with a name, or of the function at an address ("0x..."); empty if there is none.
 std::vector<uint32_t> functions_called(const Elf& elf, const std::string& name);
 
 class StackAnalysis {
@@ -56,7 +56,7 @@ class StackAnalysis {
   void explore(uint32_t root);
   const std::vector<uint32_t>& address_taken();
   std::vector<uint32_t> below(uint32_t root);
-  // The targets that --indirect lists for a call through a pointer; null if it lists none.
+  // The targets that the user's annotations list for a call through a pointer; null if they list none.
   const std::vector<uint32_t>* given_targets(uint32_t function, uint32_t call) const;
 
   friend class Bounding;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints stack bounds as text and JSON, with interrupts added. Handlers of one priority do not interrupt each other;
-// those of different priorities do.
+// Prints stack bounds as text and JSON, and adds the stack of interrupt handlers. A handler cannot interrupt another
+// one of the same priority, but handlers of different priorities can be active together.
 #pragma once
 
 #include <string>
@@ -20,21 +20,23 @@ struct Interrupt {
 struct StackReport {
   std::vector<StackBound> roots;
   std::vector<Interrupt> interrupts;
-  int64_t frame_bytes = 0;      // pushed by the processor for one exception, alignment included
-  bool handlers_apart = false;  // handlers have a stack of their own, as under an RTOS
+  int64_t frame_bytes = 0;      // bytes that the processor pushes for one exception, alignment included
+  bool handlers_apart = false;  // true if handlers use another stack than the roots, as under an RTOS
 
-  // The bound of one root plus the deepest handler of every priority, or plus the first frame.
+  // The bound of one root, plus the deepest handler of every priority. If handlers have their own stack, only one
+  // exception frame is added.
   int64_t with_interrupts(const StackBound& root) const;
-  // The bound of the handlers' own stack; the first frame is on the root's.
+  // The bound of the handlers' own stack, without the first exception frame, which is on the root's stack.
   int64_t handlers_stack() const;
-  // False if the bound of any root or handler is not proven, the user's annotations aside.
+  // True if the bounds of all roots and handlers are proven, apart from assumptions that the user stated.
   bool proven() const;
 
  private:
   int64_t handlers() const;
 };
 
-// Bytes that an exception pushes: with registers of the floating-point unit if the program uses it.
+// Bytes that the processor pushes for an exception. They include the floating-point registers if the program uses the
+// floating-point unit.
 int64_t exception_frame(const Elf& elf, const Listing& listing);
 
 std::string stack_text(const Elf& elf, const StackReport& report);

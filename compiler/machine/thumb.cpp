@@ -439,7 +439,7 @@ class Thumb : public Semantics {
     const std::string& m = i.mnemonic;
     if (m == "svc") out.assumption = "the handler of svc is not counted: add it with --interrupts";
     if (m == "msr" && operand(i, 0) == "msp") {
-      out.problem = "the main stack pointer is set";
+      out.problem = "an instruction sets the main stack pointer";
       state.sp_known = false;
     }
     if (m == "cmn" || m == "tst" || m == "vmrs" || m == "teq" || (m.ends_with("s") && !m.starts_with("v")))

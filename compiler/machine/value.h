@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Value and State: abstract values of registers and of the stack at one instruction. A value that is not known for
-// certain is kUnknown; nothing is guessed here.
+// Value and State: abstract interpretation of a function. A State holds what is known about the registers and the stack
+// at one instruction. A Value that is not known for certain is kUnknown.
 #pragma once
 
 #include <array>
@@ -19,11 +19,11 @@ struct Value {
   enum class Kind : uint8_t {
     kUnknown,
     kNumber,     // base + i * stride for some i in 0 .. count
-    kTable,      // a value loaded from the address base + i * stride, shifted left, plus `add`
-    kStack,      // the stack pointer at the entry, plus offset (negative: below)
-    kStackLow,   // AVR: the low and the high byte of that, plus `add` and less `base` until the other
-    kStackHigh,  // byte has got its part
-    kPairLow,    // AVR: the low and the high byte of base + i * stride
+    kTable,      // (value loaded from address base + i * stride) << shift, plus `add`
+    kStack,      // the stack pointer at the function's entry, plus offset (negative: below)
+    kStackLow,   // AVR: the low byte of a kStack value, and below its high byte. `add` or `base` is the part of
+    kStackHigh,  // a constant that was added to or subtracted from one byte, until the other byte has its part.
+    kPairLow,    // AVR: the low byte, and below the high byte, of base + i * stride
     kPairHigh,
     kReturn  // the address that the function returns to
   };
@@ -47,67 +47,67 @@ struct Value {
 Value plus(const Value& a, const Value& b);
 Value minus(const Value& a, const Value& b);
 Value shifted_left(const Value& a, uint32_t by);
-// a & mask; for an address in the stack, the lowest possible result.
+// Returns a & mask; for an address in the stack, the lowest possible result.
 Value masked(const Value& a, uint32_t mask);
 Value loaded(const Elf& elf, const Value& address, int width, bool is_signed);
-// All possible values; nullopt if unknown or too many.
+// All possible numbers that the value may be; nullopt if they are unknown or too many.
 std::optional<std::vector<uint32_t>> all_of(const Elf& elf, const Value& value);
 
 struct State {
-  int32_t sp = 0;          // offset in bytes from its value at the entry
-  bool sp_known = true;    // false: somewhere below `sp`
-  uint32_t inside_of = 0;  // see Step::inside; 0: not in a subroutine
-  int compared = -1;       // register of the last comparison with a number
+  int32_t sp = 0;          // stack pointer, in bytes from its value at the entry
+  bool sp_known = true;    // false: the stack pointer is somewhere below `sp`
+  uint32_t inside_of = 0;  // return address of a subroutine inside the function (Step::inside); 0: not in one
+  int compared = -1;       // register that was last compared with a number; -1: none
   uint32_t compared_with = 0;
-  bool compared_pair = false;  // AVR: together with the next register
+  bool compared_pair = false;  // AVR: compared together with the next register
   std::array<Value, 32> registers = {};
   std::map<int64_t, Value> slots;  // words of the stack, by offset from the entry's stack pointer
-  Value stack_high, stack_low;     // AVR: values written to one half of the stack pointer, until both are
+  Value stack_high, stack_low;     // AVR: halves of a new stack pointer, until both are written
 
-  // Keeps only what both states know; true if this state changed.
+  // Keeps only facts that both states have. True if this state changed.
   bool join(const State& other);
   // Sets the stack pointer; false if the value is not a possible stack address.
   bool set_stack(const Value& value);
   void store(int64_t at, const Value& value);
   Value load(int64_t at) const;
-  // Forgets variables after a write to an unknown address. Saved return addresses and addresses in the stack are
-  // assumed to remain.
+  // Forgets numbers that are stored in the stack, after a write to an unknown address. Saved return addresses and stack
+  // addresses are kept: the write is assumed not to change them.
   void forget_variables();
 };
 
-// The effect of an instruction beyond the change of the state.
+// The effect of an instruction apart from the change of the state.
 struct Step {
   enum class Flow : uint8_t {
     kNext,
     kJump,
-    kBranch,  // to the target, or on
+    kBranch,  // to the target or to the next instruction
     kCall,
     kReturn,
-    kStop  // nothing follows: a trap
+    kStop  // execution ends, as at a trap
   };
   Flow flow = Flow::kNext;
   Value target;
-  bool inside = false;       // a call into its own function; the return address is in the state
-  bool by_register = false;  // as for calls of function pointers
-  // After a comparison: the register has an upper bound on this path.
+  bool inside = false;       // a call of a subroutine inside the same function; its return address is in the state
+  bool by_register = false;  // the target is in a register, as in a call through a function pointer
+  // For a branch after a comparison: register `bounded` is at most `not_above` on one path; -1: no bound.
   int bounded = -1;
   uint32_t not_above = 0;
   bool bounded_if_taken = false;
   bool bounds_pair = false;
-  std::string assumption;       // what the bound does not include
-  std::string problem;          // why the stack pointer is unknown
-  bool stack_switched = false;  // to another stack, at its beginning
+  std::string assumption;       // if not empty: what the stack bound does not include
+  std::string problem;          // if not empty: why the stack pointer is unknown
+  bool stack_switched = false;  // the stack pointer was set to the start of another stack
   bool undecoded = false;
 };
 
-// Larger stacks are rejected as wrong computations.
+// The largest stack in bytes; a larger result is a sign of a wrong computation.
 inline constexpr int32_t kMostStack = 1 << 28;
 
 class Semantics {
  public:
   virtual ~Semantics() = default;
   virtual State at_entry() const = 0;
-  // Forgets everything that a called function may change.
+  // Forgets all that a called function may change.
   virtual void after_call(State& state) const = 0;
   virtual Step step(const struct Instruction& instruction, State& state) const = 0;
 };

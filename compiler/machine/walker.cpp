@@ -48,7 +48,8 @@ class Walking {
       ++steps_;
       visit(node);
     }
-    if (!work_.empty()) problem(ProblemKind::kNoCode, work_.begin()->address, "the function is too large to be walked");
+    if (!work_.empty())
+      problem(ProblemKind::kNoCode, work_.begin()->address, "the function is too large for the analysis");
   }
 
   void problem(ProblemKind kind, uint32_t at, std::string text, bool assumed = false) {
@@ -204,7 +205,7 @@ class Walking {
     out_.returns = true;
     if (after.sp_known && after.sp != entry_sp_)
       problem(ProblemKind::kUnbalanced, i.address,
-              fmt::format("returns with a stack pointer that is {} bytes off", entry_sp_ - after.sp));
+              fmt::format("the function returns with a stack pointer that is {} bytes off", entry_sp_ - after.sp));
   }
 
   // Jumps to what is not known. With nothing on the stack it may be a tail call through a pointer; and it

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks one function of a program from its entry over every path of control flow, with the depth of the stack at every
-// instruction. A jump into another function (a tail call, a helper, a cold part) is walked as part of the jumping
-// function, so depths are right across it.
+// Walker: follows every path of control flow of one function from its entry, and computes the depth of the stack at
+// every instruction. A jump to another function (a tail call, a helper, a cold part) is followed as a part of the
+// jumping function, so depths stay right.
 #pragma once
 
 #include <cstdint>
@@ -16,45 +16,45 @@
 namespace aotc::machine {
 
 enum class ProblemKind {
-  kStackPointer,  // set to an unknown value
-  kStackGrows,    // in a loop
-  kUnbalanced,    // a return with another depth than at the entry
-  kJump,          // a computed jump whose table was not recognised
+  kStackPointer,  // the stack pointer is set to an unknown value
+  kStackGrows,    // the stack grows in a loop
+  kUnbalanced,    // a return at another depth than at the entry
+  kJump,          // a computed jump whose jump table was not recognised
   kIndirectCall,
   kRecursion,
-  kException,  // by an instruction: its handler is another root
-  kNoReturn,   // a call that is the last instruction of the function
-  kNoCode      // control goes where no instruction was decoded
+  kException,  // an instruction that raises an exception, whose handler is another root
+  kNoReturn,   // a call is the last instruction of the function
+  kNoCode      // execution reaches an address without a decoded instruction
 };
 
 struct Problem {
   ProblemKind kind = ProblemKind::kNoCode;
   uint32_t address = 0;
   std::string text;
-  // The bound holds if the assumption in the text is true; if false, there is no bound.
+  // True: `text` is an assumption, and the bound holds if it is right. False: there is no bound.
   bool assumed = false;
-  bool given = false;  // assumed because of a user's annotation
+  bool given = false;  // true if the user stated the assumption in an annotation
 
   bool operator<(const Problem& o) const { return std::tie(address, kind, text) < std::tie(o.address, o.kind, o.text); }
 };
 
 struct Call {
   uint32_t address = 0;
-  int32_t depth = 0;  // bytes from the stack pointer before the caller's own call
+  int32_t depth = 0;  // stack in use at the call, from the stack pointer before the caller was called
   std::vector<uint32_t> targets;
-  bool indirect = false;  // unknown target, resolved with knowledge of the whole program
+  bool indirect = false;  // the target is unknown here; StackAnalysis finds it
 };
 
 struct Walk {
   uint32_t entry = 0;
-  int32_t depth = 0;         // the deepest of the function's own instructions
-  uint32_t depth_place = 0;  // address of the deepest point
+  int32_t depth = 0;         // largest stack depth at an instruction of the function, in bytes
+  uint32_t depth_place = 0;  // address of the instruction with that depth
   bool returns = false;
-  bool switches_stack = false;  // starts its own stack, as reset handlers do
+  bool switches_stack = false;  // true if it starts another stack, as reset handlers do
   std::vector<Call> calls;
   std::vector<Problem> problems;
   std::set<uint32_t> reached;
-  std::set<uint32_t> numbers;  // constants in registers, among them addresses of functions
+  std::set<uint32_t> numbers;  // constants in registers; some are addresses of functions
 };
 
 class Walker {

@@ -129,7 +129,7 @@ class TarReader {
   Failure truncated() {
     diags_.error(at(name_), "mlf-truncated", fmt::format("the archive ends too early, at byte {}", bytes_.size()))
         .note(last_.empty() ? "no member is complete"
-                            : fmt::format("the last member that starts is '{}'", escape_for_display(last_)))
+                            : fmt::format("the last member in the file is '{}'", escape_for_display(last_)))
         .help("copy the archive again from its source");
     return kFailure;
   }
@@ -218,7 +218,7 @@ class TarReader {
 
   Status limit(const std::string& what) {
     diags_.error(at(name_), "mlf-limit", "the archive holds " + what)
-        .help("the archive may be damaged: archives of models are smaller");
+        .help("create the archive again; it may be damaged: archives of models are smaller");
     return kFailure;
   }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes Model Library Format archives: an uncompressed tar with a metadata.json. A read archive has been
-// checked: a known version and style, and every key that its version requires. A written archive is deterministic.
-// Files are named without the leading "./".
+// Reads and writes Model Library Format archives: an uncompressed tar with a metadata.json. Reading checks the version,
+// the style and every key that the version requires. Writing is deterministic. File names in this interface have no
+// leading "./".
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@
 
 namespace aotc::mlf {
 
-inline constexpr int kVersion = 7;  // the version written, and the newest one read
+inline constexpr int kVersion = 7;  // the version that aotc writes, and the newest one that it reads
 inline constexpr std::string_view kFullModel = "full-model";
 inline constexpr std::string_view kOperator = "operator";
 inline constexpr const char* kMetadata = "metadata.json";
 
 // Limits for reading: a damaged or hostile archive is refused, not unpacked.
-inline constexpr uint64_t kMaxBytes = uint64_t{1} << 29;  // of the tar, and of all members
+inline constexpr uint64_t kMaxBytes = uint64_t{1} << 29;  // size of the tar, and of all members together
 inline constexpr size_t kMaxMembers = 1 << 16;
 inline constexpr size_t kMaxMetadataBytes = size_t{1} << 24;
-inline constexpr size_t kMaxMetadataDepth = 32;      // of nested lists and objects
-inline constexpr size_t kMaxMetadataKeys = 1 << 14;  // of one object
+inline constexpr size_t kMaxMetadataDepth = 32;      // nesting of lists and objects
+inline constexpr size_t kMaxMetadataKeys = 1 << 14;  // keys of one object
 
 struct Archive {
   std::map<std::string, std::vector<uint8_t>> files;  // "codegen/host/src/x.c", no "./"
   int version = 0;
-  std::string style;  // kFullModel or kOperator; implied before version 4
+  std::string style;  // kFullModel or kOperator; before version 4 always kFullModel
   nlohmann::ordered_json metadata;
 
   // nullptr if there is no such file.
@@ -48,8 +48,9 @@ Result<Archive> read_archive_bytes(const std::vector<uint8_t>& bytes, const std:
 // Reads a metadata.json without an archive: the result has no files.
 Result<Archive> read_metadata_file(const std::string& path, Diagnostics& diags, std::string_view wanted_style = {});
 
-// The archive of `files` in the form that Python's tarfile accepts with mode "r:": ".", then directories and files
-// sorted by name, "./" before each, all owned by root, all with one time (seconds since 1970).
+// The archive of `files` as bytes, which Python's tarfile accepts with mode "r:". Its members are ".", then directories
+// and files sorted by name, each with a leading "./". All are owned by root and have the time `mtime` (seconds since
+// 1970).
 Result<std::string> print_archive(const std::map<std::string, std::string>& files, int64_t mtime,
                                   const std::string& name, Diagnostics& diags);
 // Writes the archive to a temporary file, then renames it.

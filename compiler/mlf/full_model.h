@@ -15,7 +15,7 @@
 namespace aotc::mlf {
 
 struct FullModel {
-  std::string prefix;  // of C names
+  std::string prefix;  // prefix of C names
   const plan::Program* program = nullptr;
   const codegen::ModelFiles* c = nullptr;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
@@ -27,11 +27,11 @@ struct FullModel {
   int64_t date = 0;                              // seconds since 1970
 };
 
-// Path in the archive -> content, metadata.json included. Headers keep their names in codegen/host/include; sources are
-// numbered in codegen/host/src: the one with the entry point, then operators, then tables.
+// Path in the archive -> content, including metadata.json. Headers keep their names, in codegen/host/include. Sources
+// are numbered, in codegen/host/src: first the one with the entry point, then operators, then tables.
 std::map<std::string, std::string> full_model_files(const FullModel& model);
 
-// The model's name in the archive: that of TVM's interface if there is one, else the prefix.
+// The model's name in the archive: its name in TVM's interface if the C has that interface, else the prefix.
 std::string module_name(const FullModel& model);
 
 // The metadata of the model alone: the value of modules.NAME.

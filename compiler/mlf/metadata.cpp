@@ -173,8 +173,9 @@ std::optional<int> version_of(const Json& m, Checker& check) {
   if (!known || v->get<int64_t>() < 1) {
     check
         .error("mlf-version",
-               fmt::format("version {} is not supported; supported versions are 1 to {}", json_text(*v), kVersion))
-        .help("a newer aotc may read the archive");
+               fmt::format("version {} of the archive format is not supported; supported versions are 1 to {}",
+                           json_text(*v), kVersion))
+        .help("use a newer aotc, which may read the archive");
     return std::nullopt;
   }
   check.version = v->get<int>();

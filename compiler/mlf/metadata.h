@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks the metadata.json of each version: first the style, then the version, then all keys; every missing key is
-// reported at once.
+// Checks the metadata.json of an archive: first the style, then the version, then all keys that the version requires.
+// All missing keys are reported together.
 #pragma once
 
 #include <optional>
@@ -36,12 +36,12 @@ struct FunctionWorkspace {
 struct ModuleInfo {
   std::string name, export_datetime;
   std::vector<std::string> executors;
-  std::vector<std::string> targets;  // one string each; of an object, "KEY: STRING"
+  std::vector<std::string> targets;  // one string for each target; "KEY: STRING" if targets are an object
   std::vector<std::string> external_dependencies;
   std::vector<MainMemory> main;
   std::vector<PortInfo> inputs, outputs;
   std::vector<FunctionWorkspace> functions;
-  int64_t storage_ids = 0, storage_bytes = 0;  // of the graph executor
+  int64_t storage_ids = 0, storage_bytes = 0;  // for the graph executor: number and size of its buffers
 };
 struct OperatorParameter {
   std::string binding;  // empty if the archive does not specify it
@@ -54,7 +54,7 @@ struct OperatorInfo {
   std::vector<OperatorParameter> parameters;
 };
 
-// The models of a checked archive; in operator style one model has the operators' targets.
+// The models of a checked archive. For operator style, one entry with the targets of the operators.
 std::vector<ModuleInfo> modules_of(const Archive& archive);
 // The functions of a checked archive of operator style; empty for full models.
 std::vector<OperatorInfo> operators_of(const Archive& archive);

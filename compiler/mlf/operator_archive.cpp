@@ -32,7 +32,7 @@ Result<tir::FunctionPtr> as_printed(const tir::Function& lowered, const std::str
   if (!parsed || tir::structurally_equal(**parsed, lowered)) return parsed;
   Location where;
   where.file = name;
-  diags.error(where, "internal", "the text of an operator does not read back to the same function");
+  diags.error(where, "internal", "the text form of an operator does not parse to the same function");
   return kFailure;
 }
 
@@ -133,7 +133,7 @@ class Collector {
                            fmt::format("there is no operator '{}' to export", escape_for_display(wanted)));
     d.note(fmt::format("operators with generated code have the indices {}", fmt::join(indices, ", ")));
     for (const std::string& near : closest(wanted, names, 1)) d.help(fmt::format("did you mean '{}'?", near));
-    d.help("give an index in the model's file, a type like conv_2d, or the name of an entry");
+    d.help("give the index of an operator in the model's file, a type such as conv_2d, or the name of an entry");
   }
 
   const graph::Graph& graph_;

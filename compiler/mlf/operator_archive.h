@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports the operators of a graph as an archive of style "operator". An entry is named after its lowering and a hash
-// of its structure, so operators of two models that are equal up to the contents of their tables have entries with the
-// same name, text and code.
+// Exports the operators of a graph as an archive of style "operator". An entry is named after its lowering (its
+// translation into loops) and a hash of the structure of these loops. So operators that differ only in the contents of
+// their tables have the same name, text and code in every model.
 #pragma once
 
 #include <map>
@@ -18,9 +18,9 @@ namespace aotc::mlf {
 
 struct OperatorEntry {
   std::string name;           // "conv_2d_0123456789abcdef"
-  tir::FunctionPtr function;  // named `name`; parameters are named as in its text
+  tir::FunctionPtr function;  // named `name`; parameters have the same names as in its text
   int device = 0;             // index into the devices; the host is first
-  std::vector<int> ops;       // indices into graph.ops of the operators that it serves
+  std::vector<int> ops;       // indices into graph.ops of the operators that call it
 };
 
 // The name of an entry: the lowering's name and a hash of its structure.
@@ -29,8 +29,8 @@ std::string entry_name(const tir::Function& lowered);
 struct OperatorChoice {
   ops::TargetInfo target;
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
-  // Each one: an operator's index in the model's file, its type ("conv_2d", "CONV_2D") or the name of an entry. Empty:
-  // all.
+  // Each element: an operator's index in the model's file, its type ("conv_2d", "CONV_2D") or the name of an entry.
+  // Empty: all.
   std::vector<std::string> wanted;
 };
 
@@ -44,7 +44,7 @@ struct OperatorArchive {
   std::vector<std::string> targets;  // as in FullModel
   int64_t date = 0;
   bool assembly = true;
-  std::string version;  // of aotc
+  std::string version;  // version of aotc
 };
 
 // Path in the archive -> content, metadata.json included. Reports [mlf-too-many].

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declares a command line as data: parsing, help, completion, man pages and the tables of the documentation are derived
-// from one declaration of each command and option. A declaration points at the variable that a parse sets; the
-// variable's value at the time of the declaration is the default that help shows.
+// Declares a command line as data. Parsing, help, completion, man pages and the tables of the documentation use the
+// same declaration of each command and option. A declaration points to the variable that parsing sets. The value of the
+// variable at the time of the declaration is the default, which help shows.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace aotc::options {
 
-// One of a list of words; see one_of.
+// A value that is one of a list of words; see one_of.
 struct Choice {
   std::vector<std::string> words;
-  std::string preset;  // empty: the help states the default
+  std::string preset;  // the default; empty: the help text states it
   std::function<void(const std::string&)> set;
   std::function<std::string()> get = nullptr;  // the word of the present value
 };
@@ -28,7 +28,7 @@ struct Action {
   std::function<void()> act;
 };
 
-// The function that parses each value of a list, and the text of all values so far, which it parses as well.
+// `set` parses each value of a list. `get` returns all values so far as one text, which `set` accepts too.
 struct Setter {
   std::function<void(const std::string&)> set;
   std::function<std::string()> get = nullptr;
@@ -44,7 +44,7 @@ struct Instead {
 using Target = std::variant<bool*, int*, int64_t*, uint32_t*, uint64_t*, std::string*, std::vector<std::string>*,
                             Choice, Action, Setter, Instead>;
 
-// The completion that a shell offers for a value that is not from a list of words.
+// The completion that a shell offers for a value, unless the value is one of a list of words.
 enum class Takes { kAnything, kFile, kDirectory };
 
 struct Range {
@@ -55,23 +55,24 @@ struct Option {
   std::string names;       // "-o,--directory"; "MODEL", without dashes, is a positional argument
   std::string value = {};  // the value's name in help: "NAME"; empty for flags and choices
   Target target = {};
-  std::string help = {};  // without default and choices, which are appended; the first word as in a sentence
+  std::string help = {};  // a capitalised sentence; default and choices are appended
   bool required = false;
   std::optional<Range> range = std::nullopt;
-  std::vector<std::string> excludes = {};  // names of options with which it cannot be combined
+  std::vector<std::string> excludes = {};  // names of options that cannot be combined with this one
   Takes takes = Takes::kAnything;
-  // Completions for the value, if they are known: names of boards.
+  // Completions for the value, such as names of boards; null: none.
   std::function<std::vector<std::string>()> offers = nullptr;
   std::string see = {};  // the section of the documentation with details: "emitted-c.md#pools"
-  // The key of the value where a project stores it (stored.h); empty if no project does.
+  // JSON key under which projects store the value (stored.h); empty if no project stores it.
   std::string key = {};
-  // True: --help of a command with more than kMostShown options shows it; --help-all shows every option.
+  // True if --help shows the option even for a command with more than kMostShown options. --help-all shows every
+  // option.
   bool common = false;
 
   bool is_argument() const { return !names.starts_with("-"); }
   bool is_flag() const;
   bool is_list() const;
-  // "-o", "--directory"; the name of an argument.
+  // "-o", "--directory"; for an argument, its name.
   std::vector<std::string> all_names() const;
   std::string long_name() const { return all_names().back(); }
   // "-o, --directory DIRECTORY", "--input overwrite|preserve".
@@ -80,11 +81,11 @@ struct Option {
   std::string value_text() const;
   // Empty if there is no default, or none worth showing.
   std::string default_text() const;
-  // "default: 600", "may be repeated"; empty if nothing is added to the help.
+  // "default: 600", "may be repeated"; empty if help has no remark.
   std::string remark() const;
   // "Seconds (default: 600)."
   std::string full_help() const;
-  // The possible values, if they are a list.
+  // The words of a choice, or the completions that `offers` returns; empty if there are none.
   std::vector<std::string> words() const;
 };
 
@@ -108,25 +109,25 @@ struct Command {
   std::vector<Group> groups = {};
   std::vector<Command> commands = {};
   std::function<int()> run = nullptr;  // runs after all variables are set; returns the exit code
-  // Receives every argument behind the command unparsed, --help too.
+  // If set, receives every argument after the command unparsed, even --help.
   std::vector<std::string>* rest = nullptr;
   std::string version = {};               // only for the program: the output of --version
   std::vector<ExitCode> exit_codes = {};  // only for the program
 
-  // The options of all groups; those without a group first.
+  // All options: first those without a group, then those of the groups.
   std::vector<const Option*> all_options() const;
-  // Every name that the command takes, --help and --help-all first.
+  // Every option name that the command accepts; --help and --help-all are first.
   std::vector<std::string> option_names() const;
   // nullptr if there is none.
   const Command* find(const std::string& name) const;
 };
 
-// The program and the subcommand, ...: never empty.
+// The program, its subcommand, and so on; never empty.
 using Path = std::vector<const Command*>;
 // "aotc mlf inspect".
 std::string title_of(const Path& path);
 
-// The words and their values; the present value of `target` is the default.
+// `meanings`: the words and their values. The present value of `target` is the default.
 template <typename T>
 Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t<T>>> meanings) {
   Choice out;
@@ -134,7 +135,7 @@ Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t
     out.words.push_back(word);
     if (meaning == *target && out.preset.empty()) out.preset = word;
   }
-  // Both functions share the list: commands are declared at every start.
+  // Both functions share the list to save time: every start of aotc declares all commands.
   const auto shared = std::make_shared<const decltype(meanings)>(std::move(meanings));
   out.set = [target, shared](const std::string& given) {
     for (const auto& [word, meaning] : *shared)
@@ -152,11 +153,11 @@ Choice one_of(T* target, std::vector<std::pair<std::string, std::type_identity_t
 Choice one_of(std::string* target, std::vector<std::string> words);
 
 constexpr int kUsage = 2;
-// Options on the first help screen, --help among them.
+// Maximal number of options, including --help, for which --help shows all of them.
 constexpr size_t kMostShown = 12;
 
-// Parses the arguments behind the program's name, sets the variables, runs the command and returns its exit code;
-// kUsage after a message on standard error if the arguments are invalid.
+// Parses the arguments after the program's name, sets the variables, runs the command and returns its exit code. If the
+// arguments are invalid, prints a message on standard error and returns kUsage.
 int run(const Command& program, const std::vector<std::string>& args);
 
 // Prints the message for an invalid command line on standard error: "TITLE: error: TEXT [usage]" and how to get help.

@@ -11,20 +11,20 @@
 namespace aotc::options {
 
 // The text of --help, for 80 columns. A command with more than kMostShown options shows only its common ones, unless
-// `all`.
+// `all` is true.
 std::string help_text(const Path& path, bool all = false);
 
 // Tables in Markdown: shared groups once, then each command with its own options.
 std::string markdown(const Command& program);
 
-// A page of section 1 with the macros of man(7).
+// A man page of section 1, with the macros of man(7).
 std::string man_page(const Path& path);
 
 inline const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
 // A completion script for one of kShells.
 std::string completion_script(const Command& program, const std::string& shell);
 
-// All paths below the program, the program first, in order of declaration.
+// The paths of the program and of all its commands, in order of declaration.
 std::vector<Path> all_paths(const Command& program);
 
 }  // namespace aotc::options

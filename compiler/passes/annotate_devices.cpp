@@ -27,7 +27,7 @@ bool check_known(int device, const Location& where, const PassOptions& options, 
   if (device >= 0 && static_cast<size_t>(device) < known) return true;
   diags
       .error(where, "device-unknown",
-             fmt::format("runs on device {}, but {} described", device,
+             fmt::format("the operator runs on device {}, but {} described", device,
                          known == 1 ? "only the host is" : fmt::format("{} devices are", known)))
       .help("describe the device with --devices FILE (docs/devices.md)");
   return false;
@@ -42,7 +42,7 @@ void warn_of_idle_devices(const graph::Graph& graph, const DeviceSet& set, Diagn
     diags
         .warning(graph.location_of({}), "device-idle",
                  fmt::format("no operator runs on device '{}'", set.devices[d].name))
-        .help("its patterns match no operator; 'aotc report' lists the operators by name");
+        .help("the patterns of the device match no operator; 'aotc report' lists the operators by name");
   }
 }
 

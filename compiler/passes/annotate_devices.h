@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass annotate-devices: assigns every operator to the first device, in the order of devices.json, whose patterns
-// match, else to the fallback. Views follow their operand. Devices that the model's file assigns (other than the host)
-// stay.
+// Pass annotate-devices: assigns operators to the devices in devices.json. An operator is assigned to the first device
+// whose patterns match it, or to the fallback device if none matches. A view is assigned to the device of its operand.
+// If the model's file already assigns an operator to a device other than the host, the operator stays there.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that removes unreferenced tensors and renumbers the rest (graph::compact). No other pass changes ids.
+// Pass that removes unreferenced tensors and renumbers the others (graph::compact). No other pass changes tensor ids.
 #pragma once
 
 #include "passes/pass.h"

@@ -42,7 +42,7 @@ Status refuse_the_rest(const Graph& graph, Diagnostics& diags) {
                fmt::format("{} is supported only on constants, but its operands are computed when the model runs, or "
                            "are too large",
                            op.name()))
-        .help("'aotc ops' lists the operators that can replace it");
+        .help("'aotc ops' lists the operators that can replace this one");
     good = false;
   }
   return good ? success() : Status(kFailure);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that replaces operators whose operands are all constant by constant results, computed by the operators'
-// reference evaluation. Results that would enlarge flash, and work that would slow the compiler, are left to the
-// device.
+// Pass that evaluates operators whose operands are all constant, with the operators' reference implementation, and
+// replaces them by constants. An operator is not folded if its result would increase flash or its evaluation would take
+// the compiler too long.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that removes channels of int8 tensors that are constant for all inputs, or that nothing reads, from the
-// operators that produce and read them. Outputs stay bit-identical; tensors that lose channels get the suffix
-// kLiveChannelsSuffix.
+// Pass that removes channels of int8 tensors that have the same value for all inputs of the network, or that nothing
+// reads. The operators that produce and read these channels become smaller, and outputs stay bit-identical. Tensors
+// that lose channels get the suffix kLiveChannelsSuffix.
 #pragma once
 
 #include "passes/pass.h"

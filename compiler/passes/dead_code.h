@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that removes operators on which no output depends. Operators that access variables, or have no results, stay
-// because of their side effects.
+// Pass that removes operators that no output needs. Operators with side effects stay: those that access variables or
+// have no results.
 #pragma once
 
 #include "passes/pass.h"

@@ -99,7 +99,7 @@ class Reader {
     if (d.name.empty() || c_identifier(d.name) != d.name) error(path + ".name", "must be a C identifier in lower case");
     for (const Device& other : out_.devices)
       if (other.name == d.name || other.camel_name() == d.camel_name())
-        error(path + ".name", fmt::format("'{}' leads to the same names in the C as an earlier device", d.name));
+        error(path + ".name", fmt::format("'{}' gives the same names in the C as an earlier device", d.name));
     if (j.contains("type")) {
       if (j["type"].is_number_integer() && j["type"] >= 1 && j["type"] <= INT16_MAX) d.type = j["type"].get<int>();
       else error(path + ".type", "must be a DLDeviceType, such as 1 for a CPU");

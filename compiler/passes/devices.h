@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeviceSet: the devices, other than the host, that operators may run on, as devices.json describes them. Device 0 is
-// the host; `device` of graph operators and tensors is an index into DeviceSet::devices.
+// DeviceSet: the devices that can run operators, as the user's devices.json describes them. Device 0 is the host. The
+// member `device` of operators and tensors of a graph is an index into DeviceSet::devices.
 #pragma once
 
 #include <set>
@@ -11,31 +11,32 @@
 
 namespace aotc::passes {
 
-// The operators that a device supports: globs ('*' and '?') that must all match; an empty one matches everything.
+// Selects operators that a device supports. Each member is a glob pattern ('*' and '?'), and all must match; an empty
+// pattern matches everything.
 struct OperatorPattern {
-  std::string op;      // "conv_*": the operator's name, or its type as the model file spells it
-  std::string type;    // "i8": element type of the first result
-  std::string shape;   // "1x*x*x64": shape of the first result
-  std::string tensor;  // "*/conv2d_5/*": name of the first result
+  std::string op;      // "conv_*": matches the operator's name, or its type as the model file spells it
+  std::string type;    // "i8": matches the element type of the first result
+  std::string shape;   // "1x*x*x64": matches the shape of the first result
+  std::string tensor;  // "*/conv2d_5/*": matches the name of the first result
 };
 
 enum class Launch : uint8_t {
-  kNone,   // the host calls the operator, which reaches the device through its context
-  kSync,   // TVMDevice<Name>Launch, followed directly by TVMDevice<Name>Sync
-  kAsync,  // the host continues with operators that do not depend on the result
+  kNone,   // the host calls the operator's function, which reaches the device through its context
+  kSync,   // the host calls TVMDevice<Name>Launch, then directly TVMDevice<Name>Sync
+  kAsync,  // the host continues after the launch with operators that do not need the result
 };
 
 struct Device {
-  std::string name;  // a C identifier; hooks are TVMDevice<Name>..., contexts the member `name`
+  std::string name;  // a C identifier: prefix of hooks (TVMDevice<Name>...), and member with the context
   int type = 1;      // DLDeviceType, 1 is a CPU
   std::vector<OperatorPattern> operators;
-  std::string pool;             // pool of its tensors; empty: a separate region of the arena
-  std::set<std::string> hooks;  // of Activate, Open, Close, Deactivate, Copy
+  std::string pool;             // memory pool of its tensors; empty: a separate region of the arena
+  std::set<std::string> hooks;  // its hooks: a subset of Activate, Open, Close, Deactivate, Copy
   Launch launch = Launch::kNone;
 
-  // True if the host calls its hooks or passes its context.
+  // True if the device has a context: the host calls its hooks or launches operators on it.
   bool has_context() const { return !hooks.empty() || launch != Launch::kNone; }
-  // "ethos_u" -> "EthosU", as in the hooks' names.
+  // The name as in the names of hooks: "EthosU" for "ethos_u".
   std::string camel_name() const;
 };
 
@@ -46,8 +47,8 @@ struct DeviceSet {
   DeviceSet() : devices(1) { devices[0].name = "cpu"; }
 };
 
-// Parses devices.json (docs/devices.md). Reports [devices-invalid], with line and column for invalid JSON and the
-// member's path for other errors; all errors at once.
+// Parses devices.json (docs/devices.md). Reports all errors as [devices-invalid]: with line and column for invalid
+// JSON, else with the path of the member.
 Result<DeviceSet> parse_devices(const std::string& text, const std::string& file, Diagnostics& diags);
 
 bool fits(const OperatorPattern& pattern, const graph::Graph& graph, const graph::Op& op);

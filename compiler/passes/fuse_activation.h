@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that moves an activation into the attributes of the operator that produces its operand. Float clamps are equal
-// in both places; quantised ones are fused only if both tensors have the same type and the activation equals that clamp
-// on every value.
+// Pass that fuses an activation into the operator that computes its operand: the activation becomes an attribute of
+// that operator. In float, both forms clamp equally. A quantised activation is fused only if its operand and result
+// have the same type and the fused clamp is proven equal for every value.
 #pragma once
 
 #include "passes/pass.h"

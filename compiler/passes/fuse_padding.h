@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that moves padding with real value 0 into the padding attributes of the operator that reads it
+// Pass that fuses a pad operator with real value 0 into the operator that reads its result, as padding attributes
 // (Traits::zero_pads). Float weights must be finite constants, because 0 times infinity is NaN.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that replaces operators by more general ones of which they are special cases (a depthwise convolution of one
-// channel is a convolution). Results stay bit-identical, in float too.
+// Pass that replaces an operator by a more general one, if it is a special case of that operator: a depthwise
+// convolution of one channel becomes a convolution. Results stay bit-identical, also in float.
 #pragma once
 
 #include "passes/pass.h"

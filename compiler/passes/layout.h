@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layout: the model of the pass move-transposes. Transposes are not operators but orders in which one tensor, the root,
-// is read. Every order is relative to the root; a choice states which operators work on their axes in another order,
-// and the necessary transposes follow from it.
+// Layout: the data structure of the pass move-transposes. It treats the result of a transpose not as a tensor of its
+// own, but as an order of dimensions in which another tensor, the root, is read. The pass chooses in which order of
+// axes each operator works (its work order); the necessary transposes follow from that choice.
 #pragma once
 
 #include <map>
@@ -15,16 +15,17 @@
 
 namespace aotc::passes {
 
-// How an operator works: on its axes in this order; or it reads operand 0, rows that are multiplied and summed with
-// constant weights, in this order of dimensions, and the weights' columns are permuted instead.
+// The order in which an operator works. If `moves_columns` is false: the order of the operator's axes. Otherwise the
+// operator is a product of rows of operand 0 and constant weights, it reads operand 0 in this order of dimensions, and
+// the columns of its weights are permuted to match.
 struct WorkOrder {
   ops::Order order;
   bool moves_columns = false;
 };
-using WorkOrders = std::map<size_t, WorkOrder>;  // by operator; missing ones are unchanged
+using WorkOrders = std::map<size_t, WorkOrder>;  // by operator; operators that are not listed work as before
 
 struct RootReader {
-  int op;  // -1: an output port or a state
+  int op;  // index of the operator; -1: an output port or a state reads the tensor
   size_t operand;
   graph::TensorId tensor;  // the root in some order
 };
@@ -34,28 +35,29 @@ class Layout {
   explicit Layout(const graph::Graph& graph);
 
   const graph::Graph& graph() const { return graph_; }
-  // True for a transpose that is represented as an order.
+  // True if the operator is a transpose that is represented as an order of its root.
   bool is_order(size_t op) const { return is_order_[op]; }
   graph::TensorId root(graph::TensorId id) const { return root_[at(id)]; }
   const ops::Order& order(graph::TensorId id) const { return order_[at(id)]; }
   int definer(graph::TensorId id) const { return chains_.definer[at(id)]; }
   const std::vector<RootReader>& readers(graph::TensorId root) const { return readers_[at(root)]; }
-  // Tensors that are the root in another order, as transposes of the graph define them.
+  // Results of the graph's transposes of this root.
   const std::vector<graph::TensorId>& others(graph::TensorId root) const { return others_[at(root)]; }
   bool is_kept(graph::TensorId id) const { return is_kept_[at(id)]; }
   bool has_orders() const { return has_orders_; }
 
-  // The axes of an operator that may work in other orders.
+  // The axes of an operator; nullopt if it cannot work in other orders.
   const std::optional<ops::AxisFlow>& flow(size_t op) const { return flows_[op]; }
-  // How the operator works if its operand or result `tensor`, whose axes are `dims`, has that order; nullopt if it
-  // cannot.
+  // Returns the work order of the operator if `tensor`, its operand or result, is stored in `order`; nullopt if the
+  // operator cannot work in that order. `dims`: the operator's axis for each dimension of `tensor`.
   std::optional<WorkOrder> work_order(size_t op, const std::vector<int>& dims, graph::TensorId tensor,
                                       const ops::Order& order) const;
-  // Number of elements of a row whose order is free, at a reader of operand 0; 0: none.
+  // Length of the rows of operand 0 whose elements may be permuted, because the operator multiplies them by constant
+  // weights and adds the products; 0: none.
   int64_t row(size_t op) const { return rows_[op]; }
-  // The order of its operand that an operator with this work order needs.
+  // Returns the order in which the operator needs its operand, for this work order.
   ops::Order operand_order(size_t op, const WorkOrder& work, size_t operand) const;
-  // True if more than one dimension of the tensor has a size other than 1; else every order is the same.
+  // True if at least two dimensions of the tensor have a size other than 1. Otherwise all orders are the same.
   bool has_orders_of(graph::TensorId id) const;
 
  private:
@@ -78,27 +80,28 @@ class Layout {
   bool has_orders_ = false;
 };
 
-// The order of the last dimensions, of `row` elements, if those before them are not moved.
+// Let the last dimensions of `shape` form a row of `row` elements. Returns the order within the row if `order` moves
+// only dimensions of the row; else nullopt.
 std::optional<ops::Order> row_order(const graph::Shape& shape, int64_t row, const ops::Order& order);
 
-// The cost of the transposes of a graph: elements, bytes and number of transposes. Transposes that only move
-// dimensions of size 1 do not count.
+// The cost of the transposes in a graph: moved elements, moved bytes and number of transposes. A transpose that only
+// moves dimensions of size 1 costs nothing.
 using TransposeCost = std::tuple<int64_t, int64_t, int64_t>;
 TransposeCost transpose_cost(const graph::Graph& graph);
-// Adds the cost of one operator.
+// Adds the cost of one operator, which is 0 if it is not a transpose.
 void add_transpose_cost(const graph::Graph& graph, const graph::Op& op, TransposeCost& cost);
 
-// The operators that work in another order if a root is stored in `order`, chosen to minimise transposes; all roots and
-// orders that the search reached are added to `reached`.
+// Chooses the operators that work in another order if `root` is stored in `order`, so that the cost of transposes is
+// minimal. Adds all pairs of root and order that the search reached to `reached`.
 WorkOrders choose_work_orders(const Layout& layout, graph::TensorId root, const ops::Order& order,
                               std::vector<std::pair<graph::TensorId, ops::Order>>& reached);
 
-// The graph with those work orders and the transposes that they need.
+// A graph with given work orders, and the transposes that they need.
 struct Rewritten {
   graph::Graph graph;
-  std::map<graph::TensorId, graph::TensorId> roots;  // of results of transposes
+  std::map<graph::TensorId, graph::TensorId> roots;  // root of each result of a transpose
 };
-// nullopt if an operator does not accept it.
+// nullopt if an operator does not accept its new operands.
 std::optional<Rewritten> with_work_orders(const Layout& layout, const WorkOrders& works);
 
 }  // namespace aotc::passes

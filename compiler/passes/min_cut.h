@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MinCut: the cheapest assignment of 0 and 1 to variables, where a pair costs if its first variable is 0 and its second
-// 1. Among several cheapest assignments, the one with the fewest ones is returned, so the result is unique.
+// MinCut: finds the cheapest assignment of 0 and 1 to variables. An ordered pair of variables has a cost, which is due
+// if the first variable is 0 and the second is 1. If several assignments are cheapest, the result is the one with the
+// fewest ones, so it is unique.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +15,9 @@ class MinCut {
   static constexpr int64_t kNever = INT64_MAX / 4;
 
   int add_variable();
-  // Adds the cost of `zero` = 0 with `one` = 1.
+  // Adds a cost that is due if variable `zero` is 0 and variable `one` is 1.
   void add_cost(int zero, int one, int64_t cost);
-  // By variable: true if it is 1.
+  // Returns, by variable, true if it is 1.
   std::vector<bool> solve();
 
  private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that moves transposes through operators that work in any order of dimensions, until pairs cancel: an NCHW model
-// between NHWC operators becomes an NHWC model. Outputs stay bit-identical, and never more elements are transposed than
-// before. Tensors that the model does not have in their new order get a name that ends in kOtherOrder, the order, and
-// ')'.
+// Pass that moves transposes through operators that can work in any order of dimensions, until pairs of transposes
+// cancel. For example, the parts of a model in NCHW order between NHWC operators become NHWC. Outputs stay
+// bit-identical, and the number of transposed elements never increases. A tensor that gets an order in which the model
+// does not have it gets a name that ends in kOtherOrder, the order, and ')'.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that orders an unrolled network step by step, so that the operators of each step are adjacent and in the same
-// order. It applies if the same weights are read repeatedly, and only if there are then more repeats or a lower peak of
-// live tensors, and neither is worse than before.
+// Pass that reorders an unrolled recurrent network, so that the operators of each time step are adjacent and in the
+// same order. It applies if several operators read the same weights. The new order must give more repeats or a lower
+// peak of live tensors, and neither may be worse than before.
 #pragma once
 
 #include "passes/pass.h"

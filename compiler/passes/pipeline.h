@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of graph passes. pipeline.cpp has the only list of passes; every command uses it.
+// The list of graph passes, in the order in which they run, and functions that run them. All commands use this list.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,8 @@ std::span<const Pass> pipeline();
 
 const Pass* find_pass(std::string_view name);
 
-// The passes of a comma-separated list, in its order; reports unknown names as [pass-unknown].
+// Returns the passes that a comma-separated list names, in the order of the list. Reports unknown names as
+// [pass-unknown].
 Result<std::vector<Pass>> parse_pass_list(std::string_view names, Diagnostics& diags);
 
 struct RunOptions {
@@ -26,16 +27,17 @@ struct RunOptions {
 #ifdef NDEBUG
   bool verify_each = false;
 #else
-  bool verify_each = true;  // ops::verify_graph before the first and after every pass
+  bool verify_each = true;  // runs ops::verify_graph before the first and after every pass
 #endif
-  // Called after each pass, if set: for --dump-after and --time-passes.
+  // Called after each pass, if set: `after` for --dump-after, `timed` for --time-passes.
   std::function<void(const Pass&, const graph::Graph&)> after;
   std::function<void(const Pass&, std::chrono::nanoseconds)> timed;
 };
 
-// Runs the passes over the graph, which ops::verify_graph must accept, and removes operators that no output needs after
-// each: a pass may leave such operators, and finds none. Fails if a pass reports an error or, with verify_each, leaves
-// a graph that does not verify: a bug in aotc, reported as [internal] after the verifier's own messages.
+// Runs the passes on the graph, which ops::verify_graph must accept. After each pass, operators that no output needs
+// are removed, so no pass meets such operators of an earlier one. Fails if a pass reports an error. With verify_each,
+// also fails if a pass leaves an invalid graph; this is a bug in aotc and is reported as [internal] after the
+// verifier's own messages.
 Status run_passes(graph::Graph& graph, std::span<const Pass> passes, const RunOptions& options, Diagnostics& diags);
 Status run_pipeline(graph::Graph& graph, const RunOptions& options, Diagnostics& diags);
 

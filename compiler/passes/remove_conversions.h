@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pass that removes conversions to another representation and back, such as dequantize followed by quantize with the
-// same parameters. The round trip is proven over every 8- or 16-bit value. Quantize followed by dequantize rounds, and
-// is removed only with PassOptions::remove_rounding. The first of a pair stays for the dead code pass, because others
-// may read it.
+// same parameters. The pass evaluates the round trip for every 8- or 16-bit value to prove that it changes nothing.
+// Quantize followed by dequantize rounds, so it is removed only with PassOptions::remove_rounding. The pass removes
+// only the second operator of a pair; the dead code pass removes the first one if nothing else reads its result.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that removes operators that return their operand unchanged (empty padding, whole slices, reshapes to the same
-// shape, clamps that never bind), and lets a view of a view refer to the first tensor. An operator stays if its removal
-// would make an output port refer to an input or a constant, because the caller's buffers are distinct.
+// Pass that removes operators that return their operand unchanged: empty padding, slices of the whole tensor, reshapes
+// to the same shape, clamps without effect. A view of a view becomes a view of the first tensor. An operator stays if
+// its removal would make an output port refer to an input or a constant, because the caller's buffers are distinct.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helpers that passes share: queries about an operator in its graph, and edits that keep the graph valid. Edits do not
-// change ids; tensors of removed operators stay until the compaction pass, unread operators until the pass ends
-// (pipeline.h).
+// change ids. Tensors that became unused stay until the pass compact-tensors, and operators that became unused until
+// the current pass ends (pipeline.h).
 #pragma once
 
 #include <memory>
@@ -13,25 +13,26 @@
 
 namespace aotc::passes {
 
-// True if the operator passes its own shape inference and checks. Nothing is reported.
+// True if the operator's shape inference and checks succeed. Reports nothing.
 bool is_valid(const graph::Graph& graph, const graph::Op& op);
 
 // True if the operator has one result and one present operand, operand 0.
 bool is_unary(const graph::Op& op);
 
-// The op that defines `id` if it has this one result, `user` is the only reader, both run on the same device, and no
-// output port or state refers to it; else -1.
+// Returns the op that defines `id` if `id` is its only result, op `user` is the only reader of `id`, both ops run on
+// the same device, and `id` is neither an output nor the next value of a state. Else returns -1.
 int sole_producer(const graph::Graph& graph, const graph::UseDef& chains, graph::TensorId id, int user);
 
-// An attribute's text; nullopt if the operator has no such attribute.
+// The value of an attribute as text; nullopt if the operator has no such attribute.
 std::optional<std::string> attribute(const graph::Op& op, std::string_view name);
-// A copy of the attributes with one changed; null if no attribute has that name or the text is invalid for it.
+// Returns a copy of the attributes in which attribute `name` has the value `text`; null if there is no such attribute
+// or the text is invalid for it.
 std::shared_ptr<graph::AttributesBase> with_attribute(const graph::AttributesBase& attributes, std::string_view name,
                                                       const std::string& text);
 
-// Replaces `from` by `to` at every reader, output port and state. False, with nothing changed, if a port refers to
-// `from` but must not refer to `to` (an input, a constant, or a tensor of another port, which already has its own
-// storage at the caller), or if the two are on different devices.
+// Replaces `from` by `to` at every reader, output port and state. Changes nothing and returns false if the tensors are
+// on different devices, or if an output port refers to `from` but must not refer to `to`. A port must not refer to an
+// input, a constant or another port's tensor, because the caller provides separate storage for each port.
 bool replace_uses(graph::Graph& graph, graph::TensorId from, graph::TensorId to);
 
 }  // namespace aotc::passes

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pass that splits a product with constant weights whose result is only read in parts into several products, each with
-// the weights of one part: queries, keys and values of attention, which exporters compute at once. Results stay
-// bit-identical, because each element is computed as before; a part is computed when it is needed.
+// Pass that splits a matrix product with constant weights into several products if its result is read only in parts.
+// Each new product has the weights of one part and runs when the part is needed. Exporters compute queries, keys and
+// values of attention in one such product. Results stay bit-identical, because each element is computed as before.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// With PassOptions::strip_boundary_float, this pass makes the model's interface quantised: an input that is only
-// quantised becomes the quantised tensor, an output that is the dequantised form of a tensor becomes that tensor. Port
-// names stay, so callers see the same fields with another type.
+// Pass that makes the model's interface quantised, if PassOptions::strip_boundary_float is set. A float input whose
+// readers only quantise it is replaced by the quantised tensor. A float output that dequantises a tensor is replaced by
+// that tensor. The names of inputs and outputs stay, so callers see the same fields with another type.
 #pragma once
 
 #include "passes/pass.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Template values for Arduino and PlatformIO. A board that neither supports gets values for any board, or none.
+// Template values for Arduino and PlatformIO. If neither supports the board, the values are for any board (Arduino) or
+// for this machine (PlatformIO).
 #pragma once
 
 #include "project/template.h"
@@ -10,8 +11,8 @@ namespace aotc::project {
 // sketch_name. `camel_prefix`: the model's prefix as a type name; `folder`: the last component of the project's path.
 void add_arduino_values(const Board& board, const std::string& camel_prefix, const std::string& folder, Values& values);
 
-// The option 'arena' of these kinds: adds the section of that memory before pool_places. Reports [template-option] if
-// the board's Arduino core has no section there.
+// Applies the option 'arena' for these project kinds: adds a macro with the linker section of the chosen memory to the
+// key pool_places. Reports [template-option] if the board's Arduino core has no section in that memory.
 Status place_arduino_arena(const TemplateDescription& description, const Board& board, const std::string& macro_prefix,
                            Values& values, Diagnostics& diags);
 

@@ -57,8 +57,8 @@ std::string Board::setup_of(const Memory& memory) const {
   std::string out = memory.setup;
   if (is_device(memory))
     out += fmt::format(
-        "; the MPU must make {} bytes at {} Normal memory: the architecture's default map makes them Device memory, "
-        "where unaligned accesses fault",
+        "; the MPU must define {} bytes at {} as Normal memory: by the architecture's default map they are Device "
+        "memory, where unaligned accesses fault",
         with_commas(memory.size), memory.origin);
   return out;
 }

@@ -30,9 +30,9 @@ struct Memory {
   // Linker sections that place data in this memory: `sections` for initialised data, `arena_sections` for arenas. Key:
   // the framework ("bare_metal", "zephyr", ...).
   std::map<std::string, std::string> sections, arena_sections;
-  // Wait states of a flash read at the full clock, once for each line of `line_bytes`; 0: not specified.
+  // Wait states for reading one line of `line_bytes` bytes of this flash at the full clock; 0: not specified.
   int wait_states = 0, line_bytes = 0;
-  std::string setup;  // what code must do before the memory works; empty: it works after reset
+  std::string setup;  // work that code must do before the memory works; empty: none
 
   std::string lower_name() const;  // the name in lower case, as in names of pools and sections
 };
@@ -50,12 +50,12 @@ struct Board {
   int64_t stack_bytes = 0;
   std::string emulator_program;
   std::vector<std::string> emulator_argv, emulator_packages;
-  std::string argument_style;  // "argv", "semihosting" or empty
-  bool stand_in = false;       // true if the emulator runs another machine: its results are valid, its times are not
-  std::string note;            // for people
-  std::vector<std::string> aliases;                   // other names under which users may search for the board
-  std::string project;                                // the default kind of project; empty: bare_metal
-  bool own = false;                                   // true if a file of the user describes the board
+  std::string argument_style;        // "argv", "semihosting" or empty
+  bool stand_in = false;             // true if the emulator runs another machine: results are valid, times are not
+  std::string note;                  // for people
+  std::vector<std::string> aliases;  // other names under which users may search for the board
+  std::string project;               // the default kind of project; empty: bare_metal
+  bool own = false;                  // true if a file of the user describes the board
   std::shared_ptr<const nlohmann::json> description;  // all of board.json, for templates
 
   bool has(std::string_view feature) const;
@@ -66,15 +66,16 @@ struct Board {
   bool has_framework(const std::string& framework) const;
   // True if board.json describes how the chip starts; its firmware then needs no debugger.
   bool has_chip() const;
-  // Similar boards and chips: the beginnings of their names, each with the CPU for --cpu.
+  // Similar boards and chips: the beginning of each name, and the CPU to pass to --cpu.
   std::map<std::string, std::string> relatives() const;
   // The unit of the emulator's counts. A stand-in machine counts instructions.
   std::string emulated_unit() const { return stand_in ? "instructions" : field("clock.unit"); }
   // True if a RAM at this address is Device memory in Arm's default memory map: unaligned accesses fault there.
   bool is_device(const Memory& memory) const;
-  // A description of what code must do before a memory with `setup` works.
+  // Describes the work that code must do before a memory with `setup` works.
   std::string setup_of(const Memory& memory) const;
-  // Reduces the RAM of variables ("ram") to the part that a framework leaves, if that is less.
+  // Reduces the size of the memory for variables to the part that the framework leaves to the application ("ram" in
+  // board.json), if that is less.
   void limit_to(const std::string& framework);
   // Bytes of the memory that placement.<use> ("arena", "constants") names; 0 if unlimited.
   int64_t memory_bytes(const std::string& use) const;
@@ -96,8 +97,8 @@ std::vector<std::string> board_names();
 // Parses a board description. Reports [board-invalid], and [board-core] with the location if the compiler does not know
 // the core, or if a feature does not belong to its instruction set.
 Result<Board> read_board(const std::string& text, const std::string& file, const std::string& name, Diagnostics& diags);
-// `name`: the name of a built-in or remembered board, or the path of a description (NAME.json), which is then
-// remembered. Reports [board-unknown] with the closest names, and the errors of read_board and read_file.
+// `name`: the name of a built-in or remembered board, or the path of a description (NAME.json), which the function
+// remembers. Reports [board-unknown] with the closest names, and the errors of read_board and read_file.
 Result<Board> find_board(const std::string& name, Diagnostics& diags);
 
 // Makes find_board find this board by its name, before the built-in boards.

@@ -40,7 +40,7 @@ class BoardReader {
       error("board", problem->is_number ? problem->what : "the file is not JSON");
       return kFailure;
     }
-    if (!root.is_object()) return error("board", "the file must hold an object"), kFailure;
+    if (!root.is_object()) return error("board", "the file must contain a JSON object"), kFailure;
     for (const auto& [key, value] : root.items())
       if (std::find(std::begin(kMembers), std::end(kMembers), key) == std::end(kMembers)) unknown(key);
     if (!good_) return kFailure;
@@ -203,7 +203,7 @@ class BoardReader {
               fmt::format(
                   "{} at {} is Device memory by the default map of Arm's architecture: unaligned accesses fault there",
                   m.name, m.origin))
-            .help("describe the setup in \"setup\": the MPU must make it Normal memory");
+            .help("describe the setup in \"setup\": the MPU must define this memory as Normal memory");
       if (good_ && !names.insert(b.memories.back().lower_name()).second)
         error(b.memories.back().name, fmt::format("two memories have the name '{}'", b.memories.back().name));
     }
@@ -252,7 +252,7 @@ class BoardReader {
         error(where,
               fmt::format("'{}' is placed in '{}', which is not a memory of the board", use, escape_for_display(name)));
       else if (!m->setup.empty())
-        error(where, fmt::format("'{}' is placed in {}, which does not work after reset", use, name));
+        error(where, fmt::format("'{}' is placed in {}, which does not work before code sets it up", use, name));
       else if (m->flash && (use[0] == 'd' || use[0] == 'a'))
         error(where, fmt::format("'{}' is placed in {}, which is flash", use, name));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPUs for which code can be compiled without naming a board: those of the boards, with their features. A CPU is a
-// board without memories, so nothing limits a model for it.
+// Lists the CPUs for which code can be compiled without naming a board: the CPUs of all boards, with their features. A
+// CPU is represented as a board without memories, so the size of a model is not limited.
 #pragma once
 
 #include <string>
@@ -11,9 +11,9 @@
 namespace aotc::project {
 
 struct Cpu {
-  std::string name;                 // "cortex-m4f": the core's name including its floating point
-  Board board;                      // named like the CPU
-  std::vector<std::string> boards;  // the boards that have it
+  std::string name;                 // "cortex-m4f": name of the core, including its floating-point unit
+  Board board;                      // a board without memories, named like the CPU
+  std::vector<std::string> boards;  // names of the boards with this CPU
 };
 
 // All CPUs in alphabetical order. Reports the errors of find_board.

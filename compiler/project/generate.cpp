@@ -170,12 +170,14 @@ std::string zephyr_names(const Board& board) {
   const auto name = [&](const char* field) { return board.field(std::string("frameworks.zephyr.") + field); };
   if (name("board").empty()) return "";
   if (const std::string since = name("since"); !since.empty())
-    return fmt::format("Zephyr has this board since {}. Earlier versions need another one, with `-b`.", since);
+    return fmt::format("Zephyr has this board since version {}. With earlier versions, choose another board with `-b`.",
+                       since);
   if (const std::string between = name("board_3_7"); !between.empty())
-    return fmt::format("Zephyr 3.7 calls this board `{}`, 4.0 and later `{}`.", between, name("board_v2"));
+    return fmt::format("Zephyr 3.7 calls this board `{}`; Zephyr 4.0 and later call it `{}`.", between,
+                       name("board_v2"));
   if (name("board") == name("board_v2"))
     return fmt::format("All versions of Zephyr call this board `{}`.", name("board"));
-  return fmt::format("Zephyr 3.7 and later calls this board `{}`.", name("board_v2"));
+  return fmt::format("Zephyr 3.7 and later call this board `{}`.", name("board_v2"));
 }
 
 Values values_of(const TemplateDescription& description, const Board& board, const ProjectModel& model,
@@ -236,7 +238,7 @@ Status check_needs(const TemplateDescription& t, const ProjectModel& model, Diag
                            : need == "interface"                  ? "--interface tvm"
                            : need == "operators"                  ? "--operators"
                                                                   : "--pool"))
-        .help("compile the model without it, or use --project bare-metal");
+        .help("compile the model without this option, or use --project bare-metal");
     return kFailure;
   }
   return success();

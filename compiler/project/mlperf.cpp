@@ -71,7 +71,7 @@ Status choose_benchmark(const TemplateDescription& description, const graph::Gra
     diags
         .warning(where, "no-benchmark",
                  "the model matches no benchmark of MLPerf Tiny: the firmware reports the model's own name, for which "
-                 "the runner has no script")
+                 "the benchmark's runner has no script")
         .help("use --project-option benchmark=raw to accept this, or benchmark=NAME to choose a benchmark");
     return success();
   }
@@ -80,7 +80,7 @@ Status choose_benchmark(const TemplateDescription& description, const graph::Gra
   diags
       .error(where, "template-option",
              fmt::format("the model does not match benchmark '{}', which has {}", given->second, missing))
-      .help(fmt::format("by its shapes the model matches {}",
+      .help(fmt::format("the shapes of the model match {}",
                         values.model["benchmark"] == "raw" ? "no benchmark"
                                                            : fmt::format("benchmark '{}'", values.model["benchmark"])));
   return kFailure;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the MLPerf Tiny benchmark to which a model belongs. A benchmark defines the meaning of inputs and results; a
-// model of no benchmark is served as bytes, with a warning.
+// Finds the MLPerf Tiny benchmark to which a model belongs. A benchmark defines the meaning of inputs and results; the
+// firmware of a model without benchmark exchanges plain bytes, and aotc prints a warning.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Generates a firmware project around an archive of operators, and reads their list from its manifest.
+// Generates a firmware project around an archive of operators, and reads the list of operators from the project's
+// manifest.
 #pragma once
 
 #include <map>
@@ -14,14 +15,15 @@
 
 namespace aotc::project {
 
-// TVM's name of the file: its Project API distinguishes a project from a template by it.
+// The archive's file name in a project. TVM's Project API requires this name: the file distinguishes a project from a
+// template.
 inline constexpr const char* kOperatorsFile = "model.tar";
 
 struct OperatorProject {
   const mlf::Archive* archive = nullptr;
   const std::vector<uint8_t>* bytes = nullptr;  // the archive, unmodified
   std::string file_name;                        // for messages
-  // Parameters of the functions; from the archive's metadata if it is of style operator.
+  // The functions and their parameters. For an archive of style operator, they come from its metadata.
   std::vector<mlf::OperatorInfo> operators;
   TemplateSource source = {"host_driven", ""};
   std::map<std::string, std::string> options;

@@ -82,7 +82,7 @@ class Renderer {
     if (!choose_platform() || !evaluate_options() || !choose_parts() || !evaluate_keys()) return kFailure;
     if (!add_files() || !add_folders_and_commands()) return kFailure;
     for (const auto& [key, value] : keys_)
-      if (!used_.contains(key)) return fail("template-key", fmt::format("key '{}' is used in no file", key));
+      if (!used_.contains(key)) return fail("template-key", fmt::format("no file of the template uses key '{}'", key));
     return std::move(out_);
   }
 

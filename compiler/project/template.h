@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renders project templates: real files with strict @key@ substitution, described by a template.json beside them. A key
-// without a value, or a declared key that no file uses, is an error, so templates cannot rot silently.
+// Renders project templates: files that contain keys, written @key@, and a template.json that describes the files. A
+// key without a value, or a declared key that no file uses, is an error, so templates cannot rot silently.
 #pragma once
 
 #include <map>
@@ -14,20 +14,21 @@
 namespace aotc::project {
 
 struct Values {
-  std::map<std::string, std::string> keys;     // values that come neither from board nor options
+  std::map<std::string, std::string> keys;     // values of keys that come neither from the board nor from options
   std::map<std::string, std::string> options;  // --project-option NAME=VALUE
   std::map<std::string, std::string> model;    // defaults of options that depend on the model
-  std::set<std::string> parts;                 // names of the entries of "parts" in template.json to include
+  std::set<std::string> parts;                 // names of the parts ("parts" in template.json) to include
   std::set<std::string> examples;              // names of parts to include if the template has them
 };
 
 struct Rendered {
   std::map<std::string, std::string> files;
-  // With a trailing slash, or empty: the project's own folder.
+  // These names have a trailing slash; empty: the project's own folder.
   std::string model_folder, runtime_folder;
-  // Command lines that still contain {generator} and {project}; both empty: aotc does not build it.
+  // Command lines that still contain {generator} and {project}. If `configure` and `build` are empty, aotc does not
+  // build the project.
   std::vector<std::string> configure, build, flash, flash_port;
-  std::string image;         // relative to the project
+  std::string image;         // path of the firmware image, relative to the project
   bool semihosting = false;  // true if the project's firmware needs a debugger or emulator
   bool model_file = true;
 };

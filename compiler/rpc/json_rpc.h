@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A JSON-RPC 2.0 server over two file descriptors, one message a line, as TVM's Project API requires
+// A JSON-RPC 2.0 server over two file descriptors, one message per line, as TVM's Project API requires
 // (docs/project-api.md). A method is called only with exactly the parameters that it declares, of the declared types.
 #pragma once
 
@@ -27,7 +27,7 @@ enum JsonRpcCode {
 
 struct JsonRpcError {
   int code = kServerError;
-  std::string message;  // of a server error: the name of a TVM exception, or text
+  std::string message;  // for a server error: the name of a TVM exception, or text
   std::string trace;    // server errors only
 };
 

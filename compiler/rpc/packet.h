@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encodes and decodes packets of the protocol on the host (docs/rpc.md). The device's rpc_frame.h is an independent
-// implementation, so that each checks the other.
+// Encodes and decodes packets of aotc's RPC protocol on the host (docs/rpc.md). The device's rpc_frame.h is an
+// independent implementation, so tests of both together find errors of either.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ std::vector<uint8_t> encode(const Packet& packet);
 // Finds packets in a stream that may contain other bytes.
 class Decoder {
  public:
-  // Adds bytes; complete and valid packets are returned by `next` in order.
+  // Adds bytes. Then `next` returns the complete and valid packets in order.
   void feed(std::span<const uint8_t> bytes);
   std::optional<Packet> next();
   // Number of frames so far that were not valid packets.
@@ -54,7 +54,7 @@ class Writer {
   std::vector<uint8_t> data_;
 };
 
-// Reads little-endian numbers; beyond the end it returns zeros and sets `failed`.
+// Reads little-endian numbers. Reading beyond the end returns zeros and sets `failed`.
 class Reader {
  public:
   explicit Reader(std::span<const uint8_t> data) : data_(data) {}

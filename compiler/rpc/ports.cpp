@@ -98,8 +98,8 @@ const std::map<int, speed_t>& speeds() {
 Result<std::unique_ptr<Transport>> open_serial(const std::string& path, int baud, Diagnostics& diags) {
   auto speed = speeds().find(baud);
   if (speed == speeds().end())
-    return refuse(path, fmt::format("{} baud is not a rate of serial ports", baud), "usual rates: 9600, 115200, 921600",
-                  diags);
+    return refuse(path, fmt::format("{} baud is not a rate that serial ports support", baud),
+                  "usual rates: 9600, 115200, 921600", diags);
   int fd = open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0)
     return refuse(path, fmt::format("cannot open the port: {}", std::strerror(errno)),

@@ -192,7 +192,7 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
                     : options_.silent_help);
       return kFailure;
     case Outcome::kCorrupted:
-      say("rpc-corrupted", "all attempts were damaged on the line")
+      say("rpc-corrupted", "the data of every attempt arrived damaged")
           .help("check the cable and the baud rate; another program may be writing to the line");
       return kFailure;
     case Outcome::kTimeout:
@@ -203,7 +203,7 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
       auto& d = say("rpc-closed", "the line was closed");
       std::string words = transport_->last_words();
       if (!words.empty()) d.note("last message: " + escape_for_display(words, 400));
-      d.help("the emulator ended, or the port was unplugged");
+      d.help("check whether the emulator ended or the port was unplugged");
       return kFailure;
     }
     default: break;
@@ -215,7 +215,7 @@ Failure Session::report(const Exchange& failed, uint8_t type, const std::string&
           .help("create the firmware again with this aotc");
       break;
     case AOTC_RPC_ERROR_SESSION:
-      say("rpc-rebooted", "the device has restarted, or serves another program: its tensors are lost")
+      say("rpc-rebooted", "the device has restarted, or serves another program: the tensors on the device are lost")
           .help("start the command again; a crash of the function restarts some boards");
       break;
     case AOTC_RPC_ERROR_FUNCTION:
@@ -402,8 +402,8 @@ Failure Session::impossible(const Timing& t, const std::string& what, Diagnostic
   where.file = transport_->name();
   diags
       .error(where, "rpc-times",
-             fmt::format("{}: the device reports impossible times: {} ticks in all, least {}, most {}", what, t.total,
-                         t.least, t.most))
+             fmt::format("{}: the device reports impossible times: {} ticks in total, minimum {}, maximum {}", what,
+                         t.total, t.least, t.most))
       .help("the clock of the firmware is wrong: create it again with this aotc, or correct clock.hz in board.json");
   return kFailure;
 }

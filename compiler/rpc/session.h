@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: a reliable connection to the operators of a device. Whatever happens on the line, a method ends with a
-// correct answer or a reported error, in bounded time, and a function is never executed twice for one call.
+// Session: a reliable connection to the operators of a device. Even if the line is disturbed, every method ends in
+// bounded time with a correct answer or a reported error. A function is never executed twice for one call.
 #pragma once
 
 #include <map>
@@ -17,14 +17,15 @@
 namespace aotc::rpc {
 
 struct SessionOptions {
-  // Timeout of an unanswered request. It grows by half with each attempt, up to the longest.
+  // `wait`: time after which an unanswered request is sent again. It grows by half with each attempt, up to
+  // `longest_wait`.
   Milliseconds wait{200}, longest_wait{2000};
   int attempts = 12;
   // Time limit of a function.
   Milliseconds call_timeout{60000};
-  // Help for a device that does not answer; empty: the help for host-driven projects.
+  // Help text of the error if the device does not answer; empty: the help for host-driven projects.
   std::string silent_help;
-  // 0: a random number.
+  // The number of the session; 0: a random number.
   uint32_t nonce = 0;
 };
 
@@ -34,7 +35,7 @@ struct DeviceInfo {
   bool ticks_are_instructions = false, big_endian = false, can_reboot = false;
   uint64_t ticks_per_second = 0;
   std::string board;
-  // Only for firmware around a model: its prefix, and the number of this code.
+  // Only for firmware that contains a model: the model's prefix, and a number that identifies the firmware.
   bool runs_model = false;
   std::string model;
   uint32_t firmware_id = 0;
@@ -67,8 +68,8 @@ struct CallResult {
 };
 
 struct Timing {
-  uint64_t total = 0, least = 0, most = 0;  // ticks, of the repeats
-  uint64_t empty = 0;                       // ticks of an empty measurement, which are subtracted from each repeat
+  uint64_t total = 0, least = 0, most = 0;  // ticks: of all repeats, of the shortest, of the longest
+  uint64_t empty = 0;                       // ticks of an empty measurement; already subtracted from each repeat
 };
 
 // Errors on the line, for tests and reports.
@@ -78,8 +79,8 @@ struct LineStatistics {
 
 class Session {
  public:
-  // Sends HELLO. Every method reports [rpc-silent], [rpc-corrupted], [rpc-closed], [rpc-rebooted], [rpc-version],
-  // [rpc-refused], and the errors named at it.
+  // Opens a session by the request HELLO. Every method reports [rpc-silent], [rpc-corrupted], [rpc-closed],
+  // [rpc-rebooted], [rpc-version], [rpc-refused], and the errors that its own comment names.
   static Result<std::unique_ptr<Session>> open(std::unique_ptr<Transport> transport, const SessionOptions& options,
                                                Diagnostics& diags);
 
@@ -87,20 +88,23 @@ class Session {
   Transport& transport() { return *transport_; }
   const LineStatistics& statistics() const { return statistics_; }
 
-  // Names in the order of their indices. Reports [rpc-too-large] if one does not fit a packet.
+  // The names of the device's functions, in the order of their indices. Reports [rpc-too-large] if a name does not fit
+  // a packet.
   Result<std::vector<std::string>> functions(Diagnostics& diags);
 
-  // Creates a tensor of zeros in a slot and frees the previous one. Reports [rpc-memory].
+  // Creates a tensor of zeros in a slot, and frees the tensor that was in the slot. Reports [rpc-memory].
   Status allocate(uint8_t slot, const TensorType& type, Diagnostics& diags);
   Status upload(uint8_t slot, std::span<const uint8_t> bytes, Diagnostics& diags);
   Result<std::vector<uint8_t>> download(uint8_t slot, size_t bytes, Diagnostics& diags);
-  // Also reports [rpc-function], [rpc-failed] if its status is not 0, [rpc-timeout].
+  // Calls a function. Also reports [rpc-function], [rpc-timeout], and [rpc-failed] if the function's status is not 0.
   Result<CallResult> call(const std::string& name, const std::vector<Argument>& arguments, Diagnostics& diags);
-  // The time limit of a call applies to all runs together. Also reports [rpc-times] for impossible figures.
+  // Measures a function. The time limit of a call applies to all runs together. Also reports the errors of `call`, and
+  // [rpc-times] for impossible times.
   Result<Timing> time(const std::string& name, const std::vector<Argument>& arguments, uint32_t repeats,
                       uint32_t warm_up, Diagnostics& diags);
   Status free_slot(uint8_t slot, Diagnostics& diags);  // 0xFF: all
-  // Only for firmware around a model: sends RUN or CONTINUE and returns the event. Also reports [rpc-timeout].
+  // Only for firmware that contains a model: sends RUN or CONTINUE and returns the event with which the device answers.
+  // Also reports [rpc-timeout].
   Result<std::vector<uint8_t>> event(uint8_t type, const std::vector<uint8_t>& payload, Diagnostics& diags);
   // Frees all tensors; with `reboot` the device restarts and the session ends.
   Status reset(bool reboot, Diagnostics& diags);
@@ -121,7 +125,7 @@ class Session {
 
   Session(std::unique_ptr<Transport> transport, const SessionOptions& options);
   Status greet(Diagnostics& diags);
-  // Sends a request with a new number until it is answered.
+  // Sends a request with a new sequence number, again and again until the device answers or a limit is reached.
   Exchange exchange(uint8_t type, const std::vector<uint8_t>& payload, Limits limits);
   // Waits once for the answer to the last request; kSilent if none arrived.
   Exchange await_answer(uint8_t type, uint16_t sequence, Milliseconds until, bool& working, Milliseconds& deadline,
@@ -148,8 +152,8 @@ class Session {
   std::string heard_;  // the last bytes received, valid or not
   uint32_t nonce_ = 0;
   uint16_t sequence_ = 0;
-  size_t piece_ = 0;     // bytes of tensors in a packet
-  int good_pieces_ = 0;  // number of pieces since piece_ changed
+  size_t piece_ = 0;     // present number of tensor bytes in a packet
+  int good_pieces_ = 0;  // pieces sent without errors since piece_ changed
 };
 
 }  // namespace aotc::rpc

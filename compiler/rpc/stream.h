@@ -10,7 +10,7 @@ namespace aotc::rpc {
 
 class Stream : public Transport {
  public:
-  // Owns the descriptor, which becomes non-blocking. `baud`: 0 if there is no limit.
+  // Takes ownership of `fd` and makes it non-blocking. `baud`: speed of the line; 0: no limit.
   Stream(int fd, std::string name, int baud = 0);
   ~Stream() override;
   Stream(const Stream&) = delete;
@@ -23,7 +23,7 @@ class Stream : public Transport {
   Milliseconds duration_of(size_t bytes) const override;
   std::string last_words() override;
 
-  // The program at the other end, which is killed with the transport, and the descriptor of its messages.
+  // Takes ownership of the program at the other end, which the destructor kills, and of the descriptor of its messages.
   void own_program(pid_t pid, int messages_fd);
 
  private:

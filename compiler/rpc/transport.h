@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transport: a stream of bytes to and from a device. Every wait has a deadline, including writes that the device does
-// not accept.
+// Transport: a stream of bytes to and from a device. Every wait has a deadline, even a write that the device does not
+// accept.
 #pragma once
 
 #include <chrono>
@@ -31,12 +31,12 @@ class Transport {
   virtual std::string name() const = 0;
   // Minimal milliseconds that `bytes` take on the line; 0 if the line is fast.
   virtual Milliseconds duration_of(size_t bytes) const { return Milliseconds(bytes * 0); }
-  // Why the other side closed the connection, if known: the messages of an emulator.
+  // The reason why the other side closed the connection, such as the last messages of an emulator; empty if unknown.
   virtual std::string last_words() { return ""; }
 };
 
 struct PortOptions {
-  int baud = 115200;  // of serial devices
+  int baud = 115200;  // only for serial devices
   Milliseconds connect_timeout{5000};
 };
 

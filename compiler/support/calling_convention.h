@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CallingConvention: how a C function of an operator, emitted by aotc or supplied by the user, is called.
+// CallingConvention: how generated code calls the C function of an operator, which aotc emits or the user supplies.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@ namespace aotc {
 
 enum class CallingConvention : uint8_t {
   kPlain,     // int32_t f(const T *in, ..., T *out): typed pointers, called directly
-  kUnpacked,  // the same with pointers to non-const: TVM's unpacked operators, only for functions of the user
+  kUnpacked,  // as kPlain without const: TVM's unpacked operators; only for the user's functions
   kPacked,    // TVM's packed functions: every argument is a DLTensor; called directly
-  kRegistry,  // packed, and found by name in the C runtime's registry
+  kRegistry,  // as kPacked, but found by name in the C runtime's registry
 };
 
-// "plain", "unpacked", "packed", "registry": the spelling in options, archives and graphs.
+// Returns "plain", "unpacked", "packed" or "registry": the name in options, archives and graphs.
 std::string_view name_of(CallingConvention convention);
 
-// All spellings, for attributes in text (graph/attributes.h).
+// Returns all names, for attributes in the text form (graph/attributes.h).
 std::span<const std::string_view> enum_names(CallingConvention);
 
-// The convention of this spelling; nullopt if there is none.
+// Returns the convention with this name; nullopt if there is none.
 std::optional<CallingConvention> calling_convention_from(std::string_view name);
 
 }  // namespace aotc

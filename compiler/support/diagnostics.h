@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Diagnostics: the sink to which every stage reports errors and warnings.
-// A message has three parts (text, Location, help) and a stable slug listed in docs/errors.md. Nothing is printed here;
-// the driver renders the collected messages.
+// A message has a text, a Location, helps, and a stable identifier (slug) that docs/errors.md lists. Nothing is printed
+// here; the driver prints the collected messages.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace aotc {
 
-// A location in the user's files. Fields that do not apply keep their defaults.
+// A location in the user's files. Fields that do not apply have their default values.
 struct Location {
   std::string file;     // model or text file as the user named it
   int subgraph = -1;    // index in the model
@@ -21,7 +21,7 @@ struct Location {
   int line = 0;         // 1-based, for text inputs
   int column = 0;       // 1-based
 
-  // "kws.tflite: op 3 CONV_2D 'conv/BiasAdd'" or "t.air:4:7"; untrusted names are escaped.
+  // Returns "kws.tflite: op 3 CONV_2D 'conv/BiasAdd'" or "t.air:4:7"; untrusted names are escaped.
   std::string str() const;
 };
 
@@ -57,8 +57,8 @@ class Diagnostics {
   int errors_ = 0;
 };
 
-// Makes text from a model safe to show on one line of a terminal: control characters, quotes and bytes that are not
-// UTF-8 become \xNN, and text over `limit` bytes is cut with "...".
+// Makes text from a model safe for one line of a terminal. Control characters, quotes and bytes that are not UTF-8
+// become \xNN. Text over `limit` bytes is cut and ends with "...".
 std::string escape_for_display(const std::string& text, size_t limit = 120);
 
 }  // namespace aotc

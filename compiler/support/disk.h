@@ -14,30 +14,31 @@
 
 namespace aotc {
 
-// Fails if the file exists. `lasting`: start writing it to the disk now; see `sync_to_disk`.
+// Creates a file; fails if it exists. `lasting`: starts writing it to the disk now; see `sync_to_disk`.
 std::error_code write_new_file(const std::filesystem::path& path, std::string_view content, mode_t mode, bool lasting);
-// The names in a directory, sorted.
+// Lists the names in a directory, sorted.
 std::error_code list_directory(const std::filesystem::path& path, std::vector<std::string>& out);
-// The content of a regular file of at most `limit` bytes; links are not followed.
+// Reads a regular file of at most `limit` bytes; does not follow links.
 std::error_code read_regular_file(const std::filesystem::path& path, uint64_t limit, std::string& out);
 
 // Writes into an existing device or pipe.
 std::error_code write_into(const std::filesystem::path& path, std::string_view content);
-// Syncs a file or the directory itself, not the directory's content. A file system that cannot sync is no error.
+// Syncs a file, or a directory itself without its content, to the disk. A file system that cannot sync is no error.
 std::error_code sync_to_disk(const std::filesystem::path& path);
 
 std::error_code make_directory(const std::filesystem::path& path);
-// Fails if `to` exists, if the system can tell; never replaces anything but an empty directory.
+// Renames directory `from` to `to`; fails if `to` exists. Some systems cannot check this in the same step: if a
+// directory `to` appears in between, it is replaced only if it is empty.
 std::error_code rename_fresh(const std::filesystem::path& from, const std::filesystem::path& to);
 std::error_code rename_over(const std::filesystem::path& from, const std::filesystem::path& to);
-// Swaps two names in one step; std::errc::function_not_supported if the system has no such call.
+// Swaps two files or directories in one step; std::errc::function_not_supported if the system has no such call.
 std::error_code exchange(const std::filesystem::path& a, const std::filesystem::path& b);
-// Links `from` under a second name, or copies it if the file system has no hard links.
+// Gives the file `from` the second name `to` (a hard link), or copies it if the file system has no hard links.
 std::error_code link_or_copy(const std::filesystem::path& from, const std::filesystem::path& to);
 // Removes a file, link or directory tree; a path that does not exist is no error.
 std::error_code remove_tree(const std::filesystem::path& path);
 
-// True for a dangling link as well.
+// True if `path` exists; also for a link whose target does not exist.
 bool is_there(const std::filesystem::path& path);
 
 }  // namespace aotc

@@ -8,7 +8,8 @@
 
 namespace aotc {
 
-// kI4 exists only in the graph, for constants: an element takes one byte there, and lowerings pack two into one.
+// kI4 exists only in Graph IR, for constants. There an element takes one byte; the conversion to TIR packs two elements
+// into a byte.
 enum class DType : uint8_t { kBool, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kF32, kF64, kI4 };
 
 // Bytes of one element.
@@ -32,17 +33,17 @@ constexpr int size_of(DType t) {
 constexpr bool is_float(DType t) { return t == DType::kF32 || t == DType::kF64; }
 constexpr bool is_int(DType t) { return !is_float(t) && t != DType::kBool; }
 
-// Range of an integer type; {0, 1} for bool. Must not be called for floats.
+// Returns the range of an integer type; {0, 1} for bool. Must not be called for floats.
 struct IntRange {
   int64_t min;
   int64_t max;
 };
 IntRange int_range(DType t);
 
-// "i8", "f32", "bool": the spelling of both text IRs.
+// Returns "i8", "f32", "bool": the name in the text form of both IRs.
 std::string_view name_of(DType t);
 std::optional<DType> dtype_from_name(std::string_view name);
-// "int8_t", "float": the spelling of the C printer. bool is stored as uint8_t.
+// Returns the type in emitted C: "int8_t", "float". bool is stored as uint8_t.
 std::string_view c_type_of(DType t);
 
 }  // namespace aotc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FileBytes: the shared bytes of a file; large files are mapped read-only and take memory only for the pages that are
-// read.
-// A mapped file may change while it is read. If it shrinks, the program ends with a message instead of a signal. If it
-// is overwritten, check_mapped_files() reports that: call it before writing output made from the file.
+// FileBytes: the bytes of a file, shared by all copies. Large files are mapped read-only, so that only pages that are
+// read take memory.
+// Another program may change a mapped file. If the file shrinks, aotc ends with a message instead of a signal. If the
+// file is overwritten, check_mapped_files() reports it: call that before writing output that was made from the file.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace aotc {
 class FileBytes {
  public:
   FileBytes() = default;
-  FileBytes(std::vector<uint8_t> bytes);  // NOLINT: whoever has bytes may hand them over as those of a file
+  FileBytes(std::vector<uint8_t> bytes);  // NOLINT: implicit, so that any bytes can be used as a file's
   FileBytes(std::shared_ptr<const void> owner, std::span<const uint8_t> bytes)
       : owner_(std::move(owner)), bytes_(bytes) {}
 
@@ -37,11 +37,11 @@ class FileBytes {
   std::span<const uint8_t> bytes_;
 };
 
-// Smaller files are read: a copy costs less than a mapping, and nobody can change it.
+// Smaller files are copied: a copy costs less than a mapping, and other programs cannot change it.
 inline constexpr uint64_t kSmallestMapped = uint64_t{4} << 20;
 
-// The bytes of `path`, a regular file of at most `limit` bytes; mapped if it is large. Reports the same errors as
-// read_file.
+// Returns the bytes of `path`, a regular file of at most `limit` bytes; maps it if it is large. Reports the same errors
+// as read_file.
 Result<FileBytes> map_file(const std::string& path, Diagnostics& diags, uint64_t limit = uint64_t{1} << 30);
 
 // Reports [file-changed] for each mapped file that was modified since it was mapped.

@@ -64,7 +64,8 @@ Result<NpyArray> read_npy(const std::string& path, Diagnostics& diags) {
     known = true;
   }
   if (!known) return fail(fmt::format("arrays of type {} are not supported", escape_for_display(descr, 20)));
-  if (value_of(header, "fortran_order") != "False") return fail("the array is in Fortran order");
+  if (value_of(header, "fortran_order") != "False")
+    return fail("the array is in Fortran order; convert the array with numpy.ascontiguousarray");
   std::string shape = value_of(header, "shape");
   int64_t elements = 1;
   for (size_t i = 0; i < shape.size();) {

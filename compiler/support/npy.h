@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes NumPy's .npy files, in which users supply inputs.
+// Reads and writes NumPy's .npy files, which hold the inputs and outputs of models.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct NpyArray {
 // Reports [npy-invalid] for another format, Fortran order, big endian, or an unsupported dtype.
 Result<NpyArray> read_npy(const std::string& path, Diagnostics& diags);
 
-// The bytes of a version 1.0 file.
+// Returns the bytes of a .npy file of format version 1.0.
 std::string write_npy(const NpyArray& array);
 
 }  // namespace aotc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fixed-point arithmetic of quantised inference, exactly as LiteRT's reference kernels define it.
-// Multipliers are Q31 mantissas with a power-of-two exponent: real ~ multiplier * 2^(shift - 31).
+// A real multiplier is stored as a Q31 mantissa and a power-of-two exponent: real ~ multiplier * 2^(shift - 31).
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 namespace aotc {
 
 struct QuantizedMultiplier {
-  int32_t multiplier = 0;  // 0, or in [2^30, 2^31)
-  int shift = 0;           // > 0: left, < 0: right
+  int32_t multiplier = 0;  // 0, or a magnitude from 2^30 to 2^31
+  int shift = 0;           // > 0: left shift, < 0: right shift
 };
 
-// Rounds `real` (finite, >= 0 or negative) to a 31-bit mantissa, half away from zero; exponents
-// below -31 give multiplier 0, above 30 saturate to the largest.
+// Converts a finite `real`; the mantissa is rounded to 31 bits, half away from zero. An exponent below -31 gives
+// multiplier 0; an exponent above 30 gives the largest multiplier and shift.
 QuantizedMultiplier quantize_multiplier(double real);
 
 // floor((a * b + 2^30) / 2^31), saturated for a = b = INT32_MIN (gemmlowp's
@@ -32,8 +32,8 @@ inline int32_t rounding_divide_by_pot(int32_t x, int exponent) {
   return static_cast<int32_t>((static_cast<int64_t>(x) + half - (x < 0 ? 1 : 0)) >> exponent);
 }
 
-// Double rounding: the doubling high multiply rounds, then the right shift rounds. The left shift
-// wraps as the reference does.
+// Returns x times the multiplier, rounded twice: the doubling high multiply rounds, then the right shift rounds. The
+// left shift wraps, as in LiteRT's reference kernels.
 inline int32_t multiply_by_quantized_multiplier(int32_t x, QuantizedMultiplier m) {
   int left = m.shift > 0 ? m.shift : 0;
   int right = m.shift > 0 ? 0 : -m.shift;
@@ -41,7 +41,8 @@ inline int32_t multiply_by_quantized_multiplier(int32_t x, QuantizedMultiplier m
   return rounding_divide_by_pot(saturating_rounding_doubling_high_mul(shifted, m.multiplier), right);
 }
 
-// Converts the bits of a float16 to float32: exact; NaNs keep their bits at the top of the mantissa.
+// Converts the bits of a float16 to float32 exactly. The mantissa bits of a NaN become the top bits of the float32
+// mantissa.
 float half_to_float(uint16_t half);
 
 }  // namespace aotc

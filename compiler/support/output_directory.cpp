@@ -58,7 +58,7 @@ class Commit {
     std::error_code ec;
     there_ = is_there(target);
     if (!there_ || fs::is_directory(fs::symlink_status(target, ec))) return success();
-    return error("output-exists", "output path exists and is not a directory", "choose another -o DIRECTORY");
+    return error("output-exists", "the output path exists, but is not a directory", "choose another -o DIRECTORY");
   }
 
   // Whose is what is there?

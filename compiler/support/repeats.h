@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds repeats in a list: stretches in which one body follows itself several times without a gap. The search is
-// greedy: it takes the repeat with the largest gain first and then searches only the rest of the list.
+// Finds repeats in a list: ranges that consist of several consecutive copies of one sequence. The search is greedy: it
+// takes the repeat with the largest gain first, and then searches only the rest of the list.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,11 @@ struct Repeat {
   size_t end() const { return begin + period * count; }
 };
 
-// The gain of a repeat; it is taken if the gain is above 0.
+// Computes the gain of a repeat. A repeat with a gain of 0 or less is ignored.
 using RepeatGain = std::function<int64_t(const Repeat&)>;
 
-// Disjoint repeats in the order of the list, of at least `least` iterations and a period of at most kMostPeriod items.
+// Returns disjoint repeats in the order of the list, each with at least `least` copies and a period of at most
+// kMostPeriod.
 inline constexpr size_t kMostPeriod = 512;
 std::vector<Repeat> find_repeats(const std::vector<int>& list, size_t least, const RepeatGain& gain);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Result<T>: the value of an operation that may fail. A failed Result carries no message: the function that fails
-// reports to a Diagnostics sink first (see diagnostics.h), so an error is printed once and with its location.
+// Result<T>: the value of an operation that may fail. A failed Result has no message: the function that fails first
+// reports an error to a Diagnostics sink (diagnostics.h). Thus each error is printed once and with its location.
 #pragma once
 
 #include <cassert>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes to standard output and standard error, even if they are a full device, a pipe without a reader, or closed.
-// Nothing here throws or ends the program: a failed write to standard output is remembered, and `finish_streams` turns
-// it into the exit code.
+// Writes to standard output and standard error. A write can fail, because the stream is a full device, a pipe without a
+// reader, or closed. No function throws or ends the program: a failed write to standard output is recorded, and
+// `finish_streams` turns it into the exit code.
 #pragma once
 
 #include <string_view>
@@ -11,14 +11,14 @@
 
 namespace aotc {
 
-// Must be called first. A closed stream stays unusable, so that no file opened later gets its number. SIGPIPE is
-// ignored.
+// Must be called before any file is opened. If a stream is closed, reserves its file descriptor, so that no other file
+// gets it. Ignores SIGPIPE.
 void prepare_streams();
 
 void write_out(std::string_view text);
-// Flushes standard output to its reader.
+// Flushes standard output.
 void flush_out();
-// Errors are ignored: there is no stream left to report them to.
+// Errors are ignored, because there is no other stream on which to report them.
 void write_err(std::string_view text);
 
 template <typename... Args>
@@ -31,8 +31,8 @@ void print_err(fmt::format_string<Args...> format, Args&&... args) {
   write_err(fmt::vformat(format, fmt::make_format_args(args...)));
 }
 
-// The exit code of a program that would end with `code`: 1 instead of 0 if output was lost, which is reported on
-// standard error unless the reader of standard output closed it.
+// Returns the exit code of a program that would end with `code`: 1 instead of 0 if output was lost. Reports the loss on
+// standard error, unless the reader of standard output closed the pipe.
 int finish_streams(int code);
 
 }  // namespace aotc

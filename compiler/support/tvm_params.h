@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads and writes TVM's parameters file (`save_param_dict`, `*.params`): named arrays, little endian.
-// A read file is known to be whole, and every array has as many bytes as its type and shape need; that the arrays fit a
-// graph is not checked. docs/graph-json.md describes the format.
+// read_params checks that the file is complete and that every array has as many bytes as its type and shape need. It
+// does not check that the arrays fit a graph. docs/graph-json.md describes the format.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +18,21 @@ namespace aotc::tvm {
 
 // DLPack's description of an element type.
 struct DataType {
-  uint8_t code = 0;  // kInt and so on below; other codes are preserved but have no meaning here
+  uint8_t code = 0;  // kInt ... kBool below; other codes are preserved but not interpreted
   uint8_t bits = 8;
   uint16_t lanes = 1;
 
   static constexpr uint8_t kInt = 0, kUInt = 1, kFloat = 2, kHandle = 3, kBfloat = 4, kBool = 6;
 
-  // nullopt if aotc does not compute with this type.
+  // The corresponding type of aotc; nullopt if aotc does not compute with this type.
   std::optional<DType> dtype() const;
   static DataType of(DType dtype);
-  // TVM's spelling: "int8", "float32x4".
+  // TVM's name of the type: "int8", "float32x4".
   std::string str() const;
   bool operator==(const DataType&) const = default;
 };
 
-// Parses TVM's spelling: "int8", "uint1", "bool", "float32x4"; nullopt for any other text.
+// Parses TVM's name of a type: "int8", "uint1", "bool", "float32x4"; nullopt for any other text.
 std::optional<DataType> data_type_from_name(std::string_view name);
 
 struct Param {
@@ -42,11 +42,11 @@ struct Param {
   std::vector<uint8_t> bytes;  // row-major, little endian
 };
 
-// All arrays of a parameters file in file order. Reports [graph-params] with the byte offset of the first damage.
-// Allocates at most a small multiple of `bytes`, even for malicious files.
+// Returns all arrays of a parameters file, in file order. Reports [graph-params] with the byte offset of the first
+// error. Allocates at most a small multiple of the size of `bytes`, even for malicious files.
 Result<std::vector<Param>> read_params(std::span<const uint8_t> bytes, const std::string& file, Diagnostics& diags);
 
-// The bytes that TVM writes for these arrays in this order.
+// Returns the same bytes that TVM writes for these arrays in this order.
 std::vector<uint8_t> write_params(std::span<const Param> params);
 
 }  // namespace aotc::tvm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Distance of two floats in units in the last place. Two NaNs are equal; a NaN and a number have the largest distance;
-// 0.0 and -0.0 are equal.
+// Computes the distance of two floats in units in the last place (ULP). Two NaNs have distance 0, and so have 0.0 and
+// -0.0. A NaN and a number have distance INT64_MAX.
 #pragma once
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkArea: the directory in which an output is written before it appears (".out.aotc-PID" beside "out"), and the lock
-// of their common folder. The holder of the lock owns all such directories of the output, so `open` deletes or
-// completes what a killed run left.
+// WorkArea: the temporary directory in which aotc writes an output before it appears: ".out.aotc-PID" beside "out". A
+// WorkArea holds the lock of their common folder. The holder of the lock owns all temporary directories of the output,
+// so `open` can delete them or complete the change of a killed run.
 #pragma once
 
 #include <filesystem>
@@ -13,33 +13,34 @@
 
 namespace aotc {
 
-// Help of messages about a directory that cannot be written.
+// The help text for errors about a directory that cannot be written.
 inline constexpr const char* kNeedsRoom = "check that the directory exists, is writable and has free space";
 
-// `path` made absolute, with links followed and without a trailing slash.
+// Returns `path` as an absolute path, with links resolved and without a trailing slash.
 std::filesystem::path resolve_output(const std::string& path);
 
 class WorkArea {
  public:
-  // `target`: a result of `resolve_output`. `shown`: the name in messages.
+  // `target`: the output, a result of `resolve_output`. `shown`: its name in messages.
   WorkArea(std::filesystem::path target, std::string shown) : target_(std::move(target)), shown_(std::move(shown)) {}
-  // Deletes the area, and the folders created for it if the target did not appear.
+  // Deletes the area, unless it has the only copy of the old output. If `put` did not succeed, also deletes the folders
+  // that `open` created.
   ~WorkArea();
   WorkArea(const WorkArea&) = delete;
   WorkArea& operator=(const WorkArea&) = delete;
 
-  // Creates the folders above, takes the lock, deletes leftovers and creates the area. Waits for another run that
-  // writes in this folder. Reports [file-write], [output-busy], [output-exists].
+  // Takes the lock, deletes leftovers and creates the area. `make_folders`: first creates missing folders above the
+  // target. Waits while another run writes in this folder. Reports [file-write], [output-busy], [output-exists].
   Status open(bool make_folders, Diagnostics& diags);
 
   const std::filesystem::path& target() const { return target_; }
-  // The directory that the caller fills; after `put` it holds the previous content.
+  // fresh(): the directory that the caller fills. retired(): after `put`, the directory with the previous content.
   std::filesystem::path fresh() const { return area_ / "new"; }
   std::filesystem::path retired() const { return area_ / (exchanged_ ? "new" : "old"); }
-  // The folder of the journal of `in_place.h` and of the files it removes.
+  // The area itself, in which in_place.h stores its journal and the files that it removes from the target.
   const std::filesystem::path& area() const { return area_; }
 
-  // Replaces the target by `fresh`, in one step if the system supports it.
+  // Replaces the target by fresh(), in one step if the system supports it. `lasting`: also syncs to the disk.
   std::error_code put(bool lasting);
   // Undoes `put`.
   std::error_code put_back();
@@ -55,7 +56,7 @@ class WorkArea {
 
   std::filesystem::path target_, area_;
   std::string shown_;
-  std::vector<std::filesystem::path> made_;  // folders above the target, outermost first
+  std::vector<std::filesystem::path> made_;  // created folders above the target, outermost first
   int lock_ = -1;
   bool there_was_one_ = false, exchanged_ = false, put_ = false, can_go_back_ = true;
 };

@@ -303,7 +303,7 @@ int32_t Assembler::value(const Cast& c, int32_t into) {
 
 int32_t Assembler::value(const Select& s, int32_t into) {
   if (!s.if_true || !s.if_false || s.if_true->type != s.if_false->type)
-    return fail("the sides of a select differ in type");
+    return fail("the two values of a select differ in type");
   int32_t condition = expr(s.condition);
   int32_t dst = target(into);
   size_t skip = emit({.op = Op::kJumpIfZero, .a = condition});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builder: constructs TIR functions in C++ that reads like the algorithm. Operators on `Ex` fold constants during
-// construction. `Ex` is an i32 value unless stated otherwise; mixing types is a bug that asserts; cast first.
+// FunctionBuilder: constructs TIR functions from C++ code that reads like the algorithm. `Ex` is an expression, and its
+// operators fold constants. Both operands of an operator must have the same type (an assertion checks this). Integer
+// literals are i32; `cast` converts other types.
 //
 //   FunctionBuilder f("relu");
 //   BufferPtr in = f.input("in", DType::kF32, n), out = f.output("out", DType::kF32, n);
@@ -21,12 +22,12 @@ class Ex {
  public:
   Ex() = default;
   Ex(ExprPtr e) : e_(std::move(e)) {}         // NOLINT(google-explicit-constructor)
-  Ex(int64_t v);                              // NOLINT(google-explicit-constructor): an i32 immediate
+  Ex(int64_t v);                              // NOLINT(google-explicit-constructor): an i32 constant
   Ex(int v) : Ex(static_cast<int64_t>(v)) {}  // NOLINT(google-explicit-constructor)
 
   const ExprPtr& ptr() const { return e_; }
   DType type() const { return e_->type; }
-  // True for an integer immediate; returns its value.
+  // True for an integer constant; stores its value in `*value`.
   bool is_imm(int64_t* value = nullptr) const;
 
  private:
@@ -53,7 +54,7 @@ Ex operator>(const Ex& a, const Ex& b);
 Ex operator>=(const Ex& a, const Ex& b);
 Ex operator==(const Ex& a, const Ex& b);
 Ex operator!=(const Ex& a, const Ex& b);
-Ex operator&&(const Ex& a, const Ex& b);  // both sides are evaluated
+Ex operator&&(const Ex& a, const Ex& b);  // evaluates both operands
 Ex operator||(const Ex& a, const Ex& b);
 Ex operator&(const Ex& a, const Ex& b);
 Ex operator|(const Ex& a, const Ex& b);
@@ -83,29 +84,30 @@ class FunctionBuilder {
   BufferPtr local(std::string name, DType type, int64_t elements);
 
   using Body = std::function<void()>;
-  // Loops from begin to end (exclusive). A loop that runs once becomes its body with the value substituted; a loop that
-  // never runs becomes nothing.
+  // Appends a loop from `begin` to `end` (exclusive). A loop with one iteration is replaced by its body; a loop without
+  // iterations is omitted.
   void loop(const std::string& name, const Ex& begin, const Ex& end, const std::function<void(Ex)>& body,
             int64_t step = 1);
   void if_(const Ex& condition, const Body& then, const Body& otherwise = nullptr);
-  // An immutable value; immediates and immutable variables are returned unchanged, a mutable variable is copied.
+  // Stores a value in an immutable variable, and returns the variable. Constants and immutable variables are returned
+  // unchanged; a mutable variable is copied.
   Ex let(const std::string& name, const Ex& value);
-  // A mutable variable.
+  // Declares a mutable variable.
   Ex var(const std::string& name, const Ex& init);
   void assign(const Ex& variable, const Ex& value);
   void store(const BufferPtr& buffer, const Ex& index, const Ex& value);
   void copy(const BufferPtr& to, const Ex& to_index, const BufferPtr& from, const Ex& from_index,
-            int64_t elements);                                                        // memcpy; element types agree
+            int64_t elements);                                                        // memcpy; equal element types
   void fill_bytes(const BufferPtr& to, const Ex& index, int byte, int64_t elements);  // memset
   void comment(std::string text);
   void fail();
   void trace(int64_t result, const BufferPtr& from, const Ex& index, int64_t elements);
-  // Calls a kernel. `args`: addresses for the buffers of its meaning, then i32 values for the scalars.
+  // Calls a kernel. `args`: an address for each buffer parameter of Kernel::meaning, then an i32 value for each scalar.
   void run(const KernelPtr& kernel, const std::vector<Ex>& args);
-  // Adds an i32 parameter to the TIR function that defines a kernel (Kernel::meaning).
+  // Adds an i32 parameter; only for a function that becomes the meaning of a kernel.
   Ex scalar(const std::string& name);
   FunctionPtr finish();
-  // Turns the function into the meaning of a kernel.
+  // Returns a kernel whose meaning is the function under construction.
   KernelPtr finish_kernel(std::string family, std::vector<std::pair<std::string, int64_t>> parameters);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keywords of the text form that identify each kind of node. Nodes without a keyword begin with a declared name
-// (VarRef, Load, Assign, Store), a number (IntImm, FloatImm), a type (Cast) or a function's name (Call).
+// The keywords by which TIR's text form identifies the kind of a node. A node without a keyword begins with a declared
+// name (VarRef, Load, Assign, Store), a number (IntImm, FloatImm), a type (Cast) or the name of a function (Call).
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ inline constexpr Form<ExprKind> kExpressionForms[] = {
     {"min", ExprKind::kBinary}, {"max", ExprKind::kBinary}, {"select", ExprKind::kSelect},
 };
 
-// Keywords inside of nodes.
+// Keywords inside a node, after its first word.
 inline constexpr std::string_view kInnerWords[] = {"else", "align"};
 
 template <typename Kind, size_t N>

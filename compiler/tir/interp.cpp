@@ -233,7 +233,7 @@ bool check_memory(const Function& function, const Program& program, const std::v
                   Diagnostics& diags) {
   if (memory.size() != function.params.size()) {
     report(diags, function,
-           fmt::format("called with {} parameters, expected {}", memory.size(), function.params.size()));
+           fmt::format("the call passes {} parameters, expected {}", memory.size(), function.params.size()));
     return false;
   }
   int64_t local = 0;

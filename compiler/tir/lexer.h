@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens of the TIR text form. A token is a view of the text, which must outlive it; a Comment statement ("# ...") is a
-// token, while "// ..." is skipped.
+// Lexer: splits the text form of TIR into tokens. A token is a view of the text, which must outlive the token. "# ..."
+// is a token, because it is a Comment statement; "// ..." is skipped.
 #pragma once
 
 #include <string_view>
@@ -18,7 +18,7 @@ struct Token {
 
 class Lexer {
  public:
-  // Begins at byte `begin`; lines and columns are those of the whole text.
+  // Starts at byte `begin`; lines and columns refer to the whole text.
   explicit Lexer(std::string_view text, size_t begin = 0);
   Token next();
 

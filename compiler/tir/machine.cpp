@@ -248,7 +248,7 @@ std::string Machine::describe() const {
     case TrapCode::kRange:
       return fmt::format("{} bytes at index {} are outside of '{}' with {} elements", trap_.value, trap_.other, b.name,
                          b.elements);
-    case TrapCode::kOverlap: return "memcpy between ranges that overlap";
+    case TrapCode::kOverlap: return "memcpy copies between ranges that overlap";
     case TrapCode::kFail: return "the operator is not defined for this data";
     case TrapCode::kNone: break;
   }

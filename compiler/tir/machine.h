@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machine: the interpreter's registers, buffers and the trap that ended a run. A member that returns false has set
-// trap_; describe() returns its text.
+// Machine: the state of the TIR interpreter, which is its registers, its buffers and the trap that ended the run. A
+// member function that returns false has set trap_; describe() returns the text of the trap.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace aotc::tir {
 
 enum class TrapCode { kNone, kIndex, kUndefined, kArithmetic, kSum, kFit, kFloatFit, kLoop, kRange, kOverlap, kFail };
 
-// True for a buffer whose elements are tracked as written or not.
+// True for a buffer for which the interpreter tracks which elements have been written.
 inline bool tracked(const Buffer& b) { return b.role == Role::kLocal || b.role == Role::kScratch; }
 
-// A buffer during execution. `defined` has a byte per element of tracked buffers.
+// A buffer during execution. `defined`: one byte for each element of a tracked buffer; null for other buffers.
 struct Live {
   uint8_t* data = nullptr;
   int64_t elements = 0;
@@ -50,7 +50,8 @@ class Machine {
   bool call(const Instr& in);
   bool copy_bytes(const Instr& in);
   bool set_bytes(const Instr& in);
-  // Checks [index, index + bytes) of a buffer for a memory function; sets the trap if it is out of range.
+  // Checks that a memory function may access `bytes` bytes of a buffer from element `index` on. `reads`: also checks
+  // that the elements have been written. If a check fails, sets the trap and returns false.
   bool check_span(int buffer, int64_t index, int64_t bytes, bool reads);
   void mark_written(Live& b, int64_t index, int64_t bytes);
   bool trap(TrapCode code, int64_t value = 0, int64_t other = 0, double real = 0, int buffer = 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parses texts with several functions, as programs contain (plan/print.h). Such functions may have scalars; a function
-// in its own file, which parse() reads, has none.
+// Parses several TIR functions from the text of a program (plan/print.h). These functions may have scalar parameters; a
+// function in its own file, which parse() reads, may not.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 
 namespace aotc::tir {
 
-// The consecutive functions from byte `begin` of the text on, each preceded by its kernels. Reports [tir-parse].
+// Parses consecutive functions from byte `begin` of the text on; the kernels of a function precede it. Reports
+// [tir-parse].
 Result<std::vector<FunctionPtr>> parse_functions(const std::string& text, size_t begin, const std::string& file,
                                                  Diagnostics& diags);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of TIR's text form, private to the files that implement it: parse.cpp has functions and statements,
-// parse_expressions.cpp expressions. Others call parse().
+// Parser: parses the text form of TIR. parse.cpp implements functions and statements, parse_expressions.cpp implements
+// expressions. Other files call parse() instead.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace aotc::tir::text {
 
-// Limit of nesting: deeper trees would exhaust the stack in later walks.
+// The largest nesting depth: recursive walks over deeper trees would exhaust the stack.
 constexpr int kMaxDepth = 300;
 
 struct Parsed {
@@ -23,7 +23,7 @@ struct Parsed {
   int depth = 0;
 };
 
-// Parses by kind: statement_kind and expression_kind identify the next node, read_For and the like parse it.
+// statement_kind and expression_kind determine the kind of the next node; read_<kind> then parses it.
 class Parser {
  public:
   Parser(const std::string& text, const std::string& file, Diagnostics& diags, size_t begin = 0)
@@ -31,7 +31,7 @@ class Parser {
     advance();
   }
   Result<FunctionPtr> function();
-  // All functions of the text; they may have scalars.
+  // Parses all functions of the text; they may have scalar parameters.
   Result<std::vector<FunctionPtr>> functions();
 
  private:
@@ -39,7 +39,7 @@ class Parser {
 
   void advance() { token_ = lexer_.next(); }
   bool error(const Token& where, std::string message);
-  // "expected X, not Y" at the current token.
+  // Reports "expected X, not Y" at the current token.
   bool expected(std::string_view what);
   bool is(std::string_view text) const {
     return (token_.kind == TokenKind::kPunctuation || token_.kind == TokenKind::kName) && token_.text == text;
@@ -57,8 +57,7 @@ class Parser {
   bool count(int64_t least, int64_t most, int64_t* value);
   bool buffer(Role role);
 
-  // One function for each kind in tir.h's lists, which parses the node from its first word on; in parse.cpp and
-  // parse_expressions.cpp.
+  // One function for each kind of node in the lists of tir.h. It parses the node from its first word on.
 #define AOTC_TIR_READER(Name) StmtPtr read_##Name();
   AOTC_TIR_STATEMENTS(AOTC_TIR_READER)
 #undef AOTC_TIR_READER
@@ -67,10 +66,10 @@ class Parser {
 #undef AOTC_TIR_READER
 
   StmtPtr statement();
-  // The kind of the next statement; nullopt after an error.
+  // Returns the kind of the next statement; nullopt after an error.
   std::optional<StmtKind> statement_kind();
   std::optional<ExprKind> expression_kind();
-  // The buffer or variable that the token names; null, after an error, if it names neither.
+  // Returns the buffer or variable that the current token names; null, after an error, if it names none.
   const Entity* named();
 
   bool rest_of_function(Function* made, bool with_scalars);
@@ -82,9 +81,9 @@ class Parser {
   Parsed operand();
   Parsed number(bool negative);
   Parsed typed(DType type, bool negative);
-  // Exactly `count` arguments after a function's name.
+  // Parses exactly `count` arguments after a function's name.
   bool values(size_t count, std::vector<ExprPtr>* args, int* depth);
-  // [index] after a buffer.
+  // Parses "[index]" after a buffer.
   Parsed index();
   bool arguments(std::vector<ExprPtr>* args, int* depth);
   std::optional<BinaryOp> binary_operator(bool* wrapping) const;

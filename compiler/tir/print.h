@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts of statements and names for messages of the verifier and the interpreter. Names equal those of print(), so the
-// text can be found in the printed function.
+// Returns the text of statements and names for messages of the verifier and the interpreter. The names are those of
+// print(), so a reader can search the printed function for the text.
 #pragma once
 
 #include <string>
@@ -10,17 +10,18 @@
 
 namespace aotc::tir {
 
-// First line of the statement as print() writes it, without indentation; a long one is cut.
+// The first line of the statement as print() writes it, without indentation. A long line is cut.
 // Empty if the statement is not part of the function.
 std::string statement_text(const Function& function, const Stmt* statement);
 
-// A name as print() writes it if it is unique: other characters become '_', and keywords are avoided.
+// A valid name as print() writes it if it is unique: invalid characters become '_', and a keyword is changed.
 std::string text_identifier(std::string_view name);
 
 // True for keywords of the text form.
 bool is_text_keyword(std::string_view word);
 
-// Binding strength of the text form, C's; higher binds tighter. min and max are calls: 12.
+// The precedence of a binary operator in the text form, which is C's; a higher number binds tighter. min and max, which
+// print as calls, have 12.
 int strength_of(BinaryOp op);
 
 }  // namespace aotc::tir

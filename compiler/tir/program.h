@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Program: the register code that the interpreter runs. Variables, constants and temporaries are slots of one flat
-// register file; integers of every type are stored as int64_t within their range. The meaning of an operand depends on
-// the Op; the comments below state it.
+// Program: register-machine code that the TIR interpreter runs. Variables, constants and temporaries are registers of
+// one register file. Integers of every type are stored as int64_t within their range. The comments of each Op state the
+// meaning of the fields of Instr.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@
 
 namespace aotc::tir {
 
-// Element types in the order of DType: name, memory type, register member.
+// Element types in the order of DType: name, C++ type in memory, member of Register.
 #define AOTC_TIR_ELEMENTS(X)                                                                                         \
   X(Bool, uint8_t, i)                                                                                                \
   X(I8, int8_t, i)                                                                                                   \
   X(U8, uint8_t, i) X(I16, int16_t, i) X(U16, uint16_t, i) X(I32, int32_t, i) X(U32, uint32_t, i) X(I64, int64_t, i) \
       X(F32, float, f) X(F64, double, d)
 
-// Registers are r; "dst = " writes r[dst].
+// In the comments, r is the register file, "dst = x" is r[dst] = x, and "to x" is a jump to instruction x.
 enum class Op : uint16_t {
   kHalt,
   kMove,        // dst = a
@@ -28,19 +28,19 @@ enum class Op : uint16_t {
   kJumpIfZero,  // to b if r[a] is 0
   kLoopEnter,   // to b unless r[dst] < r[a]
   kLoopNext,    // dst += c, then to b if r[dst] < r[a]
-  kAllocate,    // buffer a becomes undefined
-// dst = buffer a [r[b] + r[c]]; the tracked form is for buffers with a shadow.
+  kAllocate,    // all elements of buffer a become undefined
+// dst = element r[b] + r[c] of buffer a. The tracked form is for buffers whose written elements are tracked.
 #define X(N, T, F) kLoad##N,
   AOTC_TIR_ELEMENTS(X)
 #undef X
 #define X(N, T, F) kLoadTracked##N,
       AOTC_TIR_ELEMENTS(X)
 #undef X
-// buffer a [r[b] + r[c]] = r[dst]
+// element r[b] + r[c] of buffer a = r[dst]
 #define X(N, T, F) kStore##N,
           AOTC_TIR_ELEMENTS(X)
 #undef X
-              kLoadSlow,  // as above for any buffer; informs the observer
+              kLoadSlow,  // as the loads above, for any buffer; calls the observer
   kStoreSlow,
   // dst = r[a] op r[b]
   kAddI32,
@@ -67,7 +67,7 @@ enum class Op : uint16_t {
   kLeInt,
   kGtInt,
   kGeInt,
-  kInt,  // any integer operation; flag: see pack()
+  kInt,  // any integer operation; flag: pack(operator, type, wrapping)
   kAddF32,
   kSubF32,
   kMulF32,
@@ -96,9 +96,9 @@ enum class Op : uint16_t {
   kF64ToF32,
   kF32ToInt /* flag: type */,
   kF64ToInt,
-  kCall,    // dst = intrinsic flag of r[a], r[b]; c: type of the operands
-  kMemcpy,  // buffer dst at r[a] from buffer b at r[c], r[d] bytes
-  kMemset,  // buffer dst at r[a], byte r[b], r[d] bytes
+  kCall,    // dst = intrinsic number `flag` of r[a], r[b]; c: type of the operands
+  kMemcpy,  // to buffer dst, element r[a], from buffer b, element r[c]; r[d] bytes
+  kMemset,  // fills buffer dst from element r[a] with byte r[b]; r[d] bytes
   kFail,
 };
 
@@ -127,11 +127,11 @@ union Register {
 
 struct BufferSlot {
   BufferPtr buffer;
-  int param = -1;  // -1: a local buffer
+  int param = -1;  // index of the parameter; -1: a local buffer
 };
 
 struct LoopRange {
-  size_t first;  // instructions of the body
+  size_t first;  // first instruction of the body
   size_t last;
   int32_t variable;
   std::string name;
@@ -140,13 +140,13 @@ struct LoopRange {
 struct Program {
   std::vector<Instr> code;
   std::vector<const Stmt*> origin;  // statement of each instruction
-  std::vector<Register> registers;  // initial values: constants are set
+  std::vector<Register> registers;  // initial values of the registers; constants have their values
   std::vector<BufferSlot> buffers;
   std::vector<LoopRange> loops;  // for messages
 };
 
-// Fails with `problem` set if the function is not well formed (verify() reports more). `observed`: every access of a
-// parameter uses the slow instructions.
+// Translates a function to a program. If the function is not well formed, sets `problem` and fails; verify() reports
+// more details. `observed`: accesses of parameters use kLoadSlow and kStoreSlow, which call the observer.
 Result<Program> assemble(const Function& function, bool observed, std::string* problem);
 
 }  // namespace aotc::tir

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges: intervals of integer variables at a point of a function, refined by the enclosing conditions. An interval
-// always contains every value that can occur; `exact` means in addition that both its ends occur, independently of
-// other loops.
+// Ranges: interval analysis of integer variables at one point of a TIR function. Enclosing loops and conditions refine
+// the intervals. An interval contains every value that can occur. If it is exact, both of its ends do occur,
+// independently of other loops.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,8 @@ struct Interval {
   bool empty() const { return lo > hi; }
 };
 
-// constant + sum of coefficient * variable; variables are loop variables and lets.
+// A linear expression: constant + sum of coefficient * variable. Variables are loop variables and immutable variables
+// (let).
 struct Linear {
   struct Term {
     const Variable* variable;
@@ -31,7 +32,7 @@ struct Linear {
 
 class Ranges {
  public:
-  // A state to which restore() returns; it discards conditions and loop variables.
+  // A saved state. restore() discards conditions and loop variables that were added after it.
   struct Mark {
     size_t changes;
     bool exact_path;
@@ -42,23 +43,23 @@ class Ranges {
 
   void enter_loop(const For& loop);
   void declare(const Declare& declaration);
-  // Assumes that the condition holds (or, negated, does not) from here on.
+  // Assumes from here on that the condition is true (`holds`) or false.
   void assume(const ExprPtr& condition, bool holds);
 
   Interval of(const ExprPtr& e);
-  // False if the point is unreachable: a variable's interval is empty.
+  // False if the present point cannot be reached, because the interval of a variable is empty.
   bool reachable() const { return reachable_; }
-  // True if both ends of of(e) occur in every execution of the function.
+  // True if both ends of the interval of(e) occur in every execution of the function.
   bool is_exact(const ExprPtr& e);
 
  private:
   struct Known {
     Interval interval;
-    bool exact = false;  // a loop variable with constant bounds
+    bool exact = false;  // true for a loop variable with constant bounds
     bool fixed = false;  // immutable
     int64_t base = 0;    // values are base + n * step
     int64_t step = 1;
-    Linear linear;  // value of a let, over loop variables and other lets
+    Linear linear;  // value of an immutable variable, in terms of loop variables and others
   };
   struct Change {
     const Variable* variable;
@@ -72,7 +73,7 @@ class Ranges {
   Linear linear(const ExprPtr& e) const;
   Linear combine(const Linear& a, const Linear& b, int64_t factor) const;
   Linear scaled(const Linear& a, int64_t factor) const;
-  // Narrows e to `limit`; `whole`: the limit is equivalent to the condition.
+  // Narrows the interval of e to `limit`. `whole`: the limit says as much as the assumed condition.
   void limit(const ExprPtr& e, Interval limit, bool whole);
   bool narrow(const Variable* variable, Interval limit);
   bool assume_unsigned(const Binary& b, bool holds);

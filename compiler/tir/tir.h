@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIR: loop nests over flat buffers, the form in which every operator's algorithm is stated. Nodes are immutable and
-// shared; a Var or Buffer is identified by its pointer, names are hints. i32 arithmetic that overflows traps in the
-// interpreter unless the node is marked wrapping; i8/u8/i16/u16/bool are loaded into i32 to compute and range-checked
-// on store.
+// TIR: the IR in which the algorithm of every operator is stated, as loop nests over flat buffers. Nodes are immutable
+// and shared. A Variable or Buffer is identified by its pointer; its name is only a hint. If i32 arithmetic overflows,
+// the interpreter traps, unless the node is marked as wrapping. Elements of type i8, u8, i16, u16 and bool are loaded
+// as i32, and their range is checked when a value is stored.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +21,24 @@ namespace aotc::tir {
 
 enum class Role : uint8_t {
   kInput,     // parameter, read only
-  kConstant,  // parameter, read only: a table that the compiler packed
-  kOutput,    // parameter, written (may also be read back)
+  kConstant,  // parameter, read only: a table that the compiler prepared, such as weights
+  kOutput,    // parameter, written; may also be read
   kScratch,   // parameter, contents undefined on entry
-  kLocal,     // Alloc inside the function: on the stack
+  kLocal,     // array on the stack, declared inside the function by Alloc
 };
 
-// The memory of the bytes. On Harvard machines tables are in program memory, which loads and memcpy access with special
-// instructions; the result is the same, so the interpreter ignores it.
+// The address space of a buffer. On Harvard machines (AVR), tables are in program memory, which loads and memcpy access
+// with special instructions. The interpreter ignores the space, because results do not depend on it.
 enum class Space : uint8_t { kData, kProgram };
 
-// A flat array of `elements` addressable elements.
+// A flat array of `elements` elements.
 struct Buffer {
   std::string name;
   DType dtype = DType::kI8;
   int64_t elements = 0;
   Role role = Role::kLocal;
-  int alignment = 1;           // bytes, guaranteed for the first element
-  Space space = Space::kData;  // kProgram: of parameters that are only read
+  int alignment = 1;           // guaranteed alignment of the first element in bytes
+  Space space = Space::kData;  // kProgram only for parameters that are only read
 };
 using BufferPtr = std::shared_ptr<const Buffer>;
 
@@ -48,7 +48,7 @@ struct Variable {
 };
 using VarPtr = std::shared_ptr<const Variable>;
 
-// The type of a loaded element of type `t`: small integers and bool become i32.
+// The type to which a load converts an element of type `t`: small integers and bool become i32.
 constexpr DType promoted(DType t) {
   switch (t) {
     case DType::kBool:
@@ -62,14 +62,14 @@ constexpr DType promoted(DType t) {
 
 // ---------------------------------------------------------------- expressions
 
-// Every kind of expression; other lists of kinds are generated from this one. A node lists its parts once, in `fields`,
-// which calls for each part, in order of evaluation,
+// All kinds of expressions; macros generate other lists of kinds from this one. Each node lists its parts once, in its
+// function `fields`. For each part, in order of evaluation, `fields` calls one of these functions of its argument f:
 //   f.expr(ExprPtr), f.stmt(StmtPtr)          a part, which may be null if the node permits it
 //   f.use(VarPtr), f.define(VarPtr)           a variable that is read or assigned; one whose scope begins here
 //   f.buffer(BufferPtr), f.allocate(BufferPtr)  a buffer that is accessed; one whose scope begins here
 //   f.kernel(KernelPtr)                       a kernel that is called
 //   f.value(x)                                a number or an operator
-// tir/visit.h walks, compares and rewrites functions with it.
+// tir/visit.h uses `fields` to walk, compare and rewrite functions.
 #define AOTC_TIR_EXPRESSIONS(X) \
   X(IntImm) X(FloatImm) X(VarRef) X(Load) X(Unary) X(Binary) X(Cast) X(Select) X(Call) X(Address)
 
@@ -78,9 +78,9 @@ enum class ExprKind : uint8_t { AOTC_TIR_EXPRESSIONS(AOTC_TIR_KIND) };
 
 enum class UnaryOp : uint8_t { kNeg, kLogicalNot, kBitNot };
 
-// Comparisons and logical operators give i32 0 or 1. kDiv and kMod truncate as C's; kShr is
-// arithmetic on signed types; shifts take amounts in [0, width). kMin/kMax of floats follow
-// (a < b ? a : b) and (a > b ? a : b). Logical and/or evaluate both sides.
+// Comparisons and logical operators return i32 0 or 1. kDiv and kMod truncate as in C. kShr is arithmetic on signed
+// types, and shift amounts are in [0, width). On floats, kMin is (a < b ? a : b) and kMax is (a > b ? a : b). kAnd and
+// kOr evaluate both operands.
 enum class BinaryOp : uint8_t {
   kAdd,
   kSub,
@@ -104,7 +104,7 @@ enum class BinaryOp : uint8_t {
   kOr
 };
 
-// Functions that a Call may name. Scalar ones are pure; kMemcpy and kMemset are for Evaluate only.
+// Functions that a Call may name. Only Evaluate may call kMemcpy and kMemset; all other functions are scalar and pure.
 enum class Intrinsic : uint8_t {
   kExp,
   kLog,
@@ -126,16 +126,17 @@ enum class Intrinsic : uint8_t {
   // kFloatBits: the bits of an f32 as i32; kFloatFromBits: the inverse
   kFloatBits,
   kFloatFromBits,
-  // Returns an i32 unchanged. C compilers cannot look through it, so they cannot reorder sums.
+  // Returns an i32 unchanged. C compilers cannot look through this call, so they cannot reorder sums around it.
   kKeep,
-  // As kKeep, and C compilers cannot move other work across it. Without it, gcc moves the loads of many steps together
-  // and runs out of registers.
+  // As kKeep, and C compilers cannot move any other work across the call. Without this, gcc moves the loads of many
+  // steps together and runs out of registers.
   kFence,
-  // For floats: the remainder of a truncated division, which is exact; 1 - erf(x) and exp(x) - 1 without cancellation.
+  // For floats: kFmod is the exact remainder of a truncated division; kErfc is 1 - erf(x) and kExpm1 is exp(x) - 1,
+  // without cancellation.
   kFmod,
   kErfc,
   kExpm1,
-  // The angle of a point (y, x).
+  // The angle of the point (x, y), with operands y and x.
   kAtan2,
 };
 
@@ -199,7 +200,7 @@ struct Unary final : Expr {
     f.expr(n.value);
   }
 };
-// Both sides have the same type (shift amounts too). The result has that type, except for comparisons.
+// Both operands have the same type, shift amounts included. The result also has this type, except for comparisons.
 struct Binary final : Expr {
   BinaryOp op;
   ExprPtr lhs;
@@ -216,8 +217,9 @@ struct Binary final : Expr {
     f.expr(n.rhs);
   }
 };
-// Integer to integer traps if the value is out of range, unless wrapping. Float to integer truncates, and traps if the
-// value is out of range. A cast to a small type (i8 etc.) is allowed only directly under a Store or a Cast to i32.
+// A cast from integer to integer traps if the value is out of range, unless it wraps. A cast from float to integer
+// truncates, and traps if the value is out of range. A cast to a small type (such as i8) may only be the value of a
+// Store or the operand of a cast to i32.
 struct Cast final : Expr {
   ExprPtr value;
   bool wrapping;
@@ -229,7 +231,7 @@ struct Cast final : Expr {
     f.expr(n.value);
   }
 };
-// Evaluates only the chosen side.
+// Evaluates the condition and then only the chosen side.
 struct Select final : Expr {
   ExprPtr condition;
   ExprPtr if_true;
@@ -255,7 +257,7 @@ struct Call final : Expr {
     for (auto& arg : n.args) f.expr(arg);
   }
 };
-// &buffer[index], only as an argument of kMemcpy, kMemset and kernels.
+// &buffer[index]; allowed only as an argument of kMemcpy, kMemset and kernels.
 struct Address final : Expr {
   BufferPtr buffer;
   ExprPtr index;
@@ -323,7 +325,8 @@ struct If final : Stmt {
     f.stmt(n.otherwise);
   }
 };
-// A variable visible to the end of the enclosing block. Not `is_mutable`: "let", never assigned.
+// Declares a variable that is visible to the end of the enclosing block. If `is_mutable` is false ("let"), it is never
+// assigned.
 struct Declare final : Stmt {
   VarPtr var;
   ExprPtr init;
@@ -349,7 +352,7 @@ struct Assign final : Stmt {
     f.expr(n.value);
   }
 };
-// buffer[index] = value; value's type is the promoted element type (or a Cast to the element type).
+// buffer[index] = value. `value` has the promoted element type, or is a Cast to the element type.
 struct Store final : Stmt {
   BufferPtr buffer;
   ExprPtr index;
@@ -382,7 +385,7 @@ struct Block final : Stmt {
     for (auto& s : n.body) f.stmt(s);
   }
 };
-// A local array (role kLocal) visible to the end of the enclosing block, contents undefined.
+// Declares a local array (role kLocal) that is visible to the end of the enclosing block. Its contents are undefined.
 struct Alloc final : Stmt {
   BufferPtr buffer;
   explicit Alloc(BufferPtr b) : Stmt(StmtKind::kAlloc), buffer(std::move(b)) {}
@@ -400,20 +403,19 @@ struct Comment final : Stmt {
   static void fields(Node&, F&&) {}
 };
 
-// A microkernel: an inner loop that compiler/cores has in assembly for some CPUs. `family` and `parameters` identify
-// it: kernels that agree in both are the same. `meaning` defines its effect; an implementation must leave the same
-// bytes.
+// A microkernel: an inner loop for which compiler/cores has assembly on some CPUs. Kernels with equal `family` and
+// `parameters` are the same. `meaning` defines the effect: an implementation must write the same bytes.
 struct Function;
 struct Kernel {
   std::string family;
   std::vector<std::pair<std::string, int64_t>> parameters;
-  // Parameters are buffers whose `elements` are unspecified (0), then scalars; at most four together.
+  // Its parameters are buffers, whose `elements` are unspecified (0), and then scalars; at most four in total.
   std::shared_ptr<const Function> meaning;
 };
 using KernelPtr = std::shared_ptr<const Kernel>;
 
-// Runs the kernel. Arguments: an Address for each buffer of the meaning (element types agree), then an i32 for each
-// scalar.
+// Runs a kernel. Arguments: an Address for each buffer parameter of its meaning (with an equal element type), then an
+// i32 for each scalar.
 struct CallKernel final : Stmt {
   KernelPtr kernel;
   std::vector<ExprPtr> args;
@@ -427,8 +429,8 @@ struct CallKernel final : Stmt {
   }
 };
 
-// Ends the function with a failure: its data is outside of the operator's domain. The run of the model returns
-// kFailStatus, and the results are undefined. Not allowed in a kernel's meaning.
+// Ends the function because the input data is outside of the operator's domain. The run of the model then returns
+// kFailStatus, and its results are undefined. Not allowed in a kernel's meaning.
 struct Fail final : Stmt {
   Fail() : Stmt(StmtKind::kFail) {}
 
@@ -437,10 +439,10 @@ struct Fail final : Stmt {
 };
 inline constexpr int kFailStatus = -3;
 
-// Reports `bytes` from an address on to the trace hook: the next part of a result that is never materialised as a
-// whole. Changes nothing. Not allowed in a kernel's meaning.
+// Passes `bytes` bytes from an address on to the trace hook. They are the next part of a result that is never
+// materialised as a whole. A Trace changes nothing. Not allowed in a kernel's meaning.
 struct Trace final : Stmt {
-  int64_t result;  // index of the result of the call for which the function is made
+  int64_t result;  // index of the result in the operator call for which the function was built
   ExprPtr from;    // an Address
   int64_t bytes;
   Trace(int64_t r, ExprPtr f, int64_t b) : Stmt(StmtKind::kTrace), result(r), from(std::move(f)), bytes(b) {}
@@ -455,39 +457,41 @@ struct Trace final : Stmt {
 
 // ---------------------------------------------------------------- functions
 
-// Parameters in call order; buffers of role kOutput, kInput, kConstant, kScratch. Inputs and outputs of a function do
-// not overlap, unless the plan relies on the function's declared write order.
+// A function with its parameters in call order: buffers of role kOutput, kInput, kConstant and kScratch. Inputs and
+// outputs do not overlap, unless the memory plan relies on the write order that the function declares.
 struct Function {
   std::string name;
   std::vector<BufferPtr> params;
   StmtPtr body;                      // a Block
-  std::vector<VarPtr> scalars = {};  // i32 parameters after the buffers; only for a kernel's meaning
+  std::vector<VarPtr> scalars = {};  // i32 parameters after the buffers; only in a kernel's meaning
 };
 using FunctionPtr = std::shared_ptr<const Function>;
 
 // ---------------------------------------------------------------- text, checks, execution
 
-// Text form (docs/ir.md). print(parse(print(f))) == print(f). Names are made unique by printing.
+// Prints and parses the text form (docs/ir.md). `print` makes names unique; print(parse(print(f))) == print(f).
 std::string print(const Function& function);
 Result<FunctionPtr> parse(const std::string& text, const std::string& file, Diagnostics& diags);
 
-// Types agree, variables and buffers are declared before use and in scope, lets are not assigned,
-// input and constant buffers are not stored to, divisors and shifts are legal where constant, and
-// every access that interval analysis of loop variables and If conditions can decide is inside its
-// buffer. Reports [tir-invalid].
+// Checks a function: types match; variables and buffers are declared before use and in scope; immutable variables
+// (let), inputs and constant tables are not written; constant divisors and shift amounts are valid. Also checks that
+// accesses are inside their buffers, if interval analysis of loop variables and conditions can decide it. Reports
+// [tir-invalid].
 Status verify(const Function& function, Diagnostics& diags);
 
-// True for the same behaviour and parameters, whatever the names of variables, buffers and the function.
+// True if both functions have equal parameters and equal statements; names of variables, buffers and functions are
+// ignored.
 bool structurally_equal(const Function& a, const Function& b);
 uint64_t structural_hash(const Function& function);
 
-// The memory of one parameter of a call: exactly elements * size bytes, little endian host.
+// The memory of one parameter: exactly elements * element size bytes. The host must be little endian.
 struct Memory {
   uint8_t* data = nullptr;
   int64_t bytes = 0;
 };
 
-// Observes memory accesses of an execution, for example for shadow memory. Byte offsets into the parameter.
+// Is called for each access to the memory of a parameter during an execution. `offset`: in bytes from the start of the
+// parameter.
 class AccessObserver {
  public:
   virtual ~AccessObserver() = default;
@@ -495,28 +499,30 @@ class AccessObserver {
   virtual void on_write(int param, int64_t offset, int64_t bytes) = 0;
 };
 
-// Runs the function on the host. Traps (out-of-range access, overflow that is not marked, a value that does not fit its
-// store, division by zero, read of an undefined local element) are reported as [tir-trap] with the statement's text.
-// `memory` has one entry per parameter.
+// Runs the function on the host. `memory` has one entry for each parameter. A trap is reported as [tir-trap] with the
+// text of the statement. Traps are: an access out of range, overflow without wrapping, a stored value that does not fit
+// its element, division by zero, and reading an undefined element of a local array.
 Status interpret(const Function& function, const std::vector<Memory>& memory, Diagnostics& diags,
                  AccessObserver* observer = nullptr);
 
-// The function with every kernel call replaced by the kernel's meaning; the function itself if it has no kernel calls.
+// Returns the function with every kernel call replaced by the kernel's meaning; the function itself if it calls no
+// kernel.
 FunctionPtr inline_kernels(const FunctionPtr& function);
 
-// The kernels that a function calls, each once, in order of first call; kernels that a kernel calls precede it.
+// Returns each kernel that a function calls once, in the order of first calls. Kernels that another kernel calls
+// precede it.
 std::vector<KernelPtr> kernels_of(const Function& function);
 
-// "gemm_pairs_4_2": equal for equal kernels, different for different ones.
+// Returns a unique name of the kernel: "gemm_pairs_4_2". Equal kernels have equal names.
 std::string name_of(const Kernel& kernel);
 
-// Number of nodes, for cost estimates; nothing is run.
+// Returns the number of nodes of the function, for cost estimates.
 int64_t count_nodes(const Function& function);
 
 // True if the function has a parameter, local, variable or value of this type.
 bool uses_type(const Function& function, DType type);
 
-// True if it contains a Fail.
+// True if the statement contains a Fail.
 bool can_fail(const StmtPtr& statement);
 
 }  // namespace aotc::tir

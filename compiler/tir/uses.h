@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the buffers and variables that a function uses. A load whose value is unused counts as a use.
+// Finds the buffers and variables that a TIR function uses. A load whose value is unused counts as a use.
 #pragma once
 
 #include <unordered_set>
@@ -8,7 +8,7 @@
 
 namespace aotc::tir {
 
-// Buffers that are read, written, or passed to a kernel, and variables that occur.
+// Returns pointers to the buffers that are read, written or passed to a kernel, and to the variables that occur.
 std::unordered_set<const void*> used_in(const Function& function);
 
 }  // namespace aotc::tir

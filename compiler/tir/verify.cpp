@@ -90,7 +90,7 @@ bool Verifier::error(const std::string& message) {
 
 bool Verifier::declare(const VarPtr& v, bool is_mutable, bool is_loop) {
   if (promoted(v->dtype) != v->dtype)
-    return error(fmt::format("variable '{}' has the storage type {}", v->name, name_of(v->dtype)));
+    return error(fmt::format("variable '{}' has type {}, which only buffers may have", v->name, name_of(v->dtype)));
   if (!variables_.try_emplace(v.get(), VariableState{is_mutable, is_loop}).second)
     return error(fmt::format("variable '{}' is declared twice", v->name));
   variable_order_.push_back(v.get());
@@ -101,7 +101,8 @@ bool Verifier::buffer_is_sound(const BufferPtr& b) {
   if (!b) return error("a buffer is missing");
   if (b->elements < 0 || b->elements > int_range(DType::kI32).max)
     return error(fmt::format("buffer '{}' has {} elements", b->name, b->elements));
-  if (!is_pot(b->alignment)) return error(fmt::format("buffer '{}' has the alignment {}", b->name, b->alignment));
+  if (!is_pot(b->alignment))
+    return error(fmt::format("buffer '{}' has alignment {}, expected a power of two", b->name, b->alignment));
   if (b->space == Space::kProgram && writable(*b))
     return error(fmt::format("buffer '{}' is in program memory but not read-only", b->name));
   if (!buffers_.insert(b.get()).second) return error(fmt::format("buffer '{}' is declared twice", b->name));
@@ -125,11 +126,11 @@ bool Verifier::immediate(const Expr& e) {
   if (e.kind == ExprKind::kIntImm) {
     int64_t v = static_cast<const IntImm&>(e).value;
     if (is_float(e.type) || promoted(e.type) != e.type)
-      return error(fmt::format("integer immediate {} has the type {}", v, name_of(e.type)));
+      return error(fmt::format("integer immediate {} must not have type {}", v, name_of(e.type)));
     return fits(e.type, v) || error(fmt::format("immediate {} does not fit {}", v, name_of(e.type)));
   }
   double v = static_cast<const FloatImm&>(e).value;
-  if (!is_float(e.type)) return error(fmt::format("float immediate {} has the type {}", v, name_of(e.type)));
+  if (!is_float(e.type)) return error(fmt::format("float immediate {} must not have type {}", v, name_of(e.type)));
   bool exact = e.type == DType::kF64 || v != v || static_cast<double>(static_cast<float>(v)) == v;
   return exact || error(fmt::format("immediate {} is not exact in f32", v));
 }
@@ -211,7 +212,8 @@ bool Verifier::select(const Select& s) {
   fine = expr(s.if_false) && fine;
   ranges_.restore(mark);
   if (!fine || s.if_true->type == s.if_false->type) return fine;
-  return error(fmt::format("the sides of a select are {} and {}", name_of(s.if_true->type), name_of(s.if_false->type)));
+  return error(
+      fmt::format("the two values of a select are {} and {}", name_of(s.if_true->type), name_of(s.if_false->type)));
 }
 
 bool Verifier::call(const Call& c) {
@@ -243,7 +245,7 @@ bool Verifier::memory_call(const Call& c) {
   for (size_t i = addresses; i < 3; ++i)
     if (!typed(c.args[i], DType::kI32, "an argument")) return false;
   Interval bytes = ranges_.of(c.args[2]);
-  if (bytes.hi < 0) return error(fmt::format("'{}' of {} bytes", info.name, bytes.hi));
+  if (bytes.hi < 0) return error(fmt::format("'{}' has a negative size of {} bytes", info.name, bytes.hi));
   for (size_t i = 0; i < addresses; ++i) {
     if (!c.args[i] || c.args[i]->kind != ExprKind::kAddress)
       return error(fmt::format("argument {} of '{}' is not an address", i + 1, info.name));
@@ -294,7 +296,7 @@ bool Verifier::reads(const Expr& e, const Writes& writes) const {
 void Verifier::loop(const For& s) {
   bool bounds = typed(s.begin, DType::kI32, "the begin of a loop") && typed(s.end, DType::kI32, "the end of a loop");
   if (s.step <= 0 || s.step > int_range(DType::kI32).max)
-    bounds = error(fmt::format("the step of a loop is {}", s.step));
+    bounds = error(fmt::format("the step of a loop is {}, but must be a positive i32", s.step));
   if (s.var->dtype != DType::kI32) bounds = error(fmt::format("loop variable '{}' is not i32", s.var->name));
   if (bounds && s.end->kind != ExprKind::kIntImm) {
     // Printed C evaluates the end before every turn, the interpreter once.
@@ -368,7 +370,7 @@ void Verifier::statement(const StmtPtr& s) {
             [&](const Block&) { body(s); },
             [&](const Alloc& a) {
               if (buffer_is_sound(a.buffer) && a.buffer->role != Role::kLocal)
-                error(fmt::format("buffer '{}' is allocated but is '{}'", a.buffer->name, spelling_of(a.buffer->role)));
+                error(fmt::format("allocated buffer '{}' has role '{}'", a.buffer->name, spelling_of(a.buffer->role)));
             },
             [&](const CallKernel& c) { kernel_call(c); },
             [](const Fail&) {},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks and rewrites TIR. Everything is derived from the list of nodes and their `fields` (tir/tir.h), so a new kind of
-// node needs no change here. A shared node is visited once for each of its parents.
+// Functions that walk and rewrite TIR. They use only the list of node kinds and the function `fields` of each node
+// (tir/tir.h), so a new kind of node needs no change here. A shared node is visited once for each of its parents.
 #pragma once
 
 #include <cstdlib>
@@ -11,13 +11,13 @@
 
 namespace aotc::tir {
 
-// Combines functions of several types: visit(e, Overloaded{[](const Load&) {...}, [](const auto&) {...}}).
+// Combines functions for several node types: visit(e, Overloaded{[](const Load&) {...}, [](const auto&) {...}}).
 template <typename... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
 
-// Calls f with the node cast to its type.
+// Calls f with the node, cast to the type of its kind.
 template <typename F>
 decltype(auto) visit(const Expr& e, F&& f) {
 #define AOTC_TIR_CASE(Name) \
@@ -38,7 +38,7 @@ decltype(auto) visit(const Stmt& s, F&& f) {
   std::abort();
 }
 
-// Default actions for readers of `fields`; a reader that handles only some parts derives from it.
+// A base for the argument f of `fields` that ignores every part. Derived classes handle only some parts.
 struct IgnoreFields {
   void expr(const ExprPtr&) {}
   void stmt(const StmtPtr&) {}
@@ -51,7 +51,8 @@ struct IgnoreFields {
   void value(const T&) {}
 };
 
-// Calls e(const Expr&) and s(const Stmt&) for the direct parts of a node, in the order of evaluation.
+// Calls e(const Expr&) for each direct subexpression and s(const Stmt&) for each direct substatement of a node, in
+// order of evaluation.
 template <typename Node, typename E, typename S>
 void for_each_child(const Node& node, E&& e, S&& s) {
   struct Children : IgnoreFields {
@@ -68,7 +69,7 @@ void for_each_child(const Node& node, E&& e, S&& s) {
   visit(node, [&](const auto& n) { std::decay_t<decltype(n)>::fields(n, Children(e, s)); });
 }
 
-// Calls f(const Expr&) for the direct subexpressions of a node.
+// Calls f(const Expr&) for each direct subexpression of a node.
 template <typename Node, typename F>
 void for_each_operand(const Node& node, F&& f) {
   for_each_child(node, f, [](const Stmt&) {});
@@ -82,15 +83,15 @@ bool all_children(const Expr& e, F&& holds) {
   return all;
 }
 
-// Calls f(const Stmt&) for a statement and all statements in it, outermost first.
+// Calls f(const Stmt&) for a statement and all statements inside it, outermost first.
 template <typename F>
 void for_each_stmt(const Stmt& s, F&& f) {
   f(s);
   for_each_child(s, [](const Expr&) {}, [&](const Stmt& child) { for_each_stmt(child, f); });
 }
 
-// Rebuilds trees; derived classes replace parts. Unchanged nodes are not copied. Types stay: a buffer may be replaced
-// only by one of the same element type.
+// Rewrites trees: a derived class overrides functions to replace parts. Unchanged nodes are not copied. Replacements
+// must keep types; a new buffer has the same element type.
 class Mutator {
  public:
   virtual ~Mutator() = default;
@@ -104,7 +105,7 @@ class Mutator {
   virtual BufferPtr buffer(const BufferPtr& b) { return b; }
   virtual BufferPtr allocate(const BufferPtr& b) { return buffer(b); }
 
-  // The node with its parts rebuilt.
+  // Returns the node with its parts rewritten.
   ExprPtr rebuilt(const ExprPtr& e);
   StmtPtr rebuilt(const StmtPtr& s);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes: the buffers and variables that the statements of a TIR body write.
+// Writes: collects the buffers and variables that TIR statements write.
 #pragma once
 
 #include <unordered_set>
@@ -8,11 +8,12 @@
 
 namespace aotc::tir {
 
-// `targets`: the written buffers and variables. A loop whose end reads one of them may change its length.
+// `targets`: pointers to the written buffers and variables. If a loop's body writes a target that the loop's end reads,
+// the number of iterations may change during the loop.
 struct Writes {
   std::unordered_set<const void*> targets;
   void add(const StmtPtr& s);
-  // Buffers whose addresses are direct parts of the node.
+  // Adds buffers whose addresses are direct operands of the node.
   template <typename Node>
   void add_addresses(const Node& n) {
     for_each_operand(n, [&](const Expr& e) {

@@ -136,12 +136,12 @@ TEST_F(Sources, LackTheSymbol) {
   EXPECT_EQ(refusal("int other(const int8_t *a, int8_t *b) { return a == b; }\n"),
             "g.json:7:3: op 4 tvm_op: error: the operator sources define no function 'add' "
             "[operator-missing]\n"
-            "  help: give the C source that defines it with --operators\n");
+            "  help: pass the C source that defines the function to --operators\n");
   EXPECT_EQ(refusal("int add(const int8_t *a, const int8_t *b, float *c);\n"),
             "a.c:3:5: error: operator 'add' is declared, but no source defines it "
             "[operator-missing]\n" +
                 kCalled +
-                "  help: give the C source that defines it with --operators; an inline function in "
+                "  help: pass the C source that defines the function to --operators; an inline function in "
                 "C needs 'extern inline' in one source\n");
 }
 
@@ -155,7 +155,7 @@ TEST_F(Sources, DefineItTwice) {
   EXPECT_FALSE(check_operator(*sources, "add", tensors(), node(), diags).ok());
   EXPECT_EQ(diags.str(), "b.c:4:5: error: operator 'add' is defined more than once [operator-ambiguous]\n" + kCalled +
                              "  note: a.c:3:5: defined here, too\n"
-                             "  help: give one of the sources only, or make one of the functions static\n");
+                             "  help: pass only one of the sources, or make one of the functions static\n");
 }
 
 TEST_F(Sources, HideIt) {
@@ -196,8 +196,8 @@ TEST_F(Sources, HaveAnotherSignature) {
             "'right' (an operand of int8_t) is passed [operator-signature]\n" +
                 kCalled + kWanted);
   EXPECT_EQ(refusal("int add(int8_t *a, const int8_t *b, const float *) { return a == b; }\n"),
-            "a.c:3:5: error: operator 'add': parameter 3 is 'const float *', but tensor 3 'sum' (a "
-            "result of float) is written [operator-signature]\n" +
+            "a.c:3:5: error: operator 'add': parameter 3 is 'const float *', but must not be const: tensor 3 'sum' "
+            "(a result of float) is written [operator-signature]\n" +
                 kCalled + kWanted);
 }
 
@@ -207,7 +207,7 @@ TEST_F(Sources, DoNotCompile) {
   EXPECT_EQ(diags_.str(),
             "a.c:3:35: error: use of undeclared identifier 'b' [operator-source]\n"
             "a.c:4:10: error: 'nowhere.h' file not found [operator-source]\n"
-            "  help: give the directory of the header with -I\n"
+            "  help: name the directory of the header with --operator-include\n"
             "none.c: error: cannot open: No such file or directory [file-read]\n");
 }
 
@@ -247,10 +247,11 @@ TEST_F(Sources, NeedTheProgram) {
     EXPECT_FALSE(read_operator_sources({"a.c"}, {}, diags_).ok());
   }
   EXPECT_EQ(diags_.str(),
-            "/no/such: error: AOTC_ANALYZE names this file, but it is not a program [tool-missing]\n"
+            "/no/such: error: the environment variable AOTC_ANALYZE names this file, which is not an executable "
+            "program [tool-missing]\n"
             "  help: set AOTC_ANALYZE to the path of aotc-analyze, or unset it\n"
             "/bin/true: error: the program gave no result (exit code 0) [internal]\n"
-            "  help: run 'aotc analyze signatures' on the sources to see its messages\n");
+            "  help: run 'aotc analyze signatures' on the sources to see all messages\n");
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ MESSAGES = [
      "a.c:1:1: error: unknown type name 'int32_t' [operator-source]\n"),
     ('\n#include "nowhere.h"\n',
      "a.c:2:10: error: 'nowhere.h' file not found [operator-source]\n"
-     "  help: give the directory of the header with -I\n"),
+     "  help: name the directory of the header with -I ('aotc analyze ranges': --operator-include)\n"),
     ("int f(void) { return 1; }\nint f(void) { return 2; }\n",
      "a.c:2:5: error: redefinition of 'f' [operator-source]\n"
      "  note: a.c:1:5: previous definition is here\n"),
@@ -272,8 +272,8 @@ def test_messages(analyze, work):
     (work / "a.s").write_text("nop\n")
     for name, wanted in {
             "none.c": "none.c: error: cannot open: No such file or directory [file-read]\n",
-            "folder.c": "folder.c: error: the source is not a file [file-read]\n",
-            "a.s": "a.s: error: the file name is neither that of C (.c) nor of C++ (.cpp, .cc, .cxx) "
+            "folder.c": "folder.c: error: the source is not a regular file [file-read]\n",
+            "a.s": "a.s: error: the file is neither a C source (.c) nor a C++ source (.cpp, .cc, .cxx) "
                    "[operator-source]\n"}.items():
         equal(name, Run(analyze, "signatures", name, cwd=work, code=1).err, wanted)
     # One refused source does not hide the functions of another.
@@ -283,8 +283,8 @@ def test_messages(analyze, work):
     (work / "c.c").write_text("int g(const short *a, float *b);\n")
     run = Run(analyze, "signatures", "c.c", "b.c", cwd=work)
     equal("contradiction", run.err,
-          "c.c:1:5: warning: declared as 'int g(const short *a, float *b)', but defined as "
-          "'int g(const float *a, float *b)' [operator-declaration]\n"
+          "c.c:1:5: warning: the function is declared as 'int g(const short *a, float *b)' here, but defined as "
+          "'int g(const float *a, float *b)' elsewhere [operator-declaration]\n"
           "  note: b.c:1:5: 'g' is defined here\n")
     # -D and -I reach Clang, in each spelling; the user's headers come before the C runtime's.
     (work / "include").mkdir()
@@ -345,9 +345,9 @@ def test_command(analyze, work):
     bare = {"PATH": "/usr/bin:/bin", "AOTC_ANALYZE": ""}
     run = Run(lone / "aotc", "analyze", "signatures", source, code=5, env=bare)
     equal("missing", run.err,
-          "aotc-analyze: error: the program that reads C sources is not installed [tool-missing]\n"
-          "  help: build it (ninja aotc-analyze; it needs clang-19, llvm-19-dev, libclang-19-dev and "
-          "libclang-cpp19-dev) and put it beside aotc or in PATH, or set AOTC_ANALYZE to its path\n")
+          "aotc-analyze: error: aotc-analyze is not installed, but aotc needs it to read C sources [tool-missing]\n"
+          "  help: build aotc-analyze with 'ninja aotc-analyze' (needs clang-19, llvm-19-dev, libclang-19-dev and "
+          "libclang-cpp19-dev); put it beside aotc or in PATH, or set AOTC_ANALYZE to its path\n")
     path = {**bare, "PATH": f"{pathlib.Path(analyze).parent}:/usr/bin:/bin"}
     equal("in PATH", Run(lone / "aotc", "analyze", "signatures", "--json", source, "-DX=1",
                          env=path).out, direct.out)
@@ -355,7 +355,8 @@ def test_command(analyze, work):
                          env={**bare, "AOTC_ANALYZE": str(analyze)}).out, direct.out)
     run = Run(aotc, "analyze", "signatures", source, code=5, env={"AOTC_ANALYZE": "/no/such"})
     equal("wrong name", run.err,
-          "/no/such: error: AOTC_ANALYZE names this file, but it is not a program [tool-missing]\n"
+          "/no/such: error: the environment variable AOTC_ANALYZE names this file, which is not an executable "
+          "program [tool-missing]\n"
           "  help: set AOTC_ANALYZE to the path of aotc-analyze, or unset it\n")
     libraries = Run("ldd", aotc).out
     if re.search(r"LLVM|clang", libraries):

@@ -110,7 +110,7 @@ def test_frameworks(bench):
 
 
 def test_nothing_to_flash(bench):
-    bench.refused(bench.aotc("flash", bench.create("qemu_mps2_an386")), 2, "no-programmer", "emulated", "an emulated board")
+    bench.refused(bench.aotc("flash", bench.create("qemu_mps2_an386")), 2, "no-programmer", "emulator", "an emulated board")
     bench.refused(bench.aotc("flash", bench.create("host")), 2, "no-programmer", "this machine", "this machine")
     bench.refused(bench.aotc("flash", bench.create("nucleo_f446re", "--project", "cmake")), 2, "no-programmer", "builds no firmware", "a library")
     bench.refused(bench.aotc("flash", bench.create("nano33ble", "--project", "bare-metal")), 2, "no-programmer", "vendor's tools", "a board whose program is not known")

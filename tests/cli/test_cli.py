@@ -115,7 +115,7 @@ def test_help_of_every_command(aotc):
 def test_usage_errors(aotc):
     expect(aotc("analyze", "stakc", "x", code=2).err, r"there is no command 'stakc'", r"did you mean the command 'stack'\?")
     expect(aotc("analyze", code=2).err, r"aotc analyze: error: a command is required")
-    expect(aotc("buld", "x", code=2).err, r"no command and no file 'buld'", r"did you mean the command 'build'\?")
+    expect(aotc("buld", "x", code=2).err, r"no command or file named 'buld'", r"did you mean the command 'build'\?")
     expect(aotc("check", DIGITS, "--bord", "x", code=2).err, r"did you mean the option '--board'\?")
     expect(aotc("check", code=2).err, r"MODEL")
     expect(aotc("compile", DIGITS, "--memory", "heap", code=2).err, r"--memory")
@@ -165,11 +165,11 @@ def test_shapes_of_inputs(aotc):
              "--shape input=1,98,40\n")
     expect(aotc("check", model, "--shape", "motion=2,16,3", "--shape", "motion=1,16,3", code=2).err,
            "'motion=1,16,3' gives an input a second shape")
-    expect(aotc("check", model, "--shape", "sound=2,16,3", code=1).err, r"\[input-name\]", "it has 'motion'")
+    expect(aotc("check", model, "--shape", "sound=2,16,3", code=1).err, r"\[input-name\]", "the model has 'motion'")
     # An option takes one value: what follows is the model.
     aotc("check", "--shape", "motion=2,16,3", model)
     expect(aotc("compile", model, "--shape", "motion=2,16,3", "other=1", code=2).err,
-           r"expected one model, but 2 are given \[usage\]\n  help: if 'other=1' is the second value of an option, repeat the option before it")
+           r"expected one model, but 2 are given \[usage\]\n  help: if 'other=1' is a second value of an option, repeat the option's name in front of it")
     made = aotc("check", model, "--shape", "motion=2,16,3", "--json").json()
     same(made["inputs"][0]["shape"], [2, 16, 3])
     # A project keeps it: what is verified is what was made.
@@ -190,8 +190,7 @@ def test_models_of_other_formats(aotc):
              "(.tflite), and graphs and archives of TVM [model-format]\n"
              "  help: convert it: python3 -c \"import tensorflow as tf; open('saved.tflite', "
              "'wb').write(tf.lite.TFLiteConverter.from_saved_model('saved').convert())\"\n"
-             "  help: for int8 give the converter optimizations and a representative_dataset "
-             "first\n")
+             "  help: for int8, first set 'optimizations' and 'representative_dataset' of the converter\n")
     (aotc.folder / "kws.tflite").write_text("version https://git-lfs.github.com/spec/v1\n")
     same(aotc("check", "kws.tflite", code=1).err,
          "kws.tflite: error: this is a Git LFS pointer instead of the model; aotc reads "
@@ -590,16 +589,16 @@ def test_memory_that_does_not_work_after_reset(aotc):
         same((aotc.folder / "app").exists(), False, "a project")
         aotc(DIGITS, "--board", "stm32f746g_disco", "-o", "app", "--project-option", "memory_setup=true", *arguments)
         setup = (aotc.folder / "app/src/memory_setup.c").read_text()
-        expect(setup, r"SDRAM at 0xc0000000: .*MPU must make 8,388,608 bytes at 0xc0000000 Normal memory", r"QSPI at 0x90000000", "#error")
-        same("MPU must make 16777216" in setup, False, "flash at an address that is Normal memory")
+        expect(setup, r"SDRAM at 0xc0000000: .*MPU must define 8,388,608 bytes at 0xc0000000 as Normal memory", r"QSPI at 0x90000000", "#error")
+        same("MPU must define 16,777,216" in setup, False, "flash at an address that is Normal memory")
         shutil.rmtree(aotc.folder / "app")
     expect(aotc(DIGITS, "--board", "nucleo_h743zi", "-o", "app", "--project-option", "arena=SRAM1", code=1).err, r"RCC_AHB2ENR")
 
 
 def test_zephyr_names_of_boards(aotc):
-    for board, says in (("qemu_mps3_an547", r"3\.7 calls this board `mps3/an547`, 4\.0 and later `mps3/corstone300/an547`"),
-                        ("qemu_mps2_an386", r"Zephyr has this board since 4\.1"), ("qemu_mps2_an500", r"Zephyr has this board since 4\.1"),
-                        ("nrf52840dk", r"3\.7 and later calls this board `nrf52840dk/nrf52840`")):
+    for board, says in (("qemu_mps3_an547", r"3\.7 calls this board `mps3/an547`; Zephyr 4\.0 and later call it `mps3/corstone300/an547`"),
+                        ("qemu_mps2_an386", r"Zephyr has this board since version 4\.1"), ("qemu_mps2_an500", r"Zephyr has this board since version 4\.1"),
+                        ("nrf52840dk", r"3\.7 and later call this board `nrf52840dk/nrf52840`")):
         aotc(DIGITS, "--board", board, "--project", "zephyr", "-o", board)
         expect((aotc.folder / board / "README.md").read_text(), says)
     # Zephyr gives its applications the first of three SRAMs.
@@ -608,7 +607,7 @@ def test_zephyr_names_of_boards(aotc):
 
 
 def test_bench_refuses_what_cannot_run(aotc):
-    for board, message in (("nucleo_f446re", r"^--board nucleo_f446re: error: the board has no emulator; a different board .*\[no-emulator\]$"),
+    for board, message in (("nucleo_f446re", r"^--board nucleo_f446re: error: the board has no emulator; aotc emulates a different board .*\[no-emulator\]$"),
                            ("rp2040_pico", r"\[template-board\]$"), ("arduino_uno", r"\[template-board\]$"), ("esp32", r"\[template-board\]$")):
         said = aotc("bench", "--ops", DIGITS, "--board", board, "-o", "kept", code=None, env={"TMPDIR": "/nonexistent"})
         expect(said.err, message, r"help: boards (?:that|with) .*: (\w+, )*host, (\w+, )*qemu_microbit, (\w+, )*qemu_mps2_an386")
@@ -635,8 +634,8 @@ def test_figures_of_removed_channels(aotc):
     pruned = common.model_path("hello_world_int8")
     j = aotc("check", pruned, "--json").json()
     same(j["model_macs"] > j["macs"], True, "removed MACs")
-    expect(aotc("check", pruned).out, rf"^MACs per inference +{j['macs']:,} +of {j['model_macs']:,} in the model, "
-           rf"{j['model_macs'] - j['macs']:,} are of removed channels$")
+    expect(aotc("check", pruned).out, rf"^MACs per inference +{j['macs']:,} +the model has {j['model_macs']:,}, and "
+           rf"removed channels have {j['model_macs'] - j['macs']:,}$")
     whole = aotc("check", pruned, "--json", "--keep-dead-channels").json()
     same((whole["macs"], whole["model_macs"]), (j["model_macs"],) * 2, "MACs without removing")
 
@@ -959,9 +958,9 @@ def test_slices(aotc):
                           ("9999999999", r"is not a number")):
         expect(aotc("compile", DIGITS, "--slice", text, code=2).err, message, r"\[option-conflict\]")
     said = aotc("compile", DIGITS, "--slice", "50000", "--calling-convention", "packed", code=2)
-    expect(said.err, r"splits calls, but packed functions have no arguments for the bounds of a part \[option-conflict\]")
+    expect(said.err, r"splits operator calls into parts, but packed functions have no arguments for the bounds of a part \[option-conflict\]")
     said = aotc("compile", DIGITS, "--stream", "max", "--calling-convention", "registry", code=2)
-    expect(said.err, r"a function of the registry cannot trace rows \[option-conflict\]")
+    expect(said.err, r"a function of the registry cannot report single rows \[option-conflict\]")
     # A project remembers it.
     aotc("create", DIGITS, *options, least, "-o", "project")
     expect(next((aotc.folder / "project").rglob("digits_int8.h")).read_text(), r"LONGEST_SLICE")

@@ -55,8 +55,8 @@ def bytes_of(main=None, mid=None):
 
 
 REFUSED = {
-    "none": (dict(main=model(first=9)), "its decomposition subgraph is missing"),
-    "itself": (dict(mid=middle(call=1)), "its decomposition subgraph is missing"),
+    "none": (dict(main=model(first=9)), "the decomposition subgraph is missing"),
+    "itself": (dict(mid=middle(call=1)), "the decomposition subgraph is missing"),
     "outer": (dict(mid=middle(call=0)), "subgraph"),
     "results": (dict(main=model(results=2)), "subgraph 1 has 3 outputs, but the operator has 2"),
     "type": (dict(main=model(dtype="int32")), "result 0 has a different type or quantisation in subgraph 1"),

@@ -154,7 +154,7 @@ C_CASES = [
     ("limits.inc", "limit.inc", "operator-source", "file not found"),
 ]
 J_CASES = [
-    ('"custom": "Frames"', '"custom": "Framed"', "op-unsupported", "'Frames' is a custom operator: pass its C with --operators"),
+    ('"custom": "Frames"', '"custom": "Framed"', "op-unsupported", "'Frames' is a custom operator: pass its C code with --operators"),
     ('"shape": "x"', '"shape": "y"', "operator-description", "operators.json:10:51: error: there is no operand 'y'"),
     ('["x[-1]"]', '["x[-2]"]', "operator-description", "in the model"),
     ('["x[-1]"]', '["x[3]"]', "op-shape", "'x' has 3 dimensions, there is no x[3]"),

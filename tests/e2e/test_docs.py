@@ -195,7 +195,7 @@ def test_usage():
         # Of blocks that show a terminal only what was typed; what aotc then says is no command is meant so.
         code = "".join("".join(re.findall(r"^\$ .*\n", b, re.M)) if re.search(r"^\$ ", b, re.M) else b
                        for b in (b.replace("\\\n", " ") for b in blocks))
-        meant = set(re.findall(r"there is no command and no file '(.*?)'", page.read_text()))
+        meant = set(re.findall(r"there is no command or file named '(.*?)'", page.read_text()))
         spans = re.findall(r"`(aotc [^`]+)`", page.read_text())
         for line in [*code.splitlines(), *spans]:
             for part in re.split(r"&&|\|\||[|;]", line.split(" #")[0]):

@@ -176,7 +176,7 @@ SOURCES = {  # what is written, the slug, the message
                   r"^packed\.c:\d+:\d+: .*'f_(add|sub)' is defined more than once"),
     "source": (dict(plain=PLAIN.replace('"sum.h"', '"nowhere.h"')), "operator-source", r"^plain\.c:1:\d+: .*nowhere\.h"),
     "parameter's name": (dict(parameters=params(b"v")), "graph-params",
-                         r"^g\.json: tensor 'v': error: no argument has the name of this parameter"),
+                         r"^g\.json: tensor 'v': error: the graph has no argument with the name of this parameter"),
     "parameter's shape": (dict(parameters=params(shape=(4,))), "graph-params",
                           r"^g\.json:1:\d+: op 1 argument 'w': error: the parameter is int8 4, "),
     "parameters are cut": (dict(parameters=params()[:-1]), "graph-params",

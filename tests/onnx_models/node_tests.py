@@ -9,7 +9,7 @@ Usage: node_tests.py --work DIR [--only TEXT ...] [--frozen] [--list] [--least N
 
   --only TEXT    tests whose name has the text; may be given again
   --subset N     N of them, spread over the list
-  --frozen       inputs that must be known while compiling (axes, shapes) have their value by --value
+  --frozen       inputs that must be known at compile time (axes, shapes) have their value by --value
   --least N      fail if fewer pass
   --list         what became of each test, with the message
   --markdown     the table as docs/reliability.md has it

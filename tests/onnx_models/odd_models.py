@@ -131,20 +131,20 @@ def odd_refusals():
     from onnx import helper
     x = {"x0": floats(2, 3)}
     relu = lambda **attributes: model_of(graph_of([helper.make_node("Relu", ["x0"], ["y0"], **attributes)], x, ["y0"]))  # noqa: E731
-    yield "unknown_attribute", relu(slope=0.5), "op 0 Relu 'y0': error: aotc does not know what its attribute 'slope' does [onnx-attribute]"
+    yield "unknown_attribute", relu(slope=0.5), "op 0 Relu 'y0': error: aotc does not know attribute 'slope' of this operator [onnx-attribute]"
     twice, loose = (one("LeakyRelu", x, {"alpha": 0.5})[0] for _ in range(2))
     twice.graph.node[0].attribute.append(helper.make_attribute("alpha", 0.25))
-    yield "attribute_twice", twice, "its attribute 'alpha' occurs twice"
+    yield "attribute_twice", twice, "attribute 'alpha' occurs twice"
     loose.graph.node[0].attribute[0].ref_attr_name = "beta"
-    yield "attribute_of_no_function", loose, "its attribute 'alpha' refers to a function attribute"
-    yield "attribute_of_other_kind", one("LeakyRelu", x, {"alpha": 1})[0], "its attribute 'alpha' has the wrong type"
-    yield "unknown_input", one("Relu", {**x, "x1": floats(3)})[0], "aotc does not know what its input 1 does"
-    yield "stash_type", one("LayerNormalization", {**x, "x1": floats(3)}, {"stash_type": 10})[0], "its attribute 'stash_type'"
+    yield "attribute_of_no_function", loose, "attribute 'alpha' refers to a function attribute"
+    yield "attribute_of_other_kind", one("LeakyRelu", x, {"alpha": 1})[0], "attribute 'alpha' has the wrong type"
+    yield "unknown_input", one("Relu", {**x, "x1": floats(3)})[0], "aotc does not know input 1 of this operator"
+    yield "stash_type", one("LayerNormalization", {**x, "x1": floats(3)}, {"stash_type": 10})[0], "attribute 'stash_type'"
     yield "precision", one("QuantizeLinear", x, {"precision": 10}, constants={"x1": np.float32(0.5)}, opset=23)[0], "'precision'"
     yield "newer_opset", one("Relu", x, opset=29)[0], "operator set 29; the newest that aotc reads is 28"
     branch = lambda name: helper.make_graph([helper.make_node("Identity", ["x0"], [name])], name, [],  # noqa: E731
                                             [helper.make_empty_tensor_value_info(name)])
     chosen = helper.make_node("If", ["x1"], ["y0"], then_branch=branch("t"), else_branch=branch("e"), likely=1)
-    yield "unknown_of_if", model_of(graph_of([chosen], {**x, "x1": np.array(True)}, ["y0"])), "its attribute 'likely'"
+    yield "unknown_of_if", model_of(graph_of([chosen], {**x, "x1": np.array(True)}, ["y0"])), "attribute 'likely'"
     yield "wrong_kernel", one("Conv", {"x0": floats(1, 2, 5, 5)}, {"kernel_shape": [3, 2]}, constants={"x1": floats(4, 2, 3, 3)})[0], \
         "kernel_shape differs from the shape of the weights"

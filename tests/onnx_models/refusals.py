@@ -39,9 +39,9 @@ def refused_models():
     add, goes, spots = node("Add", ["s", "s"], ["t"]), node("Identity", ["c"], ["d"]), node("NonZero", ["s"], ["q"])
     three, yes = np.array(3, np.int64), np.array(True)
     yield "loop_of_counted", loop(yes, three, ["d", "t", "q"], add, goes, spots), "'q', whose number of elements"
-    yield "loop_by_float", loop(np.float32(1), three, ["d", "t"], add, goes), "its condition is f32, but must be bool"
-    yield "loop_of_float", loop(yes, np.float32(2.5), ["d", "t"], add, goes), "its maximum trip count is f32, but must be i64"
-    yield "loop_says_float", loop(yes, three, ["e", "t"], add, node("ReduceSum", ["s"], ["e"], keepdims=0)), "condition of its body"
+    yield "loop_by_float", loop(np.float32(1), three, ["d", "t"], add, goes), "the condition is f32, but must be bool"
+    yield "loop_of_float", loop(yes, np.float32(2.5), ["d", "t"], add, goes), "the maximum trip count is f32, but must be i64"
+    yield "loop_says_float", loop(yes, three, ["e", "t"], add, node("ReduceSum", ["s"], ["e"], keepdims=0)), "condition of the body"
     less = node("Less", ["r", "r2"], ["d"])
     sums = [node("ReduceSum", ["s"], ["r"], keepdims=0), node("ReduceSum", ["t"], ["r2"], keepdims=0), less]
     yield "loop_too_long", loop(yes, np.array(1 << 31, np.int64), ["d", "t", "t2"], add, *sums, node("Neg", ["t"], ["t2"])), \
@@ -53,11 +53,11 @@ def refused_models():
     yield "sum_of_counted", graph_of([node("Compress", ["x0", "x1"], ["m"]), node("ReduceSum", ["m"], ["y0"], keepdims=0)], halves,
                                      ["y0"]), "'m', whose number of elements"
     numbers = {"x0": np.zeros(6, np.float32), "x1": np.zeros(6, np.int32)}
-    yield "compress_by_int", graph_of([node("Compress", ["x0", "x1"], ["y0"])], numbers, ["y0"]), "its condition is i32, but must be bool"
+    yield "compress_by_int", graph_of([node("Compress", ["x0", "x1"], ["y0"])], numbers, ["y0"]), "the condition is i32, but must be bool"
     boxes = {"x0": np.zeros((1, 6, 4), np.float32), "x1": np.zeros((1, 2, 6), np.float32)}
     for overlap in (-0.5, 1.5, np.nan):
         yield f"suppression_{overlap}", graph_of([node("NonMaxSuppression", ["x0", "x1", "most", "overlap"], ["y0"])], boxes, ["y0"], {
-            "most": np.array([3], np.int64), "overlap": np.array([overlap], np.float32)}), f"its IoU threshold is {overlap}"
+            "most": np.array([3], np.int64), "overlap": np.array([overlap], np.float32)}), f"the IoU threshold is {overlap}"
     # --value is advised for inputs, and for what follows from small ones.
     cells = {"x0": np.zeros((1, 4, 8), np.float32), "x1": np.zeros((1, 1, 8), np.int64), "x2": np.zeros((1, 1, 8), np.float32)}
     yield "scatter_by_input", graph_of([node("ScatterElements", ["x0", "x1", "x2"], ["y0"], axis=1)], cells, ["y0"]), \
@@ -69,7 +69,7 @@ def refused_models():
     yield "rate_decides_lstm", lstm_by_rate(), \
         "give the value of this input, so that only one branch is compiled: --value sr=16000", "--value", "sr=16000"
     yield "rate_names_lstm", lstm_by_rate(), \
-        "op 1 LSTM 'narrow': its input 1 has shape 1x12x2, expected ", "--value", "sr=16000"
+        "op 1 LSTM 'narrow': input 1 has shape 1x12x2, expected ", "--value", "sr=16000"
     places = {"x0": np.zeros((1, 1, 2, 2), np.float32), "x1": np.zeros((1, 1, 2, 2), np.int64)}
     yield "unpool_nothing", graph_of([node("MaxUnpool", ["x0", "x1"], ["y0"], kernel_shape=[0, 2], strides=[2, 2])], places, ["y0"]), \
         "kernel_shape must be at least 1"

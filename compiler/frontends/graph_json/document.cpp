@@ -102,7 +102,7 @@ class DocumentReader {
   std::optional<int64_t> integer(const Json& json, const std::string& what) {
     auto value = json.integer();
     if (!value)
-      problems_.error(json.at, kForm, fmt::format("{} has {} that is not an integer", what, json.kind_name()));
+      problems_.error(json.at, kForm, fmt::format("{} contains {}, expected an integer", what, json.kind_name()));
     return value;
   }
 

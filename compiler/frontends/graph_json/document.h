@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Document: the JSON of TVM's graph executor as nodes, arguments, heads and columns, each with its position in the
-// text. Only the form is checked (each key has a value of the right kind); reader.h interprets it. Unknown keys are
-// preserved, so printing a document that was read gives the same JSON.
+// Document: the graph JSON of TVM's graph executor, split into nodes, arguments, heads (outputs) and columns, each with
+// its position in the text. This file checks only that each key has a value of the right kind; reader.h interprets the
+// values. Unknown keys are preserved, so printing a document that was read gives the same JSON.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct Attribute {
 struct Node {
   std::string op;  // "null" for arguments, "tvm_op"
   std::string name;
-  std::string attributes_key;  // "attrs", in older files "attr"; empty: there are none
+  std::string attributes_key;  // "attrs", in older files "attr"; empty: no attributes
   std::vector<Attribute> attributes;
   std::vector<Entry> inputs;
   std::optional<std::vector<Number>> control_deps;
@@ -46,11 +46,11 @@ struct Node {
   const Attribute* find(std::string_view attribute) const;
 };
 
-// A column: one value for each entry, in order of nodes and their results: ["list_int", [...]].
+// A column: one value for each result of each node, in the order of the nodes. In JSON: ["list_int", [...]].
 struct Column {
-  std::string name;  // as in the file: "dltype" or an older spelling
-  std::string type;  // "list_str", "list_int", "list_shape"; columns of other types are only preserved
-  Json data;         // a list, if the type is one of these
+  std::string name;  // as spelled in the file: "dltype" or an older name
+  std::string type;  // "list_str", "list_int", "list_shape"; columns of other types are only copied to the output
+  Json data;         // a list if `type` is one of the three above
   Position at;
 };
 
@@ -64,14 +64,14 @@ struct Document {
   Json others = Json::object();
   Position at;
 
-  // Finds "dltype", "shape", "storage_id" or "device_index" under any of their spellings; null if missing.
+  // Finds the column "dltype", "shape", "storage_id" or "device_index", also under an older name; null if missing.
   const Column* column(std::string_view name) const;
 };
 
-// Reports [graph-syntax], [graph-form] (every such problem up to a limit) and [graph-limit].
+// Reports [graph-syntax], [graph-limit], and [graph-form] for each problem of form, up to a limit.
 Result<Document> read_document(const std::string& text, const std::string& file, Diagnostics& diags);
 
-// Prints as TVM does: a file of TVM that was read is reproduced byte for byte.
+// Prints in TVM's style: a file that TVM wrote is reproduced byte for byte.
 std::string print_document(const Document& document);
 
 }  // namespace aotc::graph_json

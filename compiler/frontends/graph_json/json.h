@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JSON values with their line and column, parsed and printed without loss. Numbers keep their text; `integer()` returns
-// the value if it fits.
+// the value if it fits int64_t.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace aotc::graph_json {
 
-// A position in the text, both from 1; columns count bytes. 0: the value was created by aotc.
+// A position in the text: line and column, counted from 1; columns count bytes. 0 and 0: aotc created the value.
 struct Position {
   int line = 0;
   int column = 0;
@@ -25,9 +25,9 @@ struct Json {
 
   Kind kind = Kind::kNull;
   Position at;
-  std::string text;               // of strings, numbers ("1e3") and bools ("true")
-  std::vector<Json> items;        // of arrays; of objects beside `keys`
-  std::vector<std::string> keys;  // of objects: unique, in the order of the text
+  std::string text;               // text of a string, number ("1e3") or bool ("true")
+  std::vector<Json> items;        // elements of an array; values of an object, in the order of `keys`
+  std::vector<std::string> keys;  // keys of an object: distinct, in the order of the text
 
   static Json string(std::string text);
   static Json number(int64_t value);
@@ -35,27 +35,27 @@ struct Json {
   static Json object();
 
   bool is(Kind k) const { return kind == k; }
-  // nullopt if it has a fraction or exponent, or does not fit.
+  // nullopt if the number has a fraction or exponent, or does not fit int64_t.
   std::optional<int64_t> integer() const;
   const Json* find(std::string_view key) const;
   void add(std::string key, Json value);
-  // The kind for messages: "a number", "a list".
+  // The kind of the value, for messages: "a number", "a list".
   const char* kind_name() const;
 };
 
-// Limits that keep memory and time proportional to the text, even for malicious files.
+// With these limits, memory and time are proportional to the text even for malicious files.
 inline constexpr size_t kMostJsonBytes = size_t{32} << 20;
 inline constexpr size_t kMostJsonValues = 2'000'000;
 inline constexpr size_t kMostJsonDepth = 64;
 
-// Reports [graph-syntax] at the first mistake or repeated key, and [graph-limit].
+// Reports [graph-syntax] at the first mistake or repeated key, or [graph-limit].
 Result<Json> parse_json(const std::string& text, const std::string& file, Diagnostics& diags);
 
-// The same value as TVM would write it: one entry per line, indented by two spaces per level, with a space after each
-// comma; with `flat` all on one line. `indent`: the indentation of the line on which the value ends.
+// Prints the value as TVM does: one entry per line, indented by two spaces per level, with a space after each comma.
+// `flat`: everything on one line. `indent`: the indentation of the line on which the value ends.
 std::string print_json(const Json& value);
 void print_json(const Json& value, int indent, bool flat, std::string& out);
-// On one line without blanks.
+// Prints the value on one line without blanks.
 std::string print_json_compact(const Json& value);
 
 }  // namespace aotc::graph_json

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Problems: the errors of one graph, reported in order up to a limit, so that one mistake repeated in every entry does
-// not fill the terminal. Call `finish` at the end.
+// Problems: reports the errors of one graph, in order and up to a limit. Without the limit, a mistake that every entry
+// repeats would fill the terminal. Call `finish` at the end.
 #pragma once
 
 #include <string>
@@ -29,7 +29,7 @@ class Problems {
     return out;
   }
 
-  // Returns the diagnostic, to which notes and helps can be added; for problems over the limit they are lost.
+  // Returns the diagnostic, so that the caller can add notes and helps. Diagnostics over the limit are discarded.
   Diagnostic& error(const Location& at, const char* slug, std::string message) {
     if (++count_ <= kMost) return diags_.error(at, slug, std::move(message));
     return surplus_ = Diagnostic();

@@ -163,7 +163,7 @@ class Reader {
       Location at;
       at.file = doc_.file;
       at.tensor = param.name;
-      Diagnostic& d = problems_.error(at, "graph-params", "no argument has the name of this parameter");
+      Diagnostic& d = problems_.error(at, "graph-params", "the graph has no argument with the name of this parameter");
       if (param.name.size() >= kMostShown || ++strangers > 20) continue;
       for (const std::string& near : closest(param.name, names, 1))
         d.help(fmt::format("did you mean '{}'?", escape_for_display(near)));
@@ -177,7 +177,7 @@ class Reader {
       total += graph_[entry.tensor].type.bytes();
       if (total <= kMostTotalBytes) continue;
       problems_.error(where(node), "graph-limit",
-                      fmt::format("the tensors up to here take more than {} bytes", kMostTotalBytes));
+                      fmt::format("all tensors up to this node together take more than {} bytes", kMostTotalBytes));
       return;
     }
   }
@@ -243,7 +243,7 @@ class Reader {
     }
     bool crosses = graph_[op.operands[0]].device != op.device;
     if (!copy && crosses) {
-      problems_.error(where(i), "graph-op", "__nop leads to another device, which needs __copy");
+      problems_.error(where(i), "graph-op", "__nop cannot move data to another device: use __copy");
       return;
     }
     op.definition = ops::operators().find(crosses ? "device_copy" : "reshape");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a graph of TVM's graph executor (JSON and parameters) into Graph IR. Text and parameters are untrusted; the
-// result is a graph of `external` operators or located errors up to a limit. Time and memory are bounded by the size of
-// the input.
+// Reads a graph of TVM's graph executor (JSON and parameters) into Graph IR. Text and parameters are untrusted. The
+// graph has `external` operators, which are calls of C functions that aotc does not generate. Errors are reported with
+// their location, up to a limit. Time and memory are bounded by the size of the input.
 #pragma once
 
 #include <cstdint>
@@ -21,35 +21,36 @@ using tvm::Param;
 
 // Properties of a TVM graph that Graph IR does not represent.
 struct GraphJsonInfo {
-  // One result of one node, in the order of the columns.
+  // One result of one node. `entries` has the order of the columns' values.
   struct EntryInfo {
     int node = 0;
     int index = 0;
-    graph::TensorId tensor;             // numbered as by `read_graph_json`
-    std::optional<int64_t> storage_id;  // entries of one id share memory in TVM
+    graph::TensorId tensor;             // id in the graph that `read_graph_json` returns
+    std::optional<int64_t> storage_id;  // entries with equal ids share memory in TVM
     bool is_input = false;              // an argument without parameter
     bool is_param = false;
   };
 
   Document document;
   std::vector<EntryInfo> entries;
-  // The values of the column device_index for Tensor::device 0, 1, ... TVM writes DLPack device types there. Never
-  // empty.
+  // By Tensor::device (0, 1, ...): the value in the column device_index, a DLPack device type. Never empty.
   std::vector<int64_t> device_numbers = {0};
 
-  // Bytes that TVM's executor allocates: the sum of the sizes of all storages without parameters, each as large as its
-  // largest entry. Entries without a storage id have their own storage.
+  // Bytes that TVM's executor allocates: the sum over all storages that hold no parameter. A storage is as large as its
+  // largest entry. An entry without a storage id has its own storage.
   int64_t storage_bytes(const graph::Graph& graph) const;
 };
 
 // Peak of live tensors in bytes when operators run in order, parameters excluded. Inputs are live from the start to
-// their last reader, outputs from their definition to the end. No plan without overlap within an operator needs less.
+// their last reader, outputs from their definition to the end. A memory plan needs at least this many bytes, unless an
+// operator's results overlap its operands.
 int64_t live_bytes(const graph::Graph& graph);
 
-// Nodes `tvm_op` become `external` operators of the packed convention, `__nop` becomes a view, and a `__copy` to
-// another device becomes `device_copy`. Inputs are the arguments that have no parameter, in order of arg_nodes; outputs
-// are the heads. Operators keep their order; Location::op_index is the number of the node. Tensors are named like their
-// node, with ":1" and so on for further results. `info` may be null.
+// A `tvm_op` node becomes an `external` operator with TVM's packed calling convention. A `__nop` becomes a view, and a
+// `__copy` to another device becomes `device_copy`. The graph's inputs are the arguments that have no parameter, in
+// order of arg_nodes; its outputs are the heads. Operators keep their order, and Location::op_index is the number of
+// the node. A tensor has the name of its node, followed by ":1", ":2" and so on for further results. `info` may be
+// null.
 //
 // Reports [graph-syntax], [graph-form], [graph-limit]; [graph-column] (missing, of the wrong length or with impossible
 // entries), [graph-index] (nodes, results and rows that do not exist), [graph-cycle], [graph-order] (a node reads a

@@ -135,9 +135,9 @@ class Checker {
     }
     for (size_t i = 0; i < out_.rows.size(); ++i) {
       if (given[i].value == out_.rows[i]) continue;
-      problems_.error(
-          given[i].at, "graph-index",
-          fmt::format("node_row_ptr[{}] is {}, but the results of the nodes give {}", i, given[i].value, out_.rows[i]));
+      problems_.error(given[i].at, "graph-index",
+                      fmt::format("node_row_ptr[{}] is {}, but the nodes before have {} results in total", i,
+                                  given[i].value, out_.rows[i]));
       return false;  // all that follow are wrong as well
     }
     return true;
@@ -151,7 +151,7 @@ class Checker {
       return fmt::format("there is no node {}; the last node is {}", node, static_cast<int64_t>(doc_.nodes.size()) - 1);
     int64_t results = out_.results[static_cast<size_t>(node)];
     if (index >= 0 && index < results) return "";
-    return fmt::format("there is no result {2} of node {0}, which has {1} results", node, results, index);
+    return fmt::format("node {0} has {1} results, but the graph refers to its result {2}", node, results, index);
   }
 
   // `user`: the node that refers to it, if one does.
@@ -237,7 +237,7 @@ class Checker {
     }
     Diagnostic& d =
         problems_.error(where(cycle[0]), "graph-cycle",
-                        cycle.size() == 1 ? "the node reads its own result" : "the node needs its own result");
+                        cycle.size() == 1 ? "the node reads its own result" : "the node depends on its own result");
     constexpr size_t kShown = 8;
     for (size_t i = 1; i < std::min(cycle.size(), kShown); ++i)
       d.note(fmt::format("through node {} '{}'", cycle[i], escape_for_display(doc_.nodes[cycle[i]].name)));

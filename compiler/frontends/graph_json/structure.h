@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checks that the nodes, results, arguments and columns of a document refer to each other correctly. Indices of a
-// document may be followed only after `check_structure` returned true.
+// Checks that the nodes, results, arguments and columns of a document refer to each other correctly. Do not use an
+// index from a document as an array index before `check_structure` has returned true.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace aotc::graph_json {
 
 struct Structure {
   std::vector<int64_t> results;  // number of results of each node
-  std::vector<int64_t> rows;     // first entry of each node, and the number of all at the end
+  std::vector<int64_t> rows;     // index of the first entry of each node; at the end, the number of all entries
   // Columns of the right type and length; null if the document has none, except dltype and shape, which are required.
   const Column* dltype = nullptr;
   const Column* shape = nullptr;
@@ -26,13 +26,14 @@ struct Structure {
   }
 };
 
-// Reports the errors that reader.h lists up to [graph-argument]; false if there was one.
+// Reports the errors that read_graph_json lists from [graph-column] to [graph-argument]. Returns false if there was
+// one.
 bool check_structure(const Document& document, Structure& out, Problems& problems);
 
-// The location of node `node` at a position `at` within it.
+// The location of position `at` within node `node`.
 Location location_of(const Document& document, size_t node, Position at);
 inline bool is_argument(const Node& node) { return node.op == "null"; }
-// `__nop` and `__copy`, which TVM's executor implements itself.
+// True for `__nop` and `__copy`, which TVM's executor implements itself.
 inline bool is_transfer(std::string_view symbol) { return symbol == "__nop" || symbol == "__copy"; }
 
 }  // namespace aotc::graph_json

@@ -56,20 +56,19 @@ void Call::check_all_asked() {
     const Attribute& a = node_.attributes[i];
     const std::string name = escape_for_display(std::string(a.name.substr(0, 200)));
     if (!a.reference.empty())
-      b.stop(
-          "onnx-invalid",
-          fmt::format("its attribute '{}' refers to a function attribute, but no enclosing function defines it", name),
-          "the file is damaged; export the model again");
+      b.stop("onnx-invalid",
+             fmt::format("attribute '{}' refers to a function attribute that no enclosing function defines", name),
+             "the file is damaged; export the model again");
     if (&a != node_.find(a.name))
-      b.stop("onnx-invalid", fmt::format("its attribute '{}' occurs twice", name),
+      b.stop("onnx-invalid", fmt::format("attribute '{}' occurs twice", name),
              "the file is damaged; export the model again");
     if (!asked_[i] && !has_no_effect(node_.type, a))
-      b.stop("onnx-attribute", fmt::format("aotc does not know what its attribute '{}' does", name),
+      b.stop("onnx-attribute", fmt::format("aotc does not know attribute '{}' of this operator", name),
              "export the model without it, or for an older operator set");
   }
   for (size_t i = 0; i < inputs_.size(); ++i)
     if (inputs_[i].valid() && !asked_inputs_[i])
-      b.stop("onnx-attribute", fmt::format("aotc does not know what its input {} does", i),
+      b.stop("onnx-attribute", fmt::format("aotc does not know input {} of this operator", i),
              "export the model without it, or for an older operator set");
 }
 

@@ -35,7 +35,8 @@ const Graph* Importer::branch_of(const Node& node, bool condition) {
   if (branch != nullptr && branch->graph && !node.outputs.empty() &&
       branch->graph->outputs.size() == node.outputs.size())
     return branch->graph.get();
-  error(where_node(node), "onnx-invalid", "a branch is missing, or has another number of outputs than the operator",
+  error(where_node(node), "onnx-invalid",
+        "a branch is missing, or a branch and the operator have different numbers of outputs",
         "the file is damaged; export the model again");
   return nullptr;
 }
@@ -43,7 +44,7 @@ const Graph* Importer::branch_of(const Node& node, bool condition) {
 bool Importer::add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope,
                       int depth) {
   if (inputs.empty() || !inputs[0].valid())
-    return error(where_node(node), "onnx-invalid", "its condition (input 0) is missing",
+    return error(where_node(node), "onnx-invalid", "the condition (input 0) is missing",
                  "the file is damaged; export the model again");
   std::optional<double> condition;
   if (!build_at(where_node(node), [&] { condition = builder_.number(inputs[0]); })) return false;
@@ -214,7 +215,7 @@ bool Importer::add_branches(const Node& node, const Versions& versions, Id condi
     if (type(0) != type(1))
       return error(where_node(node), "onnx-shape",
                    fmt::format("output {} is {} in one branch and {} in the other", i, type(0), type(1)),
-                   "both branches must give the same type and shape, unless the condition is known while compiling: " +
+                   "both branches must give the same type and shape, unless the condition is known at compile time: " +
                        builder_.how_to_know(condition));
   }
   std::vector<Id> results;

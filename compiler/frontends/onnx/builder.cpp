@@ -134,7 +134,7 @@ std::vector<Id> Builder::add_several(std::string_view name, std::vector<Id> oper
     attributes->parse("activation", "unbounded");
   for (const Setting& s : settings)
     if (!attributes->parse(s.name, s.text))
-      stop("onnx-attribute", fmt::format("{} = {} is not valid for {}", s.name, s.text, name),
+      stop("onnx-attribute", fmt::format("attribute {} = {} is not valid for {}", s.name, s.text, name),
            "the value may be too large");
   op.attributes = attributes;
   for (DType t : types) {

@@ -27,7 +27,7 @@ bool divides_by(const Rule& rule, Call& call, size_t input) {
 // Of Slice: are its axes known to be others?
 bool slices_others(Call& call, int64_t axis) {
   if (!call.has(3)) return false;
-  const Ints axes = call.known_ints(3, "its axes");
+  const Ints axes = call.known_ints(3, "the axes");
   const int64_t rank = call.b.rank(call.in(0));
   return std::none_of(axes.begin(), axes.end(), [&](int64_t a) { return call.b.axis(a, rank) == axis; });
 }
@@ -57,11 +57,12 @@ int64_t axis_of_result(const Rule& rule, Call& call, size_t input, int64_t axis,
 }  // namespace
 
 bool Importer::error_counted(const Location& at, Id id) {
-  return error(at, "op-unsupported",
-               fmt::format("it reads '{}', whose number of elements is known only when the model runs",
-                           escape_for_display(graph_[id].name)),
-               "only elementwise operators, Transpose, Gather, and Slice along other axes may read such a tensor; "
-               "otherwise make it an output of the model (it then has a count) and continue in your own code");
+  return error(
+      at, "op-unsupported",
+      fmt::format("the operator reads '{}', whose number of elements is known only when the model runs",
+                  escape_for_display(graph_[id].name)),
+      "only elementwise operators, Transpose, Gather, and Slice along other axes can read such a tensor; "
+      "otherwise end the model with this tensor as an output, which has a count, and continue in your own code");
 }
 
 // May the operator read what it reads? Then its result has as much that counts.

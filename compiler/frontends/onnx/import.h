@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports one ONNX graph: resolves names to tensors, node by node. An unsupported operator poisons the names of its
-// outputs, so that later nodes are still checked and only the first operator of a chain is reported.
+// Importer: converts one ONNX graph to Graph IR, node by node, and resolves names to tensors. An unsupported operator
+// marks the names of its outputs as poisoned. Later nodes are still checked, but nodes that read a poisoned name are
+// not reported.
 #pragma once
 
 #include <functional>
@@ -17,11 +18,11 @@
 namespace aotc::frontends::onnx {
 
 inline constexpr int64_t kOldestOpset = 7, kNewestOpset = 28;
-inline constexpr size_t kMostNodes = 50'000;  // including those of functions, counted at each call
+inline constexpr size_t kMostNodes = 50'000;  // including the nodes of functions, counted at each call
 inline constexpr int kMostErrors = 50;
 inline constexpr Id kPoison{-2};
 
-// Versions of operator sets by domain; "" is ai.onnx.
+// Versions of the ONNX operator sets by domain; "" is ai.onnx.
 using Versions = std::map<std::string_view, int64_t>;
 
 // The names that a graph defines, and the scope of the graph around it.
@@ -30,7 +31,7 @@ struct Scope {
   const Scope* outer = nullptr;
 };
 
-// Appends a diagnostic of another sink.
+// Appends a copy of a diagnostic from another sink.
 inline void append(Diagnostics& to, const Diagnostic& d) {
   Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
                                                     : to.warning(d.location, d.slug, d.message);
@@ -41,26 +42,26 @@ inline void append(Diagnostics& to, const Diagnostic& d) {
 
 void find_outer_names(const Graph& graph, std::set<std::string_view> defined, std::vector<std::string_view>& out);
 
-// A Loop or Scan that becomes a `while` of the graph.
+// An ONNX Loop or Scan that is converted to the graph's `while`.
 struct LoopForm {
   std::vector<Id> state;  // initial values of the loop-carried state
-  Id most, go_on;         // i64 and bool of one element; absent: no limit, true
-  bool decides = false;   // Loop: the body receives the iteration number and returns the condition
+  Id most, go_on;         // maximum trip count (i64) and condition (bool), one element each; absent: no limit, true
+  bool decides = false;   // true for a Loop: the body receives the iteration number and returns the condition
   std::vector<Id> seen;   // scan inputs: each iteration reads one element along dimension 0
-  std::vector<bool> seen_backwards, given_backwards;  // given: scan outputs, one element per iteration
+  std::vector<bool> seen_backwards, given_backwards;  // `given`: scan outputs, which get one element per iteration
   std::vector<int64_t> given_axes;
 };
 
-// The body of a `while` under construction.
+// The body of a `while` operator while it is built.
 struct WhileBody {
   explicit WhileBody(const Node& from) : node(from) {}
   const Node& node;
   graph::Graph region;
-  // By operand of the `while`: initial value, region input, region output.
+  // By operand of the `while`: its initial value, and the region's input and output for it.
   std::vector<Id> first, before, after;
   std::vector<Id> outputs;      // outputs of the body, in the region
-  std::optional<size_t> limit;  // operand with the maximum trip count, if the model computes it
-  std::optional<size_t> going;  // operand with the loop condition; nullopt: always true
+  std::optional<size_t> limit;  // index of the operand with the maximum trip count, if the model computes it
+  std::optional<size_t> going;  // index of the operand with the loop condition; nullopt: always true
   std::vector<int32_t> elements;
   size_t given = 0;  // index of the first operand that collects scan outputs
 };
@@ -97,7 +98,7 @@ class Importer {
   bool check_declared(const ValueInfo& info, Id id);
   bool add_outputs(const Scope& scope);
 
-  // nodes.cpp. False if an error or an unsupported operator was reported.
+  // Defined in nodes.cpp. False if an error or an unsupported operator was reported.
   bool add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope, int depth);
   bool add_node(const Node& node, const Versions& versions, Scope& scope, int depth);
   bool apply_rule(const Rule& rule, const Node& node, int64_t version, std::vector<Id> inputs, Scope& scope);
@@ -106,7 +107,7 @@ class Importer {
   bool add_if(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope, int depth);
   bool captures_of(const Node& node, const Graph& graph, const Scope& scope, std::vector<std::string_view>& names);
   Importer open_region(const Graph& from, graph::Graph& region,
-                       Diagnostics* told = nullptr);  // told: in place of diags_
+                       Diagnostics* told = nullptr);  // told: used instead of diags_
   void close_region(Importer& inner);
   Id hand_over(Id outer, std::string_view name, bool first_value, Importer& inner);
   bool find_outputs(const Graph& from, const Scope& values, std::vector<Id>& out);

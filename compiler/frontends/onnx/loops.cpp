@@ -66,7 +66,7 @@ std::optional<std::vector<Id>> Importer::add_body(const Node& node, const Graph&
     out.push_back(find(inner, info.name));
     if (out.back() == kPoison) return std::nullopt;
     if (out.back().value >= 0) continue;
-    (void)error(where_node(node), "onnx-invalid", "an output of its body is not defined",
+    (void)error(where_node(node), "onnx-invalid", "an output of the body is not defined",
                 "the file is damaged; export the model again");
     return std::nullopt;
   }
@@ -100,12 +100,12 @@ bool Importer::add_loop(const Node& node, const Versions& versions, const std::v
   if (body == nullptr || inputs.size() < 2 || body->inputs.size() != carried + 2 ||
       body->outputs.size() < carried + 1 || body->outputs.size() - 1 != node.outputs.size())
     return error(where_node(node), "onnx-invalid",
-                 "its body is missing, or the inputs and outputs of the body do not match those of the operator",
+                 "the body is missing, or the inputs and outputs of the body do not match those of the operator",
                  "the file is damaged; export the model again");
   std::optional<double> most = kMostTurns + 1, go_on = 1;
   bool good = build_at(where_node(node), [&] {
-    expect_type(builder_, inputs[0], DType::kI64, "its maximum trip count");
-    expect_type(builder_, inputs[1], DType::kBool, "its condition");
+    expect_type(builder_, inputs[0], DType::kI64, "the maximum trip count");
+    expect_type(builder_, inputs[1], DType::kBool, "the condition");
     if (inputs[0].valid()) most = builder_.number(inputs[0]);
     if (inputs[1].valid()) go_on = builder_.number(inputs[1]);
   });
@@ -199,7 +199,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
               std::all_of(inputs.begin(), inputs.end(), [](Id id) { return id.valid(); });
   if (!fits)
     return error(where_node(node), "onnx-invalid",
-                 "its body is missing, or the inputs and outputs of the body do not match those of the operator",
+                 "the body is missing, or the inputs and outputs of the body do not match those of the operator",
                  "the file is damaged; export the model again");
   size_t carried = inputs.size() - static_cast<size_t>(seen), given_out = node.outputs.size() - carried;
   auto list = [&](std::string_view name, size_t i) -> int64_t {
@@ -213,13 +213,15 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
       axes.push_back(builder_.axis(list("scan_input_axes", i - carried), builder_.rank(inputs[i])));
       int64_t n = builder_.shape(inputs[i])[static_cast<size_t>(axes.back())];
       if (turns >= 0 && n != turns)
-        builder_.stop("onnx-invalid",
-                      fmt::format("its scan inputs have {} and {} elements along their scan axes", turns, n),
-                      "export the model again");
+        builder_.stop(
+            "onnx-invalid",
+            fmt::format("the scan inputs have {} and {} elements along their scan axes, expected the same number",
+                        turns, n),
+            "export the model again");
       turns = n;
     }
     if (turns < 1)
-      builder_.stop("onnx-limit", "its scan inputs have no elements along their scan axes",
+      builder_.stop("onnx-limit", "the scan inputs have no elements along their scan axes",
                     "export the model with sequences of at least one element");
   });
   if (good && turns > kMostTurns) return add_long_scan(node, *body, inputs, axes, versions, scope, depth);

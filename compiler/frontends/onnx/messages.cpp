@@ -44,7 +44,7 @@ class MessageReader {
   }
   bool exhausted() {
     too_much_ = true;
-    return fail("it is too large or too deep");
+    return fail("the file has too many messages, or nests messages too deeply");
   }
 
   const char* problem_ = nullptr;
@@ -313,7 +313,7 @@ Result<Model> read_messages(Bytes bytes, const Location& where, Diagnostics& dia
   MessageReader reader;
   if (reader.model(bytes, model)) return model;
   if (reader.too_much()) {
-    diags.error(where, "onnx-limit", "the file has too many messages, or messages that are nested too deep")
+    diags.error(where, "onnx-limit", "the file has too many protobuf messages, or nests them too deeply")
         .help("export the model again, with the weights as raw data");
   } else {
     diags.error(where, "onnx-invalid", fmt::format("{} is damaged", reader.problem()))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of an ONNX file that aotc reads, as structs. Text and data are views of the file's bytes, which must
-// outlive them. Counts and depths are limited while parsing; no name, number or size has been checked for its meaning.
+// The protobuf messages of an ONNX file, as structs with the fields that aotc reads. Text and data are views of the
+// file's bytes, which must outlive them. The parser limits counts and depths, but does not check the meaning of any
+// name, number or size.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace aotc::frontends::onnx {
 
-// Element types as an ONNX file numbers them; other types are refused.
+// Element types with their numbers in an ONNX file; aotc refuses other types.
 enum ElementType : int32_t {
   kUndefined = 0,
   kFloat = 1,
@@ -42,10 +43,10 @@ enum ElementType : int32_t {
   kFloat4E2M1 = 23,
   kFloat8E8M0 = 24,
 };
-// "FLOAT", "INT64"; the number if the type has no name.
+// "FLOAT", "INT64"; the number as text if the type has no name.
 std::string element_type_name(int32_t type);
 
-// The numbers of a typed field: runs of bytes of the file, packed or one by one.
+// The numbers of a repeated field, as runs of bytes in the file: one run of packed numbers, or one run per number.
 using Runs = std::vector<Bytes>;
 
 struct Tensor {
@@ -61,7 +62,7 @@ struct Tensor {
 };
 
 struct Dimension {
-  std::optional<int64_t> value;  // nullopt if it is open, which some exporters write as -1
+  std::optional<int64_t> value;  // nullopt if the size is open; some exporters write that as -1
   std::string_view name;         // "" if it has none
 };
 
@@ -76,7 +77,7 @@ struct ValueInfo {
 
 struct Graph;
 
-// The field of an attribute that holds its value, as ONNX numbers it.
+// ONNX's number for the kind of an attribute, which determines the field that holds its value.
 enum AttributeKind : int32_t {
   kNoKind = 0,
   kReal = 1,
@@ -91,7 +92,7 @@ enum AttributeKind : int32_t {
 
 struct Attribute {
   std::string_view name;
-  int32_t kind = kNoKind;  // kNoKind in very old files
+  int32_t kind = kNoKind;  // very old files have kNoKind
   int64_t i = 0;
   float f = 0.0f;
   std::string_view s;
@@ -101,7 +102,7 @@ struct Attribute {
   std::vector<std::string_view> strings;
   std::shared_ptr<Tensor> tensor;
   std::shared_ptr<Graph> graph;
-  bool other = false;  // sparse tensors, types, lists of graphs and of tensors
+  bool other = false;  // true for sparse tensors, types, lists of graphs and lists of tensors
 };
 
 struct Node {
@@ -143,15 +144,15 @@ struct Model {
 };
 
 namespace limits {
-inline constexpr int kMaxMessages = 500'000;        // of all kinds in a file
-inline constexpr int kMaxDepth = 16;                // of graphs in attributes of graphs
-inline constexpr int64_t kMaxNumbers = 16'000'000;  // of attributes and dimensions
+inline constexpr int kMaxMessages = 500'000;        // protobuf messages of all kinds in a file
+inline constexpr int kMaxDepth = 16;                // nesting depth of graphs in attributes
+inline constexpr int64_t kMaxNumbers = 16'000'000;  // numbers in attributes and dimensions
 }  // namespace limits
 
 // True if the bytes (untrusted) are an ONNX model.
 bool is_onnx(Bytes bytes);
 
-// Reports [onnx-invalid] and [onnx-limit] at `where`.
+// Parses a file. Reports [onnx-invalid] and [onnx-limit] at `where`.
 Result<Model> read_messages(Bytes bytes, const Location& where, Diagnostics& diags);
 
 }  // namespace aotc::frontends::onnx

@@ -114,10 +114,9 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
     Id id = name.empty() ? Id{} : find(scope, name);
     if (id == kPoison) return false;
     if (!name.empty() && !id.valid())
-      return error(
-          where_node(node), "onnx-invalid",
-          fmt::format("its input '{}' is not defined before this operator", escape_for_display(std::string(name))),
-          "the file is damaged; export the model again");
+      return error(where_node(node), "onnx-invalid",
+                   fmt::format("input '{}' is not defined before this operator", escape_for_display(std::string(name))),
+                   "the file is damaged; export the model again");
     inputs.push_back(id);
   }
   if (function != nullptr) return call_function(*function, node, inputs, scope, depth);
@@ -126,7 +125,7 @@ bool Importer::add_node(const Node& node, const Versions& versions, Scope& scope
       if (id.valid() && builder_.counted(id)) return error_counted(where_node(node), id);
     if (const Attribute* a = unknown_of_control(node))
       return error(where_node(node), "onnx-attribute",
-                   fmt::format("aotc does not know what its attribute '{}' does",
+                   fmt::format("aotc does not know attribute '{}' of this operator",
                                escape_for_display(std::string(a->name.substr(0, 200)))),
                    "export the model without it, or for an older operator set");
     if (node.type == "Loop") return add_loop(node, versions, inputs, scope, depth);
@@ -172,7 +171,7 @@ bool Importer::apply_rule(const Rule& rule, const Node& node, int64_t version, s
       if (node.outputs[i].empty()) continue;
       Id id = call.results()[i];
       if (!id.valid())
-        builder_.stop("onnx-attribute", fmt::format("aotc does not compute its output {}", i),
+        builder_.stop("onnx-attribute", fmt::format("aotc does not compute output {} of this operator", i),
                       "export the model without the operators that read this output");
       take_type(rule, call.all(), i, id);
       if (builder_.is_new(id)) builder_.name(id, node.outputs[i]);
@@ -217,7 +216,8 @@ bool Importer::call_function(const Function& function, const Node& node, const s
                  fmt::format("function calls are recursive, or nested more than {} deep", limits::kMaxDepth),
                  "export the model with its functions inlined");
   if (inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size())
-    return error(where_node(node), "onnx-invalid", "it has more inputs or outputs than the function that it calls",
+    return error(where_node(node), "onnx-invalid",
+                 "the operator has more inputs or outputs than the function that it calls",
                  "the file is damaged; export the model again");
   Versions versions;
   if (!read_opsets(function.opsets, versions)) return false;
@@ -256,11 +256,10 @@ void Importer::report_unknown() {
     d.note(fmt::format("{}", unknown_[i].at.str()));
   if (std::any_of(kinds.begin(), kinds.end(),
                   [](const std::string& k) { return k.find("com.microsoft") != std::string::npos; }))
-    d.help(
-        "onnxruntime's optimiser or quantiser writes operators of com.microsoft: give aotc the model before "
-        "optimisation");
+    d.help("onnxruntime's optimiser or quantiser writes the operators of com.microsoft: give aotc the original model");
   d.help(
-      "export the model without these operators, or for another operator set; docs/onnx.md lists the supported ones");
+      "export the model without these operators, or for another operator set; docs/onnx.md lists the supported "
+      "operators");
 }
 
 }  // namespace aotc::frontends::onnx

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces DequantizeLinear, float operator, QuantizeLinear groups of quantised models by one quantised operator each,
-// as onnxruntime's default session does and rounds. The nodes of the file are rewritten before any is imported; a group
-// that onnxruntime would not fuse stays in float.
+// Fuses groups of DequantizeLinear, a float operator and QuantizeLinear in quantised ONNX models into one quantised
+// operator each. The fused operator rounds like the one that onnxruntime uses by default. The nodes of the file are
+// rewritten before any of them is imported. A group that onnxruntime does not fuse stays in float.
 #pragma once
 
 #include <string_view>
@@ -11,12 +11,12 @@
 
 namespace aotc::frontends::onnx {
 
-// The domain of the nodes that replace groups, whatever the model imports.
+// The ONNX domain of the nodes that replace groups. Importers accept it even if the model does not import it.
 inline constexpr std::string_view kGroups = "aotc.groups";
 
-// The graph's nodes with each group replaced in place; nodes without a type are removed. `literal`: replace a group
-// only if onnxruntime's operator rounds as the group specifies. Sums of products do, up to the rounding of float sums;
-// Add, Mul, Softmax and pools do not. `version`: of the operator set.
+// Returns the graph's nodes with each group replaced; a node with an empty type was removed. `literal`: replaces a
+// group only if onnxruntime's operator rounds as the group specifies. Convolutions and matrix products do, except that
+// float sums are rounded; Add, Mul, Softmax and pools do not. `version`: version of the operator set.
 std::vector<Node> fold_groups(const Graph& graph, int64_t version, bool literal = false);
 
 }  // namespace aotc::frontends::onnx

@@ -86,7 +86,7 @@ Affine known_affine(Call& c, size_t scale, size_t zero, DType otherwise) {
   auto out = affine_of(c, scale, zero, otherwise);
   if (out && out->per_tensor()) return *out;
   c.b.stop("onnx-constant",
-           "each tensor must be int8 or uint8, with one scale and one zero point that are known while compiling",
+           "each tensor must be int8 or uint8, with one scale and one zero point that are known at compile time",
            "quantise the model with onnxruntime's quantize_static");
 }
 

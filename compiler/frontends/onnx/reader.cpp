@@ -57,7 +57,7 @@ bool Importer::read_opsets(const std::vector<Opset>& from, Versions& to) {
       return error(where(""), "onnx-version",
                    fmt::format("the model has operator set {}{}{}; the newest that aotc reads is {}", domain,
                                domain.empty() ? "" : " ", o.version, newest),
-                   "export the model for an older operator set; aotc does not know what a newer one changes");
+                   "export the model for an older operator set; aotc does not know the changes in newer ones");
     to[domain] = o.version;
   }
   return true;
@@ -122,8 +122,9 @@ int64_t Importer::size_of_open(const Dimension& d, size_t at, int64_t size) cons
 void Importer::tell_batch(std::string_view name) {
   if (!batches_.insert(name).second) return;
   const std::string shown = escape_for_display(std::string(name));
-  Diagnostic& d = diags_.warning(where(""), "onnx-batch",
-                                 fmt::format("the first dimension of the inputs, '{}', is open and read as 1", shown));
+  Diagnostic& d = diags_.warning(
+      where(""), "onnx-batch",
+      fmt::format("the first dimension of the inputs, '{}', has no fixed size; aotc reads it as 1", shown));
   d.severity = Severity::kNote;
   d.help(fmt::format("another size: --dim {}=N", shown));
 }
@@ -132,7 +133,7 @@ void Importer::tell_batch(std::string_view name) {
 void Importer::tell_open(const ValueInfo& info, size_t at) {
   const std::string name = escape_for_display(std::string(info.dims[at].name));
   error(where(info.name), "dynamic-shape",
-        fmt::format("dimension {}{} of the input is open", at, name.empty() ? "" : " ('" + name + "')"),
+        fmt::format("dimension {}{} of the input has no fixed size", at, name.empty() ? "" : " ('" + name + "')"),
         open_help(info));
 }
 
@@ -298,8 +299,7 @@ bool Importer::check_declared(const ValueInfo& info, Id id) {
       .warning(where(info.name), "onnx-shape",
                fmt::format("the file declares shape {} for this output, but the operators give {}",
                            declared.empty() ? "scalar" : declared, graph::to_string(type.shape)))
-      .help(
-          "the C has the shape that the operators give; to remove this warning, run onnx.shape_inference on the model");
+      .help("the C uses the shape from the operators; to remove this warning, run onnx.shape_inference on the model");
   return true;
 }
 
@@ -311,7 +311,7 @@ bool Importer::add_outputs(const Scope& scope) {
     Id id = find(scope, info.name);
     if (id.value < 0)
       return error(where(info.name), "output-not-computed", "this output is not computed by any operator",
-                   "remove it from the model, or compute it from an input");
+                   "remove this output from the model, or compute it from an input");
     if (!check_declared(info, id)) return false;
     // Nothing to write, and C has no arrays without elements.
     if (graph_[id].type.elements() == 0) continue;
@@ -334,13 +334,13 @@ bool Importer::add_outputs(const Scope& scope) {
     graph_.outputs.push_back(port);
   }
   if (graph_.outputs.empty())
-    return error(where(""), "onnx-empty", "none of the outputs has elements",
+    return error(where(""), "onnx-empty", "all outputs of the model are empty",
                  "give the inputs shapes whose dimensions are at least 1");
   if (!builder_.labels().empty()) {
     std::string list;
     for (size_t i = 0; i < builder_.labels().size(); ++i)
       list += fmt::format("{}{} '{}'", i == 0 ? "" : ", ", i, escape_for_display(builder_.labels()[i]));
-    diags_.warning(where(""), "onnx-labels", "labels are strings; the C returns their indices: " + list)
+    diags_.warning(where(""), "onnx-labels", "labels are strings, but the C returns their indices: " + list)
         .help("keep this list in your firmware");
   }
   if (builder_.has_float64())

@@ -11,13 +11,13 @@ namespace aotc::frontends::onnx {
 
 Id Call::in(size_t i) {
   if (has(i)) return inputs_[i];
-  b.stop("onnx-invalid", fmt::format("its input {} is missing", i), "the file is damaged; export the model again");
+  b.stop("onnx-invalid", fmt::format("input {} is missing", i), "the file is damaged; export the model again");
 }
 
 const Attribute* Call::find(std::string_view name, AttributeKind kind) const {
   const Attribute* a = find(name);
   if (a == nullptr || a->kind == kNoKind || a->kind == kind) return a;
-  b.stop("onnx-invalid", fmt::format("its attribute '{}' has the wrong type for this operator", name),
+  b.stop("onnx-invalid", fmt::format("attribute '{}' has the wrong type for this operator", name),
          "the file is damaged; export the model again");
 }
 
@@ -48,7 +48,7 @@ std::vector<float> Call::reals(std::string_view name) const {
 }
 
 Id Call::tensor(const Attribute& attribute) {
-  if (!attribute.tensor) refuse(fmt::format("its attribute '{}' is not a tensor", attribute.name));
+  if (!attribute.tensor) refuse(fmt::format("attribute '{}' is not a tensor", attribute.name));
   graph::TensorType type;
   graph::ConstantView value;
   Diagnostics told;
@@ -62,7 +62,7 @@ Id Call::tensor(const Attribute& attribute) {
 
 void Call::ask_for(size_t i, std::string_view what) {
   b.stop("onnx-constant",
-         fmt::format("{} (input {}, '{}') must be known while compiling", what, i,
+         fmt::format("{} (input {}, '{}') must be known at compile time", what, i,
                      escape_for_display(b.graph()[in(i)].name)),
          b.how_to_know(in(i)));
 }

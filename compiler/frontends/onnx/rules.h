@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Import rules: how an operator of ONNX becomes operators of aotc's graph. A rule has a row in a table with the version
-// of the operator set since which it holds; a change between versions is either another row or a test of `version()`.
+// Import rules: each rule converts one ONNX operator to operators of aotc's graph. A rule is a row in a table and
+// applies from one version of the ONNX operator set on. If a later version changes the operator, the table has another
+// row or the rule tests `version()`.
 #pragma once
 
 #include <initializer_list>
@@ -15,8 +16,8 @@
 
 namespace aotc::frontends::onnx {
 
-// Call: one operator of the file, as its rule sees it. It records which inputs and attributes the rule reads; an input
-// or attribute that is present and was not read is refused (asked.cpp).
+// Call: one operator of the file, as its rule sees it. A Call records which inputs and attributes the rule reads. It
+// refuses the operator if the rule has not read every input and attribute (asked.cpp).
 class Call {
  public:
   Call(Builder& builder, const Node& node, int64_t version, std::vector<Id> inputs, TensorReader& tensors)
@@ -41,14 +42,14 @@ class Call {
     asked_inputs_[i] = true;
     return inputs_[i].valid();
   }
-  // Stops if the input is absent.
+  // Stops (see Builder::stop) if the input is absent.
   Id in(size_t i);
   const std::vector<Id>& all() const { return inputs_; }
   const graph::Shape& shape(size_t i) { return b.shape(in(i)); }
   // True if the output exists and has a name.
   bool wants(size_t i) const { return i < node_.outputs.size() && !node_.outputs[i].empty(); }
 
-  // The attribute of that name and any kind; the functions below stop at another kind.
+  // Returns the attribute of this name, of any kind; null if absent. The functions below stop if the kind is wrong.
   const Attribute* find(std::string_view name) const {
     const Attribute* found = node_.find(name);
     if (found != nullptr) asked_[static_cast<size_t>(found - node_.attributes.data())] = true;
@@ -61,7 +62,7 @@ class Call {
   std::vector<float> reals(std::string_view name) const;
   Id tensor(const Attribute& attribute);
 
-  // Stops unless the integers are known at compile time.
+  // The elements of input i. Stops unless they are known at compile time; `what` names them in the message.
   Ints known_ints(size_t i, std::string_view what);
   std::optional<Ints> optional_ints(size_t i, std::string_view what);
   std::vector<float> known_floats(size_t i, std::string_view what);
@@ -71,17 +72,17 @@ class Call {
   }
   const std::vector<Id>& results() const { return outputs_; }
 
-  // Marks attributes and inputs as read that have no effect in this combination.
+  // Marks attributes as read that have no effect in this combination.
   void pass_over(std::initializer_list<std::string_view> attributes) const {
     for (std::string_view name : attributes) (void)find(name);
   }
   void pass_over_input(size_t i) const { (void)has(i); }
-  // Called after the rule: stops if an input or attribute was not read.
+  // Called after the rule: stops if the rule has not read every input and attribute.
   void check_all_asked();
 
   [[noreturn]] void ask_for(size_t i, std::string_view what);
 
-  // Stops: aotc does not support this form of the operator.
+  // Stops with the message that aotc does not support this form of the operator.
   [[noreturn]] void refuse(
       std::string message,
       std::string help = "export the model without this operator, or in a form that aotc supports");
@@ -104,7 +105,7 @@ struct Rule {
   std::string_view domain = {};
 };
 
-// Each function is defined in rules_<name>.cpp.
+// The rules of each family of operators; rules_<name>.cpp defines function <name>_rules.
 std::span<const Rule> elementwise_rules();
 std::span<const Rule> counted_rules();
 std::span<const Rule> function_rules();
@@ -137,26 +138,27 @@ bool takes_element(const Rule& rule, int32_t element);
 bool only_moves(const Rule& rule);
 bool keeps_type(const Rule& rule, size_t output);
 
-// True if the attribute, which no rule reads, does not affect results or has its default value.
+// For attributes that no rule reads: true if the attribute does not affect results or has its default value.
 bool has_no_effect(std::string_view type, const Attribute& attribute);
 
-// The rule of the newest version up to this one; null if there is none. Domains are "" for ai.onnx, else as in the
-// file.
+// Returns the rule with the highest `since` up to `version`; null if there is none. `domain`: "" for ai.onnx, else as
+// in the file.
 const Rule* find_rule(std::string_view domain, std::string_view type, int64_t version);
 
-// Functions that several files of rules share.
+// Functions that the rules of several families share.
 Id nchw_to_nhwc(Builder& b, Id x);
 Id nhwc_to_nchw(Builder& b, Id x);
 Id softmax_of(Builder& b, Id x, int64_t axis, bool logarithm);
-// For float16 and bfloat16 each step of the specification's function is rounded.
+// Softmax in the precision of `element`: for float16 and bfloat16, each step of the specification's definition is
+// rounded.
 Id softmax_as(Builder& b, Id x, int64_t axis, int32_t element);
 Id less_than(Builder& b, Id a, double c);
 Id select(Builder& b, Id condition, Id a, Id c);
-// For floats only.
+// Limits floats to low .. high.
 Id clamp(Builder& b, Id x, double low, double high);
 Id reduce(Builder& b, std::string_view op, Id x, const Ints& axes, bool keep);
 Id matmul(Builder& b, Id x, Id y);
-// AveragePool of a tensor that has the shape of input 0.
+// Applies the call's AveragePool to `x`, which has the shape of input 0.
 Id average_of_windows(Call& c, Id x);
 
 }  // namespace aotc::frontends::onnx

@@ -96,7 +96,7 @@ Id mask_of(Call& c, const graph::Shape& products, int64_t past) {
   if (Id places = places_mask(c, products, past); places.valid()) add(places);
   if (c.has(6)) {
     if (c.has(4) || c.shape(6) != graph::Shape{products[0]})
-      c.refuse(fmt::format("nonpad_kv_seqlen must have shape [{}], and excludes past_key", products[0]));
+      c.refuse(fmt::format("nonpad_kv_seqlen must have shape [{}], and cannot be combined with past_key", products[0]));
     Ints all(static_cast<size_t>(products[3]));
     std::iota(all.begin(), all.end(), 0);
     Id length = b.reshape(b.cast(c.in(6), DType::kI32), {products[0], 1, 1, 1});
@@ -168,8 +168,8 @@ void attention(Call& c) {
   c.out(2, v);
   int64_t groups = b.shape(q)[1] / std::max<int64_t>(b.shape(k)[1], 1);
   if (b.shape(k)[1] < 1 || groups * b.shape(k)[1] != b.shape(q)[1])
-    c.refuse(
-        fmt::format("it has {} query heads, expected a multiple of its {} key heads", b.shape(q)[1], b.shape(k)[1]));
+    c.refuse(fmt::format("the operator has {} query heads, expected a multiple of the {} key heads", b.shape(q)[1],
+                         b.shape(k)[1]));
   if (groups > 1) {
     k = repeated(b, k, groups);
     v = repeated(b, v, groups);

@@ -44,9 +44,9 @@ void compress(Call& c) {
   if (c.find("axis") == nullptr) x = b.reshape(x, {b.type(x).elements()});
   const int64_t axis = c.find("axis") == nullptr ? 0 : b.axis(c.i("axis", 0), b.rank(x));
   const int64_t size = b.shape(x)[static_cast<size_t>(axis)];
-  if (b.rank(chosen) != 1) c.refuse("its condition must have one dimension");
+  if (b.rank(chosen) != 1) c.refuse("the condition must have one dimension");
   if (b.dtype(chosen) != DType::kBool)
-    c.refuse(fmt::format("its condition is {}, but must be bool", name_of(b.dtype(chosen))),
+    c.refuse(fmt::format("the condition is {}, but must be bool", name_of(b.dtype(chosen))),
              "cast the condition to bool");
   if (b.shape(chosen)[0] > size) chosen = b.slice(chosen, {0}, {size});
   auto [places, counted] = places_of(b, chosen);
@@ -71,7 +71,7 @@ void unique(Call& c) {
   x = b.transpose(x, order);
   const graph::Shape turned = b.shape(x);
   const int64_t n = turned[0], width = n == 0 ? 0 : b.type(x).elements() / n;
-  if (n == 0 || width == 0) c.refuse("its operand has no elements");
+  if (n == 0 || width == 0) c.refuse("the operand has no elements");
   const bool constant = b.is_constant(x);
   const std::vector<Id> found =
       b.add_several("unique_rows", {b.reshape(x, {n, width})}, {{"sorted", c.i("sorted", 1) != 0}},
@@ -100,7 +100,7 @@ double number_of(Call& c, size_t i, const char* what, double otherwise) {
 void non_max_suppression(Call& c) {
   Builder& b = c.b;
   const double most = number_of(c, 2, "the maximum number of boxes per class", 0);
-  if (b.rank(c.in(1)) != 3) c.refuse("its scores must have three dimensions");
+  if (b.rank(c.in(1)) != 3) c.refuse("the scores must have three dimensions");
   const int64_t n = c.shape(1)[2];
   if (!(most >= 1) || n == 0) {
     c.pass_over({"center_point_box"});
@@ -108,14 +108,14 @@ void non_max_suppression(Call& c) {
     c.out(0, b.constant(DType::kI64, {0, 3}, {}));
     return;
   }
-  const double overlap = number_of(c, 3, "its IoU threshold", 0);
+  const double overlap = number_of(c, 3, "the IoU threshold", 0);
   if (!(overlap >= 0 && overlap <= 1))
-    c.refuse(fmt::format("its IoU threshold is {}, but must be from 0 to 1", overlap));
+    c.refuse(fmt::format("the IoU threshold is {}, but must be from 0 to 1", overlap));
   std::vector<Setting> settings = {{"most", static_cast<int64_t>(std::min(most, static_cast<double>(n)))},
                                    {"overlap", static_cast<float>(overlap)},
                                    {"centre", c.i("center_point_box", 0) != 0}};
   if (c.has(4)) {
-    settings.emplace_back("score", static_cast<float>(number_of(c, 4, "its score threshold", 0)));
+    settings.emplace_back("score", static_cast<float>(number_of(c, 4, "the score threshold", 0)));
     settings.emplace_back("has_score", true);
   }
   std::vector<Id> found = b.add_several("class_suppression", {c.in(0), c.in(1)}, settings, {DType::kI64, DType::kI32});

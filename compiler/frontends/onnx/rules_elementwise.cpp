@@ -180,7 +180,7 @@ void bitwise_not(Call& c) {
 
 void bit_shift(Call& c) {
   std::string direction = c.s("direction", "");
-  if (direction != "LEFT" && direction != "RIGHT") c.refuse("its direction must be LEFT or RIGHT");
+  if (direction != "LEFT" && direction != "RIGHT") c.refuse("the direction must be LEFT or RIGHT");
   const DType type = c.b.dtype(c.in(0));
   const bool has_sign =
       c.b.element(c.in(0)) != kUint64 && type != DType::kU8 && type != DType::kU16 && type != DType::kU32;

@@ -71,8 +71,9 @@ void check_signal(Call& c, Id x, int64_t least) {
   const graph::Shape& shape = c.b.shape(x);
   if (c.b.dtype(x) != DType::kF32 || static_cast<int64_t>(shape.size()) < least ||
       (shape.back() != 1 && shape.back() != 2))
-    c.refuse(fmt::format("its signal must be float32 with {} or more dimensions, the last of 1 (real) or 2 (complex)",
-                         least));
+    c.refuse(fmt::format(
+        "the signal must be float32 with {} or more dimensions; the last dimension must be 1 (real) or 2 (complex)",
+        least));
 }
 
 int64_t known_number(Call& c, size_t i, std::string_view what) {
@@ -87,19 +88,20 @@ void stft(Call& c) {
   Id x = c.in(0);
   check_signal(c, x, 3);
   const graph::Shape shape = b.shape(x);
-  const int64_t step = known_number(c, 1, "its frame step"), parts = shape[2];
+  const int64_t step = known_number(c, 1, "the frame step"), parts = shape[2];
   int64_t length = c.has(2) ? graph::element_count(c.shape(2)) : 0;
-  if (c.has(3)) length = known_number(c, 3, "its frame length");
+  if (c.has(3)) length = known_number(c, 3, "the frame length");
   const bool onesided = c.i("onesided", 1) != 0;
-  if (shape.size() != 3) c.refuse("its signal must have three dimensions");
+  if (shape.size() != 3) c.refuse("the signal must have three dimensions");
   if (step < 1 || length < 1 || length > shape[1])
     c.refuse(fmt::format("frame step {} or frame length {} is out of range for a signal of {} elements", step, length,
                          shape[1]));
   if (c.has(2) && c.shape(2) != graph::Shape{length})
-    c.refuse(fmt::format("its window must have one dimension of {} elements, as a frame has", length));
+    c.refuse(fmt::format("the window must have one dimension of {} elements, the length of a frame", length));
   if (onesided && parts == 2) c.refuse("onesided is not supported for complex signals");
   const int64_t frames = (shape[1] - length) / step + 1;
-  if (frames > 4096) c.refuse(fmt::format("it has {} frames, but the limit is 4096", frames), "use fewer frames");
+  if (frames > 4096)
+    c.refuse(fmt::format("the signal has {} frames, but the limit is 4096", frames), "use fewer frames");
   std::vector<Id> all;
   for (int64_t i = 0; i < frames; ++i) all.push_back(b.slice(x, {0, i * step, 0}, {shape[0], length, parts}));
   Id framed = all.size() == 1 ? all[0] : b.add("concatenation", all, {{"axis", int64_t{1}}});
@@ -111,7 +113,7 @@ void stft(Call& c) {
 // The attribute of older versions, or an operand.
 int64_t axis_of(Call& c) {
   const int64_t rank = c.b.rank(c.in(0));
-  const int64_t axis = c.version() < 20 ? c.i("axis", 1) : c.has(2) ? known_number(c, 2, "its axis") : -2;
+  const int64_t axis = c.version() < 20 ? c.i("axis", 1) : c.has(2) ? known_number(c, 2, "the axis") : -2;
   return c.b.axis(axis, rank);
 }
 
@@ -122,7 +124,7 @@ void dft(Call& c) {
   check_signal(c, x, 2);
   const int64_t rank = b.rank(x), axis = axis_of(c);
   const bool inverse = c.i("inverse", 0) != 0, onesided = c.i("onesided", 0) != 0;
-  if (axis == rank - 1) c.refuse("its axis must not be the last one, which holds real and imaginary parts");
+  if (axis == rank - 1) c.refuse("the axis must not be the last one, which holds real and imaginary parts");
   if (onesided && (inverse || b.shape(x).back() == 2))
     c.refuse("onesided is supported only for forward transforms of real signals");
   Ints order;
@@ -132,9 +134,9 @@ void dft(Call& c) {
   x = b.transpose(x, order);
   graph::Shape shape = b.shape(x);
   int64_t& length = shape[shape.size() - 2];
-  const int64_t asked = c.has(1) ? known_number(c, 1, "its length") : length;
+  const int64_t asked = c.has(1) ? known_number(c, 1, "the length") : length;
   if (asked < 1 || asked > kMostTable)
-    c.refuse(fmt::format("its length is {}, but must be from 1 to {}", asked, kMostTable));
+    c.refuse(fmt::format("the length is {}, but must be from 1 to {}", asked, kMostTable));
   if (asked < length) {
     length = asked;
     x = b.slice(x, Ints(shape.size(), 0), shape);
@@ -170,7 +172,8 @@ void mel_weight_matrix(Call& c) {
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double hertz = 700.0 * (std::pow(10.0, (static_cast<double>(i) * step + mel(low)) / 2595.0) - 1.0);
     const double bin = std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
-    if (!(bin >= 0 && bin < static_cast<double>(bins))) c.refuse("the bands must not exceed half of the sample rate");
+    if (!(bin >= 0 && bin < static_cast<double>(bins)))
+      c.refuse("the bands must not reach beyond half of the sample rate");
     corner.push_back(static_cast<int64_t>(bin));
   }
   std::vector<float> table(static_cast<size_t>(bins * bands));

@@ -190,7 +190,8 @@ void dropout(Call& c) {
   if (training) {
     auto ratio = c.has(1) ? c.b.number(c.in(1)) : std::optional<double>(0.5);
     if (!ratio || *ratio != 0.0)
-      c.refuse("Dropout in training mode drops elements at random", "export the model for inference");
+      c.refuse("Dropout in training mode is not supported, because it drops elements at random",
+               "export the model for inference");
   }
   c.pass_over_input(1);
   c.out(0, c.in(0));

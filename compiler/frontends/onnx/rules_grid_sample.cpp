@@ -180,7 +180,7 @@ std::vector<float> centres(int64_t n, bool corners) {
 
 void affine_grid(Call& c) {
   Builder& b = c.b;
-  Ints size = c.known_ints(1, "its size");
+  Ints size = c.known_ints(1, "the size");
   const graph::Shape theta = c.shape(0);
   size_t sides = size.size() < 2 ? 0 : size.size() - 2;
   if ((sides != 2 && sides != 3) || bounded_bytes(size, DType::kF32) < 0 ||

@@ -91,8 +91,8 @@ Id flat_elements(Call& c, Id indices, const graph::Shape& shape, size_t axis) {
                          graph::to_string(part), graph::to_string(shape)));
   for (size_t d = 0; d < part.size(); ++d)
     if (d != axis && part[d] > shape[d])
-      c.refuse(fmt::format("indices of shape {} exceed a tensor of shape {} in dimension {}", graph::to_string(part),
-                           graph::to_string(shape), d));
+      c.refuse(fmt::format("indices of shape {} are larger than a tensor of shape {} in dimension {}",
+                           graph::to_string(part), graph::to_string(shape), d));
   Id at = b.cast(from_begin(b, indices, shape[axis]), DType::kI64);
   at = b.add("mul", {at, b.filled_int(DType::kI64, strides_of(shape)[axis])});
   return b.add("add", {at, b.reshape(b.int_list(offsets_without(shape, part, axis)), part)});
@@ -149,7 +149,7 @@ void gather_nd(Call& c) {
 Id scatter(Call& c, Id data, Id at, Id updates, const std::string& reduction) {
   Builder& b = c.b;
   auto places = b.ints(at);
-  if (!places) b.stop("onnx-constant", "its indices must be known while compiling", b.how_to_know(at));
+  if (!places) b.stop("onnx-constant", "the indices must be known at compile time", b.how_to_know(at));
   const graph::Shape shape = b.shape(data);
   int64_t rows = shape[0];
   for (int64_t p : *places)
@@ -226,10 +226,10 @@ void scatter_nd(Call& c) {
 void one_hot(Call& c) {
   Builder& b = c.b;
   auto depth = b.number(c.in(1));
-  if (!depth) b.stop("onnx-constant", "its depth must be known while compiling", b.how_to_know(c.in(1)));
+  if (!depth) b.stop("onnx-constant", "the depth must be known at compile time", b.how_to_know(c.in(1)));
   int64_t n = static_cast<int64_t>(*depth);
   if (n < 1 || n > limits::kMaxTensorBytes)
-    c.refuse(fmt::format("its depth is {}, but must be from 1 to {}", n, limits::kMaxTensorBytes));
+    c.refuse(fmt::format("the depth is {}, but must be from 1 to {}", n, limits::kMaxTensorBytes));
   int64_t axis = b.axis(c.i("axis", -1), b.rank(c.in(0)) + 1);
   Id indices = b.cast(c.in(0), DType::kI64);
   indices = select(b, less_than(b, indices, 0), b.add("add", {indices, b.filled_int(DType::kI64, n)}), indices);
@@ -250,7 +250,7 @@ void top_k(Call& c) {
   Builder& b = c.b;
   int64_t k = c.version() < 10 ? c.i("k", 0) : 0;
   if (c.version() >= 10) {
-    Ints given = c.known_ints(1, "its k");
+    Ints given = c.known_ints(1, "the number k");
     if (given.size() == 1) k = given[0];
   }
   int64_t rank = b.rank(c.in(0)), axis = b.axis(c.i("axis", -1), rank);
@@ -278,8 +278,8 @@ void top_k(Call& c) {
 
 void cumsum(Call& c) {
   Builder& b = c.b;
-  Ints given = c.known_ints(1, "its axis");
-  if (given.size() != 1) c.refuse("its axis must be one number");
+  Ints given = c.known_ints(1, "the axis");
+  if (given.size() != 1) c.refuse("the axis must be one number");
   int64_t axis = b.axis(given[0], b.rank(c.in(0)));
   bool exclusive = c.i("exclusive", 0) != 0, reverse = c.i("reverse", 0) != 0;
   c.out(0, b.widened("cumsum", {c.in(0)}, false, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}}));
@@ -287,7 +287,7 @@ void cumsum(Call& c) {
 
 void reverse_sequence(Call& c) {
   Builder& b = c.b;
-  Ints lengths = c.known_ints(1, "its lengths");
+  Ints lengths = c.known_ints(1, "the lengths");
   const graph::Shape shape = c.shape(0);
   auto time = static_cast<size_t>(b.axis(c.i("time_axis", 0), b.rank(c.in(0))));
   auto batch = static_cast<size_t>(b.axis(c.i("batch_axis", 1), b.rank(c.in(0))));
@@ -297,7 +297,8 @@ void reverse_sequence(Call& c) {
   for (int64_t i = 0; i < shape[0]; ++i)
     for (int64_t j = 0; j < shape[1]; ++j) {
       int64_t t = time == 0 ? i : j, n = lengths[static_cast<size_t>(time == 0 ? j : i)];
-      if (n < 0 || n > shape[time]) c.refuse(fmt::format("a length is {}, but must be from 0 to {}", n, shape[time]));
+      if (n < 0 || n > shape[time])
+        c.refuse(fmt::format("an element of sequence_lens is {}, but must be from 0 to {}", n, shape[time]));
       int64_t at = t < n ? n - 1 - t : t;
       from.push_back(time == 0 ? at * shape[1] + j : i * shape[1] + at);
     }

@@ -33,7 +33,7 @@ List list_of(Call& c, const std::string& name) {
   if (const Attribute* a = c.find(name + "_strings"); a != nullptr)
     out.strings.assign(a->strings.begin(), a->strings.end());
   if (const Attribute* a = c.find(name + "_tensor"); a != nullptr) out.numbers = c.tensor(*a);
-  if (!out.found()) c.refuse(fmt::format("it has no {}", name));
+  if (!out.found()) c.refuse(fmt::format("the operator has no {}", name));
   return out;
 }
 
@@ -52,7 +52,8 @@ Id values_of(Call& c, int64_t count) {
       places.push_back(at - names.begin());
       if (at == names.end()) names.push_back(value);
     }
-    if (!b.labels().empty() && b.labels() != names) c.refuse("the model has two different lists of strings");
+    if (!b.labels().empty() && b.labels() != names)
+      c.refuse("the model has two different lists of label strings, expected one");
     b.tell_labels(std::move(names));
     values.numbers = b.int_list(Ints(places.begin(), places.end() - 1));
     otherwise = b.int_list({places.back()});
@@ -61,11 +62,11 @@ Id values_of(Call& c, int64_t count) {
   if (b.dtype(list) != DType::kI64 && b.dtype(list) != DType::kF32 && b.dtype(list) != DType::kI16)
     c.refuse(fmt::format("values of type {} are not supported", element_type_name(b.element(list))));
   if (b.type(list).elements() != count)
-    c.refuse(fmt::format("it has {} keys but {} values", count, b.type(list).elements()));
+    c.refuse(fmt::format("the operator has {} keys but {} values", count, b.type(list).elements()));
   if (!otherwise.valid())
     otherwise = b.dtype(list) == DType::kF32 ? b.floats_of({c.f("default_float", 0.0f)}, {1})
                                              : b.cast(b.int_list({c.i("default_int64", -1)}), b.dtype(list));
-  if (b.dtype(otherwise) != b.dtype(list)) c.refuse("its default must have the same type as its values");
+  if (b.dtype(otherwise) != b.dtype(list)) c.refuse("the default must have the same type as the values");
   return b.set_element(b.add("concatenation", {list, otherwise}, {{"axis", 0}}), b.element(list));
 }
 
@@ -77,10 +78,10 @@ void label_encoder(Call& c) {
   List keys = list_of(c, "keys");
   if (!keys.strings.empty())
     b.stop("onnx-type", "keys must be numbers, not strings", "map the strings to numbers before this operator");
-  if (b.dtype(keys.numbers) != b.dtype(x)) c.refuse("its keys must have the same type as its operand");
+  if (b.dtype(keys.numbers) != b.dtype(x)) c.refuse("the keys must have the same type as the operand");
   const int64_t count = b.type(keys.numbers).elements();
   if (b.rank(keys.numbers) != 1 || count > kMostKeys)
-    c.refuse(fmt::format("it has {} keys, expected a list of at most {}", count, kMostKeys));
+    c.refuse(fmt::format("the operator has {} keys, expected a list of at most {}", count, kMostKeys));
   Id values = values_of(c, count);
   graph::Shape column = b.shape(x);
   column.push_back(1);
@@ -115,12 +116,12 @@ void zip_map(Call& c) {
   }
   const int64_t columns = b.rank(scores) == 0 ? 0 : b.shape(scores).back();
   if (static_cast<int64_t>(classes) != columns)
-    c.refuse(fmt::format("it has {} classes, but its operand has {} scores per row", classes, columns));
+    c.refuse(fmt::format("the operator has {} classes, but its operand has {} scores per row", classes, columns));
   // The list of labels that a LabelEncoder gives has one more entry, for keys that it does not know.
   const std::vector<std::string>& known = b.labels();
   if (known.empty() && !names.empty()) b.tell_labels(std::move(names));
   else if (!names.empty() && (known.size() < names.size() || !std::equal(names.begin(), names.end(), known.begin())))
-    c.refuse("its classes must be in the same order as the labels");
+    c.refuse("the classes must be in the same order as the labels");
   c.out(0, scores);
 }
 

@@ -17,7 +17,7 @@ Id features(Call& c) {
   Builder& b = c.b;
   Id x = b.as_element(c.in(0), kFloat);
   if (b.rank(x) == 1) x = b.reshape(x, {1, b.shape(x)[0]});
-  if (b.rank(x) != 2) c.refuse("its operand must have one or two dimensions");
+  if (b.rank(x) != 2) c.refuse("the operand must have one or two dimensions");
   return x;
 }
 
@@ -34,7 +34,7 @@ Ints labels_of(Call& c, std::string_view ints) {
   if (!labels.empty()) return labels;
   const Attribute* strings = c.find("classlabels_strings");
   if (strings == nullptr || strings->strings.empty() || strings->strings.size() > kMostTargets)
-    c.refuse(fmt::format("it has no class labels, or more than {}", kMostTargets));
+    c.refuse(fmt::format("the operator has no class labels, or more than {}", kMostTargets));
   std::vector<std::string> names(strings->strings.begin(), strings->strings.end());
   for (size_t i = 0; i < names.size(); ++i) labels.push_back(static_cast<int64_t>(i));
   c.b.tell_labels(std::move(names));
@@ -115,7 +115,7 @@ void linear_classifier(Call& c) {
   Id x = features(c);
   auto rows = static_cast<int64_t>(c.reals("coefficients").size()) / std::max<int64_t>(b.shape(x)[1], 1);
   if (rows != static_cast<int64_t>(labels.size()) || rows < 2)
-    c.refuse(fmt::format("its coefficients have {} rows, expected one for each of {} labels (2 or more)", rows,
+    c.refuse(fmt::format("the coefficients have {} rows, expected one for each of {} labels (2 or more)", rows,
                          labels.size()));
   Id scores = linear(c, x, rows);
   if (c.wants(0)) c.out(0, label_of(c, scores, labels));
@@ -238,7 +238,7 @@ Id probabilities_of(Call& c, Id scores, int64_t pairs) {
   Builder& b = c.b;
   const std::vector<float> slope = c.reals("prob_a"), added = c.reals("prob_b");
   if (static_cast<int64_t>(slope.size()) != pairs || slope.size() != added.size())
-    c.refuse(fmt::format("prob_a has {} elements and prob_b {}, expected {} (one for each pair of classes)",
+    c.refuse(fmt::format("prob_a has {} elements and prob_b has {}, expected {} (one for each pair of classes)",
                          slope.size(), added.size(), pairs));
   Id line = b.binary("add", b.binary("mul", scores, b.floats_of(slope, {pairs})), b.floats_of(added, {pairs}));
   Id first = clamp(b, b.binary("sub", 1.0, b.add("logistic", {line})), 1e-7, 1.0 - 1e-7);
@@ -264,7 +264,7 @@ void svm_classifier(Call& c) {
   if (classes < 2 || classes > 256 || counts.size() != labels.size() || count < 1 ||
       static_cast<int64_t>(vectors.size()) != count * inputs || static_cast<int64_t>(rho.size()) != pairs)
     c.refuse(fmt::format(
-        "{} labels (2 to 256), {} elements of vectors_per_class, {} of support_vectors and {} of rho do not match",
+        "sizes do not match: {} labels (2 to 256), {} elements of vectors_per_class, {} of support_vectors, {} of rho",
         labels.size(), counts.size(), vectors.size(), rho.size()));
   if (pairs > kMostWeights / count)
     c.refuse(
@@ -298,7 +298,7 @@ void svm_classifier(Call& c) {
 void array_feature_extractor(Call& c) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0));
-  if (rank < 1) c.refuse("its operand must not be a scalar");
+  if (rank < 1) c.refuse("the operand must not be a scalar");
   Id places = b.reshape(c.in(1), {b.type(c.in(1)).elements()});
   Id out = b.add("gather", {c.in(0), b.cast(places, DType::kI32)}, {{"axis", rank - 1}});
   // A list becomes one row.

@@ -18,7 +18,7 @@ namespace {
 
 void reshape(Call& c) {
   Builder& b = c.b;
-  Ints to = c.known_ints(1, "its shape");
+  Ints to = c.known_ints(1, "the shape");
   const graph::Shape& from = c.shape(0);
   bool zero = c.version() >= 14 && c.i("allowzero", 0) != 0;
   int64_t known = 1, open = -1;
@@ -46,7 +46,7 @@ void flatten(Call& c) {
   c.out(0, c.b.reshape(c.in(0), {rows, rows == 0 ? 0 : graph::element_count(from) / rows}));
 }
 
-std::optional<Ints> axes_of(Call& c) { return c.version() < 13 ? c.ints("axes") : c.optional_ints(1, "its axes"); }
+std::optional<Ints> axes_of(Call& c) { return c.version() < 13 ? c.ints("axes") : c.optional_ints(1, "the axes"); }
 
 void squeeze(Call& c) {
   const graph::Shape& from = c.shape(0);
@@ -65,7 +65,7 @@ void squeeze(Call& c) {
 
 void unsqueeze(Call& c) {
   auto axes = axes_of(c);
-  if (!axes) c.refuse("its axes are missing");
+  if (!axes) c.refuse("the axes are missing");
   int64_t rank = c.b.rank(c.in(0)) + static_cast<int64_t>(axes->size());
   std::vector<bool> added(static_cast<size_t>(std::min<int64_t>(rank, 64)), false);
   for (int64_t a : *axes) {
@@ -103,10 +103,10 @@ SliceOf slice_of(Call& c) {
     s.ends = c.ints("ends").value_or(Ints{});
     s.axes = c.ints("axes").value_or(Ints{});
   } else {
-    s.starts = c.known_ints(1, "its starts");
-    s.ends = c.known_ints(2, "its ends");
-    s.axes = c.optional_ints(3, "its axes").value_or(Ints{});
-    s.steps = c.optional_ints(4, "its steps").value_or(Ints{});
+    s.starts = c.known_ints(1, "the starts");
+    s.ends = c.known_ints(2, "the ends");
+    s.axes = c.optional_ints(3, "the axes").value_or(Ints{});
+    s.steps = c.optional_ints(4, "the steps").value_or(Ints{});
   }
   if (s.axes.empty()) {
     s.axes.resize(s.starts.size());
@@ -157,10 +157,10 @@ void concat(Call& c) {
   if (parts.empty()) {  // without elements, along the axis as many as all say
     graph::Shape to = c.shape(0);
     for (size_t i = 1; i < c.inputs(); ++i) {
-      if (c.shape(i).size() != to.size()) c.refuse("its operands must have the same number of dimensions");
+      if (c.shape(i).size() != to.size()) c.refuse("the operands must have the same number of dimensions");
       to[static_cast<size_t>(axis)] += c.shape(i)[static_cast<size_t>(axis)];
     }
-    if (graph::element_count(to) != 0) c.refuse("its operands must have the same shape except along the axis");
+    if (graph::element_count(to) != 0) c.refuse("the operands must have the same shape except along the axis");
     Id none = b.constant(b.dtype(c.in(0)), to, {});
     return c.out(0, b.set_element(none, b.element(c.in(0))));
   }
@@ -171,12 +171,12 @@ void split(Call& c) {
   Builder& b = c.b;
   int64_t axis = b.axis(c.i("axis", 0), b.rank(c.in(0)));
   int64_t n = c.shape(0)[static_cast<size_t>(axis)];
-  std::optional<Ints> sizes = c.version() < 13 ? c.ints("split") : c.optional_ints(1, "its sizes");
+  std::optional<Ints> sizes = c.version() < 13 ? c.ints("split") : c.optional_ints(1, "the sizes");
   const auto said = c.i("num_outputs", static_cast<int64_t>(c.outputs()));
   if (said != static_cast<int64_t>(c.outputs()))
     c.refuse(fmt::format("num_outputs is {}, but the operator has {} outputs", said, c.outputs()));
   if (sizes && (sizes->size() != c.outputs() || std::accumulate(sizes->begin(), sizes->end(), int64_t{0}) != n))
-    c.refuse(fmt::format("its sizes must be {} numbers with the sum {}", c.outputs(), n));
+    c.refuse(fmt::format("the sizes must be {} numbers with the sum {}", c.outputs(), n));
   if (!sizes) {
     auto parts = static_cast<int64_t>(c.outputs());
     int64_t each = (n + parts - 1) / parts;
@@ -189,7 +189,7 @@ void split(Call& c) {
   int64_t at = 0;
   for (size_t i = 0; i < sizes->size() && i < c.outputs(); ++i) {
     int64_t size = (*sizes)[i];
-    if (size < 0 || size > n - at) c.refuse(fmt::format("a size is {}, but {} elements are left", size, n - at));
+    if (size < 0 || size > n - at) c.refuse(fmt::format("a part has size {}, but {} elements are left", size, n - at));
     if (!c.wants(i)) {
       at += size;
       continue;
@@ -203,7 +203,7 @@ void split(Call& c) {
 
 void expand(Call& c) {
   Builder& b = c.b;
-  graph::Shape wanted = c.known_ints(1, "its shape");
+  graph::Shape wanted = c.known_ints(1, "the shape");
   const graph::Shape& from = c.shape(0);
   graph::Shape to(std::max(from.size(), wanted.size()), 1);
   for (size_t i = 0; i < to.size(); ++i) {
@@ -217,7 +217,7 @@ void expand(Call& c) {
 }
 
 void tile(Call& c) {
-  Ints times = c.known_ints(1, "its repeats");
+  Ints times = c.known_ints(1, "the repeats");
   if (std::all_of(times.begin(), times.end(), [](int64_t t) { return t == 1; })) return c.out(0, c.in(0));
   c.out(0, c.b.add("tile", {c.in(0)}, {{"multiples", times}}));
 }
@@ -246,13 +246,13 @@ Id pad_with_elements(Call& c, Id x, size_t axis, int64_t before, int64_t after, 
 
 void pad(Call& c) {
   Builder& b = c.b;
-  Ints pads = c.version() < 11 ? c.ints("pads").value_or(Ints{}) : c.known_ints(1, "its pads");
+  Ints pads = c.version() < 11 ? c.ints("pads").value_or(Ints{}) : c.known_ints(1, "the pads");
   std::string mode = c.s("mode", "constant");
   Id x = c.in(0);
   size_t rank = c.shape(0).size();
   Ints axes(rank);
   std::iota(axes.begin(), axes.end(), 0);
-  if (c.version() >= 18 && c.has(3)) axes = c.known_ints(3, "its axes");
+  if (c.version() >= 18 && c.has(3)) axes = c.known_ints(3, "the axes");
   if (pads.size() != axes.size() * 2)
     c.refuse(fmt::format("pads has {} elements, expected {} (two for each axis)", pads.size(), 2 * axes.size()));
   Ints before(rank, 0), after(rank, 0), begin(rank, 0), counts = c.shape(0);
@@ -291,11 +291,11 @@ void trilu(Call& c) {
   const graph::Shape& from = c.shape(0);
   int64_t k = 0;
   if (c.has(1)) {
-    Ints given = c.known_ints(1, "its diagonal");
-    if (given.size() != 1) c.refuse("its input k, the diagonal, must be a scalar");
+    Ints given = c.known_ints(1, "the diagonal");
+    if (given.size() != 1) c.refuse("input k, the diagonal, must be a scalar");
     k = std::clamp<int64_t>(given[0], -(int64_t{1} << 32), int64_t{1} << 32);
   }
-  if (from.size() < 2) c.refuse("its operand must have at least two dimensions");
+  if (from.size() < 2) c.refuse("the operand must have at least two dimensions");
   int64_t rows = from[from.size() - 2], columns = from.back();
   bool upper = c.i("upper", 1) != 0;
   std::vector<uint8_t> keep;
@@ -313,7 +313,7 @@ Image image_of(Call& c, bool deep) {
   const graph::Shape& s = c.shape(0);
   int64_t block = c.i("blocksize", 0);
   if (s.size() != 4 || block < 1 || block > 4096)
-    c.refuse("its operand must have four dimensions, and blocksize must be from 1 to 4096");
+    c.refuse("the operand must have four dimensions, and blocksize must be from 1 to 4096");
   bool fits = deep ? s[1] % (block * block) == 0 : s[2] % block == 0 && s[3] % block == 0;
   if (!fits)
     c.refuse(deep ? fmt::format("{} channels are not a multiple of blocksize squared ({})", s[1], block * block)
@@ -351,7 +351,7 @@ void space_to_depth(Call& c) {
 
 void center_crop_pad(Call& c) {
   Builder& b = c.b;
-  Ints to = c.known_ints(1, "its shape");
+  Ints to = c.known_ints(1, "the shape");
   auto rank = static_cast<int64_t>(c.shape(0).size());
   Ints axes = c.ints("axes").value_or(Ints{});
   if (axes.empty()) {
@@ -365,7 +365,7 @@ void center_crop_pad(Call& c) {
     auto at = static_cast<size_t>(b.axis(axes[i], rank));
     int64_t size = c.shape(0)[at];
     if (to[i] < 0 || to[i] > limits::kMaxTensorBytes)
-      c.refuse(fmt::format("an element of its shape is {}, but must be from 0 to {}", to[i], limits::kMaxTensorBytes));
+      c.refuse(fmt::format("an element of the shape is {}, but must be from 0 to {}", to[i], limits::kMaxTensorBytes));
     begin[at] = std::max<int64_t>((size - to[i]) / 2, 0);
     counts[at] = std::min(size, to[i]);
     before[at] = std::max<int64_t>(to[i] - size, 0) / 2;

@@ -220,7 +220,7 @@ void rms_normalization(Call& c) {
 void instance_normalization(Call& c) {
   Builder& b = c.b;
   int64_t rank = b.rank(c.in(0));
-  if (rank < 3) c.refuse("its operand must have at least three dimensions");
+  if (rank < 3) c.refuse("the operand must have at least three dimensions");
   Id out = normalised(b, c.in(0), 2, c.f("epsilon", 1e-5f));
   out = b.binary("mul", out, column(b, c.in(1), rank));
   c.out(0, b.binary("add", out, column(b, c.in(2), rank)));
@@ -231,7 +231,7 @@ void group_normalization(Call& c) {
   const graph::Shape shape = c.shape(0);
   int64_t groups = c.i("num_groups", 0);
   if (shape.size() < 2 || groups < 1 || shape[1] % groups != 0)
-    c.refuse(fmt::format("its operand of shape {} does not divide into {} groups of channels", graph::to_string(shape),
+    c.refuse(fmt::format("the operand of shape {} does not divide into {} groups of channels", graph::to_string(shape),
                          groups));
   Id x = b.reshape(c.in(0), {shape[0], groups, graph::element_count(shape) / (shape[0] * groups)});
   Id out = b.reshape(normalised(b, x, 2, c.f("epsilon", 1e-5f)), shape);
@@ -277,7 +277,7 @@ void lrn(Call& c) {
   const graph::Shape shape = c.shape(0);
   int64_t size = c.i("size", 0);
   if (shape.size() < 3 || size < 1 || size > 64)
-    c.refuse("its operand must have at least three dimensions, and size must be from 1 to 64");
+    c.refuse("the operand must have at least three dimensions, and size must be from 1 to 64");
   int64_t before = (size - 1) / 2, after = size - 1 - before;
   Ints front(shape.size(), 0), behind(shape.size(), 0);
   front[1] = before;
@@ -303,7 +303,7 @@ Id loss_of(Call& c, Id logarithms, Id labels, Id weights) {
   Builder& b = c.b;
   const graph::Shape shape = b.shape(logarithms);
   graph::Shape column_shape = shape, places(shape.size(), 1);
-  if (shape.size() < 2) c.refuse("its operand must have at least two dimensions");
+  if (shape.size() < 2) c.refuse("the operand must have at least two dimensions");
   column_shape[1] = 1;
   places[1] = shape[1];
   Ints all(static_cast<size_t>(shape[1]));

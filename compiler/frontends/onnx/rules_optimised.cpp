@@ -29,7 +29,7 @@ Id activated(Call& c, Id x, const std::vector<float>& numbers) {
   if (name == "HardSigmoid")
     return clamp(b, b.binary("add", b.binary("mul", x, number(0, 0.2f)), number(1, 0.5f)), 0.0, 1.0);
   c.refuse(fmt::format("activation '{}' is not supported", escape_for_display(name)),
-           "give aotc the model before onnxruntime optimised it");
+           "give aotc the original model, not the one that onnxruntime optimised");
 }
 
 void fused_conv(Call& c) {
@@ -57,8 +57,8 @@ Id turned(Builder& b, Id x) {
 void fused_mat_mul(Call& c) {
   Builder& b = c.b;
   if (c.i("transBatchA", 0) != 0 || c.i("transBatchB", 0) != 0)
-    c.refuse("a product with a transposed batch is not supported",
-             "give aotc the model before onnxruntime optimised it");
+    c.refuse("a matrix product with transposed batch dimensions (transBatchA, transBatchB) is not supported",
+             "give aotc the original model, not the one that onnxruntime optimised");
   Id x = c.i("transA", 0) != 0 ? turned(b, c.in(0)) : c.in(0);
   Id y = c.i("transB", 0) != 0 ? turned(b, c.in(1)) : c.in(1);
   const float alpha = c.f("alpha", 1.0f);

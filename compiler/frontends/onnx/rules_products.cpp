@@ -94,7 +94,7 @@ void gemm(Call& c) {
   Builder& b = c.b;
   bool turn_x = c.i("transA", 0) != 0, turn_y = c.i("transB", 0) != 0;
   float alpha = c.f("alpha", 1.0f), beta = c.f("beta", 1.0f);
-  if (c.shape(0).size() != 2 || c.shape(1).size() != 2) c.refuse("its operands must be matrices");
+  if (c.shape(0).size() != 2 || c.shape(1).size() != 2) c.refuse("the operands must be matrices");
   Id x = turn_x ? b.transpose(c.in(0), {1, 0}) : c.in(0);
   Id y = c.in(1);
   bool real = b.dtype(x) == DType::kF32;
@@ -160,7 +160,7 @@ void einsum(Call& c) {
     else terms.back() += l;
   }
   if (terms.size() != c.inputs())
-    c.refuse(fmt::format("its equation has {} terms for {} operands", terms.size(), c.inputs()));
+    c.refuse(fmt::format("the equation has {} terms for {} operands", terms.size(), c.inputs()));
   // Dots stand for as many dimensions as the letters leave; upper case digits stand for them here.
   for (size_t i = 0; i < terms.size(); ++i) {
     size_t dots = terms[i].find("...");
@@ -214,7 +214,7 @@ void det(Call& c) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0);
   const int64_t n = in.empty() ? 0 : in.back();
-  if (in.size() < 2 || in[in.size() - 2] != n || n < 1) c.refuse("its operand must be a square matrix");
+  if (in.size() < 2 || in[in.size() - 2] != n || n < 1) c.refuse("the operand must be a square matrix");
   if (n > 4)
     c.refuse(fmt::format("determinants of matrices of {} rows are not supported", n),
              "aotc computes determinants of up to four rows");

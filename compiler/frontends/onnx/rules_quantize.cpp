@@ -220,7 +220,7 @@ Id exact_convolution(Call& c, Id image, Id filter, const WindowAttributes& w, in
   Builder& b = c.b;
   const int64_t channels = b.shape(filter)[1];
   const int64_t most = kExactDepth / std::max<int64_t>(graph::element_count(w.kernel), 1);
-  if (most < 1) c.refuse("its window must have at most 256 elements");
+  if (most < 1) c.refuse("the window must have at most 256 elements");
   Id sum;
   for (int64_t from = 0; from < channels; from += most) {
     const int64_t count = std::min(most, channels - from);
@@ -238,7 +238,7 @@ void conv_integer(Call& c) {
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   const int64_t groups = c.i("group", 1);
   if (in.size() < 3 || weights.size() != in.size())
-    c.refuse("its operands must be an image of at least three dimensions, and filters of as many");
+    c.refuse("the operands must be an image of at least three dimensions, and filters with as many dimensions");
   const WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
   if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
     c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",

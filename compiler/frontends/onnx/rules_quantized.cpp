@@ -38,7 +38,7 @@ Weights weights_of(Call& c, size_t i, int channel) {
   auto given = affine_of(c, i + 1, i + 2, c.b.dtype(c.in(i)));
   Id x = c.in(i);
   if (!given || !b.is_constant(x) || b.dtype(x) != given->stored)
-    c.refuse("its weights must be int8 or uint8, and known while compiling together with their scales and zero points");
+    c.refuse("the weights must be int8 or uint8; weights, scales and zero points must be known at compile time");
   const graph::Shape& shape = b.shape(x);
   int64_t inner = 1, channels = static_cast<int64_t>(given->scale.size());
   for (size_t d = static_cast<size_t>(channel) + 1; d < shape.size(); ++d) inner *= shape[d];
@@ -68,7 +68,7 @@ Weights weights_of(Call& c, size_t i, int channel) {
 // In another order of dimensions, which has the channels at `channel`.
 Id weights_constant(Builder& b, const Weights& w, const graph::Shape& shape, const Ints& order, int channel) {
   Id id = b.transpose(b.constant(w.type, shape, w.bytes), order);
-  if (!b.is_constant(id)) b.stop("onnx-limit", "its weights are too large", "export a smaller model");
+  if (!b.is_constant(id)) b.stop("onnx-limit", "the weights are too large", "export a smaller model");
   graph::Tensor tensor = b.graph()[id];
   Id out = b.constant(w.type, tensor.type.shape, {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
   b.graph()[out].type.quantization = w.quantization;
@@ -81,7 +81,7 @@ Id bias_constant(Call& c, size_t i, const Affine& x, const Weights& w, int64_t c
   Builder& b = c.b;
   Id id = c.in(i);
   if (!b.is_constant(id) || b.dtype(id) != DType::kI32 || b.type(id).elements() != channels)
-    c.refuse(fmt::format("its bias must be a constant of int32 with {} elements", channels));
+    c.refuse(fmt::format("the bias must be an int32 constant with {} elements", channels));
   const graph::Tensor tensor = b.graph()[id];
   Id out = b.constant(DType::kI32, {channels}, {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
   graph::Quantization q{w.quantization.scale, std::vector<int64_t>(w.quantization.scale.size(), 0), 0};
@@ -111,7 +111,8 @@ void conv(Call& c) {
   const Affine x = operand_affine(c, 0), y = known_affine(c, 6, 7);
   const graph::Shape in = c.shape(0), weights = c.shape(3);
   if (in.size() < 3 || in.size() > 4 || weights.size() != in.size())
-    c.refuse("a quantised convolution must have one or two spatial dimensions, and filters of the rank of the image");
+    c.refuse(
+        "a quantised convolution must have one or two spatial dimensions, and filters of the same rank as the image");
   const int64_t groups = c.i("group", 1);
   const WindowAttributes window = window_of(c, Ints(weights.begin() + 2, weights.end()));
   if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
@@ -198,7 +199,7 @@ void mat_mul(Call& c) {
 
 void gemm(Call& c) {
   Builder& b = c.b;
-  if (c.shape(0).size() != 2 || c.shape(3).size() != 2) c.refuse("its operands must be matrices");
+  if (c.shape(0).size() != 2 || c.shape(3).size() != 2) c.refuse("the operands must be matrices");
   if (!c.has(7)) c.refuse("a quantised Gemm must have a quantised result", "quantise the result too");
   if (c.f("alpha", 1.0f) != 1.0f || c.f("beta", 1.0f) != 1.0f || !b.is_constant(c.in(3)))
     c.refuse("alpha and beta must be 1, and the weights must be constant");
@@ -268,7 +269,7 @@ void softmax(Call& c) {
   const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
   const graph::Shape shape = c.shape(0);
   const int64_t rank = b.rank(c.in(0));
-  if (rank < 1) c.refuse("its operand must not be a scalar");
+  if (rank < 1) c.refuse("the operand must not be a scalar");
   const bool flat = c.i("opset", 13) < 13;
   const int64_t axis = b.axis(c.i("axis", flat ? 1 : -1), rank);
   Ints order(static_cast<size_t>(rank));

@@ -58,7 +58,8 @@ std::vector<Function> functions_of(Call& c, size_t directions, const std::vector
   if (names.empty())
     for (size_t d = 0; d < directions; ++d) names.insert(names.end(), usual.begin(), usual.end());
   if (names.size() != directions * usual.size())
-    c.refuse(fmt::format("it has {} activations, but its gates need {}", names.size(), directions * usual.size()));
+    c.refuse(
+        fmt::format("the operator has {} activations, but its gates need {}", names.size(), directions * usual.size()));
   const Attribute *alpha = c.find("activation_alpha"), *beta = c.find("activation_beta");
   size_t next_alpha = 0, next_beta = 0;
   std::vector<Function> out;
@@ -137,7 +138,7 @@ class Layer {
     Ints begin(all.size(), 0);
     want.insert(want.begin(), 1);
     if (all.size() != want.size() || direction >= all[0] || !std::equal(all.begin() + 1, all.end(), want.begin() + 1))
-      c_.refuse(fmt::format("its input {} has shape {}, expected {} for each direction", input, graph::to_string(all),
+      c_.refuse(fmt::format("input {} has shape {}, expected {} for each direction", input, graph::to_string(all),
                             graph::to_string(shape)));
     begin[0] = direction;
     return b_.reshape(b_.slice(c_.in(input), begin, want), shape);
@@ -148,7 +149,7 @@ class Layer {
     const int64_t elements = b_.type(c_.in(input)).elements(), directions = c_.shape(1)[0];
     const int64_t each = elements / std::max<int64_t>(directions, 1);
     if ((each != 1 && each != columns) || each * directions != elements)
-      c_.refuse(fmt::format("its input {} has {} elements, expected 1 or {} for each of {} directions", input, elements,
+      c_.refuse(fmt::format("input {} has {} elements, expected 1 or {} for each of {} directions", input, elements,
                             columns, directions));
     Id flat = b_.reshape(c_.in(input), {elements});
     bytes_[input - 8] = b_.slice(flat, {direction * each}, {each});
@@ -242,7 +243,8 @@ class Network {
       c_.refuse("X and R must have three dimensions, and X must be float32");
     s_ = {x[batch_first_ ? 1 : 0], x[batch_first_ ? 0 : 1], x[2], is_dynamic(c_) ? r[1] : r[2]};
     if (c_.i("hidden_size", s_.hidden) != s_.hidden)
-      c_.refuse(fmt::format("hidden_size is {}, but the weights have {}", c_.i("hidden_size", s_.hidden), s_.hidden));
+      c_.refuse(fmt::format("hidden_size is {}, but the weights have a hidden size of {}",
+                            c_.i("hidden_size", s_.hidden), s_.hidden));
     if (s_.steps > kMostSteps)
       b_.stop("onnx-limit", fmt::format("the sequence has {} steps", s_.steps),
               fmt::format("the limit is {}: run the model step by step and keep its state between runs (--state)",
@@ -252,7 +254,7 @@ class Network {
       c_.refuse(fmt::format("direction '{}' is not supported", escape_for_display(way)));
     directions_ = way == "bidirectional" ? 2 : 1;
     first_backwards_ = way == "reverse";
-    lengths_ = c_.optional_ints(4, "its sequence_lens");
+    lengths_ = c_.optional_ints(4, "sequence_lens");
     if (lengths_ && static_cast<int64_t>(lengths_->size()) != s_.batch)
       c_.refuse(fmt::format("sequence_lens has {} elements, expected {}", lengths_->size(), s_.batch));
   }
@@ -293,7 +295,7 @@ class Network {
     graph::Shape shape = c_.shape(input);
     Id x = batch_first_ && shape.size() == 3 ? b_.transpose(c_.in(input), {1, 0, 2}) : c_.in(input);
     if (b_.shape(x) != graph::Shape{directions_, s_.batch, s_.hidden})
-      c_.refuse(fmt::format("its input {} has shape {}, but the model has {} directions, batch {} and hidden size {}",
+      c_.refuse(fmt::format("input {} has shape {}, but the model has {} directions, batch {} and hidden size {}",
                             input, graph::to_string(shape), directions_, s_.batch, s_.hidden));
     return b_.reshape(b_.slice(x, {direction, 0, 0}, {1, s_.batch, s_.hidden}), {s_.batch, s_.hidden});
   }

@@ -136,7 +136,7 @@ Id resize_axis(Call& c, Id x, size_t axis, const Form& form, const Dimension& d)
       part = b.add("mul", {part, b.floats_of(w, line)});
     sum = sum.valid() ? b.add("add", {sum, part}) : part;
   }
-  if (!sum.valid()) c.refuse("its interpolation weights are all zero");
+  if (!sum.valid()) c.refuse("the interpolation weights are all zero");
   if (std::find(taps.outside.begin(), taps.outside.end(), 1) == taps.outside.end()) return sum;
   Id outside = b.constant(DType::kBool, line, std::move(taps.outside));
   return select(b, outside, b.filled(b.dtype(x), form.extrapolation), sum);
@@ -151,7 +151,7 @@ std::vector<Dimension> sizes_of(Call& c, const Ints& axes, const std::optional<I
     double scale = sizes ? static_cast<double>((*sizes)[i]) / static_cast<double>(from) : scales[i];
     double to = sizes ? static_cast<double>((*sizes)[i]) : std::floor(scale * static_cast<double>(from));
     if (!(scale > 0) || !(to >= 1) || to > 1e7)
-      c.refuse(fmt::format("its scale or size gives axis {} a size of {}, expected 1 to 10,000,000", axes[i], to));
+      c.refuse(fmt::format("the scale or size gives axis {} a size of {}, expected 1 to 10,000,000", axes[i], to));
     out.push_back({from, static_cast<int64_t>(to), scale});
   }
   std::string policy = c.s("keep_aspect_ratio_policy", "stretch");
@@ -174,10 +174,10 @@ void resize_with(Call& c, const Form& form, const Ints& axes, const std::vector<
     const Dimension& d = dimensions[i];
     bool same = d.from == d.to && d.scale == 1 && form.coordinates != "tf_crop_and_resize";
     if (d.to < 1)
-      c.refuse(fmt::format("its scale or size gives axis {} a size of {}, expected 1 or more", axes[i], d.to));
+      c.refuse(fmt::format("the scale or size gives axis {} a size of {}, expected 1 or more", axes[i], d.to));
     constexpr int64_t kMost = 65536;  // for each of which there are places to be worked out
     if (d.to > kMost && !same)
-      b.stop("onnx-limit", fmt::format("it gives a dimension of {}, but the limit is {}", d.to, kMost),
+      b.stop("onnx-limit", fmt::format("the result has a dimension of {}, but the limit is {}", d.to, kMost),
              "resize to a smaller dimension");
     if (!same) x = resize_axis(c, x, static_cast<size_t>(axes[i]), form, d);
   }
@@ -222,19 +222,19 @@ void resize(Call& c) {
   }
   c.pass_over_input(1);  // the region is that of one mode
   bool has_sizes = c.has(3) && b.type(c.in(3)).elements() > 0;
-  if (has_sizes && c.has(2) && b.type(c.in(2)).elements() > 0) c.refuse("it has both scales and sizes");
+  if (has_sizes && c.has(2) && b.type(c.in(2)).elements() > 0) c.refuse("the operator has both scales and sizes");
   std::optional<Ints> sizes;
   std::vector<double> scales;
-  if (has_sizes) sizes = c.known_ints(3, "its sizes");
-  else scales = doubles(c, 2, "its scales");
+  if (has_sizes) sizes = c.known_ints(3, "the sizes");
+  else scales = doubles(c, 2, "the scales");
   if ((has_sizes ? sizes->size() : scales.size()) != axes.size())
-    c.refuse(fmt::format("it has {} {} for {} axes", has_sizes ? sizes->size() : scales.size(),
+    c.refuse(fmt::format("the operator has {} {} for {} axes", has_sizes ? sizes->size() : scales.size(),
                          has_sizes ? "sizes" : "scales", axes.size()));
   std::vector<Dimension> dimensions = sizes_of(c, axes, sizes, scales);
   if (form.coordinates == "tf_crop_and_resize") {
-    std::vector<double> roi = doubles(c, 1, "its roi");
+    std::vector<double> roi = doubles(c, 1, "roi");
     if (roi.size() != 2 * axes.size())
-      c.refuse(fmt::format("its roi has {} elements, expected {}", roi.size(), 2 * axes.size()));
+      c.refuse(fmt::format("roi has {} elements, expected {}", roi.size(), 2 * axes.size()));
     for (size_t i = 0; i < axes.size(); ++i) {
       dimensions[i].begin = roi[i];
       dimensions[i].end = roi[i + axes.size()];
@@ -255,11 +255,11 @@ void resize_10(Call& c) {
   std::vector<double> scales;
   if (const Attribute* a = c.version() < 9 ? c.find("scales") : nullptr)
     scales.assign(a->floats.begin(), a->floats.end());
-  else scales = doubles(c, 1, "its scales");
+  else scales = doubles(c, 1, "the scales");
   Ints axes(c.shape(0).size());
   std::iota(axes.begin(), axes.end(), 0);
   if (scales.size() != axes.size())
-    c.refuse(fmt::format("it has {} scales for {} dimensions", scales.size(), axes.size()));
+    c.refuse(fmt::format("the operator has {} scales for {} dimensions", scales.size(), axes.size()));
   resize_with(c, form, axes, sizes_of(c, axes, std::nullopt, scales));
 }
 

@@ -33,10 +33,10 @@ void rotary_embedding(Call& c) {
   if (given.size() == 3) {
     int64_t heads = c.i("num_heads", 0);
     if (heads < 1 || given[2] % heads != 0)
-      c.refuse(fmt::format("dimension 2 of its operand ({}) must be a multiple of num_heads ({})", given[2], heads));
+      c.refuse(fmt::format("dimension 2 of the operand ({}) must be a multiple of num_heads ({})", given[2], heads));
     x = b.reshape(x, {given[0], given[1], heads, given[2] / heads});
   } else if (given.size() != 4) {
-    c.refuse("its operand must have three or four dimensions");
+    c.refuse("the operand must have three or four dimensions");
   }
   const graph::Shape shape = b.shape(x);
   int64_t turned = c.i("rotary_embedding_dim", 0);

@@ -46,7 +46,7 @@ void shape(Call& c) {
 void size(Call& c) { c.out(0, c.b.filled_int(DType::kI64, graph::element_count(c.shape(0)))); }
 
 graph::Shape known_shape(Call& c, size_t i) {
-  Ints values = c.known_ints(i, "its shape");
+  Ints values = c.known_ints(i, "the shape");
   if (bounded_bytes(values, DType::kI64) < 0 || values.size() > limits::kMaxRank)
     c.b.stop("onnx-limit", fmt::format("a tensor of shape {} exceeds a limit of aotc", graph::to_string(values)),
              "export a smaller model");
@@ -58,7 +58,7 @@ void constant_of_shape(Call& c) {
   graph::Shape to = known_shape(c, 0);
   const Attribute* value = c.find("value");
   Id one = value != nullptr ? c.tensor(*value) : b.filled(DType::kF32, 0.0);
-  if (b.type(one).elements() != 1) c.refuse("its value must have one element");
+  if (b.type(one).elements() != 1) c.refuse("the value must have one element");
   int32_t element = b.element(one);
   DType type = b.dtype(one);
   Id out = type == DType::kF32 ? b.filled(type, *b.number(one), to) : b.filled_int(type, (*b.ints(one))[0], to);
@@ -69,13 +69,13 @@ void range(Call& c) {
   Builder& b = c.b;
   for (size_t i = 0; i < 3; ++i)
     if (!b.is_constant(c.in(i)))
-      b.stop("onnx-constant", "its start, limit and delta must be known while compiling", b.how_to_know(c.in(i)));
+      b.stop("onnx-constant", "start, limit and delta must be known at compile time", b.how_to_know(c.in(i)));
   DType type = b.dtype(c.in(0));
   if (type == DType::kF32) {
     double start = *b.number(c.in(0)), limit = *b.number(c.in(1)), delta = *b.number(c.in(2));
     double count = delta == 0 ? -1 : std::max(0.0, std::ceil((limit - start) / delta));
     if (!(count >= 0 && count < 1e7))
-      c.refuse("its start, limit and delta do not give a list of at most 10,000,000 numbers");
+      c.refuse("start, limit and delta do not give a list of at most 10,000,000 numbers");
     std::vector<float> values;
     for (int64_t i = 0; i < static_cast<int64_t>(count); ++i)
       values.push_back(static_cast<float>(start + static_cast<double>(i) * delta));
@@ -84,7 +84,7 @@ void range(Call& c) {
   // Twice the range of what is subtracted.
   __extension__ using Wide = __int128;
   for (size_t i = 0; i < 3; ++i)
-    if (b.type(c.in(i)).elements() != 1) c.refuse("its start, limit and delta must be one number each");
+    if (b.type(c.in(i)).elements() != 1) c.refuse("start, limit and delta must be one number each");
   auto one = [&](size_t i) { return static_cast<Wide>((*b.ints(c.in(i)))[0]); };
   Wide start = one(0), limit = one(1), delta = one(2);
   Wide way = limit - start;
@@ -92,7 +92,7 @@ void range(Call& c) {
                : (way == 0 || (way > 0) != (delta > 0)) ? 0
                                                         : (way + delta - (delta > 0 ? 1 : -1)) / delta;
   if (count < 0 || count > 10'000'000)
-    c.refuse("its start, limit and delta do not give a list of at most 10,000,000 numbers");
+    c.refuse("start, limit and delta do not give a list of at most 10,000,000 numbers");
   Ints values;
   for (Wide i = 0; i < count; ++i) values.push_back(static_cast<int64_t>(start + i * delta));
   c.out(0, b.int_list(values, type));
@@ -101,7 +101,7 @@ void range(Call& c) {
 void eye_like(Call& c) {
   Builder& b = c.b;
   const graph::Shape& like = c.shape(0);
-  if (like.size() != 2) c.refuse("its operand must have two dimensions");
+  if (like.size() != 2) c.refuse("the operand must have two dimensions");
   int32_t type = c.find("dtype") ? static_cast<int32_t>(c.i("dtype", 0)) : b.element(c.in(0));
   int64_t k = c.i("k", 0);
   std::vector<float> values(static_cast<size_t>(graph::element_count(like)));
@@ -116,8 +116,8 @@ enum class WindowKind { kHann, kHamming, kBlackman };
 template <WindowKind kind>
 void window(Call& c) {
   Builder& b = c.b;
-  Ints n = c.known_ints(0, "its size");
-  if (n.size() != 1 || n[0] < 0 || n[0] > 1'000'000) c.refuse("its size must be one number from 0 to 1,000,000");
+  Ints n = c.known_ints(0, "the size");
+  if (n.size() != 1 || n[0] < 0 || n[0] > 1'000'000) c.refuse("the size must be one number from 0 to 1,000,000");
   double turn = 2 * M_PI / static_cast<double>(c.i("periodic", 1) != 0 ? n[0] : n[0] - 1);
   std::vector<float> values;
   for (int64_t i = 0; i < n[0]; ++i) {

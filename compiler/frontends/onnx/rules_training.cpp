@@ -50,7 +50,7 @@ void momentum(Call& c) {
   Builder& b = c.b;
   Tensors t(c, 3);
   std::string mode = c.s("mode", "");
-  if (mode != "standard" && mode != "nesterov") c.refuse("its mode must be standard or nesterov");
+  if (mode != "standard" && mode != "nesterov") c.refuse("the mode must be standard or nesterov");
   Id later = b.add("greater", {t.steps, b.filled(DType::kF32, 0)}, {}, DType::kBool);
   Id share = select(b, later, b.filled(DType::kF32, c.f("beta", 0)), b.filled(DType::kF32, 1));
   for (size_t i = 0; i < t.count; ++i) {

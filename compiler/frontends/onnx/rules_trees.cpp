@@ -161,8 +161,9 @@ void two_classes(Call& c, Id sum, const Scored& scored, bool first, const Ints& 
   Builder& b = c.b;
   const std::vector<float> base = float_list(c, "base_values");
   if (base.size() > (first ? 1 : 0))
-    c.refuse(fmt::format("base_values has {} elements, expected at most {}, because one of two classes has weights",
-                         base.size(), first ? 1 : 0));
+    c.refuse(
+        fmt::format("base_values has {} elements, expected at most {}, because only one of two classes has weights",
+                    base.size(), first ? 1 : 0));
   if (!base.empty()) sum = b.binary("add", sum, double{base[0]});
   if (c.wants(0)) {
     Id second = b.add("greater", {sum, b.filled(DType::kF32, scored.all_positive ? 0.5 : 0.0)}, {}, DType::kBool);
@@ -182,7 +183,7 @@ void tree_ensemble_classifier(Call& c) {
   const Ints labels = labels_of(c, "classlabels_int64s");
   const auto count = static_cast<int64_t>(labels.size());
   if (count < 2 || count > kMostTargets)
-    c.refuse(fmt::format("it has {} classes, expected 2 to {}", count, kMostTargets));
+    c.refuse(fmt::format("the operator has {} classes, expected 2 to {}", count, kMostTargets));
   Forest forest = forest_of(c, "class", count);
   Id x = features(c);
   Scored scored;
@@ -262,7 +263,7 @@ struct NewForest {
       auto [at, from] = left.back();
       left.pop_back();
       if (at < 0 || at >= static_cast<int64_t>(splits.size()) || ++steps > splits.size())
-        c.refuse("its nodes do not form trees");
+        c.refuse("the nodes do not form trees");
       const auto made = static_cast<int64_t>(out.nodes.size());
       add(at, left);
       if (from < 0) continue;
@@ -287,9 +288,9 @@ void tree_ensemble(Call& c) {
               floats_of_tensor(c, "leaf_weights"),
               {}};
   for (const Ints* each : {&f.features, &f.yes, &f.no, &f.yes_leafs, &f.no_leafs, &f.modes})
-    if (each->size() != f.splits.size()) c.refuse("its lists of nodes must have the same number of elements");
+    if (each->size() != f.splits.size()) c.refuse("the lists of nodes must have the same number of elements");
   if (!f.missing.empty() && f.missing.size() != f.splits.size())
-    c.refuse("its lists of nodes must have the same number of elements");
+    c.refuse("the lists of nodes must have the same number of elements");
   f.out.targets = c.i("n_targets", 1);
   const int64_t aggregate = c.i("aggregate_function", 1), transform = c.i("post_transform", 0);
   if (f.out.targets < 1 || f.out.targets > kMostTargets)

@@ -44,7 +44,7 @@ void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
   Builder& b = c.b;
   int64_t taps = graph::element_count(w.kernel);
   if (taps > kMostTaps)
-    c.refuse(fmt::format("its window must have at most {} elements", kMostTaps),
+    c.refuse(fmt::format("the window must have at most {} elements", kMostTaps),
              "use a smaller window, or a convolution with constant weights");
   for (int64_t tap = 0; tap < taps; ++tap) {
     Ints begin = {0, 0}, counts = {b.shape(padded)[0], b.shape(padded)[1]}, steps = {1, 1};
@@ -112,7 +112,7 @@ void conv(Call& c) {
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   int64_t groups = c.i("group", 1);
   if (in.size() < 3 || weights.size() != in.size())
-    c.refuse("its operands must be an image of at least three dimensions, and filters of as many");
+    c.refuse("the operands must be an image of at least three dimensions, and filters with as many dimensions");
   WindowAttributes w = window_of(c, Ints(weights.begin() + 2, weights.end()));
   bool fits = groups >= 1 && in[1] == weights[1] * groups && weights[0] % groups == 0;
   if (!fits)
@@ -333,7 +333,7 @@ void lp_pool(Call& c) {
 }
 
 Ints spatial_axes(Call& c) {
-  if (c.shape(0).size() < 3) c.refuse("its operand must have at least three dimensions");
+  if (c.shape(0).size() < 3) c.refuse("the operand must have at least three dimensions");
   Ints axes(c.shape(0).size() - 2);
   std::iota(axes.begin(), axes.end(), 2);
   return axes;
@@ -367,9 +367,9 @@ void max_unpool(Call& c) {
     // One place is told by several windows if they share elements.
     if (kernel[d] < 1) c.refuse("kernel_shape must be at least 1");
     if (strides[d] < kernel[d] || kernel[d] > INT32_MAX || strides[d] > INT32_MAX)
-      c.refuse("its windows overlap", "use strides that are at least kernel_shape");
+      c.refuse("the windows overlap", "use strides that are at least kernel_shape");
     out.push_back((in[d + 2] - 1) * strides[d] + kernel[d] - pads[d] - pads[d + dims]);
-    if (out.back() < 1) c.refuse("its result has no elements");
+    if (out.back() < 1) c.refuse("the result has no elements");
   }
   if (bounded_bytes(out, DType::kI32) < 0)
     c.refuse(fmt::format("a result of shape {} is too large", graph::to_string(out)));
@@ -378,7 +378,7 @@ void max_unpool(Call& c) {
   Id flat = b.add("scatter_nd", {places, b.reshape(c.in(0), {count})}, {{"shape", Ints{graph::element_count(out)}}},
                   b.dtype(c.in(0)));
   Id whole = b.reshape(flat, out);
-  const Ints asked = c.optional_ints(2, "its shape").value_or(out);
+  const Ints asked = c.optional_ints(2, "the shape").value_or(out);
   Ints behind(asked.size());
   bool fits = asked.size() == out.size();
   for (size_t d = 0; fits && d < out.size(); ++d) fits = (behind[d] = asked[d] - out[d]) >= 0;

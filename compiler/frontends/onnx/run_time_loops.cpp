@@ -119,7 +119,7 @@ void Importer::change_operands(const LoopForm& form, Importer& inner, WhileBody&
     if (type(before) != type(after))
       b.stop("onnx-shape",
              fmt::format("loop variable {} is {} at first, but {} after an iteration", i, type(before), type(after)),
-             "both must have the same type and shape, unless the number of iterations is known while compiling");
+             "both must have the same type and shape, unless the number of iterations is known at compile time");
     if (b.type(after).elements() == 0)
       b.stop("onnx-empty", "a loop variable has no elements", "export the model with fixed shapes");
     loop.after[1 + i] = after;
@@ -219,7 +219,7 @@ bool Importer::add_while(const Node& node, const Graph& body, LoopForm form, con
   good = good && read_while_body(body, form, versions, scope, depth, inner, loop);
   auto settle = [&] {
     if (form.decides && inner.builder_.dtype(loop.outputs[0]) != DType::kBool)
-      inner.builder_.stop("onnx-type", "the condition of its body must be bool",
+      inner.builder_.stop("onnx-type", "the condition of the body must be bool",
                           "the file is damaged; export the model again");
     change_operands(form, inner, loop);
     add_rows(form, inner, loop);

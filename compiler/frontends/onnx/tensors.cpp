@@ -20,9 +20,7 @@ bool is_invalid(Diagnostics& told, const Location& at, std::string message) {
 
 bool is_outside(Diagnostics& told, const Location& at, std::string message) {
   told.error(at, "onnx-external", std::move(message))
-      .help(
-          "put the data file beside the model, as it was exported, or export the model as one "
-          "file");
+      .help("put the data file beside the model, where the export wrote it, or export the model as one file");
   return false;
 }
 
@@ -72,26 +70,27 @@ bool TensorReader::external(const Tensor& from, const Location& at, graph::Const
   bool relative = path.is_relative() && name.find('\0') == std::string::npos &&
                   std::find(path.begin(), path.end(), "..") == path.end();
   if (!relative)
-    return is_outside(told, at, fmt::format("its external data '{}' is outside of the model's directory", shown));
+    return is_outside(told, at, fmt::format("the external data file '{}' is outside of the model's directory", shown));
   auto [entry, is_new] = files_.try_emplace(name);
   if (is_new) {
     std::error_code error;
     fs::path folder = fs::path(file_).parent_path();
     fs::path root = fs::canonical(folder.empty() ? fs::path(".") : folder, error);
     fs::path real = error ? fs::path() : fs::canonical(root / path, error);
-    if (error) return is_outside(told, at, fmt::format("its external data '{}' does not exist", shown));
+    if (error) return is_outside(told, at, fmt::format("the external data file '{}' does not exist", shown));
     if (!fs::relative(real, root, error).native().compare(0, 2, "..") || error)
       return is_outside(
-          told, at, fmt::format("its external data '{}' is a link to a file outside of the model's directory", shown));
+          told, at,
+          fmt::format("the external data file '{}' is a link to a file outside of the model's directory", shown));
     auto bytes = map_file(real.string(), told);
     if (!bytes) return false;
     entry->second = std::move(*bytes);
   }
-  if (!entry->second) return is_outside(told, at, fmt::format("its external data '{}' cannot be read", shown));
+  if (!entry->second) return is_outside(told, at, fmt::format("the external data file '{}' cannot be read", shown));
   uint64_t size = entry->second->size();
   if (offset > size || (length && *length > size - offset))
     return is_outside(told, at,
-                      fmt::format("its external data extends beyond the end of '{}', which has {} bytes", shown, size));
+                      fmt::format("the external data extends beyond the end of '{}', which has {} bytes", shown, size));
   data.owner = entry->second->owner();
   data.bytes = entry->second->bytes().subspan(offset, length ? *length : size - offset);
   return true;
@@ -147,7 +146,7 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
     return false;
   }
   if (form->packed) bytes = (bytes + 1) / 2;
-  if (from.segmented) return is_invalid(told, at, "its data is in segments, which aotc does not read");
+  if (from.segmented) return is_invalid(told, at, "the data is in segments, which aotc does not read");
   if (from.external) {
     if (!external(from, at, value, told)) return false;
   } else if (from.has_raw) {
@@ -155,12 +154,13 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
   } else {
     std::vector<uint8_t> own;
     if (!typed(from, form->packed ? DType::kU8 : form->stored, static_cast<size_t>(bytes), own))
-      return is_invalid(told, at, fmt::format("its data does not have the {} elements of its shape", type.elements()));
+      return is_invalid(told, at,
+                        fmt::format("the data does not have the {} elements of the constant's shape", type.elements()));
     value = graph::own_bytes(std::move(own));
   }
   if (static_cast<int64_t>(value.bytes.size()) != bytes)
-    return is_invalid(told, at,
-                      fmt::format("it has {} bytes of data, but its shape needs {}", value.bytes.size(), bytes));
+    return is_invalid(
+        told, at, fmt::format("the constant has {} bytes of data, but its shape needs {}", value.bytes.size(), bytes));
   if (form->format || form->packed) {
     value = graph::own_bytes(to_carrier(*form, value.bytes.data(), type.elements()));
     return true;

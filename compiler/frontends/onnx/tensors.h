@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the values of tensors of an ONNX file: raw, in typed fields, or in a file beside the model. Raw data is a view,
-// not a copy. A file beside the model is read only if its path stays in the model's directory after symbolic links are
-// resolved.
+// Reads the values of tensors of an ONNX file. The values are raw bytes, repeated fields of numbers, or in an external
+// file. Raw bytes are not copied. An external file must be in the model's directory after symbolic links are resolved;
+// any other file is refused.
 #pragma once
 
 #include <map>
@@ -19,13 +19,13 @@ namespace aotc::frontends::onnx {
 namespace limits {
 inline constexpr size_t kMaxRank = 8;
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 28;
-inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 28;  // sum over computed tensors
+inline constexpr int64_t kMaxActivationBytes = int64_t{1} << 28;  // sum over all tensors that operators compute
 }  // namespace limits
 
-// The type if aotc has it itself; nullopt for types that need a carrier.
+// aotc's own type for an ONNX element type; nullopt for types that need a carrier (element_types.h).
 std::optional<DType> dtype_of(int32_t element_type);
 
-// Bytes of a tensor; -1 if it exceeds the limits of aotc.
+// Bytes of a tensor; -1 if the tensor exceeds aotc's limits.
 int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
 
 class TensorReader {
@@ -33,12 +33,12 @@ class TensorReader {
   // `file`: the name of the model that the user typed.
   TensorReader(FileBytes bytes, std::string file) : bytes_(std::move(bytes)), file_(std::move(file)) {}
 
-  // The type and the bytes are those inside the graph (element_types.h). Reports [onnx-invalid],
+  // Sets `type` and `value` to the tensor's carrier type and its bytes (element_types.h). Reports [onnx-invalid],
   // [onnx-type], [onnx-limit], [onnx-external].
   bool read(const Tensor& from, const Location& at, graph::TensorType& type, graph::ConstantView& value,
             Diagnostics& told);
 
-  // The files beside the model that were read, by their path in the model.
+  // The external files that were read, by their path as the model states it.
   std::map<std::string, FileBytes> files() const;
 
  private:
@@ -47,7 +47,7 @@ class TensorReader {
 
   FileBytes bytes_;
   std::string file_;
-  std::map<std::string, std::optional<FileBytes>> files_;  // nullopt: it cannot be read
+  std::map<std::string, std::optional<FileBytes>> files_;  // nullopt: the file cannot be read
 };
 
 }  // namespace aotc::frontends::onnx

@@ -100,7 +100,7 @@ class Maker {
       auto [node, from] = left.back();
       left.pop_back();
       if (node < 0 || node >= static_cast<int64_t>(forest_.nodes.size()) || !laid_.insert(node).second)
-        c_.refuse("its nodes do not form trees");
+        c_.refuse("the nodes do not form trees");
       const auto place = static_cast<int64_t>(nodes_.size()) / 3;
       if (from >= 0) nodes_[static_cast<size_t>(3 * from + 1)] = place - from;
       const TreeNode& n = forest_.nodes[static_cast<size_t>(node)];
@@ -169,7 +169,7 @@ Scored scored_by(const Forest& forest) {
 }
 
 Id sums_of(Call& c, Id x, const Forest& forest) {
-  if (forest.roots.empty()) c.refuse("it has no trees");
+  if (forest.roots.empty()) c.refuse("the operator has no trees");
   for (const TreeNode& n : forest.nodes) {
     if (!n.leaf && (n.feature < 0 || n.feature >= c.b.shape(x)[1]))
       c.refuse(fmt::format("a node tests feature {}, but there are {} features", n.feature, c.b.shape(x)[1]));

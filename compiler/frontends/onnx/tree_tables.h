@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts decision trees of a file into the tables of tree_ensemble (ops/trees/attributes.h). Every comparison of the
-// file becomes `x <= threshold`, with branches swapped or the threshold one float lower.
+// Converts the decision trees of an ONNX file to the tables of aotc's operator tree_ensemble (ops/trees/attributes.h).
+// Every comparison becomes `x <= threshold`: the branches are swapped, or the threshold becomes the next lower float.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct TreeNode {
   int64_t feature = 0;
   float threshold = 0.0f;
   int64_t if_true = -1, if_false = -1;             // nodes
-  std::vector<std::pair<int64_t, float>> weights;  // of a leaf: targets and their weights
+  std::vector<std::pair<int64_t, float>> weights;  // of a leaf: outputs and the weight added to each
 };
 
 struct Forest {
@@ -31,15 +31,16 @@ struct Forest {
   int64_t targets = 1;
 };
 
-// How the leaves of the trees contribute to a target.
+// Facts about the leaf weights of a forest, by target (output).
 struct Scored {
-  std::vector<bool> any;  // true if a leaf contributes to it
-  bool every = true;      // true if all leaves of a tree contribute to the same targets
+  std::vector<bool> any;  // by target: true if a leaf has a weight for it
+  bool every = true;      // true if, in each tree, all leaves have weights for the same targets
   bool all_positive = true;
 };
 Scored scored_by(const Forest& forest);
 
-// f32 [rows, targets]: the sums over all trees in their order. Stops if the trees are invalid.
+// Returns f32 [rows, targets]: for each row, the sum of the leaf weights over all trees, in the order of the trees.
+// Stops (see Builder::stop) if the trees are invalid.
 Id sums_of(Call& c, Id x, const Forest& forest);
 
 }  // namespace aotc::frontends::onnx::classical

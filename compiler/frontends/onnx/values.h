@@ -9,8 +9,9 @@
 
 namespace aotc::frontends::onnx {
 
-// Parses "3", "[1, 2]", "[[1.5], [2]]", "true": numbers in nested lists. The shape is that of the text, or `shape` if
-// specified, which must have as many elements. nullopt if the text is invalid or a number does not fit the type.
+// Parses numbers in nested lists: "3", "[1, 2]", "[[1.5], [2]]", "true". The result has shape `shape`, or the shape of
+// the text if `shape` is nullopt. nullopt if the text is invalid, a number does not fit the type, or the number of
+// elements is wrong.
 struct GivenValue {
   graph::TensorType type;
   std::vector<uint8_t> bytes;

@@ -67,7 +67,7 @@ WindowAttributes window_of(Call& c, const Ints& kernel) {
   w.kernel = kernel;
   for (int64_t k : kernel)
     if (k < 1 || k > kMostSize)
-      c.refuse(fmt::format("a dimension of its window is {}, expected 1 to {}", k, kMostSize));
+      c.refuse(fmt::format("a dimension of the window is {}, expected 1 to {}", k, kMostSize));
   w.strides = list_of(c, "strides", n, 1, 1);
   w.dilations = list_of(c, "dilations", n, 1, 1);
   Ints pads = list_of(c, "pads", 2 * n, 0, 0);
@@ -82,7 +82,8 @@ WindowAttributes window_of(Call& c, const Ints& kernel) {
     int64_t reach = (w.kernel[i] - 1) * w.dilations[i] + 1;
     int64_t span = w.in[i] + w.before[i] + w.after[i] - reach;
     if (span < 0)
-      c.refuse(fmt::format("a window of {} exceeds the padded input of {}", reach, w.in[i] + w.before[i] + w.after[i]));
+      c.refuse(fmt::format("a window of {} elements exceeds the padded input of {} elements", reach,
+                           w.in[i] + w.before[i] + w.after[i]));
     int64_t out = span / w.strides[i] + 1;
     if (up && span % w.strides[i] != 0) {
       // A window that would begin behind the image is left out.
@@ -107,7 +108,7 @@ Transposed transposed_of(Call& c) {
   const graph::Shape& image = c.shape(0);
   const graph::Shape& weights = c.shape(1);
   if (image.size() < 3 || image.size() > 5 || weights.size() != image.size())
-    c.refuse("its operands must be an image of three to five dimensions, and filters of as many");
+    c.refuse("the operands must be an image of three to five dimensions, and filters with as many dimensions");
   Transposed t;
   WindowAttributes& w = t.w;
   size_t n = image.size() - 2;
@@ -116,7 +117,7 @@ Transposed transposed_of(Call& c) {
   check_kernel_shape(c, w.kernel);
   for (int64_t k : w.kernel)
     if (k < 1 || k > kMostSize)
-      c.refuse(fmt::format("a dimension of its window is {}, expected 1 to {}", k, kMostSize));
+      c.refuse(fmt::format("a dimension of the window is {}, expected 1 to {}", k, kMostSize));
   w.strides = list_of(c, "strides", n, 1, 1);
   w.dilations = list_of(c, "dilations", n, 1, 1);
   Ints pads = list_of(c, "pads", 2 * n, 0, 0), more = list_of(c, "output_padding", n, 0, 0);
@@ -134,7 +135,7 @@ Transposed transposed_of(Call& c) {
       before = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
     }
     if (out < 1 || out > kMostSize)
-      c.refuse(fmt::format("a dimension of its result is {}, expected 1 to {}", out, kMostSize));
+      c.refuse(fmt::format("a dimension of the result is {}, expected 1 to {}", out, kMostSize));
     w.before.push_back(before);
     w.out.push_back(out);
     t.size.push_back(full);
@@ -178,7 +179,7 @@ Id transposed_by_slices(Call& c, const Transposed& t, int64_t groups) {
   size_t n = t.w.dims();
   int64_t channels = in[1] / groups, outputs = weights[1], taps = graph::element_count(t.w.kernel);
   int64_t pixels = graph::element_count(t.w.in);
-  if (taps > 256) c.refuse("its window must have at most 256 elements");
+  if (taps > 256) c.refuse("the window must have at most 256 elements");
   // [batch, group, channel, pixel] by [group, tap and output, channel]
   Id x = b.reshape(c.in(0), {in[0], groups, channels, pixels});
   Id filter = b.reshape(c.in(1), {groups, channels, outputs, taps});
@@ -210,8 +211,8 @@ void col2im(Call& c) {
   const size_t n = block.size();
   if (in.size() != 3 || n < 1 || n > 6 || image.size() != n || b.dtype(c.in(0)) != DType::kF32)
     c.refuse(
-        "its columns must be float32 with three dimensions, and image and window must have 1 to 6 dimensions each, the "
-        "same number");
+        "the columns must be float32 with three dimensions; image and window must have the same number of "
+        "dimensions, 1 to 6");
   const Ints strides = list_of(c, "strides", n, 1, 1), dilations = list_of(c, "dilations", n, 1, 1),
              pads = list_of(c, "pads", 2 * n, 0, 0);
   graph::Shape windows;
@@ -222,7 +223,7 @@ void col2im(Call& c) {
     const int64_t room = image[i] + pads[i] + pads[n + i] - dilations[i] * (block[i] - 1) - 1;
     windows.push_back(room < 0 ? 0 : room / strides[i] + 1);
     taps *= block[i];
-    if (taps > 256) c.refuse("its window must have at most 256 elements");
+    if (taps > 256) c.refuse("the window must have at most 256 elements");
   }
   if (in[1] % taps != 0 || graph::element_count(windows) != in[2] || in[2] == 0)
     c.refuse(fmt::format("columns of shape {} do not match {} elements of the window at {} positions",

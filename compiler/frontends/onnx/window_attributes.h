@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WindowAttributes: strides, dilations and padding of convolutions and pools over any number of dimensions, resolved
-// against the image size; transposed convolutions included.
+// WindowAttributes: strides, dilations and padding of convolutions, transposed convolutions and pools, over any number
+// of dimensions. Automatic padding is already resolved to numbers for the image size.
 #pragma once
 
 #include <functional>
@@ -11,7 +11,7 @@ namespace aotc::frontends::onnx {
 
 struct WindowAttributes {
   Ints in, kernel, strides, dilations, before, after, out;
-  Ints asked_after;  // padding at the end without the part that ceil_mode adds
+  Ints asked_after;  // padding at the end that the file specifies, without the part that ceil_mode adds
 
   size_t dims() const { return kernel.size(); }
   bool is_unpadded() const;
@@ -19,10 +19,10 @@ struct WindowAttributes {
   bool is_inside() const;
 };
 
-// The attributes for operand 0, an image with batches and channels.
+// Reads the attributes of a call whose operand 0 is an image with batch and channel dimensions.
 WindowAttributes window_of(Call& c, const Ints& kernel);
 
-// A float convolution without bias of tensors with the shapes of inputs 0 and 1.
+// Appends a float convolution without bias. `x` and `filters` have the shapes of inputs 0 and 1 of the call.
 Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups);
 
 void conv_transpose(Call& c);

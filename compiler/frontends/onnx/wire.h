@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads Protocol Buffers one level of a message at a time: a message is a list of numbered fields, each a number or a
-// run of bytes. Results are views of the untrusted bytes; a field that exceeds them ends the reading with `damaged`.
+// WireReader: reads the fields of one Protocol Buffers message. A field has a number and a value, which is an integer
+// or a run of bytes; a nested message is a run of bytes. Results are views of the untrusted bytes. A field that exceeds
+// the bytes ends the reading, and `damaged` is then true.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +13,14 @@ namespace aotc::frontends::onnx {
 
 using Bytes = std::span<const uint8_t>;
 
-// How a field is stored. Groups, long deprecated, are treated as damage.
+// How a field is stored (its wire type). Deprecated types (groups) are treated as damage.
 enum class Wire : uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
 struct Field {
   uint32_t number = 0;
   Wire wire = Wire::kVarint;
-  uint64_t value = 0;  // of numbers; fixed ones as their bits
-  Bytes bytes;         // what is stored: a number's own bytes, or the run
+  uint64_t value = 0;  // of an integer; the bits if the wire type is kFixed32 or kFixed64
+  Bytes bytes;         // the stored bytes of the value
 
   std::string_view text() const {
     return {reinterpret_cast<const char*>(bytes.data()), wire == Wire::kBytes ? bytes.size() : 0};
@@ -37,9 +38,9 @@ class WireReader {
  public:
   explicit WireReader(Bytes bytes) : bytes_(bytes) {}
 
-  // The next field; false at the end or at a damaged field.
+  // Reads the next field; false at the end or at a damaged field.
   bool next(Field& field);
-  // The next number of a packed list; false at its end.
+  // Reads the next number of a packed list; false at its end.
   bool next_varint(uint64_t& value);
   bool damaged() const { return damaged_; }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces functions that exporters decompose into several operators by one operator: layer normalisation (by mean and
-// variance, or root mean square), GELU (by erf, by tanh), hard swish, softmax, attention. Results differ in the last
-// bits from those of the file's steps, as onnxruntime's do, which fuses them too.
+// Recognises functions that an exporter decomposed into several operators, and replaces each by one operator: layer
+// normalisation (by mean and variance, or root mean square), GELU (by erf, by tanh), hard swish, softmax, attention.
+// Results differ in the last bits from the decomposed form. onnxruntime fuses the same functions, so its results differ
+// as well.
 #pragma once
 
 #include "graph/graph.h"
@@ -9,12 +10,12 @@
 
 namespace aotc::frontends::onnx {
 
-// Rewrites the graph and its regions. The replacement takes the position and result of the last operator of the group;
-// the others are removed if nothing else reads their results.
+// Rewrites the graph and its regions. The new operator takes the position and the result of the last operator of its
+// group. A group is replaced only if no other operator reads its intermediate results.
 void recognise_written_out(graph::Graph& graph, const ops::OperatorSet& set);
 
-// Rewrites one graph: queries by keys, softmax, and a product by values, with their transposes and masks, if one
-// operator for all of them needs no more memory.
+// Recognises attention in one graph: the product of queries and keys, softmax, and the product with the values, with
+// their transposes and masks. The group is replaced only if the single operator needs no more memory.
 void recognise_attention(graph::Graph& graph, const ops::OperatorSet& set);
 
 }  // namespace aotc::frontends::onnx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The graph walk with which written_out.h recognises decomposed functions. Each visited operator is recorded as taken,
-// and removed if the last one is replaced.
+// WrittenOut: matches patterns of operators backwards from a root operator, for written_out.h. A matched operator is
+// called taken. If the root is replaced, its taken operators are removed.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class WrittenOut {
  protected:
   static size_t index(Id id) { return static_cast<size_t>(id.value); }
 
-  // The operator of this name that computes a tensor of this type, recorded as taken; null if there is none.
+  // Returns the operator that computes `id`, and takes it; null if it has another name or its result another type.
   const Op* made_by(Id id, std::string_view name, DType type = DType::kF32) {
     const int at = id.valid() && graph_[id].type.dtype == type ? chains_.definer[index(id)] : -1;
     if (at < 0 || dead_[static_cast<size_t>(at)]) return nullptr;
@@ -49,7 +49,7 @@ class WrittenOut {
     return op.attrs<ops::BinaryAttrs>().activation == ops::Activation::kUnbounded;
   }
 
-  // nullopt unless it is a float constant of one element.
+  // The value of a float constant with one element; nullopt for any other tensor.
   std::optional<double> number(Id id) const {
     if (!id.valid()) return std::nullopt;
     const graph::Tensor& tensor = graph_[id];
@@ -63,7 +63,7 @@ class WrittenOut {
     return n && near(*n, value);
   }
 
-  // The other operand of a binary operator, if one of them satisfies the predicate.
+  // If one operand of a binary operator satisfies the predicate, returns the other operand.
   template <typename Is>
   static std::optional<Id> other(const Op& op, Is wanted) {
     for (size_t i : {0u, 1u})
@@ -73,7 +73,7 @@ class WrittenOut {
 
   // ---- what may go
 
-  // True if only the taken operators, or the one at `root`, read the results of the taken ones.
+  // True if the results of taken operators are read only by taken operators and by the operator at `root`.
   bool nothing_else_reads(size_t root) const {
     auto inside = [&](int op) {
       const auto at = static_cast<size_t>(op);
@@ -99,7 +99,7 @@ class WrittenOut {
     Diagnostics unheard;
     if (op.definition == nullptr || !ops::verify_op({graph_, op}, unheard)) return false;
     for (size_t at : taken_) dead_[at] = true;
-    // Readers of a taken operator's results are taken themselves; operands gain a reader.
+    // The operands gain a reader. The readers of removed results need no update, because they are removed as well.
     for (Id id : op.operands)
       if (id.valid()) chains_.users[index(id)].push_back(static_cast<int>(root));
     graph_.ops[root] = std::move(op);
@@ -116,9 +116,9 @@ class WrittenOut {
   Graph& graph_;
   const ops::OperatorSet& set_;
   graph::UseDef chains_;
-  std::vector<bool> shown_;    // tensors that are outputs
+  std::vector<bool> shown_;    // by tensor: true for outputs of the graph
   std::vector<bool> dead_;     // operators
-  std::vector<size_t> taken_;  // operators that a replacement at the root makes redundant
+  std::vector<size_t> taken_;  // matched operators, which a replacement of the root makes redundant
 };
 
 }  // namespace aotc::frontends::onnx

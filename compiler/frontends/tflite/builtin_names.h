@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the TFLite builtin operators as the format spells them ("CONV_2D"), for messages. Operators that aotc does
-// not support have names as well; codes newer than this table get a made-up name.
+// Names of TFLite's builtin operators as the format spells them ("CONV_2D"), for messages. The table includes operators
+// that aotc does not support. A code that is not in the table gets a name with its number.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ inline constexpr int kTfliteCallOnce = 129, kTfliteVarHandle = 142, kTfliteReadV
                      kTfliteAssignVariable = 144;
 inline constexpr int kTfliteIf = 118, kTfliteWhile = 119, kTfliteComposite = 206;
 
-// The code of a name; nullopt if there is no such operator.
+// The builtin code of the operator with this name; nullopt if there is none.
 std::optional<int> tflite_builtin_code(std::string_view name);
 
 // All known names; the index is the builtin code.

@@ -23,9 +23,9 @@ bool OperatorReader::inline_composite(size_t index, Build& build, Diagnostics& t
   const size_t count = length(source_.model->subgraphs());
   if (subgraphs.size() != 1 || subgraphs[0] < 0 || static_cast<size_t>(subgraphs[0]) >= count ||
       subgraphs[0] == source_.subgraph_index)
-    return damaged(told, op.location, "its decomposition subgraph is missing");
+    return damaged(told, op.location, "the decomposition subgraph is missing");
   if (source_.depth >= graph::kMostDepth)
-    return damaged(told, op.location, fmt::format("its subgraphs are nested more than {} deep", graph::kMostDepth));
+    return damaged(told, op.location, fmt::format("the subgraphs are nested more than {} deep", graph::kMostDepth));
   graph::Graph region;
   return read_composite(op, subgraphs[0], build, region, told) && splice(op, region, build, told);
 }

@@ -33,12 +33,12 @@ bool keeps_order(const graph::Graph& body, const Location& at, Diagnostics& told
     for (size_t k = 0; k < i; ++k) {
       if (body.outputs[i].tensor != body.inputs[k].tensor || body.outputs[k].tensor == body.inputs[k].tensor) continue;
       told.error(at, "while-exchange",
-                 fmt::format("result {} of the loop body is operand {}, but result {} overwrites that operand first: "
-                             "LiteRT and TensorFlow compute different values",
+                 fmt::format("result {} of the loop body is operand {}, but result {} overwrites that operand first, "
+                             "so LiteRT and TensorFlow compute different values",
                              i, k, k))
           .help(
-              "compute the value again in the body (add 0, or tf.identity of a sum), or swap the order of the loop's "
-              "variables");
+              "compute the value again in the body (for example add 0, or use tf.identity of a sum), or swap the "
+              "order of the loop's variables");
       return false;
     }
   return true;
@@ -115,7 +115,7 @@ bool OperatorReader::read_control(size_t index, Build& build, Diagnostics& told)
   if (!connect(index, build, op, told)) return false;
   op.definition = set_.find(control.is_if ? "if" : "while");
   if (op.definition == nullptr || control.subgraphs.size() != 2)
-    return damaged(told, op.location, "it must name two subgraphs");
+    return damaged(told, op.location, "the operator must name two subgraphs");
   op.attributes = op.definition->default_attributes();
   if (!check_subgraphs(control, told) || !pass_variables(index, build, control, told) ||
       !read_regions(build, control, told) || (!control.is_if && !keeps_order(op.regions[1], op.location, told)) ||
@@ -130,11 +130,11 @@ bool OperatorReader::check_subgraphs(const Control& control, Diagnostics& told) 
   const size_t count = length(source_.model->subgraphs());
   if (source_.depth >= graph::kMostDepth)
     return damaged(told, control.op.location,
-                   fmt::format("its subgraphs are nested more than {} deep", graph::kMostDepth));
+                   fmt::format("the subgraphs are nested more than {} deep", graph::kMostDepth));
   for (int subgraph : control.subgraphs)
     if (subgraph < 0 || static_cast<size_t>(subgraph) >= count || subgraph == source_.subgraph_index)
       return damaged(told, control.op.location,
-                     fmt::format("it runs subgraph {}, but the file has {} subgraphs", subgraph, count));
+                     fmt::format("the operator runs subgraph {}, but the file has {} subgraphs", subgraph, count));
   return true;
 }
 

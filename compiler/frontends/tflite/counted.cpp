@@ -54,7 +54,7 @@ bool OperatorReader::connect_count(size_t index, Build& build, graph::Op& op, Di
     return true;
   if (source_.depth > 0) {
     told.error(op.location, "op-unsupported",
-               "the number of rows of its result is known only when the model runs, but a subgraph cannot return such "
+               "the number of rows of the result is known only when the model runs, but a subgraph cannot return such "
                "a tensor")
         .help("export the model without the branch, loop or composite around it");
     return false;
@@ -110,11 +110,12 @@ void OperatorReader::mark_counted(size_t index, const Build& build, const graph:
 bool OperatorReader::may_leave(const Build& build, graph::TensorId id, const Location& at, Diagnostics& told) const {
   if (!id.valid() || !counted_.contains(id)) return true;
   told.error(at, "op-unsupported",
-             fmt::format("it reads '{}', whose number of rows is known only when the model runs",
+             fmt::format("the operator reads '{}', whose number of rows is known only when the model runs",
                          escape_for_display(build.graph[id].name)))
       .help(
           "only casts, reshapes that keep the rows, elementwise operators, and GATHER and GATHER_ND by these indices "
-          "may read it; otherwise make it an output of the model (it then has a count) and continue in your own code");
+          "can read such a tensor; otherwise end the model with this tensor as an output, which has a count, and "
+          "continue in your own code");
   return false;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FlexOptions: the options of a custom operator, a FlexBuffer map from names to numbers. The bytes are untrusted, so
-// every offset is checked before it is read; only maps, numbers and bools of the format are supported.
+// FlexOptions: reads the options of a custom operator, which TFLite stores as a FlexBuffer map from names to numbers.
+// The bytes are untrusted, so every offset is checked before it is followed. Of FlexBuffer's types, only maps, numbers
+// and bools are supported.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,8 @@ class FlexOptions {
   // Reports [op-attribute] if the bytes are not a FlexBuffer map.
   FlexOptions(const TfliteOp& from, const graph::Op& op, Diagnostics& diags);
 
-  // The integer (or bool) option of this name; reports [op-attribute] if it is missing or outside of [least, most].
+  // Reads an integer or bool option. False, after an [op-attribute] error, if the option is missing or outside of
+  // [least, most].
   bool integer(const char* name, int64_t least, int64_t most, int64_t& out);
   bool read(const char* name, int32_t& out);
   bool read(const char* name, bool& out);
@@ -27,7 +29,7 @@ class FlexOptions {
   bool has(const char* name) const { return values_.contains(name); }
   // True if the bytes were a map.
   bool good() const { return good_; }
-  // nullopt if the option is missing or not a number.
+  // The value of an option; nullopt if it is missing or not a number.
   std::optional<std::variant<int64_t, double>> number(const std::string& name) const;
 
  private:
@@ -36,7 +38,7 @@ class FlexOptions {
   const graph::Op& op_;
   Diagnostics& diags_;
   bool good_ = false;
-  // The options; those that are not numbers have monostate.
+  // By name: the option's value; monostate if it is not a number.
   std::map<std::string, std::variant<std::monostate, int64_t, double>> values_;
 };
 

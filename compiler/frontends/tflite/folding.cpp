@@ -75,12 +75,12 @@ void OperatorReader::build_widening(size_t index, Build& build) {
     const graph::Tensor& from = build.graph[op.operands[0]];
     graph::Tensor& to = build.graph[op.results[0]];
     if (is_output(index)) {
-      unsupported_.push_back({index, "widens a float16 constant, but its result is an output"});
+      unsupported_.push_back({index, "converts a float16 constant to float32, but its result is an output"});
     } else if (to.type.dtype != DType::kF32 || to.type.shape != from.type.shape) {
       told.error(
               op.location, "tflite-invalid",
-              fmt::format("it converts FLOAT16 to {} of shape {}, but the operand has shape {}", name_of(to.type.dtype),
-                          graph::to_string(to.type.shape), graph::to_string(from.type.shape)))
+              fmt::format("the operator converts FLOAT16 to {} of shape {}, but the operand has shape {}",
+                          name_of(to.type.dtype), graph::to_string(to.type.shape), graph::to_string(from.type.shape)))
           .help("the file is damaged; export the model again");
       good = false;
     } else {

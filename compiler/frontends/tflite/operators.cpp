@@ -335,7 +335,7 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
   build.mark_added();
   const size_t results = length(raw(index).outputs());
   if (results != 1 || op.definition == nullptr)
-    return damaged(told, op.location, fmt::format("it has {} results, expected 1", results));
+    return damaged(told, op.location, fmt::format("the operator has {} results, expected 1", results));
   graph::TensorId result = build.ids[static_cast<size_t>(raw(index).outputs()->Get(0))];
   if (result.valid() && !may_write(build, result, 0, op, told)) return false;
   if (value && result.valid()) {
@@ -358,7 +358,7 @@ bool OperatorReader::read_variable(size_t index, Build& build, Diagnostics& told
 bool OperatorReader::assign_variable(size_t index, Build& build, Diagnostics& told) {
   const auto* inputs = raw(index).inputs();
   int32_t tensor = length(inputs) == 2 ? inputs->Get(1) : -1;
-  if (tensor < 0) return damaged(told, where(index), "it has no value to assign");
+  if (tensor < 0) return damaged(told, where(index), "the operator has no value to assign");
   graph::TensorId value = build.ids[static_cast<size_t>(tensor)];
   if (!value.valid() || !may_read(build, value, -1, where(index), told) ||
       !may_leave(build, value, where(index), told) || !every_run_comes_here(build.graph, where(index), told))
@@ -370,17 +370,18 @@ bool OperatorReader::may_read(const Build& build, graph::TensorId id, int operan
                               Diagnostics& told) {
   if (build.is_defined(id)) return true;
   const std::string what = operand < 0 ? "" : fmt::format("operand {} ", operand);
-  return damaged(
-      told, at,
-      fmt::format("{}'{}' is neither constant nor computed before", what, escape_for_display(build.graph[id].name)));
+  return damaged(told, at,
+                 fmt::format("{}'{}' is not a constant, and no earlier operator computes it", what,
+                             escape_for_display(build.graph[id].name)));
 }
 
 bool OperatorReader::may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op,
                                Diagnostics& told) {
   const bool listed = std::find(op.results.begin(), op.results.end(), id) != op.results.end();
-  return (!build.is_defined(id) && !listed) || damaged(told, op.location,
-                                                       fmt::format("result {} '{}' is computed before or is an input",
-                                                                   i, escape_for_display(build.graph[id].name)));
+  return (!build.is_defined(id) && !listed) ||
+         damaged(told, op.location,
+                 fmt::format("result {} '{}' is an input, or an earlier operator already computes it", i,
+                             escape_for_display(build.graph[id].name)));
 }
 
 // Operands, results and place. False without a message: a tensor could not be read.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OperatorReader: converts the operators of a TFLite subgraph, from their opcodes and index lists, to Graph IR
-// operators. Nothing is reported while operators are read: `build` continues after an operator that it does not
-// support, and `report` then merges equal problems into one message.
+// OperatorReader: converts the operators of a TFLite subgraph to Graph IR operators. `build` reports nothing and
+// continues after an operator that aotc does not support. Afterwards `report` merges equal problems into one message.
 #pragma once
 
 #include <cstdint>
@@ -25,22 +24,23 @@ class OperatorReader {
   OperatorReader(Source& source, const ops::OperatorSet& set, Variables& variables)
       : source_(source), set_(set), variables_(variables) {}
 
-  // Finds the definition of each operator, checks its index lists, and marks the tensors that
+  // Finds the definition of each operator, checks its lists of tensor indices, and marks in `roles` the tensors that
   // supported operators use. Reports damaged lists.
   Status resolve(std::vector<Role>& roles);
 
-  // Appends the operators to the graph, with operands, results, and attributes from the operator's rule. Infers shapes
-  // that the file leaves open or that follow from changed `shapes`. Operators that depend only on constants and shapes
-  // are folded. Requires a successful `resolve`; ids of tensors that could not be read are invalid. False: `report` has
-  // errors. `given`: tensors, other than inputs and constants, that are defined before the first operator.
+  // Appends the operators to the graph. The import rule of an operator sets its attributes. Infers shapes that the file
+  // leaves open or that depend on an input shape that the user changed. Operators that depend only on constants and
+  // shapes are folded. Requires a successful `resolve`. `ids`: the graph's tensor for each tensor of the subgraph;
+  // invalid if it could not be read. `given`: tensors, other than inputs and constants, that are defined before the
+  // first operator. False: `report` has errors.
   bool build(const std::vector<graph::TensorId>& ids, graph::Graph& graph,
              const std::vector<graph::TensorId>& given = {});
 
-  // Reports all operators that aotc does not support, or not in this form, as one error [op-unsupported].
+  // Reports all operators that aotc does not support, or does not support in this form, as one error [op-unsupported].
   void report_unsupported(Diagnostics& diags) const;
-  // Reports all other errors; errors that many operators share are reported once.
+  // Reports all other errors; equal errors of several operators are reported once.
   void report(Diagnostics& diags) const;
-  // After `build`: adds the row counts of outputs whose number of rows depends on the data.
+  // Adds, for each output whose number of rows depends on the data, an output with the row count. Call after `build`.
   void add_counts(std::vector<graph::Port>& outputs) const;
 
  private:
@@ -50,7 +50,7 @@ class OperatorReader {
     const ops::GivenOperator* given = nullptr;  // the user's function, or null; `definition` is then `external`
     int builtin = 0;
   };
-  // An operator that does not compile, and the messages that it reported; empty if its tensors reported the reason.
+  // An operator that could not be converted. `told`: its messages; empty if the error is in one of its tensors.
   struct Failed {
     size_t index;
     Diagnostics told;
@@ -64,22 +64,23 @@ class OperatorReader {
     const std::vector<graph::TensorId>& ids;
     graph::Graph& graph;
     std::vector<bool> defined;  // by tensor id
-    std::vector<bool> derived;  // true if the shape differs from the file's, or depends on such a shape
-    std::vector<int> pending;   // the op that would make the tensor constant, or -1
+    std::vector<bool> derived;  // by tensor id: the shape differs from the file's, or depends on such a shape
+    std::vector<int> pending;   // by tensor id: the op that can be folded to make it constant, or -1
     std::vector<bool> folded;   // by index in graph.ops
     int64_t steps_left;
-    std::map<graph::TensorId, graph::TensorId> shifted;  // uint8 tensors and the int8 tensors that replace them
+    std::map<graph::TensorId, graph::TensorId> shifted;  // int8 tensor by the uint8 tensor it replaces
     std::set<graph::TensorId> twins;                     // the int8 tensors in `shifted`
-    // uint8 tensors whose values exist only as int8, with the operator that computes them.
+    // Key: a uint8 tensor whose values exist only as int8. Value: the file's index of the operator that computes them.
     std::map<graph::TensorId, int> unmade;
-    std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: the new values of its variable tensors
+    std::map<size_t, std::vector<graph::TensorId>> changed;  // by operator: new values of its variable tensors
     std::map<size_t, std::vector<graph::State>> kept;        // by operator: its states without a tensor in the file
-    // Key: an operand and result 0. Value: the operand with the quantisation of the result.
+    // Key: an operand and result 0. Value: a tensor with the operand's stored values and the result's quantisation.
     std::map<std::pair<graph::TensorId, graph::TensorId>, graph::TensorId> stored;
-    // Key: an operator. Value: its results with the quantisation of result 0, each with the file's tensor.
+    // Key: an operator. Value: pairs of a new result, which has the quantisation of result 0, and the file's tensor for
+    // it.
     std::map<size_t, std::vector<std::pair<graph::TensorId, graph::TensorId>>> results_stored;
 
-    // Marks tensors that were added to the graph since the last call as defined.
+    // Marks all tensors that were added to the graph since the last call as defined.
     void mark_added() {
       defined.resize(graph.tensors.size(), true);
       derived.resize(graph.tensors.size(), false);
@@ -94,23 +95,25 @@ class OperatorReader {
   bool resolve_code(size_t index, Resolved& out);
   bool check_indices(size_t index, const char* what, const flatbuffers::Vector<int32_t>* list, bool optional_allowed,
                      size_t tensors);
-  // Sets the rule and the definition of an operator of the file, if the operator set has the rule's operator.
+  // Sets `out` to the rule and its operator's definition, if the operator set has that operator.
   void resolve_rule(const tflite::Rule* rule, Resolved& out) const;
   void mark(size_t index, std::vector<Role>& roles);
-  // The block scales of a FULLY_CONNECTED; nullopt if its weights have other scales or the block description is
-  // invalid.
+  // The block scales of a FULLY_CONNECTED; nullopt if its weights have no block scales or invalid ones.
   std::optional<BlockScales> blocks_of(size_t index) const;
-  // Variable tensors that the operator changes, in the order of its operands.
+  // The variable tensors that the operator changes, in the order of its operands.
   std::vector<int32_t> state_tensors(size_t index) const;
-  // False, reported, inside of a branch or a loop: operators with state are not supported there.
+  // False, after an error, inside a branch or loop: operators with state are not supported there.
   bool may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const;
-  // False, reported, if the reference implementation ends some runs before this operator.
+  // False, after an error, if an earlier operator makes TFLite's reference implementation end some runs early, so that
+  // `at` would not run.
   bool every_run_comes_here(const graph::Graph& graph, const Location& at, Diagnostics& told) const;
-  // Adds the values of state tensors as operands, and their new values as results after those of the file.
+  // Connects the operator's variable tensors: sets operands to their present values, and appends results for their new
+  // values.
   bool connect_states(size_t index, Build& build, graph::Op& op, Diagnostics& told);
-  // Adds the states for which the file has no tensors.
+  // Connects states for which the file has no tensors: appends an operand for the old value and, if needed, a result
+  // for the new one.
   bool connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told);
-  // Called after the operator was added: later operators read its new state values.
+  // Call after the operator was added: later operators then read its new state values.
   void keep_states(size_t index, Build& build);
 
   void start(Build& build) const;
@@ -121,7 +124,7 @@ class OperatorReader {
   bool read_variable(size_t index, Build& build, Diagnostics& told);
   bool assign_variable(size_t index, Build& build, Diagnostics& told);
   void build_control(size_t index, Build& build);
-  struct Control;  // an IF or WHILE while it is read
+  struct Control;  // the state of reading one IF or WHILE
   bool read_control(size_t index, Build& build, Diagnostics& told);
   bool check_subgraphs(const Control& control, Diagnostics& told) const;
   bool pass_variables(size_t index, Build& build, Control& control, Diagnostics& told);
@@ -133,18 +136,21 @@ class OperatorReader {
   bool read_composite(const graph::Op& op, int subgraph, const Build& build, graph::Graph& region, Diagnostics& told);
   bool splice(const graph::Op& op, graph::Graph& region, Build& build, Diagnostics& told);
   void skip(size_t index, Build& build) const;
-  // False, reported, if the tensor is not computed before this reader. `operand`: index of the operand, or -1.
+  // False, after an error, if the tensor is not yet defined where an operator reads it. `operand`: index of the
+  // operand, or -1.
   static bool may_read(const Build& build, graph::TensorId id, int operand, const Location& at, Diagnostics& told);
-  // False, reported, if the tensor, result `i` of the operator, is already defined.
+  // False, after an error, if the tensor, which is result `i` of the operator, is already defined.
   static bool may_write(const Build& build, graph::TensorId id, uint32_t i, const graph::Op& op, Diagnostics& told);
   bool connect(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool import_given(size_t index, const TfliteOp& from, Build& build, graph::Op& op, Diagnostics& told);
   // `settled`: see TfliteOp::settled.
   bool import(size_t index, Build& build, graph::Op& op, Diagnostics& told, bool settled = false);
-  // For operators on uint8 (uint8.cpp): replaces operands and results by int8 tensors if the operator supports int8.
+  // For operators on uint8 tensors (uint8.cpp): replaces operands and results by int8 tensors if the operator supports
+  // int8.
   bool shift_bytes(Build& build, graph::Op& op, Diagnostics& told);
   bool shifted_operand(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
-  // False, with a message at `at`, if the budget of copied tensors is spent.
+  // Adds a copy of tensor `id` with another type. False, after an error at `at`, if the budget for such copies is
+  // spent.
   bool add_counterpart(Build& build, graph::TensorId id, const char* suffix, graph::TensorType type, const Location& at,
                        graph::TensorId& out, Diagnostics& told);
   bool shifted_tensor(Build& build, graph::TensorId id, const Location& at, graph::TensorId& out, Diagnostics& told);
@@ -153,7 +159,8 @@ class OperatorReader {
   bool make_operands(size_t index, Build& build);
   void settle_bytes(size_t index, Build& build) const;
   bool make_outputs(Build& build);
-  // For operators that copy stored values (stored_values.cpp): gives operands and results one quantisation.
+  // For operators that copy stored values without regard to scales (stored_values.cpp): gives operands and results the
+  // quantisation of result 0.
   bool share_quantization(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   void restore_results(size_t index, Build& build, const graph::Op& op) const;
   bool stored_tensor(Build& build, graph::TensorId id, const graph::TensorType& like, const Location& at,
@@ -168,7 +175,7 @@ class OperatorReader {
   bool fold_operands(const graph::Op& op, Build& build);
   bool check_outputs(const Build& build, Diagnostics& told) const;
 
-  // For results whose number of rows depends on the data (counted.cpp).
+  // These functions handle results whose number of rows depends on the data (counted.cpp).
   bool connect_count(size_t index, Build& build, graph::Op& op, Diagnostics& told);
   bool pass_count(size_t index, Build& build, const graph::Op& op, Diagnostics& told);
   bool may_leave(const Build& build, graph::TensorId id, const Location& at, Diagnostics& told) const;
@@ -192,12 +199,12 @@ class OperatorReader {
   std::vector<bool> outputs_;  // by tensor of the file
   std::vector<Unsupported> unsupported_;
   std::vector<Failed> failed_;
-  Diagnostics other_;  // messages that belong to no operator
+  Diagnostics other_;  // messages about the subgraph as a whole
   std::map<graph::TensorId, Counted> counted_;
   std::map<size_t, graph::TensorId> count_made_;  // by operator
 };
 
-// Reports one warning per model for operators that copy stored values between tensors of different quantisation.
+// Warns, once per model, about operators that copy stored values between tensors of different quantisation.
 void report_scales(const StoredScales& scales, Diagnostics& diags);
 
 }  // namespace aotc::frontends

@@ -56,15 +56,15 @@ struct Family {
   const char* help;
 };
 constexpr Family kFamilies[] = {
-    {"Flex", "Flex operators run in TensorFlow itself, which no microcontroller has",
+    {"Flex", "Flex operators run in TensorFlow itself, which does not run on microcontrollers",
      "convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the layers that need these operators; "
      "replace those layers"},
     {"HASHTABLE", "hash tables look words up in memory that TensorFlow manages",
-     "look words up in the firmware, and export the part of the model that starts with numbers"},
+     "look words up in the firmware, and export only the part of the model after the look-up"},
     {"ethos-u", "the file is Vela's output: it holds commands for an Ethos-U, not operators",
-     "give aotc the model that Vela was given"},
+     "give aotc the original .tflite model, before Vela compiled it"},
     {"edgetpu-custom-op", "the file is the Edge TPU compiler's output: it holds a program for that chip, not operators",
-     "give aotc the model that edgetpu_compiler was given"},
+     "give aotc the original .tflite model, before edgetpu_compiler compiled it"},
 };
 
 }  // namespace
@@ -106,7 +106,7 @@ void OperatorReader::report_unsupported(Diagnostics& diags) const {
   for (const Family* family : families) d.help(family->help);
   for (const std::string& type : types) {
     if (std::find(customs.begin(), customs.end(), type) != customs.end())
-      d.help(fmt::format("'{}' is a custom operator: pass its C with --operators (docs/custom-operators.md)",
+      d.help(fmt::format("'{}' is a custom operator: pass its C code with --operators (docs/custom-operators.md)",
                          escape_for_display(type)));
     else
       d.help(fmt::format("'aotc ops --like {}' lists similar operators that are supported", escape_for_display(type)));
@@ -146,9 +146,9 @@ void OperatorReader::report_kind(Kind kind, const std::vector<const Failed*>& op
   switch (kind) {
     case Kind::kUint8:
       what =
-          "the model is quantised to uint8, as by older converters, but aotc does not support uint8 in these operators";
+          "the model is quantised to uint8, as older converters do, but aotc does not support uint8 in these operators";
       helps = {
-          "convert the float model again: converter.target_spec.supported_ops = "
+          "convert the float model again with converter.target_spec.supported_ops = "
           "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset"};
       break;
     case Kind::kDynamicRange:

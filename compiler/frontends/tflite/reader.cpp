@@ -33,7 +33,7 @@ Status check_file(Source& source) {
   if (bytes.size() < 12 || !schema::ModelBufferHasIdentifier(bytes.data())) {
     source.diags
         ->error(at, "tflite-invalid",
-                fmt::format("not a TFLite model ({} bytes without the identifier TFL3)", bytes.size()))
+                fmt::format("the file is not a TFLite model ({} bytes without the identifier TFL3)", bytes.size()))
         .help("give a file written by the TensorFlow Lite converter");
     return kFailure;
   }
@@ -44,7 +44,7 @@ Status check_file(Source& source) {
   }
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 32, limits::kMaxTables);
   if (!schema::VerifyModelBuffer(verifier)) {
-    source.diags->error(at, "tflite-invalid", "an offset in the file points outside of it")
+    source.diags->error(at, "tflite-invalid", "an offset in the file points outside of the file")
         .help("the file is damaged or not a TFLite model; export it again");
     return kFailure;
   }
@@ -77,7 +77,7 @@ Status signature_unknown(Source& source, const std::string& wanted) {
                                       fmt::format("the model has no signature '{}'", escape_for_display(wanted)));
   size_t count = length(source.model->signature_defs());
   for (uint32_t i = 0; i < std::min<size_t>(count, 20); ++i) {
-    d.note(fmt::format("it has '{}'", escape_for_display(key_of(*signature_at(*source.model, i)))));
+    d.note(fmt::format("the model has '{}'", escape_for_display(key_of(*signature_at(*source.model, i)))));
   }
   d.help(count > 0 ? "use one of these, or omit the signature to use the first"
                    : "omit the signature; the model has none");
@@ -250,7 +250,7 @@ Status check_signature(Source& source, const std::vector<Role>& roles) {
                       fmt::format("the signature names tensor {} '{}', which is not an {} of the subgraph", index,
                                   escape_for_display(tensor_name(*source.subgraph, static_cast<int>(index))),
                                   input ? "input" : "output"))
-            .help("the subgraph's own inputs and outputs are compiled");
+            .help("aotc compiles the subgraph's own inputs and outputs");
         continue;
       }
       damaged(*source.diags, source.where(),
@@ -278,7 +278,7 @@ Status settle_inputs(Source& source, const ReadOptions& options) {
     if (index < 0) {
       Diagnostic& d =
           source.diags->error(at, "input-name", fmt::format("the model has no input '{}'", escape_for_display(name)));
-      for (const std::string& known : names) d.note(fmt::format("it has '{}'", escape_for_display(known)));
+      for (const std::string& known : names) d.note(fmt::format("the model has '{}'", escape_for_display(known)));
       d.help("name one of these before the '=' of --shape");
       good = false;
       continue;
@@ -313,7 +313,7 @@ bool settle_arguments(Source& source, const RegionRequest& request) {
   }
   if (position + request.inputs.size() == request.arguments.size()) return true;
   return damaged(*source.diags, source.where(),
-                 fmt::format("the subgraph does not have {} inputs, one for each operand of the operator that runs it",
+                 fmt::format("the subgraph must have {} inputs, one for each operand of the operator that runs it",
                              request.arguments.size() - request.inputs.size()));
 }
 
@@ -322,7 +322,7 @@ bool know_argument(Source& source, const std::optional<graph::ConstantView>& val
   if (!value) return true;
   if (static_cast<int64_t>(value->bytes.size()) != tensor.type.bytes())
     return damaged(*source.diags, source.where_tensor(tensor.name),
-                   "it has a different type than the operand of the operator that runs the subgraph");
+                   "this input has a different type than the operand of the operator that runs the subgraph");
   if (!source.constants.take(value->bytes.size())) {
     report_aliasing(*source.diags, source.where());
     return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a .tflite file into Graph IR. The bytes are untrusted; the result is a graph whose operators passed
-// ops::verify_op, or located errors. Time and memory are bounded by the size of the file.
+// Reads a .tflite file into Graph IR. The bytes are untrusted. All operators of the graph have passed ops::verify_op.
+// Errors are reported with their location. Time and memory are bounded by the size of the file.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,10 @@
 
 namespace aotc::frontends {
 
-// Weights are views of `bytes`, which the graph's constants keep alive. `file`: the model's name in messages; the graph
-// is named after its last component. Tensors keep their file order; tensors that no operator, input or output refers to
-// are dropped. A batch (first dimension) of -1 is read as 1. Inputs and outputs are in the subgraph's order. Operators
-// that depend only on constants and shapes are folded into constants.
+// Weights are views of `bytes`; the graph's constants keep the bytes alive. `file`: the model's name in messages; its
+// last component becomes the name of the graph. Tensors keep their file order; tensors to which no operator, input or
+// output refers are dropped. A batch (first dimension) of -1 is read as 1. Inputs and outputs are in the subgraph's
+// order. Operators that depend only on constants and shapes are folded into constants.
 //
 // Reports [tflite-invalid], [tflite-version], [tflite-limit], [tflite-dtype], [tflite-shape], [tflite-quantization],
 // [tflite-sparse], [tflite-variable], [tflite-external], [dynamic-shape], [op-unsupported] (all such operators in one

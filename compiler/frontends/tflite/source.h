@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source: the state that the parts of the TFLite reader share, which is the verified file, the present subgraph and the
-// limits. FlatBuffers' verifier only proves that offsets stay inside the file. Indices, sizes and counts in the file
-// are still untrusted, any vector may be missing (null), and many tables may share one vector, so every copy is charged
-// to a budget.
+// Source: the state that the parts of the TFLite reader share: the verified file, the current subgraph and the limits.
+// FlatBuffers' verifier proves only that offsets stay inside the file. Indices, sizes and counts in the file are still
+// untrusted, and any vector may be missing (null). Many tables may share one vector, so every copy is charged to a
+// budget.
 #pragma once
 
 #include <algorithm>
@@ -26,15 +26,15 @@ namespace limits {
 inline constexpr int kMaxTables = 500'000;     // FlatBuffers tables in a file
 inline constexpr size_t kMaxTensors = 50'000;  // per subgraph
 inline constexpr size_t kMaxOperators = 20'000;
-inline constexpr size_t kMaxPorts = 1000;  // inputs, outputs, entries of a signature
+inline constexpr size_t kMaxPorts = 1000;  // limit on inputs, on outputs and on entries of a signature
 inline constexpr size_t kMaxRank = 8;
 inline constexpr int64_t kMaxTensorBytes = int64_t{1} << 26;
 inline constexpr int kMaxErrors = 50;      // the reader stops after this many errors
 inline constexpr size_t kMaxListed = 100;  // unsupported operators listed one by one
 }  // namespace limits
 
-// Budget of bytes that may still be copied. A file whose tables alias each other exhausts it.
-inline constexpr uint64_t kMostReads = 16;  // limit on the reads of each byte of constants
+// Budget: the bytes that may still be copied. A file in which many tables refer to the same bytes exhausts it.
+inline constexpr uint64_t kMostReads = 16;  // budget for reads of constants, as a multiple of the file's size
 
 class Budget {
  public:
@@ -50,12 +50,12 @@ class Budget {
   uint64_t left_;
 };
 
-// The builtin code. Codes below 127 may be in the old 8-bit field, in the new one, or in both.
+// The builtin code of an operator. A code below 127 may be in the old 8-bit field, in the new field, or in both.
 inline int builtin_of(const tflite_schema::OperatorCode& code) {
   return std::max<int>(code.builtin_code(), code.deprecated_builtin_code());
 }
 
-// Operators that copy stored values between tensors of different quantisation.
+// The operators of a model that copy stored values between tensors of different quantisation, for one warning.
 struct StoredScales {
   int operators = 0;
   int last_subgraph = -1, last_op = -1;  // the operator that was counted last, because an operator may be read twice
@@ -69,13 +69,13 @@ struct Source {
   const tflite_schema::Model* model = nullptr;
   const tflite_schema::SubGraph* subgraph = nullptr;
   int subgraph_index = 0;
-  int depth = 0;                                           // number of regions around the subgraph
-  const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has none
+  int depth = 0;                                           // nesting depth: number of regions around it
+  const tflite_schema::SignatureDef* signature = nullptr;  // null: the subgraph has no signature
   const tflite::RuleTable* rules = nullptr;                // the import rules
   const ops::GivenOperators* given = nullptr;              // custom operators that the user supplies, or null
   Diagnostics* diags = nullptr;
-  int errors_before = 0;  // number of errors in the sink before reading began
-  // Shapes of inputs that the user specified instead of the file's. Key: tensor index of the subgraph.
+  int errors_before = 0;  // number of errors in `diags` before reading began
+  // Input shapes that the user specified; they replace the file's. Key: tensor index in the subgraph.
   std::map<int, graph::Shape> shapes;
   Budget copies{0};     // for names, scales and operand lists
   Budget constants{0};  // for bytes of constants and scales, counted at each use
@@ -99,7 +99,7 @@ struct Source {
     at.tensor = std::move(name);
     return at;
   }
-  // True if there are too many errors to continue; reported once, at the end of the reader.
+  // True if there are too many errors to continue.
   bool out_of_patience() const { return diags->error_count() - errors_before >= limits::kMaxErrors; }
 };
 
@@ -108,7 +108,7 @@ size_t length(const flatbuffers::Vector<T>* vector) {
   return vector == nullptr ? 0 : vector->size();
 }
 
-// Reads an element of a vector whose numbers are wider than 4 bytes; the verifier does not check their alignment.
+// Reads an element of a vector at any address: the verifier does not check the alignment of numbers over 4 bytes.
 template <typename T>
 T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
   T value;
@@ -116,7 +116,8 @@ T unaligned_element(const flatbuffers::Vector<T>& vector, size_t index) {
   return flatbuffers::EndianScalar(value);
 }
 
-// The first `limit` bytes of a string; "" for a missing one. Limited because many tables may share one long string.
+// The first `limit` bytes of a string; "" if it is missing. The limit is needed because many tables may share one long
+// string.
 inline std::string text_of(const flatbuffers::String* text, size_t limit) {
   return text == nullptr ? "" : std::string(text->c_str(), std::min<size_t>(text->size(), limit));
 }
@@ -131,7 +132,7 @@ inline std::string tensor_name(const tflite_schema::SubGraph& subgraph, int inde
   return "tensor_" + std::to_string(index);
 }
 
-// Appends a message of another sink.
+// Appends a copy of a diagnostic from another sink.
 inline void append(Diagnostics& to, const Diagnostic& d) {
   Diagnostic& copy = d.severity == Severity::kError ? to.error(d.location, d.slug, d.message)
                                                     : to.warning(d.location, d.slug, d.message);
@@ -139,7 +140,7 @@ inline void append(Diagnostics& to, const Diagnostic& d) {
   copy.helps = d.helps;
 }
 
-// The help for a file that contradicts itself; no converter writes such a file.
+// The help text for a file that contradicts itself; no converter writes such a file.
 inline constexpr const char* kDamaged = "the file is damaged; export the model again";
 
 // Reports [tflite-invalid]; returns false.

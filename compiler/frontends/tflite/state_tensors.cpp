@@ -20,7 +20,8 @@ std::vector<int32_t> OperatorReader::state_tensors(size_t index) const {
 
 bool OperatorReader::may_keep_state(const graph::Op& op, const char* help, Diagnostics& told) const {
   if (source_.depth == 0) return true;
-  told.error(op.location, "tflite-variable", "it stores state, which is not supported inside a branch or a loop")
+  told.error(op.location, "tflite-variable",
+             "the operator stores state, which is not supported inside a branch or a loop")
       .help(help);
   return false;
 }
@@ -29,7 +30,7 @@ bool OperatorReader::every_run_comes_here(const graph::Graph& graph, const Locat
   for (const graph::Op& op : graph.ops) {
     if (op.definition == nullptr || source_.rules->cycles(op).value_or(1) == 1) continue;
     told.error(at, "tflite-variable",
-               "it stores state after an operator that ends some runs early ('" +
+               "the operator stores state after an operator that ends some runs early ('" +
                    escape_for_display(op.location.tensor) + "')")
         .help("export the model with cycles_max = 1, or with this operator in a model of its own");
     return false;

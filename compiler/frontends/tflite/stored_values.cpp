@@ -113,8 +113,9 @@ void report_scales(const StoredScales& scales, Diagnostics& diags) {
   if (scales.operators == 0) return;
   Diagnostic& d = diags.warning(
       scales.first, "scales-ignored",
-      fmt::format("values are copied from {} without rescaling, as in LiteRT, so they represent other real numbers",
-                  scales.text));
+      fmt::format(
+          "values are copied from {} without rescaling, as in LiteRT, so the copies represent other real numbers",
+          scales.text));
   if (scales.operators > 1)
     d.note(fmt::format("{} more operator{}", scales.operators - 1, scales.operators > 2 ? "s" : ""));
   d.help("if the scales are far apart, quantise the model again so that both tensors have the same scale");

@@ -57,21 +57,19 @@ std::vector<const char*> helps_for(schema::TensorType type) {
   switch (type) {
     case schema::TensorType_FLOAT16:
       return {
-          "float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter writes them: "
-          "convert without float16 inputs, outputs and activations"};
+          "float16 is supported only for weights that a DEQUANTIZE converts to float32: "
+          "convert the model without float16 inputs, outputs and activations"};
     case schema::TensorType_UINT4:
     case schema::TensorType_INT2: return {"convert the model with weights of 8 bits (full integer quantisation)"};
     case schema::TensorType_UINT64:
       return {"uint64 is supported only between SignalFilterBank and SignalFilterBankSquareRoot"};
     case schema::TensorType_STRING:
       return {
-          "strings are not supported: look words up in the firmware, and export the part of the model that starts with "
-          "numbers"};
+          "strings are not supported: look words up in the firmware, and export only the part of the model after the "
+          "look-up"};
     case schema::TensorType_RESOURCE:
     case schema::TensorType_VARIANT:
-      return {
-          "export the model without state and tables of TensorFlow, or with its state as inputs "
-          "and outputs"};
+      return {"export the model without TensorFlow's variables and tables, or with its state as inputs and outputs"};
     default: return {"convert the model to int8 (full integer quantisation) or to float32"};
   }
 }
@@ -157,7 +155,8 @@ graph::TensorId TensorReader::read(int index, Role role) {
     return {};
   }
   if (role.state && (tensor.constant || role.input || role.result)) {
-    error(at, "tflite-invalid", "a variable tensor has data, or is an input or a result").help(kDamaged);
+    error(at, "tflite-invalid", "a variable tensor must not have data, and must not be an input or a result")
+        .help(kDamaged);
     return {};
   }
   // A result's shape may be settled by its operator yet.
@@ -194,14 +193,15 @@ void TensorReader::report_halves() {
       ->warning(source_.where(), "float16-weights",
                 fmt::format("the model's weights are float16 ({} tensor{}, {} bytes) and become float32", halves_,
                             halves_ > 1 ? "s" : "", half_bytes_))
-      .help("for small weights quantise the model to int8: they are a quarter of float32");
+      .help("for smaller weights, quantise the model to int8: int8 weights take a quarter of the bytes");
 }
 
 bool TensorReader::check_supported(const schema::Tensor& raw, Role role, const Location& at) {
   if (raw.sparsity() != nullptr) {
     error(at, "tflite-sparse", "sparse tensors are not supported").help("export the model with dense weights");
   } else if (raw.is_variable() && !role.state && !role.kept) {
-    error(at, "tflite-variable", "a variable tensor (state between runs) of an operator that has no state in aotc")
+    error(at, "tflite-variable",
+          "the tensor is a variable (state between runs), but aotc supports no state for its operator")
         .help("export the model with its state as inputs and outputs");
   } else if (raw.external_buffer() != 0) {
     error(at, "tflite-external", "the tensor's data is in another file")
@@ -270,8 +270,8 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
           "only affine quantisation, per tensor or per channel, is "
           "supported")
         .help(
-            "weights of a FULLY_CONNECTED may be int4 with float16 scales for blocks of their rows; quantise the "
-            "model to int8 without custom schemes");
+            "quantise the model to int8 without custom schemes; only int4 weights of a FULLY_CONNECTED may have "
+            "float16 scales for blocks of their rows");
     return false;
   }
   size_t count = length(from->scale());
@@ -279,7 +279,7 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
   if (count == 0 || !is_int(type.dtype)) return true;
   const size_t zeros = length(from->zero_point());
   if (zeros != count && zeros != 1) {
-    return bad(fmt::format("{} scales, but {} zero points", count, zeros));
+    return bad(fmt::format("the tensor has {} scales, but {} zero points", count, zeros));
   }
   if (count > 1) {
     int axis = from->quantized_dimension();
@@ -293,7 +293,7 @@ bool TensorReader::read_quantization(const schema::Tensor& raw, Role role, const
       return bad(fmt::format("the tensor is quantised along dimension {}, but has rank {}", axis, type.shape.size()));
     }
     if (type.shape[static_cast<size_t>(axis)] != static_cast<int64_t>(count)) {
-      return bad(fmt::format("{} scales for {} channels (dimension {} of shape {})", count,
+      return bad(fmt::format("the tensor has {} scales for {} channels (dimension {} of shape {})", count,
                              type.shape[static_cast<size_t>(axis)], axis, graph::to_string(type.shape)));
     }
     type.quantization.axis = axis;
@@ -354,7 +354,7 @@ bool TensorReader::widen(const Location& at, Role role, graph::Tensor& tensor) {
 // A byte for each element of the int4 constant, of which the file has two in a byte, low half first.
 bool TensorReader::unpack(const schema::Tensor& raw, const Location& at, graph::Tensor& tensor) {
   if (!tensor.constant) {
-    error(at, "tflite-dtype", fmt::format("a tensor of {} has no constant data", type_name(raw.type())))
+    error(at, "tflite-dtype", fmt::format("a tensor of type {} has no constant data", type_name(raw.type())))
         .help("int4 is supported only for weights: convert the model with int8 activations");
     return false;
   }

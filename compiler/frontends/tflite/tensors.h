@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the tensors of a TFLite subgraph: types, shapes, quantisation and constant data. Only tensors with a role are
-// read; an invalid tensor without users is no error.
+// Reads the tensors of a TFLite subgraph: types, shapes, quantisation and constant data. Only tensors with a role
+// (Role) are read, so an invalid tensor that nothing uses is no error.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,30 @@
 
 namespace aotc::frontends {
 
-// The uses of a tensor, by tensor index of the subgraph.
+// The uses of one tensor of the subgraph.
 struct Role {
   bool input = false;    // of the subgraph
   bool output = false;   // of the subgraph
   bool operand = false;  // of a supported operator
   bool result = false;   // of a supported operator
   bool state = false;    // a variable tensor that a supported operator changes
-  bool kept = false;     // a state that is a result of its operator: it may be a variable tensor
-  bool widened = false;  // float16 that a DEQUANTIZE converts to float32
-  bool word = false;     // uint64 of an operator that supports it
+  bool kept = false;     // a result that may be a variable tensor (Rule::variable_results)
+  bool widened = false;  // a float16 tensor that a DEQUANTIZE converts to float32
+  bool word = false;     // a uint64 tensor of an operator that supports uint64
   bool blocks = false;   // weights that may have one scale for each block
   bool scales = false;   // float16 scales of such blocks
 
   bool any() const { return input || output || operand || result || widened || word || scales; }
 };
 
-// Adds every tensor with a role to the graph, in file order; constants of float16 that are only widened become float32.
-// `ids` receives the graph's id for each index of the subgraph, invalid for dropped ones. Reports all problems up to a
-// limit.
+// Adds every tensor with a role to the graph, in file order. A float16 constant that is only converted to float32
+// becomes a float32 constant. `ids` receives the graph's id for each tensor index of the subgraph; it is invalid for
+// tensors without a role. Reports all problems up to a limit.
 Status read_tensors(Source& source, const std::vector<Role>& roles, graph::Graph& graph,
                     std::vector<graph::TensorId>& ids);
 
-// The tensors of the subgraph that hold the scales of weights with one scale for each block of a row.
+// Blockwise quantisation of weights: each block of `size` elements of a row has its own scale. `scales`, `zero_points`:
+// indices of the tensors of the subgraph that hold them.
 struct BlockScales {
   int32_t scales, zero_points;
   int64_t size;
@@ -49,7 +50,8 @@ int64_t bounded_bytes(const graph::Shape& shape, DType dtype);
 // declares unknown may differ.
 bool shape_may_become(const tflite_schema::Tensor& raw, const graph::Shape& stored, const graph::Shape& inferred);
 
-// False, reported as [tflite-limit], if the subgraph's weights exceed the limit of emitted tables. Checks sizes only.
+// Reports [tflite-limit] and returns false if the subgraph's weights exceed graph::kMostConstantBytes. Checks only
+// sizes.
 bool check_weights(const Source& source, Diagnostics& told);
 
 }  // namespace aotc::frontends

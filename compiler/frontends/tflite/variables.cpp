@@ -45,7 +45,7 @@ bool Once::find_assignments(const Location& at, std::vector<Role>& roles, Diagno
       roles[static_cast<size_t>(value)].operand = true;
       assigned.emplace_back(handle->second, value);
     } else {
-      missing = fmt::format("runs subgraph {}, whose operator {} does not only assign constants", index,
+      missing = fmt::format("runs subgraph {}, but its operator {} does more than assign constants", index,
                             tflite_builtin_name(builtin));
       return false;
     }
@@ -88,8 +88,9 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
     return true;
   }
   if (index < 0 || static_cast<size_t>(index) >= length(subgraphs) || index == source_.subgraph_index)
-    return damaged(told, at,
-                   fmt::format("it runs subgraph {}, but the file has {} subgraphs", index, length(subgraphs)));
+    return damaged(
+        told, at,
+        fmt::format("the operator runs subgraph {}, but the file has {} subgraphs", index, length(subgraphs)));
   Once once{source_, {}, {}, {}};
   once.source.subgraph = subgraphs->Get(static_cast<uint32_t>(index));
   once.source.subgraph_index = index;
@@ -124,8 +125,8 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
 const Variables::Key* Variables::key_of(const schema::Operator& op, const Location& at, Diagnostics& told) const {
   auto handle = handles_.find(index_at(op.inputs(), 0));
   if (handle != handles_.end()) return &handle->second;
-  told.error(at, "tflite-variable", "its variable is known only when the model runs")
-      .help("export the model with its variables as attributes of one tf.Module, used by name");
+  told.error(at, "tflite-variable", "the variable of the operator is known only when the model runs")
+      .help("export the model so that its variables are attributes of one tf.Module and are used by name");
   return nullptr;
 }
 
@@ -157,7 +158,9 @@ std::optional<graph::TensorId> Variables::value(const Key& key, const Location& 
   if (!variable.initial) {
     told.error(at, "tflite-variable",
                fmt::format("variable '{}' is read before it has a value", escape_for_display(variable.name)))
-        .help("give the variable an initial value; converters write one if the model is exported with its variables");
+        .help(
+            "give the variable an initial value: export the model with its variables, so that the converter writes "
+            "one");
     return std::nullopt;
   }
   graph::Tensor tensor = *variable.initial;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts variables of a TFLite model (VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE, and CALL_ONCE, which initialises
-// them) to states of the graph. None of these operators remains in the graph: a read returns the value that was
-// assigned last, or the state's value at the start of the run; the last assigned value is the state's next value.
+// Variables: converts the variables of a TFLite model to states of the graph. A state is a value that persists between
+// runs. The operators VAR_HANDLE, READ_VARIABLE, ASSIGN_VARIABLE and CALL_ONCE (which initialises variables) do not
+// remain in the graph. A read becomes a use of the last value that was assigned in this run; if there is none, a use of
+// the state's value at the start of the run. The last assigned value becomes the state's next value.
 #pragma once
 
 #include <map>
@@ -16,10 +17,10 @@
 
 namespace aotc::frontends {
 
-// True for the operators that are read here and have no definition of their own.
+// True for operators that this file converts; aotc has no definition of them.
 bool is_variable_operator(int builtin);
 
-// The index at a position of a list, -1 if there is none.
+// Element `i` of a list; -1 if there is none.
 inline int32_t index_at(const flatbuffers::Vector<int32_t>* list, uint32_t i) {
   return i < length(list) ? list->Get(i) : -1;
 }
@@ -30,15 +31,15 @@ class Variables {
 
   explicit Variables(Source& source) : source_(source) {}
 
-  // VAR_HANDLE: `result` becomes a handle of the variable that the options name.
+  // VAR_HANDLE: the operator's result becomes a handle of the variable that its options name.
   bool open(const tflite_schema::Operator& op, const Location& at, Diagnostics& told);
-  // CALL_ONCE: the constants that the other subgraph assigns become initial values. `missing`: its operators that are
-  // not supported.
+  // CALL_ONCE: the constants that the called subgraph assigns become initial values. `missing` receives the reason if
+  // aotc does not support this initialisation.
   bool initialise(const tflite_schema::Operator& op, const Location& at, Diagnostics& told, std::string& missing);
-  // READ_VARIABLE: the present value, as a tensor of `graph`; nullopt, reported, if there is none.
+  // READ_VARIABLE: returns the present value, a tensor of `graph`; nullopt, after an error, if there is none.
   std::optional<graph::TensorId> read(const tflite_schema::Operator& op, const Location& at, graph::Graph& graph,
                                       Diagnostics& told);
-  // ASSIGN_VARIABLE of a tensor of `graph`.
+  // ASSIGN_VARIABLE: `value`, a tensor of `graph`, becomes the present value.
   bool assign(const tflite_schema::Operator& op, graph::TensorId value, const Location& at, graph::Graph& graph,
               Diagnostics& told);
   // The variable that a handle refers to; null if the tensor is not a known handle.
@@ -47,17 +48,19 @@ class Variables {
     return found == handles_.end() ? nullptr : &found->second;
   }
   void set_handle(int32_t tensor, const Key& key) { handles_.insert_or_assign(tensor, key); }
-  // The present value, created if necessary; nullopt, reported, if there is none.
+  // The present value of a variable; adds a tensor for the initial value if necessary. nullopt, after an error, if the
+  // variable has no value.
   std::optional<graph::TensorId> value(const Key& key, const Location& at, graph::Graph& graph, Diagnostics& told);
   void set_value(const Key& key, graph::TensorId value);
   void set_tensor_value(int32_t tensor, graph::TensorId value);
 
-  // The present value of a variable tensor of the file, `id` in the graph; at first every element is real 0.
+  // The present value of a variable tensor of the file, which is `id` in the graph. Before the first change, every
+  // element represents the real value 0.
   graph::TensorId tensor_value(int32_t tensor, graph::TensorId id, const graph::Graph& graph);
-  // A new tensor for the value that an operator assigns to the variable tensor.
+  // Adds a tensor for the value that an operator assigns to the variable tensor.
   graph::TensorId change_tensor(int32_t tensor, graph::Graph& graph);
 
-  // After all operators: variables that were assigned become states, others constants.
+  // Call after all operators: variables that were assigned become states, others constants.
   void finish(graph::Graph& graph);
 
  private:
@@ -76,7 +79,7 @@ class Variables {
   std::map<Key, Variable> variables_;
 };
 
-// The key in VAR_HANDLE's options.
+// Returns the key (container and name) in VAR_HANDLE's options.
 Variables::Key variable_key(const tflite_schema::Operator& op);
 
 }  // namespace aotc::frontends

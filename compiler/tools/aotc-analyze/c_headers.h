@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Declarations of the C library, so that sources compile where none is installed: those of the C standard, and the
-// parts of AVR's program memory that the emitted C uses.
+// Headers of the C library for Clang, so that sources compile on machines without a C library. They have the
+// declarations of the C standard, and those for AVR's program memory that emitted C uses.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@
 
 namespace aotc::analyze {
 
-// Name ("avr/pgmspace.h") and zero-terminated text.
+// Pairs of a header's name ("avr/pgmspace.h") and its zero-terminated text.
 const std::vector<std::pair<const char*, std::string_view>>& c_library_headers();
 
 }  // namespace aotc::analyze

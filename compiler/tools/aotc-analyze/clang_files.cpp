@@ -35,7 +35,7 @@ std::string unreadable(const std::string& file) {
   std::error_code ec;
   fs::file_status status = fs::status(file, ec);
   if (ec) return "cannot open: " + ec.message();
-  if (!fs::is_regular_file(status)) return "the source is not a file";
+  if (!fs::is_regular_file(status)) return "the source is not a regular file";
   uintmax_t size = fs::file_size(file, ec);
   if (ec) return "cannot open: " + ec.message();
   if (size > kLargestSource) return "the source is larger than 64 MB";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files that Clang sees: those on disk, and headers embedded in this program. They replace a toolchain for a board
-// and a C library.
+// The virtual file system that Clang sees: the files on disk, and headers that are embedded in this program. The
+// embedded headers replace those of a board's toolchain and C library.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace aotc::analyze {
 
-// The path at which Clang sees the headers of the C runtime and of c_headers.h.
+// The paths at which Clang sees the headers of aotc's C runtime, and those of c_headers.h.
 inline constexpr const char kRuntimeDir[] = "/aotc/crt/include";
 inline constexpr const char kLibraryDir[] = "/aotc/c/include";
 
@@ -17,13 +17,13 @@ enum class Language { kNone, kC, kCpp };
 // Determined by the file name's extension.
 Language language_of(const std::string& file);
 
-// Why a file cannot be read at all; "" if it can be tried. Devices and pipes are not opened.
+// Returns the reason why Clang must not read a file; "" if there is none. Devices and pipes are not opened.
 std::string unreadable(const std::string& file);
 
-// The disk with the runtime's headers and, if `c_library`, those of a C library.
+// Returns a file system with the disk, the runtime's headers and, if `c_library` is set, the headers of c_headers.h.
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_with_runtime(bool c_library = false);
 
-// The folder with the headers that come with Clang (stddef.h, stdint.h, ...); "" if there is none.
+// Returns the folder with Clang's own headers (stddef.h, stdint.h, ...); "" if there is none.
 std::string clang_headers();
 
 }  // namespace aotc::analyze

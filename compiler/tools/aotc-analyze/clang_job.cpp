@@ -99,7 +99,7 @@ bool run_clang(const ClangJob& job, const std::vector<std::string>& mode, clang:
   }
   if (language_of(job.file) == Language::kNone) {
     to.messages.push_back({job.file, 0, 0, Severity::kError, "operator-source",
-                           "the file name is neither that of C (.c) nor of C++ (.cpp, .cc, .cxx)"});
+                           "the file is neither a C source (.c) nor a C++ source (.cpp, .cc, .cxx)"});
     return false;
   }
   const std::vector<std::string> args = arguments(job, mode);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of Clang in this process, with the flags of its command line. It sees the embedded declarations of the C
-// library (c_headers.h), and no system folder.
+// Runs Clang in this process, with the flags of its command line. Clang reads the embedded headers of the C library
+// (c_headers.h), and no system folder.
 #pragma once
 
 #include <memory>
@@ -21,14 +21,14 @@ struct ClangJob {
   std::string headers;  // clang_headers()
 };
 
-// Clang's messages, and the sizes of frames, which Clang reports as remarks.
+// Clang's messages, and the sizes of stack frames, which Clang reports as remarks.
 struct JobMessages {
   std::vector<SourceMessage> messages;
-  std::vector<std::pair<std::string, int64_t>> frames;  // bytes of a function's
+  std::vector<std::pair<std::string, int64_t>> frames;  // function and bytes of its frame
 };
 
-// True if it ended without an error. `out`: receives the action's output; null if it has none. `mode`: "-c" or
-// "--analyze", with its options.
+// Runs `action` on one file; true if there was no error. `mode`: "-c" or "--analyze", with its options. `out`: receives
+// the output of the action; null if it has none.
 bool run_clang(const ClangJob& job, const std::vector<std::string>& mode, clang::FrontendAction& action,
                std::unique_ptr<llvm::raw_pwrite_stream> out, JobMessages& to);
 

@@ -271,7 +271,7 @@ void read_one(const std::string& file, const ReadOptions& options, const std::st
   if (!why.empty()) return fail("file-read", why);
   Language language = language_of(file);
   if (language == Language::kNone)
-    return fail("operator-source", "the file name is neither that of C (.c) nor of C++ (.cpp, .cc, .cxx)");
+    return fail("operator-source", "the file is neither a C source (.c) nor a C++ source (.cpp, .cc, .cxx)");
   Findings found;
   auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(clang::FileSystemOptions(), files_with_runtime());
   Messages messages(file, found.messages);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads sources with Clang. A hostile source can still make Clang crash or run without end, so call it in a process
-// that may die (see worker.h).
+// Reads C and C++ sources with Clang. A hostile source can make Clang crash or run without end, so call read_sources in
+// a process that may die (worker.h).
 #pragma once
 
 #include <functional>
@@ -16,10 +16,11 @@ struct ReadOptions {
   std::vector<std::string> defines;       // "NAME" or "NAME=VALUE"
 };
 
-// Every function that is defined or declared in one of `files`, and every external definition in a file that one of
-// them includes; implicit ones, members and templates are omitted. Files are C unless their extension is one of C++. A
-// source with errors gives only messages. Conventions are set; symbols of several files are not merged. `on_file` is
-// called with each file before it is read.
+// Returns every function that is defined or declared in one of `files`, and every external definition in a file that
+// they include. Implicit functions, member functions and templates are omitted. A file is C unless its extension is one
+// of C++. For a source with errors, the findings have only messages. The calling convention of each function is set,
+// but the symbols of several files are not merged. `headers`: clang_headers(). `on_file` is called with each file
+// before it is read.
 Findings read_sources(const std::vector<std::string>& files, const ReadOptions& options, const std::string& headers,
                       const std::function<void(const std::string&)>& on_file);
 

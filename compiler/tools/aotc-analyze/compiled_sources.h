@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiles C sources in this process and reports bytes and frames of their functions. Both are Clang's; other compilers
-// differ, and no compiler knows the frame of assembly.
+// Compiles C sources with Clang in this process, and reports the code size and the stack frame of each function. Other
+// compilers give other sizes. No compiler knows the stack that inline assembly uses.
 #pragma once
 
 #include <functional>
@@ -16,8 +16,8 @@ namespace aotc::analyze {
 struct CompiledFunction {
   std::string name, file;
   int64_t bytes = 0;
-  int64_t frame = -1;     // bytes of stack; -1: unknown
-  bool assembly = false;  // contains assembly that moves the stack pointer
+  int64_t frame = -1;     // stack bytes; -1: unknown
+  bool assembly = false;  // true if it contains assembly that moves the stack pointer
   std::set<std::string> calls;
 };
 
@@ -33,11 +33,11 @@ struct CompiledSources {
 CompiledSources compile_sources(const std::vector<std::string>& files, const ClangJob& how,
                                 const std::function<void(const std::string&)>& on_file);
 
-// The deepest chain of calls from a function by the frames above, and the functions that it does not include.
+// The chain of calls from a function that uses the most stack, and the reached functions whose stack is not included.
 struct FrameChain {
   int64_t bytes = 0;
   std::vector<std::string> functions;
-  std::set<std::string> assembly, elsewhere;  // reached functions; elsewhere: defined outside of the sources
+  std::set<std::string> assembly, elsewhere;  // not included; elsewhere: defined outside of the sources
   bool recursion = false;
 };
 FrameChain deepest_chain(const CompiledSources& sources, const std::string& root);

@@ -106,9 +106,9 @@ void merge_symbols(Findings& findings) {
     if (stays) kept.push_back(f);
     if (stays || f.definition || same_signature(f, chosen)) continue;
     const char* how = chosen.definition ? "defined" : "declared";
-    findings.messages.push_back(
-        {f.file, f.line, f.column, Severity::kWarning, "operator-declaration",
-         fmt::format("declared as '{}', but {} as '{}'", prototype_of(f), how, prototype_of(chosen))});
+    findings.messages.push_back({f.file, f.line, f.column, Severity::kWarning, "operator-declaration",
+                                 fmt::format("the function is declared as '{}' here, but {} as '{}' elsewhere",
+                                             prototype_of(f), how, prototype_of(chosen))});
     findings.messages.push_back(
         {chosen.file, chosen.line, chosen.column, Severity::kNote, "", fmt::format("'{}' is {} here", f.name, how)});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Classifies functions by the calling conventions of docs/graph-operators.md, and merges the functions of several
+// Determines which calling convention of docs/graph-operators.md a function has, and merges the functions of several
 // sources into one list of symbols.
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace aotc::analyze {
 
-// Sets `convention` and, for kOther, `why`.
+// Sets `convention`, or `why` if the function has none of the conventions.
 void classify(Function& function);
 
-// One entry per symbol: a definition in any source replaces a declaration, a strong definition a weak one; of several
-// declarations the first stays. Two definitions of equal rank both stay, because the linker's choice is unknown. A
-// declaration that contradicts the definition is a warning [operator-declaration]. Static functions are symbols of
-// their source alone.
+// Reduces the findings to one entry for each symbol. A definition in any source replaces a declaration, and a strong
+// definition replaces a weak one. If there are only declarations, the first one stays. Two definitions of equal rank
+// both stay, because the linker's choice is unknown. Warns [operator-declaration] if a declaration contradicts the
+// definition. A static function is a symbol of its own source only.
 void merge_symbols(Findings& findings);
 
-// "int32_t add(const int8_t *a, int8_t *out)".
+// Returns "int32_t add(const int8_t *a, int8_t *out)".
 std::string prototype_of(const Function& function);
 
 }  // namespace aotc::analyze

@@ -6,7 +6,8 @@
 
 namespace aotc::analyze {
 
-// The ELF's attributes and flags decide which instructions the CPU has. Reports [tool-failed].
+// Returns a decoder, which reads from the ELF file's attributes and flags which instructions the CPU has. It reports
+// [tool-failed].
 machine::Decoder llvm_decoder();
 
 }  // namespace aotc::analyze

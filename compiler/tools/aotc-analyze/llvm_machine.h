@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM's description of the processor for which a program is linked. Instructions must be read in order of their
-// addresses, because an IT block affects the instructions behind it.
+// LlvmMachine: LLVM's description of the processor for which a program was linked. Decode instructions in order of
+// their addresses, because a Thumb IT block affects the instructions behind it.
 #pragma once
 
 #include <memory>
@@ -33,7 +33,8 @@ struct LlvmMachine {
   std::unique_ptr<llvm::MCInstPrinter> printer;
   std::unique_ptr<llvm::MCInstrAnalysis> analysis;
 
-  // `cpu`: LLVM's name, "cortex-m4"; empty: from the program's attributes. False with the reason in `why`.
+  // `cpu`: LLVM's name of the core, "cortex-m4"; empty: the core in the program's attributes. On failure returns false
+  // and sets `why` to the reason.
   bool make(const machine::Elf& elf, const std::string& cpu, std::string& why);
 
  private:

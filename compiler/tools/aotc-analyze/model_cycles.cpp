@@ -163,7 +163,9 @@ int model_cycles(const ModelOptions& o) {
   auto bytes = read_file(o.blocks, diags);
   if (!bytes) return machine::failed(diags);
   auto blocks = blocks_in(std::string(bytes->begin(), bytes->end()));
-  if (!blocks) return options::usage_error("aotc-analyze model-cycles", "a line of --blocks is not BEGIN END LOOP");
+  if (!blocks)
+    return options::usage_error("aotc-analyze model-cycles",
+                                "a line in the file of --blocks does not have the form BEGIN END LOOP");
   const Worker::Outcome outcome = Worker().run(
       [&](Worker& worker) {
         worker.begin(o.file);
@@ -182,24 +184,24 @@ int model_cycles(const ModelOptions& o) {
 
 options::Command model_cycles_declaration() {
   auto o = std::make_shared<ModelOptions>();
-  return {
-      .name = "model-cycles",
-      .summary =
-          "Print the cycles of blocks of a linked program by LLVM's model of a core, as JSON for 'aotc analyze cycles'",
-      .options = {machine::firmware_option(o->file),
-                  {.names = "--cpu",
-                   .value = "NAME",
-                   .target = &o->cpu,
-                   .help = "Use LLVM's model of this core, by LLVM's name: cortex-m4",
-                   .required = true},
-                  {.names = "--blocks",
-                   .value = "FILE",
-                   .target = &o->blocks,
-                   .help = "Read the blocks from this file: lines 'BEGIN END LOOP' in hexadecimal; LOOP is 1 if the "
-                           "block follows itself",
-                   .required = true,
-                   .takes = options::Takes::kFile}},
-      .run = [o] { return model_cycles(*o); }};
+  return {.name = "model-cycles",
+          .summary =
+              "Estimate the cycles of a linked program's blocks with LLVM's model of a core, and print JSON for 'aotc "
+              "analyze cycles'",
+          .options = {machine::firmware_option(o->file),
+                      {.names = "--cpu",
+                       .value = "NAME",
+                       .target = &o->cpu,
+                       .help = "Use LLVM's model of this core; give LLVM's name of the core, such as cortex-m4",
+                       .required = true},
+                      {.names = "--blocks",
+                       .value = "FILE",
+                       .target = &o->blocks,
+                       .help = "Read the blocks from this file: lines 'BEGIN END LOOP' in hexadecimal; LOOP is 1 if "
+                               "the block jumps back to itself",
+                       .required = true,
+                       .takes = options::Takes::kFile}},
+          .run = [o] { return model_cycles(*o); }};
 }
 
 }  // namespace aotc::analyze

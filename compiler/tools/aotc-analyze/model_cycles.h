@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// aotc-analyze model-cycles: the cycles of blocks of a linked program by LLVM's machine code analyser and its
-// scheduling model of the core. Some cores have no model, and some use another core's.
+// The command `aotc-analyze model-cycles`: computes the cycles of basic blocks of a linked program with LLVM's machine
+// code analyser and its scheduling model of the core. LLVM has no model of some cores, and uses another core's model
+// for some.
 #pragma once
 
 #include "options/options.h"

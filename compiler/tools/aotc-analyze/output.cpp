@@ -105,7 +105,8 @@ Diagnostics diagnostics_of(const Findings& findings) {
       continue;
     }
     last = m.severity == Severity::kError ? &diags.error(where, m.slug, text) : &diags.warning(where, m.slug, text);
-    if (m.message.ends_with("file not found")) last->help("give the directory of the header with -I");
+    if (m.message.ends_with("file not found"))
+      last->help("name the directory of the header with -I ('aotc analyze ranges': --operator-include)");
   }
   return diags;
 }

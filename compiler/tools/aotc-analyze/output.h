@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prints the results of aotc-analyze: JSON for tools, lines for people.
+// Formats the results of aotc-analyze: JSON for tools, lines of text for people.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace aotc::analyze {
 
-// The object of docs/graph-operators.md, ended by a newline.
+// Returns the JSON object that docs/graph-operators.md describes, followed by a newline.
 std::string json_text(const Findings& findings);
 
-// "ops.c:12: add: plain, int32_t add(const int8_t *a, int8_t *out)", one line per function.
+// Returns one line for each function: "ops.c:12: add: plain, int32_t add(const int8_t *a, int8_t *out)".
 std::string lines_text(const Findings& findings);
 
-// Messages with their notes, in order.
+// Returns the messages with their notes, in order.
 Diagnostics diagnostics_of(const Findings& findings);
 
 }  // namespace aotc::analyze

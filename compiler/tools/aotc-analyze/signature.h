@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings: the functions of C and C++ sources and the compiler's messages. This file uses no type of Clang; only
-// clang_reader.cpp does.
+// Findings: the functions of C and C++ sources and the compiler's messages. This file uses no types of Clang, so other
+// files do not depend on Clang.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace aotc::analyze {
 
 struct Parameter {
   std::string name;        // "" if it has none
-  std::string type;        // as written, arrays as pointers: "const int8_t *"
+  std::string type;        // as in the source, but arrays as pointers: "const int8_t *"
   std::string declarator;  // the type with the name: "const int8_t *a"
-  std::string pointee;     // of a pointer, as written, without const: "int8_t", "TVMValue"
-  std::string element;     // "int8_t" ... "uint64_t", "float", "double", "bool", "void"; "" for others
-  std::string canonical;   // the whole type without typedefs, for comparing
+  std::string pointee;     // type to which a pointer points, as in the source without const: "int8_t", "TVMValue"
+  std::string element;     // pointee as "int8_t" ... "uint64_t", "float", "double", "bool" or "void"; "" for others
+  std::string canonical;   // the whole type with typedefs resolved, for comparisons
   bool pointer = false;
   bool is_const = false;     // the pointee
   bool is_volatile = false;  // the pointee
@@ -27,13 +27,13 @@ struct Parameter {
 enum class Linkage {
   kExternal,
   kStatic,
-  kMangled,  // C++ linkage: the symbol is not the name
+  kMangled,  // C++ linkage: the symbol differs from the name
 };
 
 struct Function {
   std::string name;
   std::string unit;  // the source file that was compiled
-  std::string file;  // the file of the function; one that `unit` includes, if not `unit` itself
+  std::string file;  // the file that contains the function: `unit` or a file that it includes
   int line = 0;      // 1-based
   int column = 0;    // 1-based
   Linkage linkage = Linkage::kExternal;
@@ -45,8 +45,8 @@ struct Function {
   std::string returns_canonical;
   bool returns_int = false;  // int or int32_t
   std::vector<Parameter> parameters;
-  std::optional<CallingConvention> convention;  // nullopt: a graph cannot call it
-  std::string why;                              // why there is no convention
+  std::optional<CallingConvention> convention;  // nullopt: a graph cannot call the function
+  std::string why;                              // if there is no convention: the reason
 };
 
 enum class Severity { kError, kWarning, kNote };
@@ -56,7 +56,7 @@ struct SourceMessage {
   int line = 0;  // 1-based; 0: the whole file
   int column = 0;
   Severity severity = Severity::kError;
-  std::string slug;  // listed in docs/errors.md; "" for notes, which belong to the message before them
+  std::string slug;  // identifier in docs/errors.md; "" for notes, which belong to the preceding message
   std::string message;
 };
 

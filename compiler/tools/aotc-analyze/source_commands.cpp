@@ -115,9 +115,11 @@ std::string chain_text(const CompiledSources& sources, const FrameChain& chain) 
                                 with_commas(chain.bytes), joined(chain.functions, ", "));
   if (chain.recursion) out += "stack: functions call each other recursively: there is no bound\n";
   if (!chain.assembly.empty())
-    out += "stack: not counted, because assembly moves the stack pointer: " + names(chain.assembly) + "\n";
+    out += "stack: these functions are not counted, because their assembly moves the stack pointer: " +
+           names(chain.assembly) + "\n";
   if (!chain.elsewhere.empty())
-    out += "stack: not counted, because no source here defines them: " + names(chain.elsewhere) + "\n";
+    out +=
+        "stack: these functions are not counted, because no source here defines them: " + names(chain.elsewhere) + "\n";
   return out;
 }
 
@@ -276,12 +278,12 @@ options::Command compile_declaration() {
   out.options.push_back({.names = "--map",
                          .value = "FILE",
                          .target = &o->map,
-                         .help = "Read the layers of the functions from this NAME.map.json",
+                         .help = "Read the layer of each function from this NAME.map.json",
                          .takes = options::Takes::kFile});
   out.options.push_back({.names = "--root",
                          .value = "FUNCTION",
                          .target = &o->root,
-                         .help = "Start the chain of frames at this function"});
+                         .help = "Add up the stack frames of the call chain that starts at this function"});
   out.options.push_back({.names = "--strict", .target = &o->strict, .help = "Exit with 3 if there is a warning"});
   return out;
 }

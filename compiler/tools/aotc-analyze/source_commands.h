@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// aotc-analyze compile and ranges: compiles C sources for a CPU with Clang, and runs its static analyser over them.
-// Each runs in a process that may die (worker.h).
+// The commands `aotc-analyze compile`, which compiles C sources for a CPU with Clang, and `aotc-analyze ranges`, which
+// runs Clang's static analyser on them. Both run Clang in a process that may die (worker.h).
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace aotc::analyze {
 
-// FILE, -I and -D, for every command that reads sources.
+// The arguments FILE and options -I and -D of all commands that read sources.
 std::vector<options::Option> source_options(std::vector<std::string>& files, std::vector<std::string>& include_dirs,
                                             std::vector<std::string>& defines);
 

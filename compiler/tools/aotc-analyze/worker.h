@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker: runs a function that may crash, exhaust memory or never end in a separate process. Standard error is closed
-// while it runs; `speak` opens it again.
+// Worker: runs a function (the work) in a separate process, because it may crash, exhaust memory or never end. Standard
+// error is closed in that process until the work calls `speak`.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,14 @@ namespace aotc::analyze {
 
 class Worker {
  public:
-  // Called in the work: names the current step, for the message if the work dies.
+  // The work calls this to name its current step, for the message if the work dies.
   void begin(const std::string& what);
-  // Called in the work: makes standard error visible from here on.
+  // The work calls this to open standard error again.
   void speak();
 
   struct Outcome {
-    int exit_code = -1;  // return value of the work
-    std::string failed;  // how the work died, empty if it did not: "ran out of time"
+    int exit_code = -1;  // the return value of the work
+    std::string failed;  // how the work died: "ran out of time"; empty if it did not
     std::string during;  // the last step passed to `begin`
   };
   // `seconds`: limit of processor time.

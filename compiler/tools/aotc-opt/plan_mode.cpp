@@ -25,7 +25,7 @@ class ValueReader : private graph::TextReader {
       if (count != type.elements())
         return fail_at(at, fmt::format("{} values are given for an input of {} elements", count, type.elements()));
     }
-    if (!cursor_.at_end()) return fail(fmt::format("expected values of {} inputs and no more", graph.inputs.size()));
+    if (!cursor_.at_end()) return fail(fmt::format("expected values of {} inputs only", graph.inputs.size()));
     return out;
   }
 };

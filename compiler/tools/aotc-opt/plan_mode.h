@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs as aotc-opt's input and output: read, verified, divided into slices, run and printed.
+// The program mode of aotc-opt: reads the text form of a program, verifies it, divides it into slices, and runs or
+// prints it.
 #pragma once
 
 #include <string>
@@ -10,18 +11,18 @@
 namespace aotc {
 
 struct PlanOptions {
-  int64_t slice = 0;  // calls in parts of at most so many instructions; 0: whole
+  int64_t slice = 0;  // limit on the instructions of a part of an operator call; 0: calls are not divided
   int64_t constants_limit = INT64_MAX;
-  std::vector<std::string> runs;  // by run: a list of values for each input
+  std::vector<std::string> runs;  // for each run: a list of values for each input
 };
 
-// Is this the text of a program?
+// True if the text is the text form of a program.
 bool is_plan(const std::string& text);
 
 Result<plan::ReadProgram> read_plan(const std::string& text, const std::string& file, Diagnostics& diags);
 
-// The program in slices, if they were asked for, and what it computes in the runs that were asked for, else itself.
-// Reports [run-inputs], what plan::plan_bands and plan::verify do, and what running does.
+// Divides the program into slices if `options` requests them. Returns the outputs of the requested runs; without runs,
+// the text of the program. Reports [run-inputs] and the errors of plan::plan_bands, plan::verify and the runs.
 Result<std::string> run_plan(plan::ReadProgram read, const PlanOptions& options, Diagnostics& diags);
 
 }  // namespace aotc

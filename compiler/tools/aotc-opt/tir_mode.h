@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The --tir mode of aotc-opt.
+// The mode --tir of aotc-opt: reads one TIR function and prints it.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace aotc {
 
-// Parses and verifies one TIR function and gives its printed form. Reports what those report.
+// Parses and verifies one TIR function and returns its text form. Reports the errors of tir::parse and tir::verify.
 Result<std::string> run_tir(const std::string& text, const std::string& file, Diagnostics& diags);
 
 }  // namespace aotc

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The default platform binding: TVMPlatformMemory* over one stack of workspace memory.
+ * The default memory hooks: TVMPlatformMemory* with one stack allocator over the workspace.
  *
- * If TVM_WORKSPACE_SIZE_BYTES is above 0, the first allocation uses the static workspace of that
- * size, and the application calls nothing. Otherwise, or to use other memory, the application
- * passes a buffer to AotcPlatformStackUse before a model runs. The functions of this header are
- * aotc's, not TVM's.
+ * If TVM_WORKSPACE_SIZE_BYTES is above 0, the workspace is a static array of that size, and the
+ * application need not call anything. Otherwise, or to use other memory, the application passes a
+ * buffer to AotcPlatformStackUse before a model runs. TVM does not have the functions of this
+ * header.
  */
 #ifndef AOTC_CRT_PLATFORM_STACK_H_
 #define AOTC_CRT_PLATFORM_STACK_H_
@@ -18,13 +18,13 @@ extern "C" {
 #endif
 
 /*
- * Makes the size_bytes bytes at memory the workspace and restarts the high-water mark. The memory
- * must stay valid. kTvmErrorPlatformMemoryManagerInitialized if a block of the present workspace
- * is live, kTvmErrorPlatformCheckFailure for NULL or an impossible size.
+ * Uses the size_bytes bytes at memory as the workspace and resets the high-water mark. The memory
+ * must stay valid. Returns kTvmErrorPlatformMemoryManagerInitialized if a block of the present
+ * workspace is still allocated, and kTvmErrorPlatformCheckFailure for NULL or an impossible size.
  */
 tvm_crt_error_t AotcPlatformStackUse(void *memory, size_t size_bytes);
 
-/* The maximum of workspace bytes in use at once, including stored sizes and padding. */
+/* Returns the largest number of workspace bytes in use at once, with padding and stored sizes. */
 size_t AotcPlatformStackHighWaterBytes(void);
 
 #ifdef __cplusplus

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Serves the functions of a registry to a host over a byte stream (docs/rpc.md).
+ * Serves the functions of a registry to a host over a byte stream: RPC, remote calls (docs/rpc.md).
  *
- * The application passes every received byte to AotcRpcServerReceive, in one thread; answers are
- * sent through AotcRpcPlatform.write before that returns. Nothing is allocated: tensors are stored
- * in the application's pool, packets in the server's one buffer. Any bytes may be received: invalid
- * packets are dropped.
+ * The application passes every received byte to AotcRpcServerReceive, always in the same thread.
+ * The server sends its answers with AotcRpcPlatform.write before that function returns. It
+ * allocates no memory: tensors are stored in the application's pool, and packets in the server's
+ * buffer. Invalid packets are dropped, whatever bytes they have.
  */
 #ifndef AOTC_CRT_RPC_SERVER_H_
 #define AOTC_CRT_RPC_SERVER_H_
@@ -19,7 +19,7 @@
 
 /*
  * Maximal number of tensors on the device.
- * Bounds: 1 .. 254. Cost of each: 48 bytes of RAM and 8 for each of TVM_CRT_MAX_NDIM.
+ * Bounds: 1 .. 254. Cost of each tensor: 48 + 8 * TVM_CRT_MAX_NDIM bytes of RAM.
  */
 #ifndef AOTC_RPC_MAX_TENSORS
 #define AOTC_RPC_MAX_TENSORS 16
@@ -28,14 +28,14 @@
 #error "AOTC_RPC_MAX_TENSORS must be in 1 .. 254 [crt-config]"
 #endif
 
-/* The longest answer of fixed form. */
+/* The longest answer of fixed size has to fit. */
 #if TVM_CRT_MAX_PACKET_SIZE_BYTES < 96
 #error "TVM_CRT_MAX_PACKET_SIZE_BYTES must be at least 96 for the RPC server [crt-config]"
 #endif
 
 /* Alignment of tensors in the pool. */
 #define AOTC_RPC_TENSOR_ALIGNMENT 16u
-/* Maximal number of bytes of a function's error text that are sent. */
+/* The server sends at most this many bytes of a function's error text. */
 #define AOTC_RPC_ERROR_TEXT_BYTES 48u
 
 #ifdef __cplusplus
@@ -43,20 +43,20 @@ extern "C" {
 #endif
 
 typedef struct {
-    void *context; /* given to every function below */
+    void *context; /* passed to all functions of this structure */
     AotcRpcWrite write;
-    /* A stop watch: `clock_stop` returns the ticks since `clock_start`. */
+    /* A stopwatch: `clock_stop` returns the ticks since `clock_start`. */
     void (*clock_start)(void *context);
     uint64_t (*clock_stop)(void *context);
     uint64_t ticks_per_second;
     int ticks_are_instructions;
-    const char *board; /* name that the host shows; at most 63 characters of it */
+    const char *board; /* name that the host shows, cut to 63 characters */
     /* Restarts the device and does not return; NULL if it cannot. */
     void (*reboot)(void *context);
 } AotcRpcPlatform;
 
 typedef struct {
-    DLTensor tensor; /* data is NULL if there is none */
+    DLTensor tensor; /* data is NULL if the slot is empty */
     uint32_t bytes;
     int64_t shape[TVM_CRT_MAX_NDIM];
 } AotcRpcTensor;
@@ -68,7 +68,7 @@ typedef struct {
     uint8_t *pool;
     uint32_t pool_bytes;
     uint32_t session; /* 0: none */
-    uint32_t damaged; /* frames that were no packets */
+    uint32_t damaged; /* number of frames that were not valid packets */
     AotcRpcDecoder decoder;
     AotcRpcTensor tensors[AOTC_RPC_MAX_TENSORS];
     /* The answer to the last request that must not be executed twice. */
@@ -80,13 +80,14 @@ typedef struct {
 } AotcRpcServer;
 
 /*
- * `functions`: those that the host can list and call by index; calls go through TVMFuncGetGlobal,
- * so they must be known there too. The pool must be aligned to AOTC_RPC_TENSOR_ALIGNMENT.
+ * `functions`: the functions that the host can list and call by index. The server finds them by
+ * name with TVMFuncGetGlobal, so they must also be in the system library or registered. `pool`:
+ * memory for tensors, aligned to AOTC_RPC_TENSOR_ALIGNMENT.
  */
 void AotcRpcServerInit(AotcRpcServer *server, const AotcRpcPlatform *platform,
                        const TVMFuncRegistry *functions, void *pool, uint32_t pool_bytes);
 
-/* Takes one received byte; if it completes a request, executes and answers it. */
+/* Decodes one received byte. If the byte completes a request, executes and answers the request. */
 void AotcRpcServerReceive(AotcRpcServer *server, uint8_t byte);
 
 #ifdef __cplusplus

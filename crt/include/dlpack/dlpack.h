@@ -2,8 +2,8 @@
 /*
  * The tensor types of DLPack that the C runtime's interface uses.
  *
- * The layout of DLDevice, DLDataType and DLTensor is DLPack's, so a program that has the whole of
- * DLPack may put its header first on the include path instead of this one.
+ * DLDevice, DLDataType and DLTensor have the layout of DLPack. A program that has DLPack's own
+ * header may therefore put that one first on the include path.
  */
 #ifndef DLPACK_DLPACK_H_
 #define DLPACK_DLPACK_H_
@@ -14,16 +14,16 @@
 extern "C" {
 #endif
 
-/* Kind of memory. A microcontroller has kDLCPU; kDLExtDev is an accelerator with its own memory. */
+/* Kind of device: kDLCPU is the microcontroller, kDLExtDev an accelerator with its own memory. */
 typedef enum { kDLCPU = 1, kDLExtDev = 12 } DLDeviceType;
 
-/* One memory: the kind, and which one of that kind, from 0. */
+/* One device: its kind, and its number among devices of that kind, from 0. */
 typedef struct {
     DLDeviceType device_type;
     int32_t device_id;
 } DLDevice;
 
-/* How the bits of an element are interpreted. */
+/* The interpretation of an element's bits. */
 typedef enum {
     kDLInt = 0,
     kDLUInt = 1,
@@ -42,9 +42,9 @@ typedef struct {
 } DLDataType;
 
 /*
- * A view of elements that it does not own. shape and strides have ndim entries and count
- * elements, not bytes; strides == NULL means row-major without gaps. The first element is
- * byte_offset bytes after data.
+ * A tensor whose elements belong to somebody else. shape and strides have ndim entries; strides are
+ * in elements, not bytes, and NULL means row-major without gaps. The first element is byte_offset
+ * bytes after data.
  */
 typedef struct {
     void *data;

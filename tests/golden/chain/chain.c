@@ -18,13 +18,13 @@ static inline int32_t chain_min_i32(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* The upper word of the product, rounded down. */
+/* The upper 32 bits of the product, rounded down. */
 static inline int32_t chain_mul_high(int32_t a, int32_t b)
 {
     return (int32_t)(((int64_t)a * b) >> 32);
 }
 
-/* a * b / 2^31, rounded; half goes up. */
+/* a * b / 2^31, rounded to nearest, ties up. */
 static inline int32_t chain_mul_q31(int32_t a, int32_t b)
 {
     return (int32_t)(((int64_t)a * b + INT64_C(1073741824)) >> 31);
@@ -40,13 +40,13 @@ static inline int32_t chain_saturate_i8(int32_t value)
 #endif
 }
 
-/* a << by, also of what is negative. */
+/* a << by, also for a negative a. */
 static inline int32_t chain_shl(int32_t a, int32_t by)
 {
     return (int32_t)((uint32_t)a << by);
 }
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef CHAIN_OPERATOR
 #if defined(__GNUC__)
 #define CHAIN_OPERATOR static __attribute__((noinline))

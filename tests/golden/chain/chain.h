@@ -11,18 +11,18 @@
 extern "C" {
 #endif
 
-/* Bytes that the arena given to the run function must have, and its alignment. */
+/* Bytes and alignment of the arena that you pass to the run function. */
 #define CHAIN_ARENA_SIZE 90u
 #define CHAIN_ARENA_ALIGN 16u
 #define CHAIN_INPUT_COUNT 1
 #define CHAIN_OUTPUT_COUNT 1
-/* Calls of operators in one run. */
+/* Operator calls in one run. */
 #define CHAIN_CALL_COUNT 4
-/* Status of a run called with a null or misaligned pointer, be it in a struct. */
+/* Status of a run if a pointer, as argument or in a struct, is null or misaligned. */
 #define CHAIN_ERROR_ARGUMENT (-1)
-/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+/* Inputs are in the arena. Fill them before every run, because a run overwrites them. */
 #define CHAIN_INPUT_IN_ARENA 1
-/* Outputs are the caller's: every run writes them. */
+/* You provide the memory of the outputs; every run writes it. */
 #define CHAIN_OUTPUT_IN_ARENA 0
 
 /* 'image': int8 1x6x6x1, scale 0.027717136 zero 11 */
@@ -32,7 +32,7 @@ extern "C" {
 #define CHAIN_INPUT_IMAGE_DIMS { 1, 6, 6, 1 }
 #define CHAIN_INPUT_IMAGE_SCALE 0.027717136f
 #define CHAIN_INPUT_IMAGE_ZERO_POINT 11
-/* Where it lies in the arena. */
+/* Offset in the arena in bytes. */
 #define CHAIN_INPUT_IMAGE_OFFSET 36u
 
 /* 'output_0': int8 1x3, scale 0.00390625 zero -128 */
@@ -50,7 +50,7 @@ extern "C" {
     X(output_0, int8_t, 3, 0.00390625f, (-128))
 
 struct chain_inputs {
-    char none; /* they lie in the arena */
+    char none; /* these tensors are in the arena */
 };
 
 struct chain_outputs {
@@ -72,7 +72,7 @@ int32_t chain_run(const struct chain_inputs *inputs, const struct chain_outputs 
     void *arena);
 
 #ifdef CHAIN_TRACE
-/* Defined by the application: sees every result right after the call that makes it. */
+/* Defined by the application: receives each result right after the call that computes it. */
 void chain_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);
 #endif
 

@@ -14,19 +14,19 @@ extern "C" {
 /* Intermediate tensors come from TVMBackendAllocWorkspace; no arena is needed. */
 #define CHAIN_WORKSPACE_ARENA_SIZE 0u
 #define CHAIN_WORKSPACE_ARENA_ALIGN 16u
-/* Most bytes of workspace in use at a time, allocations rounded up to 16. */
+/* Peak of the workspace in bytes; each allocation is rounded up to a multiple of 16. */
 #define CHAIN_WORKSPACE_WORKSPACE_SIZE 144u
 #define CHAIN_WORKSPACE_INPUT_COUNT 1
 #define CHAIN_WORKSPACE_OUTPUT_COUNT 1
-/* Calls of operators in one run. */
+/* Operator calls in one run. */
 #define CHAIN_WORKSPACE_CALL_COUNT 4
-/* Status of a run called with a null or misaligned pointer, be it in a struct. */
+/* Status of a run if a pointer, as argument or in a struct, is null or misaligned. */
 #define CHAIN_WORKSPACE_ERROR_ARGUMENT (-1)
 /* Status of a run whose workspace is exhausted. */
 #define CHAIN_WORKSPACE_ERROR_WORKSPACE (-2)
-/* Inputs are the caller's: pass them to every run, which only reads them. */
+/* You provide the memory of the inputs; a run only reads it. */
 #define CHAIN_WORKSPACE_INPUT_IN_ARENA 0
-/* Outputs are the caller's: every run writes them. */
+/* You provide the memory of the outputs; every run writes it. */
 #define CHAIN_WORKSPACE_OUTPUT_IN_ARENA 0
 
 /* 'motion': int8 1x16x3, scale 0.027717136 zero 11 */
@@ -59,14 +59,14 @@ struct chain_workspace_outputs {
     int8_t *output_0; /* int8 1x2, scale 0.0044882856 zero 77 */
 };
 
-/* Runs the network once. Inputs are only read. Outputs must not overlap them or the arena.
+/* Runs the network once. Inputs are only read. Outputs must not overlap inputs or the arena.
  * `arena` is not used and may be null.
  * Returns 0, or the status of the first operator that failed. */
 int32_t chain_workspace_run(const struct chain_workspace_inputs *inputs,
     const struct chain_workspace_outputs *outputs, void *arena);
 
 #ifdef CHAIN_WORKSPACE_TRACE
-/* Defined by the application: sees every result right after the call that makes it. */
+/* Defined by the application: receives each result right after the call that computes it. */
 void chain_workspace_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);
 #endif
 

@@ -11,18 +11,18 @@
 extern "C" {
 #endif
 
-/* Bytes that the arena given to the run function must have, and its alignment. */
+/* Bytes and alignment of the arena that you pass to the run function. */
 #define CORTEX_M4_ARENA_SIZE 10u
 #define CORTEX_M4_ARENA_ALIGN 16u
 #define CORTEX_M4_INPUT_COUNT 1
 #define CORTEX_M4_OUTPUT_COUNT 1
-/* Calls of operators in one run. */
+/* Operator calls in one run. */
 #define CORTEX_M4_CALL_COUNT 1
-/* Status of a run called with a null or misaligned pointer, be it in a struct. */
+/* Status of a run if a pointer, as argument or in a struct, is null or misaligned. */
 #define CORTEX_M4_ERROR_ARGUMENT (-1)
-/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+/* Inputs are in the arena. Fill them before every run, because a run overwrites them. */
 #define CORTEX_M4_INPUT_IN_ARENA 1
-/* Outputs are the caller's: every run writes them. */
+/* You provide the memory of the outputs; every run writes it. */
 #define CORTEX_M4_OUTPUT_IN_ARENA 0
 
 /* 'x': int8 1x10, scale 0.007811751 zero 0 */
@@ -32,7 +32,7 @@ extern "C" {
 #define CORTEX_M4_INPUT_X_DIMS { 1, 10 }
 #define CORTEX_M4_INPUT_X_SCALE 0.007811751f
 #define CORTEX_M4_INPUT_X_ZERO_POINT 0
-/* Where it lies in the arena. */
+/* Offset in the arena in bytes. */
 #define CORTEX_M4_INPUT_X_OFFSET 0u
 
 /* 'out': int8 1x7, scale 0.016641568 zero 2 */
@@ -50,7 +50,7 @@ extern "C" {
     X(out, int8_t, 7, 0.016641568f, 2)
 
 struct cortex_m4_inputs {
-    char none; /* they lie in the arena */
+    char none; /* these tensors are in the arena */
 };
 
 struct cortex_m4_outputs {
@@ -72,7 +72,7 @@ int32_t cortex_m4_run(const struct cortex_m4_inputs *inputs,
     const struct cortex_m4_outputs *outputs, void *arena);
 
 #ifdef CORTEX_M4_TRACE
-/* Defined by the application: sees every result right after the call that makes it. */
+/* Defined by the application: receives each result right after the call that computes it. */
 void cortex_m4_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);
 #endif
 

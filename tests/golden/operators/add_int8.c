@@ -17,7 +17,7 @@ static inline int32_t model_saturate_i8(int32_t value)
 #endif
 }
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef MODEL_OPERATOR
 #if defined(__GNUC__)
 #define MODEL_OPERATOR static __attribute__((noinline))

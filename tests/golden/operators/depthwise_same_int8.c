@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* The upper word of the product, rounded down. */
+/* The upper 32 bits of the product, rounded down. */
 static inline int32_t model_mul_high(int32_t a, int32_t b)
 {
     return (int32_t)(((int64_t)a * b) >> 32);
@@ -24,13 +24,13 @@ static inline int32_t model_saturate_i8(int32_t value)
 #endif
 }
 
-/* a << by, also of what is negative. */
+/* a << by, also for a negative a. */
 static inline int32_t model_shl(int32_t a, int32_t by)
 {
     return (int32_t)((uint32_t)a << by);
 }
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef MODEL_OPERATOR
 #if defined(__GNUC__)
 #define MODEL_OPERATOR static __attribute__((noinline))

@@ -25,7 +25,7 @@
 #endif
 #endif
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef MODEL_OPERATOR
 #if defined(__GNUC__)
 #define MODEL_OPERATOR static __attribute__((noinline))
@@ -34,7 +34,7 @@
 #endif
 #endif
 
-/* What this CPU wants of the addresses of inputs and outputs. */
+/* Alignment that this CPU needs for the addresses of inputs and outputs. */
 struct model_place_of_float { char before; float at; };
 #define MODEL_MISALIGNED(pointer, type) \
     (((uintptr_t)(pointer) % offsetof(struct model_place_of_##type, at)) != 0)

@@ -12,7 +12,7 @@ static inline int32_t model_min_i32(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef MODEL_OPERATOR
 #if defined(__GNUC__)
 #define MODEL_OPERATOR static __attribute__((noinline))

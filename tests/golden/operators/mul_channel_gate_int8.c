@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* a * b / 2^31, rounded; half goes up. */
+/* a * b / 2^31, rounded to nearest, ties up. */
 static inline int32_t model_mul_q31(int32_t a, int32_t b)
 {
     return (int32_t)(((int64_t)a * b + INT64_C(1073741824)) >> 31);
@@ -23,7 +23,7 @@ static inline int32_t model_saturate_i8(int32_t value)
 #endif
 }
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef MODEL_OPERATOR
 #if defined(__GNUC__)
 #define MODEL_OPERATOR static __attribute__((noinline))

@@ -17,13 +17,13 @@ static inline int32_t model_min_i32(int32_t a, int32_t b)
     return a < b ? a : b;
 }
 
-/* a * b / 2^31, rounded; half goes up. */
+/* a * b / 2^31, rounded to nearest, ties up. */
 static inline int32_t model_mul_q31(int32_t a, int32_t b)
 {
     return (int32_t)(((int64_t)a * b + INT64_C(1073741824)) >> 31);
 }
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef MODEL_OPERATOR
 #if defined(__GNUC__)
 #define MODEL_OPERATOR static __attribute__((noinline))

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef MODEL_OPERATOR
 #if defined(__GNUC__)
 #define MODEL_OPERATOR static __attribute__((noinline))

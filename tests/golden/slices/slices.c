@@ -42,7 +42,7 @@ static inline float slices_min_f32(float a, float b)
     return a < b ? a : b;
 }
 
-/* Linkage of the operators. Define it empty to make them plain symbols. */
+/* Linkage of the operators. Define it as empty for external linkage. */
 #ifndef SLICES_OPERATOR
 #if defined(__GNUC__)
 #define SLICES_OPERATOR static __attribute__((noinline))
@@ -51,7 +51,7 @@ static inline float slices_min_f32(float a, float b)
 #endif
 #endif
 
-/* What this CPU wants of the addresses of inputs and outputs. */
+/* Alignment that this CPU needs for the addresses of inputs and outputs. */
 struct slices_place_of_float { char before; float at; };
 struct slices_place_of_int32_t { char before; int32_t at; };
 #define SLICES_MISALIGNED(pointer, type) \

@@ -11,18 +11,18 @@
 extern "C" {
 #endif
 
-/* Bytes that the arena given to the run function must have, and its alignment. */
+/* Bytes and alignment of the arena that you pass to the run function. */
 #define SLICES_ARENA_SIZE 40u
 #define SLICES_ARENA_ALIGN 16u
 #define SLICES_INPUT_COUNT 2
 #define SLICES_OUTPUT_COUNT 2
-/* Calls of operators in one run. */
+/* Operator calls in one run. */
 #define SLICES_CALL_COUNT 9
-/* Status of a run called with a null or misaligned pointer, be it in a struct. */
+/* Status of a run if a pointer, as argument or in a struct, is null or misaligned. */
 #define SLICES_ERROR_ARGUMENT (-1)
-/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+/* Inputs are in the arena. Fill them before every run, because a run overwrites them. */
 #define SLICES_INPUT_IN_ARENA 1
-/* Outputs are the caller's: every run writes them. */
+/* You provide the memory of the outputs; every run writes it. */
 #define SLICES_OUTPUT_IN_ARENA 0
 
 /* 'x': float32 1x4 */
@@ -32,7 +32,7 @@ extern "C" {
 #define SLICES_INPUT_X_DIMS { 1, 4 }
 #define SLICES_INPUT_X_SCALE 0.0f
 #define SLICES_INPUT_X_ZERO_POINT 0
-/* Where it lies in the arena. */
+/* Offset in the arena in bytes. */
 #define SLICES_INPUT_X_OFFSET 16u
 
 /* 'n': int32 scalar */
@@ -41,7 +41,7 @@ extern "C" {
 #define SLICES_INPUT_N_RANK 0
 #define SLICES_INPUT_N_SCALE 0.0f
 #define SLICES_INPUT_N_ZERO_POINT 0
-/* Where it lies in the arena. */
+/* Offset in the arena in bytes. */
 #define SLICES_INPUT_N_OFFSET 32u
 
 /* 'steps': int32 scalar */
@@ -68,7 +68,7 @@ extern "C" {
     X(y, float, 4, 0.0f, 0)
 
 struct slices_inputs {
-    char none; /* they lie in the arena */
+    char none; /* these tensors are in the arena */
 };
 
 struct slices_outputs {
@@ -96,34 +96,34 @@ static inline int32_t *slices_input_n(void *arena)
 int32_t slices_run(const struct slices_inputs *inputs, const struct slices_outputs *outputs,
     void *arena);
 
-/* What slices_step returns while the run goes on, and when its outputs are there. */
+/* Results of slices_step: slices are left; the outputs are complete. */
 #define SLICES_MORE 0
 #define SLICES_DONE 1
-/* Positions of a run: calls of operators, and decisions of branches and loops. */
+/* Number of positions in a run: operator calls, and decisions of branches and loops. */
 #define SLICES_SLICE_COUNT 10
-/* Instructions of the longest slice, at most, by the cost model of generic. */
+/* Most instructions that one slice executes, by the cost model of generic. */
 #define SLICES_LONGEST_SLICE 4102u
 
-/* One run on its way. Its members are for slices_begin and slices_step. */
+/* State of one run. Only slices_begin and slices_step use its members. */
 struct slices_context {
     struct slices_outputs outputs;
     void *arena;
-    int32_t position; /* 0: no run; from 1 on: the next slice; below 0: how the run failed */
+    int32_t position; /* 0: no run; above 0: the next slice; below 0: status of a failed run */
 };
 
-/* Begins a run that slices_step does, with what slices_run takes. All of that memory belongs to the
- * run until it is done; the structs themselves are copied. Begins anew if a run was on its way.
- * Returns 0, or SLICES_ERROR_ARGUMENT. */
+/* Begins a run that slices_step executes. Takes the arguments of slices_run. Their memory belongs
+ * to the run until it is complete; the structs themselves are copied.
+ * A run in progress is discarded. Returns 0, or SLICES_ERROR_ARGUMENT. */
 int32_t slices_begin(struct slices_context *context, const struct slices_inputs *inputs,
                      const struct slices_outputs *outputs, void *arena);
 
-/* Runs the next slice. Returns SLICES_MORE, or SLICES_DONE once the last one has run, or the status
- * below 0 of what failed: the outputs then mean nothing. Called again, it returns the same and does
- * nothing. Contexts with memory of their own may take turns in any order. */
+/* Runs the next slice. Returns SLICES_MORE, SLICES_DONE after the last slice, or a status below 0
+ * if the run failed; the outputs are then invalid. After the end of a run, further calls return the
+ * same value and do nothing. Slices of contexts that share no memory may run in any order. */
 int32_t slices_step(struct slices_context *context);
 
 #ifdef SLICES_TRACE
-/* Defined by the application: sees every result right after the call that makes it. */
+/* Defined by the application: receives each result right after the call that computes it. */
 void slices_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);
 #endif
 

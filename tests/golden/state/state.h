@@ -11,21 +11,21 @@
 extern "C" {
 #endif
 
-/* Bytes that the arena given to the run function must have, and its alignment. */
+/* Bytes and alignment of the arena that you pass to the run function. */
 #define STATE_ARENA_SIZE 14u
 #define STATE_ARENA_ALIGN 16u
 #define STATE_INPUT_COUNT 1
 #define STATE_OUTPUT_COUNT 1
-/* Calls of operators in one run. */
+/* Operator calls in one run. */
 #define STATE_CALL_COUNT 3
-/* Status of a run called with a null or misaligned pointer, be it in a struct. */
+/* Status of a run if a pointer, as argument or in a struct, is null or misaligned. */
 #define STATE_ERROR_ARGUMENT (-1)
 /* Bytes of what the model keeps from run to run, and their alignment. */
 #define STATE_STATE_SIZE 6u
 #define STATE_STATE_ALIGN 16u
-/* Inputs lie in the arena: fill them before every run, which overwrites them. */
+/* Inputs are in the arena. Fill them before every run, because a run overwrites them. */
 #define STATE_INPUT_IN_ARENA 1
-/* Outputs are the caller's: every run writes them. */
+/* You provide the memory of the outputs; every run writes it. */
 #define STATE_OUTPUT_IN_ARENA 0
 
 /* 'x': int8 1x6, scale 0.02795099 zero 0 */
@@ -35,7 +35,7 @@ extern "C" {
 #define STATE_INPUT_X_DIMS { 1, 6 }
 #define STATE_INPUT_X_SCALE 0.02795099f
 #define STATE_INPUT_X_ZERO_POINT 0
-/* Where it lies in the arena. */
+/* Offset in the arena in bytes. */
 #define STATE_INPUT_X_OFFSET 0u
 
 /* 'total': int8 1x6, scale 0.020604134 zero -128 */
@@ -53,7 +53,7 @@ extern "C" {
     X(total, int8_t, 6, 0.020604134f, (-128))
 
 struct state_inputs {
-    char none; /* they lie in the arena */
+    char none; /* these tensors are in the arena */
 };
 
 struct state_outputs {
@@ -77,14 +77,14 @@ int32_t state_reset(void *state);
  * Outputs must not overlap the arena.
  * `arena` has STATE_ARENA_SIZE bytes, aligned to STATE_ARENA_ALIGN; its other content is not kept
  * between runs and need not be initialised.
- * `state` is what state_init has made ready; the run reads it and leaves in it what the next
- * one begins with.
+ * `state` must be initialised by state_init. The run reads the state, and updates
+ * it for the next run.
  * Returns 0, or the status of the first operator that failed. */
 int32_t state_run(const struct state_inputs *inputs, const struct state_outputs *outputs,
     void *arena, void *state);
 
 #ifdef STATE_TRACE
-/* Defined by the application: sees every result right after the call that makes it. */
+/* Defined by the application: receives each result right after the call that computes it. */
 void state_trace(int32_t call, int32_t result, const void *data, uint32_t bytes);
 #endif
 

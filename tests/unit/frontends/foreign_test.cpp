@@ -67,16 +67,14 @@ TEST(Foreign, Keras) {
                 "  help: convert it: python3 -c \"import tensorflow as tf; open('kws.tflite', "
                 "'wb').write(tf.lite.TFLiteConverter.from_keras_model(tf.keras.models.load_model("
                 "'kws.h5')).convert())\"\n"
-                "  help: for int8 give the converter optimizations and a representative_dataset "
-                "first\n");
+                "  help: for int8, first set 'optimizations' and 'representative_dataset' of the converter\n");
   std::vector<uint8_t> zip = zip_of({"metadata.json", "config.json", "model.weights.h5"});
   EXPECT_EQ(message("kws.keras", zip),
             this_is("kws.keras", "a Keras model") +
                 "  help: convert it: python3 -c \"import tensorflow as tf; open('kws.tflite', "
                 "'wb').write(tf.lite.TFLiteConverter.from_keras_model(tf.keras.models.load_model("
                 "'kws.keras')).convert())\"\n"
-                "  help: for int8 give the converter optimizations and a representative_dataset "
-                "first\n");
+                "  help: for int8, first set 'optimizations' and 'representative_dataset' of the converter\n");
 }
 
 // Beginnings of what pickle.dumps and joblib.dump write of an SVC, of a dict of tensors, and of a list.
@@ -96,17 +94,16 @@ TEST(Foreign, Pickles) {
   EXPECT_NE(
       message("m.pkl", bytes_of("\x80\x02}q\001X\001wctorch._utils\n_rebuild_tensor_v2\n")).find("PyTorch weights"),
       std::string::npos);
-  EXPECT_EQ(
-      message("m.pkl", bytes_of(std::string("\x80\x04]\x94.", 5))),
-      this_is("m.pkl", "a Python object, saved by pickle") +
-          "  help: load it in Python, and export the model that it holds as .onnx or .tflite\n"
-          "  help: aotc.compile of the Python package compiles Keras, PyTorch and scikit-learn models from memory\n");
+  EXPECT_EQ(message("m.pkl", bytes_of(std::string("\x80\x04]\x94.", 5))),
+            this_is("m.pkl", "a Python object, saved by pickle") +
+                "  help: load the object in Python, and export its model as .onnx or .tflite\n"
+                "  help: or, in Python, pass a Keras, PyTorch or scikit-learn model directly to aotc.compile\n");
 }
 
 TEST(Foreign, PyTorch) {
   std::string weights = "a file of PyTorch weights without the network";
   std::string helps =
-      "  help: load the weights into their Python class, then: "
+      "  help: load the weights into the Python class of their network, then: "
       "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('kws.tflite')\n"
       "  help: pip install ai-edge-torch\n";
   EXPECT_EQ(message("kws.pth", zip_of({"kws/data.pkl", "kws/byteorder", "kws/data/0"})),
@@ -115,7 +112,7 @@ TEST(Foreign, PyTorch) {
             this_is("kws.pth", weights) + helps);
   EXPECT_EQ(message("kws.pt", zip_of({"kws/data.pkl", "kws/code/__torch__.py", "kws/version"})),
             this_is("kws.pt", "a TorchScript model") +
-                "  help: convert the nn.Module that it was made from: "
+                "  help: convert the original nn.Module: "
                 "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('kws.tflite')\n"
                 "  help: pip install ai-edge-torch\n");
   std::string program = this_is("kws.pt2", "a program of torch.export") +
@@ -133,15 +130,13 @@ TEST(Foreign, TensorFlow) {
                 "  help: convert it: python3 -c \"import tensorflow as tf; open('kws.tflite', "
                 "'wb').write(tf.compat.v1.lite.TFLiteConverter.from_frozen_graph('kws.pb', "
                 "['INPUT'], ['OUTPUT']).convert())\"\n"
-                "  help: for int8 give the converter optimizations and a representative_dataset "
-                "first\n");
+                "  help: for int8, first set 'optimizations' and 'representative_dataset' of the converter\n");
   std::string saved = number_field(1, 1) + bytes_field(2, bytes_field(1, "meta"));
   EXPECT_EQ(message("kws/saved_model.pb", bytes_of(saved)),
             this_is("kws/saved_model.pb", "the graph of a SavedModel") +
                 "  help: convert it: python3 -c \"import tensorflow as tf; open('kws.tflite', "
                 "'wb').write(tf.lite.TFLiteConverter.from_saved_model('kws').convert())\"\n"
-                "  help: for int8 give the converter optimizations and a representative_dataset "
-                "first\n");
+                "  help: for int8, first set 'optimizations' and 'representative_dataset' of the converter\n");
 }
 
 TEST(Foreign, Others) {
@@ -151,7 +146,7 @@ TEST(Foreign, Others) {
                 "  help: fetch the model: git lfs pull --include 'kws.tflite'\n");
   EXPECT_EQ(message("kws.mlmodel", bytes_of(number_field(1, 4) + bytes_field(2, "d") + bytes_field(500, "net"))),
             this_is("kws.mlmodel", "a Core ML model") +
-                "  help: it cannot be converted back: convert the Keras or PyTorch model that it was made from\n");
+                "  help: a Core ML model cannot be converted back: convert the original Keras or PyTorch model\n");
   EXPECT_EQ(message("x.npy", bytes_of("\x93NUMPY\x01")),
             this_is("x.npy", "a NumPy array") +
                 "  help: pass arrays together with a model: aotc verify MODEL --input x.npy\n");
@@ -168,16 +163,18 @@ TEST(Foreign, Others) {
                 "  help: gunzip kws.tflite.gz, or tar xzf kws.tflite.gz if it is an archive\n");
   EXPECT_EQ(message("kws.ort", bytes_of(std::string("\x10\0\0\0ORTM", 8))),
             this_is("kws.ort", "a model in ONNX Runtime's own format") +
-                "  help: it cannot be converted back: give aotc the .onnx file that it was made from\n");
-  EXPECT_EQ(message("net.pte", bytes_of(std::string("\x20\0\0\0ET12", 8))),
-            this_is("net.pte", "an ExecuTorch program") +
-                "  help: it cannot be converted back: convert the nn.Module that it was made from: "
-                "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('net.tflite')\n"
-                "  help: or export it to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), 'net.onnx')\n");
+                "  help: this format cannot be converted back: give aotc the original .onnx file\n");
+  EXPECT_EQ(
+      message("net.pte", bytes_of(std::string("\x20\0\0\0ET12", 8))),
+      this_is("net.pte", "an ExecuTorch program") +
+          "  help: an ExecuTorch program cannot be converted back: convert the original nn.Module: "
+          "ai_edge_torch.convert(model.eval(), (SAMPLE_INPUT,)).export('net.tflite')\n"
+          "  help: or export the nn.Module to ONNX: torch.onnx.export(model.eval(), (SAMPLE_INPUT,), 'net.onnx')\n");
   EXPECT_EQ(
       message("net.gguf", bytes_of("GGUF\x03")),
       this_is("net.gguf", "a GGUF file, the weights of a large language model for llama.cpp") +
-          "  help: it cannot be converted: export the original network to ONNX or TFLite, if it is small enough\n");
+          "  help: aotc cannot convert GGUF: export the original network to ONNX or TFLite, if the network is small "
+          "enough\n");
   EXPECT_EQ(message("kws.tflite", bytes_of("<!DOCTYPE html><html>")),
             this_is("kws.tflite", "a web page instead of the model") +
                 "  help: download the file itself: such pages have a link 'raw' or 'download'\n");

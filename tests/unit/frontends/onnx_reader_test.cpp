@@ -64,7 +64,7 @@ TEST(OnnxReader, DataOfTheWrongSize) {
   EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, raw_floats({1.5f})))),
               HasSubstr("its shape needs 8 [onnx-invalid]"));
   EXPECT_THAT(printed(sum_with(tensor("c", {2}, 1, real(4, 1.5f)))),
-              HasSubstr("does not have the 2 elements of its shape [onnx-invalid]"));
+              HasSubstr("does not have the 2 elements of the constant's shape [onnx-invalid]"));
   EXPECT_THAT(printed(sum_with(tensor("c", {int64_t{1} << 40}, 1, ""))), HasSubstr("[onnx-limit]"));
   EXPECT_THAT(printed(sum_with(tensor("c", {2}, 14, ""))),
               HasSubstr("a constant of type COMPLEX64 is not supported [onnx-type]"));
@@ -121,7 +121,7 @@ TEST(OnnxReader, WhatHasNoElementsIsKnown) {
                     input(value_info("x", {0})) + input(value_info("w", {})) + output(value_info("y", {}))));
   EXPECT_THAT(text, HasSubstr("-inf"));
   EXPECT_THAT(printed(model(node("Relu", {"x"}, {"y"}) + input(value_info("x", {0})) + output(value_info("y", {0})))),
-              HasSubstr("none of the outputs has elements [onnx-empty]"));
+              HasSubstr("all outputs of the model are empty [onnx-empty]"));
 }
 
 // A folder with a model's data beside it.
@@ -177,14 +177,16 @@ TEST(OnnxReader, OpenDimensions) {
 TEST(OnnxReader, ANamedBatchIsReadAsOneWithANote) {
   Diagnostics diags;
   ASSERT_TRUE(frontends::read_onnx(model(relu_of({-2, 3})), "m.onnx", diags));
-  EXPECT_EQ(diags.str(),
-            "m.onnx: note: the first dimension of the inputs, 'd2', is open and read as 1 [onnx-batch]\n"
-            "  help: another size: --dim d2=N\n");
+  EXPECT_EQ(
+      diags.str(),
+      "m.onnx: note: the first dimension of the inputs, 'd2', has no fixed size; aotc reads it as 1 [onnx-batch]\n"
+      "  help: another size: --dim d2=N\n");
 }
 
 TEST(OnnxReader, OpenDimensionsHaveAProposalThatWorks) {
-  EXPECT_THAT(printed(model(relu_of({3, -2}))), HasSubstr("dimension 1 ('d2') of the input is open [dynamic-shape]\n"
-                                                          "  help: give a size; this one works: --dim d2=32\n"));
+  EXPECT_THAT(printed(model(relu_of({3, -2}))),
+              HasSubstr("dimension 1 ('d2') of the input has no fixed size [dynamic-shape]\n"
+                        "  help: give a size; this one works: --dim d2=32\n"));
   // A name that is the first dimension and another one is no batch.
   EXPECT_THAT(printed(model(relu_of({-2, -2, -3}))), HasSubstr("this one works: --dim d2=32 --dim d3=32\n"));
   EXPECT_THAT(printed(model(relu_of({-2, -1}))), HasSubstr("this one works: --shape x=1,32\n"));
@@ -207,7 +209,7 @@ std::vector<uint8_t> sum_over_axes() {
 
 TEST(OnnxReader, ValuesThatUsersGive) {
   EXPECT_THAT(printed(sum_over_axes()),
-              HasSubstr("its axes (input 1, 'axes') must be known while compiling [onnx-constant]"));
+              HasSubstr("the axes (input 1, 'axes') must be known at compile time [onnx-constant]"));
   std::string text = printed(sum_over_axes(), {.values = {{"axes", "[1]"}}});
   EXPECT_THAT(text, HasSubstr("f32[2] = sum(%0) {axes = [1]}"));
   EXPECT_THAT(text, Not(HasSubstr("\"axes\"")));
@@ -384,7 +386,7 @@ TEST(OnnxReader, BranchesWhoseConditionIsComputed) {
   EXPECT_THAT(printed(branches("Relu", "Flatten")),
               HasSubstr("output 0 is FLOAT 2 in one branch and FLOAT 2x1 in the other [onnx-shape]"));
   EXPECT_THAT(printed(branches("Relu", "Tanh", "z")),
-              HasSubstr("its input 'z' is not defined before this operator [onnx-invalid]"));
+              HasSubstr("input 'z' is not defined before this operator [onnx-invalid]"));
   std::string unknown = printed(branches("Nothing", "Nowhere"));
   EXPECT_THAT(unknown, HasSubstr("2 of the model's operators are not supported: Nothing (ai.onnx"));
 }
@@ -431,15 +433,16 @@ TEST(OnnxReader, WhatReadsAllRowsIsRefused) {
     return printed(model(doubling("five", "t", true, behind) + output(bytes(1, "w"))));
   };
   EXPECT_THAT(with(node("Neg", {"z"}, {"w"})), HasSubstr("\"w_count\""));
-  EXPECT_THAT(with(node("ReduceSum", {"z"}, {"w"})),
-              HasSubstr("it reads 'z', whose number of elements is known only when the model runs [op-unsupported]"));
-  EXPECT_THAT(with(node("Shape", {"z"}, {"w"})), HasSubstr("it reads 'z', whose"));
+  EXPECT_THAT(
+      with(node("ReduceSum", {"z"}, {"w"})),
+      HasSubstr("the operator reads 'z', whose number of elements is known only when the model runs [op-unsupported]"));
+  EXPECT_THAT(with(node("Shape", {"z"}, {"w"})), HasSubstr("the operator reads 'z', whose"));
   std::string inner = node("Identity", {"z"}, {"v"}) + output(bytes(1, "v"));
   auto branch = [&](const char* name) { return bytes(5, bytes(1, name) + bytes(6, inner) + number(20, 5)); };
   EXPECT_THAT(printed(model(
                   doubling("five", "t", true, node("If", {"b"}, {"w"}, branch("then_branch") + branch("else_branch"))) +
                   input(value_info("b", {}, 9)) + output(bytes(1, "w")))),
-              HasSubstr("it reads 'z', whose"));
+              HasSubstr("the operator reads 'z', whose"));
 }
 
 TEST(OnnxReader, CountsDoNotLeaveBranches) {
@@ -447,7 +450,7 @@ TEST(OnnxReader, CountsDoNotLeaveBranches) {
   auto branch = [&](const char* name) { return bytes(5, bytes(1, name) + bytes(6, inner) + number(20, 5)); };
   EXPECT_THAT(printed(model(node("If", {"b"}, {"y"}, branch("then_branch") + branch("else_branch")) +
                             input(value_info("x", {2})) + input(value_info("b", {}, 9)) + output(bytes(1, "y")))),
-              HasSubstr("it reads 'v', whose number of elements is known only when the model runs"));
+              HasSubstr("the operator reads 'v', whose number of elements is known only when the model runs"));
 }
 
 TEST(OnnxReader, LabelsThatAreStrings) {
@@ -465,7 +468,8 @@ TEST(OnnxReader, LabelsThatAreStrings) {
   EXPECT_THAT(encoder(keys + list("values_strings", {"b", "a"})), HasSubstr("= [0, 1, 2]"));
   EXPECT_THAT(encoder(list("keys_strings", {"p", "q"}) + list("values_strings", {"b", "a"})),
               HasSubstr("keys must be numbers, not strings [onnx-type]"));
-  EXPECT_THAT(encoder(keys + list("values_strings", {"b"})), HasSubstr("it has 2 keys but 1 values [onnx-attribute]"));
+  EXPECT_THAT(encoder(keys + list("values_strings", {"b"})),
+              HasSubstr("the operator has 2 keys but 1 values [onnx-attribute]"));
 }
 
 TEST(OnnxReader, InputsAreFedAsPicturesOnRequest) {
@@ -482,17 +486,17 @@ TEST(OnnxReader, Damage) {
   file.resize(file.size() - 1);
   EXPECT_THAT(printed(file), HasSubstr("[onnx-invalid]"));
   EXPECT_THAT(printed(model(node("Relu", {"z"}, {"y"}) + input(value_info("x", {2})) + output(value_info("y", {2})))),
-              HasSubstr("its input 'z' is not defined before this operator [onnx-invalid]"));
+              HasSubstr("input 'z' is not defined before this operator [onnx-invalid]"));
   EXPECT_THAT(printed(model(relu_of({2}) + node("Relu", {"x"}, {"y"}))),
               HasSubstr("'y' is defined twice [onnx-invalid]"));
   EXPECT_THAT(printed(model(node("Relu", {}, {"y"}) + output(value_info("y", {2})))),
-              HasSubstr("its input 0 is missing [onnx-invalid]"));
+              HasSubstr("input 0 is missing [onnx-invalid]"));
 }
 
 TEST(OnnxReader, GraphsInGraphsEnd) {
   std::string inner = node("Relu", {"x"}, {"y"});
   for (int i = 0; i < 40; ++i) inner = node("If", {"c"}, {"y"}, bytes(5, bytes(1, "then_branch") + bytes(6, inner)));
-  EXPECT_THAT(printed(model(inner)), HasSubstr("messages that are nested too deep [onnx-limit]"));
+  EXPECT_THAT(printed(model(inner)), HasSubstr("nests them too deeply [onnx-limit]"));
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ std::string said(const TestModel& m) {
 const std::string kWarning =
     "m.tflite: warning: the model's weights are float16 (1 tensor, 4 bytes) and become float32 "
     "[float16-weights]\n"
-    "  help: for small weights quantise the model to int8: they are a quarter of float32\n";
+    "  help: for smaller weights, quantise the model to int8: int8 weights take a quarter of the bytes\n";
 
 TEST(TfliteFloat16, WeightsBecomeFloat32) {
   Diagnostics diags;
@@ -52,8 +52,8 @@ TEST(TfliteFloat16, WeightsBecomeFloat32) {
 
 constexpr const char* kRefused =
     "error: element type FLOAT16 is not supported [tflite-dtype]\n"
-    "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter writes "
-    "them: convert without float16 inputs, outputs and activations\n";
+    "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32: convert the model "
+    "without float16 inputs, outputs and activations\n";
 
 TEST(TfliteFloat16, AnInputIsRefused) {
   TestModel m = widened();
@@ -73,11 +73,12 @@ TEST(TfliteFloat16, WhatAnotherOperatorReadsIsRefused) {
 TEST(TfliteFloat16, AResultOfAnotherShapeIsRefused) {
   TestModel m = widened();
   m.tensors[2].shape = {1, 2};
-  EXPECT_EQ(said(m), kWarning +
-                         "m.tflite: op 0 DEQUANTIZE 'weights': error: it converts FLOAT16 to f32 of shape 1x2, but the "
-                         "operand has shape 2 "
-                         "[tflite-invalid]\n"
-                         "  help: the file is damaged; export the model again\n");
+  EXPECT_EQ(said(m),
+            kWarning +
+                "m.tflite: op 0 DEQUANTIZE 'weights': error: the operator converts FLOAT16 to f32 of shape 1x2, but "
+                "the operand has shape 2 "
+                "[tflite-invalid]\n"
+                "  help: the file is damaged; export the model again\n");
 }
 
 TEST(TfliteFloat16, DataOfAnotherSizeIsRefused) {
@@ -93,8 +94,8 @@ TEST(TfliteFloat16, AResultThatIsAnOutputIsRefused) {
   TestModel m = widened();
   m.outputs = {3, 2};
   EXPECT_EQ(said(m),
-            "m.tflite: op 0 DEQUANTIZE 'weights': error: operator widens a float16 constant, but its result is an "
-            "output [op-unsupported]\n"
+            "m.tflite: op 0 DEQUANTIZE 'weights': error: operator converts a float16 constant to float32, but its "
+            "result is an output [op-unsupported]\n"
             "  note: 1 of 2 operators compile\n" +
                 kWarning);
 }

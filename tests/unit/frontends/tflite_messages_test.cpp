@@ -49,11 +49,11 @@ std::string said(const TestModel& m) {
 
 TEST(TfliteMessages, Uint8) {
   EXPECT_EQ(said(uint8_chain(40)),
-            "m.tflite: error: the model is quantised to uint8, as by older converters, but aotc does not support uint8 "
+            "m.tflite: error: the model is quantised to uint8, as older converters do, but aotc does not support uint8 "
             "in these operators [model-types]\n"
             "  note: 40 operators: SQUARED_DIFFERENCE (39), FLOOR_MOD\n"
             "  note: 0 of 40 operators compile\n"
-            "  help: convert the float model again: converter.target_spec.supported_ops = "
+            "  help: convert the float model again with converter.target_spec.supported_ops = "
             "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset\n");
 }
 
@@ -98,10 +98,10 @@ TEST(TfliteMessages, TheCountLooksAtTypes) {
             "m.tflite: op 3 LSH_PROJECTION 't3': error: operator is not supported [op-unsupported]\n"
             "  note: 0 of 4 operators compile\n"
             "  help: 'aotc ops --like LSH_PROJECTION' lists similar operators that are supported\n"
-            "m.tflite: error: the model is quantised to uint8, as by older converters, but aotc does not support uint8 "
+            "m.tflite: error: the model is quantised to uint8, as older converters do, but aotc does not support uint8 "
             "in these operators [model-types]\n"
             "  note: 3 operators: SQUARED_DIFFERENCE (2), FLOOR_MOD\n"
-            "  help: convert the float model again: converter.target_spec.supported_ops = "
+            "  help: convert the float model again with converter.target_spec.supported_ops = "
             "[tf.lite.OpsSet.TFLITE_BUILTINS_INT8] and a representative_dataset\n");
 }
 
@@ -125,18 +125,18 @@ TEST(TfliteMessages, Float16) {
   m.ops[1].in = {1, 3};
   EXPECT_EQ(said(m),
             "m.tflite: tensor 'w': error: element type FLOAT16 is not supported [tflite-dtype]\n"
-            "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter "
-            "writes them: convert without float16 inputs, outputs and "
-            "activations\n");
+            "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32: convert the model "
+            "without float16 inputs, outputs and activations\n");
 }
 
 TEST(TfliteMessages, Strings) {
   TestModel m = chain(schema::TensorType_STRING, 2);
-  EXPECT_EQ(said(m),
-            "m.tflite: tensor 'in': error: element type STRING is not supported [tflite-dtype]\n"
-            "  note: 2 more tensors of this type\n"
-            "  help: strings are not supported: look words up in the firmware, and export the part of the model that "
-            "starts with numbers\n");
+  EXPECT_EQ(
+      said(m),
+      "m.tflite: tensor 'in': error: element type STRING is not supported [tflite-dtype]\n"
+      "  note: 2 more tensors of this type\n"
+      "  help: strings are not supported: look words up in the firmware, and export only the part of the model after "
+      "the look-up\n");
 }
 
 TEST(TfliteMessages, FamiliesThatNoMicrocontrollerRuns) {
@@ -147,25 +147,25 @@ TEST(TfliteMessages, FamiliesThatNoMicrocontrollerRuns) {
             "m.tflite: error: 2 operators are not supported [op-unsupported]\n"
             "  note: op 0 FlexErf 't0'\n"
             "  note: op 1 HASHTABLE_FIND 't1'\n"
-            "  note: Flex operators run in TensorFlow itself, which no microcontroller has\n"
+            "  note: Flex operators run in TensorFlow itself, which does not run on microcontrollers\n"
             "  note: hash tables look words up in memory that TensorFlow manages\n"
             "  note: 1 of 3 operators compile\n"
             "  help: convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the layers that need these "
             "operators; replace those layers\n"
-            "  help: look words up in the firmware, and export the part of the model that starts with numbers\n");
+            "  help: look words up in the firmware, and export only the part of the model after the look-up\n");
   m = chain(schema::TensorType_INT8, 1);
   m.codes = {{kCustom, "ethos-u"}};
   EXPECT_EQ(said(m),
             "m.tflite: op 0 ethos-u 't0': error: operator is not supported [op-unsupported]\n"
             "  note: the file is Vela's output: it holds commands for an Ethos-U, not operators\n"
             "  note: 0 of 1 operators compile\n"
-            "  help: give aotc the model that Vela was given\n");
+            "  help: give aotc the original .tflite model, before Vela compiled it\n");
   m.codes = {{kCustom, "edgetpu-custom-op"}};
   EXPECT_EQ(said(m),
             "m.tflite: op 0 edgetpu-custom-op 't0': error: operator is not supported [op-unsupported]\n"
             "  note: the file is the Edge TPU compiler's output: it holds a program for that chip, not operators\n"
             "  note: 0 of 1 operators compile\n"
-            "  help: give aotc the model that edgetpu_compiler was given\n");
+            "  help: give aotc the original .tflite model, before edgetpu_compiler compiled it\n");
 }
 
 }  // namespace

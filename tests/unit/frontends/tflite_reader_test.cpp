@@ -297,7 +297,7 @@ TEST(TfliteReaderErrors, SeveralUnsupportedOperatorsTogether) {
             "  note: op 2 Blend 'it\\x27s'\n"
             "  note: 1 of 3 operators compile\n"
             "  help: 'aotc ops --like LSH_PROJECTION' lists similar operators that are supported\n"
-            "  help: 'Blend' is a custom operator: pass its C with --operators (docs/custom-operators.md)\n");
+            "  help: 'Blend' is a custom operator: pass its C code with --operators (docs/custom-operators.md)\n");
 }
 
 TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {
@@ -313,16 +313,15 @@ TEST(TfliteReaderErrors, UnsupportedOperatorsAndTypesInOneRun) {
             "models/m.tflite: tensor 'in': error: element type FLOAT16 is not supported "
             "[tflite-dtype]\n"
             "  note: 1 more tensor of this type\n"
-            "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32, as the converter "
-            "writes them: convert without float16 inputs, outputs and "
-            "activations\n");
+            "  help: float16 is supported only for weights that a DEQUANTIZE converts to float32: convert the model "
+            "without float16 inputs, outputs and activations\n");
 }
 
 TEST(TfliteReaderErrors, NotAModel) {
   Diagnostics diags;
   EXPECT_FALSE(read({1, 2, 3}, diags).ok());
   EXPECT_EQ(diags.str(),
-            "models/m.tflite: error: not a TFLite model (3 bytes without the identifier TFL3) "
+            "models/m.tflite: error: the file is not a TFLite model (3 bytes without the identifier TFL3) "
             "[tflite-invalid]\n"
             "  help: give a file written by the TensorFlow Lite converter\n");
 }
@@ -333,7 +332,7 @@ TEST(TfliteReaderErrors, Truncated) {
   Diagnostics diags;
   EXPECT_FALSE(read(bytes, diags).ok());
   EXPECT_EQ(diags.str(),
-            "models/m.tflite: error: an offset in the file points outside of it "
+            "models/m.tflite: error: an offset in the file points outside of the file "
             "[tflite-invalid]\n"
             "  help: the file is damaged or not a TFLite model; export it again\n");
 }
@@ -410,11 +409,11 @@ const BadModel kBadModels[] = {
     {"NoResults", [](TestModel& m) { m.ops[0].out = {}; },
      "models/m.tflite: op 0 ADD: error: the operator has no results [tflite-invalid]"},
     {"UsedBeforeComputed", [](TestModel& m) { std::swap(m.ops[0], m.ops[1]); },
-     "models/m.tflite: op 0 SOFTMAX 'out': error: operand 0 'sum' is neither constant nor computed "
-     "before [tflite-invalid]"},
+     "models/m.tflite: op 0 SOFTMAX 'out': error: operand 0 'sum' is not a constant, and no earlier operator "
+     "computes it [tflite-invalid]"},
     {"ComputedTwice", [](TestModel& m) { m.ops[1].out = {2}; },
-     "models/m.tflite: op 1 SOFTMAX 'sum': error: result 0 'sum' is computed before or is an input "
-     "[tflite-invalid]"},
+     "models/m.tflite: op 1 SOFTMAX 'sum': error: result 0 'sum' is an input, or an earlier operator "
+     "already computes it [tflite-invalid]"},
     {"BufferIndex", [](TestModel& m) { m.tensors[1].buffer = 7; },
      "models/m.tflite: tensor 'w': error: the tensor's data is buffer 7, but the file has 2 buffers "
      "[tflite-invalid]"},
@@ -450,8 +449,9 @@ const BadModel kBadModels[] = {
     {"Sparse", [](TestModel& m) { m.tensors[1].sparse = true; },
      "models/m.tflite: tensor 'w': error: sparse tensors are not supported [tflite-sparse]"},
     {"Variable", [](TestModel& m) { m.tensors[1].variable = true; },
-     "models/m.tflite: tensor 'w': error: a variable tensor (state between runs) of an operator that has no state in "
-     "aotc [tflite-variable]"},
+     "models/m.tflite: tensor 'w': error: the tensor is a variable (state between runs), but aotc supports no state "
+     "for "
+     "its operator [tflite-variable]"},
     {"CustomQuantisation", [](TestModel& m) { m.tensors[0].custom_quantization = true; },
      "models/m.tflite: tensor 'in': error: only affine quantisation, per tensor or per channel, is "
      "supported [tflite-quantization]"},

@@ -101,15 +101,17 @@ TEST(TfliteVariables, FirstValueAfterItIsRead) {
 TEST(TfliteVariables, ReadOfNoneOrTwo) {
   TestModel m = accumulator();
   m.ops[2].out = {2, 3};
-  EXPECT_TRUE(has(said(m), "it has 2 results, expected 1 [tflite-invalid]")) << said(m);
+  EXPECT_TRUE(has(said(m), "the operator has 2 results, expected 1 [tflite-invalid]")) << said(m);
   m.ops[2].out = {};
-  EXPECT_TRUE(has(said(m), "it has 0 results, expected 1 [tflite-invalid]")) << said(m);
+  EXPECT_TRUE(has(said(m), "the operator has 0 results, expected 1 [tflite-invalid]")) << said(m);
 }
 
 TEST(TfliteVariables, ReadTwiceIntoOne) {
   TestModel m = accumulator();
   m.ops.insert(m.ops.begin() + 3, m.ops[2]);
-  EXPECT_TRUE(has(said(m), "result 0 'before' is computed before or is an input [tflite-invalid]")) << said(m);
+  EXPECT_TRUE(
+      has(said(m), "result 0 'before' is an input, or an earlier operator already computes it [tflite-invalid]"))
+      << said(m);
 }
 
 // A branch that assigns through the handle that a loop gives back.
@@ -231,10 +233,12 @@ TEST(TfliteVariables, TensorsOfTwoLayers) {
 TEST(TfliteVariables, TensorWithData) {
   TestModel m = recurrent();
   m.tensors[3].data.assign(4, 0);
-  EXPECT_TRUE(has(said(m), "'h': error: a variable tensor has data, or is an input or a result")) << said(m);
+  EXPECT_TRUE(has(said(m), "'h': error: a variable tensor must not have data, and must not be an input or a result"))
+      << said(m);
   m = recurrent();
   m.inputs = {0, 3};
-  EXPECT_TRUE(has(said(m), "'h': error: a variable tensor has data, or is an input or a result")) << said(m);
+  EXPECT_TRUE(has(said(m), "'h': error: a variable tensor must not have data, and must not be an input or a result"))
+      << said(m);
 }
 
 TEST(TfliteVariables, LayerWithoutThem) {
@@ -260,7 +264,8 @@ TEST(TfliteVariables, LayerInABranch) {
   m.inputs = {0, 1};
   m.outputs = {2};
   m.subgraphs = {branch};
-  EXPECT_TRUE(has(said(m), "error: it stores state, which is not supported inside a branch or a loop")) << said(m);
+  EXPECT_TRUE(has(said(m), "error: the operator stores state, which is not supported inside a branch or a loop"))
+      << said(m);
 }
 
 }  // namespace

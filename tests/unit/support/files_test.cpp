@@ -318,7 +318,7 @@ TEST_F(Outputs, KeepRepositories) {
 TEST_F(Outputs, NeverReplaceAFile) {
   put(path("out"), "a file");
   EXPECT_EQ(refusal({"a.c"}, true), path("out") +
-                                        ": error: output path exists and is not a directory [output-exists]\n"
+                                        ": error: the output path exists, but is not a directory [output-exists]\n"
                                         "  help: choose another -o DIRECTORY\n");
   EXPECT_EQ(get(path("out")), "a file");
 }

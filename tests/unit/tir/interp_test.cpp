@@ -92,7 +92,7 @@ TEST(Interpreter, TrapsOnUndefinedElements) {
 
 TEST(Interpreter, TrapsOnOverlapAndMisuse) {
   EXPECT_EQ(run_body("eval memcpy(&y[1], &y[0], 8)"),
-            trap("memcpy between ranges that overlap", "eval memcpy(&y[1], &y[0], 8)"));
+            trap("memcpy copies between ranges that overlap", "eval memcpy(&y[1], &y[0], 8)"));
   EXPECT_EQ(run_body("eval memcpy(&y[2], &y[0], 8)"), "");
   std::vector<int32_t> x(1);
   EXPECT_EQ(run(parsed("in x: i32[1]", "x[0] = 1"), {memory_of(x)}),
@@ -100,7 +100,7 @@ TEST(Interpreter, TrapsOnOverlapAndMisuse) {
   EXPECT_EQ(run(parsed("in x: i32[2]", ""), {memory_of(x)}),
             "function f: error: parameter 'x' has 4 bytes, expected 8 [tir-trap]\n");
   EXPECT_EQ(run(parsed("in x: i32[2]", ""), {}),
-            "function f: error: called with 0 parameters, expected 1 [tir-trap]\n");
+            "function f: error: the call passes 0 parameters, expected 1 [tir-trap]\n");
   EXPECT_EQ(run(parsed("", "alloc t: i64[2000000000]"), {}),
             "function f: error: local buffers need more than 268435456 bytes [tir-trap]\n");
 }

@@ -33,7 +33,7 @@ TEST(Verifier, RejectsWrongTypes) {
   EXPECT_EQ(verified_body("eval pow(1f32, 1f64)"),
             invalid("arguments of 'pow' are f32 and f64", "eval pow(1f32, 1f64)"));
   EXPECT_EQ(verified_body("eval select(1, 2, 3i64)"),
-            invalid("the sides of a select are i32 and i64", "eval select(1, 2, 3i64)"));
+            invalid("the two values of a select are i32 and i64", "eval select(1, 2, 3i64)"));
   EXPECT_EQ(verified_body("eval select(1f32, 2, 3)"),
             invalid("a condition is f32, not i32", "eval select(1f32, 2, 3)"));
   EXPECT_EQ(verified_body("if w[0] { }"), invalid("a condition is f32, not i32", "if w[0] {"));
@@ -43,13 +43,13 @@ TEST(Verifier, RejectsWrongTypes) {
   EXPECT_EQ(verified_body("var v: i64 = 1i64 v = 1"), invalid("the value assigned is i32, not i64", "v = 1"));
   EXPECT_EQ(verified_body("let v: i8 = i8(1)"),
             invalid("a cast to i8 must be in a store or in a cast to i32", "let v: i8 = i8(1)") +
-                "function f: error: variable 'v' has the storage type i8 [tir-invalid]\n"
+                "function f: error: variable 'v' has type i8, which only buffers may have [tir-invalid]\n"
                 "  note: in 'let v: i8 = i8(1)'\n");
   EXPECT_EQ(verified_body("y[0] = i8(1)"),
             invalid("a cast to i8 must be in a store or in a cast to i32", "y[0] = i8(1)"));
   EXPECT_EQ(verified_body("y[0] = i32(i8(x[0]))"), "");
   EXPECT_EQ(verified_body("eval i32%(1f32)"), invalid("a cast from f32 to i32 cannot wrap", "eval i32%(1f32)"));
-  EXPECT_EQ(verified_body("eval 5i8"), invalid("integer immediate 5 has the type i8", "eval 5i8"));
+  EXPECT_EQ(verified_body("eval 5i8"), invalid("integer immediate 5 must not have type i8", "eval 5i8"));
   EXPECT_EQ(verified_body("eval &x[0]"), invalid("an address is used as a value", "eval &x[0]"));
 }
 
@@ -104,7 +104,8 @@ TEST(Verifier, RejectsNodesThatAreOutOfScope) {
   EXPECT_EQ(verified(function({std::make_shared<Evaluate>(inexact)})),
             invalid("immediate 0.1 is not exact in f32", "eval 0.1f32"));
   auto odd = std::make_shared<Buffer>(Buffer{"b", DType::kI32, 4, Role::kInput, 3});
-  EXPECT_EQ(verified(function({}, {odd})), "function f: error: buffer 'b' has the alignment 3 [tir-invalid]\n");
+  EXPECT_EQ(verified(function({}, {odd})),
+            "function f: error: buffer 'b' has alignment 3, expected a power of two [tir-invalid]\n");
   EXPECT_EQ(verified(std::make_shared<Function>()), "function : error: the body is not a block [tir-invalid]\n");
 }
 

@@ -202,7 +202,7 @@ Status import_conv_3d_transpose(const TfliteOp& from, graph::Op& op, Diagnostics
                                        attrs->pads_before[i], attrs->pads_after[i]);
     if (fits == in[i + 1]) continue;
     bad_shape(view, diags,
-              fmt::format("a result of {} elements has {} windows, but the input has {} elements", fits,
+              fmt::format("a result of {} elements needs {} windows, but the input has {} elements", fits,
                           attrs->shape[i], in[i + 1]));
     return kFailure;
   }
@@ -232,7 +232,7 @@ Status import_fully_connected(const TfliteOp& from, graph::Op& op, Diagnostics& 
   attrs->keep_num_dims = options->keep_num_dims();
   attrs->asymmetric_rows = !blocks && is_hybrid(view) && options->asymmetric_quantize_inputs();
   if (options->weights_format() != schema::FullyConnectedOptionsWeightsFormat_DEFAULT) {
-    bad_attribute(view, diags, "shuffled weights are not supported; convert without them");
+    bad_attribute(view, diags, "shuffled weights are not supported; convert the model without them");
     return kFailure;
   }
   return fused_activation(view, options->fused_activation_function(), attrs->activation, diags) ? success()

@@ -115,9 +115,9 @@ Status import_circular_buffer(const TfliteOp& from, graph::Op& op, Diagnostics& 
   }
   if (attrs->cycles <= 0) guess_cycles(view.result().shape, *attrs);
   if (every > kMostCycles) {
-    bad_attribute(
-        view, diags,
-        fmt::format("this operator is reached once in more than {} runs, which is not supported", kMostCycles));
+    bad_attribute(view, diags,
+                  fmt::format("this operator runs only once in more than {} runs of the model, which is not supported",
+                              kMostCycles));
     return kFailure;
   }
   attrs->every = static_cast<int32_t>(every);

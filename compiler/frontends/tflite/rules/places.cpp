@@ -136,8 +136,8 @@ Status import_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
     return kFailure;
   if (amounts.size() != 2 * view.operand(0).shape.size()) {
     bad_attribute(view, diags,
-                  fmt::format("{} amounts for a tensor of rank {}, expected two for each dimension", amounts.size(),
-                              view.operand(0).shape.size()));
+                  fmt::format("there are {} padding amounts for a tensor of rank {}, expected two for each dimension",
+                              amounts.size(), view.operand(0).shape.size()));
     return kFailure;
   }
   for (size_t i = 0; i < amounts.size(); i += 2) {
@@ -186,7 +186,8 @@ Status import_mirror_pad(const TfliteOp& from, graph::Op& op, Diagnostics& diags
   if (!check_counts(view, 2, 2, 1, diags) || !constant_ints(view, 1, "amounts", 2 * kMostAxes, amounts, diags, 2))
     return kFailure;
   if (amounts.size() % 2 != 0) {
-    bad_attribute(view, diags, fmt::format("{} amounts, expected two for each dimension", amounts.size()));
+    bad_attribute(view, diags,
+                  fmt::format("there are {} padding amounts, expected two for each dimension", amounts.size()));
     return kFailure;
   }
   for (size_t i = 0; i < amounts.size(); i += 2) {

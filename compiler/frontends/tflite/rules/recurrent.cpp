@@ -25,7 +25,7 @@ bool nonlinearity_of(int code, Nonlinearity& out) {
 
 // Reports that there is no such activation.
 Status refuse_activation(const graph::Op& op, Diagnostics& diags) {
-  diags.error(op.location, "op-attribute", "its activation is not supported")
+  diags.error(op.location, "op-attribute", "the activation is not supported")
       .help("the supported activations are tanh, RELU, RELU6 and RELU_N1_TO_1, and for RNNs also none");
   return kFailure;
 }
@@ -41,7 +41,7 @@ Status import_lstm(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   const auto* options = from.options<schema::UnidirectionalSequenceLSTMOptions>();
   if (options == nullptr ||
       !nonlinearity_of(static_cast<int>(options->fused_activation_function()), attrs->nonlinearity))
-    return refuse("an activation SIGN_BIT, or a missing one,");
+    return refuse("an LSTM with activation SIGN_BIT, or without options,");
   // The reference then multiplies what another gate left in its memory.
   if (attrs->nonlinearity == Nonlinearity::kNone) return refuse("an LSTM without an activation");
   if (options->diagonal_recurrent_tensors()) return refuse("a diagonal of recurrent weights");
@@ -126,7 +126,7 @@ Status import_svdf(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   attrs->asymmetric_rows = options->asymmetric_quantize_inputs();
   if (activation_of(options->fused_activation_function(), attrs->activation)) return success();
   diags.error(op.location, "op-attribute", "the fused activation is not supported")
-      .help("export the layer without an activation, followed by the activation as an operator");
+      .help("export the layer without an activation, and add the activation as a separate operator");
   return kFailure;
 }
 

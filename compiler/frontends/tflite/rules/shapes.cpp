@@ -26,7 +26,7 @@ bool resolve_shape(const OpView& op, int64_t elements, graph::Shape& shape, Diag
   for (int64_t& d : shape) {
     if (d == -1) {
       if (open != nullptr)
-        return bad_attribute(op, diags, fmt::format("new shape {} has two open dimensions", as_given));
+        return bad_attribute(op, diags, fmt::format("the new shape {} has two open dimensions (-1)", as_given));
       open = &d;
     } else if (d < 0 || (d > 0 && known > elements / d)) {
       known = -1;
@@ -175,7 +175,8 @@ bool announced(int32_t parts, const OpView& op, Diagnostics& diags) {
 bool equal_sizes(const OpView& op, int64_t length, std::vector<int64_t>& sizes, Diagnostics& diags) {
   auto parts = static_cast<int64_t>(op.op.results.size());
   if (parts == 0 || length % parts != 0)
-    return bad_attribute(op, diags, fmt::format("{} does not divide into {} equal parts", length, parts));
+    return bad_attribute(op, diags,
+                         fmt::format("a dimension of {} does not divide into {} equal parts", length, parts));
   sizes.assign(op.op.results.size(), length / parts);
   return true;
 }
@@ -262,8 +263,7 @@ bool box_of_slice(const OpView& op, const std::vector<int64_t>& begin, const std
   const graph::Shape& in = op.operand(0).shape;
   if (begin.size() != in.size() || size.size() != in.size())
     return bad_attribute(op, diags,
-                         fmt::format("begin and size have {} and {} elements for a tensor of "
-                                     "rank {}",
+                         fmt::format("begin and size have {} and {} elements, expected {} (one for each dimension)",
                                      begin.size(), size.size(), in.size()));
   attrs.begin = begin;
   attrs.strides.assign(in.size(), 1);

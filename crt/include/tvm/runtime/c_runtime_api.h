@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The runtime's main interface: types that packed functions exchange, functions and modules that
- * are found by name, arrays and memory, and the text of the last error.
+ * The main interface of the runtime: values that packed functions exchange, functions and modules
+ * that are found by name, arrays and memory, and the text of the last error.
  *
- * Names, values and layouts are those of TVM 0.14, so that C emitted for TVM's C runtime compiles
- * against this header. Every function returns 0 or a code of crt/error_codes.h; TVMGetLastError()
- * then returns the reason as text. Only functions that this runtime implements are declared, so a
- * missing function is an error of the compiler, not of the linker.
+ * Names, values and layouts are those of TVM 0.14, so C code for TVM's C runtime compiles with this
+ * header. Every function returns 0, or a code of crt/error_codes.h; TVMGetLastError() then returns
+ * the reason as text. The header declares only functions that this runtime implements, so the use
+ * of any other function is a compile-time error.
  */
 #ifndef TVM_RUNTIME_C_RUNTIME_API_H_
 #define TVM_RUNTIME_C_RUNTIME_API_H_
@@ -15,10 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The TVM release whose C interface this is. */
+/* The TVM release whose C interface this header provides. */
 #define TVM_VERSION "0.14.0"
 
-/* TVM_DLL marks what a model exports, TVM_WEAK what an application may define itself. */
+/* TVM_DLL marks functions that a model exports; TVM_WEAK, functions that an application may
+ * redefine. */
 #if defined(__GNUC__)
 #ifndef TVM_DLL
 #define TVM_DLL __attribute__((visibility("default")))
@@ -48,7 +49,7 @@ typedef void *TVMStreamHandle;
 typedef void *TVMObjectHandle;
 typedef DLTensor *TVMArrayHandle;
 
-/* One argument or result of a packed function; its TVMArgTypeCode says which member is set. */
+/* One argument or result of a packed function. Its TVMArgTypeCode states which member is set. */
 typedef union {
     int64_t v_int64;
     double v_float64;
@@ -58,7 +59,7 @@ typedef union {
     DLDevice v_device;
 } TVMValue;
 
-/* The member of a TVMValue that is set, and the type to which a v_handle points. 1 is unused. */
+/* States which member of a TVMValue is set, and the type to which v_handle points. 1 is unused. */
 typedef enum {
     kTVMArgInt = 0,
     kTVMArgFloat = 2,
@@ -76,7 +77,7 @@ typedef enum {
     kTVMObjectRValueRefArg = 14
 } TVMArgTypeCode;
 
-/* Bytes that may contain zeros; the creator owns data. */
+/* A run of bytes, which may be 0. The creator owns data. */
 typedef struct {
     const char *data;
     size_t size;
@@ -92,10 +93,10 @@ void TVMAPISetLastError(const char *msg);
 const char *TVMGetLastError(void);
 
 /*
- * Registers a global packed function. f is a TVMBackendPackedCFunc cast to a handle, not a handle
- * from TVMFuncGetGlobal. The name is copied. If a global function has this name, it is replaced if
- * override is not 0; else the result is kTvmErrorFunctionAlreadyDefined. The registry has
- * TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES.
+ * Registers a global packed function under a name, which is copied. f is a TVMBackendPackedCFunc
+ * cast to a handle, not a handle from TVMFuncGetGlobal. If a global function already has this name,
+ * it is replaced if override is not 0; else the result is kTvmErrorFunctionAlreadyDefined. The
+ * registry has room for TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES.
  */
 int TVMFuncRegisterGlobal(const char *name, TVMFunctionHandle f, int override);
 
@@ -103,78 +104,81 @@ int TVMFuncRegisterGlobal(const char *name, TVMFunctionHandle f, int override);
  * Stores in *out the handle of the function with that name. The functions registered with
  * TVMFuncRegisterGlobal are searched first, then the system library, then registered modules. If
  * there is no such function, *out is NULL and the result is kTvmErrorFunctionNameNotFound.
- * A handle is a number cast to a pointer: nothing is allocated, and it is valid as long as its
- * module.
+ * A handle is a number cast to a pointer, so nothing is allocated. It is valid as long as the
+ * module of the function.
  */
 int TVMFuncGetGlobal(const char *name, TVMFunctionHandle *out);
 
 /*
  * Calls a function by its handle with num_args arguments and returns its result. *ret_val and
- * *ret_type_code are set to 0 and kTVMNullptr before the call, and stay so if the function returns
- * no value. Neither pointer may be NULL or point to an argument. An invalid handle gives
- * kTvmErrorFunctionIndexInvalid. The function may call others, also by handle.
+ * *ret_type_code are set to 0 and kTVMNullptr before the call, and keep these values if the
+ * function returns no value. Neither pointer may be NULL or point to an argument. The result for an
+ * invalid handle is kTvmErrorFunctionIndexInvalid. The called function may call other functions,
+ * also by handle.
  */
 int TVMFuncCall(TVMFunctionHandle func, TVMValue *arg_values, int *type_codes, int num_args,
                 TVMValue *ret_val, int *ret_type_code);
 
-/* Frees a handle. Does nothing: for code that is shared with TVM's other runtimes. */
+/* Does nothing, because handles need no memory. Exists for code that also uses other runtimes. */
 int TVMFuncFree(TVMFunctionHandle func);
 
 /*
- * Stores num_ret values and their codes in ret, a TVMArgs of crt/packed_func.h. More than
- * TVM_CRT_MAX_ARGS give kTvmErrorFunctionCallNumArguments.
+ * Stores num_ret values and their codes in ret, a TVMArgs of crt/packed_func.h. If there are more
+ * than TVM_CRT_MAX_ARGS, the result is kTvmErrorFunctionCallNumArguments.
  */
 int TVMCFuncSetReturn(TVMRetValueHandle ret, TVMValue *value, int *type_code, int num_ret);
 
 /*
- * Stores in *out the handle of a function of one module. Modules have no imports, so
- * query_imports has no effect. Errors as TVMFuncGetGlobal, and kTvmErrorFunctionCallInvalidArg if
+ * Stores in *out the handle of a function of one module. Modules have no imports, so query_imports
+ * has no effect. The errors are those of TVMFuncGetGlobal, and kTvmErrorFunctionCallInvalidArg if
  * mod is not a module.
  */
 int TVMModGetFunction(TVMModuleHandle mod, const char *func_name, int query_imports,
                       TVMFunctionHandle *out);
 
-/* Unregisters a module of TVMModCreateFromCModule; the handles of its functions become invalid.
- * The system library cannot be freed. */
+/* Unregisters a module that TVMModCreateFromCModule registered. The handles of its functions become
+ * invalid. The system library cannot be freed. */
 int TVMModFree(TVMModuleHandle mod);
 
 /*
- * Allocates a row-major array; its elements are uninitialised. The DLTensor and its shape are one
- * block of CPU memory, the elements a second block, in memory of device {device_type, device_id}.
+ * Allocates a row-major array with uninitialised elements. The DLTensor and its shape are one block
+ * of CPU memory; the elements are a second block, in memory of device {device_type, device_id}.
  * ndim is at most TVM_CRT_MAX_NDIM.
  */
 int TVMArrayAlloc(const tvm_index_t *shape, int ndim, int dtype_code, int dtype_bits,
                   int dtype_lanes, int device_type, int device_id, TVMArrayHandle *out);
 
-/* Frees both blocks, elements first. With a stack allocator, free the newest array first. */
+/* Frees both blocks of an array, the elements first. With a stack allocator, free arrays in the
+ * reverse order of their allocation. */
 int TVMArrayFree(TVMArrayHandle handle);
 
-/* Allocates nbytes of a device's memory. kTvmErrorFunctionCallInvalidArg if alignment is not a
- * power of two or is above TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. type_hint is not used. */
+/* Allocates nbytes of a device's memory. Returns kTvmErrorFunctionCallInvalidArg if alignment is
+ * not a power of two or exceeds TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES. type_hint is not used. */
 int TVMDeviceAllocDataSpace(DLDevice dev, size_t nbytes, size_t alignment, DLDataType type_hint,
                             void **out_data);
 
-/* Allocates memory for the elements of a shape. The only scope is "global", or NULL or "" for it;
- * any other gives kTvmErrorFunctionCallInvalidArg. */
+/* Allocates memory for an array of this shape and element type. mem_scope must be "global", "" or
+ * NULL; the result for any other is kTvmErrorFunctionCallInvalidArg. */
 int TVMDeviceAllocDataSpaceWithScope(DLDevice dev, int ndim, const int64_t *shape, DLDataType dtype,
                                      const char *mem_scope, void **out_data);
 
 int TVMDeviceFreeDataSpace(DLDevice dev, void *ptr);
 
 /*
- * Copies the elements of one array to another with the same number of bytes. The CPU must be able
- * to address both arrays, which must be row-major without gaps. stream is not used: the copy is
+ * Copies the elements of an array to another array with the same number of bytes. Both must be
+ * row-major without gaps, and the CPU must be able to address both. stream is not used: the copy is
  * complete on return.
  */
 int TVMDeviceCopyDataFromTo(DLTensor *from, DLTensor *to, TVMStreamHandle stream);
 
-/* There is one stream, NULL. Work on it is complete when its call returns, so nothing waits. */
+/* There is only the stream NULL. All work on it is complete when a call returns, so no function
+ * waits. */
 int TVMStreamCreate(int device_type, int device_id, TVMStreamHandle *out);
 int TVMStreamFree(int device_type, int device_id, TVMStreamHandle stream);
 int TVMSetStream(int device_type, int device_id, TVMStreamHandle handle);
 int TVMSynchronize(int device_type, int device_id, TVMStreamHandle stream);
 
-/* Frees arr->data, then arr, both from TVMPlatformMemoryAllocate for the CPU. */
+/* Frees arr->data, then arr. Both must be CPU memory from TVMPlatformMemoryAllocate. */
 int TVMByteArrayFree(TVMByteArray *arr);
 
 #ifdef __cplusplus

@@ -2,8 +2,8 @@
 /*
  * Initialises the runtime.
  *
- * Models and system libraries run without this initialisation. A server of remote calls needs it
- * at the start, and again to restart.
+ * Models and system libraries need no initialisation. A server of remote calls needs it at its
+ * start and at each restart.
  */
 #ifndef TVM_RUNTIME_CRT_CRT_H_
 #define TVM_RUNTIME_CRT_CRT_H_
@@ -15,9 +15,9 @@ extern "C" {
 #endif
 
 /*
- * Removes all global functions, modules and the last error's text, and registers the global
- * function "runtime.SystemLib" (no arguments; returns the system library as kTVMModuleHandle).
- * Memory is unchanged: TVMPlatformInitialize prepares it.
+ * Removes all global functions, all modules and the text of the last error. Then registers the
+ * global function "runtime.SystemLib", which has no arguments and returns the system library as a
+ * kTVMModuleHandle. Does not initialise memory: TVMPlatformInitialize does.
  */
 tvm_crt_error_t TVMInitializeRuntime(void);
 

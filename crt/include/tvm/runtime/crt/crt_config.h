@@ -2,9 +2,9 @@
 /*
  * The compile-time configuration of the C runtime: every macro with its default, bounds and cost.
  *
- * To change a macro, define it on the command line (-DTVM_WORKSPACE_SIZE_BYTES=4096), or in your
- * own header that you name with -DTVM_CRT_CONFIG_HEADER='"my_config.h"'. All files of a program,
- * the runtime's and the application's, must use the same values. A value out of bounds is a
+ * To change a macro, define it on the command line (-DTVM_WORKSPACE_SIZE_BYTES=4096), or in a
+ * header of your own (-DTVM_CRT_CONFIG_HEADER='"my_config.h"'). All files of a program, those of
+ * the runtime and of the application, must use the same values. A value out of bounds is a
  * compile-time error.
  */
 #ifndef TVM_RUNTIME_CRT_CRT_CONFIG_H_
@@ -17,10 +17,10 @@
 #endif
 
 /*
- * Alignment, in bytes, of every block of the stack and page allocators: a power of two.
- * 8 is enough for any element type of C; 16 and more serve vector loads and DMA.
- * Bounds: 8 .. 4096. Cost: up to that many bytes less one for each live block, and once for a
- * static workspace.
+ * Alignment, in bytes, of every block of the stack and page allocators: a power of two. 8 is enough
+ * for any element type of C. Vector loads and DMA may need 16 or more.
+ * Bounds: 8 .. 4096. Cost: up to the alignment minus 1 bytes for each live block, and once more for
+ * a static workspace.
  */
 #ifndef TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES
 #define TVM_RUNTIME_ALLOC_ALIGNMENT_BYTES 16
@@ -32,7 +32,7 @@
 
 /*
  * 1: the stack allocator stores the size of each block and frees only the newest block.
- * 0: freeing a block frees all newer ones with it, without an error.
+ * 0: freeing a block also frees all newer blocks, without an error.
  * Bounds: 0, 1. Cost of 1: 4 bytes for each live block, before rounding to the alignment.
  */
 #ifndef TVM_CRT_STACK_ALLOCATOR_ENABLE_LIFO_CHECK
@@ -43,10 +43,10 @@
 #endif
 
 /*
- * Bytes of the static workspace of the stack platform binding (aotc_crt/platform_stack.h). 0: there
- * is none, and the application provides the memory.
- * Bounds: 0 .. 2147483647. Cost: that many bytes of zeroed RAM plus the alignment less one, if the
- * binding is linked.
+ * Bytes of the static workspace of the default memory hooks (aotc_crt/platform_stack.h). 0: there
+ * is no static workspace, and the application provides the memory.
+ * Bounds: 0 .. 2147483647. Cost: that many bytes of zeroed RAM plus the alignment minus 1, if the
+ * default memory hooks are linked.
  */
 #ifndef TVM_WORKSPACE_SIZE_BYTES
 #define TVM_WORKSPACE_SIZE_BYTES 0
@@ -57,7 +57,7 @@
 
 /*
  * Bytes for the text of the last error, its terminating zero included; longer texts are cut.
- * Texts of the runtime itself have fewer than 64 characters.
+ * The runtime's own texts have fewer than 64 characters.
  * Bounds: 16 .. 1024. Cost: that many bytes of zeroed RAM.
  */
 #ifndef TVM_CRT_LAST_ERROR_BYTES
@@ -68,9 +68,9 @@
 #endif
 
 /*
- * Bytes of the registry that TVMFuncRegisterGlobal fills: 27 bytes a function where pointers have
- * 32 bits, with names of 16 characters on average. Bounds: 64 .. 32768. Cost: that many bytes of
- * zeroed RAM, if functions are called by name.
+ * Bytes of the registry that TVMFuncRegisterGlobal fills. With 32-bit pointers, a function with a
+ * name of 16 characters takes 27 bytes.
+ * Bounds: 64 .. 32768. Cost: that many bytes of zeroed RAM, if functions are called by name.
  */
 #ifndef TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES
 #define TVM_CRT_GLOBAL_FUNC_REGISTRY_SIZE_BYTES 512
@@ -80,9 +80,9 @@
 #endif
 
 /*
- * Modules that TVMModCreateFromCModule can hold at a time; the system library is not one of them.
- * Bounds: 1 .. 12. Cost: a pointer of zeroed RAM each, and about 8 instructions each for the search
- * of a name that none before has.
+ * Modules that can be registered at a time (TVMModCreateFromCModule), besides the system library.
+ * Bounds: 1 .. 12. Cost of each: a pointer of zeroed RAM, and about 8 instructions in a search for
+ * a name that no earlier module has.
  */
 #ifndef TVM_CRT_MAX_REGISTERED_MODULES
 #define TVM_CRT_MAX_REGISTERED_MODULES 2
@@ -104,8 +104,8 @@
 #endif
 
 /*
- * Values in a TVMArgs (packed_func.h). TVMFuncCall accepts any number.
- * Bounds: 1 .. 255. Cost: 12 bytes each in every TVMArgs; a TVMPackedFunc has two.
+ * Largest number of values in a TVMArgs (packed_func.h). TVMFuncCall accepts any number.
+ * Bounds: 1 .. 255. Cost of each: 12 bytes in every TVMArgs; a TVMPackedFunc has two TVMArgs.
  */
 #ifndef TVM_CRT_MAX_ARGS
 #define TVM_CRT_MAX_ARGS 10
@@ -116,7 +116,7 @@
 
 /*
  * Maximal number of dimensions for TVMArrayAlloc.
- * Bounds: 1 .. 32. Cost: none; a shape has only the entries that it needs.
+ * Bounds: 1 .. 32. Cost: none, because the shape of an array has only the entries that it needs.
  */
 #ifndef TVM_CRT_MAX_NDIM
 #define TVM_CRT_MAX_NDIM 6
@@ -126,7 +126,7 @@
 #endif
 
 /*
- * Payload of the largest packet that a server of remote calls receives or sends.
+ * Largest payload, in bytes, of a packet that a server of remote calls receives or sends.
  * Bounds: 64 .. 65535. Cost: the server's packet buffer, if it is linked.
  */
 #ifndef TVM_CRT_MAX_PACKET_SIZE_BYTES
@@ -137,8 +137,8 @@
 #endif
 
 /*
- * Bytes for the text of an element type ("float32x4"), its terminating zero included. For
- * applications; the runtime does not use it.
+ * Bytes for the text of an element type ("float32x4"), its terminating zero included. Only for
+ * applications; the runtime does not use this macro.
  * Bounds: 8 .. 64. Cost: none.
  */
 #ifndef TVM_CRT_MAX_STRLEN_DLTYPE
@@ -149,8 +149,8 @@
 #endif
 
 /*
- * Bytes for the name of a parameter, its terminating zero included. For applications; the runtime
- * does not use it.
+ * Bytes for the name of a parameter, its terminating zero included. Only for applications; the
+ * runtime does not use this macro.
  * Bounds: 16 .. 1024. Cost: none.
  */
 #ifndef TVM_CRT_MAX_STRLEN_PARAM_NAME
@@ -161,9 +161,9 @@
 #endif
 
 /*
- * The highest TVM_CRT_LOG_LEVEL_* of logging.h that TVM_CRT_LOGF passes on to TVMLogf; messages of
- * higher levels are not compiled.
- * Bounds: 0 .. 3. Cost: the texts up to that level.
+ * The highest level (TVM_CRT_LOG_LEVEL_* of logging.h) at which TVM_CRT_LOGF calls TVMLogf;
+ * messages of higher levels are not compiled.
+ * Bounds: 0 .. 3. Cost: the texts of all messages up to that level.
  */
 #ifndef TVM_CRT_LOG_LEVEL
 #define TVM_CRT_LOG_LEVEL 0
@@ -173,9 +173,9 @@
 #endif
 
 /*
- * 1: both allocators fill free memory with 0xdd and check it before they allocate it again, so that
- * a write after free is reported as kTvmErrorPlatformUsedAfterFree.
- * Bounds: 0, 1. Cost of 1: time in proportion to the bytes that are allocated and freed.
+ * 1: the stack and page allocators fill free memory with 0xdd and check it before they allocate it
+ * again. They then report a write after free as kTvmErrorPlatformUsedAfterFree.
+ * Bounds: 0, 1. Cost of 1: time in proportion to the number of bytes that are allocated and freed.
  */
 #ifndef TVM_CRT_DEBUG
 #define TVM_CRT_DEBUG 0

@@ -2,9 +2,9 @@
 /*
  * The errors that functions of the C runtime return.
  *
- * A code is (category << 8) | number; 0 is success. The values are those of TVM 0.14 and are sent
- * to hosts, so they never change. Codes of parts that this runtime does not have are listed to
- * reserve their numbers.
+ * A code is (category << 8) | number; 0 is success. The values are those of TVM 0.14. They never
+ * change, because devices send them to hosts. Some codes belong to parts of TVM that this runtime
+ * does not have; they are listed to reserve their numbers.
  */
 #ifndef TVM_RUNTIME_CRT_ERROR_CODES_H_
 #define TVM_RUNTIME_CRT_ERROR_CODES_H_
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* Bits 8..15 of a code. */
+/* The category: bits 8..15 of a code. */
 typedef enum {
     kTvmErrorCategoryFunctionRegistry = 1,
     kTvmErrorCategoryFraming = 2,
@@ -59,11 +59,11 @@ typedef enum {
     kTvmErrorPlatformNoMemory = 0x0503,
     kTvmErrorPlatformTimerBadState = 0x0504,
     /*
-     * The pointer to free is not the newest live block (stack allocator), or not a live block
-     * (page allocator): freed twice, freed out of order, or never allocated here.
+     * The pointer to free is not the newest allocated block (stack allocator) or not an allocated
+     * block (page allocator). It was freed twice or out of order, or never allocated here.
      */
     kTvmErrorPlatformStackAllocBadFree = 0x0505,
-    /* Free memory was written to (TVM_CRT_DEBUG); a code of aotc, not of TVM. */
+    /* Something wrote to free memory (TVM_CRT_DEBUG). TVM does not have this code. */
     kTvmErrorPlatformUsedAfterFree = 0x0540,
 
     kTvmErrorGeneratedInvalidStorageId = 0x0600,

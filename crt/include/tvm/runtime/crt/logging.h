@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * The log hook, the names of the log levels, and the macro that omits messages above a level.
+ * The log hook TVMLogf, the log levels, and a macro that omits messages above a configured level.
  *
- * The runtime's functions return their errors and log nothing: this is for servers and
- * applications. The default definition of TVMLogf drops the text (src/platform_log.c); a definition
- * in the application replaces it.
+ * The runtime itself logs nothing, because its functions return errors; servers and applications
+ * use this header. The default definition of TVMLogf does nothing (src/platform_log.c). A
+ * definition in the application replaces it.
  */
 #ifndef TVM_RUNTIME_CRT_LOGGING_H_
 #define TVM_RUNTIME_CRT_LOGGING_H_
@@ -16,7 +16,7 @@
 
 #include <tvm/runtime/crt/crt_config.h>
 
-/* TVM_CRT_LOGF(TVM_CRT_LOG_LEVEL_INFO, format, ...): as TVMLogf, if the level is at most
+/* TVM_CRT_LOGF(level, format, ...) calls TVMLogf(format, ...) if the level is at most
  * TVM_CRT_LOG_LEVEL. */
 #define TVM_CRT_LOGF(level, ...)            \
     do {                                    \
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* Prints like printf, to the board's output for text. */
+/* Prints like printf, to the board's text output. */
 void TVMLogf(const char *fmt, ...);
 
 #ifdef __cplusplus

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Modules: registries of related functions, such as the system library.
+ * Modules: registries of functions that belong together, such as the system library.
  *
- * The system library is the only module that needs no registration: its functions are available if
- * the program is linked with a definition of TVMSystemLibEntryPoint, which emitted code contains.
+ * The system library is the only module that needs no registration. Emitted code defines
+ * TVMSystemLibEntryPoint, which returns the system library. If the program is linked with it, the
+ * functions of the system library are available.
  */
 #ifndef TVM_RUNTIME_CRT_MODULE_H_
 #define TVM_RUNTIME_CRT_MODULE_H_
@@ -21,17 +22,17 @@ typedef struct TVMModule {
 } TVMModule;
 
 /*
- * Registers a module, which must stay valid with its registry, and stores its handle. A module that
- * is already registered keeps its handle. kTvmErrorFunctionRegistryFull if there are
- * TVM_CRT_MAX_REGISTERED_MODULES others, kTvmErrorFunctionCallInvalidArg for NULL or a module
- * without a registry.
+ * Registers a module and stores its handle. The module and its registry must stay valid. A module
+ * that is already registered keeps its handle. Returns kTvmErrorFunctionRegistryFull if
+ * TVM_CRT_MAX_REGISTERED_MODULES others are registered, and kTvmErrorFunctionCallInvalidArg for
+ * NULL or a module without a registry.
  */
 int TVMModCreateFromCModule(const TVMModule *mod, TVMModuleHandle *out_handle);
 
 /*
- * Returns the system library; the emitted code defines this function. With a compiler that supports
- * weak symbols, a program without a system library needs no definition; with any other compiler it
- * must define this function to return NULL.
+ * Returns the system library. The emitted code defines this function. A program without a system
+ * library needs no definition if the compiler supports weak symbols; otherwise it must define this
+ * function to return NULL.
  */
 const TVMModule *TVMSystemLibEntryPoint(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: 0BSD */
 /*
- * Packed calls from C with one structure on the caller's stack: no heap, no closures.
+ * Calls packed functions from C with one structure on the caller's stack, without a heap.
  *
- * A TVMPackedFunc is a handle with its arguments and its result. Emitted code does not use it: it
- * calls TVMFuncCall with its own arrays.
+ * A TVMPackedFunc contains the handle, the arguments and the result of a function. Emitted code
+ * does not use this header: it calls TVMFuncCall with its own arrays.
  */
 #ifndef TVM_RUNTIME_CRT_PACKED_FUNC_H_
 #define TVM_RUNTIME_CRT_PACKED_FUNC_H_
@@ -24,10 +24,10 @@ typedef struct TVMArgs {
 } TVMArgs;
 
 /*
- * Copies values_count values. If there are more than TVM_CRT_MAX_ARGS, nothing is copied, and the
- * stored count makes every function below refuse the arguments. It is in the header because
- * compilers call memcpy to return a structure of this size; a program without memcpy must fill a
- * TVMArgs itself.
+ * Copies values_count values. If there are more than TVM_CRT_MAX_ARGS, copies nothing, and the
+ * functions below then refuse the arguments because of the stored count. This function is in the
+ * header because compilers call memcpy to return a structure of this size. A program without memcpy
+ * must fill a TVMArgs itself.
  */
 static inline TVMArgs TVMArgs_Create(TVMValue *values, uint32_t *tcodes, uint32_t values_count) {
     TVMArgs args;
@@ -43,18 +43,21 @@ static inline TVMArgs TVMArgs_Create(TVMValue *values, uint32_t *tcodes, uint32_
 typedef struct TVMPackedFunc TVMPackedFunc;
 
 struct TVMPackedFunc {
-    const char *name; /* the caller's, not a copy */
+    const char *name; /* not copied */
     TVMFunctionHandle fexec;
     TVMArgs args;
-    TVMArgs ret_value; /* of the last call: one value, kTVMNullptr if there was none */
-    /* Calls fexec with args; returns its status, or kTvmErrorFunctionCallNumArguments. */
+    TVMArgs ret_value; /* result of the last call: one value, of type kTVMNullptr if none */
+    /* Calls fexec with args and returns its status, or kTvmErrorFunctionCallNumArguments if args
+     * has too many values. */
     int (*Call)(TVMPackedFunc *pf);
-    /* Copies args for the next call; kTvmErrorFunctionCallNumArguments if there are too many. */
+    /* Copies args for the next call. Returns kTvmErrorFunctionCallNumArguments if there are too
+     * many. */
     int (*SetArgs)(TVMPackedFunc *pf, const TVMArgs *args);
 };
 
-/* Sets all of pf for the function of that name (as TVMFuncGetGlobal finds it, or in a module); args
- * may be NULL for none. On error pf cannot be called: its Call returns the error of a bad handle.
+/* Initialise pf for the function with this name: the one that TVMFuncGetGlobal finds, or the one in
+ * a module. args may be NULL if there are none. On error, pf->Call later returns the error for an
+ * invalid handle.
  */
 int TVMPackedFunc_InitGlobalFunc(TVMPackedFunc *pf, const char *name, const TVMArgs *args);
 int TVMPackedFunc_InitModuleFunc(TVMPackedFunc *pf, TVMModuleHandle module, const char *name,

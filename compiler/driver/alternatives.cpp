@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
+#include <fmt/format.h>
+
+#include "cores/cpu.h"
 #include "cores/instruction_counter.h"
 #include "driver/cycle_estimate.h"
 #include "mlf/operator_archive.h"
@@ -55,6 +59,22 @@ class Prober {
       numbers_of(asked);
     }
     return std::move(out_);
+  }
+
+  // Notes which levels and preferences choose each of `all`.
+  void note_choices(std::vector<Alternative>& all) const {
+    for (const ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed})
+      for (const bool prefer_ram : {false, true}) {
+        ops::TargetInfo target = cores::for_level(target_, level);
+        target.prefer_ram = prefer_ram;
+        ops::PairBudget proofs(ops::kMostPairs);
+        const ops::Lowered lowered = ops::lower(view_, target);
+        if (!lowered.function) continue;
+        const std::string name = mlf::entry_name(*lowered.function);
+        for (Alternative& a : all)
+          if (a.name == name)
+            a.chosen_by.push_back(fmt::format("-O {}{}", name_of(level), prefer_ram ? " --prefer ram" : ""));
+      }
   }
 
   // Sets the estimates of one run, computed as all figures that users see are.
@@ -136,7 +156,19 @@ void sort_by_cost(std::vector<Alternative>& all) {
 
 }  // namespace
 
-std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most) {
+namespace {
+
+// Bytes of constants that lowering an operator reads.
+int64_t weights_of(const graph::Graph& graph, const graph::Op& op) {
+  int64_t out = 0;
+  for (graph::TensorId id : op.operands)
+    if (graph.is_constant(id)) out += graph[id].type.bytes();
+  return out;
+}
+
+}  // namespace
+
+std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most, int64_t most_weights) {
   std::vector<OperatorAlternatives> out;
   const plan::Program& p = compiled.program;
   if (p.source || most == 0) return out;
@@ -149,7 +181,18 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
     if (!indices.insert(op.location.op_index).second) twice.insert(op.location.op_index);
   for (const plan::ProgramCall& call : p.calls)
     if (call.op_index >= 0 && !call.by_rows) alone.insert(call.op_index);
-  for (size_t i = 0; i < p.graph.ops.size(); ++i) {
+  std::vector<size_t> order(p.graph.ops.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (most_weights >= 0) {
+    auto cost = [&](size_t i) {
+      const auto call = call_of.find(static_cast<int>(i));
+      if (call == call_of.end()) return int64_t{0};
+      return cycles.calls.empty() ? instructions.calls[call->second] : cycles.calls[call->second];
+    };
+    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(a) > cost(b); });
+  }
+  int64_t read = 0;
+  for (size_t i : order) {
     const graph::Op& op = p.graph.ops[i];
     const ops::Traits traits = ops::definition_of(op).traits();
     // A schedule goes to all operators of an index: those that a pass made of one have none of
@@ -157,10 +200,13 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
     if (traits.view || traits.external || traits.device_copy || op.location.op_index < 0 ||
         twice.contains(op.location.op_index) || !alone.contains(static_cast<int>(i)))
       continue;
+    // Every alternative is lowered at least twice: where it is found, and for its estimate.
+    if (most_weights >= 0 && read > most_weights) break;
     Prober prober(compiled, op);
     OperatorAlternatives one{op.location.op_index, op.location.op_type, prober.run()};
     // The best by the schedules' own estimate, which costs nothing; then by the one that is shown.
     sort_by_cost(one.alternatives);
+    read += weights_of(p.graph, op) * static_cast<int64_t>(one.alternatives.size());
     if (one.alternatives.size() > most) one.alternatives.resize(most);
     for (Alternative& a : one.alternatives) prober.estimate(a);
     // The chosen one is in the program, perhaps with others as one function.
@@ -170,6 +216,7 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
       if (!cycles.calls.empty()) chosen.cycles = static_cast<double>(cycles.calls[call->second]);
     }
     sort_by_cost(one.alternatives);
+    if (most_weights < 0) prober.note_choices(one.alternatives);
     out.push_back(std::move(one));
   }
   return out;

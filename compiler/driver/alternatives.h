@@ -20,6 +20,8 @@ struct Alternative {
   std::string name;
   int64_t constant_bytes = 0, scratch_bytes = 0;
   bool chosen = false;  // true for the schedule of the compiled model
+  // The options that choose this schedule when the user asks for none: "-O size", "-O speed --prefer ram".
+  std::vector<std::string> chosen_by;
 };
 
 struct OperatorAlternatives {
@@ -28,7 +30,8 @@ struct OperatorAlternatives {
   std::vector<Alternative> alternatives;  // the chosen one first, no two with the same code
 };
 
-// `most`: maximal number of alternatives for each operator.
-std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most);
+// `most`: maximal number of alternatives for each operator. `most_weights`: list the operators with the most cycles, as
+// far as lowering all their alternatives reads at most about this many bytes of weights; -1: list all operators.
+std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most, int64_t most_weights = -1);
 
 }  // namespace aotc::driver

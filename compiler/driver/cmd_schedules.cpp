@@ -20,6 +20,7 @@ struct ScheduleListing {
   CompileOptions compile;
   CommonOptions common;
   uint32_t most = 64;
+  bool explain = false;
 };
 
 nlohmann::ordered_json json_of(const Alternative& a) {
@@ -27,6 +28,7 @@ nlohmann::ordered_json json_of(const Alternative& a) {
   j["schedule"] = schedule_json(a.schedule);
   j["name"] = a.name;
   j["chosen"] = a.chosen;
+  j["chosen_by"] = a.chosen_by;
   j["constants_bytes"] = a.constant_bytes;
   j["scratch_bytes"] = a.scratch_bytes;
   if (a.schedule.instructions > 0) {
@@ -46,6 +48,73 @@ void print_alternatives_json(const std::vector<OperatorAlternatives>& operators)
   nlohmann::ordered_json all;
   all["operators"] = std::move(list);
   print_out("{}\n", json_text(all, 1));
+}
+
+double cost_of(const Alternative& a) { return a.schedule.cycles > 0 ? a.schedule.cycles : a.schedule.instructions; }
+
+std::string difference_text(double from, double to, const char* what) {
+  if (from <= 0 || to <= 0 || std::llround(from) == std::llround(to)) return "";
+  const double percent = 100 * (to - from) / from;
+  return fmt::format("{:.{}f} % {} {}", std::abs(percent), std::abs(percent) < 1 ? 2 : 0, to > from ? "more" : "fewer",
+                     what);
+}
+
+std::string difference_text(int64_t from, int64_t to, const char* what) {
+  if (from == to) return "";
+  return fmt::format("{} bytes {} {}", with_commas(std::abs(to - from)), to > from ? "more" : "less", what);
+}
+
+// What `a` has more or less than `chosen`.
+std::string difference_text(const Alternative& chosen, const Alternative& a) {
+  const bool cycles = chosen.schedule.cycles > 0 && a.schedule.cycles > 0;
+  std::vector<std::string> parts;
+  for (const std::string& part :
+       {cycles ? difference_text(chosen.schedule.cycles, a.schedule.cycles, "cycles")
+               : difference_text(chosen.schedule.instructions, a.schedule.instructions, "instructions"),
+        difference_text(chosen.constant_bytes, a.constant_bytes, "constants"),
+        difference_text(chosen.scratch_bytes, a.scratch_bytes, "scratch")})
+    if (!part.empty()) parts.push_back(part);
+  return parts.empty() ? "the same figures, other code" : joined(parts, ", ");
+}
+
+// Why an alternative is chosen, or not.
+std::string reason_of(const OperatorAlternatives& op, const Alternative& a) {
+  const Alternative& chosen = op.alternatives[0];
+  if (!a.chosen) return difference_text(chosen, a);
+  const Alternative* best = &chosen;
+  for (const Alternative& other : op.alternatives)
+    if (cost_of(other) > 0 && cost_of(other) < cost_of(*best)) best = &other;
+  if (op.alternatives.size() == 1) return "chosen: the only one";
+  if (best == &chosen) return "chosen: the lowest estimate";
+  return fmt::format("chosen; '{}' has {}", best->schedule.text(), difference_text(chosen, *best));
+}
+
+// "-O balanced", "-O size --prefer ram", "every option".
+std::string choosers_text(const std::vector<std::string>& options) {
+  constexpr std::string_view kRam = " --prefer ram";
+  std::vector<std::string> out;
+  size_t levels = 0;
+  for (size_t i = 0; i < options.size(); ++i) {
+    const std::string& one = options[i];
+    const bool both = i + 1 < options.size() && options[i + 1] == one + std::string(kRam);
+    levels += both;
+    out.push_back(both || one.ends_with(kRam) ? one : one + " --prefer cycles");
+    if (both) ++i;
+  }
+  return levels == 3 ? "every option" : joined(out, ", ");
+}
+
+void explain_alternatives(const std::vector<OperatorAlternatives>& operators) {
+  std::vector<std::vector<std::string>> rows = {
+      {"op_index", "type", "schedule", "estimate", "constants", "scratch", "chosen by", "reason"}};
+  for (const OperatorAlternatives& op : operators)
+    for (const Alternative& a : op.alternatives) {
+      const std::string text = a.schedule.text();
+      rows.push_back({std::to_string(op.op_index), escape_for_display(op.op_type), text.empty() ? "-" : text,
+                      cost_of(a) > 0 ? with_commas(std::llround(cost_of(a))) : "", with_commas(a.constant_bytes),
+                      with_commas(a.scratch_bytes), choosers_text(a.chosen_by), reason_of(op, a)});
+    }
+  print_out("{}", format_table(rows));
 }
 
 void print_alternatives(const std::vector<OperatorAlternatives>& operators) {
@@ -70,7 +139,8 @@ int schedules_command(const ScheduleListing& state) {
     print_alternatives_json(operators);
     return kExitDone;
   }
-  print_alternatives(operators);
+  if (state.explain) explain_alternatives(operators);
+  else print_alternatives(operators);
   print_diagnostics(diags);
   return kExitDone;
 }
@@ -88,6 +158,11 @@ options::Command schedules_declaration() {
                    .target = &s->most,
                    .help = "List at most N schedules of each operator: those with the fewest estimated instructions",
                    .range = options::Range{1, 1000},
+                   .common = true},
+                  {.names = "--explain",
+                   .target = &s->explain,
+                   .help = "Print for each schedule which values of -O and --prefer choose it, and why it is chosen or "
+                           "what it has more or less than the chosen one",
                    .common = true},
                   json_option(s->common),
                   quiet_option(s->common)},

@@ -14,4 +14,7 @@ namespace aotc::driver {
 // than too low.
 int64_t code_of_firmware(const std::map<std::string, std::string>& files, const project::Board& board);
 
+// Estimated code bytes of the model's own files.
+int64_t code_of_model(const std::map<std::string, std::string>& files);
+
 }  // namespace aotc::driver

@@ -45,8 +45,10 @@ void note_of_any_cpu(const Compiled& c, const CommonOptions& common) {
 
 }  // namespace
 
-int check_command(const CompileOptions& options, const CommonOptions& common) {
+int check_command(const CompileOptions& given, const CommonOptions& common) {
   Diagnostics diags;
+  CompileOptions options = given;
+  options.quiet = common.quiet || common.json;
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   bool fits = check_fit(*compiled, diags);
@@ -61,8 +63,10 @@ int check_command(const CompileOptions& options, const CommonOptions& common) {
   return kExitDone;
 }
 
-int compile_command(const CompileOptions& options, const std::string& out, bool force, const CommonOptions& common) {
+int compile_command(const CompileOptions& given, const std::string& out, bool force, const CommonOptions& common) {
   Diagnostics diags;
+  CompileOptions options = given;
+  options.quiet = common.quiet || common.json;
   auto compiled = compile_model(options, diags);
   if (!compiled) return fail(diags);
   OutputDirectory directory(out.empty() ? compiled->prefix : out, project::kManifest, force);
@@ -283,6 +287,7 @@ int create_command(const CompileOptions& given, const ProjectChoice& chosen, con
                    const CommonOptions& common) {
   Diagnostics diags;
   CompileOptions options = given;
+  options.quiet = common.quiet || common.json;
   const ProjectChoice choice = with_kind(chosen, options.board_name);
   auto description = project::read_description({choice.kind, choice.templates_dir}, diags);
   if (!description) return fail(diags);

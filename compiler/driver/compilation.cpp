@@ -12,6 +12,7 @@
 #include "codegen/c_tvm.h"
 #include "codegen/rust_interface.h"
 #include "cores/cpu.h"
+#include "driver/budget.h"
 #include "driver/compile_checks.h"
 #include "driver/graph_model.h"
 #include "driver/input_shapes.h"
@@ -375,6 +376,7 @@ Result<Compiled> with_reason(Result<Compiled> compiled, const CompileOptions& op
 }  // namespace
 
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
+  if (has_budget(options)) return compile_in_budget(options, diags);
   return with_reason(compile_checked(options, diags), options, diags);
 }
 

@@ -32,6 +32,9 @@ struct VariantOptions {
   std::string options() const;
 };
 
+// The figure that a search makes as small as possible (budget.h).
+enum class Objective : uint8_t { kTime, kRam, kFlash };
+
 struct CompileOptions : VariantOptions {
   std::string model_path;
   std::string prefix;      // empty: derived from the file name
@@ -47,7 +50,7 @@ struct CompileOptions : VariantOptions {
   // C sources of a TVM graph's operators, or of a .tflite model's custom operators, with their descriptions.
   std::vector<std::string> operators, include_dirs;
   std::vector<std::string> kept_operators;  // files of `operators` that a project stores; set by compile_model
-  int64_t operator_workspace = -1;          // bytes that a TVM graph's operators allocate; -1: from its archive
+  int64_t operator_workspace = -1;          // bytes that a TVM graph's operators allocate; -1: as its archive states
   codegen::ArenaOwner arena = codegen::ArenaOwner::kCaller;
   codegen::MemoryMode memory = codegen::MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;
@@ -68,11 +71,15 @@ struct CompileOptions : VariantOptions {
   // The owner of the memory of inputs and outputs; nullopt: the default of `contracts_of`.
   std::optional<plan::Contract> inputs, outputs;
   bool feed = false;                       // --input rows; the run function then preserves inputs (kPreserve)
-  bool level_given = false;                // true if -O is on the command line: --prefer flash then keeps the level
+  bool level_given = false;                // true if -O is on the command line: --prefer then does not set the level
   bool assembly = true;                    // microkernels in assembly; false: portable C only
   std::string schedules_path;              // file that compile_model reads into `schedules`
   std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
-  std::vector<std::string> dump_after;     // pass names, or "all"
+  std::string budget;                      // "ram=64K,flash=256K,ms=20", unparsed; empty: no limits
+  Objective objective = Objective::kTime;
+  bool has_objective = false;           // --objective is on the command line: a search without limits, too
+  bool quiet = false;                   // a search shows no progress
+  std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;
 };
 
@@ -86,6 +93,7 @@ struct GivenOperators {
 };
 
 struct CycleEstimate;
+struct BudgetResult;
 
 struct Compiled {
   CompileOptions options;
@@ -102,6 +110,7 @@ struct Compiled {
   codegen::ModelFiles c;                 // the emitted C; operators given in C are below "operators/"
   std::string prefix;
   mutable std::shared_ptr<const CycleEstimate> cycles;  // set at first use (cycle_estimate.h)
+  std::shared_ptr<const BudgetResult> budget;           // of a search (budget.h); null: none was asked for
   double milliseconds = 0;                              // time from reading to printing, for display; not deterministic
 };
 
@@ -128,7 +137,7 @@ Result<std::vector<plan::ConstantSection>> parse_sections(const CompileOptions& 
 // its files. `bytes` and `operators` receive the model's bytes and the user's files; both may be null.
 Result<graph::Graph> load_model(const CompileOptions& options, FileBytes* bytes, GivenOperators* operators,
                                 Diagnostics& diags);
-// Runs all stages.
+// Runs all stages; with --budget or --objective, for many candidates.
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags);
 // Runs all stages except printing. `c` of the result is empty; `code` receives the options for print_model.
 Result<Compiled> plan_model(const CompileOptions& options, codegen::CodegenOptions& code, Diagnostics& diags);

@@ -230,6 +230,16 @@ options::Choice preference(CompileOptions& c) {
           [&c] { return c.prefer_ram ? "ram" : "cycles"; }};
 }
 
+options::Choice objective_choice(CompileOptions& c) {
+  options::Choice choice =
+      options::one_of(&c.objective, {{"ms", Objective::kTime}, {"ram", Objective::kRam}, {"flash", Objective::kFlash}});
+  choice.set = [&c, set = choice.set](const std::string& word) {
+    set(word);
+    c.has_objective = true;
+  };
+  return choice;
+}
+
 // How operators are computed.
 std::vector<options::Option> schedule_options(CompileOptions& c) {
   return {
@@ -256,7 +266,18 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
        .see = "streaming.md",
        .key = "stream_most"},
       assembly_option(c),
-      schedules_option(c)};
+      schedules_option(c),
+      {.names = "--budget",
+       .value = "LIMITS",
+       .target = &c.budget,
+       .help = "Search for the options and schedules that meet these limits, as ram=64K,flash=256K,ms=20. ram: the "
+               "arena, state, inputs and outputs. flash: constants and the model's code. ms: a run at the board's "
+               "highest clock, estimated; cycles: the same without a clock. Options that you give stay as they are",
+       .see = "make-it-fit.md#a-budget"},
+      {.names = "--objective",
+       .target = objective_choice(c),
+       .help = "Choose what the search of --budget makes as small as possible",
+       .see = "make-it-fit.md#a-budget"}};
 }
 
 // How operators and the model are called.

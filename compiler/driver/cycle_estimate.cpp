@@ -30,11 +30,6 @@ bool knows_flash(const Compiled& c) {
   return code != nullptr && code->line_bytes > 0;
 }
 
-double full_hz(const Compiled& c) {
-  const std::string hz = c.board ? c.board->field("clock.full_hz") : "";
-  return hz.empty() ? 0 : std::strtod(hz.c_str(), nullptr);
-}
-
 bool known(const std::vector<int64_t>& calls) { return std::find(calls.begin(), calls.end(), 0) == calls.end(); }
 
 void multiply(std::vector<int64_t>& calls, const plan::Program& program) {
@@ -60,6 +55,11 @@ CycleEstimate estimate(const Compiled& c) {
 
 }  // namespace
 
+double full_clock_hz(const Compiled& c) {
+  const std::string hz = c.board ? c.board->field("clock.full_hz") : "";
+  return hz.empty() ? 0 : std::strtod(hz.c_str(), nullptr);
+}
+
 const CycleEstimate& estimated_cycles(const Compiled& c) {
   if (c.cycles == nullptr) c.cycles = std::make_shared<const CycleEstimate>(estimate(c));
   return *c.cycles;
@@ -82,7 +82,7 @@ std::string cycle_assumption(const Compiled& c) {
 }
 
 std::string milliseconds_text(const Compiled& c, const CycleEstimate& estimate) {
-  const double hz = full_hz(c);
+  const double hz = full_clock_hz(c);
   if (hz <= 0 || estimate.total == 0) return "";
   const double least = 1e3 * static_cast<double>(estimate.total) / hz;
   const std::string clock = fmt::format("{:g} MHz", hz / 1e6);

@@ -11,18 +11,21 @@
 namespace aotc::driver {
 
 struct CycleEstimate {
-  std::vector<int64_t> calls;  // by call, all iterations of a run together; empty: no estimate
-  int64_t total = 0;           // of a run; 0: some call has no estimate
-  int64_t most = 0;            // of a run, if every line of flash costs its wait states; 0: the flash has no timing
+  std::vector<int64_t> calls;  // by call: the sum over all its executions in a run; empty: no estimate
+  int64_t total = 0;           // cycles of a run; 0: some call has no estimate
+  int64_t most = 0;            // cycles of a run with the wait states of all flash reads; 0: the flash has no timing
 };
 
 // The first call computes the estimate and stores it in `compiled`.
 const CycleEstimate& estimated_cycles(const Compiled& compiled);
 
+// The highest clock of the board in Hz; 0: no board is named, or its clock is unknown.
+double full_clock_hz(const Compiled& compiled);
+
 // Instructions according to the target's cost model (plan/instructions.h); more often too high than too low.
 struct InstructionEstimate {
-  std::vector<int64_t> calls;  // by call, all iterations of a run together; 0: unknown
-  int64_t total = 0;           // of a run; 0: some call has no estimate
+  std::vector<int64_t> calls;  // by call: the sum over all its executions in a run; 0: unknown
+  int64_t total = 0;           // instructions of a run; 0: some call has no estimate
 };
 InstructionEstimate estimated_instructions(const Compiled& compiled);
 

@@ -23,9 +23,6 @@ namespace aotc::driver {
 
 namespace {
 
-// By the text of the C: options often make no difference.
-using KnownSizes = std::map<std::string, std::optional<int64_t>>;
-
 // Bytes of code that the board's compiler makes of the model's functions.
 std::optional<int64_t> code_of(const Compiled& compiled) {
   if (!compiled.board || find_program(compiled.board->compiler).empty()) return std::nullopt;
@@ -47,36 +44,16 @@ std::optional<int64_t> code_of(const Compiled& compiled) {
   return size ? std::optional(size->code) : std::nullopt;
 }
 
-Variant asked_for(const CompileOptions& options) {
-  Variant out = {options};
-  out.chosen = true;
-  return out;
-}
-
 std::vector<Variant> variants_to_try(const CompileOptions& options) {
-  const Variant chosen = asked_for(options);
   std::vector<Variant> out;
-  for (bool other : {false, true})
-    for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
-      Variant v = chosen;
-      v.level = level;
-      v.prefer_ram = chosen.prefer_ram != other;
-      v.chosen = !other && level == chosen.level;
-      out.push_back(v);
-    }
-  for (plan::Stream stream : {plan::Stream::kOff, plan::Stream::kAuto, plan::Stream::kMax}) {
-    if (stream == chosen.stream) continue;
-    Variant v = chosen;
-    v.stream = stream;
-    v.stream_most = plan::kUsualStreamMost;
-    v.chosen = false;
-    out.push_back(v);
+  for (const VariantOptions& v : proposed_variants(options)) {
+    out.push_back({v});
+    out.back().chosen = v.level == options.level && v.prefer_ram == options.prefer_ram && v.stream == options.stream;
   }
   // Refused by models that have no pictures as planes.
-  if (!chosen.images_last) {
-    Variant v = chosen;
+  if (!options.images_last) {
+    Variant v = {options};
     v.images_last = true;
-    v.chosen = false;
     out.push_back(v);
   }
   return out;
@@ -90,11 +67,8 @@ void measure(const Compiled& compiled, KnownSizes* sizes, Variant& v) {
   v.tried = compiled.program.stream_tried;
   v.instructions = estimated_instructions(compiled).total;
   v.cycles = estimated_cycles(compiled).total;
-  if (sizes != nullptr && compiled.options.memory == codegen::MemoryMode::kStatic) {
-    auto [known, is_new] = sizes->try_emplace(compiled.c.files.at(compiled.prefix + ".c"));
-    if (is_new) known->second = code_of(compiled);
-    v.code_bytes = known->second;
-  }
+  if (sizes != nullptr && compiled.options.memory == codegen::MemoryMode::kStatic)
+    v.code_bytes = measured_code_of(compiled, *sizes);
 }
 
 // False if the model cannot be compiled so.
@@ -154,11 +128,8 @@ std::vector<Variant> with_rows_to_try(const std::vector<Variant>& variants) {
     other.stream = chosen->stream;
     other.stream_most = chosen->stream_most;
     if (distance(other, *chosen) > 0) continue;
-    other.stream = plan::Stream::kAuto;
-    for (int percent : percents_between(v.tried)) {
-      other.stream_most = percent;
-      if (!same_rows(other, *chosen)) out.push_back({other});
-    }
+    for (const VariantOptions& by_rows : variants_by_rows(other, v.tried))
+      if (!same_rows(by_rows, *chosen)) out.push_back({by_rows});
     if (chosen->stream == plan::Stream::kMax) continue;
     other = v;
     for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
@@ -229,6 +200,46 @@ std::vector<Change> changes(const Variant& a, const Variant& b) {
 }
 
 }  // namespace
+
+std::optional<int64_t> measured_code_of(const Compiled& compiled, KnownSizes& known) {
+  auto [found, is_new] = known.try_emplace(compiled.c.files.at(compiled.prefix + ".c"));
+  if (is_new) found->second = code_of(compiled);
+  return found->second;
+}
+
+std::vector<VariantOptions> proposed_variants(const VariantOptions& present) {
+  std::vector<VariantOptions> out;
+  for (bool other : {false, true})
+    for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
+      out.push_back(present);
+      out.back().level = level;
+      out.back().prefer_ram = present.prefer_ram != other;
+    }
+  for (plan::Stream stream : {plan::Stream::kOff, plan::Stream::kAuto, plan::Stream::kMax}) {
+    if (stream == present.stream || present.stream == plan::Stream::kTime) continue;
+    out.push_back(present);
+    out.back().stream = stream;
+    out.back().stream_most = plan::kUsualStreamMost;
+  }
+  return out;
+}
+
+std::vector<VariantOptions> variants_by_rows(const VariantOptions& max, const std::vector<plan::StreamTried>& tried) {
+  std::vector<VariantOptions> out;
+  for (int percent : percents_between(tried)) {
+    out.push_back(max);
+    out.back().stream = plan::Stream::kAuto;
+    out.back().stream_most = percent;
+  }
+  return out;
+}
+
+std::vector<VariantOptions> neighbours_of(const VariantOptions& present) {
+  std::vector<VariantOptions> out;
+  for (const VariantOptions& v : proposed_variants(present))
+    if (distance(v, present) == 1) out.push_back(v);
+  return out;
+}
 
 std::vector<Variant> variants_of(const CompileOptions& options, const Compiled& compiled, bool measure_code,
                                  bool others) {

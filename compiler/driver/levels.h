@@ -13,6 +13,21 @@
 
 namespace aotc::driver {
 
+// Code sizes by the text of the C: options often make no difference.
+using KnownSizes = std::map<std::string, std::optional<int64_t>>;
+
+// Bytes of code that the board's compiler makes of the model's functions, from `known` if it has them; nullopt without
+// that compiler.
+std::optional<int64_t> measured_code_of(const Compiled& compiled, KnownSizes& known);
+
+// Variants that are worth a try for a model, the present one among them.
+std::vector<VariantOptions> proposed_variants(const VariantOptions& present);
+// Variants with --stream auto and another --stream-most: the planner of the variant `max` tried these lists of
+// segments.
+std::vector<VariantOptions> variants_by_rows(const VariantOptions& max, const std::vector<plan::StreamTried>& tried);
+// The variants that differ from `present` in one option, except for --input-layout, which changes the model's inputs.
+std::vector<VariantOptions> neighbours_of(const VariantOptions& present);
+
 struct Variant : VariantOptions {
   // `instructions` and `cycles` are estimates for one run; 0 if a function is given in C, or if the core has no timing.
   int64_t arena_bytes = 0, constants_bytes = 0, functions = 0, instructions = 0, cycles = 0;

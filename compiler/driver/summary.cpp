@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "driver/budget.h"
 #include "driver/compile_options.h"
 #include "driver/cycle_estimate.h"
 #include "driver/memory_map.h"
@@ -151,6 +152,12 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
                     fmt::format("instructions at most, by the cost model of {}: row {} of {}",
                                 c.plan_options.target.name, longest->row, c.program.feeding->rows())});
   add_cycles(c, rows);
+  if (c.budget)
+    rows.push_back(
+        {"budget", c.options.options(),
+         fmt::format(
+             "{}; {} candidates compiled{}", budget_text(c.budget->figures), c.budget->tried,
+             c.budget->schedules > 0 ? fmt::format("; schedules of {} operators chosen", c.budget->schedules) : "")});
   const std::string unit = per_iteration_text(c);
   rows.push_back({"MACs" + (unit.empty() ? " per inference" : unit), with_commas(f.macs)});
   if (const int64_t all = plan::macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
@@ -238,6 +245,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j.update(variant_json(c.options));
   j["input_in_arena"] = c.program.input_contract == plan::Contract::kOverwrite;
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
+  if (c.budget) j["budget"] = budget_json(*c.budget);
   j["constants_bytes"] = f.constant_bytes;
   j["raw_constants_bytes"] = f.raw_constant_bytes;
   add_cycles(c, j);

@@ -64,10 +64,11 @@ void print_diagnostics(const Diagnostics& diags) {
 
 int exit_code_of(const Diagnostics& diags, int otherwise) {
   static const std::pair<const char*, int> kCodes[] = {
-      {"internal", kExitInternal},        {"tool-missing", kExitToolMissing},  {"no-emulator", kExitToolMissing},
-      {"does-not-fit", kExitDoesNotFit},  {"pool-too-small", kExitDoesNotFit}, {"not-built", kExitBadInput},
-      {"project-invalid", kExitBadInput}, {"option-conflict", kExitUsage},     {"cpu-unknown", kExitBadInput},
-      {"pool-invalid", kExitUsage},       {"shape-invalid", kExitUsage}};
+      {"internal", kExitInternal},         {"tool-missing", kExitToolMissing}, {"no-emulator", kExitToolMissing},
+      {"does-not-fit", kExitDoesNotFit},   {"over-budget", kExitDoesNotFit},   {"budget-invalid", kExitUsage},
+      {"pool-too-small", kExitDoesNotFit}, {"not-built", kExitBadInput},       {"project-invalid", kExitBadInput},
+      {"option-conflict", kExitUsage},     {"cpu-unknown", kExitBadInput},     {"pool-invalid", kExitUsage},
+      {"shape-invalid", kExitUsage}};
   for (const auto& [slug, code] : kCodes)
     for (const Diagnostic& d : diags.all())
       if (d.severity == Severity::kError && d.slug == slug) return code;

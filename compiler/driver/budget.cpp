@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "driver/budget.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "driver/alternatives.h"
+#include "driver/code_estimate.h"
+#include "driver/cycle_estimate.h"
+#include "driver/fit.h"
+#include "driver/levels.h"
+#include "driver/terminal.h"
+#include "ops/common/known_fits.h"
+#include "support/text.h"
+
+namespace aotc::driver {
+
+namespace {
+
+using Limits = std::map<std::string, double>;  // "ram" -> 65536
+
+Location location_of(const CompileOptions& options) {
+  Location out;
+  out.file = options.model_path;
+  return out;
+}
+
+// "64K" for bytes, "2.5M" for cycles, "20" for milliseconds. `kilo`: what K stands for.
+std::optional<double> number_of(std::string_view text, double kilo) {
+  double factor = 1;
+  if (text.ends_with('K')) factor = kilo;
+  if (text.ends_with('M')) factor = kilo * kilo;
+  if (factor > 1) text.remove_suffix(1);
+  if (text.empty() || text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;
+  const std::string number(text);
+  char* end = nullptr;
+  const double value = std::strtod(number.c_str(), &end);
+  if (end != number.c_str() + number.size() || !(value > 0) || !std::isfinite(value)) return std::nullopt;
+  return value * factor;
+}
+
+Result<Limits> parse_limits(const CompileOptions& options, Diagnostics& diags) {
+  Limits out;
+  for (size_t from = 0; from < options.budget.size();) {
+    const size_t to = std::min(options.budget.find(',', from), options.budget.size());
+    const std::string part = options.budget.substr(from, to - from);
+    from = to + 1;
+    const size_t equal = std::min(part.find('='), part.size());
+    const std::string name = part.substr(0, equal);
+    const bool bytes = name == "ram" || name == "flash", known = bytes || name == "ms" || name == "cycles";
+    const auto value = known && equal < part.size()
+                           ? number_of(std::string_view(part).substr(equal + 1), bytes ? 1024 : 1000)
+                           : std::nullopt;
+    if (!value || !out.emplace(name, *value).second) {
+      diags
+          .error(location_of(options), "budget-invalid",
+                 value ? fmt::format("--budget has two limits for '{}'", name)
+                       : fmt::format("'{}' is not a limit of --budget", escape_for_display(part)))
+          .help("write limits as in --budget ram=64K,flash=256K,ms=20; 'cycles=2M' is a limit, too");
+      return kFailure;
+    }
+  }
+  return out;
+}
+
+struct Candidate {
+  Compiled compiled;
+  BudgetFigures figures;
+  bool fits_board = true;
+  double excess = 0;  // by how much limits are exceeded, as parts of the limits; 0: all are met
+};
+
+class BudgetSearch {
+ public:
+  BudgetSearch(const CompileOptions& options, Limits limits, Diagnostics& diags)
+      : options_(options), limits_(std::move(limits)), diags_(diags), progress_(options.quiet) {}
+
+  Result<Compiled> run() {
+    Diagnostics said;
+    auto first = compile_model(plain(options_, options_), said);
+    if (!first) {
+      diags_ = said;
+      return kFailure;
+    }
+    if (!knows_time(*first)) return kFailure;
+    consider(std::move(*first));
+    try_options();
+    try_schedules();
+    progress_.clear();
+    if (best_->excess > 0 || !best_->fits_board) return over_budget();
+    BudgetResult result{options_.budget, best_->figures, tried_,
+                        static_cast<int64_t>(best_->compiled.options.schedules.size())};
+    if (!result.figures.code_measured) measure_code_of_best(result);
+    best_->compiled.options.quiet = options_.quiet;
+    best_->compiled.budget = std::make_shared<const BudgetResult>(std::move(result));
+    return std::move(best_->compiled);
+  }
+
+ private:
+  bool has(const char* limit) const { return limits_.contains(limit); }
+  bool counts_code() const { return has("flash") || options_.objective == Objective::kFlash; }
+
+  // `options` with the variant, without a budget.
+  static CompileOptions plain(const CompileOptions& options, const VariantOptions& variant) {
+    CompileOptions out = options;
+    static_cast<VariantOptions&>(out) = variant;
+    out.budget.clear();
+    out.has_objective = false;
+    return out;
+  }
+
+  // Milliseconds need a clock, and cycles a core.
+  bool knows_time(const Compiled& first) {
+    const bool cycles = estimated_cycles(first).total > 0, clock = full_clock_hz(first) > 0;
+    if ((!has("cycles") || cycles) && (!has("ms") || (cycles && clock))) return true;
+    auto& d = diags_.error(location_of(options_), "budget-invalid",
+                           cycles ? "--budget has a limit of milliseconds, but the clock is unknown"
+                                  : "--budget has a limit of time, but aotc cannot estimate the cycles of this target");
+    d.help(cycles ? "name a board with a clock, as --board nucleo_f446re, or write cycles=N instead of ms=N"
+                  : "name the core with --cpu or --board; 'aotc cpus' lists the CPUs with a timing table");
+    return false;
+  }
+
+  BudgetFigures figures_of_candidate(const Compiled& c) {
+    BudgetFigures out;
+    const Figures f = figures_of(c);
+    const bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
+    out.ram = (workspace ? f.workspace_bytes : f.arena_bytes) + f.state_bytes + f.caller_bytes;
+    const std::optional<int64_t> code = counts_code() ? measured_code_of(c, sizes_) : std::nullopt;
+    out.code_measured = code.has_value();
+    out.flash = f.constant_bytes + code.value_or(code_of_model(c.c.files));
+    const CycleEstimate& estimate = estimated_cycles(c);
+    out.cycles = std::max(estimate.total, estimate.most);
+    if (const double hz = full_clock_hz(c); hz > 0) out.milliseconds = 1e3 * static_cast<double>(out.cycles) / hz;
+    return out;
+  }
+
+  void measure_code_of_best(BudgetResult& result) {
+    if (const auto code = measured_code_of(best_->compiled, sizes_)) {
+      result.figures.flash = figures_of(best_->compiled).constant_bytes + *code;
+      result.figures.code_measured = true;
+    }
+  }
+
+  static double value_of(const BudgetFigures& f, const std::string& limit) {
+    if (limit == "ram") return static_cast<double>(f.ram);
+    if (limit == "flash") return static_cast<double>(f.flash);
+    return limit == "ms" ? f.milliseconds : static_cast<double>(f.cycles);
+  }
+
+  // Smaller is better: feasible ones first, then by the objective, then by the others.
+  auto rank(const Candidate& c) const {
+    const auto ram = static_cast<double>(c.figures.ram), flash = static_cast<double>(c.figures.flash);
+    const double time = c.figures.cycles > 0 ? static_cast<double>(c.figures.cycles)
+                                             : static_cast<double>(estimated_instructions(c.compiled).total);
+    std::array<double, 3> order = {time, ram, flash};
+    if (options_.objective == Objective::kRam) order = {ram, time, flash};
+    if (options_.objective == Objective::kFlash) order = {flash, time, ram};
+    return std::tuple(c.excess + (c.fits_board ? 0 : 1), order);
+  }
+
+  // Keeps the candidate if it is the best so far.
+  void consider(Compiled compiled) {
+    ++tried_;
+    Candidate made{std::move(compiled), {}};
+    made.figures = figures_of_candidate(made.compiled);
+    for (const auto& [name, limit] : limits_) made.excess += std::max(0.0, value_of(made.figures, name) / limit - 1);
+    if (made.compiled.board && !made.compiled.board->memories.empty())
+      made.fits_board = fit_of(need_of(made.compiled, *made.compiled.board), *made.compiled.board).both();
+    for (const char* name : {"ram", "flash", "ms", "cycles"}) note_least(name, made);
+    if (!best_ || rank(made) < rank(*best_)) best_ = std::move(made);
+    progress_.step(fmt::format("{} candidates compiled; best: {}", tried_, budget_text(best_->figures)));
+  }
+
+  // The least value of a figure among the candidates that meet all other limits.
+  void note_least(const std::string& name, const Candidate& c) {
+    for (const auto& [other, limit] : limits_)
+      if (other != name && value_of(c.figures, other) > limit) return;
+    const double value = value_of(c.figures, name);
+    if (!c.fits_board || value <= 0) return;
+    auto [found, is_new] = least_.try_emplace(name, value, c.compiled.options.options());
+    if (!is_new && value < found->second.first) found->second = {value, c.compiled.options.options()};
+  }
+
+  // What the user has set stays.
+  bool is_allowed(const VariantOptions& v) const {
+    const VariantOptions usual;
+    return (!options_.level_given || v.level == options_.level) &&
+           (options_.prefer_ram == usual.prefer_ram || v.prefer_ram == options_.prefer_ram) &&
+           (options_.stream == usual.stream || v.stream == options_.stream) && v.images_last == options_.images_last;
+  }
+
+  bool try_variant(const VariantOptions& v, const std::map<int, ops::Schedule>& schedules) {
+    CompileOptions one = plain(options_, v);
+    if (!schedules.empty()) {
+      one.schedules = schedules;
+      one.schedules_path.clear();
+    }
+    Diagnostics ignored;  // other options may at most be refused
+    auto compiled = compile_model(one, ignored);
+    if (compiled) consider(std::move(*compiled));
+    return compiled.ok();
+  }
+
+  void try_options() {
+    const auto compile = [&](const VariantOptions& v) -> std::optional<std::vector<plan::StreamTried>> {
+      if (!is_allowed(v) || !seen_.insert(v.options()).second) return std::nullopt;
+      CompileOptions one = plain(options_, v);
+      Diagnostics ignored;
+      auto compiled = compile_model(one, ignored);
+      if (!compiled) return std::nullopt;
+      auto tried = compiled->program.stream_tried;
+      consider(std::move(*compiled));
+      return tried;
+    };
+    seen_.insert(options_.options());
+    for (const VariantOptions& v : proposed_variants(options_)) {
+      const auto tried = compile(v);
+      // Other prices of rows, where rows make the arena smaller.
+      if (tried && v.stream == plan::Stream::kMax)
+        for (const VariantOptions& by_rows : variants_by_rows(v, *tried)) compile(by_rows);
+    }
+    // Then one option after the other, from the best so far.
+    for (bool again = true; again;) {
+      const std::string before = best_->compiled.options.options();
+      for (const VariantOptions& v : neighbours_of(best_->compiled.options)) compile(v);
+      again = best_->compiled.options.options() != before;
+    }
+  }
+
+  // Schedules of operators: for several prices of a byte of tables, each operator takes its cheapest one. The most
+  // expensive operators come first; the work is limited by the bytes of weights that lowering reads.
+  void try_schedules() {
+    if (!options_.schedules.empty() || !options_.schedules_path.empty() || best_->compiled.options.feed) return;
+    const VariantOptions variant = best_->compiled.options;
+    const std::vector<OperatorAlternatives> all = alternatives_of(best_->compiled, kMostAlternatives, kMostWeights);
+    if (all.empty()) return;
+    std::set<std::string> known;
+    auto choose = [&](double price, bool may_need_more_scratch) {
+      std::map<int, ops::Schedule> chosen;
+      std::string text;
+      for (const OperatorAlternatives& op : all) {
+        const Alternative* least = nullptr;
+        auto cost = [&](const Alternative& a) {
+          const double time = a.schedule.cycles > 0 ? a.schedule.cycles : a.schedule.instructions;
+          return time + price * static_cast<double>(a.constant_bytes);
+        };
+        for (const Alternative& a : op.alternatives) {
+          if (a.schedule.instructions <= 0) continue;
+          if (!may_need_more_scratch && a.scratch_bytes > op.alternatives[0].scratch_bytes) continue;
+          if (least == nullptr || cost(a) < kWorth * cost(*least)) least = &a;
+        }
+        if (least == nullptr || least->chosen) continue;
+        chosen[op.op_index] = least->schedule;
+        text += fmt::format("{} {};", op.op_index, least->schedule.text());
+      }
+      if (!chosen.empty() && known.insert(text).second) try_variant(variant, chosen);
+    };
+    for (const bool scratch : {true, false})
+      for (const double price : {0.0, 1.0, 10.0, 100.0, 1000.0}) choose(price, scratch);
+  }
+
+  Result<Compiled> over_budget() {
+    auto& d = diags_.error(location_of(options_), "over-budget",
+                           fmt::format("no candidate meets the budget {}; {} were compiled",
+                                       options_.budget.empty() ? "and the board" : options_.budget, tried_));
+    d.note(fmt::format("closest: {} with {}", best_->compiled.options.options(), budget_text(best_->figures)));
+    for (const auto& [name, limit] : limits_) {
+      const double value = value_of(best_->figures, name);
+      if (value > limit)
+        d.note(fmt::format("{}: {} over the limit", name,
+                           name == "ms"       ? fmt::format("{:.3g} ms", value - limit)
+                           : name == "cycles" ? with_commas(std::llround(value - limit)) + " cycles"
+                                              : exact_bytes(static_cast<int64_t>(std::ceil(value - limit)))));
+    }
+    if (!best_->fits_board)
+      d.note(fmt::format("with stack and firmware, the model does not fit board {}", best_->compiled.board->name));
+    for (const auto& [name, limit] : limits_) {
+      const auto found = least_.find(name);
+      if (found == least_.end() || found->second.first <= limit) continue;
+      d.help(fmt::format("{}={} can be met together with the other limits: {}", name,
+                         name == "ms" ? fmt::format("{:.3g}", found->second.first * (1 + 5e-3))
+                                      : std::to_string(std::llround(std::ceil(found->second.first))),
+                         found->second.second));
+    }
+    advise_other_interfaces(d);
+    d.help("'aotc report MODEL' shows the operators with the most live bytes, constants and cycles");
+    return kFailure;
+  }
+
+  // Options that change how the caller uses the model; the search leaves them to the user.
+  void advise_other_interfaces(Diagnostic& d) {
+    if (!has("ram") || static_cast<double>(best_->figures.ram) <= limits_.at("ram")) return;
+    CompileOptions in_arena = plain(options_, best_->compiled.options), by_rows = in_arena;
+    in_arena.outputs = plan::Contract::kOverwrite;
+    by_rows.stream = plan::Stream::kMax;
+    by_rows.inputs = plan::Contract::kPreserve;
+    by_rows.feed = true;
+    for (const auto& [options, text] :
+         {std::pair(in_arena, "--output overwrite"), std::pair(by_rows, "--input rows")}) {
+      Diagnostics ignored;
+      const auto compiled = compile_model(options, ignored);
+      if (!compiled) continue;
+      const BudgetFigures figures = figures_of_candidate(*compiled);
+      if (figures.ram < best_->figures.ram)
+        d.help(fmt::format("another way to call the model takes less RAM: {} with {}: {}", options.options(), text,
+                           budget_text(figures)));
+    }
+  }
+
+  static constexpr size_t kMostAlternatives = 24;      // of an operator
+  static constexpr int64_t kMostWeights = 24'000'000;  // bytes
+  static constexpr double kWorth = 0.97;               // smaller gains are not taken
+
+  const CompileOptions& options_;
+  Limits limits_;
+  Diagnostics& diags_;
+  Progress progress_;
+  KnownSizes sizes_;
+  std::set<std::string> seen_;
+  std::optional<Candidate> best_;
+  std::map<std::string, std::pair<double, std::string>> least_;
+  int64_t tried_ = 0;
+};
+
+}  // namespace
+
+bool has_budget(const CompileOptions& options) { return !options.budget.empty() || options.has_objective; }
+
+Result<Compiled> compile_in_budget(const CompileOptions& options, Diagnostics& diags) {
+  auto limits = parse_limits(options, diags);
+  if (!limits) return kFailure;
+  const ops::KnownFits fits;  // of all candidates
+  return BudgetSearch(options, std::move(*limits), diags).run();
+}
+
+std::string budget_text(const BudgetFigures& f) {
+  std::string out =
+      fmt::format("RAM {}, flash {}{}", exact_bytes(f.ram), f.code_measured ? "" : "about ", exact_bytes(f.flash));
+  if (f.milliseconds > 0) out += fmt::format(", {:.3g} ms", f.milliseconds);
+  else if (f.cycles > 0) out += fmt::format(", {} cycles", with_commas(f.cycles));
+  return out;
+}
+
+nlohmann::ordered_json budget_json(const BudgetResult& result) {
+  nlohmann::ordered_json j = {{"limits", result.limits},
+                              {"ram_bytes", result.figures.ram},
+                              {"flash_bytes", result.figures.flash},
+                              {"code_measured", result.figures.code_measured},
+                              {"tried", result.tried},
+                              {"schedules", result.schedules}};
+  if (result.figures.cycles > 0) j["cycles"] = result.figures.cycles;
+  if (result.figures.milliseconds > 0) j["ms"] = result.figures.milliseconds;
+  return j;
+}
+
+}  // namespace aotc::driver

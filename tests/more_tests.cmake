@@ -52,5 +52,6 @@ foreach(part help messages manual schema scripts)
   pytest_test(cli.${part} quick cli/test_${part}.py)
 endforeach()
 pytest_test(cli.boards full cli/test_cli_boards.py)
+pytest_test(cli.budget full cli/test_budget.py)
 
 pytest_test(golden quick golden/test_golden.py)

@@ -17,7 +17,8 @@ struct KernelConditions {
   std::string family;
 };
 
-// `portable` is the result of print_c_kernel() for the kernel. Counts the kernel in `conditions` unless that is null.
+// `portable` is the result of print_c_kernel() for the kernel. Adds the kernel to the counts in `conditions`, unless it
+// has no assembly or `conditions` is null.
 std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable,
                               KernelConditions* conditions = nullptr);
 

@@ -83,8 +83,9 @@ class RunPrinter {
   // the source before the function.
   std::string print(int lines_before, nlohmann::ordered_json& calls);
 
-  // The lists of the loops as static objects of the source. Code with slices needs them there, because two functions
-  // contain the loops. Without slices, the lists are inside the run function (c_repeat.cpp).
+  // The lists from which the loops read their operands, as static tables at file scope. Code with slices needs this
+  // scope, because the run function and PREFIX_step both read the lists. Without slices, the lists are inside the run
+  // function (c_repeat.cpp).
   std::string print_lists();
 
   // PREFIX_begin and PREFIX_step (c_slices.cpp). Each needs a RunPrinter of its own. `calls`: see `print`.

@@ -68,7 +68,7 @@ CoreProblem unknown_cpu(std::string_view cpu) {
                   fmt::format("CPU '{}' is not known", escape_for_display(std::string(cpu))),
                   {}};
   if (const std::string nearest = nearest_cpu(cpu); !nearest.empty())
-    out.help = fmt::format("code for '{}', the nearest known CPU, runs on your CPU", nearest);
+    out.help = fmt::format("use '{}', the nearest known CPU: its code also runs on your CPU", nearest);
   else if (auto near = closest(cpu, all_cpus(), 1); !near.empty())
     out.help = fmt::format("did you mean '{}'?", near[0]);
   else

@@ -157,8 +157,8 @@ Status can_run(const BenchOptions& options, Diagnostics& diags) {
   if (!supported) {
     diags
         .error(where, "template-board",
-               "'aotc bench' needs firmware of kind host-driven, which does not support this board")
-        .help(fmt::format("boards with such firmware: {}", joined(served_boards(), ", ")));
+               "'aotc bench' needs a host-driven project, but this board has no host-driven firmware")
+        .help(fmt::format("boards with host-driven firmware and an emulator: {}", joined(served_boards(), ", ")));
     return kFailure;
   }
   if (find_program(board->compiler).empty()) {

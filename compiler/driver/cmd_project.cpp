@@ -150,14 +150,15 @@ Command compile() {
                  .run = [e]() -> int {
                    if (e->models.together) {
                      if (e->mlf.wanted())
-                       return options::usage_error("aotc compile", "--together writes C, not an archive",
+                       return options::usage_error("aotc compile", "--together cannot write an archive: it writes C",
                                                    {"omit --format and --style"});
                      return compile_together_command(e->compile, e->models, e->out, e->force, e->common);
                    }
                    if (!takes_one_model(*e, "aotc compile")) return kExitUsage;
                    if (!e->constants_for.empty()) {
                      if (e->mlf.wanted())
-                       return options::usage_error("aotc compile", "--constants-for writes tables, not an archive",
+                       return options::usage_error("aotc compile",
+                                                   "--constants-for cannot write an archive: it writes only the tables",
                                                    {"omit --format and --style"});
                      return constants_for_command(e->compile, e->constants_for, e->out, e->common);
                    }

@@ -239,8 +239,8 @@ options::Command declare(const char* name, const char* summary, int (*run)(const
       .summary = summary,
       .options = {{.names = "TARGET",
                    .target = &o->device.target,
-                   .help =
-                       "The directory of a host-driven project, or a port: a serial device, unix:PATH or tcp:HOST:PORT",
+                   .help = "The directory of a host-driven project, or a port (a serial device, unix:PATH or "
+                           "tcp:HOST:PORT)",
                    .required = true,
                    .takes = options::Takes::kFile}},
       .run = [o, run] { return run(*o); }};

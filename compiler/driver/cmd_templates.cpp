@@ -86,34 +86,35 @@ int export_templates(const TemplatesOptions& options) {
 
 options::Command templates_declaration() {
   auto o = std::make_shared<TemplatesOptions>();
-  return {
-      .name = "templates",
-      .summary = "List the kinds of projects, and export their templates",
-      .commands = {
-          {.name = "list",
-           .summary = "List the kinds of projects",
-           .options = {{.names = "--templates",
-                        .value = "DIRECTORY",
-                        .target = &o->templates_dir,
-                        .help = "List the kinds in this directory",
-                        .takes = options::Takes::kDirectory},
-                       {.names = "--json", .target = &o->common.json, .help = "Print JSON, with files and options"}},
-           .run = [o] { return list(*o); }},
-          {.name = "export",
-           .summary = "Write the files of the templates, so that you can change them and use them with --templates",
-           .options =
-               {{.names = "KIND",
-                 .target = &o->kind,
-                 .help = "The kind to export, with the files that it shares with other kinds (default: all kinds)"},
-                {.names = "-o,--directory",
-                 .value = "DIRECTORY",
-                 .target = &o->directory,
-                 .help = "Write this directory",
-                 .takes = options::Takes::kDirectory},
-                {.names = "--force",
-                 .target = &o->force,
-                 .help = "Replace files that changed since aotc wrote them; keep files that aotc did not write"}},
-           .run = [o] { return export_templates(*o); }}}};
+  return {.name = "templates",
+          .summary = "List the kinds of projects, and export their templates",
+          .commands = {
+              {.name = "list",
+               .summary = "List the kinds of projects",
+               .options = {{.names = "--templates",
+                            .value = "DIRECTORY",
+                            .target = &o->templates_dir,
+                            .help = "List the kinds of project whose templates are in this directory",
+                            .takes = options::Takes::kDirectory},
+                           {.names = "--json",
+                            .target = &o->common.json,
+                            .help = "Print JSON, which includes the files and options of each kind"}},
+               .run = [o] { return list(*o); }},
+              {.name = "export",
+               .summary = "Write the files of the templates, so that you can change them and use them with --templates",
+               .options =
+                   {{.names = "KIND",
+                     .target = &o->kind,
+                     .help = "The kind to export, with the files that it shares with other kinds (default: all kinds)"},
+                    {.names = "-o,--directory",
+                     .value = "DIRECTORY",
+                     .target = &o->directory,
+                     .help = "Write this directory",
+                     .takes = options::Takes::kDirectory},
+                    {.names = "--force",
+                     .target = &o->force,
+                     .help = "Replace files that changed since aotc wrote them; keep files that aotc did not write"}},
+               .run = [o] { return export_templates(*o); }}}};
 }
 
 }  // namespace aotc::driver

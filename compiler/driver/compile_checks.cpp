@@ -169,7 +169,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflict("--cpu and --board exclude each other: the board defines the CPU", "omit one of the two");
   bool workspace = options.memory == codegen::MemoryMode::kWorkspace;
   if (workspace && (!options.pools.empty() || !options.devices_path.empty()))
-    return conflict(fmt::format("{} needs planned memory, but --memory workspace plans no memory",
+    return conflict(fmt::format("{} needs planned memory, but with '--memory workspace' no memory is planned",
                                 options.pools.empty() ? "--devices" : "--pool"),
                     "omit one of the two");
   bool overwrites = options.inputs == plan::Contract::kOverwrite || options.outputs == plan::Contract::kOverwrite;
@@ -183,7 +183,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
     return conflict("--constants-section and a pool of constants exclude each other: both place the tables",
                     "omit one of the two");
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
-    return conflict("--pool and --arena model exclude each other: a pool is memory of the caller",
+    return conflict("--pool and '--arena model' exclude each other: a pool is memory of the caller",
                     "omit one of the two");
   if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
     return conflict("--stream computes tensors row by row, but a function of the registry cannot report single rows",
@@ -194,8 +194,8 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   Contracts contracts = contracts_of(options);
   for (auto [contract, name] : {std::pair{contracts.inputs, "--input"}, {contracts.outputs, "--output"}}) {
     if (contract == plan::Contract::kPreserve) continue;
-    return conflict(fmt::format("{} overwrite needs an arena, but --memory workspace has no arena", name),
-                    fmt::format("omit {}, or plan the memory with --memory static", name));
+    return conflict(fmt::format("'{} overwrite' needs an arena, but with '--memory workspace' there is no arena", name),
+                    fmt::format("omit {}, or plan the memory with '--memory static'", name));
   }
   return success();
 }
@@ -208,7 +208,7 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
     if (d.pool.empty()) continue;
     if (options.arena == codegen::ArenaOwner::kModel)
       return conflict(
-          fmt::format("pool '{}' of device '{}' and --arena model exclude each other: a pool is memory of the caller",
+          fmt::format("pool '{}' of device '{}' and '--arena model' exclude each other: a pool is memory of the caller",
                       d.pool, d.name),
           "omit --arena, or remove the member 'pool' of the device");
     for (const plan::Pool& pool : plan_options.pools)
@@ -225,13 +225,13 @@ Status check_device_pools(const CompileOptions& options, const plan::PlanOptions
 Status check_program_tables(const CompileOptions& options, Diagnostics& diags) {
   std::string what;
   if (options.convention != CallingConvention::kPlain)
-    what = fmt::format("--calling-convention {} passes tables as tensors and needs", name_of(options.convention));
+    what = fmt::format("--calling-convention {} passes tables as tensors, so it needs", name_of(options.convention));
   if (!options.constants_section.empty()) what = "--constants-section needs";
   if (!options.constants_file.empty()) what = "--constants-file needs";
   if (what.empty()) return success();
   return conflicting(options.model_path,
-                     fmt::format("{} tables outside of the program memory of {}", what,
-                                 options.board_name.empty() ? options.cpu_name : "board " + options.board_name),
+                     fmt::format("{} tables outside of program memory, but the tables for {} are in program memory",
+                                 what, options.board_name.empty() ? options.cpu_name : "board " + options.board_name),
                      "store the tables in RAM with --constants ram, or omit the option", diags);
 }
 

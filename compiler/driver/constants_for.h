@@ -18,9 +18,10 @@ nlohmann::ordered_json constants_file_json(const Compiled& compiled);
 // core has no cost model.
 std::string price_of_open(const Compiled& open);
 
-// `given`: the model, without other compile options. Writes the image to `out` or, if `out` is empty, to its old name
-// in the current directory. Reports [constants-for] if the manifest names no constants file or the old code was
-// modified, and [constants-differ] if the new code differs.
+// `given`: the model, without other compile options. Writes the image to `out`. If `out` is empty, the file is in the
+// current directory and has the name that the manifest states. Reports [constants-for] if the manifest names no
+// constants file, or if the C code beside the manifest was changed after aotc wrote it. Reports [constants-differ] if
+// the C code for the new model differs from the C code beside the manifest.
 int constants_for_command(const CompileOptions& given, const std::string& manifest, const std::string& out,
                           const CommonOptions& common);
 

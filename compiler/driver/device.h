@@ -33,8 +33,8 @@ struct OpenDevice {
   std::string unit() const;
 };
 
-// Boards whose operators can be called in an emulator on this machine. An emulator of another machine with the same
-// core (a stand-in) does not count.
+// Boards that support host-driven firmware and for which an emulator exists. The list excludes boards that aotc
+// emulates on a different board with the same core (a stand-in).
 std::vector<std::string> served_boards();
 
 // Starts the project's firmware in its emulator. Reports [not-built], [no-emulator], [tool-missing].

@@ -38,7 +38,7 @@ struct CallResult {
 struct RunValues {
   std::vector<std::vector<uint8_t>> values;  // by tensor id of the graph
   std::vector<CallResult> calls;             // in order of execution
-  bool gave_up = false;                      // true if a loop did not end (ops::Evaluation)
+  bool gave_up = false;                      // true if loops reached the limit of iterations (ops::Evaluation)
 };
 
 // The reference values of each run of a graph. `program`: planned from the graph, maps operators to calls. If it is

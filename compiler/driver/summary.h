@@ -15,7 +15,8 @@ namespace aotc::driver {
 
 // `stack`: the stack of a run, if requested.
 std::string summary_text(const Compiled& compiled, const StackNeed* stack = nullptr);
-// A line that compares the peak of live tensors with the arena; empty if the peak is not larger.
+// A line that compares the peak of live tensors with the arena. The peak is larger if outputs reuse the memory of
+// inputs (in-place), because the peak counts both. Empty if the peak is not larger, or for MemoryMode::kWorkspace.
 std::string live_text(const Compiled& compiled);
 nlohmann::ordered_json summary_json(const Compiled& compiled, const StackNeed* stack = nullptr);
 

@@ -36,7 +36,8 @@ struct ReadOptions {
   // Only for formats with Frontend::values. True: operators between DequantizeLinear and QuantizeLinear round as the
   // file specifies, not as onnxruntime does.
   bool literal_rounding = false;
-  // Only for formats with Frontend::values. True: inputs of rank 4 are NHWC instead of NCHW.
+  // Only for formats with Frontend::values. True: the graph has its inputs of rank 4 in layout NHWC, and converts them
+  // to the layout NCHW of the file.
   bool images_last = false;
   // Null, or receives the files beside the model that store its constants, by path relative to the model's folder.
   std::map<std::string, FileBytes>* files = nullptr;

@@ -15,9 +15,9 @@
 
 namespace aotc::passes {
 
-// The order in which an operator works. If `moves_columns` is false: the order of the operator's axes. Otherwise the
-// operator is a product of rows of operand 0 and constant weights, it reads operand 0 in this order of dimensions, and
-// the columns of its weights are permuted to match.
+// Describes how an operator works if its operands or results are stored in another order. If `moves_columns` is false,
+// `order` is the order of the operator's axes. Otherwise the operator multiplies rows of operand 0 by constant weights,
+// and `order` is the order of the dimensions of operand 0. The pass then permutes the columns of the weights to match.
 struct WorkOrder {
   ops::Order order;
   bool moves_columns = false;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // MinCut: finds the cheapest assignment of 0 and 1 to variables. An ordered pair of variables has a cost, which is due
-// if the first variable is 0 and the second is 1. If several assignments are cheapest, the result is the one with the
-// fewest ones, so it is unique.
+// if the first variable is 0 and the second is 1. If several assignments are cheapest, the result is the assignment
+// that sets the fewest variables to 1. Only one assignment does so, so the result is unique.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ Result<Board> find_cpu(const std::string& name, Diagnostics& diags) {
   auto& d = diags.error(where, "cpu-unknown", "no board has this CPU");
   const std::string nearest = cores::nearest_cpu(name);
   auto ours = std::find_if(all->begin(), all->end(), [&](const Cpu& c) { return c.board.cpu == nearest; });
-  if (ours != all->end()) d.help("code for '" + ours->name + "', the nearest known CPU, runs on your CPU");
+  if (ours != all->end()) d.help("use '" + ours->name + "', the nearest known CPU: its code also runs on your CPU");
   else
     for (const std::string& near : closest(name, names)) d.help("did you mean '" + near + "'?");
   d.help("'aotc cpus' lists the CPUs; for any other CPU, omit --cpu to get portable C");

@@ -20,7 +20,7 @@ namespace aotc {
 class FileBytes {
  public:
   FileBytes() = default;
-  FileBytes(std::vector<uint8_t> bytes);  // NOLINT: implicit, so that any bytes can be used as a file's
+  FileBytes(std::vector<uint8_t> bytes);  // NOLINT: implicit, so that a vector can be passed as FileBytes
   FileBytes(std::shared_ptr<const void> owner, std::span<const uint8_t> bytes)
       : owner_(std::move(owner)), bytes_(bytes) {}
 

@@ -21,8 +21,8 @@ struct JsonProblem {
   bool is_number = false;  // true if the only mistake is a number out of range
 };
 
-// Parses `text` into `out`. On a problem, returns it and sets `out` to null. A NUL byte is a problem, not the end of
-// the text.
+// Parses `text` into `out`. If the text has a problem, returns the problem and sets `out` to null. A NUL byte is a
+// problem, not the end of the text.
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::json& out);
 std::optional<JsonProblem> parse_json(std::string_view text, nlohmann::ordered_json& out);
 

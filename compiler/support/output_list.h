@@ -20,10 +20,10 @@ namespace aotc {
 
 // Returns the 64-bit FNV-1a hash as 16 hexadecimal digits.
 std::string checksum_of(std::string_view content);
-// Computes the checksum of a file; empty if it is not a readable regular file. An empty checksum matches no file of
-// aotc.
+// Computes the checksum of a file; empty if it is not a readable regular file of at most 1 GiB. An empty checksum
+// matches no file of aotc.
 std::error_code checksum_of_file(const std::filesystem::path& path, std::string& out);
-// Reads a file that may contain a list, whatever its size; nullopt if it is not a readable regular file.
+// Reads the content of a file that may contain a list; nullopt if it is not a readable regular file of at most 64 MiB.
 std::error_code content_of_list(const std::filesystem::path& path, std::optional<std::string>& out);
 
 using Checksums = std::map<std::string, std::string>;  // by file name relative to the output

@@ -111,17 +111,20 @@ Status WorkArea::lock(Diagnostics& diags) {
 Status WorkArea::finish(const fs::path& left, Diagnostics& diags) {
   if (std::error_code ec = finish_in_place(left, target_))
     return fail("file-write",
-                fmt::format("cannot complete the changes of an aotc run that was killed: {}", ec.message()), kNeedsRoom,
-                diags);
+                fmt::format("an earlier run of aotc was killed, and its changes cannot be completed: {}", ec.message()),
+                kNeedsRoom, diags);
   const bool old = is_there(left / kTwoSteps) && is_there(left / "old");
   if (old && is_there(left / "new")) {
     if (is_there(target_))
-      return fail("output-exists",
-                  fmt::format("an aotc run that was killed left the previous content in '{}'", left.string()),
-                  "move the files that you need out of that directory, delete the directory, and try again", diags);
+      return fail(
+          "output-exists",
+          fmt::format("an earlier run of aotc was killed; the previous content of the output directory is in '{}'",
+                      left.string()),
+          "move the files that you need out of that directory, delete the directory, and try again", diags);
     if (std::error_code ec = rename_fresh(left / "old", target_))
       return fail("file-write",
-                  fmt::format("cannot restore the files that an aotc run moved before it was killed: {}", ec.message()),
+                  fmt::format("an earlier run of aotc was killed, and the files that it moved cannot be restored: {}",
+                              ec.message()),
                   kNeedsRoom, diags);
   }
   (void)remove_tree(left);

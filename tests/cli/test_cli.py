@@ -533,7 +533,7 @@ def test_kinds_of_projects_nearly_right(aotc):
 def test_cores_that_are_not_known_are_refused_with_the_nearest(aotc):
     for name, nearest in (("cortex-m85", "cortex-m55f"), ("cortex-m23", "cortex-m0plus"), ("cortex-m35p", "cortex-m33f")):
         said = aotc("check", DIGITS, "--cpu", name, code=1)
-        expect(said.err, rf"^--cpu {name}: error: no board has this CPU \[cpu-unknown\]$", rf"help: code for '{nearest}', the nearest known CPU, runs on your CPU$")
+        expect(said.err, rf"^--cpu {name}: error: no board has this CPU \[cpu-unknown\]$", rf"help: use '{nearest}', the nearest known CPU: its code also runs on your CPU$")
     for name, helps in (("pico", ["rp2040_pico"]), ("bluepill", ["--cpu cortex-m3", "nucleo_f446re"]),
                         ("stm32f411", ["--cpu cortex-m4f", "nucleo_f446re"]), ("STM32F407-DISCO", ["--cpu cortex-m4f"]),
                         ("uno", ["arduino_uno"]), ("nano_every", ["--cpu atmega328p", "arduino_uno"]),

@@ -36,7 +36,7 @@ class DocumentReader {
     if (value.is(kind)) return true;
     Json wanted;
     wanted.kind = kind;
-    problems_.error(value.at, kForm, fmt::format("{} is {}, expected {}", what, value.kind_name(), wanted.kind_name()));
+    problems_.error(value.at, kForm, fmt::format("{} must be {}, not {}", what, wanted.kind_name(), value.kind_name()));
     return false;
   }
 
@@ -102,7 +102,7 @@ class DocumentReader {
   std::optional<int64_t> integer(const Json& json, const std::string& what) {
     auto value = json.integer();
     if (!value)
-      problems_.error(json.at, kForm, fmt::format("{} contains {}, expected an integer", what, json.kind_name()));
+      problems_.error(json.at, kForm, fmt::format("{} contains {} instead of an integer", what, json.kind_name()));
     return value;
   }
 

@@ -87,7 +87,7 @@ class Reader {
     const Json& json = cell(*at_.dltype, r);
     if (!json.is(Json::Kind::kString)) {
       problems_.error(where(node, json.at), "graph-column",
-                      fmt::format("the element type is {}, expected a string", json.kind_name()));
+                      fmt::format("the element type must be a string, not {}", json.kind_name()));
       return;
     }
     auto data_type = tvm::data_type_from_name(json.text);

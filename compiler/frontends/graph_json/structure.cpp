@@ -92,7 +92,7 @@ class Checker {
     auto value = number_of(found->value);
     if (value && *value >= least && *value <= most) return *value;
     problems_.error(where(i, found->at), "graph-op",
-                    fmt::format("attribute '{}' is '{}', expected a number from {} to {}", name,
+                    fmt::format("attribute '{0}' must be a number from {2} to {3}, but it is '{1}'", name,
                                 escape_for_display(found->value), least, most));
     return otherwise.value_or(least);
   }
@@ -112,7 +112,7 @@ class Checker {
     } else if (is_transfer(symbol->value)) {
       if (inputs != 1 || out_.results[i] != 1)
         problems_.error(where(i), "graph-op",
-                        fmt::format("{} has {} inputs and {} results, expected one of each", symbol->value, inputs,
+                        fmt::format("{} must have 1 input and 1 result, but it has {} and {}", symbol->value, inputs,
                                     out_.results[i]));
     } else if (!ops::is_c_symbol(symbol->value)) {
       problems_.error(where(i, symbol->at), "graph-op",
@@ -129,8 +129,8 @@ class Checker {
     const std::vector<Number>& given = *doc_.node_row_ptr;
     if (given.size() != out_.rows.size()) {
       problems_.error(given.empty() ? doc_.at : given.back().at, "graph-index",
-                      fmt::format("node_row_ptr has {} numbers for {} nodes, expected {}", given.size(),
-                                  doc_.nodes.size(), out_.rows.size()));
+                      fmt::format("node_row_ptr has {} numbers, but {} nodes need {}", given.size(), doc_.nodes.size(),
+                                  out_.rows.size()));
       return false;
     }
     for (size_t i = 0; i < out_.rows.size(); ++i) {
@@ -205,7 +205,7 @@ class Checker {
     int64_t count = static_cast<int64_t>(column->data.items.size());
     if (column->type != type)
       problems_.error(column->at, "graph-column",
-                      fmt::format("column '{}' is of type '{}', expected '{}'", column->name, column->type, type));
+                      fmt::format("column '{0}' must be of type '{2}', not '{1}'", column->name, column->type, type));
     else if (count != out_.rows.back())
       problems_.error(column->data.at, "graph-column",
                       fmt::format("column '{}' has {} entries, but the nodes have {} results", column->name, count,

@@ -56,7 +56,8 @@ void Builder::check_size(const graph::TensorType& type) {
     activation_bytes_ += bytes;
     return;
   }
-  stop("onnx-limit", fmt::format("a tensor of shape {} exceeds a limit of aotc", graph::to_string(type.shape)),
+  stop("onnx-limit",
+       fmt::format("a tensor of shape {} exceeds the limit for bytes or for dimensions", graph::to_string(type.shape)),
        fmt::format("the limits are {} bytes for all tensors together and {} dimensions for each tensor",
                    limits::kMaxActivationBytes, limits::kMaxRank));
 }

@@ -211,9 +211,10 @@ bool Importer::add_input(const ValueInfo& info, Scope& scope) {
   auto shape = shape_of(info, true);
   if (!shape) return false;
   if (bounded_bytes(*shape, form->stored) < 0 || shape->size() > limits::kMaxRank)
-    return error(where(info.name), "onnx-limit",
-                 fmt::format("an input of shape {} exceeds a limit of aotc", graph::to_string(*shape)),
-                 fmt::format("the limits are {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
+    return error(
+        where(info.name), "onnx-limit",
+        fmt::format("an input of shape {} exceeds the limit for bytes or for dimensions", graph::to_string(*shape)),
+        fmt::format("the limits are {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
   graph::Tensor tensor;
   tensor.name = std::string(info.name);
   tensor.type.shape = *shape;

@@ -48,8 +48,10 @@ void size(Call& c) { c.out(0, c.b.filled_int(DType::kI64, graph::element_count(c
 graph::Shape known_shape(Call& c, size_t i) {
   Ints values = c.known_ints(i, "the shape");
   if (bounded_bytes(values, DType::kI64) < 0 || values.size() > limits::kMaxRank)
-    c.b.stop("onnx-limit", fmt::format("a tensor of shape {} exceeds a limit of aotc", graph::to_string(values)),
-             "export a smaller model");
+    c.b.stop(
+        "onnx-limit",
+        fmt::format("a tensor of shape {} exceeds the limit for bytes or for dimensions", graph::to_string(values)),
+        "export a smaller model");
   return values;
 }
 

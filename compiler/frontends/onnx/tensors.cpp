@@ -141,7 +141,8 @@ bool TensorReader::read(const Tensor& from, const Location& at, graph::TensorTyp
   int64_t bytes = bounded_bytes(type.shape, form->stored);
   if (bytes < 0 || type.shape.size() > limits::kMaxRank) {
     told.error(at, "onnx-limit",
-               fmt::format("a constant of shape {} exceeds a limit of aotc", graph::to_string(type.shape)))
+               fmt::format("a constant of shape {} exceeds the limit for bytes or for dimensions",
+                           graph::to_string(type.shape)))
         .help(fmt::format("the limits are {} bytes and {} dimensions", limits::kMaxTensorBytes, limits::kMaxRank));
     return false;
   }

@@ -172,7 +172,8 @@ Id sums_of(Call& c, Id x, const Forest& forest) {
   if (forest.roots.empty()) c.refuse("the operator has no trees");
   for (const TreeNode& n : forest.nodes) {
     if (!n.leaf && (n.feature < 0 || n.feature >= c.b.shape(x)[1]))
-      c.refuse(fmt::format("a node tests feature {}, but there are {} features", n.feature, c.b.shape(x)[1]));
+      c.refuse(fmt::format("a node tests feature {}, but there are {} features, numbered from 0", n.feature,
+                           c.b.shape(x)[1]));
     for (auto [target, weight] : n.weights)
       if (target < 0 || target >= forest.targets || !n.leaf)
         c.refuse("a weight is not at a leaf, or its target does not exist");

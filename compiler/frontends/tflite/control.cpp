@@ -133,8 +133,11 @@ bool OperatorReader::check_subgraphs(const Control& control, Diagnostics& told) 
                    fmt::format("the subgraphs are nested more than {} deep", graph::kMostDepth));
   for (int subgraph : control.subgraphs)
     if (subgraph < 0 || static_cast<size_t>(subgraph) >= count || subgraph == source_.subgraph_index)
-      return damaged(told, control.op.location,
-                     fmt::format("the operator runs subgraph {}, but the file has {} subgraphs", subgraph, count));
+      return damaged(
+          told, control.op.location,
+          fmt::format("the operator cannot run subgraph {}: the file has {} subgraphs, numbered from 0, and no "
+                      "subgraph can run itself",
+                      subgraph, count));
   return true;
 }
 

@@ -26,7 +26,7 @@ bool OperatorReader::fold(size_t index, const graph::Op& op, Build& build, Diagn
   bool possible = ops::can_evaluate(view) && !is_output(index);
   int64_t steps = possible ? ops::steps_of(view) : 0;
   if (possible && !lowers && steps > build.steps_left) {
-    told.error(op.location, "tflite-limit", "the model's computations on constants exceed a limit of aotc")
+    told.error(op.location, "tflite-limit", "the model's computations on constants need more steps than aotc allows")
         .help("the file may be damaged; otherwise export these tensors as constants");
     return false;
   }

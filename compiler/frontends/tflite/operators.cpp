@@ -73,8 +73,9 @@ bool OperatorReader::resolve_code(size_t index, Resolved& out) {
   const auto* codes = source_.model->operator_codes();
   uint32_t at = raw(index).opcode_index();
   if (at >= length(codes)) {
-    return damaged(*source_.diags, where(index),
-                   fmt::format("opcode_index is {}, but the file has {} operator codes", at, length(codes)));
+    return damaged(
+        *source_.diags, where(index),
+        fmt::format("opcode_index is {}, but the file has {} operator codes, numbered from 0", at, length(codes)));
   }
   const schema::OperatorCode& code = *codes->Get(at);
   out.builtin = builtin_of(code);
@@ -107,8 +108,9 @@ bool OperatorReader::check_indices(size_t index, const char* what, const flatbuf
     int32_t tensor = list->Get(i);
     bool absent = tensor == -1 && optional_allowed;
     if (absent || (tensor >= 0 && static_cast<size_t>(tensor) < tensors)) continue;
-    return damaged(*source_.diags, where(index),
-                   fmt::format("{} {} is tensor {}, but the subgraph has {} tensors", what, i, tensor, tensors));
+    return damaged(
+        *source_.diags, where(index),
+        fmt::format("{} {} is tensor {}, but the subgraph has {} tensors, numbered from 0", what, i, tensor, tensors));
   }
   return true;
 }

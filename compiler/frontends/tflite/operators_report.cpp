@@ -59,8 +59,8 @@ constexpr Family kFamilies[] = {
     {"Flex", "Flex operators run in TensorFlow itself, which does not run on microcontrollers",
      "convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the layers that need these operators; "
      "replace those layers"},
-    {"HASHTABLE", "hash tables look words up in memory that TensorFlow manages",
-     "look words up in the firmware, and export only the part of the model after the look-up"},
+    {"HASHTABLE", "the entries of hash tables are in memory that TensorFlow manages",
+     "convert text to numbers in your own code, and export only the part of the model that follows this step"},
     {"ethos-u", "the file is Vela's output: it holds commands for an Ethos-U, not operators",
      "give aotc the original .tflite model, before Vela compiled it"},
     {"edgetpu-custom-op", "the file is the Edge TPU compiler's output: it holds a program for that chip, not operators",

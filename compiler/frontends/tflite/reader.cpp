@@ -112,9 +112,9 @@ Status choose_subgraph(Source& source, const ReadOptions& options) {
   Location at;
   at.file = source.file;
   if (index >= length(model.subgraphs())) {
-    damaged(
-        *source.diags, at,
-        fmt::format("the signature runs subgraph {}, but the file has {} subgraphs", index, length(model.subgraphs())));
+    damaged(*source.diags, at,
+            fmt::format("the signature runs subgraph {}, but the file has {} subgraphs, numbered from 0", index,
+                        length(model.subgraphs())));
     return kFailure;
   }
   source.subgraph = model.subgraphs()->Get(index);
@@ -183,7 +183,8 @@ Status mark_ports(Source& source, const flatbuffers::Vector<int32_t>* ports, boo
   for (uint32_t i = 0; i < ports->size(); ++i) {
     int32_t index = ports->Get(i);
     if (index < 0 || static_cast<size_t>(index) >= roles.size()) {
-      return fail(fmt::format("{} {} is tensor {}, but the subgraph has {} tensors", what, i, index, roles.size()));
+      return fail(fmt::format("{} {} is tensor {}, but the subgraph has {} tensors, numbered from 0", what, i, index,
+                              roles.size()));
     }
     // A handle that a region is given is no tensor.
     if (source.depth > 0 && is_resource(*source.subgraph, index)) continue;

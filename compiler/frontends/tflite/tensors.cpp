@@ -65,8 +65,8 @@ std::vector<const char*> helps_for(schema::TensorType type) {
       return {"uint64 is supported only between SignalFilterBank and SignalFilterBankSquareRoot"};
     case schema::TensorType_STRING:
       return {
-          "strings are not supported: look words up in the firmware, and export only the part of the model after the "
-          "look-up"};
+          "strings are not supported: convert text to numbers in your own code, and export only the part of the model "
+          "that follows this step"};
     case schema::TensorType_RESOURCE:
     case schema::TensorType_VARIANT:
       return {"export the model without TensorFlow's variables and tables, or with its state as inputs and outputs"};
@@ -372,7 +372,8 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
   const auto* buffers = source_.model->buffers();
   if (raw.buffer() >= std::max<size_t>(length(buffers), 1)) {
     error(at, "tflite-invalid",
-          fmt::format("the tensor's data is buffer {}, but the file has {} buffers", raw.buffer(), length(buffers)))
+          fmt::format("the tensor's data is buffer {}, but the file has {} buffers, numbered from 0", raw.buffer(),
+                      length(buffers)))
         .help(kDamaged);
     return false;
   }

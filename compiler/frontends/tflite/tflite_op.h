@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TfliteOp: an operator of a verified TFLite file as its import rule sees it, and the graph under construction.
-// tflite_schema.fbs, a subset of TFLite's schema, defines the types of namespace tflite_schema.
+// TfliteOp: gives an import rule access to one operator of a verified TFLite file and to the graph under construction.
+// The types of namespace tflite_schema are generated from tflite_schema.fbs, a subset of TFLite's schema.
 #pragma once
 
 #include <cstring>

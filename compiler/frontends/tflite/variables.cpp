@@ -90,7 +90,9 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   if (index < 0 || static_cast<size_t>(index) >= length(subgraphs) || index == source_.subgraph_index)
     return damaged(
         told, at,
-        fmt::format("the operator runs subgraph {}, but the file has {} subgraphs", index, length(subgraphs)));
+        fmt::format("the operator cannot run subgraph {}: the file has {} subgraphs, numbered from 0, and no subgraph "
+                    "can run itself",
+                    index, length(subgraphs)));
   Once once{source_, {}, {}, {}};
   once.source.subgraph = subgraphs->Get(static_cast<uint32_t>(index));
   once.source.subgraph_index = index;
@@ -99,7 +101,7 @@ bool Variables::initialise(const schema::Operator& op, const Location& at, Diagn
   const size_t tensors = length(once.source.subgraph->tensors());
   const size_t operators = length(once.source.subgraph->operators());
   if (tensors > limits::kMaxTensors || operators > limits::kMaxOperators)
-    return damaged(told, at, fmt::format("the tensors or operators of subgraph {} exceed a limit of aotc", index));
+    return damaged(told, at, fmt::format("subgraph {} has more tensors or operators than aotc allows", index));
   std::vector<Role> roles(tensors);
   if (!once.find_assignments(at, roles, told, missing)) return !missing.empty();
   bool good = read_tensors(once.source, roles, once.graph, once.ids).ok();
@@ -159,8 +161,8 @@ std::optional<graph::TensorId> Variables::value(const Key& key, const Location& 
     told.error(at, "tflite-variable",
                fmt::format("variable '{}' is read before it has a value", escape_for_display(variable.name)))
         .help(
-            "give the variable an initial value: export the model with its variables, so that the converter writes "
-            "one");
+            "export the model together with its variables; the converter then writes an initial value for this "
+            "variable");
     return std::nullopt;
   }
   graph::Tensor tensor = *variable.initial;

@@ -12,10 +12,10 @@ namespace aotc::analyze {
 // Sets `convention`, or `why` if the function has none of the conventions.
 void classify(Function& function);
 
-// Reduces the findings to one entry for each symbol. A definition in any source replaces a declaration, and a strong
-// definition replaces a weak one. If there are only declarations, the first one stays. Two definitions of equal rank
-// both stay, because the linker's choice is unknown. Warns [operator-declaration] if a declaration contradicts the
-// definition. A static function is a symbol of its own source only.
+// Removes functions from the findings if another function of the same symbol replaces them. A definition in any source
+// replaces a declaration, and a strong definition replaces a weak one. If there are only declarations, the first one
+// stays. Two definitions of equal rank both stay, because the linker's choice is unknown. Warns [operator-declaration]
+// if a declaration contradicts the definition. A static function is a symbol of its own source only.
 void merge_symbols(Findings& findings);
 
 // Returns "int32_t add(const int8_t *a, int8_t *out)".

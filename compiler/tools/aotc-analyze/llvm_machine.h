@@ -33,8 +33,8 @@ struct LlvmMachine {
   std::unique_ptr<llvm::MCInstPrinter> printer;
   std::unique_ptr<llvm::MCInstrAnalysis> analysis;
 
-  // `cpu`: LLVM's name of the core, "cortex-m4"; empty: the core in the program's attributes. On failure returns false
-  // and sets `why` to the reason.
+  // `cpu`: LLVM's name of the core, for example "cortex-m4"; empty: the core in the program's attributes. On failure
+  // returns false and sets `why` to the reason.
   bool make(const machine::Elf& elf, const std::string& cpu, std::string& why);
 
  private:

@@ -48,7 +48,7 @@ int guarded(const char* what, unsigned seconds, const std::function<int(Worker&,
   if (outcome.failed.empty()) return outcome.exit_code;
   Findings failure;
   failure.messages.push_back({outcome.during, 0, 0, Severity::kError, "operator-source",
-                              fmt::format("Clang {} on this source ({})", outcome.failed, what)});
+                              fmt::format("'aotc-analyze {1}': Clang {0} on this source", outcome.failed, what)});
   print_err("{}", diagnostics_of(failure).str());
   return kExitBadInput;
 }

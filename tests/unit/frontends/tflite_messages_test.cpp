@@ -135,8 +135,8 @@ TEST(TfliteMessages, Strings) {
       said(m),
       "m.tflite: tensor 'in': error: element type STRING is not supported [tflite-dtype]\n"
       "  note: 2 more tensors of this type\n"
-      "  help: strings are not supported: look words up in the firmware, and export only the part of the model after "
-      "the look-up\n");
+      "  help: strings are not supported: convert text to numbers in your own code, and export only the part of the "
+      "model that follows this step\n");
 }
 
 TEST(TfliteMessages, FamiliesThatNoMicrocontrollerRuns) {
@@ -148,11 +148,12 @@ TEST(TfliteMessages, FamiliesThatNoMicrocontrollerRuns) {
             "  note: op 0 FlexErf 't0'\n"
             "  note: op 1 HASHTABLE_FIND 't1'\n"
             "  note: Flex operators run in TensorFlow itself, which does not run on microcontrollers\n"
-            "  note: hash tables look words up in memory that TensorFlow manages\n"
+            "  note: the entries of hash tables are in memory that TensorFlow manages\n"
             "  note: 1 of 3 operators compile\n"
             "  help: convert without tf.lite.OpsSet.SELECT_TF_OPS: the converter then names the layers that need these "
             "operators; replace those layers\n"
-            "  help: look words up in the firmware, and export only the part of the model after the look-up\n");
+            "  help: convert text to numbers in your own code, and export only the part of the model that follows this "
+            "step\n");
   m = chain(schema::TensorType_INT8, 1);
   m.codes = {{kCustom, "ethos-u"}};
   EXPECT_EQ(said(m),

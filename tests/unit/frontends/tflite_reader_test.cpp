@@ -390,21 +390,22 @@ const BadModel kBadModels[] = {
     {"NoOutputs", [](TestModel& m) { m.outputs = {}; },
      "models/m.tflite: error: the model has no outputs [tflite-invalid]"},
     {"InputIndex", [](TestModel& m) { m.inputs = {4}; },
-     "models/m.tflite: error: input 0 is tensor 4, but the subgraph has 4 tensors [tflite-invalid]"},
+     "models/m.tflite: error: input 0 is tensor 4, but the subgraph has 4 tensors, numbered from 0 [tflite-invalid]"},
     {"InputTwice", [](TestModel& m) { m.inputs = {0, 0}; },
      "models/m.tflite: error: input 1 is listed twice [tflite-invalid]"},
     {"OutputIndex", [](TestModel& m) { m.outputs = {-1}; },
-     "models/m.tflite: error: output 0 is tensor -1, but the subgraph has 4 tensors [tflite-invalid]"},
+     "models/m.tflite: error: output 0 is tensor -1, but the subgraph has 4 tensors, numbered from 0 [tflite-invalid]"},
     {"OutputIsInput", [](TestModel& m) { m.outputs = {0}; },
      "models/m.tflite: tensor 'in': error: output 0 is not computed by any operator "
      "[output-not-computed]"},
     {"OpCode", [](TestModel& m) { m.ops[1].code = 2; },
-     "models/m.tflite: op 1 'out': error: opcode_index is 2, but the file has 2 operator codes [tflite-invalid]"},
+     "models/m.tflite: op 1 'out': error: opcode_index is 2, but the file has 2 operator codes, numbered from 0 "
+     "[tflite-invalid]"},
     {"OperandIndex", [](TestModel& m) { m.ops[0].in = {0, 9}; },
-     "models/m.tflite: op 0 ADD 'sum': error: operand 1 is tensor 9, but the subgraph has 4 tensors "
+     "models/m.tflite: op 0 ADD 'sum': error: operand 1 is tensor 9, but the subgraph has 4 tensors, numbered from 0 "
      "[tflite-invalid]"},
     {"ResultIndex", [](TestModel& m) { m.ops[0].out = {-1}; },
-     "models/m.tflite: op 0 ADD: error: result 0 is tensor -1, but the subgraph has 4 tensors "
+     "models/m.tflite: op 0 ADD: error: result 0 is tensor -1, but the subgraph has 4 tensors, numbered from 0 "
      "[tflite-invalid]"},
     {"NoResults", [](TestModel& m) { m.ops[0].out = {}; },
      "models/m.tflite: op 0 ADD: error: the operator has no results [tflite-invalid]"},
@@ -415,7 +416,7 @@ const BadModel kBadModels[] = {
      "models/m.tflite: op 1 SOFTMAX 'sum': error: result 0 'sum' is an input, or an earlier operator "
      "already computes it [tflite-invalid]"},
     {"BufferIndex", [](TestModel& m) { m.tensors[1].buffer = 7; },
-     "models/m.tflite: tensor 'w': error: the tensor's data is buffer 7, but the file has 2 buffers "
+     "models/m.tflite: tensor 'w': error: the tensor's data is buffer 7, but the file has 2 buffers, numbered from 0 "
      "[tflite-invalid]"},
     {"BufferSize", [](TestModel& m) { m.tensors[1].data.pop_back(); },
      "models/m.tflite: tensor 'w': error: there are 15 bytes of data for shape 4 of FLOAT32, expected 16 "

@@ -75,10 +75,10 @@ TEST(BoardReader, UnknownCoresAreRefusedWithTheNearest) {
   const auto nearest = [](const std::string& cpu) { return said_of_core("nrf52840dk", cpu, "armv7e-m", {}); };
   EXPECT_THAT(nearest("cortex-m85"), HasSubstr("b.json:"));
   EXPECT_THAT(nearest("cortex-m85"), HasSubstr("CPU 'cortex-m85' is not known [board-core]"));
-  EXPECT_THAT(nearest("cortex-m85"), HasSubstr("code for 'cortex-m55', the nearest known CPU"));
-  EXPECT_THAT(nearest("cortex-m23"), HasSubstr("code for 'cortex-m0plus', the nearest known CPU"));
-  EXPECT_THAT(nearest("Cortex-M4F"), HasSubstr("code for 'cortex-m4', the nearest known CPU"));
-  EXPECT_THAT(nearest("sifive-e31"), HasSubstr("code for 'rv32imac', the nearest known CPU"));
+  EXPECT_THAT(nearest("cortex-m85"), HasSubstr("use 'cortex-m55', the nearest known CPU"));
+  EXPECT_THAT(nearest("cortex-m23"), HasSubstr("use 'cortex-m0plus', the nearest known CPU"));
+  EXPECT_THAT(nearest("Cortex-M4F"), HasSubstr("use 'cortex-m4', the nearest known CPU"));
+  EXPECT_THAT(nearest("sifive-e31"), HasSubstr("use 'rv32imac', the nearest known CPU"));
   EXPECT_THAT(nearest("cortex-a53"), ::testing::Not(HasSubstr("nearest")));
 }
 

@@ -41,6 +41,9 @@ class Prober {
  public:
   Prober(const Compiled& compiled, const graph::Op& op)
       : view_{compiled.program.graph, op}, target_(compiled.plan_options.target) {
+    // A level cannot be taken back from a target.
+    if (compiled.board && !compiled.board->is_generic())
+      base_ = project::target_of(*compiled.board, compiled.options.assembly);
     auto asked = compiled.options.schedules.find(op.location.op_index);
     const ops::Schedule given = asked == compiled.options.schedules.end() ? ops::Schedule() : asked->second;
     if (auto chosen = probe(given)) {
@@ -65,7 +68,7 @@ class Prober {
   void note_choices(std::vector<Alternative>& all) const {
     for (const ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed})
       for (const bool prefer_ram : {false, true}) {
-        ops::TargetInfo target = cores::for_level(target_, level);
+        ops::TargetInfo target = cores::for_level(base_, level);
         target.prefer_ram = prefer_ram;
         ops::PairBudget proofs(ops::kMostPairs);
         const ops::Lowered lowered = ops::lower(view_, target);
@@ -137,6 +140,7 @@ class Prober {
 
   ops::OpView view_;
   const ops::TargetInfo& target_;
+  ops::TargetInfo base_;  // without a level
   std::set<std::string> names_;
   std::vector<Alternative> out_;
 };
@@ -207,6 +211,7 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
     // The best by the schedules' own estimate, which costs nothing; then by the one that is shown.
     sort_by_cost(one.alternatives);
     read += weights_of(p.graph, op) * static_cast<int64_t>(one.alternatives.size());
+    one.total = one.alternatives.size();
     if (one.alternatives.size() > most) one.alternatives.resize(most);
     for (Alternative& a : one.alternatives) prober.estimate(a);
     // The chosen one is in the program, perhaps with others as one function.

@@ -28,6 +28,7 @@ struct OperatorAlternatives {
   int op_index = -1;  // index in the model's file
   std::string op_type;
   std::vector<Alternative> alternatives;  // the chosen one first, no two with the same code
+  size_t total = 0;                       // number of alternatives before the list was cut to `most`
 };
 
 // `most`: maximal number of alternatives for each operator. `most_weights`: list the operators with the most cycles, as

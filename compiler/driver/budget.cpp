@@ -72,11 +72,19 @@ Result<Limits> parse_limits(const CompileOptions& options, Diagnostics& diags) {
   return out;
 }
 
+// Milliseconds with at least three digits, at most a hundredth more, as a limit can be written: "0.0123", "17301".
+std::string rounded_up(double value) {
+  const int digits = value >= 100 ? 0 : 2 - static_cast<int>(std::floor(std::log10(std::max(value, 1e-9))));
+  const double unit = std::pow(10.0, -std::min(digits, 12));
+  return fmt::format("{:.{}f}", std::ceil(value / unit) * unit, std::clamp(digits, 0, 12));
+}
+
 struct Candidate {
   Compiled compiled;
   BudgetFigures figures;
   bool fits_board = true;
-  double excess = 0;  // by how much limits are exceeded, as parts of the limits; 0: all are met
+  double board_excess = 0;  // the same for the memories of the board
+  double excess = 0;        // by how much limits are exceeded, as parts of the limits; 0: all are met
 };
 
 class BudgetSearch {
@@ -98,7 +106,7 @@ class BudgetSearch {
     progress_.clear();
     if (best_->excess > 0 || !best_->fits_board) return over_budget();
     BudgetResult result{options_.budget, best_->figures, tried_,
-                        static_cast<int64_t>(best_->compiled.options.schedules.size())};
+                        static_cast<int64_t>(chosen_schedules(best_->compiled))};
     if (!result.figures.code_measured) measure_code_of_best(result);
     best_->compiled.options.quiet = options_.quiet;
     best_->compiled.budget = std::make_shared<const BudgetResult>(std::move(result));
@@ -126,7 +134,7 @@ class BudgetSearch {
                            cycles ? "--budget has a limit of milliseconds, but the clock is unknown"
                                   : "--budget has a limit of time, but aotc cannot estimate the cycles of this target");
     d.help(cycles ? "name a board with a clock, as --board nucleo_f446re, or write cycles=N instead of ms=N"
-                  : "name the core with --cpu or --board; 'aotc cpus' lists the CPUs with a timing table");
+                  : "name another core with --cpu or --board; 'aotc cpus' lists the CPUs");
     return false;
   }
 
@@ -165,7 +173,7 @@ class BudgetSearch {
     std::array<double, 3> order = {time, ram, flash};
     if (options_.objective == Objective::kRam) order = {ram, time, flash};
     if (options_.objective == Objective::kFlash) order = {flash, time, ram};
-    return std::tuple(c.excess + (c.fits_board ? 0 : 1), order);
+    return std::tuple(c.excess + c.board_excess, order);
   }
 
   // Keeps the candidate if it is the best so far.
@@ -174,11 +182,34 @@ class BudgetSearch {
     Candidate made{std::move(compiled), {}};
     made.figures = figures_of_candidate(made.compiled);
     for (const auto& [name, limit] : limits_) made.excess += std::max(0.0, value_of(made.figures, name) / limit - 1);
-    if (made.compiled.board && !made.compiled.board->memories.empty())
-      made.fits_board = fit_of(need_of(made.compiled, *made.compiled.board), *made.compiled.board).both();
+    check_board(made);
     for (const char* name : {"ram", "flash", "ms", "cycles"}) note_least(name, made);
     if (!best_ || rank(made) < rank(*best_)) best_ = std::move(made);
     progress_.step(fmt::format("{} candidates compiled; best: {}", tried_, budget_text(best_->figures)));
+  }
+
+  static void check_board(Candidate& c) {
+    if (!c.compiled.board || c.compiled.board->memories.empty()) return;
+    const Fit fit = fit_of(need_of(c.compiled, *c.compiled.board), *c.compiled.board);
+    c.fits_board = fit.both();
+    auto excess = [](int64_t needed, const project::Memory* memory) {
+      const double size = memory == nullptr ? 1 : static_cast<double>(std::max<int64_t>(memory->size, 1));
+      return std::max(0.0, static_cast<double>(needed) / size - 1);
+    };
+    if (!fit.ram) c.board_excess += std::max(excess(fit.ram_needed, fit.arena), 1e-6);
+    if (!fit.flash) c.board_excess += std::max(excess(fit.flash_needed, fit.constants), 1e-6);
+  }
+
+  // The options of a candidate, and that it has schedules which no option gives.
+  std::string choice_text(const Compiled& c) const {
+    const size_t own = chosen_schedules(c);
+    return c.options.options() +
+           (own > 0 ? fmt::format(" and schedules of {} operator{}", own, own == 1 ? "" : "s") : "");
+  }
+
+  // Schedules that the search chose.
+  size_t chosen_schedules(const Compiled& c) const {
+    return options_.schedules.empty() && options_.schedules_path.empty() ? c.options.schedules.size() : 0;
   }
 
   // The least value of a figure among the candidates that meet all other limits.
@@ -187,16 +218,16 @@ class BudgetSearch {
       if (other != name && value_of(c.figures, other) > limit) return;
     const double value = value_of(c.figures, name);
     if (!c.fits_board || value <= 0) return;
-    auto [found, is_new] = least_.try_emplace(name, value, c.compiled.options.options());
-    if (!is_new && value < found->second.first) found->second = {value, c.compiled.options.options()};
+    auto [found, is_new] = least_.try_emplace(name, value, choice_text(c.compiled));
+    if (!is_new && value < found->second.first) found->second = {value, choice_text(c.compiled)};
   }
 
-  // What the user has set stays.
+  // The options of the command line stay. --prefer flash sets the level, too.
   bool is_allowed(const VariantOptions& v) const {
-    const VariantOptions usual;
-    return (!options_.level_given || v.level == options_.level) &&
-           (options_.prefer_ram == usual.prefer_ram || v.prefer_ram == options_.prefer_ram) &&
-           (options_.stream == usual.stream || v.stream == options_.stream) && v.images_last == options_.images_last;
+    const bool sets_level = options_.level_given || (options_.prefer_given && options_.level == ops::Level::kSize);
+    return (!sets_level || v.level == options_.level) &&
+           (!options_.prefer_given || v.prefer_ram == options_.prefer_ram) &&
+           (!options_.stream_given || v.stream == options_.stream) && v.images_last == options_.images_last;
   }
 
   bool try_variant(const VariantOptions& v, const std::map<int, ops::Schedule>& schedules) {
@@ -273,7 +304,7 @@ class BudgetSearch {
     auto& d = diags_.error(location_of(options_), "over-budget",
                            fmt::format("no candidate meets the budget {}; {} were compiled",
                                        options_.budget.empty() ? "and the board" : options_.budget, tried_));
-    d.note(fmt::format("closest: {} with {}", best_->compiled.options.options(), budget_text(best_->figures)));
+    d.note(fmt::format("closest: {} with {}", choice_text(best_->compiled), budget_text(best_->figures)));
     for (const auto& [name, limit] : limits_) {
       const double value = value_of(best_->figures, name);
       if (value > limit)
@@ -282,15 +313,22 @@ class BudgetSearch {
                            : name == "cycles" ? with_commas(std::llround(value - limit)) + " cycles"
                                               : exact_bytes(static_cast<int64_t>(std::ceil(value - limit)))));
     }
-    if (!best_->fits_board)
-      d.note(fmt::format("with stack and firmware, the model does not fit board {}", best_->compiled.board->name));
+    if (!best_->fits_board) {
+      const project::Board& board = *best_->compiled.board;
+      const Fit fit = fit_of(need_of(best_->compiled, board), board);
+      for (const auto& [fits, needed, memory] :
+           {std::tuple(fit.ram, fit.ram_needed, fit.arena), std::tuple(fit.flash, fit.flash_needed, fit.constants)})
+        if (!fits && memory != nullptr)
+          d.note(fmt::format("with stack and firmware it needs {}, but {} of board {} has {}", exact_bytes(needed),
+                             memory->name, board.name, exact_bytes(memory->size)));
+    }
     for (const auto& [name, limit] : limits_) {
       const auto found = least_.find(name);
       if (found == least_.end() || found->second.first <= limit) continue;
-      d.help(fmt::format("{}={} can be met together with the other limits: {}", name,
-                         name == "ms" ? fmt::format("{:.3g}", found->second.first * (1 + 5e-3))
-                                      : std::to_string(std::llround(std::ceil(found->second.first))),
-                         found->second.second));
+      d.help(fmt::format(
+          "{}={} can be met together with the other limits: {}", name,
+          name == "ms" ? rounded_up(found->second.first) : std::to_string(std::llround(std::ceil(found->second.first))),
+          found->second.second));
     }
     advise_other_interfaces(d);
     d.help("'aotc report MODEL' shows the operators with the most live bytes, constants and cycles");
@@ -317,9 +355,9 @@ class BudgetSearch {
     }
   }
 
-  static constexpr size_t kMostAlternatives = 24;      // of an operator
-  static constexpr int64_t kMostWeights = 24'000'000;  // bytes
-  static constexpr double kWorth = 0.97;               // smaller gains are not taken
+  static constexpr size_t kMostAlternatives = 24;     // of an operator
+  static constexpr int64_t kMostWeights = 8'000'000;  // bytes
+  static constexpr double kWorth = 0.97;              // smaller gains are not taken
 
   const CompileOptions& options_;
   Limits limits_;
@@ -346,8 +384,8 @@ Result<Compiled> compile_in_budget(const CompileOptions& options, Diagnostics& d
 std::string budget_text(const BudgetFigures& f) {
   std::string out =
       fmt::format("RAM {}, flash {}{}", exact_bytes(f.ram), f.code_measured ? "" : "about ", exact_bytes(f.flash));
-  if (f.milliseconds > 0) out += fmt::format(", {:.3g} ms", f.milliseconds);
-  else if (f.cycles > 0) out += fmt::format(", {} cycles", with_commas(f.cycles));
+  if (f.milliseconds > 0) out += fmt::format(", {} ms", rounded_up(f.milliseconds));
+  if (f.cycles > 0) out += fmt::format(", {} cycles", with_commas(f.cycles));
   return out;
 }
 

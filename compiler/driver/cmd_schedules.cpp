@@ -84,8 +84,10 @@ std::string reason_of(const OperatorAlternatives& op, const Alternative& a) {
   const Alternative* best = &chosen;
   for (const Alternative& other : op.alternatives)
     if (cost_of(other) > 0 && cost_of(other) < cost_of(*best)) best = &other;
-  if (op.alternatives.size() == 1) return "chosen: the only one";
-  if (best == &chosen) return "chosen: the lowest estimate";
+  if (op.alternatives.size() == 1 && op.total == 1) return "chosen: the only one";
+  if (best == &chosen)
+    return op.total > op.alternatives.size() ? "chosen: the lowest estimate of those listed"
+                                             : "chosen: the lowest estimate";
   return fmt::format("chosen; '{}' has {}", best->schedule.text(), difference_text(chosen, *best));
 }
 

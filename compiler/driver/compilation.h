@@ -70,7 +70,9 @@ struct CompileOptions : VariantOptions {
   bool overlap = true;  // outputs may reuse the memory of inputs
   // The owner of the memory of inputs and outputs; nullopt: the default of `contracts_of`.
   std::optional<plan::Contract> inputs, outputs;
-  bool feed = false;                       // --input rows; the run function then preserves inputs (kPreserve)
+  bool feed = false;  // --input rows; the run function then preserves inputs (kPreserve)
+  // The options that the command line has; a search of --budget keeps them.
+  bool prefer_given = false, stream_given = false;
   bool level_given = false;                // true if -O is on the command line: --prefer then does not set the level
   bool assembly = true;                    // microkernels in assembly; false: portable C only
   std::string schedules_path;              // file that compile_model reads into `schedules`

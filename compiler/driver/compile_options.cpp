@@ -148,6 +148,7 @@ options::Choice stream_choice(CompileOptions& c) {
                                                        {"time", plan::Stream::kTime}});
   choice.set = [&c, set = choice.set](const std::string& word) {
     set(word);
+    c.stream_given = true;
     if (c.stream == plan::Stream::kTime) read_input_contract("rows", c);
   };
   return choice;
@@ -225,6 +226,7 @@ options::Choice preference(CompileOptions& c) {
           "cycles",
           [&c](const std::string& word) {
             c.prefer_ram = word == "ram";
+            c.prefer_given = true;
             if (!c.level_given) c.level = word == "flash" ? ops::Level::kSize : CompileOptions().level;
           },
           [&c] { return c.prefer_ram ? "ram" : "cycles"; }};

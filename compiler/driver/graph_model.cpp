@@ -100,7 +100,15 @@ class SourceSet {
       if (!bytes) return kFailure;
       std::string content = text_of(*bytes);
       auto [at, fresh] = out_.try_emplace(name, content);
-      if ((!fresh && at->second != content) || headers_.size() > kMostHeaders) {
+      if (headers_.size() > kMostHeaders) {
+        diags_
+            .error(where, "operator-header",
+                   fmt::format("the operators include more than {} headers; the last one is \"{}\"", kMostHeaders,
+                               escape_for_display(name)))
+            .help("put what the operators need into fewer headers");
+        return kFailure;
+      }
+      if (!fresh && at->second != content) {
         diags_
             .error(where, "operator-header",
                    fmt::format("the source includes \"{}\", but there are several headers with this name",

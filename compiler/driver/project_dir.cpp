@@ -95,10 +95,13 @@ bool is_description(const nlohmann::json& compile) {
   CompileOptions unused;
   if (!compile.is_object() || !options::restore_values(stored_groups(unused), compile)) return false;
   const nlohmann::json values = compile.value("state_values", nlohmann::json::object());
+  if (!values.is_object()) return false;
   for (const auto& [text, hex] : values.items())
     if (!hex.is_string()) return false;
   if (compile.contains("devices") && !compile["devices"].is_string()) return false;
-  for (const auto& name : compile.value("operators", nlohmann::json::array()))
+  const nlohmann::json operators = compile.value("operators", nlohmann::json::array());
+  if (!operators.is_array()) return false;
+  for (const auto& name : operators)
     if (!name.is_string()) return false;
   return schedules_of(compile).ok();
 }

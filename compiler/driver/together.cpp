@@ -42,6 +42,8 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
                                     {!o.values.empty(), "--value"},
                                     {!o.states.empty(), "--state"},
                                     {!o.schedules_path.empty(), "--schedules"},
+                                    {!o.budget.empty(), "--budget"},
+                                    {o.has_objective, "--objective"},
                                     {!o.params_path.empty(), "--params"},
                                     {!o.operators.empty(), "--operators"}});
   if (of_one != nullptr)

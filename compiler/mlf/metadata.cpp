@@ -175,7 +175,8 @@ std::optional<int> version_of(const Json& m, Checker& check) {
         .error("mlf-version",
                fmt::format("version {} of the archive format is not supported; supported versions are 1 to {}",
                            json_text(*v), kVersion))
-        .help("use a newer aotc, which may read the archive");
+        .help(known ? "the archive is damaged; write it again with the tool that made it"
+                    : "use a newer aotc, which may read the archive");
     return std::nullopt;
   }
   check.version = v->get<int>();

@@ -46,6 +46,26 @@ def test_no_variant_is_better_by_the_objective(objective, figure):
             assert found[figure] <= fixed[figure], options
 
 
+@pytest.mark.parametrize("given, stays", [
+    (["--stream", "off", "--budget", "ram=64K"], {"stream": "off"}),
+    (["--prefer", "flash", "--objective", "ms"], {"level": "size"}),
+    (["--prefer", "cycles", "--objective", "ram"], {"prefer": "cycles"})])
+def test_given_defaults_stay(given, stays):
+    said = figures(GADGET, "--board", BOARD, *given)[0]
+    assert {key: said[key] for key in stays} == stays
+
+
+def test_several_models_have_no_budget(tmp_path):
+    done = common.aotc("compile", DIGITS, GADGET, "--together", "--budget", "ram=1", "-o", tmp_path / "out", expect=None)
+    assert done.returncode == 2 and "--budget applies to one model" in done.stderr, done.stderr
+
+
+def test_milliseconds_are_written_as_limits_are():
+    said = refused(3, "--board", "nano33ble", "-O", "size", "--prefer", "ram", "--stream", "off", "--budget", "ms=0.001")
+    least = re.search(r"help: ms=([0-9.]+) can be met together with the other limits: -O size", said)[1]
+    common.aotc("check", GADGET, "--board", "nano33ble", "--budget", f"ms={least}", "--quiet")
+
+
 def test_given_options_stay():
     said = figures(DIGITS, "--board", BOARD, "-O", "size", "--stream", "max", "--budget", "ram=64K")[0]
     assert (said["level"], said["stream"]) == ("size", "max")
@@ -111,7 +131,7 @@ def test_schedules_are_explained():
     for op in operators:
         best = min(a["estimated_cycles"] for a in op["alternatives"])
         row = next(row for row in chosen if row[0] == str(op["op_index"]))
-        assert (row[-1] in ("chosen: the lowest estimate", "chosen: the only one")) == (op["alternatives"][0]["estimated_cycles"] == best)
+        assert (row[-1] in ("chosen: the lowest estimate", "chosen: the lowest estimate of those listed", "chosen: the only one")) == (op["alternatives"][0]["estimated_cycles"] == best)
         assert sum(a["chosen"] for a in op["alternatives"]) == 1
         assert "-O balanced" in op["alternatives"][0]["chosen_by"]
     speed = json.loads(common.aotc("schedules", *arguments, "-O", "speed", "--json"))["operators"]

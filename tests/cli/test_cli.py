@@ -927,7 +927,7 @@ def test_inputs_and_outputs_in_the_arena(aotc):
     expect(said.out, r"^RAM: outputs +10 bytes +inputs in the arena$")
     for option in ("--input", "--output"):
         said = aotc("check", DIGITS, "--memory", "workspace", option, "overwrite", code=2)
-        expect(said.err, rf"error: {option} overwrite needs an arena.*\[option-conflict\]", r"--memory static")
+        expect(said.err, rf"error: '{option} overwrite' needs an arena.*\[option-conflict\]", r"--memory static")
     said = aotc("check", DIGITS, "--memory", "workspace", "--slice", "call", code=2)
     expect(said.err, r"error: --slice keeps intermediate.*\[option-conflict\]", r"--memory static")
     aotc("compile", DIGITS, "--output", "contract", code=2)

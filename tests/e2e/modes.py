@@ -76,7 +76,8 @@ SAME_C = {
     "--value": "other numbers", "--input-layout": "other operators of the same kinds",
     "--rounding": "other operators of the same kinds", "--state": "a state as those of models that keep one",
     "--params": "numbers of a TVM graph", "--operators": "C that the user wrote", "--operator-include": "C that the user wrote",
-    "--operator-workspace": "a number",
+    "--operator-workspace": "a number", "--budget": "chooses values of other options, and schedules",
+    "--objective": "chooses values of other options, and schedules",
 }
 
 

@@ -209,7 +209,7 @@ std::vector<uint8_t> sum_over_axes() {
 
 TEST(OnnxReader, ValuesThatUsersGive) {
   EXPECT_THAT(printed(sum_over_axes()),
-              HasSubstr("the axes (input 1, 'axes') must be known at compile time [onnx-constant]"));
+              HasSubstr("its axes (input 1, 'axes') must be known at compile time [onnx-constant]"));
   std::string text = printed(sum_over_axes(), {.values = {{"axes", "[1]"}}});
   EXPECT_THAT(text, HasSubstr("f32[2] = sum(%0) {axes = [1]}"));
   EXPECT_THAT(text, Not(HasSubstr("\"axes\"")));

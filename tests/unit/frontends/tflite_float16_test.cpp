@@ -11,7 +11,7 @@ namespace {
 using testing::TestModel;
 namespace schema = tflite_schema;
 
-constexpr int kAdd = 0, kDequantize = 6;
+constexpr int kAddCode = 0, kDequantize = 6;
 
 // in + float32(weights)
 TestModel widened() {
@@ -20,14 +20,14 @@ TestModel widened() {
                {.name = "half", .shape = {2}, .type = schema::TensorType_FLOAT16, .data = {0x00, 0x3C, 0x01, 0x80}},
                {.name = "weights", .shape = {2}},
                {.name = "out", .shape = {1, 2}}};
-  m.codes = {{kDequantize}, {kAdd}};
+  m.codes = {{kDequantize}, {kAddCode}};
   m.ops = {{.code = 0, .in = {1}, .out = {2}}, {.code = 1, .in = {0, 2}, .out = {3}}};
   m.inputs = {0};
   m.outputs = {3};
   return m;
 }
 
-std::string said(const TestModel& m) {
+std::string refusal_of(const TestModel& m) {
   Diagnostics diags;
   EXPECT_FALSE(frontends::read_tflite(m.bytes(), "m.tflite", diags).ok());
   return diags.str();
@@ -59,7 +59,7 @@ TEST(TfliteFloat16, AnInputIsRefused) {
   TestModel m = widened();
   m.tensors[1].data.clear();
   m.inputs = {0, 1};
-  EXPECT_EQ(said(m), std::string("m.tflite: tensor 'half': ") + kRefused);
+  EXPECT_EQ(refusal_of(m), std::string("m.tflite: tensor 'half': ") + kRefused);
 }
 
 TEST(TfliteFloat16, WhatAnotherOperatorReadsIsRefused) {
@@ -67,13 +67,13 @@ TEST(TfliteFloat16, WhatAnotherOperatorReadsIsRefused) {
   m.ops.push_back({.code = 1, .in = {0, 1}, .out = {4}});
   m.tensors.push_back({.name = "sum", .shape = {1, 2}});
   m.outputs = {3, 4};
-  EXPECT_EQ(said(m), std::string("m.tflite: tensor 'half': ") + kRefused);
+  EXPECT_EQ(refusal_of(m), std::string("m.tflite: tensor 'half': ") + kRefused);
 }
 
 TEST(TfliteFloat16, AResultOfAnotherShapeIsRefused) {
   TestModel m = widened();
   m.tensors[2].shape = {1, 2};
-  EXPECT_EQ(said(m),
+  EXPECT_EQ(refusal_of(m),
             kWarning +
                 "m.tflite: op 0 DEQUANTIZE 'weights': error: the operator converts FLOAT16 to f32 of shape 1x2, but "
                 "the operand has shape 2 "
@@ -84,7 +84,7 @@ TEST(TfliteFloat16, AResultOfAnotherShapeIsRefused) {
 TEST(TfliteFloat16, DataOfAnotherSizeIsRefused) {
   TestModel m = widened();
   m.tensors[1].data.resize(8);
-  EXPECT_EQ(said(m),
+  EXPECT_EQ(refusal_of(m),
             "m.tflite: tensor 'half': error: there are 8 bytes of data for shape 2 of FLOAT16, expected 4 "
             "[tflite-invalid]\n"
             "  help: the file is damaged; export the model again\n");
@@ -93,7 +93,7 @@ TEST(TfliteFloat16, DataOfAnotherSizeIsRefused) {
 TEST(TfliteFloat16, AResultThatIsAnOutputIsRefused) {
   TestModel m = widened();
   m.outputs = {3, 2};
-  EXPECT_EQ(said(m),
+  EXPECT_EQ(refusal_of(m),
             "m.tflite: op 0 DEQUANTIZE 'weights': error: operator converts a float16 constant to float32, but its "
             "result is an output [op-unsupported]\n"
             "  note: 1 of 2 operators compile\n" +

@@ -60,9 +60,10 @@ TEST(TfliteInt4, OfAnotherLengthIsRefused) {
 TEST(TfliteInt4, ActivationsAreRefused) {
   TestModel m = int4_model();
   m.tensors[0].type = schema::TensorType_INT4;
-  EXPECT_NE(int4_said(m).find("m.tflite: tensor 'in': error: a tensor of INT4 has no constant data [tflite-dtype]\n"
-                              "  help: int4 is supported only for weights: convert the model with int8 activations\n"),
-            std::string::npos)
+  EXPECT_NE(
+      int4_said(m).find("m.tflite: tensor 'in': error: a tensor of type INT4 has no constant data [tflite-dtype]\n"
+                        "  help: int4 is supported only for weights: convert the model with int8 activations\n"),
+      std::string::npos)
       << int4_said(m);
 }
 

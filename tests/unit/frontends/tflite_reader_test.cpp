@@ -487,10 +487,10 @@ TEST_P(TfliteReaderBadQuantization, GivesTheMessage) {
 }
 
 const BadQuantization kBadQuantizations[] = {
-    {"Counts", {1, 1, 1}, {0, 0}, 0, "3 scales, but 2 zero points"},
+    {"Counts", {1, 1, 1}, {0, 0}, 0, "the tensor has 3 scales, but 2 zero points"},
     {"Axis", {1, 1}, {0, 0}, 2, "the tensor is quantised along dimension 2, but has rank 2"},
     {"NegativeAxis", {1, 1}, {0, 0}, -1, "the tensor is quantised along dimension -1, but has rank 2"},
-    {"Channels", {1, 1}, {0, 0}, 1, "2 scales for 4 channels (dimension 1 of shape 1x4)"},
+    {"Channels", {1, 1}, {0, 0}, 1, "the tensor has 2 scales for 4 channels (dimension 1 of shape 1x4)"},
     {"Negative", {-1}, {0}, 0, "scale 0 is -1, but must be at least 0 and finite"},
     {"NotANumber", {NAN}, {0}, 0, "scale 0 is nan, but must be at least 0 and finite"},
     {"ZeroPoint", {1}, {128}, 0, "zero point 0 is 128, but must be from -128 to 127"},
@@ -504,7 +504,7 @@ TEST(TfliteReaderErrors, UnknownSignature) {
   m.signatures = {{"serve", {{"x", 0}}, {{"y", 3}}}};
   EXPECT_EQ(errors_of(m, "train"),
             "models/m.tflite: error: the model has no signature 'train' [signature-unknown]\n"
-            "  note: it has 'serve'\n"
+            "  note: the model has 'serve'\n"
             "  help: use one of these, or omit the signature to use the first\n");
 }
 

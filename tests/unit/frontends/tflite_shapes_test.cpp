@@ -135,7 +135,7 @@ TEST(TfliteShapes, ShapesThatNoInputHasAreRefused) {
             "[dynamic-shape]\n"
             "  help: give a size for each dimension of the model's input\n"
             "m.tflite: error: the model has no input 'sound' [input-name]\n"
-            "  note: it has 'in'\n"
+            "  note: the model has 'in'\n"
             "  help: name one of these before the '=' of --shape\n");
 }
 

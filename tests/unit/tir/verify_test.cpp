@@ -62,7 +62,8 @@ TEST(Verifier, RejectsWrongAssignmentsAndStores) {
             invalid("argument 1 of 'memset' is not an address", "eval memset(0, 0, 1)"));
   EXPECT_EQ(verified_body("eval 1 + memset(&y[0], 0, 1)"),
             invalid("'memset' returns no value", "eval 1 + memset(&y[0], 0, 1)"));
-  EXPECT_EQ(verified_body("eval memset(&y[0], 0, -4)"), invalid("'memset' of -4 bytes", "eval memset(&y[0], 0, -4)"));
+  EXPECT_EQ(verified_body("eval memset(&y[0], 0, -4)"),
+            invalid("'memset' has a negative size of -4 bytes", "eval memset(&y[0], 0, -4)"));
 }
 
 TEST(Verifier, RejectsDivisorsAndShifts) {

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # Random graphs, the command line, and golden emitted C.
 
-add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/generator.cpp
-               random_graphs/graph_maker.cpp random_graphs/graph_operators.cpp
-               random_graphs/graph_bits.cpp random_graphs/graph_layouts.cpp
-               random_graphs/graph_movers.cpp random_graphs/graph_products.cpp
-               random_graphs/graph_recurrent.cpp random_graphs/graph_states.cpp
-               random_graphs/graph_signal.cpp random_graphs/graph_trees.cpp random_graphs/graph_windows.cpp random_graphs/control_maker.cpp
-               random_graphs/unrolled_maker.cpp random_graphs/rows_maker.cpp
-               random_graphs/trial.cpp random_graphs/memory_check.cpp random_graphs/device_check.cpp
-               random_graphs/targets.cpp
-               random_graphs/batches.cpp)
+# What makes graphs, for kernels.assemble, too.
+set(graph_makers generator graph_maker graph_operators graph_bits graph_layouts graph_movers graph_products
+    graph_recurrent graph_states graph_signal graph_trees graph_windows control_maker unrolled_maker rows_maker)
+list(TRANSFORM graph_makers PREPEND ${CMAKE_CURRENT_LIST_DIR}/random_graphs/)
+list(TRANSFORM graph_makers APPEND .cpp)
+add_library(random_graph_makers STATIC EXCLUDE_FROM_ALL ${graph_makers})
+target_link_libraries(random_graph_makers PUBLIC aotc_frontends)
+add_executable(random_graphs random_graphs/random_graphs.cpp random_graphs/trial.cpp random_graphs/memory_check.cpp
+               random_graphs/device_check.cpp random_graphs/targets.cpp random_graphs/batches.cpp)
 find_package(Threads REQUIRED)
-target_link_libraries(random_graphs PRIVATE source_dir aotc_codegen aotc_frontends aotc_options
+target_link_libraries(random_graphs PRIVATE random_graph_makers source_dir aotc_codegen aotc_frontends aotc_options
                       Threads::Threads)
 if(AOTC_SANITIZE)
+  target_compile_options(random_graph_makers PRIVATE -O0)
   target_compile_options(random_graphs PRIVATE -O0)
 endif()
 set(random_graphs_cc "gcc -O1")

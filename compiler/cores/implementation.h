@@ -23,7 +23,8 @@ struct CountArgument {
   std::span<const uint8_t> table = {};  // what a pointer points to, as far as it is known
 };
 
-// Bytes of the longest table that describes shapes. Longer ones are streams of weights: few texts decide by them.
+// Bytes of the longest table that describes shapes. Longer tables are streams of weights, whose words decide few
+// branches.
 inline constexpr size_t kShortTable = 256;
 
 struct Implementation {

@@ -39,6 +39,14 @@ const Expr* saturated(const Binary& e) {
 
 namespace {
 
+// The length of a copy or fill; null for any other expression.
+const Expr* length_of(const Expr& e) {
+  if (e.kind != ExprKind::kCall) return nullptr;
+  const auto& call = static_cast<const Call&>(e);
+  const bool copies = call.callee == Intrinsic::kMemcpy || call.callee == Intrinsic::kMemset;
+  return copies ? call.args[2].get() : nullptr;
+}
+
 // Variables whose values decide how many instructions run.
 class Deciding {
  public:
@@ -69,10 +77,7 @@ class Deciding {
 
   // Lengths of copies and fills.
   void add_lengths(const Expr& e) {
-    if (e.kind == ExprKind::kCall) {
-      const auto& call = static_cast<const Call&>(e);
-      if (call.callee == Intrinsic::kMemcpy || call.callee == Intrinsic::kMemset) add_all(*call.args[2]);
-    }
+    if (const Expr* length = length_of(e)) add_all(*length);
     for_each_operand(e, [&](const Expr& child) { add_lengths(child); });
   }
 
@@ -80,17 +85,11 @@ class Deciding {
   std::unordered_set<const Kernel*> kernels_;
 };
 
-// Does a copy or fill of a length that is no number take part?
+// True if the expression has a copy or fill whose length is not a constant.
 bool depends_on_values(const Expr& e) {
-  if (e.kind == ExprKind::kCall) {
-    const auto& call = static_cast<const Call&>(e);
-    if ((call.callee == Intrinsic::kMemcpy || call.callee == Intrinsic::kMemset) &&
-        call.args[2]->kind != ExprKind::kIntImm)
-      return true;
-  }
-  bool out = false;
-  for_each_operand(e, [&](const Expr& child) { out = out || depends_on_values(child); });
-  return out;
+  const Expr* length = length_of(e);
+  if (length != nullptr && length->kind != ExprKind::kIntImm) return true;
+  return !all_children(e, [](const Expr& child) { return !depends_on_values(child); });
 }
 
 }  // namespace

@@ -33,8 +33,8 @@ class InstructionCounter {
   void bind(const tir::Buffer* buffer, const ops::Constant* table) { tables_[buffer] = {table, 0}; }
   void set(const tir::Variable* variable, Number value) { values_[variable] = value; }
 
-  // From now on only values that decide a count are computed: bounds of loops, conditions, kernels' arguments and
-  // lengths of copies in `body`, of which all that runs is a part. Call it behind bind().
+  // From now on, the counter computes only values that decide a count: bounds of loops, conditions, arguments of
+  // kernels, and lengths of copies. `body` contains every statement that run() and turn() get later.
   void skip_values_that_decide_nothing(const tir::Stmt& body);
 
   // A statement once; what it declares is known from there on.
@@ -57,7 +57,7 @@ class InstructionCounter {
   double kernel(const tir::CallKernel& s);
   double address(const tir::Expr& e);
   double cost(const tir::Expr& e);
-  // The same, computed once for each expression of a statement.
+  // cost() of an expression of a statement, which is computed only once.
   double cost_once(const tir::Expr& e);
   // True if no value decides what a statement costs.
   bool is_fixed(const tir::Stmt& stmt) const;
@@ -75,7 +75,7 @@ class InstructionCounter {
   std::unordered_map<const tir::For*, bool> uniform_;
   std::unordered_map<const tir::Expr*, double> costs_;                // negative: the values of variables decide it
   std::optional<std::unordered_set<const tir::Variable*>> deciding_;  // nothing: all variables
-  // Of a block, what its fixed statements cost, and the others.
+  // A block: the cost of its fixed statements (is_fixed), and its other statements.
   struct Parts {
     double fixed = 0;
     std::vector<const tir::Stmt*> others;

@@ -40,8 +40,9 @@ class TextStepper {
   // For tests: steps through every iteration.
   void step_all() { skips_ = false; }
 
-  // count(machine) of a new Machine(kernel, arguments). The first try leaves the words of long tables unknown, so that
-  // iterations that only multiply by them repeat; the second one, where such a word decides a branch, looks them up.
+  // Returns count(machine) for a new Machine(kernel, arguments). A first machine leaves the words of long tables
+  // unknown, so that loops over them repeat and are multiplied. If such a word decides a branch, a second machine looks
+  // them up.
   template <typename Machine, typename Count>
   static auto count_by(const Implementation& kernel, const std::vector<CountArgument>& arguments, Count count) {
     Machine quick(kernel, arguments);

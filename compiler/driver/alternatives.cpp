@@ -41,9 +41,6 @@ class Prober {
  public:
   Prober(const Compiled& compiled, const graph::Op& op)
       : view_{compiled.program.graph, op}, target_(compiled.plan_options.target) {
-    // A level cannot be taken back from a target.
-    if (compiled.board && !compiled.board->is_generic())
-      base_ = project::target_of(*compiled.board, compiled.options.assembly);
     auto asked = compiled.options.schedules.find(op.location.op_index);
     const ops::Schedule given = asked == compiled.options.schedules.end() ? ops::Schedule() : asked->second;
     if (auto chosen = probe(given)) {
@@ -64,11 +61,11 @@ class Prober {
     return std::move(out_);
   }
 
-  // Notes which levels and preferences choose each of `all`.
-  void note_choices(std::vector<Alternative>& all) const {
+  // Notes which levels and preferences choose each of `all`. `base`: the target without a level.
+  void note_choosers(const ops::TargetInfo& base, std::vector<Alternative>& all) const {
     for (const ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed})
       for (const bool prefer_ram : {false, true}) {
-        ops::TargetInfo target = cores::for_level(base_, level);
+        ops::TargetInfo target = cores::for_level(base, level);
         target.prefer_ram = prefer_ram;
         ops::PairBudget proofs(ops::kMostPairs);
         const ops::Lowered lowered = ops::lower(view_, target);
@@ -140,27 +137,18 @@ class Prober {
 
   ops::OpView view_;
   const ops::TargetInfo& target_;
-  ops::TargetInfo base_;  // without a level
   std::set<std::string> names_;
   std::vector<Alternative> out_;
 };
 
 // The cheapest first, behind the chosen one; those of which nothing is known last.
 void sort_by_cost(std::vector<Alternative>& all) {
-  auto cost = [](const Alternative& a) {
-    return a.schedule.cycles > 0         ? a.schedule.cycles
-           : a.schedule.instructions > 0 ? a.schedule.instructions
-                                         : std::numeric_limits<double>::max();
-  };
+  auto cost = [](const Alternative& a) { return a.cost() > 0 ? a.cost() : std::numeric_limits<double>::max(); };
   std::stable_sort(all.begin(), all.end(), [&](const Alternative& a, const Alternative& b) {
     if (a.chosen != b.chosen) return a.chosen;
     return cost(a) < cost(b);
   });
 }
-
-}  // namespace
-
-namespace {
 
 // Bytes of constants that lowering an operator reads.
 int64_t weights_of(const graph::Graph& graph, const graph::Op& op) {
@@ -172,12 +160,16 @@ int64_t weights_of(const graph::Graph& graph, const graph::Op& op) {
 
 }  // namespace
 
-std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most, int64_t most_weights) {
+std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, const AlternativesChoice& choice) {
   std::vector<OperatorAlternatives> out;
   const plan::Program& p = compiled.program;
-  if (p.source || most == 0) return out;
+  if (p.source || choice.most == 0) return out;
   const CycleEstimate& cycles = estimated_cycles(compiled);
   const InstructionEstimate instructions = estimated_instructions(compiled);
+  // A level cannot be taken back from the target of the plan.
+  ops::TargetInfo base;
+  if (compiled.board && !compiled.board->is_generic())
+    base = project::target_of(*compiled.board, compiled.options.assembly);
   std::map<int, size_t> call_of;  // by operator
   for (size_t c = 0; c < p.calls.size(); ++c) call_of.try_emplace(p.calls[c].op_index, c);
   std::set<int> alone, indices, twice;
@@ -187,7 +179,7 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
     if (call.op_index >= 0 && !call.by_rows) alone.insert(call.op_index);
   std::vector<size_t> order(p.graph.ops.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  if (most_weights >= 0) {
+  if (choice.most_weights >= 0) {
     auto cost = [&](size_t i) {
       const auto call = call_of.find(static_cast<int>(i));
       if (call == call_of.end()) return int64_t{0};
@@ -205,14 +197,14 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
         twice.contains(op.location.op_index) || !alone.contains(static_cast<int>(i)))
       continue;
     // Every alternative is lowered at least twice: where it is found, and for its estimate.
-    if (most_weights >= 0 && read > most_weights) break;
+    if (choice.most_weights >= 0 && read > choice.most_weights) break;
     Prober prober(compiled, op);
     OperatorAlternatives one{op.location.op_index, op.location.op_type, prober.run()};
     // The best by the schedules' own estimate, which costs nothing; then by the one that is shown.
     sort_by_cost(one.alternatives);
     read += weights_of(p.graph, op) * static_cast<int64_t>(one.alternatives.size());
     one.total = one.alternatives.size();
-    if (one.alternatives.size() > most) one.alternatives.resize(most);
+    if (one.total > choice.most) one.alternatives.resize(choice.most);
     for (Alternative& a : one.alternatives) prober.estimate(a);
     // The chosen one is in the program, perhaps with others as one function.
     if (const auto call = call_of.find(static_cast<int>(i)); call != call_of.end() && !one.alternatives.empty()) {
@@ -221,7 +213,7 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size
       if (!cycles.calls.empty()) chosen.cycles = static_cast<double>(cycles.calls[call->second]);
     }
     sort_by_cost(one.alternatives);
-    if (most_weights < 0) prober.note_choices(one.alternatives);
+    if (choice.choosers) prober.note_choosers(base, one.alternatives);
     out.push_back(std::move(one));
   }
   return out;

@@ -20,8 +20,11 @@ struct Alternative {
   std::string name;
   int64_t constant_bytes = 0, scratch_bytes = 0;
   bool chosen = false;  // true for the schedule of the compiled model
-  // The options that choose this schedule when the user asks for none: "-O size", "-O speed --prefer ram".
+  // The options that choose this schedule if the user names none: "-O size", "-O speed --prefer ram". Only with
+  // AlternativesChoice::choosers.
   std::vector<std::string> chosen_by;
+  // Estimated cycles, or instructions for a core without a timing table; 0: unknown.
+  double cost() const { return schedule.cycles > 0 ? schedule.cycles : schedule.instructions; }
 };
 
 struct OperatorAlternatives {
@@ -31,8 +34,13 @@ struct OperatorAlternatives {
   size_t total = 0;                       // number of alternatives before the list was cut to `most`
 };
 
-// `most`: maximal number of alternatives for each operator. `most_weights`: list the operators with the most cycles, as
-// far as lowering all their alternatives reads at most about this many bytes of weights; -1: list all operators.
-std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, size_t most, int64_t most_weights = -1);
+struct AlternativesChoice {
+  size_t most = 64;  // alternatives of an operator
+  // Lists the operators with the most cycles first, until lowering their alternatives has read about this many bytes of
+  // weights; -1: lists all operators, in the order of the model.
+  int64_t most_weights = -1;
+  bool choosers = false;  // fills in Alternative::chosen_by, which lowers each operator six times more
+};
+std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, const AlternativesChoice& choice);
 
 }  // namespace aotc::driver

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <limits>
 #include <set>
 #include <tuple>
 #include <vector>
@@ -82,9 +80,8 @@ std::string rounded_up(double value) {
 struct Candidate {
   Compiled compiled;
   BudgetFigures figures;
-  bool fits_board = true;
-  double board_excess = 0;  // the same for the memories of the board
-  double excess = 0;        // by how much limits are exceeded, as parts of the limits; 0: all are met
+  Fit fit;            // in the board's memories
+  double excess = 0;  // by how much limits and memories are exceeded, as parts of them; 0: all are met
 };
 
 class BudgetSearch {
@@ -93,22 +90,15 @@ class BudgetSearch {
       : options_(options), limits_(std::move(limits)), diags_(diags), progress_(options.quiet) {}
 
   Result<Compiled> run() {
-    Diagnostics said;
-    auto first = compile_model(plain(options_, options_), said);
-    if (!first) {
-      diags_ = said;
-      return kFailure;
-    }
-    if (!knows_time(*first)) return kFailure;
+    auto first = compile_model(plain(options_), diags_);  // its warnings are about the model, for the user
+    if (!first || !knows_time(*first)) return kFailure;
     consider(std::move(*first));
     try_options();
     try_schedules();
     progress_.clear();
-    if (best_->excess > 0 || !best_->fits_board) return over_budget();
-    BudgetResult result{options_.budget, best_->figures, tried_,
-                        static_cast<int64_t>(chosen_schedules(best_->compiled))};
-    if (!result.figures.code_measured) measure_code_of_best(result);
-    best_->compiled.options.quiet = options_.quiet;
+    if (best_->excess > 0) return over_budget();
+    BudgetResult result{options_.budget, best_->figures, tried_, chosen_schedules(best_->compiled)};
+    if (!result.figures.code_measured) set_code(best_->compiled, result.figures, true);
     best_->compiled.budget = std::make_shared<const BudgetResult>(std::move(result));
     return std::move(best_->compiled);
   }
@@ -117,9 +107,9 @@ class BudgetSearch {
   bool has(const char* limit) const { return limits_.contains(limit); }
   bool counts_code() const { return has("flash") || options_.objective == Objective::kFlash; }
 
-  // `options` with the variant, without a budget.
-  static CompileOptions plain(const CompileOptions& options, const VariantOptions& variant) {
-    CompileOptions out = options;
+  // The user's options with the variant, without a budget.
+  CompileOptions plain(const VariantOptions& variant) const {
+    CompileOptions out = options_;
     static_cast<VariantOptions&>(out) = variant;
     out.budget.clear();
     out.has_objective = false;
@@ -143,20 +133,18 @@ class BudgetSearch {
     const Figures f = figures_of(c);
     const bool workspace = c.options.memory == codegen::MemoryMode::kWorkspace;
     out.ram = (workspace ? f.workspace_bytes : f.arena_bytes) + f.state_bytes + f.caller_bytes;
-    const std::optional<int64_t> code = counts_code() ? measured_code_of(c, sizes_) : std::nullopt;
-    out.code_measured = code.has_value();
-    out.flash = f.constant_bytes + code.value_or(code_of_model(c.c.files));
+    set_code(c, out, counts_code());
     const CycleEstimate& estimate = estimated_cycles(c);
     out.cycles = std::max(estimate.total, estimate.most);
     if (const double hz = full_clock_hz(c); hz > 0) out.milliseconds = 1e3 * static_cast<double>(out.cycles) / hz;
     return out;
   }
 
-  void measure_code_of_best(BudgetResult& result) {
-    if (const auto code = measured_code_of(best_->compiled, sizes_)) {
-      result.figures.flash = figures_of(best_->compiled).constant_bytes + *code;
-      result.figures.code_measured = true;
-    }
+  // `measures`: with the board's compiler, if it is installed, which takes a second.
+  void set_code(const Compiled& c, BudgetFigures& figures, bool measures) {
+    const std::optional<int64_t> code = measures ? measured_code_of(c, sizes_) : std::nullopt;
+    figures.code_measured = code.has_value();
+    figures.flash = figures_of(c).constant_bytes + code.value_or(code_of_model(c.c.files));
   }
 
   static double value_of(const BudgetFigures& f, const std::string& limit) {
@@ -173,51 +161,53 @@ class BudgetSearch {
     std::array<double, 3> order = {time, ram, flash};
     if (options_.objective == Objective::kRam) order = {ram, time, flash};
     if (options_.objective == Objective::kFlash) order = {flash, time, ram};
-    return std::tuple(c.excess + c.board_excess, order);
+    return std::tuple(c.excess, order);
   }
 
   // Keeps the candidate if it is the best so far.
   void consider(Compiled compiled) {
     ++tried_;
-    Candidate made{std::move(compiled), {}};
+    Candidate made{std::move(compiled), {}, {}};
     made.figures = figures_of_candidate(made.compiled);
-    for (const auto& [name, limit] : limits_) made.excess += std::max(0.0, value_of(made.figures, name) / limit - 1);
-    check_board(made);
-    for (const char* name : {"ram", "flash", "ms", "cycles"}) note_least(name, made);
+    if (made.compiled.board) made.fit = fit_of(need_of(made.compiled, *made.compiled.board), *made.compiled.board);
+    made.excess = excess_of_memories(made.fit);
+    for (const auto& [name, limit] : limits_) {
+      made.excess += std::max(0.0, value_of(made.figures, name) / limit - 1);
+      note_least(name, made);
+    }
     if (!best_ || rank(made) < rank(*best_)) best_ = std::move(made);
     progress_.step(fmt::format("{} candidates compiled; best: {}", tried_, budget_text(best_->figures)));
   }
 
-  static void check_board(Candidate& c) {
-    if (!c.compiled.board || c.compiled.board->memories.empty()) return;
-    const Fit fit = fit_of(need_of(c.compiled, *c.compiled.board), *c.compiled.board);
-    c.fits_board = fit.both();
-    auto excess = [](int64_t needed, const project::Memory* memory) {
-      const double size = memory == nullptr ? 1 : static_cast<double>(std::max<int64_t>(memory->size, 1));
-      return std::max(0.0, static_cast<double>(needed) / size - 1);
+  static double excess_of_memories(const Fit& fit) {
+    static constexpr double kLeast = 1e-6;  // what does not fit counts, even if the figures say nothing
+    auto excess = [](bool fits, int64_t needed, const project::Memory* memory) {
+      if (fits) return 0.0;
+      if (memory == nullptr || memory->size <= 0) return 1.0;
+      return std::max(kLeast, static_cast<double>(needed) / static_cast<double>(memory->size) - 1);
     };
-    if (!fit.ram) c.board_excess += std::max(excess(fit.ram_needed, fit.arena), 1e-6);
-    if (!fit.flash) c.board_excess += std::max(excess(fit.flash_needed, fit.constants), 1e-6);
+    return excess(fit.ram, fit.ram_needed, fit.arena) + excess(fit.flash, fit.flash_needed, fit.constants);
   }
 
   // The options of a candidate, and that it has schedules which no option gives.
   std::string choice_text(const Compiled& c) const {
-    const size_t own = chosen_schedules(c);
-    return c.options.options() +
-           (own > 0 ? fmt::format(" and schedules of {} operator{}", own, own == 1 ? "" : "s") : "");
+    const int64_t own = chosen_schedules(c);
+    return c.options.options() + (own > 0 ? " and " + schedules_text(own) : "");
   }
 
   // Schedules that the search chose.
-  size_t chosen_schedules(const Compiled& c) const {
-    return options_.schedules.empty() && options_.schedules_path.empty() ? c.options.schedules.size() : 0;
+  int64_t chosen_schedules(const Compiled& c) const {
+    return has_schedules() ? 0 : static_cast<int64_t>(c.options.schedules.size());
   }
+  // The user names schedules, which stay.
+  bool has_schedules() const { return !options_.schedules.empty() || !options_.schedules_path.empty(); }
 
   // The least value of a figure among the candidates that meet all other limits.
   void note_least(const std::string& name, const Candidate& c) {
     for (const auto& [other, limit] : limits_)
       if (other != name && value_of(c.figures, other) > limit) return;
     const double value = value_of(c.figures, name);
-    if (!c.fits_board || value <= 0) return;
+    if (!c.fit.both() || value <= 0) return;
     auto [found, is_new] = least_.try_emplace(name, value, choice_text(c.compiled));
     if (!is_new && value < found->second.first) found->second = {value, choice_text(c.compiled)};
   }
@@ -230,40 +220,34 @@ class BudgetSearch {
            (!options_.stream_given || v.stream == options_.stream) && v.images_last == options_.images_last;
   }
 
-  bool try_variant(const VariantOptions& v, const std::map<int, ops::Schedule>& schedules) {
-    CompileOptions one = plain(options_, v);
-    if (!schedules.empty()) {
-      one.schedules = schedules;
-      one.schedules_path.clear();
-    }
-    Diagnostics ignored;  // other options may at most be refused
-    auto compiled = compile_model(one, ignored);
-    if (compiled) consider(std::move(*compiled));
-    return compiled.ok();
+  // Compiles a candidate. Returns the lists of segments that the planner tried for it; nullopt if it is refused, as
+  // other options may be.
+  std::optional<std::vector<plan::StreamTried>> compile(const CompileOptions& options) {
+    Diagnostics ignored;
+    auto compiled = compile_model(options, ignored);
+    if (!compiled) return std::nullopt;
+    auto tried = compiled->program.stream_tried;
+    consider(std::move(*compiled));
+    return tried;
+  }
+
+  // The same for a variant that is allowed and new.
+  std::optional<std::vector<plan::StreamTried>> compile_variant(const VariantOptions& v) {
+    return is_allowed(v) && seen_.insert(v.options()).second ? compile(plain(v)) : std::nullopt;
   }
 
   void try_options() {
-    const auto compile = [&](const VariantOptions& v) -> std::optional<std::vector<plan::StreamTried>> {
-      if (!is_allowed(v) || !seen_.insert(v.options()).second) return std::nullopt;
-      CompileOptions one = plain(options_, v);
-      Diagnostics ignored;
-      auto compiled = compile_model(one, ignored);
-      if (!compiled) return std::nullopt;
-      auto tried = compiled->program.stream_tried;
-      consider(std::move(*compiled));
-      return tried;
-    };
     seen_.insert(options_.options());
     for (const VariantOptions& v : proposed_variants(options_)) {
-      const auto tried = compile(v);
+      const auto tried = compile_variant(v);
       // Other prices of rows, where rows make the arena smaller.
       if (tried && v.stream == plan::Stream::kMax)
-        for (const VariantOptions& by_rows : variants_by_rows(v, *tried)) compile(by_rows);
+        for (const VariantOptions& by_rows : variants_by_rows(v, *tried)) compile_variant(by_rows);
     }
     // Then one option after the other, from the best so far.
     for (bool again = true; again;) {
       const std::string before = best_->compiled.options.options();
-      for (const VariantOptions& v : neighbours_of(best_->compiled.options)) compile(v);
+      for (const VariantOptions& v : neighbours_of(best_->compiled.options)) compile_variant(v);
       again = best_->compiled.options.options() != before;
     }
   }
@@ -271,20 +255,17 @@ class BudgetSearch {
   // Schedules of operators: for several prices of a byte of tables, each operator takes its cheapest one. The most
   // expensive operators come first; the work is limited by the bytes of weights that lowering reads.
   void try_schedules() {
-    if (!options_.schedules.empty() || !options_.schedules_path.empty() || best_->compiled.options.feed) return;
-    const VariantOptions variant = best_->compiled.options;
-    const std::vector<OperatorAlternatives> all = alternatives_of(best_->compiled, kMostAlternatives, kMostWeights);
-    if (all.empty()) return;
+    if (has_schedules() || best_->compiled.options.feed) return;
+    const CompileOptions options = plain(best_->compiled.options);
+    const std::vector<OperatorAlternatives> all =
+        alternatives_of(best_->compiled, {.most = kMostAlternatives, .most_weights = kMostWeights});
     std::set<std::string> known;
     auto choose = [&](double price, bool may_need_more_scratch) {
       std::map<int, ops::Schedule> chosen;
       std::string text;
       for (const OperatorAlternatives& op : all) {
         const Alternative* least = nullptr;
-        auto cost = [&](const Alternative& a) {
-          const double time = a.schedule.cycles > 0 ? a.schedule.cycles : a.schedule.instructions;
-          return time + price * static_cast<double>(a.constant_bytes);
-        };
+        auto cost = [&](const Alternative& a) { return a.cost() + price * static_cast<double>(a.constant_bytes); };
         for (const Alternative& a : op.alternatives) {
           if (a.schedule.instructions <= 0) continue;
           if (!may_need_more_scratch && a.scratch_bytes > op.alternatives[0].scratch_bytes) continue;
@@ -294,7 +275,10 @@ class BudgetSearch {
         chosen[op.op_index] = least->schedule;
         text += fmt::format("{} {};", op.op_index, least->schedule.text());
       }
-      if (!chosen.empty() && known.insert(text).second) try_variant(variant, chosen);
+      if (chosen.empty() || !known.insert(text).second) return;
+      CompileOptions one = options;
+      one.schedules = std::move(chosen);
+      compile(one);
     };
     for (const bool scratch : {true, false})
       for (const double price : {0.0, 1.0, 10.0, 100.0, 1000.0}) choose(price, scratch);
@@ -309,19 +293,16 @@ class BudgetSearch {
       const double value = value_of(best_->figures, name);
       if (value > limit)
         d.note(fmt::format("{}: {} over the limit", name,
-                           name == "ms"       ? fmt::format("{:.3g} ms", value - limit)
+                           name == "ms"       ? rounded_up(value - limit) + " ms"
                            : name == "cycles" ? with_commas(std::llround(value - limit)) + " cycles"
                                               : exact_bytes(static_cast<int64_t>(std::ceil(value - limit)))));
     }
-    if (!best_->fits_board) {
-      const project::Board& board = *best_->compiled.board;
-      const Fit fit = fit_of(need_of(best_->compiled, board), board);
-      for (const auto& [fits, needed, memory] :
-           {std::tuple(fit.ram, fit.ram_needed, fit.arena), std::tuple(fit.flash, fit.flash_needed, fit.constants)})
-        if (!fits && memory != nullptr)
-          d.note(fmt::format("with stack and firmware it needs {}, but {} of board {} has {}", exact_bytes(needed),
-                             memory->name, board.name, exact_bytes(memory->size)));
-    }
+    const Fit& fit = best_->fit;
+    for (const auto& [fits, needed, memory] :
+         {std::tuple(fit.ram, fit.ram_needed, fit.arena), std::tuple(fit.flash, fit.flash_needed, fit.constants)})
+      if (!fits && memory != nullptr)
+        d.note(fmt::format("with stack and firmware, the model needs {}, but memory {} of board {} has {}",
+                           exact_bytes(needed), memory->name, best_->compiled.board->name, exact_bytes(memory->size)));
     for (const auto& [name, limit] : limits_) {
       const auto found = least_.find(name);
       if (found == least_.end() || found->second.first <= limit) continue;
@@ -338,7 +319,7 @@ class BudgetSearch {
   // Options that change how the caller uses the model; the search leaves them to the user.
   void advise_other_interfaces(Diagnostic& d) {
     if (!has("ram") || static_cast<double>(best_->figures.ram) <= limits_.at("ram")) return;
-    CompileOptions in_arena = plain(options_, best_->compiled.options), by_rows = in_arena;
+    CompileOptions in_arena = plain(best_->compiled.options), by_rows = in_arena;
     in_arena.outputs = plan::Contract::kOverwrite;
     by_rows.stream = plan::Stream::kMax;
     by_rows.inputs = plan::Contract::kPreserve;
@@ -379,6 +360,10 @@ Result<Compiled> compile_in_budget(const CompileOptions& options, Diagnostics& d
   if (!limits) return kFailure;
   const ops::KnownFits fits;  // of all candidates
   return BudgetSearch(options, std::move(*limits), diags).run();
+}
+
+std::string schedules_text(int64_t operators) {
+  return fmt::format("schedules of {} operator{}", operators, operators == 1 ? "" : "s");
 }
 
 std::string budget_text(const BudgetFigures& f) {

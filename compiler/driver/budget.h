@@ -42,6 +42,8 @@ Result<Compiled> compile_in_budget(const CompileOptions& options, Diagnostics& d
 
 // "RAM 5,534 bytes, flash 60,210 bytes, 12.3 ms".
 std::string budget_text(const BudgetFigures& figures);
+// "schedules of 2 operators".
+std::string schedules_text(int64_t operators);
 nlohmann::ordered_json budget_json(const BudgetResult& result);
 
 }  // namespace aotc::driver

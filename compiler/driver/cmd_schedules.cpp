@@ -50,8 +50,6 @@ void print_alternatives_json(const std::vector<OperatorAlternatives>& operators)
   print_out("{}\n", json_text(all, 1));
 }
 
-double cost_of(const Alternative& a) { return a.schedule.cycles > 0 ? a.schedule.cycles : a.schedule.instructions; }
-
 std::string difference_text(double from, double to, const char* what) {
   if (from <= 0 || to <= 0 || std::llround(from) == std::llround(to)) return "";
   const double percent = 100 * (to - from) / from;
@@ -83,7 +81,7 @@ std::string reason_of(const OperatorAlternatives& op, const Alternative& a) {
   if (!a.chosen) return difference_text(chosen, a);
   const Alternative* best = &chosen;
   for (const Alternative& other : op.alternatives)
-    if (cost_of(other) > 0 && cost_of(other) < cost_of(*best)) best = &other;
+    if (other.cost() > 0 && other.cost() < best->cost()) best = &other;
   if (op.alternatives.size() == 1 && op.total == 1) return "chosen: the only one";
   if (best == &chosen)
     return op.total > op.alternatives.size() ? "chosen: the lowest estimate of those listed"
@@ -113,7 +111,7 @@ void explain_alternatives(const std::vector<OperatorAlternatives>& operators) {
     for (const Alternative& a : op.alternatives) {
       const std::string text = a.schedule.text();
       rows.push_back({std::to_string(op.op_index), escape_for_display(op.op_type), text.empty() ? "-" : text,
-                      cost_of(a) > 0 ? with_commas(std::llround(cost_of(a))) : "", with_commas(a.constant_bytes),
+                      a.cost() > 0 ? with_commas(std::llround(a.cost())) : "", with_commas(a.constant_bytes),
                       with_commas(a.scratch_bytes), choosers_text(a.chosen_by), reason_of(op, a)});
     }
   print_out("{}", format_table(rows));
@@ -136,7 +134,8 @@ int schedules_command(const ScheduleListing& state) {
   Diagnostics diags;
   auto compiled = compile_model(state.compile, diags);
   if (!compiled) return fail(diags);
-  const auto operators = alternatives_of(*compiled, state.most);
+  const auto operators =
+      alternatives_of(*compiled, {.most = state.most, .choosers = state.explain || state.common.json});
   if (state.common.json) {
     print_alternatives_json(operators);
     return kExitDone;

@@ -45,17 +45,24 @@ SourceSize source_size(const std::string& c) {
   return out;
 }
 
+// The size of all sources except for tables. `counts_instructions`: false takes assembly for text, too.
+SourceSize source_size(const std::map<std::string, std::string>& files, bool counts_instructions) {
+  SourceSize out;
+  for (const auto& [name, content] : files) {
+    if (!name.ends_with(".c") || name.ends_with("_data.c")) continue;
+    const SourceSize one =
+        counts_instructions ? source_size(content) : SourceSize{0, static_cast<int64_t>(content.size())};
+    out.instructions += one.instructions;
+    out.text += one.text;
+  }
+  return out;
+}
+
 }  // namespace
 
 int64_t code_of_model(const std::map<std::string, std::string>& files) {
-  // Instructions of assembly have 3 bytes in the mean, and compilers make a byte of about six of C with its comments.
-  SourceSize size;
-  for (const auto& [name, content] : files) {
-    if (!name.ends_with(".c") || name.ends_with("_data.c")) continue;
-    const SourceSize one = source_size(content);
-    size.instructions += one.instructions;
-    size.text += one.text;
-  }
+  // An instruction of assembly has about 3 bytes, and compilers make one byte of about six characters of commented C.
+  const SourceSize size = source_size(files, true);
   return size.instructions * 3 + size.text / 6;
 }
 
@@ -63,14 +70,7 @@ int64_t code_of_model(const std::map<std::string, std::string>& files) {
 int64_t code_of_firmware(const std::map<std::string, std::string>& files, const project::Board& board) {
   // Kernels for RISC-V are macros, whose text is shorter than their code.
   const bool written_out = board.isa.starts_with("rv32");
-  SourceSize size;
-  for (const auto& [name, content] : files) {
-    if (!name.ends_with(".c") || name.ends_with("_data.c")) continue;
-    SourceSize one{0, static_cast<int64_t>(content.size())};
-    if (written_out) one = source_size(content);
-    size.instructions += one.instructions;
-    size.text += one.text;
-  }
+  const SourceSize size = source_size(files, written_out);
   if (board.has("harvard")) return 8 * 1024 + size.text * 3 / 5;
   if (written_out) return 15 * 1024 + size.instructions * 5 / 2 + size.text / 3;
   // Compilers make a byte of some three of its text; long texts are long by their calls, which take less.

@@ -216,7 +216,7 @@ std::vector<VariantOptions> proposed_variants(const VariantOptions& present) {
       out.back().prefer_ram = present.prefer_ram != other;
     }
   for (plan::Stream stream : {plan::Stream::kOff, plan::Stream::kAuto, plan::Stream::kMax}) {
-    if (stream == present.stream || present.stream == plan::Stream::kTime) continue;
+    if (stream == present.stream) continue;
     out.push_back(present);
     out.back().stream = stream;
     out.back().stream_most = plan::kUsualStreamMost;

@@ -13,7 +13,7 @@
 
 namespace aotc::driver {
 
-// Code sizes by the text of the C: options often make no difference.
+// Code sizes by the text of the C source; different options often give the same source.
 using KnownSizes = std::map<std::string, std::optional<int64_t>>;
 
 // Bytes of code that the board's compiler makes of the model's functions, from `known` if it has them; nullopt without

@@ -46,13 +46,17 @@ def test_no_variant_is_better_by_the_objective(objective, figure):
             assert found[figure] <= fixed[figure], options
 
 
-@pytest.mark.parametrize("given, stays", [
-    (["--stream", "off", "--budget", "ram=64K"], {"stream": "off"}),
-    (["--prefer", "flash", "--objective", "ms"], {"level": "size"}),
-    (["--prefer", "cycles", "--objective", "ram"], {"prefer": "cycles"})])
-def test_given_defaults_stay(given, stays):
-    said = figures(GADGET, "--board", BOARD, *given)[0]
+@pytest.mark.parametrize("given, stays, better", [
+    # Each limit can be met only with another value than the given one, which is the default.
+    (["--stream", "off"], {"stream": "off"}, "ram=2000"),
+    (["-O", "balanced"], {"level": "balanced"}, "flash=21500"),
+    (["--prefer", "flash"], {"level": "size"}, "cycles=340K")])
+def test_given_values_stay(given, stays, better):
+    board = ["--board", BOARD]
+    said = figures(DIGITS, *board, *given, "--objective", "ms")[0]
     assert {key: said[key] for key in stays} == stays
+    assert common.aotc("check", DIGITS, *board, *given, "--budget", better, "--quiet", expect=None).returncode == 3
+    common.aotc("check", DIGITS, *board, "--budget", better, "--quiet")
 
 
 def test_several_models_have_no_budget(tmp_path):
@@ -61,9 +65,10 @@ def test_several_models_have_no_budget(tmp_path):
 
 
 def test_milliseconds_are_written_as_limits_are():
-    said = refused(3, "--board", "nano33ble", "-O", "size", "--prefer", "ram", "--stream", "off", "--budget", "ms=0.001")
+    given = ["--board", "nano33ble", "-O", "size", "--prefer", "ram", "--stream", "off"]
+    said = refused(3, *given, "--budget", "ms=0.001")
     least = re.search(r"help: ms=([0-9.]+) can be met together with the other limits: -O size", said)[1]
-    common.aotc("check", GADGET, "--board", "nano33ble", "--budget", f"ms={least}", "--quiet")
+    common.aotc("check", GADGET, *given, "--budget", f"ms={least}", "--quiet")
 
 
 def test_given_options_stay():
@@ -138,3 +143,9 @@ def test_schedules_are_explained():
     for op, other in zip(operators, speed):
         named = [a["name"] for a in op["alternatives"] if "-O speed" in a["chosen_by"]]
         assert named in ([], [other["alternatives"][0]["name"]])
+
+
+def test_warnings_about_the_model_are_shown():
+    model = MODELS / "sklearn" / "random_forest_names.onnx"
+    done = common.aotc("check", model, "--board", BOARD, "--objective", "ram", "--quiet", expect=None)
+    assert done.returncode == 0 and done.stderr.count("[onnx-labels]") == 1, done.stderr

@@ -11,12 +11,8 @@ endforeach()
 
 # Where LLVM is, as for aotc-analyze.
 if(TARGET aotc-analyze)
-  set(graph_sources generator graph_maker graph_operators graph_bits graph_layouts graph_movers graph_products
-      graph_recurrent graph_states graph_signal graph_trees graph_windows control_maker unrolled_maker rows_maker)
-  list(TRANSFORM graph_sources PREPEND ${CMAKE_CURRENT_LIST_DIR}/../random_graphs/)
-  list(TRANSFORM graph_sources APPEND .cpp)
-  add_executable(assemble_kernels ${CMAKE_CURRENT_LIST_DIR}/assemble_kernels.cpp ${kernel_cases} ${graph_sources})
-  target_link_libraries(assemble_kernels PRIVATE aotc_codegen aotc_frontends fmt::fmt LLVM)
+  add_executable(assemble_kernels ${CMAKE_CURRENT_LIST_DIR}/assemble_kernels.cpp ${kernel_cases})
+  target_link_libraries(assemble_kernels PRIVATE random_graph_makers aotc_codegen aotc_frontends fmt::fmt LLVM)
   target_include_directories(assemble_kernels SYSTEM PRIVATE
                              $<TARGET_PROPERTY:aotc-analyze,INCLUDE_DIRECTORIES>)
   add_test(NAME kernels.assemble COMMAND assemble_kernels)

@@ -40,7 +40,8 @@ struct StepTarget {
   AccRange range;
   // What the accumulator is when real zero is meant, as a bias has been taken off: for the guess only.
   int64_t origin = 0;
-  // How much sooner a value is reached because the product is rounded before the shift: for the guess only.
+  // By how many accumulators each value begins earlier, because the product is rounded before the shift. Only a guess
+  // uses it.
   double sooner = 0;
 };
 

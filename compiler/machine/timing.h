@@ -18,7 +18,7 @@ enum class Kind {
   kStorePair,
   kLoadMany,  // LDM, POP
   kStoreMany,
-  kMultiply,     // a 32-bit result, also of two halfword products
+  kMultiply,     // a 32-bit result; products of two halfwords count, too
   kMultiplyAdd,  // with an addend, MLA
   kLong,         // a 64-bit product
   kLongAdd,

@@ -23,7 +23,7 @@ The table shows millions of cycles of one inference. **It compares two kinds of 
 - *Ours* are estimates: each instruction with its cycles from the core's documents, for memory without wait states, caches or
   other bus masters. Nothing was measured on silicon; [cycles](cycles.md) states the accuracy for each core. The estimates of
   Cortex-M7 and Cortex-M55 have low confidence.
-- Published figures of MLPerf Tiny v1.0 to v1.3 were measured on boards: MHz divided by inferences per second.
+- Published figures of MLPerf Tiny v1.0 to v1.3 were measured on boards. Cycles are the clock rate divided by inferences per second.
 
 Firmware that runs from flash with wait states needs more cycles than our rows. So a smaller number does not prove that aotc is
 faster on that board. `scripts/bench --published` prints this table."""

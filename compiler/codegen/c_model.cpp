@@ -109,6 +109,7 @@ class SourcePrinter {
     nlohmann::ordered_json out;
     out["file"] = common_.prefix + ".c";
     if (parts_.size() == 1) {
+      out["arrangement"] = to_json(parts_[0].program.schedule.arrangement);
       out["functions"] = functions_of(parts_[0]);
       out["calls"] = parts_[0].calls;
       return out;

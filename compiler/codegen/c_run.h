@@ -179,6 +179,7 @@ class RunPrinter {
   void list(const std::string& head, const std::vector<std::string>& arguments);
 
   const plan::Program& program_;
+  const std::vector<int> parts_ = plan::parts_of(program_.graph);  // by operator
   const CodegenOptions& options_;
   const ModelFiles& names_;
   const TensorTable& tensors_;

@@ -41,6 +41,7 @@ nlohmann::ordered_json RunPrinter::call_entry(size_t index) const {
   if (call.op_index >= 0) {
     const graph::Op& op = program_.graph.ops[static_cast<size_t>(call.op_index)];
     entry["op_index"] = op.location.op_index;
+    if (const int part = parts_[static_cast<size_t>(call.op_index)]; part >= 0) entry["part"] = part;
     // What --schedules takes: this file can be edited and given back.
     if (!call.schedule.algorithm.empty()) {
       entry["schedule"]["algorithm"] = call.schedule.algorithm;

@@ -41,8 +41,8 @@ class Prober {
  public:
   Prober(const Compiled& compiled, const graph::Op& op)
       : view_{compiled.program.graph, op}, target_(compiled.plan_options.target) {
-    auto asked = compiled.options.schedules.find(op.location.op_index);
-    const ops::Schedule given = asked == compiled.options.schedules.end() ? ops::Schedule() : asked->second;
+    const ops::Schedule* asked = ops::find_schedule(compiled.options.schedules, op.location.op_index, -1);
+    const ops::Schedule given = asked ? *asked : ops::Schedule();
     if (auto chosen = probe(given)) {
       add(*chosen, given);
       if (!out_.empty()) out_[0].chosen = true;

@@ -109,8 +109,7 @@ class BudgetSearch {
 
   // The user's options with the variant, without a budget.
   CompileOptions plain(const VariantOptions& variant) const {
-    CompileOptions out = options_;
-    static_cast<VariantOptions&>(out) = variant;
+    CompileOptions out = with_variant(options_, variant);
     out.budget.clear();
     out.has_objective = false;
     return out;
@@ -261,7 +260,7 @@ class BudgetSearch {
         alternatives_of(best_->compiled, {.most = kMostAlternatives, .most_weights = kMostWeights});
     std::set<std::string> known;
     auto choose = [&](double price, bool may_need_more_scratch) {
-      std::map<int, ops::Schedule> chosen;
+      ops::Schedules chosen;
       std::string text;
       for (const OperatorAlternatives& op : all) {
         const Alternative* least = nullptr;

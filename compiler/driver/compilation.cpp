@@ -230,9 +230,15 @@ Status read_plan_files(const CompileOptions& options, Compiled& out, plan::PlanO
   if (!options.schedules_path.empty()) {
     auto schedules = load_schedules(options.schedules_path, diags);
     if (!schedules) return kFailure;
-    out.options.schedules = std::move(*schedules);
+    out.options.schedules = std::move(schedules->operators);
+    out.options.arrangement = std::move(schedules->arrangement);
+    if (options.stream_given && options.stream != plan::Stream::kTime && out.options.arrangement)
+      return conflicting(options.schedules_path,
+                         "--stream and the arrangement of this file both choose the operators that run row by row",
+                         "omit --stream, or remove 'arrangement' from the file", diags);
   }
   plan_options.schedules = out.options.schedules;
+  if (!options.ignores_arrangement) plan_options.arrangement = out.options.arrangement;
   auto pools = parse_pools(options.pools, diags);
   if (!pools) return kFailure;
   plan_options.pools = std::move(*pools);
@@ -374,6 +380,13 @@ Result<Compiled> with_reason(Result<Compiled> compiled, const CompileOptions& op
 }
 
 }  // namespace
+
+CompileOptions with_variant(const CompileOptions& options, const VariantOptions& variant) {
+  CompileOptions out = options;
+  if (variant != static_cast<const VariantOptions&>(options)) out.ignores_arrangement = true;
+  static_cast<VariantOptions&>(out) = variant;
+  return out;
+}
 
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
   if (has_budget(options)) return compile_in_budget(options, diags);

@@ -30,6 +30,7 @@ struct VariantOptions {
 
   // -O, and the options that differ from the defaults: "-O size --prefer ram".
   std::string options() const;
+  bool operator==(const VariantOptions&) const = default;
 };
 
 // The figure that a search makes as small as possible (budget.h).
@@ -75,8 +76,11 @@ struct CompileOptions : VariantOptions {
   bool prefer_given = false, stream_given = false;
   bool level_given = false;                // true if -O is on the command line: --prefer then does not set the level
   bool assembly = true;                    // microkernels in assembly; false: portable C only
-  std::string schedules_path;              // file that compile_model reads into `schedules`
-  std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
+  std::string schedules_path;              // file that compile_model reads into `schedules` and `arrangement`
+  ops::Schedules schedules;
+  // Order, windows and segments; nullopt: the planner searches for them.
+  std::optional<plan::Arrangement> arrangement;
+  bool ignores_arrangement = false;        // true for a variant: the given arrangement is for other options
   std::string budget;                      // "ram=64K,flash=256K,ms=20", unparsed; empty: no limits
   Objective objective = Objective::kTime;
   bool has_objective = false;           // --objective is on the command line: a search without limits, too
@@ -93,6 +97,9 @@ struct GivenOperators {
   int64_t workspace_bytes = 0;
   InitialValues initial_values;  // of states, from files
 };
+
+// The options with those of a variant. A given arrangement applies only to the variant that `options` has already.
+CompileOptions with_variant(const CompileOptions& options, const VariantOptions& variant);
 
 struct CycleEstimate;
 struct BudgetResult;

@@ -262,6 +262,7 @@ class Adviser {
     if (!patient()) return std::nullopt;
     Diagnostics ignored;  // an option that this model cannot take is no remedy
     CompileOptions options = compiled_.options;
+    options.ignores_arrangement = true;
     remedy.change(options);
     auto other = compile_model(options, ignored);
     if (!other) return std::nullopt;
@@ -295,6 +296,7 @@ class Adviser {
       if (found == 4 || !patient()) break;
       CompileOptions options = compiled_.options;
       options.board_name = c.board.name;
+      options.ignores_arrangement = true;
       auto other = compile_model(options, ignored);
       if (!other || !fit_of(need_of(*other, c.board, firmware_), c.board).both()) continue;
       list += fmt::format("{}{}", found++ > 0 ? ", " : "", c.board.name);

@@ -73,8 +73,7 @@ void measure(const Compiled& compiled, KnownSizes* sizes, Variant& v) {
 
 // False if the model cannot be compiled so.
 bool compile_and_measure(const CompileOptions& options, KnownSizes* sizes, Variant& v) {
-  CompileOptions here = options;
-  static_cast<VariantOptions&>(here) = v;
+  CompileOptions here = with_variant(options, v);
   here.dump_after.clear();
   here.time_passes = false;
   Diagnostics ignored;  // the caller has compiled the model: other options may at most refuse

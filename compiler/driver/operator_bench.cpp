@@ -62,8 +62,8 @@ Result<BenchOperator> from_entry(const mlf::OperatorEntry& entry, const Compiled
   const graph::Op& op = graph.ops[static_cast<size_t>(entry.ops.at(0))];
   const ops::OpView view{graph, op};
   ops::TargetInfo cpu = compiled.plan_options.target;
-  auto asked = compiled.options.schedules.find(op.location.op_index);
-  if (asked != compiled.options.schedules.end()) cpu.asked = &asked->second;
+  const int part = plan::parts_of(graph)[static_cast<size_t>(entry.ops.at(0))];
+  cpu.asked = ops::find_schedule(compiled.options.schedules, op.location.op_index, part);
   const ops::Lowered lowered = ops::lower(view, cpu);
   BenchOperator out;
   out.name = entry.name;

@@ -55,6 +55,7 @@ nlohmann::ordered_json describe_compile(const CompileOptions& options) {
   for (const auto& [text, bytes] : options.initial_values) j["state_values"][text] = hex_of(bytes);
   j["devices"] = options.devices_text;
   j["schedules"] = schedules_json(options.schedules);
+  if (options.arrangement) j["arrangement"] = to_json(*options.arrangement);
   return j;
 }
 
@@ -66,11 +67,12 @@ nlohmann::ordered_json begin_manifest(const char* kind, const std::string& prefi
           {"compile", describe_compile(options)}};
 }
 
-// The schedules that a manifest's "compile" holds; a failure if it holds something else.
-static Result<std::map<int, ops::Schedule>> schedules_of(const nlohmann::json& compile) {
+// The schedules and the arrangement that a manifest's "compile" holds; a failure if it holds something else.
+static Result<ScheduleFile> schedules_of(const nlohmann::json& compile) {
   Diagnostics said_by_the_caller;
   nlohmann::json file;
   file["calls"] = compile.value("schedules", nlohmann::json::array());
+  if (compile.contains("arrangement")) file["arrangement"] = compile["arrangement"];
   return parse_schedules(json_text(file), project::kManifest, said_by_the_caller);
 }
 
@@ -87,7 +89,10 @@ CompileOptions ProjectDir::compile_options() const {
   for (const auto& [text, hex] : values.items()) o.initial_values[text] = bytes_of_hex(hex.get<std::string>());
   o.devices_text = c.value("devices", "");
   if (!o.devices_text.empty()) o.devices_path = path + "/" + project::kManifest;
-  if (auto schedules = schedules_of(c)) o.schedules = std::move(*schedules);
+  if (auto schedules = schedules_of(c)) {
+    o.schedules = std::move(schedules->operators);
+    o.arrangement = std::move(schedules->arrangement);
+  }
   return o;
 }
 

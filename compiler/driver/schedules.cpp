@@ -29,7 +29,7 @@ class ScheduleReader {
  public:
   ScheduleReader(const std::string& file, Diagnostics& diags) : diags_(diags) { where_.file = file; }
 
-  Result<std::map<int, ops::Schedule>> run(const std::string& text) {
+  Result<ScheduleFile> run(const std::string& text) {
     json root;
     if (auto problem = parse_json(text, root)) {
       where_.line = problem->place.line;
@@ -38,6 +38,11 @@ class ScheduleReader {
     }
     if (!root.is_object() || !root.contains("calls") || !root["calls"].is_array())
       return fail("the file has no list 'calls'");
+    if (root.contains("arrangement")) {
+      std::string problem;
+      out_.arrangement = plan::arrangement_from_json(root["arrangement"], problem);
+      if (!out_.arrangement) return fail("'arrangement' cannot be read: " + problem);
+    }
     for (size_t i = 0; i < root["calls"].size(); ++i)
       if (!call(root["calls"][i], fmt::format("call {}", i))) return kFailure;
     return std::move(out_);
@@ -55,6 +60,12 @@ class ScheduleReader {
     const json& s = c["schedule"];
     if (!c.contains("op_index") || !is_int(c["op_index"]))
       return fail(name + " has a schedule but no integer 'op_index'"), false;
+    int part = -1;
+    if (c.contains("part")) {
+      if (!c["part"].is_number_unsigned() || !is_int(c["part"]))
+        return fail(name + ": 'part' must be an integer that is not negative"), false;
+      part = c["part"].get<int>();
+    }
     if (!s.is_object()) return fail(name + ": 'schedule' must be an object"), false;
     ops::Schedule schedule;
     for (const auto& [key, value] : s.items()) {
@@ -68,24 +79,23 @@ class ScheduleReader {
                false;
       }
     }
-    if (!out_.emplace(c["op_index"].get<int>(), std::move(schedule)).second)
+    if (!out_.operators.emplace(ops::OperatorKey(c["op_index"].get<int>(), part), std::move(schedule)).second)
       return fail(fmt::format("{}: operator {} has two schedules", name, c["op_index"].get<int>())), false;
     return true;
   }
 
   Location where_;
   Diagnostics& diags_;
-  std::map<int, ops::Schedule> out_;
+  ScheduleFile out_;
 };
 
 }  // namespace
 
-Result<std::map<int, ops::Schedule>> parse_schedules(const std::string& text, const std::string& file,
-                                                     Diagnostics& diags) {
+Result<ScheduleFile> parse_schedules(const std::string& text, const std::string& file, Diagnostics& diags) {
   return ScheduleReader(file, diags).run(text);
 }
 
-Result<std::map<int, ops::Schedule>> load_schedules(const std::string& path, Diagnostics& diags) {
+Result<ScheduleFile> load_schedules(const std::string& path, Diagnostics& diags) {
   auto bytes = read_file(path, diags, kMostBytes);
   if (!bytes) return kFailure;
   return parse_schedules({bytes->begin(), bytes->end()}, path, diags);
@@ -98,11 +108,12 @@ nlohmann::ordered_json schedule_json(const ops::Schedule& schedule) {
   return out;
 }
 
-nlohmann::ordered_json schedules_json(const std::map<int, ops::Schedule>& schedules) {
+nlohmann::ordered_json schedules_json(const ops::Schedules& schedules) {
   auto out = nlohmann::ordered_json::array();
-  for (const auto& [index, schedule] : schedules) {
+  for (const auto& [key, schedule] : schedules) {
     nlohmann::ordered_json entry;
-    entry["op_index"] = index;
+    entry["op_index"] = key.op_index;
+    if (key.part >= 0) entry["part"] = key.part;
     entry["schedule"] = schedule_json(schedule);
     out.push_back(std::move(entry));
   }

@@ -20,17 +20,18 @@ constexpr const char *kRows = "rows", *kPixels = "pixels";
 
 // Asks for less in one turn wherever a part is too long: bands of half as many rows, or one pixel
 // fewer, beside what was asked for before: so there is an end. False where that changes nothing.
-bool ask_for_less(const SlicedPlan& now, const CompileOptions& options, int64_t limit,
-                  const std::map<int, ops::Schedule>& before, std::map<int, ops::Schedule>& asked,
-                  const std::set<int>& refused) {
+bool ask_for_less(const SlicedPlan& now, const CompileOptions& options, int64_t limit, const ops::Schedules& before,
+                  ops::Schedules& asked, const std::set<ops::OperatorKey>& refused) {
   bool changed = false;
   // Operators of regions share numbers with those of the model.
   if (now.program.source != nullptr) return false;
+  const std::vector<int> parts = plan::parts_of(now.program.graph);
   for (size_t c = 0; c < now.program.calls.size(); ++c) {
     const plan::ProgramCall& call = now.program.calls[c];
     if (now.instructions[c] <= limit || call.op_index < 0) continue;
-    const int op = now.program.graph.ops[static_cast<size_t>(call.op_index)].location.op_index;
-    if (options.schedules.contains(op) || refused.contains(op)) continue;
+    const auto index = static_cast<size_t>(call.op_index);
+    const ops::OperatorKey op(now.program.graph.ops[index].location.op_index, parts[index]);
+    if (ops::find_schedule(options.schedules, op.op_index, op.part) || refused.contains(op)) continue;
     for (const char* name : {kRows, kPixels}) {
       const auto number = call.schedule.numbers.find(name);
       if (number == call.schedule.numbers.end() || number->second < 2) continue;
@@ -66,8 +67,8 @@ bool fits(const SlicedPlan& plan, int64_t limit) {
 
 // What cannot be had is asked for no more.
 Result<SlicedPlan> plan_shorter(const graph::Graph& graph, plan::PlanOptions& plan_options, int64_t limit,
-                                const std::map<int, ops::Schedule>& asked, std::set<int>& refused) {
-  const std::map<int, ops::Schedule> before = plan_options.schedules;
+                                const ops::Schedules& asked, std::set<ops::OperatorKey>& refused) {
+  const ops::Schedules before = plan_options.schedules;
   for (const auto& [op, schedule] : asked) {
     plan_options.schedules = before;
     plan_options.schedules[op] = schedule;
@@ -134,8 +135,8 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
   }
   if (limit == 0) return plan;
   const int64_t arena = plan->program.arena_bytes;
-  std::set<int> refused;
-  for (std::map<int, ops::Schedule> asked; ask_for_less(*plan, options, limit, plan_options.schedules, asked, refused);
+  std::set<ops::OperatorKey> refused;
+  for (ops::Schedules asked; ask_for_less(*plan, options, limit, plan_options.schedules, asked, refused);
        asked.clear()) {
     auto shorter = plan_shorter(graph, plan_options, limit, asked, refused);
     if (!shorter) break;

@@ -157,6 +157,8 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
         {"budget", c.options.options(),
          fmt::format("{}; {} candidates compiled{}", budget_text(c.budget->figures), c.budget->tried,
                      c.budget->schedules > 0 ? "; " + schedules_text(c.budget->schedules) + " chosen" : "")});
+  if (const std::string arrangement = p.schedule.arrangement.text(); !arrangement.empty())
+    rows.push_back({"arrangement", arrangement});
   const std::string unit = per_iteration_text(c);
   rows.push_back({"MACs" + (unit.empty() ? " per inference" : unit), with_commas(f.macs)});
   if (const int64_t all = plan::macs_of(c.original); cut_channels(c) > 0 && all > f.macs)
@@ -242,6 +244,7 @@ nlohmann::ordered_json summary_json(const Compiled& c, const StackNeed* stack) {
   j["input_bytes"] = f.input_bytes;
   j["output_bytes"] = f.output_bytes;
   j.update(variant_json(c.options));
+  if (c.program.schedule.arrangement != plan::Arrangement()) j["arrangement"] = to_json(c.program.schedule.arrangement);
   j["input_in_arena"] = c.program.input_contract == plan::Contract::kOverwrite;
   j["output_in_arena"] = c.program.output_contract == plan::Contract::kOverwrite;
   if (c.budget) j["budget"] = budget_json(*c.budget);

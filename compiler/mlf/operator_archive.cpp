@@ -73,8 +73,7 @@ class Collector {
   Status add(int index) {
     const graph::Op& op = graph_.ops[static_cast<size_t>(index)];
     ops::TargetInfo target = choice_.target;
-    auto asked = choice_.schedules.find(op.location.op_index);
-    if (asked != choice_.schedules.end()) target.asked = &asked->second;
+    target.asked = ops::find_schedule(choice_.schedules, op.location.op_index, parts_[static_cast<size_t>(index)]);
     ops::Lowered lowered = ops::lower({graph_, op}, target);
     std::string name = entry_name(*lowered.function);
     // Functions of one name on two devices are two.
@@ -137,6 +136,7 @@ class Collector {
   }
 
   const graph::Graph& graph_;
+  const std::vector<int> parts_ = plan::parts_of(graph_);
   const OperatorChoice& choice_;
   const std::vector<passes::Device>& devices_;
   Diagnostics& diags_;

@@ -28,7 +28,7 @@ std::string entry_name(const tir::Function& lowered);
 
 struct OperatorChoice {
   ops::TargetInfo target;
-  std::map<int, ops::Schedule> schedules;  // by operator index in the model's file
+  ops::Schedules schedules;
   // Each element: an operator's index in the model's file, its type ("conv_2d", "CONV_2D") or the name of an entry.
   // Empty: all.
   std::vector<std::string> wanted;

@@ -5,6 +5,12 @@
 
 namespace aotc::ops {
 
+const Schedule* find_schedule(const Schedules& schedules, int op_index, int part) {
+  auto found = schedules.find({op_index, part});
+  if (found == schedules.end()) found = schedules.find(op_index);
+  return found == schedules.end() ? nullptr : &found->second;
+}
+
 std::string Schedule::text() const {
   std::string out = algorithm;
   const char* separator = algorithm.empty() ? "" : ": ";

@@ -5,6 +5,7 @@
 // reports an error where they differ, so that nothing asked for is dropped silently.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,6 +21,20 @@ struct Schedule {
   // "pairs: pixels 4, steps 32; shift 14"
   std::string text() const;
 };
+
+// An operator of a program, named by the model's file.
+struct OperatorKey {
+  int op_index = -1;  // in the model's file
+  // The compiler may make several operators of one; this counts them from 0, in the order in which they run. -1: all.
+  int part = -1;
+  OperatorKey(int index, int which = -1) : op_index(index), part(which) {}
+  auto operator<=>(const OperatorKey&) const = default;
+};
+// A schedule for all parts of an operator is for those that can have it.
+using Schedules = std::map<OperatorKey, Schedule>;
+
+// The schedule of one part: its own, or that for all parts; null if there is none.
+const Schedule* find_schedule(const Schedules& schedules, int op_index, int part);
 
 // Instructions of one kind that a stretch of code runs.
 struct Work {

@@ -6,6 +6,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -21,19 +22,21 @@ namespace aotc::plan {
 
 class Planner {
  public:
-  // `segments` are of operators that can be one (plan/segments.h).
-  Planner(FlatGraph flat, const PlanOptions& options, std::vector<Segment> segments, Diagnostics& diags)
+  // `windows` and the schedule's segments are of `flat`'s graph.
+  Planner(FlatGraph flat, const PlanOptions& options, const ModelSchedule& schedule, std::vector<Window> windows,
+          Diagnostics& diags)
       : options_(options),
+        schedule_(schedule),
         diags_(diags),
         flat_(std::move(flat)),
         classes_(flat_.graph.tensors.size()),
-        segments_(std::move(segments)) {
+        segments_(schedule.arrangement.segments) {
     program_.input_contract = options.inputs;
     program_.output_contract = options.outputs;
     program_.devices = options.devices.devices;
     program_.tensors.resize(graph().tensors.size());
     program_.flat_ops = flat_.flat_op;
-    program_.windows = options.windows;
+    program_.windows = std::move(windows);
   }
 
   Result<Program> run();
@@ -81,6 +84,8 @@ class Planner {
   bool lower_rows(const Segment& segment);
   // Nothing if no code is needed.
   std::optional<ops::Lowered> lower_op(size_t op_index, const ops::TargetInfo& target) const;
+  // With the schedule asked for, if the operator can have it; see all_schedules_used.
+  std::optional<ops::Lowered> lower_as_asked(size_t op_index, int part);
   Status too_many_constants(const Location& where);
 
   // Calls in the order in which they stand in the run function, and the tree of what runs when.
@@ -96,10 +101,11 @@ class Planner {
 
   // Outputs whose tensor lives elsewhere: inputs, constants, or a tensor listed twice.
   void copy_outputs();
-  bool all_schedules_used();
+  // Reports the schedules that no operator has.
+  bool all_schedules_used(const std::vector<int>& parts);
 
-  // Everything asked for is in the schedule that came out.
-  bool honoured(const ops::Schedule& asked, const ops::Schedule& got, const Location& where);
+  // True if `got` is all that was asked for.
+  static bool honoured(const ops::Schedule& asked, const ops::Schedule& got);
   static ops::Lowered lower_copy(const ops::OpView& op);
 
   // Where a copy that the plan adds comes from or goes to.
@@ -179,13 +185,17 @@ class Planner {
   void bring_to_pool(std::vector<ProgramStep>& steps) const;
   int constant_root(graph::TensorId id);
   const PlanOptions& options_;
+  const ModelSchedule& schedule_;
   Diagnostics& diags_;
   Program program_;
   FlatGraph flat_;
   Classes classes_;
   std::vector<std::optional<ops::Lowered>> lowered_;  // by operator; nothing: a view
+  std::set<ops::OperatorKey> honoured_;               // schedules that some operator has
+  // Of schedules that an operator cannot have: the first such operator, and the schedule that it has instead.
+  std::map<ops::OperatorKey, std::pair<Location, ops::Schedule>> nearest_;
   // Of operators that are rows: the last has what the others are lowered to as well.
-  std::vector<Segment> segments_;
+  const std::vector<Segment>& segments_;
   struct LastOfSegment {
     graph::TensorId input;
     ops::WriteOrder scratch_order;

@@ -22,6 +22,7 @@ Status Planner::lower_all() {
   lowered_.resize(graph().ops.size());
   // Counted anew for each plan.
   ops::PairBudget proofs(ops::kMostPairs);
+  const std::vector<int> parts = parts_of(graph());
   for (size_t i = 0; i < graph().ops.size(); ++i) {
     const graph::Op& op = graph().ops[i];
     bool view = ops::definition_of(op).traits().view;
@@ -31,16 +32,32 @@ Status Planner::lower_all() {
       continue;
     }
     ops::OpView op_view{graph(), op};
-    ops::TargetInfo target = options_.target;
-    auto asked = options_.schedules.find(op.location.op_index);
-    if (asked != options_.schedules.end() && flat_.outermost[i]) target.asked = &asked->second;
-    lowered_[i] = view ? lower_copy(op_view) : lower_op(i, target);
+    lowered_[i] = view ? lower_copy(op_view) : lower_as_asked(i, parts[i]);
     if (!lowered_[i]) continue;
-    if (target.asked && !honoured(*target.asked, lowered_[i]->schedule, op.location)) return kFailure;
     for (const ops::Constant& c : lowered_[i]->constants) constant_bytes_ += static_cast<int64_t>(c.bytes.size());
     if (constant_bytes_ > graph::kMostConstantBytes) return too_many_constants(op.location);
   }
-  return all_schedules_used() ? success() : Status(kFailure);
+  return all_schedules_used(parts) ? success() : Status(kFailure);
+}
+
+std::optional<ops::Lowered> Planner::lower_as_asked(size_t op_index, int part) {
+  const Location& where = graph().ops[op_index].location;
+  ops::TargetInfo target = options_.target;
+  const ops::Schedule* asked = ops::find_schedule(schedule_.operators, where.op_index, part);
+  const bool exact = schedule_.operators.contains({where.op_index, part});
+  // Operators of regions share numbers with those of the model.
+  if (!asked || !(flat_.outermost[op_index] || (exact && part >= 0))) return lower_op(op_index, target);
+  target.asked = asked;
+  std::optional<ops::Lowered> lowered = lower_op(op_index, target);
+  if (!lowered) return lowered;
+  const ops::OperatorKey key{where.op_index, exact ? part : -1};
+  if (honoured(*asked, lowered->schedule)) {
+    honoured_.insert(key);
+    return lowered;
+  }
+  nearest_.emplace(key, std::pair(where, lowered->schedule));
+  target.asked = nullptr;
+  return lower_op(op_index, target);
 }
 
 std::optional<ops::Lowered> Planner::lower_op(size_t op_index, const ops::TargetInfo& target) const {
@@ -180,33 +197,39 @@ void Planner::copy_outputs() {
   }
 }
 
-bool Planner::all_schedules_used() {
-  for (const auto& [index, schedule] : options_.schedules) {
-    bool there = std::any_of(graph().ops.begin(), graph().ops.end(),
-                             [&, wanted = index](const graph::Op& op) { return op.location.op_index == wanted; });
+bool Planner::all_schedules_used(const std::vector<int>& parts) {
+  for (const auto& [key, schedule] : schedule_.operators) {
+    if (const auto nearest = nearest_.find(key); nearest != nearest_.end() && !honoured_.contains(key)) {
+      const auto& [where, got] = nearest->second;
+      diags_
+          .error(where, "schedule-impossible",
+                 fmt::format("the schedule asked for, '{}', cannot be had", schedule.text()))
+          .note(fmt::format("nearest is '{}'", got.text()))
+          .help("'aotc report' prints the schedules that were chosen");
+      return false;
+    }
+    bool there = false;
+    for (size_t i = 0; i < parts.size() && !there; ++i)
+      there = graph().ops[i].location.op_index == key.op_index && (key.part < 0 || key.part == parts[i]);
     if (there) continue;
     Location where;
     where.file = graph().name;
     diags_
         .error(where, "schedule-unknown-op",
-               fmt::format("a schedule is given for operator {}, which is not compiled", index))
+               fmt::format("a schedule is given for {}operator {}, which is not compiled",
+                           key.part < 0 ? "" : fmt::format("part {} of ", key.part), key.op_index))
         .help("'aotc report' lists the operators that are, with their indices");
     return false;
   }
   return true;
 }
 
-bool Planner::honoured(const ops::Schedule& asked, const ops::Schedule& got, const Location& where) {
-  bool fine = asked.algorithm.empty() || asked.algorithm == got.algorithm;
-  for (const auto& [name, value] : asked.numbers) {
-    auto found = got.numbers.find(name);
-    fine = fine && found != got.numbers.end() && found->second == value;
-  }
-  if (fine) return true;
-  diags_.error(where, "schedule-impossible", fmt::format("the schedule asked for, '{}', cannot be had", asked.text()))
-      .note(fmt::format("nearest is '{}'", got.text()))
-      .help("'aotc report' prints the schedules that were chosen");
-  return false;
+bool Planner::honoured(const ops::Schedule& asked, const ops::Schedule& got) {
+  if (!asked.algorithm.empty() && asked.algorithm != got.algorithm) return false;
+  return std::all_of(asked.numbers.begin(), asked.numbers.end(), [&](const auto& wish) {
+    const auto found = got.numbers.find(wish.first);
+    return found != got.numbers.end() && found->second == wish.second;
+  });
 }
 
 ops::Lowered Planner::lower_copy(const ops::OpView& op) {

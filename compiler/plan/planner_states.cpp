@@ -15,7 +15,7 @@ using graph::Graph;
 using graph::TensorId;
 
 void Planner::bind_windows() {
-  for (const Window& window : options_.windows) {
+  for (const Window& window : program_.windows) {
     const graph::Op &push = graph().ops[window.push], &slide = graph().ops[window.slide];
     const TensorId before = graph().states[window.state].before;
     pushes_[window.push] = slides_[window.slide] = &window;

@@ -14,6 +14,7 @@
 #include "graph/graph.h"
 #include "ops/lowering.h"
 #include "passes/devices.h"
+#include "plan/model_schedule.h"
 #include "plan/packing.h"
 #include "plan/windows.h"
 
@@ -68,15 +69,6 @@ struct ProgramCall {
   std::vector<graph::TensorId> rows;
   graph::TensorId rows_of;  // what the first of those operators reads
   bool by_rows = false;     // a segment, which has no such operator if it is fed and has one
-};
-
-// Operators [first, last] of a graph, one behind the other, that are computed row by row (plan/segments.h).
-struct Segment {
-  size_t first = 0, last = 0;
-  // By operator from the first on: how many pixels of its result are made at a time, whole rows or, of what makes every
-  // pixel of one, any number; 0, or none: those of a row.
-  std::vector<int64_t> bands = {};
-  bool operator==(const Segment&) const = default;
 };
 
 // Of a program whose caller gives the input a row at a time: how its first call, a segment, is done
@@ -160,6 +152,7 @@ struct Program {
   std::vector<Storage> states;           // by state of the graph
   std::vector<int> initial_values;       // by state: the table it begins with, -1: all bytes are equal
   int64_t state_bytes = 0;
+  ModelSchedule schedule;       // the program's own: planned again with it, the graph gives the same program
   std::vector<Window> windows;  // of states
   std::vector<ProgramConstant> constants;
   std::vector<ProgramFunction> functions;
@@ -197,8 +190,8 @@ struct PlanOptions {
   ops::TargetInfo target;
   Stream stream = Stream::kOff;
   int stream_most = kUsualStreamMost;                 // of kAuto: so many percent more instructions
-  std::optional<std::vector<Segment>> segments = {};  // these and no others, whatever they cost
-  std::vector<Window> windows = {};                   // of the graph's states; plan_program finds them
+  // Order, windows and segments, whatever they cost; nullopt: `plan_program` searches for them.
+  std::optional<Arrangement> arrangement = {};
   bool feed = false;  // the caller gives the input by rows: the first operators are a segment
                       // (Program::feeding)
   Contract inputs = Contract::kPreserve;
@@ -210,16 +203,28 @@ struct PlanOptions {
   std::vector<Pool> pools = {};  // empty: one arena without limit
   bool constants_apart = false;  // the pool of constants is none of the caller's
   passes::DeviceSet devices = {};
-  std::map<int, ops::Schedule> schedules = {};  // asked for, by operator index in the model's file
+  ops::Schedules schedules = {};  // asked for
 };
 
 // What a level asks for.
 int merge_at_least(ops::Level level);
 
-// Lowers, shares equal functions and constants, places tensors and scratch. The graph must have
-// passed ops::verify_graph. Reports [schedule-unknown-op] and [schedule-impossible] for schedules
-// that cannot be had, [rows-impossible] and [time-impossible] where the input cannot be fed, [arena-too-large], what
-// spaces.h does, and internal errors of the packer.
+// Facts of a plan that lead to better ones.
+struct PlanHints {
+  std::optional<std::vector<int>> order;  // an order of the operators that may need a smaller arena
+};
+
+// Lowers the operators, shares equal functions and constants, and places tensors and scratch, all as `schedule` says;
+// `schedules` and `arrangement` of the options are ignored. The graph must have passed ops::verify_graph. Reports
+// [schedule-unknown-op], [schedule-impossible] and [arrangement-impossible] for what the graph cannot have,
+// [rows-impossible] if the input cannot be fed by rows, [arena-too-large], the errors of spaces.h, and internal errors
+// of the packer. `hints` may be null.
+Result<Program> plan_schedule(graph::Graph graph, const ModelSchedule& schedule, const PlanOptions& options,
+                              Diagnostics& diags, PlanHints* hints = nullptr);
+
+// The program with the least memory that the options allow: a search (plan/search.cpp) over arrangements, or
+// `plan_schedule` with the arrangement of the options. Reports the errors of `plan_schedule`, and [time-impossible] if
+// the input's rows cannot be frames in time.
 Result<Program> plan_program(graph::Graph graph, const PlanOptions& options, Diagnostics& diags);
 
 // Runs the program in the TIR interpreter over one arena filled with garbage. `inputs` in graph

@@ -70,8 +70,9 @@ std::string check_schedules(const std::string& text) {
   Diagnostics diags;
   auto schedules = driver::parse_schedules(text, "t", diags);
   if (!schedules) return bad_errors(diags, "schedule-file");
-  std::string printed = nlohmann::ordered_json{{"calls", driver::schedules_json(*schedules)}}.dump();
-  auto again = driver::parse_schedules(printed, "t", diags);
+  nlohmann::ordered_json printed = {{"calls", driver::schedules_json(schedules->operators)}};
+  if (schedules->arrangement) printed["arrangement"] = to_json(*schedules->arrangement);
+  auto again = driver::parse_schedules(printed.dump(), "t", diags);
   if (!again) return "printed schedules do not parse: " + diags.str();
   return *again == *schedules ? "" : "schedules are printed differently";
 }

@@ -109,12 +109,16 @@ std::string Trial::run() {
   // Some as they are: passes take away what nobody needs, and the planner has to be right with it.
   const Graph& planned = has_regions(graph_) && seed_ % 4 == 1 ? graph_ : optimised_;
   if (!rows_ || !plan_rows()) {
-    Graph ordered = planned;
     plan::PlanOptions options = plan_options();
-    // Some whatever memory they take.
-    if (!has_regions(planned) && seed_ % 5 != 0)
-      options.windows = plan::order_for_windows(ordered, plan::find_windows(planned));
-    auto program = plan::plan_program(ordered, options, diags_);
+    // Some with all windows, whatever memory they take.
+    if (!has_regions(planned) && seed_ % 5 != 0) {
+      Graph ordered = planned;
+      plan::Arrangement all;
+      for (const plan::Window& window : plan::order_for_windows(ordered, plan::find_windows(planned)))
+        all.windows.push_back(static_cast<int>(window.state));
+      if (!all.windows.empty()) options.arrangement = all;
+    }
+    auto program = plan::plan_program(planned, options, diags_);
     if (!program) return "cannot be planned: " + diags_.str();
     program_ = std::move(*program);
   }
@@ -175,11 +179,12 @@ bool Trial::plan_rows() {
     by_rows.feed = true;
     by_rows.inputs = plan::Contract::kPreserve;
     const plan::Segment chosen = fed[static_cast<size_t>(random.pick(0, static_cast<int64_t>(fed.size()) - 1))];
-    by_rows.segments = std::vector<plan::Segment>{with_random_bands(optimised_, chosen, true, random)};
+    const plan::Segment fed_rows = with_random_bands(optimised_, chosen, true, random);
+    by_rows.arrangement = plan::Arrangement{.segments = {fed_rows}};
     Diagnostics refused;
     if (auto program = plan::plan_program(optimised_, by_rows, refused); program && program->feeding) {
       program_ = std::move(*program);
-      bands_of_rows_ = !by_rows.segments->front().bands.empty();
+      bands_of_rows_ = !fed_rows.bands.empty();
       return true;
     }
   }
@@ -188,13 +193,14 @@ bool Trial::plan_rows() {
     plan::Segment chosen = all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))];
     const plan::Segment other = all[static_cast<size_t>(random.pick(0, static_cast<int64_t>(all.size()) - 1))];
     if (other.last - other.first > chosen.last - chosen.first) chosen = other;
-    options.segments = std::vector<plan::Segment>{with_random_bands(optimised_, chosen, false, random)};
-    if (other.first > chosen.last) options.segments->push_back(other);
+    const plan::Segment banded = with_random_bands(optimised_, chosen, false, random);
+    options.arrangement = plan::Arrangement{.segments = {banded}};
+    if (other.first > chosen.last) options.arrangement->segments.push_back(other);
     Diagnostics refused;
     auto program = plan::plan_program(optimised_, options, refused);
     if (!program) continue;
     program_ = std::move(*program);
-    bands_of_rows_ = !options.segments->front().bands.empty();
+    bands_of_rows_ = !banded.bands.empty();
     return true;
   }
   return false;

@@ -266,7 +266,7 @@ TEST(Segments, AskedForWhateverTheyCost) {
   for (const Segment& segment : {Segment{0, 2}, Segment{0, 3}}) {
     PlanOptions options;
     options.stream = Stream::kMax;
-    options.segments = std::vector<Segment>{segment};
+    options.arrangement = Arrangement{.segments = {segment}};
     Diagnostics diags;
     auto program = plan_program(parsed_chain(chain()), options, diags);
     ASSERT_TRUE(program.ok()) << diags.str();
@@ -299,7 +299,7 @@ TEST(Segments, TakeBands) {
       PlanOptions options;
       options.stream = Stream::kMax;
       options.feed = feed;
-      options.segments = std::vector<Segment>{{0, 3, bands}};
+      options.arrangement = Arrangement{.segments = {{0, 3, bands}}};
       Diagnostics diags;
       auto program = plan_program(parsed_chain(narrow()), options, diags);
       ASSERT_TRUE(program.ok()) << diags.str();
@@ -338,7 +338,7 @@ TEST(Segments, SlicesTakeNoBands) {
 TEST(Segments, AskedForThatCannotBeHaveNoPlan) {
   PlanOptions options;
   options.stream = Stream::kMax;
-  options.segments = std::vector<Segment>{{2, 3}};  // reads two tensors from outside
+  options.arrangement = Arrangement{.segments = {{2, 3}}};  // reads two tensors from outside
   Diagnostics diags;
   EXPECT_FALSE(plan_program(parsed_chain(chain()), options, diags).ok());
 }
@@ -415,7 +415,7 @@ TEST(Segments, WindowsLieOverRowsThatWereRead) {
   PlanOptions options;
   options.inputs = Contract::kOverwrite;
   options.stream = Stream::kMax;
-  options.segments = std::vector<Segment>{{0, 3}};
+  options.arrangement = Arrangement{.segments = {{0, 3}}};
   Diagnostics diags;
   auto program = plan_program(parsed_chain(chain()), options, diags);
   ASSERT_TRUE(program.ok()) << diags.str();
@@ -613,7 +613,7 @@ TEST(Segments, FramesOfOneOperatorAreTheArena) {
 TEST(Segments, TextOfTheirFunctionsReadsBack) {
   PlanOptions options;
   options.stream = Stream::kMax;
-  options.segments = std::vector<Segment>{{0, 3}};
+  options.arrangement = Arrangement{.segments = {{0, 3}}};
   Diagnostics diags;
   auto program = plan_program(parsed_chain(chain()), options, diags);
   ASSERT_TRUE(program.ok()) << diags.str();

@@ -104,28 +104,19 @@ std::string choosers_text(const std::vector<std::string>& options) {
   return levels == 3 ? "every option" : joined(out, ", ");
 }
 
-void explain_alternatives(const std::vector<OperatorAlternatives>& operators) {
-  std::vector<std::vector<std::string>> rows = {
-      {"op_index", "type", "schedule", "estimate", "constants", "scratch", "chosen by", "reason"}};
-  for (const OperatorAlternatives& op : operators)
-    for (const Alternative& a : op.alternatives) {
-      const std::string text = a.schedule.text();
-      rows.push_back({std::to_string(op.op_index), escape_for_display(op.op_type), text.empty() ? "-" : text,
-                      a.cost() > 0 ? with_commas(std::llround(a.cost())) : "", with_commas(a.constant_bytes),
-                      with_commas(a.scratch_bytes), choosers_text(a.chosen_by), reason_of(op, a)});
-    }
-  print_out("{}", format_table(rows));
-}
-
-void print_alternatives(const std::vector<OperatorAlternatives>& operators) {
-  std::vector<std::vector<std::string>> rows = {{"op_index", "type", "schedule", "constants", "scratch", "estimate"}};
+// With `explains`, also the options that choose each schedule, and why it was taken or not.
+void print_alternatives(const std::vector<OperatorAlternatives>& operators, bool explains) {
+  std::vector<std::string> head = {"op_index", "type", "schedule", "estimate", "constants", "scratch"};
+  if (explains) head.insert(head.end(), {"chosen by", "reason"});
+  std::vector<std::vector<std::string>> rows = {head};
   for (const OperatorAlternatives& op : operators)
     for (const Alternative& a : op.alternatives) {
       const std::string text = a.schedule.text();
       rows.push_back({std::to_string(op.op_index), escape_for_display(op.op_type),
-                      (text.empty() ? "-" : text) + (a.chosen ? " *" : ""), with_commas(a.constant_bytes),
-                      with_commas(a.scratch_bytes),
-                      a.schedule.instructions > 0 ? with_commas(std::llround(a.schedule.instructions)) : ""});
+                      (text.empty() ? "-" : text) + (a.chosen ? " *" : ""),
+                      a.cost() > 0 ? with_commas(std::llround(a.cost())) : "", with_commas(a.constant_bytes),
+                      with_commas(a.scratch_bytes)});
+      if (explains) rows.back().insert(rows.back().end(), {choosers_text(a.chosen_by), reason_of(op, a)});
     }
   print_out("{}", format_table(rows));
 }
@@ -140,8 +131,7 @@ int schedules_command(const ScheduleListing& state) {
     print_alternatives_json(operators);
     return kExitDone;
   }
-  if (state.explain) explain_alternatives(operators);
-  else print_alternatives(operators);
+  print_alternatives(operators, state.explain);
   print_diagnostics(diags);
   return kExitDone;
 }

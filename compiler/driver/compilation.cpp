@@ -13,6 +13,7 @@
 #include "codegen/rust_interface.h"
 #include "cores/cpu.h"
 #include "driver/budget.h"
+#include "driver/code_estimate.h"
 #include "driver/compile_checks.h"
 #include "driver/graph_model.h"
 #include "driver/input_shapes.h"
@@ -220,6 +221,7 @@ Status choose_target(const CompileOptions& options, Compiled& out, plan::PlanOpt
   }
   plan_options.target = cores::for_level(plan_options.target, options.level);
   plan_options.target.prefer_ram = options.prefer_ram;
+  plan_options.target.instructions_per_byte = options.instructions_per_byte;
   plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
   return plan_options.program_tables ? check_program_tables(options, diags) : success();
 }
@@ -369,6 +371,61 @@ Result<Compiled> compile_checked(const CompileOptions& options, Diagnostics& dia
   return planned;
 }
 
+// Bytes of the weights in the model: constants that operators read, and a float for each scale of a channel.
+int64_t weight_bytes_of(const Compiled& c) {
+  int64_t scales = 0;
+  std::set<graph::TensorId> seen;
+  for (const graph::Op& op : c.program.graph.ops)
+    for (graph::TensorId id : op.operands)
+      if (c.program.graph.is_constant(id) && seen.insert(id).second)
+        scales += std::ssize(c.program.graph[id].type.quantization.scale);
+  return figures_of(c).raw_constant_bytes + scales * static_cast<int64_t>(sizeof(float));
+}
+
+// Bytes by which the tables of a default plan are too large for its weights. On a board, they may take half of the
+// flash, with the code.
+int64_t excess_of_tables(const Compiled& c) {
+  constexpr double kMostOfWeights = 1.25, kMostOfFlash = 0.5;
+  if (c.options.level == ops::Level::kSpeed) return 0;
+  const int64_t constants = figures_of(c).constant_bytes;
+  const int64_t excess = constants - static_cast<int64_t>(kMostOfWeights * static_cast<double>(weight_bytes_of(c)));
+  const int64_t flash = c.board ? c.board->memory_bytes("constants") : 0;
+  if (excess <= 0 || flash <= 0) return excess;
+  const int64_t firmware = constants + code_of_firmware(c.c.files, *c.board);
+  return static_cast<double>(firmware) <= kMostOfFlash * static_cast<double>(flash) ? 0 : excess;
+}
+
+// The least price of a byte for which the calls that buy flash take so many bytes less. 0: they do not take so many.
+double price_for(const Compiled& c, double fewer_bytes) {
+  std::vector<std::pair<double, double>> bought;  // instructions that a byte saves, and the bytes
+  for (const plan::ProgramCall& call : c.program.calls)
+    if (const ops::Schedule& s = call.schedule; s.more_bytes > 0 && s.saved_instructions > 0)
+      bought.emplace_back(s.saved_instructions / s.more_bytes, s.more_bytes);
+  std::sort(bought.begin(), bought.end());
+  for (const auto& [price, bytes] : bought)
+    if ((fewer_bytes -= bytes) <= 0) return price;
+  return 0;
+}
+
+// The model with a higher price of a byte, so that its tables are no longer large; unchanged if no price is enough.
+Result<Compiled> with_smaller_tables(Result<Compiled> usual) {
+  constexpr int kMostTimes = 4;  // another way of an operator may buy flash, too
+  std::optional<Compiled> next;
+  for (int i = 0; i < kMostTimes; ++i) {
+    const Compiled& now = next ? *next : *usual;
+    CompileOptions options = usual->options;
+    options.instructions_per_byte = price_for(now, static_cast<double>(excess_of_tables(now)));
+    Diagnostics repeated;  // the first compilation has reported it
+    if (options.instructions_per_byte <= 0) break;
+    auto other = compile_checked(options, repeated);
+    if (!other) break;
+    other->milliseconds += now.milliseconds;
+    next = std::move(*other);
+    if (excess_of_tables(*next) <= 0) return std::move(*next);
+  }
+  return usual;
+}
+
 // Whoever is refused is told why, also where a check of ours forgot to.
 Result<Compiled> with_reason(Result<Compiled> compiled, const CompileOptions& options, Diagnostics& diags) {
   if (!compiled && diags.error_count() == 0) {
@@ -390,7 +447,10 @@ CompileOptions with_variant(const CompileOptions& options, const VariantOptions&
 
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
   if (has_budget(options)) return compile_in_budget(options, diags);
-  return with_reason(compile_checked(options, diags), options, diags);
+  auto compiled = with_reason(compile_checked(options, diags), options, diags);
+  // Whoever names schedules has decided.
+  if (!compiled || !compiled->options.schedules.empty() || excess_of_tables(*compiled) <= 0) return compiled;
+  return with_smaller_tables(std::move(compiled));
 }
 
 Result<Compiled> plan_model(const CompileOptions& options, codegen::CodegenOptions& code, Diagnostics& diags) {

@@ -81,6 +81,8 @@ struct CompileOptions : VariantOptions {
   // Order, windows and segments; nullopt: the planner searches for them.
   std::optional<plan::Arrangement> arrangement;
   bool ignores_arrangement = false;        // true for a variant: the given arrangement is for other options
+  // Instructions of a run that each further byte of tables must save; set by compile_model for large tables.
+  double instructions_per_byte = ops::kInstructionsPerByte;
   std::string budget;                      // "ram=64K,flash=256K,ms=20", unparsed; empty: no limits
   Objective objective = Objective::kTime;
   bool has_objective = false;           // --objective is on the command line: a search without limits, too

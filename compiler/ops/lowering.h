@@ -41,6 +41,8 @@ struct TripleText {
 };
 
 // What lowering may know of the CPU and of what is wanted. compiler/cores fills it from a board.
+constexpr double kInstructionsPerByte = 50;
+
 struct TargetInfo {
   std::string name = "generic";
   std::string_view family;  // of compiler/cores, if one knows the instruction set
@@ -70,6 +72,8 @@ struct TargetInfo {
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;
   Costs costs;                      // in instructions: what the cost model goes by
+  // Instructions of a run that each further byte of flash must save, except at Level::kSpeed.
+  double instructions_per_byte = kInstructionsPerByte;
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
   int64_t slice = 0;                // instructions that a part of a call may take; 0: calls are not divided
 
@@ -192,6 +196,11 @@ class LoweringBuilder : public tir::FunctionBuilder {
   void take_turns(const Turns& turns, const std::function<void(tir::Ex first, int64_t units)>& body);
   // What the schedule is: recorded, printed by reports, and what --schedules may ask for.
   void algorithm(std::string name) { lowered_.schedule.algorithm = std::move(name); }
+  // The way is faster than another by so many instructions of a run, and takes so many more bytes of tables.
+  void buys_flash(double more_bytes, double saved_instructions) {
+    lowered_.schedule.more_bytes = more_bytes;
+    lowered_.schedule.saved_instructions = saved_instructions;
+  }
   void choice(const std::string& name, int64_t value) { lowered_.schedule.numbers[name] = value; }
   // What the cost model expects of a run of the function.
   void estimate(const Work& work, const TargetInfo& target) { lowered_.schedule.instructions = target.costs.of(work); }

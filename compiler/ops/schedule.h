@@ -17,6 +17,9 @@ struct Schedule {
   std::map<std::string, int64_t> numbers;  // "pixels": 4
   std::string note;                        // what follows from the choice, for people
   double instructions = 0, cycles = 0;     // what the cost model expects of a run; 0: it says nothing
+  // Of a faster way that takes more flash: the further bytes of its tables, and the instructions of a run that it
+  // saves.
+  double more_bytes = 0, saved_instructions = 0;
   bool operator==(const Schedule& o) const { return algorithm == o.algorithm && numbers == o.numbers; }
   // "pairs: pixels 4, steps 32; shift 14"
   std::string text() const;

@@ -71,7 +71,7 @@ class WinogradLowering {
   int64_t tiles() const { return conv_.window.y.out * conv_.window.x.out / kOutputs; }
   int64_t whole_groups() const { return conv_.out_channels / Winograd::kChannels; }
 
-  bool pays(const ops::TripleKernelFit& direct, bool sign) const {
+  bool pays(const ops::TripleKernelFit& direct, bool sign) {
     constexpr double kPerElement = 11;
     const auto groups = static_cast<int64_t>(first_.size());
     const int64_t kernel_groups = (conv_.out_channels + direct.kernel.channels - 1) / direct.kernel.channels;
@@ -82,10 +82,10 @@ class WinogradLowering {
     const double call = winograd_triples_cost(plan_, groups, sign);
     const double own = static_cast<double>((tiles() + kTiles - 1) / kTiles) * (call + winograd_columns_cost(conv_));
     if (target_.slice > 0 && call > static_cast<double>(target_.slice) / 2) return false;
-    if (target_.level == ops::Level::kSpeed) return own < whole;
     // Transformed weights take six bytes where there were three.
-    const double bytes = static_cast<double>(conv_.k * conv_.out_channels);
-    return whole - own > ops::kInstructionsPerByte * bytes;
+    const auto bytes = static_cast<double>(conv_.k * conv_.out_channels);
+    f_.buys_flash(bytes, whole - own);
+    return ops::is_worth_flash(target_, whole - own, bytes);
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const ops::LineFit& lines) {

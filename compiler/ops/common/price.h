@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What flash is worth where a faster way takes more of it.
+// The price of flash, for a faster way that takes more of it.
 #pragma once
+
+#include "ops/lowering.h"
 
 namespace aotc::ops {
 
-// So many instructions of a run must be saved for each byte, but at Level::kSpeed, where any are worth it.
-constexpr double kInstructionsPerByte = 50;
+// True if a way that saves so many instructions of a run is worth so many more bytes of tables or code: at
+// Level::kSpeed always, otherwise by TargetInfo::instructions_per_byte.
+inline bool is_worth_flash(const TargetInfo& target, double saved_instructions, double more_bytes) {
+  if (target.level == Level::kSpeed) return saved_instructions >= 0;
+  return saved_instructions > target.instructions_per_byte * more_bytes;
+}
 
 }  // namespace aotc::ops

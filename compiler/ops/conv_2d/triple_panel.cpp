@@ -168,9 +168,8 @@ bool TriplePanel::pays(const TargetInfo& target) const {
   }
   int64_t saved = clipped * kClipped * conv_.k;
   if (target.multiply_add == 1) saved += inside * (kElement * conv_.k - kCall);
-  if (target.level == Level::kSpeed) return saved >= 0;
-  return static_cast<double>(saved) >
-         kInstructionsPerByte * static_cast<double>(by_rectangles() ? kBytesOfRectangles : kBytes);
+  return is_worth_flash(target, static_cast<double>(saved),
+                        static_cast<double>(by_rectangles() ? kBytesOfRectangles : kBytes));
 }
 
 // Windows that reach beyond the image are rectangles of elements and of padding, each the kernel's.

@@ -85,6 +85,7 @@ Lowered DspConvLowering::finish(const char* algorithm, const std::string& how) {
   emit();
   f_.algorithm(algorithm);
   f_.choice("pixels", tile_);
+  if (saved_ > 0) f_.buys_flash(bytes_of_words(), saved_);
   if (rest_ > 0) f_.choice("rest", 1);
   f_.estimate(work_, target_);
   return f_.finish(how);
@@ -93,9 +94,12 @@ Lowered DspConvLowering::finish(const char* algorithm, const std::string& how) {
 // Words take twice the bytes of weights: where that is not asked for, they are to be worth it. A layer that reads few
 // weights for many pixels saves more than Winograd's algorithm does.
 bool DspConvLowering::words_worth(double saved) const {
-  const int64_t more = (conv_.out_channels + 1) / 2 * steps() * 4;
   return target_.level == Level::kBalanced && target_.allows("words") &&
-         saved >= ops::kInstructionsPerByte * static_cast<double>(more);
+         ops::is_worth_flash(target_, saved, bytes_of_words());
+}
+
+double DspConvLowering::bytes_of_words() const {
+  return static_cast<double>((conv_.out_channels + 1) / 2 * steps() * 4);
 }
 
 // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
@@ -124,6 +128,7 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
       least = cost;
       tile_ = p;
       words_ = words;
+      saved_ = words && !free ? pairs_least - cost : 0;
     }
   }
   tile_ = target_.wish("pixels", tile_, 1, most);

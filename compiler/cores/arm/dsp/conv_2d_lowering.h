@@ -59,6 +59,7 @@ class DspConvLowering {
     return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess;
   }
   bool words_worth(double saved) const;
+  double bytes_of_words() const;  // the further bytes of weights as words
   void choose_kernel(bool pairs_fit, bool sign);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
@@ -86,6 +87,7 @@ class DspConvLowering {
   int64_t stored_k_ = 0, sum_steps_ = 0;  // with the sums of windows (cores/arm/dsp/window_sums.h)
   Work work_;
   bool words_ = false;
+  double saved_ = 0;  // instructions, by words that are worth their bytes
   PairOrder order_;
   tir::KernelPtr gemm_;
   Turns turns_;  // of pairs_

@@ -64,6 +64,7 @@ class WinogradLowering {
       f_.publish(std::move(*order));
     emit();
     f_.algorithm("winograd");
+    f_.buys_flash(more_bytes(), saved(lines->sign()));
     f_.estimate(work, target_);
     return f_.finish(fmt::format("{} steps, left {}, {}", steps(), weights.left, form_text(*lines)));
   }
@@ -81,18 +82,16 @@ class WinogradLowering {
     return direct.least_cost(target_.costs, fast(), sign);
   }
 
-  bool pays(bool sign) const {
-    const WinogradWork own = parts(sign);
-    const double saved = direct_cost(sign) - target_.costs.of(own.of(conv_.window.y.out, conv_.window.x.out));
-    if (fast()) return saved > 0;
-    const bool fits_slices =
-        target_.slice == 0 || own.longest_turn(target_.costs) <= static_cast<double>(target_.slice);
-    return fits_slices && saved > least_saving();
+  double saved(bool sign) const {
+    return direct_cost(sign) - target_.costs.of(parts(sign).of(conv_.window.y.out, conv_.window.x.out));
   }
-
   // Transformed weights take 16 words of 16 bits where there were 9 bytes.
-  double least_saving() const {
-    return kInstructionsPerByte * static_cast<double>((32 - 9) * conv_.in_channels * conv_.out_channels);
+  double more_bytes() const { return static_cast<double>((32 - 9) * conv_.in_channels * conv_.out_channels); }
+
+  bool pays(bool sign) const {
+    const bool fits_slices =
+        target_.slice == 0 || fast() || parts(sign).longest_turn(target_.costs) <= static_cast<double>(target_.slice);
+    return fits_slices && is_worth_flash(target_, saved(sign), more_bytes());
   }
 
   int64_t steps() const { return conv_.in_channels / 2; }

@@ -140,6 +140,10 @@ std::string prefix_of(const std::string& name) {
 
 namespace {
 
+void print_time(std::string_view pass, std::chrono::nanoseconds time) {
+  print_err("{:>10.3f} ms  {}\n", static_cast<double>(time.count()) / 1e6, pass);
+}
+
 Status run_passes(graph::Graph& graph, const CompileOptions& options, const passes::DeviceSet& devices,
                   passes::PassStatistics& statistics, Diagnostics& diags) {
   passes::RunOptions run;
@@ -165,9 +169,7 @@ Status run_passes(graph::Graph& graph, const CompileOptions& options, const pass
     print_err("; after {}\n{}", pass.name, graph::print(g, 256));
   };
   if (options.time_passes)
-    run.timed = [](const passes::Pass& pass, std::chrono::nanoseconds t) {
-      print_err("{:>10.3f} ms  {}\n", static_cast<double>(t.count()) / 1e6, pass.name);
-    };
+    run.timed = [](const passes::Pass& pass, std::chrono::nanoseconds t) { print_time(pass.name, t); };
   return passes::run_pipeline(graph, run, diags);
 }
 
@@ -268,6 +270,8 @@ Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptio
   plan_options.stream = options.stream;
   plan_options.stream_most = options.stream_most;
   plan_options.feed = options.feed;
+  if (options.time_passes)
+    plan_options.timed = [](const plan::PlanPass& pass, std::chrono::nanoseconds t) { print_time(pass.name, t); };
   plan_options.merge_at_least = plan::merge_at_least(options.level);
   // Loops and pieces of tensors have offsets, which blocks of a workspace have not.
   plan_options.repeats = options.level != ops::Level::kSpeed && !options.constants_open &&

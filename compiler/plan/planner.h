@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The planner's inside: a graph on its way to a program, stage by stage. The one thing to know: this is
-// no interface (that is plan/program.h); the stages share what they know of tensors and calls, and run in
-// the order of `run`. Each stage is a file of its own.
+// The planner's inside: a graph on its way to a program, pass by pass (`Planner::passes`). The interface is
+// plan/program.h. Passes share what they know of tensors and calls; each file has the passes of one subject.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -38,6 +38,13 @@ class Planner {
     program_.flat_ops = flat_.flat_op;
     program_.windows = std::move(windows);
   }
+
+  struct Pass {
+    PlanPass description;
+    Status (*run)(Planner& planner);
+  };
+  // In the order in which they run.
+  static std::span<const Pass> passes();
 
   Result<Program> run();
 

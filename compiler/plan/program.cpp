@@ -2,6 +2,7 @@
 #include "plan/program.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <fmt/format.h>
 
@@ -16,26 +17,67 @@ namespace aotc::plan {
 
 using graph::Graph;
 
+std::span<const Planner::Pass> Planner::passes() {
+  static constexpr Pass kPasses[] = {
+      {{"bind-externals", "lowering asks whether the caller's memory, a constant or a view holds a tensor"},
+       [](Planner& p) -> Status { return p.bind_externals(), success(); }},
+      {{"check-size", "lowering takes longest, so a graph that will be refused is refused first"},
+       [](Planner& p) -> Status { return p.few_enough(); }},
+      {{"lower", "operators become loops, as the schedule says"}, [](Planner& p) -> Status { return p.lower_all(); }},
+      {{"settle-moves", "a tensor need not be copied if its maker can write it where it goes"},
+       [](Planner& p) -> Status { return settle_moves(p.flat_, p.classes_, p.lowered_), success(); }},
+      {{"emit-calls", "calls get their order, and the copies that branches and loops need"},
+       [](Planner& p) -> Status {
+         p.program_.body = p.emit(p.flat_.body);
+         return success();
+       }},
+      {{"copy-outputs", "an output that lies elsewhere is copied behind all calls"},
+       [](Planner& p) -> Status { return p.copy_outputs(), success(); }},
+      {{"bind-states", "the next values of states replace the present ones when nobody reads these any more"},
+       [](Planner& p) -> Status { return p.bind_states(), success(); }},
+      {{"merge-functions", "functions that differ in numbers become one, with a table that needs a place"},
+       [](Planner& p) -> Status { return p.merge_similar(), success(); }},
+      {{"place", "all lifetimes are known, so all bytes of the arena can be shared"},
+       [](Planner& p) -> Status { return p.place(); }},
+      {{"bind-arguments", "calls and conditions get the places of what they read and write"},
+       [](Planner& p) -> Status {
+         p.bind_arguments();
+         p.bind_conditions(p.program_.body);
+         return success();
+       }},
+      {{"place-constants", "tables follow the order in which calls use them"},
+       [](Planner& p) -> Status { return p.place_constants(); }},
+      {{"roll-calls", "calls that repeat with other places become a loop where that is smaller"},
+       [](Planner& p) -> Status {
+         // Messages of later passes name operators of the program's graph.
+         p.program_.graph = std::move(p.flat_.graph);
+         if (p.options_.repeats) roll_calls(p.program_);
+         return success();
+       }},
+      {{"check-numbers", "all numbers of the program are known, so those that C cannot hold are found"},
+       [](Planner& p) -> Status { return check_numbers(p.program_, p.options_.target, p.diags_); }},
+      {{"tables-to-program", "last, because reads of tables in program memory are other instructions"},
+       [](Planner& p) -> Status {
+         if (!p.options_.program_tables || p.program_.constant_pool >= 0) return success();
+         return move_tables_to_program(p.program_, p.options_.target, p.diags_);
+       }},
+  };
+  return kPasses;
+}
+
 Result<Program> Planner::run() {
-  bind_externals();
-  if (!few_enough() || !lower_all()) return kFailure;
-  settle_moves(flat_, classes_, lowered_);
-  program_.body = emit(flat_.body);
-  copy_outputs();
-  bind_states();
-  merge_similar();
-  if (!place()) return kFailure;
-  bind_arguments();
-  bind_conditions(program_.body);
-  if (!place_constants()) return kFailure;
-  // Messages of what follows name operators of the program's graph.
-  program_.graph = std::move(flat_.graph);
-  if (options_.repeats) roll_calls(program_);
-  if (!check_numbers(program_, options_.target, diags_)) return kFailure;
-  if (options_.program_tables && program_.constant_pool < 0 &&
-      !move_tables_to_program(program_, options_.target, diags_))
-    return kFailure;
+  for (const Pass& pass : passes()) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (!pass.run(*this)) return kFailure;
+    if (options_.timed) options_.timed(pass.description, std::chrono::steady_clock::now() - begin);
+  }
   return std::move(program_);
+}
+
+std::vector<PlanPass> plan_passes() {
+  std::vector<PlanPass> out;
+  for (const Planner::Pass& pass : Planner::passes()) out.push_back(pass.description);
+  return out;
 }
 
 namespace {

@@ -4,6 +4,7 @@
 // run on the host by `run_program` (the TIR interpreter over one arena, the second opinion).
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -186,12 +187,22 @@ enum class Stream : uint8_t { kOff, kAuto, kMax, kTime };
 // At most so many percent more instructions, where rows are not wanted at any price and nobody says another number.
 constexpr int kUsualStreamMost = 3;
 
+// A pass of the planner.
+struct PlanPass {
+  const char* name;
+  const char* reason;  // one line: why it is at its place
+};
+// All passes, in their order.
+std::vector<PlanPass> plan_passes();
+
 struct PlanOptions {
   ops::TargetInfo target;
   Stream stream = Stream::kOff;
   int stream_most = kUsualStreamMost;                 // of kAuto: so many percent more instructions
   // Order, windows and segments, whatever they cost; nullopt: `plan_program` searches for them.
   std::optional<Arrangement> arrangement = {};
+  // Receives the time of each pass, for every arrangement that is planned.
+  std::function<void(const PlanPass& pass, std::chrono::nanoseconds time)> timed = {};
   bool feed = false;  // the caller gives the input by rows: the first operators are a segment
                       // (Program::feeding)
   Contract inputs = Contract::kPreserve;

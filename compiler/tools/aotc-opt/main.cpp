@@ -134,6 +134,8 @@ Result<graph::Graph> read_graph(std::vector<uint8_t> bytes, const std::string& s
 
 void list_passes() {
   for (const passes::Pass& pass : passes::pipeline()) print_out("{:<22}{}\n", pass.name, pass.reason);
+  print_out("\nThe passes of the planner, which follow:\n");
+  for (const plan::PlanPass& pass : plan::plan_passes()) print_out("{:<22}{}\n", pass.name, pass.reason);
 }
 
 Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes, const std::string& shown,
@@ -172,6 +174,10 @@ Result<std::string> run_graph(const Options& options, std::vector<uint8_t> bytes
   if (!passes::run_passes(*graph, *chosen, run, diags)) return kFailure;
   if (!options.plan) return print(*graph, print_options);
   plan::PlanOptions planned;
+  if (options.time_passes)
+    planned.timed = [](const plan::PlanPass& pass, std::chrono::nanoseconds time) {
+      print_err("{:<22}{:10.3f} ms\n", pass.name, static_cast<double>(time.count()) * 1e-6);
+    };
   planned.devices = devices;
   auto program = plan::plan_program(std::move(*graph), planned, diags);
   if (!program || !plan::verify(*program, diags)) return kFailure;

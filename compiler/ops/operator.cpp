@@ -9,12 +9,6 @@ namespace aotc::ops {
 
 void add_all_operators(OperatorSet& set);  // generated from the folders of ops/
 
-KeptState KeptState::counter(int32_t initial) {
-  KeptState out{{DType::kI32, {}, {}}, {}, {}};
-  for (int part : {0, 8, 16, 24}) out.initial.push_back(static_cast<uint8_t>(static_cast<uint32_t>(initial) >> part));
-  return out;
-}
-
 void OperatorSet::add(std::unique_ptr<Operator> op) { ops_.push_back(std::move(op)); }
 
 const Operator* OperatorSet::find(std::string_view name) const {
@@ -175,21 +169,6 @@ void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData&
 void evaluate_op(const graph::Graph& graph, const graph::Op& op, const EvalData& data) {
   Evaluation evaluation;
   evaluate_op(graph, op, data, evaluation, 0);
-}
-
-RowSums Operator::lower_pieces(const OpView&, int64_t, const TargetInfo&) const { return {}; }
-
-std::optional<RowFlow> Operator::row_flow(const OpView& op) const {
-  if (traits().elementwise) return RowFlow();
-  const auto axes = axis_flow(op);
-  return axes && axes->broadcasts ? std::optional(RowFlow()) : std::nullopt;
-}
-
-std::optional<AxisFlow> Operator::axis_flow(const OpView& op) const {
-  if (!traits().elementwise || op.operand_count() != 1 || op.op.results.size() != 1 || !op.has_operand(0) ||
-      op.operand(0).shape != op.result().shape)
-    return std::nullopt;
-  return same_axes(1, 1, op.result().shape.size());
 }
 
 StateValues initial_states(const graph::Graph& graph) {

@@ -15,16 +15,11 @@
 #include <vector>
 
 #include "graph/graph.h"
-#include "ops/axes.h"
-#include "ops/channels.h"
+#include "ops/interfaces.h"
 #include "ops/lowering.h"
-#include "ops/row_flow.h"
-#include "ops/row_sums.h"
 #include "support/diagnostics.h"
 
 namespace aotc::ops {
-
-enum class Activation : uint8_t;  // ops/common/activation.h
 
 // One operator in its graph, with the accessors its definition needs.
 struct OpView {
@@ -106,24 +101,6 @@ struct Traits {
   Control control = Control::kNone;
 };
 
-// How an operator extends operand 0: elements added before and after along each dimension, all equal
-// to `fill` (the bytes of one element).
-struct Padding {
-  std::vector<int64_t> before;
-  std::vector<int64_t> after;
-  std::vector<uint8_t> fill;
-};
-
-// What an operator keeps for itself from run to run; at first every bit is 0 unless `initial` says otherwise.
-struct KeptState {
-  graph::TensorType type;
-  std::optional<size_t> result;  // the value after is this result; else one more behind those of the model
-  std::vector<uint8_t> initial;  // bytes; empty: zeros
-
-  // A count of runs or samples: an int32 that is `initial` at first.
-  static KeptState counter(int32_t initial);
-};
-
 class Operator : public graph::OpDefinition {
  public:
   // One line for `aotc ops`.
@@ -150,75 +127,21 @@ class Operator : public graph::OpDefinition {
   // verified operators with a lowering only; not for views.
   virtual Lowered lower(const OpView& op, const TargetInfo& target) const = 0;
 
-  // Facts that passes act on; each is asked of verified operators only.
-  // Is the result always operand 0, element for element, in the same order?
-  virtual bool is_identity(const OpView&) const { return false; }
-  // The activation that is all this operator computes of operand 0 (relu: kRelu), if it is one.
-  // Producers take it over through an attribute called `activation`.
-  virtual std::optional<Activation> as_activation(const OpView&) const { return std::nullopt; }
-  // Of a sum of floats the operand that is a constant of as many elements as a row of the result, which is shaped as
-  // the other operand is.
-  virtual std::optional<size_t> as_addition(const OpView&) const { return std::nullopt; }
-  // Would one more operand, float32 of as many elements as a row of the result, be added to every row behind all else
-  // but the attribute `activation`?
-  virtual bool takes_addition(const OpView&) const { return false; }
-  // The extension that is all this operator does to operand 0 (pad), if its amounts are known.
-  virtual std::optional<Padding> as_padding(const OpView&) const { return std::nullopt; }
-
   // The same results as a more general operator that lowers them better, bit for bit in float as
   // well; constants it needs are added to the graph. Nothing if the operator is best as it is.
   virtual std::optional<graph::Op> generalized(graph::Graph&, const graph::Op&) const { return std::nullopt; }
 
-  // Is the result operand 0 with its dimensions in another order and nothing else (transpose)? Which?
-  virtual std::optional<Order> as_transposition(const OpView&) const { return std::nullopt; }
-  // The axes that the operator works along, if it does the same, bit for bit, when its tensors' dimensions
-  // stand in another order (ops/axes.h): what has one operand, and is elementwise, says so here.
-  virtual std::optional<AxisFlow> axis_flow(const OpView& op) const;
-  // The attributes of the same operator with its axes in another order; null where results would not be the same.
-  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op,
-                                                                           const Order& /*axes*/) const {
-    return op.op.attributes;
-  }
-  // Operand 0 is rows of so many elements, and each is added up with the rows of the constant operand 1 [units,
-  // elements] in an order that does not matter: elements of both may stand in another. 0: it is not so.
-  virtual int64_t free_row(const OpView&) const { return 0; }
-
-  // How rows of images go through this operator: by default of what is elementwise, broadcast operands included.
-  // Nothing where a row needs more than some rows.
-  virtual std::optional<RowFlow> row_flow(const OpView& op) const;
-  // The attributes of the same operator without padding above and below.
-  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const {
-    return op.op.attributes;
-  }
-
-  // Does every pixel of the result [1, H, W, C] need no other one of operand 0 than that in its place?
-  virtual bool makes_pixels(const OpView&) const { return false; }
-
-  // Can operand 0 come in so many equal pieces, one behind the other in memory (ops/row_sums.h)?
-  virtual bool sums_pieces(const OpView&, int64_t /*pieces*/) const { return false; }
-  // Of those that can.
-  virtual RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo& target) const;
-
-  // How channels of int8 tensors go through this operator (ops/channels.h).
-  virtual ChannelFlow channel_flow(const OpView&) const { return ChannelFlow::kOpaque; }
-  // Unless opaque: the values that each channel of the result can have, given those of every
-  // operand's channels (empty for operands that are absent or not int8).
-  virtual ChannelRanges channel_ranges(const OpView&, const std::vector<ChannelRanges>&) const { return {}; }
-  // Unless opaque: the attributes of the same operator with another number of result channels.
-  virtual std::shared_ptr<const graph::AttributesBase> attributes_for_channels(const OpView& op,
-                                                                               int64_t /*channels*/) const {
-    return op.op.attributes;
-  }
-
   // Multiply-accumulates of one inference, 0 where that is no measure.
   virtual int64_t macs(const OpView&) const { return 0; }
 
-  // What the operator keeps from run to run. Frontends ask when operands, results and attributes are as a
-  // model's file has them: each value before is then one more operand behind those of the file. Reports
-  // what it cannot keep.
-  virtual Result<std::vector<KeptState>> kept(const OpView&, Diagnostics&) const { return std::vector<KeptState>(); }
   // May be asked of operators that are not verified.
   virtual Uint8 uint8_form(const OpView&) const { return Uint8::kOwn; }
+
+  // The optional interface I of ops/interfaces.h; null if the operator does not have it.
+  template <typename I>
+  const I* as() const {
+    return dynamic_cast<const I*>(this);
+  }
 };
 
 inline const Operator& definition_of(const graph::Op& op) { return static_cast<const Operator&>(*op.definition); }

@@ -61,7 +61,7 @@ ChannelFlow flow_of(const Graph& graph, const Op& op) {
   if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid()) return ChannelFlow::kOpaque;
   const Tensor& result = graph[op.results[0]];
   if (!has_channels(result.type)) return ChannelFlow::kOpaque;
-  ChannelFlow flow = ops::definition_of(op).channel_flow({graph, op});
+  ChannelFlow flow = ops::channel_flow({graph, op});
   if (flow == ChannelFlow::kOpaque && is_byte_function(graph, op)) flow = ChannelFlow::kEach;
   if (flow == ChannelFlow::kOpaque) return flow;
   bool possible =
@@ -107,10 +107,8 @@ ChannelRanges ranges_of_result(const Graph& graph, const Op& op, ChannelFlow flo
       ranges = ranges_of_constant(graph[id], channels);
     }
   }
-  const ops::Operator& definition = ops::definition_of(op);
-  if (definition.channel_flow({graph, op}) == ChannelFlow::kOpaque)
-    return ranges_of_byte_function(graph, op, operands[0]);
-  return definition.channel_ranges({graph, op}, operands);
+  if (ops::channel_flow({graph, op}) == ChannelFlow::kOpaque) return ranges_of_byte_function(graph, op, operands[0]);
+  return ops::definition_of(op).as<ops::Prunable>()->channel_ranges({graph, op}, operands);
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ class Cutter {
   void cut_each(Op& op) {
     const std::vector<uint8_t>& live = live_[static_cast<size_t>(op.results[0].value)];
     Kept kept = kept_of(live);
-    op.attributes = ops::definition_of(op).attributes_for_channels({graph_, op}, static_cast<int64_t>(kept.size()));
+    op.attributes = ops::attributes_for_channels({graph_, op}, static_cast<int64_t>(kept.size()));
     for (TensorId& id : op.operands) {
       if (!graph_.is_constant(id)) continue;
       const graph::Shape& shape = graph_[id].type.shape;
@@ -115,7 +115,7 @@ class Cutter {
     Kept out = kept_of(live_[static_cast<size_t>(op.results[0].value)]);
     if (!fold_into_bias(op)) return false;
     if (loses(op.results[0])) {
-      op.attributes = ops::definition_of(op).attributes_for_channels({graph_, op}, static_cast<int64_t>(out.size()));
+      op.attributes = ops::attributes_for_channels({graph_, op}, static_cast<int64_t>(out.size()));
       op.operands[1] = cut_constant(graph_, op.operands[1], 0, out);
       if (op.operands.size() > 2 && op.operands[2].valid()) cut_bias(op.operands[2], out);
     }

@@ -68,7 +68,8 @@ Status fuse_activation(Graph& graph, const PassOptions&, Diagnostics&) {
   std::vector<bool> dead(graph.ops.size(), false);
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     const Op& op = graph.ops[i];
-    auto activation = ops::definition_of(op).as_activation({graph, op});
+    const auto* fusable = ops::definition_of(op).as<ops::Fusable>();
+    auto activation = fusable != nullptr ? fusable->as_activation({graph, op}) : std::nullopt;
     if (!activation || !is_unary(op)) continue;
     int producer = sole_producer(graph, chains, op.operands[0], static_cast<int>(i));
     if (producer < 0 || !fuse(graph, graph.ops[static_cast<size_t>(producer)], op, *activation)) continue;

@@ -14,7 +14,8 @@ namespace {
 
 bool fuse(Graph& graph, Op& producer, const Op& op, TensorId added) {
   if (graph[producer.results[0]].type != graph[op.results[0]].type) return false;
-  if (!ops::definition_of(producer).takes_addition({graph, producer})) return false;
+  const auto* target = ops::definition_of(producer).as<ops::Fusable>();
+  if (target == nullptr || !target->takes_addition({graph, producer})) return false;
   const std::string free = graph::attribute_text::print_any(ops::Activation::kUnbounded);
   const auto before = attribute(producer, "activation"), after = attribute(op, "activation");
   if (before != free || !after) return false;
@@ -35,7 +36,8 @@ Status fuse_addition(Graph& graph, const PassOptions&, Diagnostics&) {
   std::vector<bool> dead(graph.ops.size(), false);
   for (size_t i = 0; i < graph.ops.size(); ++i) {
     const Op op = graph.ops[i];
-    const auto constant = ops::definition_of(op).as_addition({graph, op});
+    const auto* fusable = ops::definition_of(op).as<ops::Fusable>();
+    const auto constant = fusable != nullptr ? fusable->as_addition({graph, op}) : std::nullopt;
     if (!constant) continue;
     const int producer = sole_producer(graph, chains, op.operands[1 - *constant], static_cast<int>(i));
     if (producer < 0) continue;

@@ -70,7 +70,8 @@ std::shared_ptr<const graph::AttributesBase> add_padding(const Op& op, const ops
 }
 
 bool fuse(Graph& graph, const Op& pad, Op& user) {
-  auto padding = ops::definition_of(pad).as_padding({graph, pad});
+  const auto* fusable = ops::definition_of(pad).as<ops::Fusable>();
+  auto padding = fusable != nullptr ? fusable->as_padding({graph, pad}) : std::nullopt;
   if (!padding || !pads_height_and_width_only(*padding)) return false;
   const graph::TensorType& from = graph[pad.operands[0]].type;
   const graph::TensorType& to = graph[pad.results[0]].type;

@@ -17,7 +17,8 @@ namespace {
 
 std::optional<Order> transposition(const Graph& graph, const Op& op) {
   if (!is_unary(op)) return std::nullopt;
-  return ops::definition_of(op).as_transposition({graph, op});
+  const auto* transposable = ops::definition_of(op).as<ops::Transposable>();
+  return transposable != nullptr ? transposable->as_transposition({graph, op}) : std::nullopt;
 }
 
 bool has_quantized_axis(const Graph& graph, TensorId id) { return graph[id].type.quantization.per_channel(); }
@@ -84,7 +85,7 @@ Layout::Layout(const Graph& graph) : graph_(graph), chains_(graph::compute_use_d
       const Op& reader = graph.ops[static_cast<size_t>(user)];
       bool first_only = std::count(reader.operands.begin(), reader.operands.end(), op.results[0]) == 1 &&
                         reader.operands[0] == op.results[0];
-      bool direct = ops::definition_of(reader).free_row({graph, reader}) == row;
+      bool direct = ops::permutable_reduction({graph, reader}) == row;
       if (!first_only || !direct || rows_[static_cast<size_t>(user)] != row) row = 0;
     }
     rows_[i] = row;
@@ -140,7 +141,7 @@ void Layout::find_readers() {
 
 std::optional<ops::AxisFlow> Layout::checked_flow(const Op& op) const {
   if (op.device != 0 || !op.regions.empty() || op.operands.empty()) return std::nullopt;
-  auto flow = ops::definition_of(op).axis_flow({graph_, op});
+  auto flow = ops::axis_flow({graph_, op});
   if (!flow || flow->operands.size() != op.operands.size() || flow->results.size() != op.results.size())
     return std::nullopt;
   auto fits = [&](TensorId id, const std::vector<int>& dims) {
@@ -160,7 +161,7 @@ int64_t Layout::free_row(const Op& op) const {
   // Weights that others read as well would be there twice.
   if (chains_.users[at(op.operands[1])].size() != 1 || is_kept_[at(op.operands[1])]) return 0;
   const graph::Shape& weights = graph_[op.operands[1]].type.shape;
-  int64_t row = ops::definition_of(op).free_row({graph_, op});
+  int64_t row = ops::permutable_reduction({graph_, op});
   return weights.size() == 2 && weights[1] == row ? row : 0;
 }
 
@@ -170,7 +171,7 @@ std::optional<WorkOrder> Layout::work_order(size_t index, const std::vector<int>
   const graph::Shape& shape = graph_[tensor].type.shape;
   if (!dims.empty()) {
     auto axes = ops::axis_order(*flows_[index], dims, shape, order);
-    if (axes && ops::definition_of(op).attributes_for_axes({graph_, op}, *axes) != nullptr) return WorkOrder{*axes};
+    if (axes && ops::attributes_for_axes({graph_, op}, *axes) != nullptr) return WorkOrder{*axes};
   }
   if (rows_[index] == 0 || tensor != op.operands[0] || !row_order(shape, rows_[index], order)) return std::nullopt;
   return WorkOrder{order, true};

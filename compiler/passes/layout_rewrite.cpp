@@ -78,7 +78,7 @@ class LayoutRewriter {
     for (size_t k = 0; k < op.operands.size(); ++k)
       if (op.operands[k].valid()) op.operands[k] = operand(index, k);
     if (work && !work->moves_columns) {
-      op.attributes = ops::definition_of(op).attributes_for_axes({from_, from_.ops[index]}, work->order);
+      op.attributes = ops::attributes_for_axes({from_, from_.ops[index]}, work->order);
       for (size_t j = 0; j < op.results.size(); ++j) op.results[j] = result(index, j);
     } else {
       for (TensorId id : op.results) add_version(id, ops::identity_order(shape_of(id).size()), id);

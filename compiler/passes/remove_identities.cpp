@@ -33,7 +33,8 @@ bool changes_nothing(const Graph& graph, const Op& op) {
   if (op.results.size() != 1 || op.operands.empty() || !op.operands[0].valid()) return false;
   const graph::TensorType& type = graph[op.results[0]].type;
   if (graph[op.operands[0]].type != type) return false;
-  if (is_view(op) || ops::definition_of(op).is_identity({graph, op})) return true;
+  const auto* fusable = ops::definition_of(op).as<ops::Fusable>();
+  if (is_view(op) || (fusable != nullptr && fusable->is_identity({graph, op}))) return true;
   return size_of(type.dtype) == 1 && is_identity_on_all_values(graph, {&op});
 }
 

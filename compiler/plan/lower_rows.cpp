@@ -90,8 +90,9 @@ class SegmentLowering {
       const graph::Op& whole = graph_.ops[rows_.ops[s]];
       Stage stage;
       if (is_sums(s)) {
-        ops::RowSums sums = ops::definition_of(whole).lower_pieces({graph_, whole},
-                                                                   rows_.tensors[rows_.stages[s].result].rows, target_);
+        const auto* accumulates = ops::definition_of(whole).as<ops::Streamable>();
+        ops::RowSums sums =
+            accumulates->lower_pieces({graph_, whole}, rows_.tensors[rows_.stages[s].result].rows, target_);
         stage.operands = {0};
         stage.begin = part_of(std::move(sums.begin), whole.name());
         stage.row = part_of(std::move(sums.add), whole.name());

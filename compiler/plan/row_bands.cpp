@@ -65,7 +65,7 @@ class BandChooser {
       least = now;
       best.any = band;
     };
-    if (ops::definition_of(view.op).makes_pixels(view))
+    if (ops::is_pointwise(view))
       for (int64_t pixels : kPixels) attempt(pixels);
     best.pixels = best.any;
     for (int64_t rows = 2; rows <= std::min(kMostRows, shape[1]); ++rows) attempt(rows * shape[2]);

@@ -37,7 +37,7 @@ RowOperator::RowOperator(const graph::Graph& from, const SegmentRows& rows, size
   graph::Tensor result = from[op.results[0]];
   resize(result.type.shape, count, rows.units[s.result]);
   op.results[0] = graph.add_tensor(std::move(result));
-  op.attributes = ops::definition_of(whole).attributes_for_rows({from, whole});
+  op.attributes = ops::attributes_for_rows({from, whole});
 }
 
 ops::Lowered RowOperator::lower(const ops::TargetInfo& target) const {

@@ -81,7 +81,7 @@ class SegmentReader {
     if (!tensor) tensor = tensor_of(op.operands[0]);
     if (!tensor) return false;
     const int64_t rows = out_.tensors[*tensor].rows;
-    if (!ops::definition_of(op).sums_pieces(view, rows)) return false;
+    if (!ops::sums_pieces(view, rows)) return false;
     out_.stages.push_back({{{*tensor, {}}}, out_.ids.size()});
     out_.ops.push_back(index);
     out_.ids.push_back(op.results[0]);
@@ -93,10 +93,9 @@ class SegmentReader {
 
   bool add_stage(size_t index) {
     const graph::Op& op = graph_.ops[index];
-    const ops::Operator& definition = ops::definition_of(op);
     const ops::OpView view{graph_, op};
     if (!is_plain(op) || !is_image(view.result())) return false;
-    const auto flow = definition.row_flow(view);
+    const auto flow = ops::row_flow(view);
     if (!flow || view.result().elements() == 0) return false;
     RowStage stage;
     for (size_t i = 0; i < op.operands.size(); ++i) {
@@ -123,7 +122,7 @@ class SegmentReader {
 
   // Weights are none of the image; what is added to it is the same in every row.
   static bool same_in_all_rows(const ops::OpView& op, size_t operand, const ops::RowFlow& flow) {
-    const auto axes = ops::definition_of(op.op).axis_flow(op);
+    const auto axes = ops::axis_flow(op);
     if (!axes || !axes->broadcasts) return operand > 0;
     const graph::Shape& shape = op.operand(operand).shape;
     return flow.rows == 1 && (shape.size() < 3 || shape[shape.size() - 3] == 1);
@@ -227,8 +226,7 @@ class SegmentReader {
   bool count_pixels(size_t stage) {
     const std::vector<RowRead>& reads = out_.stages[stage].reads;
     const graph::Op& op = graph_.ops[out_.ops[stage]];
-    if (reads.size() != 1 || (out_.fed && reads[0].tensor == 0) || !ops::definition_of(op).makes_pixels({graph_, op}))
-      return false;
+    if (reads.size() != 1 || (out_.fed && reads[0].tensor == 0) || !ops::is_pointwise({graph_, op})) return false;
     out_.units[reads[0].tensor] = out_.units[out_.stages[stage].result] = width(stage);
     return true;
   }
@@ -495,10 +493,9 @@ std::vector<RatedSegment> all_segments(const Graph& graph, const std::vector<boo
   for (size_t first = 0; first < graph.ops.size(); ++first)
     for (size_t last = first + 1; last < graph.ops.size() && last - first < kMostOpsOfSegment; ++last) {
       const ops::OpView view{graph, graph.ops[last]};
-      const ops::Operator& definition = ops::definition_of(graph.ops[last]);
-      if (definition.traits().view) continue;
-      const bool goes_on = definition.row_flow(view).has_value();
-      if (!goes_on && !definition.sums_pieces(view, 1)) break;
+      if (ops::definition_of(graph.ops[last]).traits().view) continue;
+      const bool goes_on = ops::row_flow(view).has_value();
+      if (!goes_on && !ops::sums_pieces(view, 1)) break;
       const Segment segment{first, last};
       const auto rows = SegmentReader(graph, segment, false, false, &uses).run();
       if (rows && rows_begin_at_words(graph, *rows))
@@ -663,7 +660,7 @@ void say_why_no_frames(const Graph& graph, Diagnostics& diags) {
     if (!is_image(view.operand(0))) {
       why = "this operator reads a tensor of shape " + graph::to_string(view.operand(0).shape) +
             ", and frames are the rows of [1, T, W, C]";
-    } else if (!ops::definition_of(graph.ops[last]).row_flow(view)) {
+    } else if (!ops::row_flow(view)) {
       why = "this operator reads all time steps at once, and not a window that moves";
     } else if (!frames_of_segment(graph, {*first, last}, &why, &blamed) && view.result().shape[1] != 1 &&
                last + 1 < graph.ops.size()) {
@@ -707,7 +704,7 @@ void say_why_not_fed(const Graph& graph, Diagnostics& diags) {
               ? "rows of this operator, of " + std::to_string(row_bytes(view.operand(0))) + " and " +
                     std::to_string(row_bytes(view.result())) + " bytes, would not begin at words of four bytes"
               : "this operator may fail, or its function is not aotc's own";
-  } else if (!ops::definition_of(op).row_flow(view)) {
+  } else if (!ops::row_flow(view)) {
     why = "a row of this operator's result needs more than some rows of the input";
   }
   diags.error(op.location, "rows-impossible", what + why)

@@ -63,9 +63,11 @@ bool OperatorReader::connect_states(size_t index, Build& build, graph::Op& op, D
 }
 
 bool OperatorReader::connect_kept(size_t index, Build& build, graph::Op& op, Diagnostics& told) {
-  const auto all = resolved_[index].definition->kept({build.graph, op}, told);
+  const auto* stateful = resolved_[index].definition->as<ops::Stateful>();
+  if (stateful == nullptr) return true;
+  const auto all = stateful->states({build.graph, op}, told);
   if (!all) return false;
-  const std::vector<ops::KeptState>& kept = *all;
+  const std::vector<ops::OperatorState>& kept = *all;
   if (kept.empty()) return true;
   if (!may_keep_state(op, "move the operator out of the branch or loop", told)) return false;
   const bool counts = source_.rules->cycles(op).has_value();

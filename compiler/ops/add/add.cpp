@@ -55,7 +55,7 @@ struct ShiftedSum {
   static Ex shifted(const Ex& x, int right) { return right == 0 ? x : (x + (1 << (right - 1)) - (x < 0)) >> right; }
 };
 
-class AddOrSub : public BinaryArithmetic {
+class AddOrSub : public BinaryArithmetic, public Fusable, public Prunable {
  public:
   explicit AddOrSub(bool subtract) : subtract_(subtract) {}
 

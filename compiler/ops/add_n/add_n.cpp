@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostOperands = 256;
 
-class AddN final : public Operator {
+class AddN final : public Operator, public Transposable {
  public:
   std::string_view name() const override { return "add_n"; }
   std::string_view summary() const override { return "the sum of several tensors"; }

@@ -58,7 +58,7 @@ void evaluate_as(const AxisView& v, const EvalData& data, bool largest, const Op
     }
 }
 
-class ArgExtreme final : public Operator {
+class ArgExtreme final : public Operator, public Transposable {
  public:
   explicit ArgExtreme(const Rule& rule) : rule_(rule) {}
 
@@ -97,7 +97,7 @@ class ArgExtreme final : public Operator {
     flow.results[0].erase(flow.results[0].begin() + op.attrs<ArgAttrs>().axis);
     return flow;
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<ArgAttrs>(op.attrs<ArgAttrs>());
     attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
     return attributes;

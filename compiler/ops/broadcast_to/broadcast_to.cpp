@@ -17,7 +17,7 @@ namespace aotc::ops {
 namespace {
 
 // Where its dimensions are constant, as they must be for the result to have a shape.
-class BroadcastTo final : public RearrangeOperator {
+class BroadcastTo final : public RearrangeOperator, public Transposable {
  public:
   std::string_view name() const override { return "broadcast_to"; }
   std::string_view summary() const override { return "a tensor repeated to a larger shape"; }
@@ -41,7 +41,7 @@ class BroadcastTo final : public RearrangeOperator {
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return broadcast_axes({op.operand(0).shape}, op.result().shape);
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<BroadcastAttrs>();
     attributes->shape = ordered_shape(op.result().shape, axes);
     return attributes;

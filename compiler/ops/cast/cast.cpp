@@ -53,7 +53,7 @@ int64_t low_bits(int64_t x, DType type) {
   return int_range(type).min < 0 ? static_cast<int64_t>(high) >> drop : static_cast<int64_t>(high >> drop);
 }
 
-class Cast final : public UnaryElementwise {
+class Cast final : public UnaryElementwise, public Fusable {
  public:
   std::string_view name() const override { return "cast"; }
   std::string_view summary() const override { return "change of element type, by value"; }

@@ -27,7 +27,7 @@ namespace {
 
 // Operands: a row, the rows before, runs to the next one (if not every run comes here). Results: the rows
 // after, runs.
-class CircularBuffer final : public Operator {
+class CircularBuffer final : public Operator, public Stateful {
  public:
   std::string_view name() const override { return "circular_buffer"; }
   std::string_view summary() const override { return "the last rows of a stream, the newest last"; }
@@ -35,13 +35,13 @@ class CircularBuffer final : public Operator {
   std::shared_ptr<graph::AttributesBase> default_attributes() const override {
     return std::make_shared<CircularBufferAttrs>();
   }
-  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics&) const override {
+  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics&) const override {
     const graph::TensorType& rows = op.result();
-    KeptState state{{DType::kI8, rows.shape, {}}, 0, {}};
+    OperatorState state{{DType::kI8, rows.shape, {}}, 0, {}};
     const int64_t zero = rows.quantization.zero_point.empty() ? 0 : rows.quantization.zero_point[0];
     state.initial.assign(static_cast<size_t>(rows.elements()), static_cast<uint8_t>(zero));
-    std::vector<KeptState> out = {std::move(state)};
-    if (counted(op)) out.push_back(KeptState::counter(op.attrs<CircularBufferAttrs>().every));
+    std::vector<OperatorState> out = {std::move(state)};
+    if (counted(op)) out.push_back(OperatorState::counter(op.attrs<CircularBufferAttrs>().every));
     return out;
   }
 

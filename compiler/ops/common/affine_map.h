@@ -35,7 +35,7 @@ void run_map(const AffineMap& map, std::span<const uint8_t> from, std::span<uint
 void emit_map(LoweringBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr& from, const AffineMap& map);
 
 // One operand, one result of the same type and quantisation, and a map.
-class RearrangeOperator : public Operator {
+class RearrangeOperator : public Operator, public Fusable {
  public:
   std::vector<TypeSupport> types() const override { return movable_types(); }
   Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }

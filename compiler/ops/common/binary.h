@@ -24,7 +24,7 @@ struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
   }
 };
 
-class BinaryElementwise : public Operator {
+class BinaryElementwise : public Operator, public Transposable {
  public:
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override;
   std::optional<AxisFlow> axis_flow(const OpView& op) const override;

@@ -107,7 +107,7 @@ Lowered lower_requantizing(const OpView& op, const Parts& parts) {
   return f.finish("copy, tables of 256");
 }
 
-class Concatenation final : public Operator, public JoinsPieces {
+class Concatenation final : public Operator, public JoinsPieces, public Fusable, public Transposable {
  public:
   std::string_view name() const override { return "concatenation"; }
   std::string_view summary() const override { return "joins tensors along an axis"; }
@@ -188,7 +188,7 @@ class Concatenation final : public Operator, public JoinsPieces {
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return same_axes(op.operand_count(), 1, op.result().shape.size());
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<ConcatenationAttrs>(op.attrs<ConcatenationAttrs>());
     attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
     return attributes;

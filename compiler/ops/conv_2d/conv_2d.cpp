@@ -73,7 +73,7 @@ void for_each_output(const Sizes& s, Begin begin, Product product, End end) {
         }
 }
 
-class Conv2D final : public Operator {
+class Conv2D final : public Operator, public Streamable, public Prunable {
  public:
   std::string_view name() const override { return "conv_2d"; }
   std::string_view summary() const override { return "2-D convolution, NHWC"; }
@@ -121,10 +121,8 @@ class Conv2D final : public Operator {
     if (is_hybrid(op)) return std::nullopt;
     return rows_of_window(sizes_of(op).window.y, zero_element(op.operand(0)));
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
-    return without_row_padding<Conv2DAttrs>(op);
-  }
-  bool makes_pixels(const OpView& op) const override { return !is_hybrid(op) && ConvShape(op).pointwise; }
+  SharedAttributes attributes_for_rows(const OpView& op) const override { return without_row_padding<Conv2DAttrs>(op); }
+  bool is_pointwise(const OpView& op) const override { return !is_hybrid(op) && ConvShape(op).pointwise; }
 
   ChannelFlow channel_flow(const OpView& op) const override {
     Sizes s = sizes_of(op);

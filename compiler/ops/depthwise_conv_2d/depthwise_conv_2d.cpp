@@ -102,7 +102,7 @@ std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op
   return general;
 }
 
-class DepthwiseConv2D final : public Operator {
+class DepthwiseConv2D final : public Operator, public Streamable, public Prunable {
  public:
   std::string_view name() const override { return "depthwise_conv_2d"; }
   std::string_view summary() const override { return "2-D convolution per channel, NHWC"; }
@@ -164,7 +164,7 @@ class DepthwiseConv2D final : public Operator {
     const graph::Shape& w = op.operand(1).shape;
     return rows_of_window(window_of(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2]).y, zero_element(op.operand(0)));
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
+  SharedAttributes attributes_for_rows(const OpView& op) const override {
     return without_row_padding<DepthwiseConv2DAttrs>(op);
   }
 

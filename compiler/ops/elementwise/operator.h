@@ -6,7 +6,7 @@
 
 namespace aotc::ops::elementwise {
 
-class RowOperator final : public Operator {
+class RowOperator final : public Operator, public Fusable, public Transposable {
  public:
   explicit RowOperator(const Row& row) : row_(row) {}
 

@@ -62,7 +62,12 @@ Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagno
 
 namespace {
 
-class FullyConnected final : public Operator, public HasUnits {
+class FullyConnected final : public Operator,
+                             public HasUnits,
+                             public Fusable,
+                             public Transposable,
+                             public Streamable,
+                             public Prunable {
  public:
   std::string_view name() const override { return "fully_connected"; }
   std::string_view summary() const override { return "matrix product with constant weights"; }
@@ -100,7 +105,7 @@ class FullyConnected final : public Operator, public HasUnits {
   }
 
   // Sums of integers alone; in float their order counts.
-  int64_t free_row(const OpView& op) const override {
+  int64_t permutable_reduction(const OpView& op) const override {
     bool integers = op.operand(0).dtype != DType::kF32 && op.constant(1) != nullptr;
     return integers && !op.attrs<FullyConnectedAttrs>().keep_num_dims ? op.operand(1).shape[1] : 0;
   }
@@ -117,7 +122,7 @@ class FullyConnected final : public Operator, public HasUnits {
     return flow;
   }
   // Rows stay rows.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
   }
 

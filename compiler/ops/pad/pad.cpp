@@ -97,7 +97,7 @@ class PadLowering {
   BufferPtr in_, out_;
 };
 
-class Pad final : public Operator {
+class Pad final : public Operator, public Fusable, public Transposable {
  public:
   std::string_view name() const override { return "pad"; }
   std::string_view summary() const override { return "constant padding (PAD, PADV2)"; }
@@ -164,7 +164,7 @@ class Pad final : public Operator {
     flow.operands.resize(op.operand_count());
     return flow;
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<PadAttrs>(op.attrs<PadAttrs>());
     attributes->before = ordered_shape(attributes->before, axes);
     attributes->after = ordered_shape(attributes->after, axes);

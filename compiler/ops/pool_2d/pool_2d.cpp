@@ -87,7 +87,7 @@ std::optional<RowFlow> rows_without_border(const OpView& op) {
   return flow.before == 0 && flow.after == 0 ? std::optional(flow) : std::nullopt;
 }
 
-class Pool2D : public Operator {
+class Pool2D : public Operator, public Streamable, public Prunable {
  public:
   std::vector<TypeSupport> types() const override {
     return {{DType::kI8, "result quantised as the operand"},
@@ -158,9 +158,7 @@ class Pool2D : public Operator {
     return op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
   }
 
-  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
-    return without_row_padding<Pool2DAttrs>(op);
-  }
+  SharedAttributes attributes_for_rows(const OpView& op) const override { return without_row_padding<Pool2DAttrs>(op); }
 
   bool sums_pieces(const OpView& op, int64_t pieces) const override { return pool_sums_pieces(op, pieces); }
 

@@ -141,7 +141,7 @@ const std::vector<Rule>& rules() {
   return kRules;
 }
 
-class Reduce final : public Operator {
+class Reduce final : public Operator, public Transposable, public Streamable {
  public:
   explicit Reduce(const Rule& rule) : rule_(rule) {}
 
@@ -171,7 +171,7 @@ class Reduce final : public Operator {
     return flow;
   }
   // Each result is combined in memory order, so where that counts reduced axes stay in order among themselves.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     const auto& attrs = op.attrs<ReduceAttrs>();
     auto attributes = std::make_shared<ReduceAttrs>(attrs);
     attributes->axes.clear();

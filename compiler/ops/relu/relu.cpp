@@ -12,7 +12,7 @@ namespace aotc::ops {
 
 namespace {
 
-class Relu final : public UnaryElementwise {
+class Relu final : public UnaryElementwise, public Fusable {
  public:
   Relu(std::string_view name, std::string_view summary, Activation activation)
       : name_(name), summary_(summary), activation_(activation) {}

@@ -24,7 +24,7 @@ int64_t count_up_to(const graph::Shape& shape, int64_t most) {
   return count;
 }
 
-class Reshape final : public Operator {
+class Reshape final : public Operator, public Transposable, public Prunable {
  public:
   std::string_view name() const override { return "reshape"; }
   std::string_view summary() const override {
@@ -62,7 +62,7 @@ class Reshape final : public Operator {
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return shared_axes(op.operand(0).shape, op.result().shape);
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<ReshapeAttrs>();
     attributes->shape = ordered_shape(op.result().shape, dimension_order(axis_flow(op)->results[0], axes));
     return attributes;
@@ -77,8 +77,7 @@ class Reshape final : public Operator {
   ChannelRanges channel_ranges(const OpView&, const std::vector<ChannelRanges>& operands) const override {
     return operands[0];
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_channels(const OpView& op,
-                                                                       int64_t channels) const override {
+  SharedAttributes attributes_for_channels(const OpView& op, int64_t channels) const override {
     auto attributes = std::make_shared<ReshapeAttrs>(op.attrs<ReshapeAttrs>());
     attributes->shape.back() = channels;
     return attributes;

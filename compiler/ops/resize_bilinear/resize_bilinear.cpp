@@ -63,7 +63,7 @@ Places places_of(const OpView& op, int64_t in, int64_t out) {
   return places;
 }
 
-class ResizeBilinear final : public Operator {
+class ResizeBilinear final : public Operator, public Fusable {
  public:
   std::string_view name() const override { return "resize_bilinear"; }
   std::string_view summary() const override { return "image of another size, bilinear, NHWC"; }

@@ -58,7 +58,7 @@ Geometry geometry_of(const OpView& op) {
           sources(in[2], attrs.width, attrs)};
 }
 
-class ResizeNearestNeighbor final : public Operator {
+class ResizeNearestNeighbor final : public Operator, public Fusable {
  public:
   std::string_view name() const override { return "resize_nearest_neighbor"; }
   std::string_view summary() const override { return "image of another size, nearest pixel, NHWC"; }

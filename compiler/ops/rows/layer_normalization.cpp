@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kScale = 1, kBias = 2;
 
-class LayerNormalization final : public Operator {
+class LayerNormalization final : public Operator, public Transposable {
  public:
   std::string_view name() const override { return "layer_normalization"; }
   std::string_view summary() const override { return "rows by their mean and variance, or root mean square"; }
@@ -60,7 +60,7 @@ class LayerNormalization final : public Operator {
     return flow;
   }
   // Rows stay rows.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
   }
 

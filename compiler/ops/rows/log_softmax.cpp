@@ -151,7 +151,7 @@ class LogSoftmaxLowering {
   BufferPtr in_, out_, shares_, scaled_;
 };
 
-class LogSoftmax final : public Operator {
+class LogSoftmax final : public Operator, public Transposable {
  public:
   std::string_view name() const override { return "log_softmax"; }
   std::string_view summary() const override { return "logarithm of softmax over the last axis"; }
@@ -202,7 +202,7 @@ class LogSoftmax final : public Operator {
     return same_axes(1, 1, op.result().shape.size());
   }
   // Rows stay rows.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
   }
 

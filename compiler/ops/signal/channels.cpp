@@ -18,14 +18,14 @@ namespace {
 constexpr int64_t kMostChannels = 32766;
 
 // Operands: channels, noise before. Results: channels, noise after.
-class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs> {
+class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs>, public Stateful {
  public:
   std::string_view name() const override { return "signal_filter_bank_spectral_subtraction"; }
   std::string_view summary() const override { return "channels less a running estimate of their noise"; }
   std::vector<TypeSupport> types() const override { return {{DType::kU32, "keeps the estimate"}}; }
-  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 2, diags) || !check_channels(op, diags)) return kFailure;
-    return std::vector<KeptState>{{{DType::kU32, op.operand(0).shape, {}}, 1, {}}};
+    return std::vector<OperatorState>{{{DType::kU32, op.operand(0).shape, {}}, 1, {}}};
   }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {

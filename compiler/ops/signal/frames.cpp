@@ -58,35 +58,35 @@ bool check_option(const OpView& op, const char* name, int64_t value, int64_t lea
 namespace {
 
 // Operands: samples, those before. Results: samples, those after.
-class SignalDelay final : public SignalOperatorOf<DelayAttrs> {
+class SignalDelay final : public SignalOperatorOf<DelayAttrs>, public Stateful, public Fusable {
  public:
   std::string_view name() const override { return "signal_delay"; }
   std::string_view summary() const override { return "samples as they were delay_length earlier"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps samples"}}; }
-  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
     if (!check_samples(op, diags)) return kFailure;
-    std::vector<KeptState> out;
+    std::vector<OperatorState> out;
     if (stream(op).kept > 0) out.push_back({stream(op).kept_type(), {}, {}});
     return out;
   }
   bool is_identity(const OpView& op) const override { return stream(op).kept == 0; }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_samples(op, diags) || !check_state_counts(op, states(op), 1, diags)) return kFailure;
+    if (!check_samples(op, diags) || !check_state_counts(op, state_count(op), 1, diags)) return kFailure;
     std::vector<graph::Shape> out = {op.operand(0).shape};
-    if (states(op) > 0) out.push_back(stream(op).kept_type().shape);
+    if (state_count(op) > 0) out.push_back(stream(op).kept_type().shape);
     return out;
   }
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_types(op, {DType::kI16}, {DType::kI16}, diags)) return kFailure;
-    if (states(op) > 0 && !check_state(op, 1, 1, stream(op).kept_type(), diags)) return kFailure;
+    if (state_count(op) > 0 && !check_state(op, 1, 1, stream(op).kept_type(), diags)) return kFailure;
     return success();
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_delay");
-    const bool keeps = states(op) > 0;
+    const bool keeps = state_count(op) > 0;
     BufferPtr in = f.operand(0), before = keeps ? f.operand(1) : nullptr;
     BufferPtr out = f.result(0), after = keeps ? f.result(1) : nullptr;
     stream(op).emit(f, in, before, out, after);
@@ -99,7 +99,7 @@ class SignalDelay final : public SignalOperatorOf<DelayAttrs> {
     const int64_t frame = op.operand(0).shape.back();
     return {op.operand(0).elements() / frame, op.attrs<DelayAttrs>().delay_length, 1, frame, frame};
   }
-  static size_t states(const OpView& op) { return stream(op).kept > 0 ? 1 : 0; }
+  static size_t state_count(const OpView& op) { return stream(op).kept > 0 ? 1 : 0; }
 
   static bool check_samples(const OpView& op, Diagnostics& diags) {
     return check_counts(op, 1, 2, op.op.results.size(), diags) && check_rows(op, 1, 8, diags) &&
@@ -110,22 +110,22 @@ class SignalDelay final : public SignalOperatorOf<DelayAttrs> {
 
 // Operands: samples, steps that are missing to the first frame (unless prefilled), samples before.
 // Results: frames, are they whole, steps missing after, samples after.
-class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
+class SignalFramer final : public SignalOperatorOf<FramerAttrs>, public Stateful {
  public:
   std::string_view name() const override { return "signal_framer"; }
   std::string_view summary() const override { return "frames of frame_size samples, one every frame_step"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps samples"}}; }
-  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
     if (!check_samples(op, diags)) return kFailure;
     const Stream s = stream(op);
-    std::vector<KeptState> out;
-    if (counts(op)) out.push_back(KeptState::counter(static_cast<int32_t>(s.kept / s.step)));
+    std::vector<OperatorState> out;
+    if (counts(op)) out.push_back(OperatorState::counter(static_cast<int32_t>(s.kept / s.step)));
     if (s.kept > 0) out.push_back({s.kept_type(), {}, {}});
     return out;
   }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_samples(op, diags) || !check_state_counts(op, states(op), 2, diags)) return kFailure;
+    if (!check_samples(op, diags) || !check_state_counts(op, state_count(op), 2, diags)) return kFailure;
     const Stream s = stream(op);
     graph::Shape shape = op.operand(0).shape;
     shape.back() = s.parts;
@@ -139,7 +139,7 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_types(op, {DType::kI16}, {DType::kI16, DType::kBool}, diags)) return kFailure;
     if (counts(op) && !check_state(op, 1, 2, {DType::kI32, {}, {}}, diags)) return kFailure;
-    const size_t last = states(op);
+    const size_t last = state_count(op);
     if (stream(op).kept > 0 && !check_state(op, last, last + 1, stream(op).kept_type(), diags)) return kFailure;
     return success();
   }
@@ -147,7 +147,7 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_framer");
     const Stream s = stream(op);
-    const size_t last = states(op);
+    const size_t last = state_count(op);
     BufferPtr in = f.operand(0), steps = counts(op) ? f.operand(1) : nullptr,
               before = s.kept > 0 ? f.operand(last) : nullptr;
     BufferPtr out = f.result(0), whole = f.result(1), left = counts(op) ? f.result(2) : nullptr,
@@ -173,7 +173,7 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
     return {op.operand(0).elements() / row, held - step, row / step, step, size};
   }
   static bool counts(const OpView& op) { return stream(op).kept > 0 && !op.attrs<FramerAttrs>().prefill; }
-  static size_t states(const OpView& op) { return (counts(op) ? 1u : 0u) + (stream(op).kept > 0 ? 1u : 0u); }
+  static size_t state_count(const OpView& op) { return (counts(op) ? 1u : 0u) + (stream(op).kept > 0 ? 1u : 0u); }
 
   static bool check_samples(const OpView& op, Diagnostics& diags) {
     const auto& a = op.attrs<FramerAttrs>();
@@ -190,22 +190,22 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs> {
 
 // Operands: channels, runs to the next stack (-1: there was no run yet), channels before. Results: the
 // stack, is it one, runs after, channels after.
-class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
+class SignalStacker final : public SignalOperatorOf<StackerAttrs>, public Stateful {
  public:
   std::string_view name() const override { return "signal_stacker"; }
   std::string_view summary() const override { return "the channels of several runs, once every stacker_step runs"; }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps channels"}}; }
-  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
     if (!check_channels(op, diags)) return kFailure;
-    std::vector<KeptState> out;
-    if (states(op) > 0) out = {KeptState::counter(-1), {stream(op).kept_type(), {}, {}}};
+    std::vector<OperatorState> out;
+    if (state_count(op) > 0) out = {OperatorState::counter(-1), {stream(op).kept_type(), {}, {}}};
     return out;
   }
 
   Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_channels(op, diags) || !check_state_counts(op, states(op), 2, diags)) return kFailure;
+    if (!check_channels(op, diags) || !check_state_counts(op, state_count(op), 2, diags)) return kFailure;
     std::vector<graph::Shape> out = {{stream(op).size}, {}};
-    if (states(op) == 0) return out;
+    if (state_count(op) == 0) return out;
     out.emplace_back();
     out.push_back(stream(op).kept_type().shape);
     return out;
@@ -213,8 +213,8 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
 
   Status verify(const OpView& op, Diagnostics& diags) const override {
     if (!check_types(op, {DType::kI16}, {DType::kI16, DType::kBool}, diags)) return kFailure;
-    const bool good = states(op) == 0 || (check_state(op, 1, 2, {DType::kI32, {}, {}}, diags) &&
-                                          check_state(op, 2, 3, stream(op).kept_type(), diags));
+    const bool good = state_count(op) == 0 || (check_state(op, 1, 2, {DType::kI32, {}, {}}, diags) &&
+                                               check_state(op, 2, 3, stream(op).kept_type(), diags));
     return good ? success() : Status(kFailure);
   }
 
@@ -224,7 +224,7 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
     LoweringBuilder f(op, "signal_stacker");
     const Stream s = stream(op);
     const auto& a = op.attrs<StackerAttrs>();
-    const bool keeps = states(op) > 0;
+    const bool keeps = state_count(op) > 0;
     BufferPtr in = f.operand(0), runs = keeps ? f.operand(1) : nullptr, before = keeps ? f.operand(2) : nullptr;
     BufferPtr out = f.result(0), whole = f.result(1), left = keeps ? f.result(2) : nullptr,
               after = keeps ? f.result(3) : nullptr;
@@ -259,7 +259,7 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs> {
     const int64_t width = a.num_channels, others = int64_t{a.stacker_left_context} + a.stacker_right_context;
     return {1, others * width, 1, width, (others + 1) * width};
   }
-  static size_t states(const OpView& op) { return stream(op).kept > 0 ? 2 : 0; }
+  static size_t state_count(const OpView& op) { return stream(op).kept > 0 ? 2 : 0; }
 
   static bool check_channels(const OpView& op, Diagnostics& diags) {
     const auto& a = op.attrs<StackerAttrs>();

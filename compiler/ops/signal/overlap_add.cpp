@@ -14,17 +14,17 @@ namespace {
 
 // Operands: frames, sums before. Results: samples, sums after. The sums are what earlier frames add to the
 // first frame_size - frame_step samples to come.
-class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs> {
+class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs>, public Stateful {
  public:
   std::string_view name() const override { return "signal_overlap_add"; }
   std::string_view summary() const override {
     return "frames added up, each frame_step behind the one before; int16 saturates at each";
   }
   std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps sums"}, {DType::kF32, "keeps sums"}}; }
-  Result<std::vector<KeptState>> kept(const OpView& op, Diagnostics& diags) const override {
+  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
     if (!check_frames(op, diags)) return kFailure;
     const Sizes s(op);
-    std::vector<KeptState> out;
+    std::vector<OperatorState> out;
     if (s.kept > 0) out.push_back({s.type, {}, {}});
     return out;
   }

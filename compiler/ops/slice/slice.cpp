@@ -17,7 +17,7 @@ namespace aotc::ops {
 
 namespace {
 
-class Slice final : public RearrangeOperator, public TakesPieces {
+class Slice final : public RearrangeOperator, public TakesPieces, public Transposable, public Streamable {
  public:
   std::string_view name() const override { return "slice"; }
   std::string_view summary() const override { return "a box out of a tensor (SLICE, STRIDED_SLICE)"; }
@@ -55,7 +55,7 @@ class Slice final : public RearrangeOperator, public TakesPieces {
     // Its result is `counts` under another shape, in which dimensions of size 1 come and go.
     return shared_axes(attrs.counts, attrs.shape);
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     const auto& attrs = op.attrs<SliceAttrs>();
     AxisFlow flow = *axis_flow(op);
     Order order = dimension_order(flow.operands[0], axes);
@@ -76,7 +76,7 @@ class Slice final : public RearrangeOperator, public TakesPieces {
     flow.before = -attrs.begin[1];
     return flow;
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_rows(const OpView& op) const override {
+  SharedAttributes attributes_for_rows(const OpView& op) const override {
     auto attributes = std::make_shared<SliceAttrs>(op.attrs<SliceAttrs>());
     attributes->begin[1] = 0;
     attributes->strides[1] = attributes->counts[1] = attributes->shape[1] = 1;

@@ -39,7 +39,7 @@ float even_units(const OpView& op) { return std::floor(1.0f / op.result().scale(
 
 namespace {
 
-class Softmax final : public Operator {
+class Softmax final : public Operator, public Transposable {
  public:
   std::string_view name() const override { return "softmax"; }
   std::string_view summary() const override { return "softmax over the last axis"; }
@@ -132,7 +132,7 @@ class Softmax final : public Operator {
     return same_axes(1, 1, op.result().shape.size());
   }
   // Rows stay rows.
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
   }
 

@@ -21,7 +21,7 @@ Parts parts_of(const OpView& op) {
   return parts;
 }
 
-class Split final : public Operator, public TakesPieces {
+class Split final : public Operator, public TakesPieces, public Fusable, public Transposable {
  public:
   std::string_view name() const override { return "split"; }
   std::string_view summary() const override { return "cuts a tensor into parts along an axis (SPLIT, SPLIT_V)"; }
@@ -73,7 +73,7 @@ class Split final : public Operator, public TakesPieces {
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return same_axes(1, op.op.results.size(), op.operand(0).shape.size());
   }
-  std::shared_ptr<const graph::AttributesBase> attributes_for_axes(const OpView& op, const Order& axes) const override {
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     auto attributes = std::make_shared<SplitAttrs>(op.attrs<SplitAttrs>());
     attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
     return attributes;

@@ -39,7 +39,7 @@ class AsStored final : public UnaryElementwise {
   }
 };
 
-class ByteTable final : public Operator {
+class ByteTable final : public Operator, public Transposable {
  public:
   std::string_view name() const override { return "byte_table"; }
   std::string_view summary() const override { return "each byte replaced by that at its place in a table of 256"; }

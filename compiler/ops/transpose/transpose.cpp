@@ -10,7 +10,7 @@ namespace aotc::ops {
 
 namespace {
 
-class Transpose final : public RearrangeOperator {
+class Transpose final : public RearrangeOperator, public Transposable {
  public:
   std::string_view name() const override { return "transpose"; }
   std::string_view summary() const override { return "dimensions in another order"; }

@@ -88,7 +88,7 @@ struct TestClampAttrs : graph::Attributes<TestClampAttrs> {
 };
 
 // Clamps to [least, most] and says that this is the activation `claim`, true or not.
-class TestClamp final : public MapOperator<TestClampAttrs> {
+class TestClamp final : public MapOperator<TestClampAttrs>, public ops::Fusable {
  public:
   std::string_view name() const override { return "test_clamp"; }
   float apply(float x, const graph::Op& op) const override {
@@ -113,7 +113,7 @@ struct TestPadAttrs : graph::Attributes<TestPadAttrs> {
 };
 
 // Pads a rank-4 tensor with the real value `fill`.
-class TestPad final : public TestOperator<TestPadAttrs> {
+class TestPad final : public TestOperator<TestPadAttrs>, public ops::Fusable {
  public:
   std::string_view name() const override { return "test_pad"; }
   Result<std::vector<graph::Shape>> infer(const ops::OpView& op, Diagnostics&) const override {

@@ -51,9 +51,11 @@ def test_excerpts(tmp_path):
                        (operators / "leaky_relu" / "attributes.h").read_text() +
                        (common.ROOT / "compiler/frontends/tflite/rules/elementwise.cpp").read_text() +
                        (common.ROOT / "compiler/frontends/tflite/rules/recurrent.cpp").read_text() +
+                       (common.ROOT / "compiler/frontends/onnx/rules_elementwise.cpp").read_text() +
                        (operators / "rearrange" / "borders.cpp").read_text())
     cases = common.ROOT / "tests" / "ops" / "leaky_relu" / "cases.py"
-    problems += absent("adding-an-operator.md", "python", cases.read_text())
+    problems += absent("adding-an-operator.md", "python", cases.read_text() +
+                       (common.ROOT / "tests/onnx_models/operators.py").read_text())
     models = common.ROOT / "tests" / "models"
     problems += absent("from-keras.md", "c", (models / "from_keras" / "read_digit.c").read_text())
     problems += absent("from-keras.md", "python", (models / "generate" / "from_keras.py").read_text() +

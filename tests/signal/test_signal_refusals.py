@@ -136,8 +136,8 @@ def cases():
     yield "bank_port", bank(out="port"), "uint64"
     yield "subtraction", subtraction(), None
     yield "subtraction_channels", subtraction(num_channels=5), "4 channels"
-    yield "subtraction_minus", subtraction(smoothing=-1), "coefficient -1"
-    yield "subtraction_bits", subtraction(smoothing_bits=32), "32 bits"
+    yield "subtraction_minus", subtraction(smoothing=-1), "smoothing -1 is outside of 0..1073741824"
+    yield "subtraction_bits", subtraction(smoothing_bits=32), "smoothing_bits 32 is outside of 0..31"
     yield "pcan", pcan(), None
     yield "pcan_gains", pcan(gains=124), "124 gains"
     yield "pcan_shift", pcan(shift=33), "snr_shift 33"

@@ -57,7 +57,8 @@ struct ShiftedSum {
 
 class AddOrSub : public BinaryArithmetic, public Fusable, public Prunable {
  public:
-  explicit AddOrSub(bool subtract) : subtract_(subtract) {}
+  AddOrSub(std::string_view name, std::string_view summary, bool subtract)
+      : BinaryArithmetic(name, summary), subtract_(subtract) {}
 
   std::optional<size_t> as_addition(const OpView& op) const override {
     if (subtract_ || op.result().dtype != DType::kF32 || op.result().shape.empty()) return std::nullopt;
@@ -139,10 +140,7 @@ class AddOrSub : public BinaryArithmetic, public Fusable, public Prunable {
 
 class Add final : public AddOrSub {
  public:
-  Add() : AddOrSub(false) {}
-  std::string_view name() const override { return "add"; }
-  std::string_view summary() const override { return "sum of two tensors, broadcasting"; }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
+  Add() : AddOrSub("add", "sum of two tensors, broadcasting", false) {}
 
  protected:
   float compute(float a, float b) const override { return a + b; }
@@ -152,10 +150,7 @@ class Add final : public AddOrSub {
 
 class Sub final : public AddOrSub {
  public:
-  Sub() : AddOrSub(true) {}
-  std::string_view name() const override { return "sub"; }
-  std::string_view summary() const override { return "difference of two tensors, broadcasting"; }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
+  Sub() : AddOrSub("sub", "difference of two tensors, broadcasting", true) {}
 
  protected:
   float compute(float a, float b) const override { return a - b; }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // add_n: the sum of two or more tensors of one shape, added in order. Each float sum is held in the finite
 // numbers, as that of two operands without an activation.
-#include <fmt/format.h>
-
 #include "ops/common/activation.h"
-#include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -16,31 +14,16 @@ namespace {
 
 constexpr size_t kMostOperands = 256;
 
-class AddN final : public Operator, public Transposable {
+class AddN final : public SpecifiedOperator, public Transposable {
  public:
-  std::string_view name() const override { return "add_n"; }
-  std::string_view summary() const override { return "the sum of several tensors"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}, {DType::kI32, "wraps around"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, kMostOperands, 1, diags)) return kFailure;
-    for (size_t i = 0; i < op.operand_count(); ++i) {
-      if (op.has_operand(i) && op.operand(i).shape == op.operand(0).shape) continue;
-      bad_shape(op, diags, fmt::format("operand {} of add_n is absent or has another shape", i));
-      return kFailure;
-    }
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good =
-        check_type(op, 0, {DType::kF32, DType::kI32}, diags) && check_result_type(op, 0, op.operand(0).dtype, diags);
-    for (size_t i = 1; good && i < op.operand_count(); ++i) good = check_type(op, i, {op.operand(0).dtype}, diags);
-    return good ? success() : Status(kFailure);
-  }
+  AddN()
+      : SpecifiedOperator({.name = "add_n",
+                           .summary = "the sum of several tensors",
+                           .operands = {{.name = "x", .types = {DType::kF32, {DType::kI32, "wraps around"}}},
+                                        {.name = "more", .same_type_as = 0}},
+                           .results = {{.name = "y"}},
+                           .most_operands = kMostOperands,
+                           .shapes = Shapes::kEqual}) {}
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return same_axes(op.operand_count(), 1, op.result().shape.size());

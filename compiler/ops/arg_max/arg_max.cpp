@@ -9,6 +9,7 @@
 #include "ops/arg_max/attributes.h"
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -58,39 +59,19 @@ void evaluate_as(const AxisView& v, const EvalData& data, bool largest, const Op
     }
 }
 
-class ArgExtreme final : public Operator, public Transposable {
+class ArgExtreme final : public SpecifiedOperator, public Transposable {
  public:
-  explicit ArgExtreme(const Rule& rule) : rule_(rule) {}
-
-  std::string_view name() const override { return rule_.name; }
-  std::string_view summary() const override { return rule_.summary; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kU8, ""}, {DType::kI32, ""}, {DType::kBool, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ArgAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    int32_t axis = op.attrs<ArgAttrs>().axis;
-    if (axis < 0 || static_cast<size_t>(axis) >= shape.size()) {
-      bad_attribute(op, diags, fmt::format("axis {} is outside a tensor of rank {}", axis, shape.size()));
-      return kFailure;
-    }
-    shape.erase(shape.begin() + axis);
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8, DType::kI32, DType::kBool}, diags)) return kFailure;
-    DType out = op.result().dtype;
-    if (out == DType::kI64 || check_result_type(op, 0, DType::kI32, diags)) {
-      if (axis_view(op).axis > 0) return success();
-      bad_shape(op, diags, fmt::format("{} of no elements", rule_.name));
-    }
-    return kFailure;
-  }
+  explicit ArgExtreme(const Rule& rule)
+      : SpecifiedOperator(
+            {.name = rule.name,
+             .summary = rule.summary,
+             .operands = {{.name = "x", .types = {DType::kI8, DType::kF32, DType::kU8, DType::kI32, DType::kBool}}},
+             .results = {{.name = "index", .types = {DType::kI32, DType::kI64}}},
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kEither,
+             .attributes = make_attributes<ArgAttrs>,
+             .ranges = {axis_of<&ArgAttrs::axis>("axis")}}),
+        rule_(rule) {}
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     AxisFlow flow = same_axes(1, 1, op.operand(0).shape.size());
@@ -149,6 +130,16 @@ class ArgExtreme final : public Operator, public Transposable {
       });
     });
     return f.finish("scan");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    graph::Shape shape = op.operand(0).shape;
+    shape.erase(shape.begin() + op.attrs<ArgAttrs>().axis);
+    return std::vector<graph::Shape>{shape};
+  }
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return axis_view(op).axis > 0 || bad_shape(op, diags, fmt::format("{} of no elements", rule_.name));
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "ops/common/gemm.h"
 #include "ops/common/requantize.h"
 #include "ops/common/wide_requantize.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -171,62 +172,20 @@ class MatmulLowering {
   BufferPtr x_, y_, out_;
 };
 
-class BatchMatmul final : public Operator {
+class BatchMatmul final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "batch_matmul"; }
-  std::string_view summary() const override { return "matrix products of two computed operands, batches broadcast"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "one scale and zero point for each operand"},
-            {DType::kI16, "by int16 or int8, zero points 0"},
-            {DType::kF32, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<BatchMatmulAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 2, 5, diags) || !check_rank(op, 1, 2, 5, diags))
-      return kFailure;
-    const graph::Shape &x = op.operand(0).shape, &y = op.operand(1).shape;
-    Product p(op);
-    graph::Shape out;
-    if (p.depth != p.y_depth || !broadcast_shapes(batch_of(x), batch_of(y), out)) {
-      bad_shape(op, diags,
-                fmt::format("the operands' shapes {} and {} do not fit a matrix product", graph::to_string(x),
-                            graph::to_string(y)));
-      return kFailure;
-    }
-    out.push_back(p.rows);
-    out.push_back(p.columns);
-    return std::vector<graph::Shape>{out};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    DType type = op.operand(0).dtype;
-    std::vector<DType> others = {type};
-    if (type == DType::kI16) others.push_back(DType::kI8);
-    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) || !check_type(op, 1, others, diags) ||
-        !check_result_type(op, 0, type, diags) ||
-        !check_rounding_rule(op, op.attrs<BatchMatmulAttrs>().rounding, diags))
-      return kFailure;
-    if (op.result().elements() < 1 || op.operand(0).elements() < 1) {
-      bad_shape(op, diags, "batch_matmul of no elements");
-      return kFailure;
-    }
-    if (type == DType::kF32) return success();
-    if (!check_quantized_io(op, diags)) return kFailure;
-    if (type == DType::kI16) return verify_int16(op, diags);
-    const double real = scaling_of(op);
-    if (op.attrs<BatchMatmulAttrs>().rounding == RoundingRule::kOnnxruntime &&
-        !check_even_scales(op, std::span(&real, 1), diags))
-      return kFailure;
-    int64_t depth = Product(op).depth;
-    if (largest_sum(depth) > INT32_MAX) {
-      bad_shape(op, diags, fmt::format("the sum of {} products may leave 32 bits", depth));
-      return kFailure;
-    }
-    return check_multiplier(op, scaling_of(op), largest_sum(depth), diags) ? success() : Status(kFailure);
-  }
+  BatchMatmul()
+      : SpecifiedOperator({.name = "batch_matmul",
+                           .summary = "matrix products of two computed operands, batches broadcast",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8, "one scale and zero point for each operand"},
+                                                   {DType::kI16, "by int16 or int8, zero points 0"},
+                                                   DType::kF32},
+                                         .ranks = {2, 5}},
+                                        {.name = "y", .ranks = {2, 5}}},
+                           .results = {{.name = "product"}},
+                           .shapes = Shapes::kOwn,
+                           .attributes = make_attributes<BatchMatmulAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kF32)
@@ -247,16 +206,57 @@ class BatchMatmul final : public Operator {
 
   int64_t macs(const OpView& op) const override { return op.result().elements() * Product(op).depth; }
 
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape &x = op.operand(0).shape, &y = op.operand(1).shape;
+    Product p(op);
+    graph::Shape out;
+    if (p.depth != p.y_depth || !broadcast_shapes(batch_of(x), batch_of(y), out)) {
+      bad_shape(op, diags,
+                fmt::format("the operands' shapes {} and {} do not fit a matrix product", graph::to_string(x),
+                            graph::to_string(y)));
+      return kFailure;
+    }
+    out.push_back(p.rows);
+    out.push_back(p.columns);
+    return std::vector<graph::Shape>{out};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    DType type = op.operand(0).dtype;
+    std::vector<DType> others = {type};
+    if (type == DType::kI16) others.push_back(DType::kI8);
+    if (!check_type(op, 1, others, diags) || !check_rounding_rule(op, op.attrs<BatchMatmulAttrs>().rounding, diags))
+      return false;
+    if (op.result().elements() < 1 || op.operand(0).elements() < 1) {
+      bad_shape(op, diags, "batch_matmul of no elements");
+      return false;
+    }
+    if (type == DType::kF32) return true;
+    if (!check_quantized_io(op, diags)) return false;
+    if (type == DType::kI16) return check_int16(op, diags);
+    const double real = scaling_of(op);
+    if (op.attrs<BatchMatmulAttrs>().rounding == RoundingRule::kOnnxruntime &&
+        !check_even_scales(op, std::span(&real, 1), diags))
+      return false;
+    int64_t depth = Product(op).depth;
+    if (largest_sum(depth) > INT32_MAX) {
+      bad_shape(op, diags, fmt::format("the sum of {} products may leave 32 bits", depth));
+      return false;
+    }
+    return check_multiplier(op, scaling_of(op), largest_sum(depth), diags);
+  }
+
  private:
-  static Status verify_int16(const OpView& op, Diagnostics& diags) {
+  static bool check_int16(const OpView& op, Diagnostics& diags) {
     bool good = check_symmetric_io(op, diags);
     if (good && op.operand(1).zero_point() != 0) {
       diags.error(
           op.where(), "op-quantization",
           fmt::format("operand 1 has zero point {}; a product with int16 takes 0 only", op.operand(1).zero_point()));
-      return kFailure;
+      return false;
     }
-    return good && check_wide_sums(op, wide_scaling_of(op), diags) ? success() : Status(kFailure);
+    return good && check_wide_sums(op, wide_scaling_of(op), diags);
   }
 };
 

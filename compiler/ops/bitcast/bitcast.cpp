@@ -7,14 +7,13 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 using tir::Ex;
 
 namespace {
-
-constexpr DType kBitTypes[] = {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kU32, DType::kI64, DType::kF32};
 
 // Integers of the width of arithmetic: i32 up to 4 bytes, else i64.
 Ex bits_of(const Ex& x) {
@@ -27,44 +26,18 @@ Ex as_type(DType type, const Ex& bits) {
   return bits.type() == type ? bits : cast_wrapping(type, bits);
 }
 
-class Bitcast final : public Operator {
+class Bitcast final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "bitcast"; }
-  std::string_view summary() const override { return "the same bytes as elements of another type"; }
-  std::vector<TypeSupport> types() const override {
-    std::vector<TypeSupport> out;
-    for (DType type : kBitTypes) out.push_back({type, ""});
-    return out;
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    const int from = size_of(op.operand(0).dtype), to = size_of(op.result().dtype);
-    if (from > to) shape.push_back(from / to);
-    if (from < to) {
-      if (shape.empty() || shape.back() != to / from) {
-        bad_shape(op, diags,
-                  fmt::format("{} of {} are no elements of {}", name_of(op.operand(0).dtype), graph::to_string(shape),
-                              name_of(op.result().dtype)));
-        return kFailure;
-      }
-      shape.pop_back();
-    }
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, kBitTypes, diags)) return kFailure;
-    for (DType type : kBitTypes)
-      if (type == op.result().dtype) return success();
-    diags.error(op.where(), "op-type",
-                fmt::format("bitcast to {}; supported: {}", name_of(op.result().dtype), list_types(kBitTypes)));
-    return kFailure;
-  }
+  Bitcast()
+      : SpecifiedOperator({.name = "bitcast",
+                           .summary = "the same bytes as elements of another type",
+                           .operands = {{.name = "x",
+                                         .types = {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kU32,
+                                                   DType::kI64, DType::kF32}}},
+                           .results = {{.name = "y",
+                                        .types = {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kU32,
+                                                  DType::kI64, DType::kF32}}},
+                           .shapes = Shapes::kOwn}) {}
 
   void evaluate(const OpView&, const EvalData& data) const override {
     std::memcpy(data.results[0].data(), data.operands[0].data(), data.results[0].size());
@@ -93,6 +66,23 @@ class Bitcast final : public Operator {
       f.store(out, i, as_type(to, bits));
     });
     return f.finish();
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    graph::Shape shape = op.operand(0).shape;
+    const int from = size_of(op.operand(0).dtype), to = size_of(op.result().dtype);
+    if (from > to) shape.push_back(from / to);
+    if (from < to) {
+      if (shape.empty() || shape.back() != to / from) {
+        bad_shape(op, diags,
+                  fmt::format("{} of {} are no elements of {}", name_of(op.operand(0).dtype), graph::to_string(shape),
+                              name_of(op.result().dtype)));
+        return kFailure;
+      }
+      shape.pop_back();
+    }
+    return std::vector<graph::Shape>{shape};
   }
 };
 

@@ -19,24 +19,14 @@ namespace {
 // Where its dimensions are constant, as they must be for the result to have a shape.
 class BroadcastTo final : public RearrangeOperator, public Transposable {
  public:
-  std::string_view name() const override { return "broadcast_to"; }
-  std::string_view summary() const override { return "a tensor repeated to a larger shape"; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<BroadcastAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    const graph::Shape& shape = op.attrs<BroadcastAttrs>().shape;
-    graph::Shape common;
-    bool possible = std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d >= 0 && d <= INT32_MAX; });
-    if (possible && broadcast_shapes(op.operand(0).shape, shape, common) && common == shape)
-      return std::vector<graph::Shape>{shape};
-    bad_shape(op, diags,
-              fmt::format("shape {} does not broadcast to {}", graph::to_string(op.operand(0).shape),
-                          graph::to_string(shape)));
-    return kFailure;
-  }
+  BroadcastTo()
+      : RearrangeOperator({.name = "broadcast_to",
+                           .summary = "a tensor repeated to a larger shape",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<BroadcastAttrs>}) {}
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     return broadcast_axes({op.operand(0).shape}, op.result().shape);
@@ -48,6 +38,18 @@ class BroadcastTo final : public RearrangeOperator, public Transposable {
   }
 
  protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& shape = op.attrs<BroadcastAttrs>().shape;
+    graph::Shape common;
+    bool possible = std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d >= 0 && d <= INT32_MAX; });
+    if (possible && broadcast_shapes(op.operand(0).shape, shape, common) && common == shape)
+      return std::vector<graph::Shape>{shape};
+    bad_shape(op, diags,
+              fmt::format("shape {} does not broadcast to {}", graph::to_string(op.operand(0).shape),
+                          graph::to_string(shape)));
+    return kFailure;
+  }
+
   AffineMap map_of(const OpView& op) const override {
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& out = op.result().shape;
@@ -62,31 +64,30 @@ class BroadcastTo final : public RearrangeOperator, public Transposable {
 
 class BroadcastArgs final : public ConstantsOnly {
  public:
-  std::string_view name() const override { return "broadcast_args"; }
-  std::string_view summary() const override { return "the shape that two shapes broadcast to"; }
-  std::vector<TypeSupport> types() const override { return constants_only({DType::kI32, DType::kI64}); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) || !check_rank(op, 1, 1, 1, diags))
-      return kFailure;
-    return std::vector<graph::Shape>{{std::max(op.operand(0).shape[0], op.operand(1).shape[0])}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kI32, DType::kI64}, diags) &&
-                check_type(op, 1, {op.operand(0).dtype}, diags) && check_result_type(op, 0, op.operand(0).dtype, diags);
-    if (!good) return kFailure;
-    if (op.constant(0) == nullptr || op.constant(1) == nullptr) return success();
-    graph::Shape common;
-    if (common_shape(op, op.constant(0)->bytes, op.constant(1)->bytes, common)) return success();
-    bad_shape(op, diags, "its operands are shapes that do not broadcast");
-    return kFailure;
-  }
+  BroadcastArgs()
+      : ConstantsOnly({.name = "broadcast_args",
+                       .summary = "the shape that two shapes broadcast to",
+                       .operands = {{.name = "a", .types = {DType::kI32, DType::kI64}, .ranks = {1, 1}},
+                                    {.name = "b", .same_type_as = 0, .ranks = {1, 1}}},
+                       .results = {{.name = "shape"}},
+                       .shapes = Shapes::kOwn}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     graph::Shape common;
     if (!common_shape(op, data.operands[0], data.operands[1], common)) return;
     narrow(op.result().dtype, common, data.results[0]);
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    return std::vector<graph::Shape>{{std::max(op.operand(0).shape[0], op.operand(1).shape[0])}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.constant(0) == nullptr || op.constant(1) == nullptr) return true;
+    graph::Shape common;
+    return common_shape(op, op.constant(0)->bytes, op.constant(1)->bytes, common) ||
+           bad_shape(op, diags, "its operands are shapes that do not broadcast");
   }
 
  private:

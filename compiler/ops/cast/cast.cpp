@@ -8,6 +8,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -16,8 +17,11 @@ namespace {
 using tir::Ex;
 using tir::f32;
 
-constexpr std::initializer_list<DType> kTypes = {DType::kBool, DType::kI8,  DType::kU8,  DType::kI16, DType::kU16,
-                                                 DType::kI32,  DType::kU32, DType::kI64, DType::kF32};
+const std::vector<DType>& cast_types() {
+  static const std::vector<DType> all = {DType::kBool, DType::kI8,  DType::kU8,  DType::kI16, DType::kU16,
+                                         DType::kI32,  DType::kU32, DType::kI64, DType::kF32};
+  return all;
+}
 
 // Floats strictly between these truncate into the type; both are exact. From 32 bits on no float
 // lies between the type's smallest value and the next integer, so that value itself is the limit.
@@ -53,25 +57,16 @@ int64_t low_bits(int64_t x, DType type) {
   return int_range(type).min < 0 ? static_cast<int64_t>(high) >> drop : static_cast<int64_t>(high >> drop);
 }
 
-class Cast final : public UnaryElementwise, public Fusable {
+class Cast final : public SpecifiedOperator, public Fusable {
  public:
-  std::string_view name() const override { return "cast"; }
-  std::string_view summary() const override { return "change of element type, by value"; }
-  std::vector<TypeSupport> types() const override {
-    std::vector<TypeSupport> out;
-    for (DType t : kTypes) out.push_back({t, ""});
-    return out;
-  }
-  bool is_identity(const OpView& op) const override { return op.operand(0).dtype == op.result().dtype; }
+  Cast()
+      : SpecifiedOperator({.name = "cast",
+                           .summary = "change of element type, by value",
+                           .operands = {{.name = "x", .types = {cast_types().begin(), cast_types().end()}}},
+                           .results = {{.name = "y", .types = cast_types()}},
+                           .traits = {.elementwise = true}}) {}
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, kTypes, diags)) return kFailure;
-    for (DType t : kTypes)
-      if (t == op.result().dtype) return success();
-    diags.error(op.where(), "op-type",
-                fmt::format("cast to {}; supported: {}", name_of(op.result().dtype), list_types(kTypes)));
-    return kFailure;
-  }
+  bool is_identity(const OpView& op) const override { return op.operand(0).dtype == op.result().dtype; }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     DType from = op.operand(0).dtype, to = op.result().dtype;

@@ -171,13 +171,6 @@ void emit_map(LoweringBuilder& f, const BufferPtr& to, const BufferPtr& from, co
   MapEmitter(f, to, from, map).run();
 }
 
-Status RearrangeOperator::verify(const OpView& op, Diagnostics& diags) const {
-  const size_t moved[] = {0};
-  std::vector<DType> allowed;
-  for (const TypeSupport& type : types()) allowed.push_back(type.dtype);
-  return check_type(op, 0, allowed, diags) && check_moves(op, moved, diags) ? success() : Status(kFailure);
-}
-
 void RearrangeOperator::evaluate(const OpView& op, const EvalData& data) const {
   run_map(map_of(op), data.operands[0], data.results[0], size_of(op.operand(0).dtype));
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ops/common/movement.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -35,11 +36,9 @@ void run_map(const AffineMap& map, std::span<const uint8_t> from, std::span<uint
 void emit_map(LoweringBuilder& f, const tir::BufferPtr& to, const tir::BufferPtr& from, const AffineMap& map);
 
 // One operand, one result of the same type and quantisation, and a map.
-class RearrangeOperator : public Operator, public Fusable {
+class RearrangeOperator : public SpecifiedOperator, public Fusable {
  public:
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-  Status verify(const OpView& op, Diagnostics& diags) const override;
+  using SpecifiedOperator::SpecifiedOperator;
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
   bool is_identity(const OpView& op) const override;

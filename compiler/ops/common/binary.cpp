@@ -14,25 +14,8 @@ namespace aotc::ops {
 
 using tir::Ex;
 
-Result<std::vector<graph::Shape>> BinaryElementwise::infer(const OpView& op, Diagnostics& diags) const {
-  if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
-  graph::Shape shape;
-  if (!broadcast_shapes(op.operand(0).shape, op.operand(1).shape, shape)) {
-    bad_shape(op, diags,
-              fmt::format("shapes {} and {} do not broadcast", graph::to_string(op.operand(0).shape),
-                          graph::to_string(op.operand(1).shape)));
-    return kFailure;
-  }
-  return std::vector<graph::Shape>{shape};
-}
-
 std::optional<AxisFlow> BinaryElementwise::axis_flow(const OpView& op) const {
   return broadcast_axes({op.operand(0).shape, op.operand(1).shape}, op.result().shape);
-}
-
-bool verify_binary_types(const OpView& op, std::initializer_list<DType> types, Diagnostics& diags) {
-  return check_counts(op, 2, 2, 1, diags) && check_type(op, 0, types, diags) &&
-         check_type(op, 1, {op.operand(0).dtype}, diags) && check_result_type(op, 0, op.operand(0).dtype, diags);
 }
 
 void evaluate_binary_float(const OpView& op, const EvalData& data, const std::function<float(float, float)>& element) {
@@ -109,18 +92,32 @@ Ex emit_integer_clamp(const Ex& v, Activation activation) {
   return out;
 }
 
-Status BinaryArithmetic::verify(const OpView& op, Diagnostics& diags) const {
-  if (!verify_binary_types(op, {DType::kI8, DType::kI16, DType::kI32, DType::kF32, DType::kI64}, diags) ||
-      !check_quantized_io(op, diags) || !check_symmetric_io(op, diags) ||
-      !check_activation_bounds(op, activation_of(op), diags) ||
+BinaryArithmetic::BinaryArithmetic(std::string_view name, std::string_view summary)
+    : BinaryElementwise({.name = name,
+                         .summary = summary,
+                         .operands = {{.name = "a",
+                                       .types = {DType::kI8,
+                                                 DType::kU8,
+                                                 {DType::kI16, "quantised, zero points 0"},
+                                                 {DType::kI32, "wraps around"},
+                                                 DType::kF32,
+                                                 {DType::kI64, "wraps around"}}},
+                                      {.name = "b", .same_type_as = 0}},
+                         .results = {{.name = "y"}},
+                         .shapes = Shapes::kBroadcast,
+                         .quantized = Quantized::kSymmetric,
+                         .uint8 = Uint8::kShifted,
+                         .attributes = make_attributes<BinaryAttrs>}) {}
+
+bool BinaryArithmetic::check(const OpView& op, Diagnostics& diags) const {
+  if (!check_activation_bounds(op, activation_of(op), diags) ||
       !check_rounding_rule(op, op.attrs<BinaryAttrs>().rounding, diags))
-    return kFailure;
+    return false;
   DType type = op.operand(0).dtype;
   bool quantized = type == DType::kI8 || type == DType::kI16;
-  if (quantized && !verify_quantized(op, diags)) return kFailure;
-  if (!op.attrs<BinaryAttrs>().shift_only || type == DType::kI16) return success();
-  bad_attribute(op, diags, "shift_only is for int16");
-  return kFailure;
+  if (quantized && !verify_quantized(op, diags)) return false;
+  return !op.attrs<BinaryAttrs>().shift_only || type == DType::kI16 ||
+         bad_attribute(op, diags, "shift_only is for int16");
 }
 
 void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {

@@ -7,6 +7,7 @@
 #include "ops/common/broadcast.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/rounding.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -24,14 +25,11 @@ struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
   }
 };
 
-class BinaryElementwise : public Operator, public Transposable {
+class BinaryElementwise : public SpecifiedOperator, public Transposable {
  public:
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override;
+  using SpecifiedOperator::SpecifiedOperator;
   std::optional<AxisFlow> axis_flow(const OpView& op) const override;
 };
-
-// Both operands and the result have one of the types, the same.
-bool verify_binary_types(const OpView& op, std::initializer_list<DType> types, Diagnostics& diags);
 
 // out = element(a, b) on floats, and on integers of any width.
 void evaluate_binary_float(const OpView& op, const EvalData& data, const std::function<float(float, float)>& element);
@@ -54,20 +52,12 @@ tir::Ex emit_integer_clamp(const tir::Ex& v, Activation activation);
 // add, sub, mul: int8, int16, int32, int64 and float32 with a fused activation.
 class BinaryArithmetic : public BinaryElementwise {
  public:
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""},
-            {DType::kU8, ""},
-            {DType::kI16, "quantised, zero points 0"},
-            {DType::kI32, "wraps around"},
-            {DType::kF32, ""},
-            {DType::kI64, "wraps around"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<BinaryAttrs>(); }
-  Status verify(const OpView& op, Diagnostics& diags) const override;
+  BinaryArithmetic(std::string_view name, std::string_view summary);
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
 
  protected:
+  bool check(const OpView& op, Diagnostics& diags) const override;
   virtual float compute(float a, float b) const = 0;
   virtual uint64_t compute(uint64_t a, uint64_t b) const = 0;          // the low bits of integers
   virtual tir::Ex emit(const tir::Ex& a, const tir::Ex& b) const = 0;  // float32, or wrapping integers

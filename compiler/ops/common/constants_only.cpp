@@ -8,9 +8,9 @@
 
 namespace aotc::ops {
 
-std::vector<TypeSupport> constants_only(std::initializer_list<DType> types) {
-  std::vector<TypeSupport> out;
-  for (DType t : types) out.push_back({t, kConstantsOnly});
+std::vector<TypeSupport> ConstantsOnly::types() const {
+  std::vector<TypeSupport> out = SpecifiedOperator::types();
+  for (TypeSupport& t : out) t.note = kConstantsOnly;
   return out;
 }
 

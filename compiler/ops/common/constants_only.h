@@ -4,24 +4,21 @@
 // is to become code has to refuse it (ops/constants.h).
 #pragma once
 
-#include "ops/operator.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 // What `aotc ops` says of a type that has an evaluation and no lowering.
 inline constexpr const char* kConstantsOnly = "constants only";
 
-class ConstantsOnly : public Operator {
+class ConstantsOnly : public SpecifiedOperator {
  public:
+  using SpecifiedOperator::SpecifiedOperator;
+  // The types of the signature, each with that note.
+  std::vector<TypeSupport> types() const override;
   bool has_lowering(const OpView&) const final { return false; }
   Lowered lower(const OpView&, const TargetInfo&) const final { return {}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
 };
-
-// The types, each with that note.
-std::vector<TypeSupport> constants_only(std::initializer_list<DType> types);
 
 // The elements of operand `i`, int32 or int64, as what they are: the dimensions of a result. Reports
 // [op-attribute] if the operand is not constant, has more than kMostAxes elements, or one is

@@ -90,23 +90,6 @@ bool check_multiplier(const OpView& op, double real, int64_t largest, Diagnostic
   return false;
 }
 
-Result<std::vector<graph::Shape>> UnaryElementwise::infer(const OpView& op, Diagnostics& diags) const {
-  if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-  return std::vector<graph::Shape>{op.operand(0).shape};
-}
-
-bool verify_unary_i8_f32(const OpView& op, Diagnostics& diags) {
-  return check_counts(op, 1, 1, 1, diags) && check_type(op, 0, {DType::kI8, DType::kF32}, diags) &&
-         check_result_type(op, 0, op.operand(0).dtype, diags) && check_quantized_io(op, diags);
-}
-
-bool verify_unary_quantized(const OpView& op, Diagnostics& diags, bool int16) {
-  if (!int16) return verify_unary_i8_f32(op, diags);
-  return check_counts(op, 1, 1, 1, diags) && check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) &&
-         check_result_type(op, 0, op.operand(0).dtype, diags) && check_quantized_io(op, diags) &&
-         check_symmetric_io(op, diags);
-}
-
 Lowered lower_unary(const OpView& op, const std::string& name,
                     const std::function<Ex(tir::FunctionBuilder&, const Ex&)>& element) {
   LoweringBuilder f(op, name);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators share that compute each result element from one element of each operand: access to
-// integers of any width, the reference's float clamp, flat loops, and the base of operators with
-// one operand. The one thing to know: the float clamp is written as comparisons in the reference's
-// order, so that NaN and -0 come out as they do there.
+// integers of any width, the reference's float clamp, and flat loops. The one thing to know: the float clamp is written
+// as comparisons in the reference's order, so that NaN and -0 come out as they do there.
 #pragma once
 
 #include <functional>
@@ -34,22 +33,6 @@ tir::Ex emit_bound(const tir::Ex& v, ClampI32 range, int64_t least = INT32_MIN, 
 // Is `real` a multiplier that can be applied to integers up to `largest` in 32 bits: not negative,
 // finite, and the left shift it asks for keeps `largest` inside? Reports [op-quantization].
 bool check_multiplier(const OpView& op, double real, int64_t largest, Diagnostics& diags);
-
-// One operand, one result of the same shape.
-class UnaryElementwise : public Operator {
- public:
-  Traits traits() const override { return {.elementwise = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override;
-};
-
-// int8 with one scale and zero point on both sides, or float32.
-bool verify_unary_i8_f32(const OpView& op, Diagnostics& diags);
-
-// The same, and int16 with zero points 0 if `int16`.
-bool verify_unary_quantized(const OpView& op, Diagnostics& diags, bool int16 = true);
 
 // out[i] = element(in[i]) for all i.
 Lowered lower_unary(const OpView& op, const std::string& name,

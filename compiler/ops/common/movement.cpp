@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -190,9 +191,8 @@ Lowered lower_split(const OpView& op, const Parts& parts) {
   return f.finish("copy");
 }
 
-std::vector<TypeSupport> movable_types(const char* bool_note) {
-  return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI16, ""},        {DType::kI32, ""},
-          {DType::kI64, ""}, {DType::kU8, ""},  {DType::kBool, bool_note}};
+std::vector<TypeEntry> movable_types(std::string_view bool_note) {
+  return {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, {DType::kBool, bool_note}};
 }
 
 bool check_moves(const OpView& op, std::span<const size_t> operands, Diagnostics& diags) {

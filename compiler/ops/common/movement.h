@@ -15,6 +15,8 @@
 
 namespace aotc::ops {
 
+struct TypeEntry;  // ops/signature.h
+
 // for every index i in `extents`: to[to_offset + sum i * to_strides] =
 //                                 from[from_offset + sum i * from_strides].
 // All in elements; strides may be negative or 0.
@@ -66,7 +68,7 @@ Lowered lower_split(const OpView& op, const Parts& parts);
 
 // What operators that move elements take: every type. `bool_note` says so where LiteRT leaves bool
 // out.
-std::vector<TypeSupport> movable_types(const char* bool_note = "");
+std::vector<TypeEntry> movable_types(std::string_view bool_note = {});
 
 // Each of `operands` has the type and, if quantised, the quantisation of each result: elements are
 // copied as they are. Per-channel quantisation is refused, its axis would have to move along.

@@ -10,11 +10,6 @@
 
 namespace aotc::ops {
 
-bool verify_real_function(const OpView& op, Diagnostics& diags) {
-  if (!verify_unary_i8_f32(op, diags)) return false;
-  return op.operand(0).dtype == DType::kF32 || check_inverse_scale(op, diags);
-}
-
 bool check_inverse_scale(const OpView& op, Diagnostics& diags) {
   if (std::isfinite(1.0f / op.result().scale())) return true;
   diags.error(op.where(), "op-quantization",

@@ -7,9 +7,6 @@
 
 namespace aotc::ops {
 
-// int8 with usable scales, or float32.
-bool verify_real_function(const OpView& op, Diagnostics& diags);
-
 // Has the result's scale an inverse in float32? Reports [op-quantization].
 bool check_inverse_scale(const OpView& op, Diagnostics& diags);
 

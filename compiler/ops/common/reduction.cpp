@@ -14,7 +14,6 @@ bool ReduceAttrs::reduces(size_t dim) const {
 }
 
 Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics& diags) {
-  if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
   const auto& attrs = op.attrs<ReduceAttrs>();
   const graph::Shape& in = op.operand(0).shape;
   int64_t last = -1;

@@ -22,8 +22,7 @@ struct ReduceAttrs : graph::Attributes<ReduceAttrs> {
   bool reduces(size_t dim) const;
 };
 
-// Reports [op-operands] for anything but one operand and one result, [op-attribute] for axes that
-// are not ascending or not of the operand.
+// Expects one operand. Reports [op-attribute] for axes that are not ascending or not of the operand.
 Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -17,7 +17,6 @@ bool possible(int64_t n) { return n >= 1 && n <= kMostPixels; }
 }  // namespace
 
 Result<std::vector<graph::Shape>> infer_resize(const OpView& op, Diagnostics& diags) {
-  if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
   const auto& attrs = op.attrs<ResizeAttrs>();
   const graph::Shape& in = op.operand(0).shape;
   if (!possible(attrs.height) || !possible(attrs.width) || !possible(in[1]) || !possible(in[2])) {

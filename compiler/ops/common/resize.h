@@ -19,6 +19,7 @@ struct ResizeAttrs : graph::Attributes<ResizeAttrs> {
   }
 };
 
+// Expects one operand of rank 4.
 Result<std::vector<graph::Shape>> infer_resize(const OpView& op, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -11,6 +11,7 @@
 #include "ops/common/movement.h"
 #include "ops/common/pieces.h"
 #include "ops/concatenation/attributes.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -107,64 +108,26 @@ Lowered lower_requantizing(const OpView& op, const Parts& parts) {
   return f.finish("copy, tables of 256");
 }
 
-class Concatenation final : public Operator, public JoinsPieces, public Fusable, public Transposable {
+class Concatenation final : public SpecifiedOperator, public JoinsPieces, public Fusable, public Transposable {
  public:
-  std::string_view name() const override { return "concatenation"; }
-  std::string_view summary() const override { return "joins tensors along an axis"; }
-  std::vector<TypeSupport> types() const override {
-    std::vector<TypeSupport> types = movable_types();
-    types[0].note = "operands and result have one scale and zero point";
-    for (TypeSupport& type : types)
-      if (type.dtype == DType::kU8) type.note = "requantises";
-    return types;
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ConcatenationAttrs>();
-  }
+  Concatenation()
+      : SpecifiedOperator({.name = "concatenation",
+                           .summary = "joins tensors along an axis",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8, "operands and result have one scale and zero point"},
+                                                   DType::kF32,
+                                                   DType::kI16,
+                                                   DType::kI32,
+                                                   DType::kI64,
+                                                   {DType::kU8, "requantises"},
+                                                   DType::kBool}}},
+                           .results = {{.name = "y"}},
+                           .most_operands = kMostJoined,
+                           .shapes = Shapes::kOwn,
+                           .attributes = make_attributes<ConcatenationAttrs>}) {}
+
   Uint8 uint8_form(const OpView& op) const override {
     return op.op.results.size() == 1 && needs_requantization(op) ? Uint8::kShifted : Uint8::kEither;
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    size_t count = op.operand_count();
-    if (!check_counts(op, std::max<size_t>(count, 1), kMostJoined, 1, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    int32_t value = op.attrs<ConcatenationAttrs>().axis;
-    size_t axis = 0;
-    if (value < 0) {
-      bad_attribute(op, diags, fmt::format("axis {} is negative", value));
-      return kFailure;
-    }
-    if (!normalize_axis(op, value, shape.size(), axis, diags)) return kFailure;
-    for (size_t i = 1; i < count; ++i) {
-      graph::Shape other = op.operand(i).shape;
-      bool same_rank = other.size() == shape.size();
-      int64_t length = same_rank ? other[axis] : 0;
-      if (same_rank) other[axis] = shape[axis];
-      if (other != shape) {
-        bad_shape(op, diags,
-                  fmt::format("operand {} of shape {} does not fit operand 0 of shape {} but along "
-                              "axis {}",
-                              i, graph::to_string(op.operand(i).shape), graph::to_string(op.operand(0).shape), axis));
-        return kFailure;
-      }
-      shape[axis] += length;
-    }
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (op.attrs<ConcatenationAttrs>().requantize) {
-      bool good =
-          check_result_type(op, 0, DType::kI8, diags) && check_per_tensor(op, op.graph[op.op.results[0]], diags);
-      for (size_t i = 0; good && i < op.operand_count(); ++i)
-        good = check_type(op, i, {DType::kI8}, diags) && check_per_tensor(op, op.operand_tensor(i), diags) &&
-               check_requantization(op, i, diags);
-      return good ? success() : Status(kFailure);
-    }
-    std::vector<size_t> moved(op.operand_count());
-    std::iota(moved.begin(), moved.end(), size_t{0});
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -201,6 +164,47 @@ class Concatenation final : public Operator, public JoinsPieces, public Fusable,
   std::optional<std::vector<int64_t>> joined(const OpView& op) const override {
     if (op.attrs<ConcatenationAttrs>().requantize) return std::nullopt;
     return pieces_of(parts_of(op));
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    size_t count = op.operand_count();
+    graph::Shape shape = op.operand(0).shape;
+    int32_t value = op.attrs<ConcatenationAttrs>().axis;
+    size_t axis = 0;
+    if (value < 0) {
+      bad_attribute(op, diags, fmt::format("axis {} is negative", value));
+      return kFailure;
+    }
+    if (!normalize_axis(op, value, shape.size(), axis, diags)) return kFailure;
+    for (size_t i = 1; i < count; ++i) {
+      graph::Shape other = op.operand(i).shape;
+      bool same_rank = other.size() == shape.size();
+      int64_t length = same_rank ? other[axis] : 0;
+      if (same_rank) other[axis] = shape[axis];
+      if (other != shape) {
+        bad_shape(op, diags,
+                  fmt::format("operand {} of shape {} does not fit operand 0 of shape {} but along "
+                              "axis {}",
+                              i, graph::to_string(op.operand(i).shape), graph::to_string(op.operand(0).shape), axis));
+        return kFailure;
+      }
+      shape[axis] += length;
+    }
+    return std::vector<graph::Shape>{shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (!op.attrs<ConcatenationAttrs>().requantize) {
+      std::vector<size_t> moved(op.operand_count());
+      std::iota(moved.begin(), moved.end(), size_t{0});
+      return check_moves(op, moved, diags);
+    }
+    bool good = check_result_type(op, 0, DType::kI8, diags) && check_per_tensor(op, op.graph[op.op.results[0]], diags);
+    for (size_t i = 0; good && i < op.operand_count(); ++i)
+      good = check_type(op, i, {DType::kI8}, diags) && check_per_tensor(op, op.operand_tensor(i), diags) &&
+             check_requantization(op, i, diags);
+    return good;
   }
 };
 

@@ -9,6 +9,7 @@
 #include "ops/common/gemm.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/conv_2d/conv_2d.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -24,24 +25,20 @@ ComputedWeights computed_convolution(const OpView& op) {
           .wide_rounding = convolution_rounding(op)};
 }
 
-class ComputedConv2D final : public Operator {
+class ComputedConv2D final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "conv_2d_computed"; }
-  std::string_view summary() const override { return "2-D convolution with weights that the model computes"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "weights int8 or uint8"}, {DType::kI16, "weights int8"}, {DType::kF32, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Conv2DAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    return infer_conv_2d(op, diags);
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return check_conv_2d_channels(op, diags) && verify_computed_weights(op, computed_convolution(op), diags)
-               ? success()
-               : Status(kFailure);
-  }
+  ComputedConv2D()
+      : SpecifiedOperator(
+            {.name = "conv_2d_computed",
+             .summary = "2-D convolution with weights that the model computes",
+             .operands = {{.name = "x",
+                           .types = {{DType::kI8, "weights int8 or uint8"}, {DType::kI16, "weights int8"}, DType::kF32},
+                           .ranks = {4, 4}},
+                          {.name = "weights", .ranks = {4, 4}},
+                          {.name = "bias", .optional = true}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<Conv2DAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[0];
@@ -64,6 +61,15 @@ class ComputedConv2D final : public Operator {
       });
     });
     return f.finish(sums.form() + ", computed weights");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    return infer_conv_2d(op, diags);
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return check_conv_2d_channels(op, diags) && verify_computed_weights(op, computed_convolution(op), diags);
   }
 
  private:

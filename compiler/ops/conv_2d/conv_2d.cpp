@@ -9,11 +9,11 @@
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
 #include "ops/conv_2d/shape.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 Result<std::vector<graph::Shape>> infer_conv_2d(const OpView& op, Diagnostics& diags) {
-  if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
   const graph::Shape& w = op.operand(1).shape;
   Window window;
   if (!infer_window(op, op.attrs<Conv2DAttrs>(), w[1], w[2], window, diags)) return kFailure;
@@ -73,44 +73,24 @@ void for_each_output(const Sizes& s, Begin begin, Product product, End end) {
         }
 }
 
-class Conv2D final : public Operator, public Streamable, public Prunable {
+class Conv2D final : public SpecifiedOperator, public Streamable, public Prunable {
  public:
-  std::string_view name() const override { return "conv_2d"; }
-  std::string_view summary() const override { return "2-D convolution, NHWC"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
-            {DType::kU8, "weights uint8, per tensor with any zero point"},
-            {DType::kI16, "weights int8 or int4; bias int64 or int32"},
-            {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}};
-  }
-  Traits traits() const override { return {.zero_pads = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Conv2DAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    return infer_conv_2d(op, diags);
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const graph::Shape& in = op.operand(0).shape;
-    const graph::Shape& w = op.operand(1).shape;
-    if (!check_conv_2d_channels(op, diags)) return kFailure;
-    if (is_hybrid(op) && in[3] != w[3] && op.operand(1).quantization.scale.size() < static_cast<size_t>(w[0])) {
-      diags
-          .error(op.where(), "op-quantization",
-                 "int8 weights of a grouped convolution of floats need a scale for each channel")
-          .help("LiteRT reads scales that are not there; convert the model with scales per channel");
-      return kFailure;
-    }
-    bool good = verify_convolution(op, w[0], 0, diags) && check_convolution_multipliers(op, diags) &&
-                check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags) &&
-                check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags);
-    if (good && op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
-      good = check_even_scales(op, conv_requantization(op, {}).scales, diags);
-    if (good && op.operand(0).dtype == DType::kI16)
-      good = check_wide_sums(op, conv_wide_scaling(op, ConvShape(op)), diags);
-    return good ? success() : Status(kFailure);
-  }
+  Conv2D()
+      : SpecifiedOperator({.name = "conv_2d",
+                           .summary = "2-D convolution, NHWC",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
+                                                   {DType::kU8, "weights uint8, per tensor with any zero point"},
+                                                   {DType::kI16, "weights int8 or int4; bias int64 or int32"},
+                                                   {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}},
+                                         .ranks = {4, 4}},
+                                        {.name = "weights", .ranks = {4, 4}},
+                                        {.name = "bias", .optional = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kWeighted,
+                           .traits = {.zero_pads = true},
+                           .attributes = make_attributes<Conv2DAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[0];
@@ -149,6 +129,32 @@ class Conv2D final : public Operator, public Streamable, public Prunable {
   }
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_conv_2d(op, target); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    return infer_conv_2d(op, diags);
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& w = op.operand(1).shape;
+    if (!check_conv_2d_channels(op, diags)) return false;
+    if (is_hybrid(op) && in[3] != w[3] && op.operand(1).quantization.scale.size() < static_cast<size_t>(w[0])) {
+      diags
+          .error(op.where(), "op-quantization",
+                 "int8 weights of a grouped convolution of floats need a scale for each channel")
+          .help("LiteRT reads scales that are not there; convert the model with scales per channel");
+      return false;
+    }
+    bool good = verify_convolution(op, w[0], 0, diags) && check_convolution_multipliers(op, diags) &&
+                check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags) &&
+                check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags);
+    if (good && op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
+      good = check_even_scales(op, conv_requantization(op, {}).scales, diags);
+    if (good && op.operand(0).dtype == DType::kI16)
+      good = check_wide_sums(op, conv_wide_scaling(op, ConvShape(op)), diags);
+    return good;
+  }
 
  private:
   static void evaluate_float(const OpView& op, const EvalData& data, const Sizes& s) {

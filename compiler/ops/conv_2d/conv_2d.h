@@ -15,7 +15,8 @@ struct Conv2DAttrs : graph::Attributes<Conv2DAttrs>, WindowFields {
   }
 };
 
-// The result's shape, and do the channels of input and weights fit? Whatever the weights are.
+// The result's shape, and a check that the channels of input and weights fit, whatever the weights are. Both expect
+// operands whose counts and ranks are in order.
 Result<std::vector<graph::Shape>> infer_conv_2d(const OpView& op, Diagnostics& diags);
 bool check_conv_2d_channels(const OpView& op, Diagnostics& diags);
 

@@ -10,6 +10,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/common/window.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -26,47 +27,17 @@ constexpr std::array kOutputs{"od", "oy", "ox"};
 // Calls `body` with the place among taps and inputs of every tap that meets an input, axis by axis.
 using TapBody = std::function<void(const Ex& input, const Ex& tap)>;
 
-class Convolution3D : public Operator {
+class Convolution3D : public SpecifiedOperator {
  public:
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Conv3DAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 5, 5, diags) || !check_rank(op, 1, 5, 5, diags))
-      return kFailure;
-    const graph::Shape &in = op.operand(0).shape, &w = op.operand(1).shape;
-    const auto& a = op.attrs<Conv3DAttrs>();
-    auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
-    bool good =
-        a.strides.size() == 3 && a.dilations.size() == 3 && a.pads_before.size() == 3 && a.pads_after.size() == 3;
-    for (size_t i = 0; good && i < 3; ++i)
-      good = possible(a.strides[i]) && possible(a.dilations[i]) && a.pads_before[i] >= 0 &&
-             a.pads_before[i] <= kLargest && a.pads_after[i] >= 0 && a.pads_after[i] <= kLargest;
-    if (!good) {
-      bad_attribute(op, diags, "strides, dilations and pads of a volume are three positive numbers each");
-      return kFailure;
-    }
-    if (in[4] != w[channels_axis()] || !std::all_of(in.begin(), in.end(), possible) ||
-        !std::all_of(w.begin(), w.end(), possible)) {
-      bad_shape(op, diags,
-                fmt::format("weights {} do not fit an input of {}", graph::to_string(w), graph::to_string(in)));
-      return kFailure;
-    }
-    graph::Shape out = {in[0], 0, 0, 0, w[7 - channels_axis()]};
-    if (!place(op, out, diags)) return kFailure;
-    return std::vector<graph::Shape>{out};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kF32}, diags) && check_type(op, 1, {DType::kF32}, diags) &&
-                check_result_type(op, 0, DType::kF32, diags) &&
-                (!op.has_operand(2) || check_type(op, 2, {DType::kF32}, diags));
-    if (good && op.has_operand(2) && op.operand(2).elements() != op.result().shape[4])
-      good = bad_shape(
-          op, diags,
-          fmt::format("bias has {} elements for {} output channels", op.operand(2).elements(), op.result().shape[4]));
-    return good ? success() : Status(kFailure);
-  }
+  Convolution3D(std::string_view name, std::string_view summary)
+      : SpecifiedOperator({.name = name,
+                           .summary = summary,
+                           .operands = {{.name = "x", .types = {DType::kF32}, .ranks = {5, 5}},
+                                        {.name = "weights", .types = {DType::kF32}, .ranks = {5, 5}},
+                                        {.name = "bias", .types = {DType::kF32}, .optional = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .attributes = make_attributes<Conv3DAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -106,6 +77,38 @@ class Convolution3D : public Operator {
   }
 
  protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape &in = op.operand(0).shape, &w = op.operand(1).shape;
+    const auto& a = op.attrs<Conv3DAttrs>();
+    auto possible = [](int64_t v) { return v >= 1 && v <= kLargest; };
+    bool good =
+        a.strides.size() == 3 && a.dilations.size() == 3 && a.pads_before.size() == 3 && a.pads_after.size() == 3;
+    for (size_t i = 0; good && i < 3; ++i)
+      good = possible(a.strides[i]) && possible(a.dilations[i]) && a.pads_before[i] >= 0 &&
+             a.pads_before[i] <= kLargest && a.pads_after[i] >= 0 && a.pads_after[i] <= kLargest;
+    if (!good) {
+      bad_attribute(op, diags, "strides, dilations and pads of a volume are three positive numbers each");
+      return kFailure;
+    }
+    if (in[4] != w[channels_axis()] || !std::all_of(in.begin(), in.end(), possible) ||
+        !std::all_of(w.begin(), w.end(), possible)) {
+      bad_shape(op, diags,
+                fmt::format("weights {} do not fit an input of {}", graph::to_string(w), graph::to_string(in)));
+      return kFailure;
+    }
+    graph::Shape out = {in[0], 0, 0, 0, w[7 - channels_axis()]};
+    if (!place(op, out, diags)) return kFailure;
+    return std::vector<graph::Shape>{out};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.has_operand(2) && op.operand(2).elements() != op.result().shape[4])
+      return bad_shape(
+          op, diags,
+          fmt::format("bias has {} elements for {} output channels", op.operand(2).elements(), op.result().shape[4]));
+    return true;
+  }
+
   static constexpr int64_t kLargest = int64_t{1} << 24;
 
   // The dimension of the weights that is the input's channels: 3 or 4.
@@ -120,8 +123,7 @@ class Convolution3D : public Operator {
 
 class Conv3D final : public Convolution3D {
  public:
-  std::string_view name() const override { return "conv_3d"; }
-  std::string_view summary() const override { return "3-D convolution, NDHWC"; }
+  Conv3D() : Convolution3D("conv_3d", "3-D convolution, NDHWC") {}
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[4];
   }
@@ -156,8 +158,7 @@ class Conv3D final : public Convolution3D {
 
 class Conv3DTranspose final : public Convolution3D {
  public:
-  std::string_view name() const override { return "conv_3d_transpose"; }
-  std::string_view summary() const override { return "transposed 3-D convolution, NDHWC"; }
+  Conv3DTranspose() : Convolution3D("conv_3d_transpose", "transposed 3-D convolution, NDHWC") {}
   int64_t macs(const OpView& op) const override {
     return op.operand(0).elements() * op.operand(1).elements() / op.operand(1).shape[4];
   }

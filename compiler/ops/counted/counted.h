@@ -6,13 +6,20 @@
 
 #include <vector>
 
-#include "ops/operator.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 // Which elements of a constant differ from 0, or from all before them.
 std::vector<int64_t> places_not_zero(DType type, std::span<const uint8_t> bytes);
 std::vector<int64_t> places_of_new(DType type, std::span<const uint8_t> bytes);
+
+// Types whose results have the largest shape, and a count.
+inline std::vector<TypeEntry> counted_types(std::initializer_list<DType> types) {
+  std::vector<TypeEntry> out;
+  for (DType t : types) out.emplace_back(t, "largest shape and a count");
+  return out;
+}
 
 // Each defined in the file of its name.
 void add_unique(OperatorSet& set);

@@ -6,6 +6,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/counted/counted.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -13,8 +14,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-constexpr DType kUniqueTypes[] = {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF32};
 
 // Calls `take` with each element, which of the values it is, and is it a new one?
 template <typename T, typename F>
@@ -41,36 +40,20 @@ void go_through(DType type, std::span<const uint8_t> bytes, const F& take) {
   }
 }
 
-class Unique final : public Operator {
+class Unique final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "unique"; }
-  std::string_view summary() const override { return "values that differ, which of them each is, and how many"; }
-  std::vector<TypeSupport> types() const override {
-    std::vector<TypeSupport> out;
-    for (DType type : kUniqueTypes) out.push_back({type, "largest shape and a count"});
-    return out;
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    // With a count the shape is the largest, also where a pass finds the operand's value.
-    const bool known = op.constant(0) != nullptr && op.op.results.size() != 3;
-    if (!check_counts(op, 1, 1, known ? 2 : 3, diags) || !check_rank(op, 0, 1, 1, diags)) return kFailure;
-    const graph::TensorType& in = op.operand(0);
-    if (!known) return std::vector<graph::Shape>{in.shape, in.shape, {1}};
-    const std::vector<int64_t> places = places_of_new(in.dtype, op.constant(0)->bytes);
-    return std::vector<graph::Shape>{{static_cast<int64_t>(places.size())}, in.shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, kUniqueTypes, diags) && check_result_type(op, 0, op.operand(0).dtype, diags) &&
-                check_same_quantization(op, 0, 0, diags);
-    if (good && op.result(1).dtype != DType::kI64) good = check_result_type(op, 1, DType::kI32, diags);
-    if (good && op.op.results.size() > 2) good = check_result_type(op, 2, DType::kI32, diags);
-    return good ? success() : Status(kFailure);
-  }
+  Unique()
+      : SpecifiedOperator({.name = "unique",
+                           .summary = "values that differ, which of them each is, and how many",
+                           .operands = {{.name = "x",
+                                         .types = counted_types({DType::kI8, DType::kU8, DType::kI16, DType::kI32,
+                                                                 DType::kI64, DType::kF32}),
+                                         .ranks = {1, 1}}},
+                           .results = {{.name = "values"},
+                                       {.name = "which", .types = {DType::kI32, DType::kI64}},
+                                       {.name = "count", .types = {DType::kI32}, .optional = true}},
+                           .shapes = Shapes::kOwn,
+                           .quantized = Quantized::kCopied}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     const DType type = op.operand(0).dtype;
@@ -109,6 +92,17 @@ class Unique final : public Operator {
     });
     if (op.op.results.size() > 2) f.store(f.result(2), 0, all);
     return f.finish("each element is looked for among the values so far");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    // With a count the shape is the largest, also where a pass finds the operand's value.
+    const bool known = op.constant(0) != nullptr && op.op.results.size() != 3;
+    if (!check_counts(op, 1, 1, known ? 2 : 3, diags)) return kFailure;
+    const graph::TensorType& in = op.operand(0);
+    if (!known) return std::vector<graph::Shape>{in.shape, in.shape, {1}};
+    const std::vector<int64_t> places = places_of_new(in.dtype, op.constant(0)->bytes);
+    return std::vector<graph::Shape>{{static_cast<int64_t>(places.size())}, in.shape};
   }
 };
 

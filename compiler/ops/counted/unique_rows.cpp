@@ -6,6 +6,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/counted/attributes.h"
 #include "ops/counted/counted.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -13,8 +14,6 @@ using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
-
-constexpr DType kRowTypes[] = {DType::kF32, DType::kF64, DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64};
 
 class UniqueRowsLowering {
  public:
@@ -108,35 +107,33 @@ class UniqueRowsLowering {
 
 // Operand: a matrix. Results: its rows that differ, and int32: where each is first, which each row of the operand is,
 // how often each is there, how many there are.
-class UniqueRows final : public Operator {
+class UniqueRows final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "unique_rows"; }
-  std::string_view summary() const override { return "rows that differ, where, how often, and how many"; }
-  std::vector<TypeSupport> types() const override {
-    std::vector<TypeSupport> out;
-    for (DType type : kRowTypes) out.push_back({type, "largest shape and a count"});
-    return out;
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<UniqueRowsAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 5, diags) || !check_rank(op, 0, 2, 2, diags)) return kFailure;
-    const graph::Shape& in = op.operand(0).shape;
-    return std::vector<graph::Shape>{in, {in[0]}, {in[0]}, {in[0]}, {1}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, kRowTypes, diags) && check_result_type(op, 0, op.operand(0).dtype, diags) &&
-                check_same_quantization(op, 0, 0, diags);
-    for (size_t i = 1; good && i < op.op.results.size(); ++i) good = check_result_type(op, i, DType::kI32, diags);
-    return good ? success() : Status(kFailure);
-  }
+  UniqueRows()
+      : SpecifiedOperator({.name = "unique_rows",
+                           .summary = "rows that differ, where, how often, and how many",
+                           .operands = {{.name = "x",
+                                         .types = counted_types({DType::kF32, DType::kF64, DType::kI8, DType::kU8,
+                                                                 DType::kI16, DType::kI32, DType::kI64}),
+                                         .ranks = {2, 2}}},
+                           .results = {{.name = "rows"},
+                                       {.name = "first", .types = {DType::kI32}},
+                                       {.name = "which", .types = {DType::kI32}},
+                                       {.name = "times", .types = {DType::kI32}},
+                                       {.name = "count", .types = {DType::kI32}}},
+                           .shapes = Shapes::kOwn,
+                           .quantized = Quantized::kCopied,
+                           .attributes = make_attributes<UniqueRowsAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override { return UniqueRowsLowering(op).lower(); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    return std::vector<graph::Shape>{in, {in[0]}, {in[0]}, {in[0]}, {1}};
+  }
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/movement.h"
 #include "ops/counted/counted.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -12,38 +13,18 @@ using tir::Ex;
 
 namespace {
 
-constexpr DType kWhereTypes[] = {DType::kBool, DType::kI8,  DType::kU8, DType::kI32,
-                                 DType::kU32,  DType::kI64, DType::kF32};
-
-class Where final : public Operator {
+class Where final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "where"; }
-  std::string_view summary() const override { return "coordinates of what is not 0, and how many"; }
-  std::vector<TypeSupport> types() const override {
-    std::vector<TypeSupport> out;
-    for (DType type : kWhereTypes) out.push_back({type, "largest shape and a count"});
-    return out;
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    // With a count the shape is the largest, also where a pass finds the operand's value.
-    const bool known = op.constant(0) != nullptr && op.op.results.size() != 2;
-    if (!check_counts(op, 1, 1, known ? 1 : 2, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
-    const graph::TensorType& in = op.operand(0);
-    auto rank = static_cast<int64_t>(in.shape.size());
-    if (!known) return std::vector<graph::Shape>{{in.elements(), rank}, {1}};
-    const size_t rows = places_not_zero(in.dtype, op.constant(0)->bytes).size();
-    return std::vector<graph::Shape>{{static_cast<int64_t>(rows), rank}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, kWhereTypes, diags) && check_result_type(op, 0, DType::kI64, diags);
-    if (good && op.op.results.size() > 1) good = check_result_type(op, 1, DType::kI32, diags);
-    return good ? success() : Status(kFailure);
-  }
+  Where()
+      : SpecifiedOperator({.name = "where",
+                           .summary = "coordinates of what is not 0, and how many",
+                           .operands = {{.name = "x",
+                                         .types = counted_types({DType::kBool, DType::kI8, DType::kU8, DType::kI32,
+                                                                 DType::kU32, DType::kI64, DType::kF32}),
+                                         .ranks = {1}}},
+                           .results = {{.name = "coordinates", .types = {DType::kI64}},
+                                       {.name = "count", .types = {DType::kI32}, .optional = true}},
+                           .shapes = Shapes::kOwn}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     const graph::Shape& shape = op.operand(0).shape;
@@ -85,6 +66,18 @@ class Where final : public Operator {
     f.loop("i", rows * rank, out->elements, [&](const Ex& i) { f.store(out, i, tir::i64(0)); });
     if (op.op.results.size() > 1) f.store(f.result(1), 0, rows);
     return f.finish("one pass");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    // With a count the shape is the largest, also where a pass finds the operand's value.
+    const bool known = op.constant(0) != nullptr && op.op.results.size() != 2;
+    if (!check_counts(op, 1, 1, known ? 1 : 2, diags)) return kFailure;
+    const graph::TensorType& in = op.operand(0);
+    auto rank = static_cast<int64_t>(in.shape.size());
+    if (!known) return std::vector<graph::Shape>{{in.elements(), rank}, {1}};
+    const size_t rows = places_not_zero(in.dtype, op.constant(0)->bytes).size();
+    return std::vector<graph::Shape>{{static_cast<int64_t>(rows), rank}};
   }
 };
 

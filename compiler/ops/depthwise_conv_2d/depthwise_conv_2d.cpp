@@ -10,6 +10,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -102,56 +103,24 @@ std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op
   return general;
 }
 
-class DepthwiseConv2D final : public Operator, public Streamable, public Prunable {
+class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, public Prunable {
  public:
-  std::string_view name() const override { return "depthwise_conv_2d"; }
-  std::string_view summary() const override { return "2-D convolution per channel, NHWC"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
-            {DType::kU8, "weights uint8, per tensor with any zero point"},
-            {DType::kI16, "weights int8; bias int64"},
-            {DType::kF32, "weights float32, or int8 (dynamic range)"}};
-  }
-  Traits traits() const override { return {.zero_pads = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<DepthwiseConv2DAttrs>();
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 4, 4, diags)) return kFailure;
-    const graph::Shape& w = op.operand(1).shape;
-    Window window;
-    if (!infer_window(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2], window, diags)) return kFailure;
-    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, w[3]}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const graph::Shape& in = op.operand(0).shape;
-    const graph::Shape& w = op.operand(1).shape;
-    if (in[0] < 1 || w[0] != 1 || w[3] < 1 || in[3] < 1 || w[3] % in[3] != 0) {
-      bad_shape(
-          op, diags,
-          fmt::format("depthwise weights {} do not fit an input of {}", graph::to_string(w), graph::to_string(in)));
-      return kFailure;
-    }
-    if (is_hybrid(op) && op.operand(1).quantization.scale.size() < static_cast<size_t>(w[3])) {
-      diags
-          .error(op.where(), "op-quantization",
-                 "int8 weights of a depthwise convolution of floats need a scale for each channel")
-          .help("LiteRT reads scales that are not there; convert the model with scales per channel");
-      return kFailure;
-    }
-    bool good = verify_convolution(op, w[3], 3, diags,
-                                   {.narrow_bias = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
-                check_convolution_multipliers(op, diags) &&
-                check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
-                check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags);
-    if (good && op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
-      good = check_even_scales(op, depthwise_scaling(op, {}).scales, diags);
-    if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
-    return good ? success() : Status(kFailure);
-  }
+  DepthwiseConv2D()
+      : SpecifiedOperator({.name = "depthwise_conv_2d",
+                           .summary = "2-D convolution per channel, NHWC",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
+                                                   {DType::kU8, "weights uint8, per tensor with any zero point"},
+                                                   {DType::kI16, "weights int8; bias int64"},
+                                                   {DType::kF32, "weights float32, or int8 (dynamic range)"}},
+                                         .ranks = {4, 4}},
+                                        {.name = "weights", .ranks = {4, 4}},
+                                        {.name = "bias", .optional = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kWeighted,
+                           .traits = {.zero_pads = true},
+                           .attributes = make_attributes<DepthwiseConv2DAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     const graph::Shape& w = op.operand(1).shape;
@@ -210,6 +179,41 @@ class DepthwiseConv2D final : public Operator, public Streamable, public Prunabl
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override {
     return lower_depthwise_conv_2d(op, target);
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& w = op.operand(1).shape;
+    Window window;
+    if (!infer_window(op, op.attrs<DepthwiseConv2DAttrs>(), w[1], w[2], window, diags)) return kFailure;
+    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, w[3]}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& w = op.operand(1).shape;
+    if (in[0] < 1 || w[0] != 1 || w[3] < 1 || in[3] < 1 || w[3] % in[3] != 0) {
+      bad_shape(
+          op, diags,
+          fmt::format("depthwise weights {} do not fit an input of {}", graph::to_string(w), graph::to_string(in)));
+      return false;
+    }
+    if (is_hybrid(op) && op.operand(1).quantization.scale.size() < static_cast<size_t>(w[3])) {
+      diags
+          .error(op.where(), "op-quantization",
+                 "int8 weights of a depthwise convolution of floats need a scale for each channel")
+          .help("LiteRT reads scales that are not there; convert the model with scales per channel");
+      return false;
+    }
+    bool good = verify_convolution(op, w[3], 3, diags,
+                                   {.narrow_bias = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
+                check_convolution_multipliers(op, diags) &&
+                check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
+                check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags);
+    if (good && op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
+      good = check_even_scales(op, depthwise_scaling(op, {}).scales, diags);
+    if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
+    return good;
   }
 
  private:

@@ -3,6 +3,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/quantization.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -10,25 +11,20 @@ namespace {
 
 using tir::Ex;
 
-class Dequantize final : public UnaryElementwise {
- public:
-  std::string_view name() const override { return "dequantize"; }
-  std::string_view summary() const override { return "a quantised type to float32"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "to float32; per channel too"},
-            {DType::kU8, "to float32; per channel too"},
-            {DType::kI16, "to float32; per channel too"}};
-  }
-  Traits traits() const override { return {.elementwise = true, .conversion = true}; }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
+constexpr std::string_view kPerChannelToo = "to float32; per channel too";
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kU8, DType::kI16}, diags) ||
-        !check_result_type(op, 0, DType::kF32, diags) || !check_slices(op, op.operand_tensor(0), diags) ||
-        !check_symmetric_io(op, diags))
-      return kFailure;
-    return success();
-  }
+class Dequantize final : public SpecifiedOperator {
+ public:
+  Dequantize()
+      : SpecifiedOperator({.name = "dequantize",
+                           .summary = "a quantised type to float32",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8, kPerChannelToo},
+                                                   {DType::kU8, kPerChannelToo},
+                                                   {DType::kI16, kPerChannelToo}}}},
+                           .results = {{.name = "y", .types = {DType::kF32}}},
+                           .uint8 = Uint8::kEither,
+                           .traits = {.elementwise = true, .conversion = true}}) {}
 
   // The difference has at most 17 bits, so the product is rounded once, as the reference's is.
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -51,6 +47,11 @@ class Dequantize final : public UnaryElementwise {
       f.store(out, i, scale * cast(DType::kF32, load(in, i) - zero));
     });
     return f.finish(slices.count() > 1 ? "per channel" : "flat loop");
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return check_slices(op, op.operand_tensor(0), diags) && check_symmetric_io(op, diags);
   }
 };
 

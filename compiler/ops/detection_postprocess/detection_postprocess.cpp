@@ -8,6 +8,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/detection_postprocess/detection_postprocess.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -16,32 +17,22 @@ namespace {
 constexpr int64_t kMostDetections = 1 << 16;
 
 // Operands: encoded boxes, scores of classes, anchors. Results: boxes, classes, scores, how many.
-class DetectionPostprocess final : public Operator {
+class DetectionPostprocess final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "detection_postprocess"; }
-  std::string_view summary() const override { return "boxes decoded from anchors, the best of those that overlap"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}, {DType::kU8, "results float32"}}; }
-  Traits traits() const override { return {.uses_libm = true, .may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<DetectionAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 3, 3, 4, diags) || !check_numbers(op, diags)) return kFailure;
-    const auto& a = op.attrs<DetectionAttrs>();
-    const int64_t count = int64_t{a.max_detections} * a.max_classes_per_detection;
-    return std::vector<graph::Shape>{{1, count, 4}, {1, count}, {1, count}, {1}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const DType boxes = op.operand(0).dtype;
-    bool good = check_type(op, 0, {DType::kF32, DType::kU8}, diags) &&
-                check_type(op, 1, {DType::kF32, DType::kU8}, diags) && check_type(op, 2, {boxes}, diags);
-    for (size_t i = 0; good && i < 4; ++i) good = check_result_type(op, i, DType::kF32, diags);
-    for (size_t i = 0; good && i < 3; ++i)
-      if (op.operand(i).dtype == DType::kU8) good = check_per_tensor(op, op.operand_tensor(i), diags);
-    return good && check_shapes(op, diags) ? success() : Status(kFailure);
-  }
+  DetectionPostprocess()
+      : SpecifiedOperator({.name = "detection_postprocess",
+                           .summary = "boxes decoded from anchors, the best of those that overlap",
+                           .operands = {{.name = "boxes", .types = {DType::kF32, {DType::kU8, "results float32"}}},
+                                        {.name = "scores", .types = {DType::kF32, DType::kU8}},
+                                        {.name = "anchors", .same_type_as = 0}},
+                           .results = {{.name = "boxes", .types = {DType::kF32}},
+                                       {.name = "classes", .types = {DType::kF32}},
+                                       {.name = "scores", .types = {DType::kF32}},
+                                       {.name = "count", .types = {DType::kF32}}},
+                           .shapes = Shapes::kOwn,
+                           .quantized = Quantized::kPerTensor,
+                           .traits = {.uses_libm = true, .may_fail = true},
+                           .attributes = make_attributes<DetectionAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -54,6 +45,16 @@ class DetectionPostprocess final : public Operator {
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_detection_postprocess(op); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    if (!check_numbers(op, diags)) return kFailure;
+    const auto& a = op.attrs<DetectionAttrs>();
+    const int64_t count = int64_t{a.max_detections} * a.max_classes_per_detection;
+    return std::vector<graph::Shape>{{1, count, 4}, {1, count}, {1, count}, {1}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override { return check_shapes(op, diags); }
 
  private:
   static bool check_numbers(const OpView& op, Diagnostics& diags) {

@@ -6,6 +6,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -14,33 +15,21 @@ namespace {
 // Beside what operators of movement take: what models have as inputs, outputs and stored floats.
 constexpr DType kAlso[] = {DType::kU32, DType::kU16, DType::kF64};
 
-class DeviceCopy final : public Operator {
- public:
-  std::string_view name() const override { return "device_copy"; }
-  std::string_view summary() const override {
-    return "a tensor brought to the memory of another device; made by the compiler";
-  }
-  std::vector<TypeSupport> types() const override {
-    std::vector<TypeSupport> out = movable_types();
-    for (DType type : kAlso) out.push_back({type, ""});
-    return out;
-  }
-  Traits traits() const override { return {.device_copy = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
+std::vector<TypeEntry> copied_types() {
+  std::vector<TypeEntry> out = movable_types();
+  out.insert(out.end(), std::begin(kAlso), std::end(kAlso));
+  return out;
+}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const DType type = op.operand(0).dtype;
-    if (std::find(std::begin(kAlso), std::end(kAlso), type) != std::end(kAlso))
-      return check_result_type(op, 0, type, diags) ? success() : Status(kFailure);
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
+class DeviceCopy final : public SpecifiedOperator {
+ public:
+  DeviceCopy()
+      : SpecifiedOperator({.name = "device_copy",
+                           .summary = "a tensor brought to the memory of another device; made by the compiler",
+                           .operands = {{.name = "x", .types = copied_types()}},
+                           .results = {{.name = "y"}},
+                           .traits = {.device_copy = true}}) {}
+
   void evaluate(const OpView&, const EvalData& data) const override {
     std::copy(data.operands[0].begin(), data.operands[0].end(), data.results[0].begin());
   }
@@ -49,6 +38,13 @@ class DeviceCopy final : public Operator {
     tir::BufferPtr in = f.operand(0), out = f.result();
     f.copy(out, 0, in, 0, in->elements);
     return f.finish("copy");
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const size_t moved[] = {0};
+    return std::find(std::begin(kAlso), std::end(kAlso), op.operand(0).dtype) != std::end(kAlso) ||
+           check_moves(op, moved, diags);
   }
 };
 

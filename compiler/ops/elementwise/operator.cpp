@@ -14,22 +14,40 @@ namespace aotc::ops::elementwise {
 
 using tir::Ex;
 
-std::vector<TypeSupport> RowOperator::types() const {
-  std::vector<TypeSupport> out;
-  for (DType t : row_.types) out.push_back({t, carries_scale(t) ? std::string(row_.note) : std::string()});
-  return out;
+namespace {
+
+ops::Quantized quantized_of(Stored stored) {
+  if (stored == Stored::kNoScale) return ops::Quantized::kUnchecked;
+  return stored == Stored::kCopied ? ops::Quantized::kOne : ops::Quantized::kPerTensor;
 }
 
-std::shared_ptr<graph::AttributesBase> RowOperator::default_attributes() const {
-  if (row_.attributes != nullptr) return row_.attributes();
-  return std::make_shared<graph::NoAttributes>();
+Signature signature_of(const Row& row) {
+  const char* names[] = {"a", "b", "c"};
+  std::vector<OperandSpec> operands;
+  for (size_t i = 0; i < row.operands; ++i)
+    operands.push_back({.name = row.operands == 1 ? "x" : names[i], .same_type_as = row.condition ? 1 : 0});
+  const size_t first = row.condition ? 1 : 0;
+  if (row.condition) operands[0].types = {DType::kBool};
+  for (DType t : row.types) operands[first].types.emplace_back(t, carries_scale(t) ? row.note : std::string_view());
+  ResultSpec result = {.name = "y", .type_of = static_cast<int>(first)};
+  if (row.truth) result.types = {DType::kBool};
+  return {.name = row.name,
+          .summary = row.summary,
+          .operands = std::move(operands),
+          .results = {std::move(result)},
+          .principal = first,
+          .shapes = ops::Shapes::kBroadcast,
+          .quantized = quantized_of(row.stored),
+          .traits = {.elementwise = row.operands == 1, .uses_libm = row.libm, .may_fail = row.fails},
+          .attributes = row.attributes != nullptr ? row.attributes : make_attributes<graph::NoAttributes>};
 }
 
-Traits RowOperator::traits() const {
-  return {.elementwise = row_.operands == 1, .uses_libm = row_.libm, .may_fail = row_.fails};
-}
+}  // namespace
 
-std::vector<graph::Shape> RowOperator::shapes(const OpView& op) const {
+RowOperator::RowOperator(const Row& row) : SpecifiedOperator(signature_of(row)), row_(row) {}
+
+// A condition of the first dimension only gets the rank of the others.
+std::vector<graph::Shape> RowOperator::aligned_shapes(const OpView& op) const {
   std::vector<graph::Shape> out;
   for (size_t i = 0; i < op.operand_count(); ++i) out.push_back(op.operand(i).shape);
   if (row_.shapes == Shapes::kLeadingCondition && out[0].size() == 1 && out[1].size() > 1)
@@ -45,67 +63,22 @@ std::optional<AxisFlow> RowOperator::axis_flow(const OpView& op) const {
   return broadcast_axes(given, op.result().shape);
 }
 
-Result<std::vector<graph::Shape>> RowOperator::infer(const OpView& op, Diagnostics& diags) const {
-  if (!check_counts(op, row_.operands, row_.operands, 1, diags)) return kFailure;
-  std::vector<graph::Shape> given = shapes(op);
-  graph::Shape shape = given[0];
-  for (size_t i = 1; i < given.size(); ++i) {
+Result<std::vector<graph::Shape>> RowOperator::shapes(const OpView& op, Diagnostics& diags) const {
+  if (row_.shapes == Shapes::kBroadcast) return SpecifiedOperator::shapes(op, diags);
+  const graph::Shape condition = aligned_shapes(op)[0], &shape = op.operand(1).shape;
+  for (size_t i = 1; i < op.operand_count(); ++i) {
     graph::Shape common;
-    bool fits = broadcast_shapes(shape, given[i], common);
-    if (row_.shapes == Shapes::kLeadingCondition) fits = fits && common == given[1] && given[i] == given[1];
-    if (!fits) {
-      bad_shape(
-          op, diags,
-          fmt::format("shapes {} and {} do not {}", graph::to_string(op.operand(0).shape),
-                      graph::to_string(op.operand(i).shape), row_.shapes == Shapes::kBroadcast ? "broadcast" : "fit"));
-      return kFailure;
-    }
-    shape = common;
+    if (broadcast_shapes(condition, shape, common) && common == shape && op.operand(i).shape == shape) continue;
+    bad_shape(op, diags,
+              fmt::format("shapes {} and {} do not fit", graph::to_string(op.operand(0).shape),
+                          graph::to_string(op.operand(i).shape)));
+    return kFailure;
   }
   return std::vector<graph::Shape>{shape};
 }
 
-bool RowOperator::check_types(const OpView& op, Diagnostics& diags) const {
-  size_t first = row_.condition ? 1 : 0;
-  if (row_.condition && !check_type(op, 0, {DType::kBool}, diags)) return false;
-  DType type = op.operand(first).dtype;
-  if (std::find(row_.types.begin(), row_.types.end(), type) == row_.types.end()) {
-    std::string all;
-    for (DType t : row_.types) all += fmt::format("{}{}", all.empty() ? "" : ", ", name_of(t));
-    diags
-        .error(op.where(), "op-type",
-               fmt::format("operand {} ('{}') of {} is {}; supported: {}", first,
-                           escape_for_display(op.operand_tensor(first).name), row_.name, name_of(type), all))
-        .help("'aotc ops' lists the types of every operator");
-    return false;
-  }
-  for (size_t i = first + 1; i < row_.operands; ++i)
-    if (!check_type(op, i, {type}, diags)) return false;
-  return check_result_type(op, 0, row_.truth ? DType::kBool : type, diags);
-}
-
-bool RowOperator::check_scales(const OpView& op, Diagnostics& diags) const {
-  size_t first = row_.condition ? 1 : 0;
-  if (!carries_scale(op.operand(first).dtype)) return true;
-  if (row_.stored == Stored::kQuantized) return check_quantized_io(op, diags);
-  if (row_.stored == Stored::kNoScale) return true;
-  for (size_t i = first; i < row_.operands; ++i) {
-    if (op.operand(i).quantization == op.result().quantization) continue;
-    diags
-        .error(op.where(), "op-quantization",
-               fmt::format("operand {} of {} and its result are quantised differently; stored "
-                           "values can only be passed on within one quantisation",
-                           i, row_.name))
-        .help("re-quantise the model, or put a quantize operator before this one");
-    return false;
-  }
-  return true;
-}
-
-Status RowOperator::verify(const OpView& op, Diagnostics& diags) const {
-  if (!check_counts(op, row_.operands, row_.operands, 1, diags) || !check_types(op, diags) || !check_scales(op, diags))
-    return kFailure;
-  return row_.verify == nullptr || row_.verify(op, diags) ? success() : Status(kFailure);
+bool RowOperator::check(const OpView& op, Diagnostics& diags) const {
+  return row_.verify == nullptr || row_.verify(op, diags);
 }
 
 void RowOperator::evaluate(const OpView& op, const EvalData& data) const { evaluate_lowering(op, data); }
@@ -119,7 +92,7 @@ Lowered RowOperator::lower_elements(const OpView& op) const {
   if (row_.stored == Stored::kQuantized && carries_scale(op.operand(0).dtype)) form = row_.quantized(op, f, parameters);
   if (!parameters.empty()) parameters.load(f);
   tir::BufferPtr out = f.result();
-  Broadcast nest(op.result().shape, shapes(op));
+  Broadcast nest(op.result().shape, aligned_shapes(op));
   auto name = [&](size_t i) -> std::string {
     return row_.operands == 1 ? "x" : std::string(1, static_cast<char>('a' + i));
   };

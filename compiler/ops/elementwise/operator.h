@@ -3,20 +3,14 @@
 #pragma once
 
 #include "ops/elementwise/table.h"
+#include "ops/signature.h"
 
 namespace aotc::ops::elementwise {
 
-class RowOperator final : public Operator, public Fusable, public Transposable {
+class RowOperator final : public SpecifiedOperator, public Fusable, public Transposable {
  public:
-  explicit RowOperator(const Row& row) : row_(row) {}
+  explicit RowOperator(const Row& row);
 
-  std::string_view name() const override { return row_.name; }
-  std::string_view summary() const override { return row_.summary; }
-  std::vector<TypeSupport> types() const override;
-  Traits traits() const override;
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override;
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override;
-  Status verify(const OpView& op, Diagnostics& diags) const override;
   void evaluate(const OpView& op, const EvalData& data) const override;
   Lowered lower(const OpView& op, const TargetInfo& target) const override;
   std::optional<AxisFlow> axis_flow(const OpView& op) const override;
@@ -24,10 +18,12 @@ class RowOperator final : public Operator, public Fusable, public Transposable {
     return row_.activation == nullptr ? std::nullopt : row_.activation(op);
   }
 
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override;
+  bool check(const OpView& op, Diagnostics& diags) const override;
+
  private:
-  bool check_types(const OpView& op, Diagnostics& diags) const;
-  bool check_scales(const OpView& op, Diagnostics& diags) const;
-  std::vector<graph::Shape> shapes(const OpView& op) const;
+  std::vector<graph::Shape> aligned_shapes(const OpView& op) const;
   Lowered lower_elements(const OpView& op) const;
 
   const Row& row_;

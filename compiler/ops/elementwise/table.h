@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise operators as rows of tables. A row says what the operator is called, which types it
-// takes and which expression it is; shape inference, checks, evaluation and lowering are made from
-// that, once for all rows (operator.cpp). The one thing to know: `evaluate` runs the lowered
+// takes and which expression it is; its signature (ops/signature.h), evaluation and lowering are made
+// from that, once for all rows (operator.cpp). The one thing to know: `evaluate` runs the lowered
 // function in the TIR interpreter, so there is one statement of each operator, and what it is
 // compared with is LiteRT.
 #pragma once

@@ -9,33 +9,20 @@ namespace aotc::ops {
 
 namespace {
 
-class Fill final : public Operator {
+class Fill final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "fill"; }
-  std::string_view summary() const override { return "a tensor of one value"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI16, ""},
-            {DType::kI32, ""}, {DType::kI64, ""}, {DType::kBool, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    graph::Shape shape;
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) ||
-        !constant_shape(op, 0, "dimensions", shape, diags))
-      return kFailure;
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good =
-        check_rank(op, 1, 0, 0, diags) &&
-        check_type(op, 1, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool}, diags) &&
-        check_result_type(op, 0, op.operand(1).dtype, diags) && check_same_quantization(op, 1, 0, diags);
-    return good ? success() : Status(kFailure);
-  }
+  Fill()
+      : SpecifiedOperator(
+            {.name = "fill",
+             .summary = "a tensor of one value",
+             .operands = {{.name = "dimensions", .ranks = {1, 1}},
+                          {.name = "value",
+                           .types = {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kBool},
+                           .ranks = {0, 0}}},
+             .results = {{.name = "y", .type_of = 1}},
+             .principal = 1,
+             .shapes = Shapes::kOwn,
+             .quantized = Quantized::kCopied}) {}
 
   void evaluate(const OpView&, const EvalData& data) const override {
     std::span<const uint8_t> value = data.operands[1];
@@ -52,28 +39,23 @@ class Fill final : public Operator {
     f.loop("i", 0, out->elements, [&](tir::Ex i) { f.store(out, i, value); });
     return f.finish("flat loop");
   }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    graph::Shape shape;
+    if (!constant_shape(op, 0, "dimensions", shape, diags)) return kFailure;
+    return std::vector<graph::Shape>{shape};
+  }
 };
 
-class ZerosLike final : public Operator {
+class ZerosLike final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "zeros_like"; }
-  std::string_view summary() const override { return "zeros in the shape of a tensor"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}, {DType::kI32, ""}, {DType::kI64, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-  Traits traits() const override { return {.reads_shapes_only = true}; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kF32, DType::kI32, DType::kI64}, diags) &&
-                check_result_type(op, 0, op.operand(0).dtype, diags);
-    return good ? success() : Status(kFailure);
-  }
+  ZerosLike()
+      : SpecifiedOperator({.name = "zeros_like",
+                           .summary = "zeros in the shape of a tensor",
+                           .operands = {{.name = "x", .types = {DType::kF32, DType::kI32, DType::kI64}}},
+                           .results = {{.name = "y"}},
+                           .traits = {.reads_shapes_only = true}}) {}
 
   void evaluate(const OpView&, const EvalData& data) const override {
     std::fill(data.results[0].begin(), data.results[0].end(), uint8_t{0});

@@ -8,6 +8,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -143,69 +144,66 @@ Ex encode(FunctionBuilder& f, const Ex& x, const FloatFormatAttrs& attrs) {
   return select(any > kInfinity, nan, out);
 }
 
-class FloatConversion : public UnaryElementwise {
+class FloatConversion : public SpecifiedOperator {
  public:
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<FloatFormatAttrs>();
-  }
+  FloatConversion(std::string_view name, std::string_view summary, std::vector<TypeEntry> types, ResultSpec result)
+      : SpecifiedOperator({.name = name,
+                           .summary = summary,
+                           .operands = {{.name = "x", .types = std::move(types)}},
+                           .results = {std::move(result)},
+                           .traits = {.elementwise = true},
+                           .attributes = make_attributes<FloatFormatAttrs>}) {}
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 };
 
 class FloatDecode final : public FloatConversion {
  public:
-  std::string_view name() const override { return "float_decode"; }
-  std::string_view summary() const override { return "floats of other formats as f32"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kU8, "8 and 4 bits"}, {DType::kU16, "f16, bf16"}, {DType::kF64, ""}};
-  }
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return check_type(op, 0, {storage_of(op.attrs<FloatFormatAttrs>().format)}, diags) &&
-                   check_result_type(op, 0, DType::kF32, diags)
-               ? success()
-               : Status(kFailure);
-  }
+  FloatDecode()
+      : FloatConversion("float_decode", "floats of other formats as f32",
+                        {{DType::kU8, "8 and 4 bits"}, {DType::kU16, "f16, bf16"}, DType::kF64},
+                        {.name = "y", .types = {DType::kF32}}) {}
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_unary(op, "float_decode", [&](FunctionBuilder& f, const Ex& x) {
       return decode(f, x, op.attrs<FloatFormatAttrs>().format);
     });
   }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return check_type(op, 0, {storage_of(op.attrs<FloatFormatAttrs>().format)}, diags);
+  }
 };
 
 class FloatEncode final : public FloatConversion {
  public:
-  std::string_view name() const override { return "float_encode"; }
-  std::string_view summary() const override { return "f32 as floats of other formats"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return check_type(op, 0, {DType::kF32}, diags) &&
-                   check_result_type(op, 0, storage_of(op.attrs<FloatFormatAttrs>().format), diags)
-               ? success()
-               : Status(kFailure);
-  }
+  FloatEncode()
+      : FloatConversion("float_encode", "f32 as floats of other formats", {DType::kF32},
+                        {.name = "y", .type_of = ResultSpec::kOwn}) {}
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_unary(op, "float_encode",
                        [&](FunctionBuilder& f, const Ex& x) { return encode(f, x, op.attrs<FloatFormatAttrs>()); });
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return check_result_type(op, 0, storage_of(op.attrs<FloatFormatAttrs>().format), diags);
   }
 };
 
 class FloatRound final : public FloatConversion {
  public:
-  std::string_view name() const override { return "float_round"; }
-  std::string_view summary() const override { return "f32 that another format has, the nearest"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (op.attrs<FloatFormatAttrs>().format == FloatFormat::kF64) {
-      bad_attribute(op, diags, "every f32 is an f64");
-      return kFailure;
-    }
-    return check_type(op, 0, {DType::kF32}, diags) && check_result_type(op, 0, DType::kF32, diags) ? success()
-                                                                                                   : Status(kFailure);
-  }
+  FloatRound()
+      : FloatConversion("float_round", "f32 that another format has, the nearest", {DType::kF32}, {.name = "y"}) {}
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     const auto& attrs = op.attrs<FloatFormatAttrs>();
     return lower_unary(op, "float_round", [&](FunctionBuilder& f, const Ex& x) {
       return decode(f, f.let("stored", encode(f, x, attrs)), attrs.format);
     });
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return op.attrs<FloatFormatAttrs>().format != FloatFormat::kF64 || bad_attribute(op, diags, "every f32 is an f64");
   }
 };
 

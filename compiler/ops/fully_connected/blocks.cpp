@@ -14,6 +14,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/common/nibbles.h"
 #include "ops/fully_connected/fully_connected.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -25,21 +26,29 @@ namespace {
 // Operands.
 constexpr size_t kRows = 0, kBlockWeights = 1, kBlockScales = 2, kBlockBias = 3;
 
-class FullyConnectedBlocks final : public Operator {
+class FullyConnectedBlocks final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "fully_connected_blocks"; }
-  std::string_view summary() const override { return "matrix product with int4 weights in blocks with a scale each"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kF32, "weights int4 in blocks of a row (dynamic range)"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<FullyConnectedAttrs>();
-  }
+  FullyConnectedBlocks()
+      : SpecifiedOperator({.name = "fully_connected_blocks",
+                           .summary = "matrix product with int4 weights in blocks with a scale each",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kF32, "weights int4 in blocks of a row (dynamic range)"}},
+                                         .ranks = {1, 8}},
+                                        {.name = "weights", .types = {DType::kI4}, .constant = true, .ranks = {2, 2}},
+                                        {.name = "scales", .types = {DType::kF32}, .constant = true, .ranks = {2, 2}},
+                                        {.name = "bias", .optional = true, .constant = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .attributes = make_attributes<FullyConnectedAttrs>}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 3, 4, 1, diags) || !check_rank(op, kRows, 1, 8, diags) ||
-        !check_rank(op, kBlockWeights, 2, 2, diags) || !check_rank(op, kBlockScales, 2, 2, diags))
-      return kFailure;
+  int64_t macs(const OpView& op) const override { return op.result().elements() * op.operand(kBlockWeights).shape[1]; }
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override;
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape& w = op.operand(kBlockWeights).shape;
     const graph::Shape& scales = op.operand(kBlockScales).shape;
     if (w[0] < 1 || scales[0] != w[0] || scales[1] < 1 || w[1] % scales[1] != 0 || w[1] / scales[1] % 2 != 0) {
@@ -51,33 +60,18 @@ class FullyConnectedBlocks final : public Operator {
     return fully_connected_shape(op, diags);
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, kRows, {DType::kF32}, diags) || !check_result_type(op, 0, DType::kF32, diags) ||
-        !check_type(op, kBlockWeights, {DType::kI4}, diags) || !check_type(op, kBlockScales, {DType::kF32}, diags))
-      return kFailure;
-    for (size_t i : {kBlockWeights, kBlockScales, kBlockBias}) {
-      if (!op.has_operand(i) || op.constant(i) != nullptr) continue;
-      diags.error(op.where(), "op-operands", fmt::format("operand {} is not constant", i))
-          .help("weights, their scales and biases are part of the model");
-      return kFailure;
-    }
-    if (!check_bias(op, diags)) return kFailure;
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (!check_bias(op, diags)) return false;
     for (float scale : op.constant(kBlockScales)->to_vector<float>())
       if (!(scale >= 0) || !std::isfinite(scale)) {
         diags
             .error(op.where(), "op-quantization",
                    fmt::format("a block has scale {}, which is no positive number", scale))
             .help("quantise the model again");
-        return kFailure;
+        return false;
       }
-    return success();
+    return true;
   }
-
-  int64_t macs(const OpView& op) const override { return op.result().elements() * op.operand(kBlockWeights).shape[1]; }
-
-  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
-
-  Lowered lower(const OpView& op, const TargetInfo&) const override;
 
  private:
   static bool check_bias(const OpView& op, Diagnostics& diags) {

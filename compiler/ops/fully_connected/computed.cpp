@@ -10,6 +10,7 @@
 #include "ops/common/gemm.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/fully_connected/fully_connected.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -29,24 +30,20 @@ ComputedWeights computed_product(const OpView& op) {
           .bias_zero_point = true};
 }
 
-class ComputedFullyConnected final : public Operator {
+class ComputedFullyConnected final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "fully_connected_computed"; }
-  std::string_view summary() const override { return "matrix product with weights that the model computes"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "weights int8 or uint8"}, {DType::kI16, "weights int8"}, {DType::kF32, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<FullyConnectedAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    return infer_fully_connected(op, diags);
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return verify_computed_weights(op, computed_product(op), diags) ? success() : Status(kFailure);
-  }
+  ComputedFullyConnected()
+      : SpecifiedOperator(
+            {.name = "fully_connected_computed",
+             .summary = "matrix product with weights that the model computes",
+             .operands = {{.name = "x",
+                           .types = {{DType::kI8, "weights int8 or uint8"}, {DType::kI16, "weights int8"}, DType::kF32},
+                           .ranks = {1, 8}},
+                          {.name = "weights", .ranks = {2, 2}},
+                          {.name = "bias", .optional = true}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<FullyConnectedAttrs>}) {}
 
   int64_t macs(const OpView& op) const override { return op.result().elements() * op.operand(1).shape[1]; }
 
@@ -81,6 +78,15 @@ class ComputedFullyConnected final : public Operator {
     f.choice("rows", block_rows);
     f.choice("units", block_units);
     return f.finish(sums.form() + ", computed weights");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    return fully_connected_shape(op, diags);
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return verify_computed_weights(op, computed_product(op), diags);
   }
 
  private:

@@ -12,6 +12,7 @@
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
 #include "ops/common/units.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -37,12 +38,6 @@ WideScaling fully_connected_wide_scaling(const OpView& op) {
   });
 }
 
-Result<std::vector<graph::Shape>> infer_fully_connected(const OpView& op, Diagnostics& diags) {
-  if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 1, 2, 2, diags) || !check_rank(op, 0, 1, 8, diags))
-    return kFailure;
-  return fully_connected_shape(op, diags);
-}
-
 Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagnostics& diags) {
   const graph::Shape& in = op.operand(0).shape;
   const graph::Shape& w = op.operand(1).shape;
@@ -62,41 +57,31 @@ Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagno
 
 namespace {
 
-class FullyConnected final : public Operator,
+class FullyConnected final : public SpecifiedOperator,
                              public HasUnits,
                              public Fusable,
                              public Transposable,
                              public Streamable,
                              public Prunable {
  public:
-  std::string_view name() const override { return "fully_connected"; }
-  std::string_view summary() const override { return "matrix product with constant weights"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "weights int8 (per tensor with any zero point) or int4, per tensor or per channel"},
-            {DType::kU8, "weights uint8, per tensor with any zero point"},
-            {DType::kI16, "weights int8 or int4; bias int64 or int32"},
-            {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<FullyConnectedAttrs>();
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    return infer_fully_connected(op, diags);
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
-                                   {.weights_zero_point = true, .bias_zero_point = true}) &&
-                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags);
-    DType type = op.operand(0).dtype;
-    if (!good || type == DType::kF32) return good ? success() : Status(kFailure);
-    good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
-           (type == DType::kI8 ? check_scaled_sums(op, diags) && check_scales(op, diags)
-                               : check_wide_sums(op, fully_connected_wide_scaling(op), diags));
-    return good ? success() : Status(kFailure);
-  }
+  FullyConnected()
+      : SpecifiedOperator(
+            {.name = "fully_connected",
+             .summary = "matrix product with constant weights",
+             .operands =
+                 {{.name = "x",
+                   .types = {{DType::kI8,
+                              "weights int8 (per tensor with any zero point) or int4, per tensor or per channel"},
+                             {DType::kU8, "weights uint8, per tensor with any zero point"},
+                             {DType::kI16, "weights int8 or int4; bias int64 or int32"},
+                             {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}},
+                   .ranks = {1, 8}},
+                  {.name = "weights", .ranks = {2, 2}},
+                  {.name = "bias", .optional = true}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kWeighted,
+             .attributes = make_attributes<FullyConnectedAttrs>}) {}
 
   int64_t macs(const OpView& op) const override { return op.result().elements() * op.operand(1).shape[1]; }
 
@@ -160,6 +145,23 @@ class FullyConnected final : public Operator,
   }
   RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo& target) const override {
     return lower_fully_connected_pieces(op, pieces, target);
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    return fully_connected_shape(op, diags);
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
+                                   {.weights_zero_point = true, .bias_zero_point = true}) &&
+                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags);
+    DType type = op.operand(0).dtype;
+    if (!good || type == DType::kF32) return good;
+    good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
+           (type == DType::kI8 ? check_scaled_sums(op, diags) && check_scales(op, diags)
+                               : check_wide_sums(op, fully_connected_wide_scaling(op), diags));
+    return good;
   }
 
  private:

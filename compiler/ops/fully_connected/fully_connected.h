@@ -28,9 +28,7 @@ struct FullyConnectedAttrs : graph::Attributes<FullyConnectedAttrs> {
   }
 };
 
-// The result's shape, whatever the weights are.
-Result<std::vector<graph::Shape>> infer_fully_connected(const OpView& op, Diagnostics& diags);
-// The same of operands whose counts and ranks are in order.
+// The result's shape, whatever the weights are. Expects operands whose counts and ranks are in order.
 Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagnostics& diags);
 
 // int8 only; `ranges` per unit as the lowering needs it (the reference does not look at it).

@@ -9,6 +9,7 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/movement.h"
 #include "ops/gather/indices.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -17,34 +18,16 @@ using tir::Ex;
 
 namespace {
 
-class DynamicUpdateSlice final : public Operator {
+class DynamicUpdateSlice final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "dynamic_update_slice"; }
-  std::string_view summary() const override { return "a tensor with a box of it replaced"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 3, 3, 1, diags) || !check_rank(op, 2, 1, 1, diags)) return kFailure;
-    const graph::Shape& whole = op.operand(0).shape;
-    const graph::Shape& part = op.operand(1).shape;
-    bool fits =
-        whole.size() == part.size() && !whole.empty() && op.operand(2).shape[0] == static_cast<int64_t>(whole.size());
-    for (size_t i = 0; fits && i < whole.size(); ++i) fits = part[i] <= whole[i];
-    if (fits) return std::vector<graph::Shape>{whole};
-    bad_shape(op, diags,
-              fmt::format("a box of shape {} at {} indices does not fit into shape {}", graph::to_string(part),
-                          op.operand(2).shape[0], graph::to_string(whole)));
-    return kFailure;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0, 1};
-    return check_moves(op, moved, diags) && check_type(op, 2, {DType::kI32, DType::kI64}, diags) ? success()
-                                                                                                 : Status(kFailure);
-  }
+  DynamicUpdateSlice()
+      : SpecifiedOperator({.name = "dynamic_update_slice",
+                           .summary = "a tensor with a box of it replaced",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true},
+                                        {.name = "update", .types = movable_types(), .moved = true},
+                                        {.name = "start", .types = {DType::kI32, DType::kI64}, .ranks = {1, 1}}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     std::copy(data.operands[0].begin(), data.operands[0].end(), data.results[0].begin());
@@ -70,6 +53,20 @@ class DynamicUpdateSlice final : public Operator {
     }
     emit_movement(f, out, part, move, f.let("at", at));
     return f.finish("copy");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& whole = op.operand(0).shape;
+    const graph::Shape& part = op.operand(1).shape;
+    bool fits =
+        whole.size() == part.size() && !whole.empty() && op.operand(2).shape[0] == static_cast<int64_t>(whole.size());
+    for (size_t i = 0; fits && i < whole.size(); ++i) fits = part[i] <= whole[i];
+    if (fits) return std::vector<graph::Shape>{whole};
+    bad_shape(op, diags,
+              fmt::format("a box of shape {} at {} indices does not fit into shape {}", graph::to_string(part),
+                          op.operand(2).shape[0], graph::to_string(whole)));
+    return kFailure;
   }
 
  private:

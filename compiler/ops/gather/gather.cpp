@@ -10,6 +10,7 @@
 #include "ops/common/movement.h"
 #include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -21,31 +22,17 @@ int64_t product(const graph::Shape& shape, size_t from, size_t to) {
   return out;
 }
 
-class Gather final : public Operator {
+class Gather final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "gather"; }
-  std::string_view summary() const override { return "slices along an axis, by their indices"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  Traits traits() const override { return {.may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<GatherAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    size_t axis = 0, batch = 0;
-    if (!check_counts(op, 2, 2, 1, diags) || !positions(op, axis, batch, diags)) return kFailure;
-    const graph::Shape& in = op.operand(0).shape;
-    const graph::Shape& indices = op.operand(1).shape;
-    auto at = [](const graph::Shape& s, size_t i) { return s.begin() + static_cast<std::ptrdiff_t>(i); };
-    graph::Shape shape(in.begin(), at(in, axis));
-    shape.insert(shape.end(), at(indices, batch), indices.end());
-    shape.insert(shape.end(), at(in, axis + 1), in.end());
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) && check_indices(op, Sizes(op).tuples, diags) ? success() : Status(kFailure);
-  }
+  Gather()
+      : SpecifiedOperator({.name = "gather",
+                           .summary = "slices along an axis, by their indices",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}, {.name = "indices"}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .traits = {.may_fail = true},
+                           .attributes = make_attributes<GatherAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     Sizes s(op);
@@ -78,6 +65,21 @@ class Gather final : public Operator {
     });
     return f.finish("copy");
   }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    size_t axis = 0, batch = 0;
+    if (!positions(op, axis, batch, diags)) return kFailure;
+    const graph::Shape& in = op.operand(0).shape;
+    const graph::Shape& indices = op.operand(1).shape;
+    auto at = [](const graph::Shape& s, size_t i) { return s.begin() + static_cast<std::ptrdiff_t>(i); };
+    graph::Shape shape(in.begin(), at(in, axis));
+    shape.insert(shape.end(), at(indices, batch), indices.end());
+    shape.insert(shape.end(), at(in, axis + 1), in.end());
+    return std::vector<graph::Shape>{shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override { return check_indices(op, Sizes(op).tuples, diags); }
 
  private:
   // batches x outer x axis x inner elements, and `each` indices a batch.
@@ -119,30 +121,17 @@ class Gather final : public Operator {
   }
 };
 
-class EmbeddingLookup final : public Operator {
+class EmbeddingLookup final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "embedding_lookup"; }
-  std::string_view summary() const override { return "rows of a table, by their indices"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  Traits traits() const override { return {.may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 1, 1, diags) || !check_rank(op, 1, 2, 64, diags))
-      return kFailure;
-    graph::Shape shape = op.operand(1).shape;
-    shape[0] = op.operand(0).shape[0];
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {1};
-    bool good = check_moves(op, moved, diags) && check_type(op, 0, {DType::kI32}, diags) &&
-                check_indices(op, tuples_of(op), diags);
-    return good ? success() : Status(kFailure);
-  }
+  EmbeddingLookup()
+      : SpecifiedOperator({.name = "embedding_lookup",
+                           .summary = "rows of a table, by their indices",
+                           .operands = {{.name = "indices", .types = {DType::kI32}, .ranks = {1, 1}},
+                                        {.name = "table", .types = movable_types(), .ranks = {2}, .moved = true}},
+                           .results = {{.name = "rows", .type_of = 1}},
+                           .principal = 1,
+                           .shapes = Shapes::kOwn,
+                           .traits = {.may_fail = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     auto offsets = offsets_of(op, data, tuples_of(op));
@@ -164,6 +153,15 @@ class EmbeddingLookup final : public Operator {
     });
     return f.finish("copy");
   }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    graph::Shape shape = op.operand(1).shape;
+    shape[0] = op.operand(0).shape[0];
+    return std::vector<graph::Shape>{shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override { return check_indices(op, tuples_of(op), diags); }
 
  private:
   static int64_t row_of(const OpView& op) { return product(op.operand(1).shape, 1, op.operand(1).shape.size()); }

@@ -12,6 +12,7 @@
 #include "ops/common/movement.h"
 #include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -52,26 +53,15 @@ graph::Shape slices_shape(const graph::Shape& indices, const graph::Shape& whole
   return out;
 }
 
-class GatherNd final : public Operator {
+class GatherNd final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "gather_nd"; }
-  std::string_view summary() const override { return "slices by tuples of indices"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  Traits traits() const override { return {.may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_tuples(op, 1, op.operand(0).shape, diags)) return kFailure;
-    return std::vector<graph::Shape>{slices_shape(op.operand(1).shape, op.operand(0).shape)};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    bool good = check_moves(op, moved, diags) && check_indices(op, NdSlices(op, 1, op.operand(0).shape).tuples, diags);
-    return good ? success() : Status(kFailure);
-  }
+  GatherNd()
+      : SpecifiedOperator({.name = "gather_nd",
+                           .summary = "slices by tuples of indices",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}, {.name = "indices"}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .traits = {.may_fail = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     NdSlices s(op, 1, op.operand(0).shape);
@@ -95,46 +85,39 @@ class GatherNd final : public Operator {
     });
     return f.finish("copy");
   }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    if (!check_tuples(op, 1, op.operand(0).shape, diags)) return kFailure;
+    return std::vector<graph::Shape>{slices_shape(op.operand(1).shape, op.operand(0).shape)};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return check_indices(op, NdSlices(op, 1, op.operand(0).shape).tuples, diags);
+  }
 };
 
 // ---------------------------------------------------------------- scatter_nd
 
 // Operands: indices, what is added there.
-class ScatterNd final : public Operator {
+class ScatterNd final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "scatter_nd"; }
-  std::string_view summary() const override { return "slices added to zeros, by tuples of indices"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "wraps around"},  {DType::kF32, ""},
-            {DType::kI32, "wraps around"}, {DType::kI64, "wraps around"},
-            {DType::kU8, "wraps around"},  {DType::kBool, "or"}};
-  }
-  Traits traits() const override { return {.may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ScatterAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    const graph::Shape& shape = op.attrs<ScatterAttrs>().shape;
-    if (!check_counts(op, 2, 2, 1, diags) || !check_tuples(op, 0, shape, diags)) return kFailure;
-    bool possible = std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d >= 0 && d <= INT32_MAX; });
-    if (possible && slices_shape(op.operand(0).shape, shape) == op.operand(1).shape)
-      return std::vector<graph::Shape>{shape};
-    bad_shape(
-        op, diags,
-        fmt::format("indices {} and updates {} do not fit a result of shape {}", graph::to_string(op.operand(0).shape),
-                    graph::to_string(op.operand(1).shape), graph::to_string(shape)));
-    return kFailure;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good =
-        check_type(op, 1, {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8, DType::kBool}, diags) &&
-        check_result_type(op, 0, op.operand(1).dtype, diags) &&
-        (is_whole(op) || check_same_quantization(op, 1, 0, diags)) && check_type(op, 0, {DType::kI32}, diags) &&
-        check_indices(op, NdSlices(op, 0, op.result().shape).tuples, diags);
-    return good ? success() : Status(kFailure);
-  }
+  ScatterNd()
+      : SpecifiedOperator({.name = "scatter_nd",
+                           .summary = "slices added to zeros, by tuples of indices",
+                           .operands = {{.name = "indices", .types = {DType::kI32}},
+                                        {.name = "updates",
+                                         .types = {{DType::kI8, "wraps around"},
+                                                   DType::kF32,
+                                                   {DType::kI32, "wraps around"},
+                                                   {DType::kI64, "wraps around"},
+                                                   {DType::kU8, "wraps around"},
+                                                   {DType::kBool, "or"}}}},
+                           .results = {{.name = "y", .type_of = 1}},
+                           .principal = 1,
+                           .shapes = Shapes::kOwn,
+                           .traits = {.may_fail = true},
+                           .attributes = make_attributes<ScatterAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     NdSlices s(op, 0, op.result().shape);
@@ -165,6 +148,25 @@ class ScatterNd final : public Operator {
       });
     });
     return f.finish("added to zeros");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& shape = op.attrs<ScatterAttrs>().shape;
+    if (!check_tuples(op, 0, shape, diags)) return kFailure;
+    bool possible = std::all_of(shape.begin(), shape.end(), [](int64_t d) { return d >= 0 && d <= INT32_MAX; });
+    if (possible && slices_shape(op.operand(0).shape, shape) == op.operand(1).shape)
+      return std::vector<graph::Shape>{shape};
+    bad_shape(
+        op, diags,
+        fmt::format("indices {} and updates {} do not fit a result of shape {}", graph::to_string(op.operand(0).shape),
+                    graph::to_string(op.operand(1).shape), graph::to_string(shape)));
+    return kFailure;
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return (is_whole(op) || check_same_quantization(op, 1, 0, diags)) &&
+           check_indices(op, NdSlices(op, 0, op.result().shape).tuples, diags);
   }
 
  private:

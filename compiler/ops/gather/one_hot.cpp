@@ -10,6 +10,7 @@
 #include "ops/common/movement.h"
 #include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -18,42 +19,21 @@ using tir::Ex;
 
 namespace {
 
-class OneHot final : public Operator {
+class OneHot final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "one_hot"; }
-  std::string_view summary() const override { return "rows with one value at an index, another elsewhere"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI32, ""},
-            {DType::kI64, ""}, {DType::kU8, ""},  {DType::kBool, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<OneHotAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 3, 3, 1, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    const auto& attrs = op.attrs<OneHotAttrs>();
-    if (attrs.depth < 1 || attrs.axis < 0 || static_cast<size_t>(attrs.axis) > shape.size()) {
-      bad_attribute(
-          op, diags,
-          fmt::format("a depth of {} at axis {} of indices of rank {}", attrs.depth, attrs.axis, shape.size()));
-      return kFailure;
-    }
-    shape.insert(shape.begin() + attrs.axis, attrs.depth);
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {1, 2};
-    bool good =
-        check_type(op, 0, {DType::kI32, DType::kI64}, diags) &&
-        check_type(op, 1, {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8, DType::kBool}, diags) &&
-        check_moves(op, moved, diags);
-    for (size_t i : moved)
-      if (good && op.operand(i).elements() != 1)
-        good = bad_shape(op, diags,
-                         fmt::format("operand {} of one_hot has {} elements, expected 1", i, op.operand(i).elements()));
-    return good ? success() : Status(kFailure);
-  }
+  OneHot()
+      : SpecifiedOperator(
+            {.name = "one_hot",
+             .summary = "rows with one value at an index, another elsewhere",
+             .operands = {{.name = "indices", .types = {DType::kI32, DType::kI64}},
+                          {.name = "on",
+                           .types = {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8, DType::kBool},
+                           .moved = true},
+                          {.name = "off", .same_type_as = 1, .moved = true}},
+             .results = {{.name = "y", .type_of = 1}},
+             .principal = 1,
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<OneHotAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -73,6 +53,28 @@ class OneHot final : public Operator {
       });
     });
     return f.finish("filled");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    graph::Shape shape = op.operand(0).shape;
+    const auto& attrs = op.attrs<OneHotAttrs>();
+    if (attrs.depth < 1 || attrs.axis < 0 || static_cast<size_t>(attrs.axis) > shape.size()) {
+      bad_attribute(
+          op, diags,
+          fmt::format("a depth of {} at axis {} of indices of rank {}", attrs.depth, attrs.axis, shape.size()));
+      return kFailure;
+    }
+    shape.insert(shape.begin() + attrs.axis, attrs.depth);
+    return std::vector<graph::Shape>{shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    for (size_t i : {1, 2})
+      if (op.operand(i).elements() != 1)
+        return bad_shape(op, diags,
+                         fmt::format("operand {} of one_hot has {} elements, expected 1", i, op.operand(i).elements()));
+    return true;
   }
 };
 

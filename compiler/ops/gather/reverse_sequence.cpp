@@ -10,6 +10,7 @@
 #include "ops/common/movement.h"
 #include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -18,38 +19,19 @@ using tir::Ex;
 
 namespace {
 
-class ReverseSequence final : public Operator {
+class ReverseSequence final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "reverse_sequence"; }
-  std::string_view summary() const override { return "the begin of each sequence backwards, by its length"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kF32, ""}, {DType::kI16, ""}, {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
-  }
-  Traits traits() const override { return {.may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ReverseSequenceAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 1, 1, 1, diags)) return kFailure;
-    const graph::Shape& in = op.operand(0).shape;
-    const auto& a = op.attrs<ReverseSequenceAttrs>();
-    auto rank = static_cast<int64_t>(in.size());
-    bool good = a.seq_dim >= 0 && a.seq_dim < rank && a.batch_dim >= 0 && a.batch_dim < rank &&
-                a.seq_dim != a.batch_dim && op.operand(1).shape[0] == in[static_cast<size_t>(a.batch_dim)];
-    if (good) return std::vector<graph::Shape>{in};
-    bad_attribute(op, diags,
-                  fmt::format("sequences along dimension {}, {} batches along dimension {} of shape {}", a.seq_dim,
-                              op.operand(1).shape[0], a.batch_dim, graph::to_string(in)));
-    return kFailure;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    bool good = check_type(op, 0, {DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8}, diags) &&
-                check_moves(op, moved, diags) && check_type(op, 1, {DType::kI32, DType::kI64}, diags);
-    return good ? success() : Status(kFailure);
-  }
+  ReverseSequence()
+      : SpecifiedOperator({.name = "reverse_sequence",
+                           .summary = "the begin of each sequence backwards, by its length",
+                           .operands = {{.name = "x",
+                                         .types = {DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8},
+                                         .moved = true},
+                                        {.name = "lengths", .types = {DType::kI32, DType::kI64}, .ranks = {1, 1}}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .traits = {.may_fail = true},
+                           .attributes = make_attributes<ReverseSequenceAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -79,6 +61,20 @@ class ReverseSequence final : public Operator {
       });
     });
     return f.finish("copy");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& in = op.operand(0).shape;
+    const auto& a = op.attrs<ReverseSequenceAttrs>();
+    auto rank = static_cast<int64_t>(in.size());
+    bool good = a.seq_dim >= 0 && a.seq_dim < rank && a.batch_dim >= 0 && a.batch_dim < rank &&
+                a.seq_dim != a.batch_dim && op.operand(1).shape[0] == in[static_cast<size_t>(a.batch_dim)];
+    if (good) return std::vector<graph::Shape>{in};
+    bad_attribute(op, diags,
+                  fmt::format("sequences along dimension {}, {} batches along dimension {} of shape {}", a.seq_dim,
+                              op.operand(1).shape[0], a.batch_dim, graph::to_string(in)));
+    return kFailure;
   }
 };
 

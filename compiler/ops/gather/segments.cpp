@@ -11,6 +11,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/gather/attributes.h"
 #include "ops/gather/indices.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -40,50 +41,18 @@ constexpr Combination kCombinations[] = {
 };
 
 // Operands: data, numbers of its slices (int32, the first dimensions of the data).
-class UnsortedSegment final : public Operator {
+class UnsortedSegment final : public SpecifiedOperator {
  public:
-  explicit UnsortedSegment(const Combination& what) : what_(what) {}
-
-  std::string_view name() const override { return what_.name; }
-  std::string_view summary() const override { return what_.summary; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}, {DType::kI32, "wraps around"}}; }
-  Traits traits() const override { return {.may_fail = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<SegmentAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
-    const graph::Shape &data = op.operand(0).shape, &numbers = op.operand(1).shape;
-    const int32_t segments = op.attrs<SegmentAttrs>().segments;
-    if (segments < 1) {
-      bad_attribute(op, diags, fmt::format("a result of {} segments", segments));
-      return kFailure;
-    }
-    if (numbers.size() > data.size() || !std::equal(numbers.begin(), numbers.end(), data.begin())) {
-      bad_shape(op, diags,
-                fmt::format("numbers of shape {} do not fit data of shape {}", graph::to_string(numbers),
-                            graph::to_string(data)));
-      return kFailure;
-    }
-    graph::Shape out = {segments};
-    out.insert(out.end(), data.begin() + static_cast<std::ptrdiff_t>(numbers.size()), data.end());
-    return std::vector<graph::Shape>{out};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kF32, DType::kI32}, diags) || !check_type(op, 1, {DType::kI32}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
-    if (const graph::ConstantView* numbers = op.constant(1)) {
-      for (int64_t number : widen(DType::kI32, numbers->bytes)) {
-        if (number < op.attrs<SegmentAttrs>().segments) continue;
-        bad_attribute(op, diags, fmt::format("number {} of {} segments", number, op.attrs<SegmentAttrs>().segments));
-        return kFailure;
-      }
-    }
-    return success();
-  }
+  explicit UnsortedSegment(const Combination& what)
+      : SpecifiedOperator({.name = what.name,
+                           .summary = what.summary,
+                           .operands = {{.name = "data", .types = {DType::kF32, {DType::kI32, "wraps around"}}},
+                                        {.name = "segments", .types = {DType::kI32}}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .traits = {.may_fail = true},
+                           .attributes = make_attributes<SegmentAttrs>}),
+        what_(what) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -107,6 +76,36 @@ class UnsortedSegment final : public Operator {
       });
     });
     return f.finish("one pass");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape &data = op.operand(0).shape, &numbers = op.operand(1).shape;
+    const int32_t segments = op.attrs<SegmentAttrs>().segments;
+    if (segments < 1) {
+      bad_attribute(op, diags, fmt::format("a result of {} segments", segments));
+      return kFailure;
+    }
+    if (numbers.size() > data.size() || !std::equal(numbers.begin(), numbers.end(), data.begin())) {
+      bad_shape(op, diags,
+                fmt::format("numbers of shape {} do not fit data of shape {}", graph::to_string(numbers),
+                            graph::to_string(data)));
+      return kFailure;
+    }
+    graph::Shape out = {segments};
+    out.insert(out.end(), data.begin() + static_cast<std::ptrdiff_t>(numbers.size()), data.end());
+    return std::vector<graph::Shape>{out};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (const graph::ConstantView* numbers = op.constant(1)) {
+      for (int64_t number : widen(DType::kI32, numbers->bytes)) {
+        if (number < op.attrs<SegmentAttrs>().segments) continue;
+        bad_attribute(op, diags, fmt::format("number {} of {} segments", number, op.attrs<SegmentAttrs>().segments));
+        return false;
+      }
+    }
+    return true;
   }
 
  private:

@@ -8,6 +8,7 @@
 
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -49,27 +50,16 @@ struct FixedPoint {
   }
 };
 
-class HardSwish final : public UnaryElementwise {
+class HardSwish final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "hard_swish"; }
-  std::string_view summary() const override { return "x * relu6(x + 3) / 6"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kF32, ""}}; }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!verify_unary_i8_f32(op, diags)) return kFailure;
-    if (op.operand(0).dtype == DType::kF32) return success();
-    FixedPoint real(op);
-    if (std::isfinite(real.out_real) && std::isfinite(real.gate_real) &&
-        quantize_multiplier(static_cast<double>(real.out_real)).shift <= 0)
-      return success();
-    diags
-        .error(op.where(), "op-quantization",
-               fmt::format("result scale {:g} of hard_swish is below 1/128 of the operand's {:g}", op.result().scale(),
-                           op.operand(0).scale()))
-        .help("the reference refuses that as well; re-quantise the model");
-    return kFailure;
-  }
+  HardSwish()
+      : SpecifiedOperator({.name = "hard_swish",
+                           .summary = "x * relu6(x + 3) / 6",
+                           .operands = {{.name = "x", .types = {DType::kI8, DType::kU8, DType::kF32}}},
+                           .results = {{.name = "y"}},
+                           .quantized = Quantized::kPerTensor,
+                           .uint8 = Uint8::kShifted,
+                           .traits = {.elementwise = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI8) return evaluate_unary_int(op, data, quantized(op));
@@ -83,6 +73,21 @@ class HardSwish final : public UnaryElementwise {
       Ex gate = f.let("gate", min(max(x + f32(3.0f), f32(0.0f)), f32(6.0f)));
       return x * gate / f32(6.0f);
     });
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand(0).dtype == DType::kF32) return true;
+    FixedPoint real(op);
+    if (std::isfinite(real.out_real) && std::isfinite(real.gate_real) &&
+        quantize_multiplier(static_cast<double>(real.out_real)).shift <= 0)
+      return true;
+    diags
+        .error(op.where(), "op-quantization",
+               fmt::format("result scale {:g} of hard_swish is below 1/128 of the operand's {:g}", op.result().scale(),
+                           op.operand(0).scale()))
+        .help("the reference refuses that as well; re-quantise the model");
+    return false;
   }
 
  private:

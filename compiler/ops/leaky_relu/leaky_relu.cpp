@@ -8,6 +8,7 @@
 #include "ops/common/lut.h"
 #include "ops/common/scaler.h"
 #include "ops/leaky_relu/attributes.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -28,31 +29,20 @@ struct Reals {
   }
 };
 
-class LeakyRelu final : public UnaryElementwise {
+class LeakyRelu final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "leaky_relu"; }
-  std::string_view summary() const override { return "x if x > 0, else alpha * x"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<LeakyReluAttrs>();
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!verify_unary_quantized(op, diags)) return kFailure;
-    if (!std::isfinite(op.attrs<LeakyReluAttrs>().alpha)) {
-      bad_attribute(op, diags, "alpha of leaky_relu must be a finite number");
-      return kFailure;
-    }
-    if (op.operand(0).dtype == DType::kF32) return success();
-    Reals reals(op);
-    int64_t largest = op.operand(0).dtype == DType::kI8 ? 255 : 32768;
-    bool fits = check_multiplier(op, reals.positive, largest, diags) &&
-                check_multiplier(op, std::abs(reals.negative), largest, diags);
-    return fits ? success() : Status(kFailure);
-  }
+  LeakyRelu()
+      : SpecifiedOperator(
+            {.name = "leaky_relu",
+             .summary = "x if x > 0, else alpha * x",
+             .operands = {{.name = "x",
+                           .types = {DType::kI8, DType::kU8, {DType::kI16, "zero points 0"}, DType::kF32}}},
+             .results = {{.name = "y"}},
+             .quantized = Quantized::kSymmetric,
+             .uint8 = Uint8::kShifted,
+             .traits = {.elementwise = true},
+             .attributes = make_attributes<LeakyReluAttrs>,
+             .ranges = {finite<&LeakyReluAttrs::alpha>("alpha")}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype != DType::kF32) return evaluate_unary_int(op, data, quantized(op));
@@ -69,6 +59,15 @@ class LeakyRelu final : public UnaryElementwise {
     return lower_unary(op, "leaky_relu", [&](tir::FunctionBuilder&, const Ex& x) {
       return select(x > tir::f32(0.0f), x, x * tir::f32(op.attrs<LeakyReluAttrs>().alpha));
     });
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand(0).dtype == DType::kF32) return true;
+    Reals reals(op);
+    int64_t largest = op.operand(0).dtype == DType::kI8 ? 255 : 32768;
+    return check_multiplier(op, reals.positive, largest, diags) &&
+           check_multiplier(op, std::abs(reals.negative), largest, diags);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/real_table.h"
 #include "ops/common/sigmoid_table.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -18,23 +19,20 @@ using tir::Intrinsic;
 constexpr float kOneAbove = 16.619047164916992188f;
 constexpr float kExpBelow = -9.0f;
 
-class Logistic final : public UnaryElementwise {
+class Logistic final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "logistic"; }
-  std::string_view summary() const override { return "1 / (1 + exp(-x))"; }
-  Traits traits() const override { return {.elementwise = true, .uses_libm = true}; }
-  std::vector<TypeSupport> types() const override {
-    return {
-        {DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (op.operand_count() > 0 && op.operand(0).dtype == DType::kI16)
-      return verify_unary_quantized(op, diags) && check_sigmoid(op, Sigmoid::kLogistic, diags) ? success()
-                                                                                               : Status(kFailure);
-    return verify_real_function(op, diags) ? success() : Status(kFailure);
-  }
+  Logistic()
+      : SpecifiedOperator({.name = "logistic",
+                           .summary = "1 / (1 + exp(-x))",
+                           .operands = {{.name = "x",
+                                         .types = {DType::kI8,
+                                                   DType::kU8,
+                                                   {DType::kI16, "result scale 1/32768, zero points 0"},
+                                                   DType::kF32}}},
+                           .results = {{.name = "y"}},
+                           .quantized = Quantized::kSymmetric,
+                           .uint8 = Uint8::kShifted,
+                           .traits = {.elementwise = true, .uses_libm = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI16)
@@ -54,6 +52,12 @@ class Logistic final : public UnaryElementwise {
       Ex plain = f32(1.0f) / (f32(1.0f) + exp(-x));
       return select(x > f32(kOneAbove), f32(1.0f), select(x < f32(kExpBelow), exp(x), plain));
     });
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand(0).dtype == DType::kI16) return check_sigmoid(op, Sigmoid::kLogistic, diags);
+    return op.operand(0).dtype == DType::kF32 || check_inverse_scale(op, diags);
   }
 
  private:

@@ -12,37 +12,26 @@ namespace {
 
 using tir::Ex;
 
-class Extremum : public BinaryElementwise {
+constexpr std::string_view kOneQuantization = "one quantisation throughout";
+
+class Extremum final : public BinaryElementwise {
  public:
-  explicit Extremum(bool largest) : largest_(largest) {}
-
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "one quantisation throughout"},
-            {DType::kU8, "one quantisation throughout"},
-            {DType::kI16, "one quantisation throughout"},
-            {DType::kI32, ""},
-            {DType::kI64, ""},
-            {DType::kF32, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!verify_binary_types(op, {DType::kI8, DType::kU8, DType::kI16, DType::kI32, DType::kI64, DType::kF32}, diags))
-      return kFailure;
-    for (size_t i = 0; i < 2; ++i) {
-      if (op.operand(i).quantization == op.result().quantization) continue;
-      diags
-          .error(op.where(), "op-quantization",
-                 fmt::format("operand {} of {} and its result are quantised differently; stored "
-                             "values can only be compared within one quantisation",
-                             i, op.op.name()))
-          .help("re-quantise the model, or put a quantize operator before this one");
-      return kFailure;
-    }
-    return success();
-  }
+  Extremum(std::string_view name, std::string_view summary, bool largest)
+      : BinaryElementwise({.name = name,
+                           .summary = summary,
+                           .operands = {{.name = "a",
+                                         .types = {{DType::kI8, kOneQuantization},
+                                                   {DType::kU8, kOneQuantization},
+                                                   {DType::kI16, kOneQuantization},
+                                                   DType::kI32,
+                                                   DType::kI64,
+                                                   DType::kF32}},
+                                        {.name = "b", .same_type_as = 0}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kBroadcast,
+                           .quantized = Quantized::kOne,
+                           .uint8 = Uint8::kEither}),
+        largest_(largest) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kF32) {
@@ -70,27 +59,11 @@ class Extremum : public BinaryElementwise {
   bool largest_;
 };
 
-class Maximum final : public Extremum {
- public:
-  Maximum() : Extremum(true) {}
-  std::string_view name() const override { return "maximum"; }
-  std::string_view summary() const override { return "larger of two tensors, broadcasting"; }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-};
-
-class Minimum final : public Extremum {
- public:
-  Minimum() : Extremum(false) {}
-  std::string_view name() const override { return "minimum"; }
-  std::string_view summary() const override { return "smaller of two tensors, broadcasting"; }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-};
-
 }  // namespace
 
 void add_operators_maximum(OperatorSet& set) {
-  set.add(std::make_unique<Maximum>());
-  set.add(std::make_unique<Minimum>());
+  set.add(std::make_unique<Extremum>("maximum", "larger of two tensors, broadcasting", true));
+  set.add(std::make_unique<Extremum>("minimum", "smaller of two tensors, broadcasting", false));
 }
 
 }  // namespace aotc::ops

@@ -61,9 +61,7 @@ std::optional<ProductForm> find_product(const OpView& op, ClampI32 clamp, Quanti
 
 class Mul final : public BinaryArithmetic {
  public:
-  std::string_view name() const override { return "mul"; }
-  std::string_view summary() const override { return "product of two tensors, broadcasting"; }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
+  Mul() : BinaryArithmetic("mul", "product of two tensors, broadcasting") {}
 
  protected:
   float compute(float a, float b) const override { return a * b; }

@@ -9,6 +9,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/non_max_suppression/attributes.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -143,18 +144,30 @@ class ClassSuppressionLowering {
 };
 
 // Operands: boxes (batch, n, 4), scores (batch, class, n). Results: rows (batch, class, box), how many.
-class ClassSuppression final : public Operator {
+class ClassSuppression final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "class_suppression"; }
-  std::string_view summary() const override { return "of each class the best of boxes that overlap, and how many"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, "largest shape and a count"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ClassSuppressionAttrs>();
+  ClassSuppression()
+      : SpecifiedOperator(
+            {.name = "class_suppression",
+             .summary = "of each class the best of boxes that overlap, and how many",
+             .operands = {{.name = "boxes", .types = {{DType::kF32, "largest shape and a count"}}, .ranks = {3, 3}},
+                          {.name = "scores", .types = {DType::kF32}, .ranks = {3, 3}}},
+             .results = {{.name = "rows", .types = {DType::kI64}}, {.name = "count", .types = {DType::kI32}}},
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<ClassSuppressionAttrs>,
+             .ranges = {finite<&ClassSuppressionAttrs::overlap>("overlap"),
+                        finite<&ClassSuppressionAttrs::score>("score")}}) {}
+
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+
+  int64_t macs(const OpView& op) const override {
+    return op.operand(1).elements() * std::min<int64_t>(op.attrs<ClassSuppressionAttrs>().most, op.operand(1).shape[2]);
   }
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 2, diags) || !check_rank(op, 0, 3, 3, diags) || !check_rank(op, 1, 3, 3, diags))
-      return kFailure;
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return ClassSuppressionLowering(op).lower(); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape &boxes = op.operand(0).shape, &scores = op.operand(1).shape;
     const int64_t most = op.attrs<ClassSuppressionAttrs>().most;
     const bool fits = boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2] && boxes[0] >= 1 &&
@@ -173,23 +186,6 @@ class ClassSuppression final : public Operator {
     }
     return std::vector<graph::Shape>{{scores[0] * scores[1] * std::min(most, scores[2]), 3}, {1}};
   }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const auto& a = op.attrs<ClassSuppressionAttrs>();
-    bool good = check_type(op, 0, {DType::kF32}, diags) && check_type(op, 1, {DType::kF32}, diags) &&
-                check_result_type(op, 0, DType::kI64, diags) && check_result_type(op, 1, DType::kI32, diags);
-    if (good && !(std::isfinite(a.overlap) && std::isfinite(a.score)))
-      good = bad_attribute(op, diags, fmt::format("thresholds {} and {} must be finite", a.overlap, a.score));
-    return good ? success() : Status(kFailure);
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
-
-  int64_t macs(const OpView& op) const override {
-    return op.operand(1).elements() * std::min<int64_t>(op.attrs<ClassSuppressionAttrs>().most, op.operand(1).shape[2]);
-  }
-
-  Lowered lower(const OpView& op, const TargetInfo&) const override { return ClassSuppressionLowering(op).lower(); }
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 // pack: stacks equal tensors along a new axis; unpack: takes one axis apart, one result an index.
 #include <fmt/format.h>
 
-#include <numeric>
-
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
 #include "ops/common/pieces.h"
@@ -26,35 +24,18 @@ Parts parts_of(const OpView& op, const graph::Shape& stacked) {
   return {v.outer, std::vector<int64_t>(static_cast<size_t>(v.axis), v.inner)};
 }
 
-class Pack final : public Operator {
+class Pack final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "pack"; }
-  std::string_view summary() const override { return "stacks equal tensors along a new axis"; }
-  std::vector<TypeSupport> types() const override { return movable_types("LiteRT has no kernel for it"); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<PackAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    size_t count = op.operand_count(), axis = 0;
-    if (!check_counts(op, std::max<size_t>(count, 1), kMostParts, 1, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    for (size_t i = 1; i < count; ++i) {
-      if (op.operand(i).shape == shape) continue;
-      bad_shape(op, diags,
-                fmt::format("operand {} has shape {}, operand 0 has {}", i, graph::to_string(op.operand(i).shape),
-                            graph::to_string(shape)));
-      return kFailure;
-    }
-    if (!axis_of(op, shape.size() + 1, axis, diags)) return kFailure;
-    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), static_cast<int64_t>(count));
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    std::vector<size_t> moved(op.operand_count());
-    std::iota(moved.begin(), moved.end(), size_t{0});
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
+  Pack()
+      : SpecifiedOperator(
+            {.name = "pack",
+             .summary = "stacks equal tensors along a new axis",
+             .operands = {{.name = "x", .types = movable_types("LiteRT has no kernel for it"), .moved = true}},
+             .results = {{.name = "y"}},
+             .most_operands = kMostParts,
+             .shapes = Shapes::kEqual,
+             .uint8 = Uint8::kEither,
+             .attributes = make_attributes<PackAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     join_parts(parts_of(op, op.result().shape), data.operands, data.results[0], size_of(op.result().dtype));
@@ -63,35 +44,30 @@ class Pack final : public Operator {
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_join(op, parts_of(op, op.result().shape));
   }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    Result<std::vector<graph::Shape>> parts = SpecifiedOperator::shapes(op, diags);
+    if (!parts) return kFailure;
+    graph::Shape shape = (*parts)[0];
+    size_t axis = 0;
+    if (!axis_of(op, shape.size() + 1, axis, diags)) return kFailure;
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), static_cast<int64_t>(op.operand_count()));
+    return std::vector<graph::Shape>{shape};
+  }
 };
 
-class Unpack final : public Operator, public TakesPieces {
+class Unpack final : public SpecifiedOperator, public TakesPieces {
  public:
-  std::string_view name() const override { return "unpack"; }
-  std::string_view summary() const override { return "takes a tensor apart along an axis"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<PackAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    size_t count = op.op.results.size(), axis = 0;
-    if (!check_counts(op, 1, 1, count, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    if (!axis_of(op, shape.size(), axis, diags)) return kFailure;
-    if (shape[axis] != static_cast<int64_t>(count) || count > kMostParts) {
-      bad_shape(op, diags,
-                fmt::format("dimension {} of {} is taken apart into {} results (at most {})", axis,
-                            graph::to_string(shape), count, kMostParts));
-      return kFailure;
-    }
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
-    return std::vector<graph::Shape>(count, shape);
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
+  Unpack()
+      : SpecifiedOperator({.name = "unpack",
+                           .summary = "takes a tensor apart along an axis",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}},
+                           .results = {{.name = "part"}},
+                           .any_results = true,
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<PackAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     split_parts(parts_of(op, op.operand(0).shape), data.operands[0], data.results, size_of(op.operand(0).dtype));
@@ -103,6 +79,21 @@ class Unpack final : public Operator, public TakesPieces {
 
   std::optional<std::vector<int64_t>> pieces(const OpView& op) const override {
     return pieces_of(parts_of(op, op.operand(0).shape));
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    size_t count = op.op.results.size(), axis = 0;
+    graph::Shape shape = op.operand(0).shape;
+    if (!axis_of(op, shape.size(), axis, diags)) return kFailure;
+    if (shape[axis] != static_cast<int64_t>(count) || count > kMostParts) {
+      bad_shape(op, diags,
+                fmt::format("dimension {} of {} is taken apart into {} results (at most {})", axis,
+                            graph::to_string(shape), count, kMostParts));
+      return kFailure;
+    }
+    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    return std::vector<graph::Shape>(count, shape);
   }
 };
 

@@ -9,6 +9,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
 #include "ops/pad/attributes.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -97,52 +98,17 @@ class PadLowering {
   BufferPtr in_, out_;
 };
 
-class Pad final : public Operator, public Fusable, public Transposable {
+class Pad final : public SpecifiedOperator, public Fusable, public Transposable {
  public:
-  std::string_view name() const override { return "pad"; }
-  std::string_view summary() const override { return "constant padding (PAD, PADV2)"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<PadAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 2, 1, diags)) return kFailure;
-    const auto& attrs = op.attrs<PadAttrs>();
-    graph::Shape shape = op.operand(0).shape;
-    if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
-      bad_attribute(op, diags,
-                    fmt::format("{} and {} amounts for a tensor of rank {}", attrs.before.size(), attrs.after.size(),
-                                shape.size()));
-      return kFailure;
-    }
-    for (size_t i = 0; i < shape.size(); ++i) {
-      for (int64_t amount : {attrs.before[i], attrs.after[i]}) {
-        if (amount >= 0 && amount <= kMostPadding) continue;
-        bad_attribute(op, diags, fmt::format("dimension {} is padded by {}", i, amount));
-        return kFailure;
-      }
-      shape[i] += attrs.before[i] + attrs.after[i];
-    }
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    if (!check_moves(op, moved, diags)) return kFailure;
-    if (!op.has_operand(1)) return success();
-    if (op.constant(1) == nullptr) {
-      bad_attribute(op, diags, "the fill of pad (operand 1) must be constant");
-      return kFailure;
-    }
-    if (!check_type(op, 1, {op.operand(0).dtype}, diags)) return kFailure;
-    if (op.operand(1).elements() != 1) {
-      bad_shape(op, diags, fmt::format("the fill has {} elements, expected 1", op.operand(1).elements()));
-      return kFailure;
-    }
-    if (op.operand(1).zero_point() == op.result().zero_point()) return success();
-    diags.error(op.where(), "op-quantization", "pad copies its fill, but fill and result have different zero points");
-    return kFailure;
-  }
+  Pad()
+      : SpecifiedOperator({.name = "pad",
+                           .summary = "constant padding (PAD, PADV2)",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true},
+                                        {.name = "fill", .same_type_as = 0, .optional = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<PadAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     std::vector<uint8_t> fill = fill_of(op);
@@ -180,6 +146,37 @@ class Pad final : public Operator, public Fusable, public Transposable {
 
   std::optional<Padding> as_padding(const OpView& op) const override {
     return Padding{op.attrs<PadAttrs>().before, op.attrs<PadAttrs>().after, fill_of(op)};
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<PadAttrs>();
+    graph::Shape shape = op.operand(0).shape;
+    if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
+      bad_attribute(op, diags,
+                    fmt::format("{} and {} amounts for a tensor of rank {}", attrs.before.size(), attrs.after.size(),
+                                shape.size()));
+      return kFailure;
+    }
+    for (size_t i = 0; i < shape.size(); ++i) {
+      for (int64_t amount : {attrs.before[i], attrs.after[i]}) {
+        if (amount >= 0 && amount <= kMostPadding) continue;
+        bad_attribute(op, diags, fmt::format("dimension {} is padded by {}", i, amount));
+        return kFailure;
+      }
+      shape[i] += attrs.before[i] + attrs.after[i];
+    }
+    return std::vector<graph::Shape>{shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (!op.has_operand(1)) return true;
+    if (op.constant(1) == nullptr) return bad_attribute(op, diags, "the fill of pad (operand 1) must be constant");
+    if (op.operand(1).elements() != 1)
+      return bad_shape(op, diags, fmt::format("the fill has {} elements, expected 1", op.operand(1).elements()));
+    if (op.operand(1).zero_point() == op.result().zero_point()) return true;
+    diags.error(op.where(), "op-quantization", "pad copies its fill, but fill and result have different zero points");
+    return false;
   }
 };
 

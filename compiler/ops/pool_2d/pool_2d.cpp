@@ -10,6 +10,7 @@
 #include "ops/common/channel_ranges.h"
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -87,72 +88,24 @@ std::optional<RowFlow> rows_without_border(const OpView& op) {
   return flow.before == 0 && flow.after == 0 ? std::optional(flow) : std::nullopt;
 }
 
-class Pool2D : public Operator, public Streamable, public Prunable {
+std::vector<TypeEntry> pooled_types() {
+  return {{DType::kI8, "result quantised as the operand"},
+          {DType::kU8, "result quantised as the operand"},
+          {DType::kI16, "result quantised as the operand, zero point 0"},
+          DType::kF32};
+}
+
+class Pool2D : public SpecifiedOperator, public Streamable, public Prunable {
  public:
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "result quantised as the operand"},
-            {DType::kU8, "result quantised as the operand"},
-            {DType::kI16, "result quantised as the operand, zero point 0"},
-            {DType::kF32, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Pool2DAttrs>(); }
-
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    const auto& attrs = op.attrs<Pool2DAttrs>();
-    Window window;
-    if (!check_counts(op, 1, 1, 1, diags) || !infer_window(op, attrs, attrs.filter_h, attrs.filter_w, window, diags))
-      return kFailure;
-    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, op.operand(0).shape[3]}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const auto& attrs = op.attrs<Pool2DAttrs>();
-    if (attrs.dilation_h != 1 || attrs.dilation_w != 1) {
-      bad_attribute(op, diags, "pools have no dilation");
-      return kFailure;
-    }
-    Window w = pool_window(op);
-    for (const WindowAxis* axis : {&w.y, &w.x}) {
-      if (axis->pad_before < axis->kernel && axis->start(axis->out - 1) < axis->in) continue;
-      bad_attribute(op, diags, "a window lies in the padding altogether; use less padding");
-      return kFailure;
-    }
-    if (op.operand(0).elements() < 1) {
-      bad_shape(op, diags, "the input is empty");
-      return kFailure;
-    }
-    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
-    if (attrs.begin != MaxBegin::kLeast && (op.operand(0).dtype != DType::kF32 || op.op.name() != "max_pool_2d")) {
-      bad_attribute(op, diags, "only a maximum of floats begins with an element");
-      return kFailure;
-    }
-    if (attrs.ties_up && op.operand(0).dtype != DType::kI8) {
-      bad_attribute(op, diags, "ties go up of int8 only");
-      return kFailure;
-    }
-    if (!check_rounding_rule(op, attrs.rounding, diags)) return kFailure;
-    if (op.operand(0).dtype == DType::kF32) return success();
-    const bool rescaled = attrs.rounding == RoundingRule::kOnnxruntime;
-    if (!check_quantized_io(op, diags) || !(rescaled || check_same_quantization(op, 0, 0, diags)) ||
-        !check_activation_bounds(op, op.attrs<Pool2DAttrs>().activation, diags))
-      return kFailure;
-    Counts y = counts_of(w.y), x = counts_of(w.x);
-    if (rescaled && (attrs.ties_up || y.kinds() * x.kinds() != 1 || op.op.name() != "average_pool_2d")) {
-      bad_attribute(op, diags, "rounding = onnxruntime is for averages without padding");
-      return kFailure;
-    }
-    if (rescaled && !check_even_scales(op, average_scaling(op, y, x).scales, diags)) return kFailure;
-    int bits = op.operand(0).dtype == DType::kI8 ? 24 : 16;
-    if (y.most * x.most >= int64_t{1} << bits || y.kinds() * x.kinds() > kMostCounts) {
-      bad_attribute(op, diags, "the window is too large to sum up in 32 bits");
-      return kFailure;
-    }
-    return success();
-  }
+  Pool2D(std::string_view name, std::string_view summary, std::vector<TypeEntry> types)
+      : SpecifiedOperator({.name = name,
+                           .summary = summary,
+                           .operands = {{.name = "x", .types = std::move(types), .ranks = {4, 4}}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .empty = false,
+                           .uint8 = Uint8::kShifted,
+                           .attributes = make_attributes<Pool2DAttrs>}) {}
 
   ChannelFlow channel_flow(const OpView& op) const override {
     return op.operand(0).dtype == DType::kI8 ? ChannelFlow::kEach : ChannelFlow::kOpaque;
@@ -166,6 +119,54 @@ class Pool2D : public Operator, public Streamable, public Prunable {
   ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
     if (op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime) return rescaled_ranges(op, operands[0]);
     return clamped_ranges(operands[0], quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<Pool2DAttrs>();
+    Window window;
+    if (!infer_window(op, attrs, attrs.filter_h, attrs.filter_w, window, diags)) return kFailure;
+    return std::vector<graph::Shape>{{window.batch, window.y.out, window.x.out, op.operand(0).shape[3]}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<Pool2DAttrs>();
+    if (attrs.dilation_h != 1 || attrs.dilation_w != 1) {
+      bad_attribute(op, diags, "pools have no dilation");
+      return false;
+    }
+    Window w = pool_window(op);
+    for (const WindowAxis* axis : {&w.y, &w.x}) {
+      if (axis->pad_before < axis->kernel && axis->start(axis->out - 1) < axis->in) continue;
+      bad_attribute(op, diags, "a window lies in the padding altogether; use less padding");
+      return false;
+    }
+    if (attrs.begin != MaxBegin::kLeast && (op.operand(0).dtype != DType::kF32 || op.op.name() != "max_pool_2d")) {
+      bad_attribute(op, diags, "only a maximum of floats begins with an element");
+      return false;
+    }
+    if (attrs.ties_up && op.operand(0).dtype != DType::kI8) {
+      bad_attribute(op, diags, "ties go up of int8 only");
+      return false;
+    }
+    if (!check_rounding_rule(op, attrs.rounding, diags)) return false;
+    if (op.operand(0).dtype == DType::kF32) return true;
+    const bool rescaled = attrs.rounding == RoundingRule::kOnnxruntime;
+    if (!check_quantized_io(op, diags) || !(rescaled || check_same_quantization(op, 0, 0, diags)) ||
+        !check_activation_bounds(op, op.attrs<Pool2DAttrs>().activation, diags))
+      return false;
+    Counts y = counts_of(w.y), x = counts_of(w.x);
+    if (rescaled && (attrs.ties_up || y.kinds() * x.kinds() != 1 || op.op.name() != "average_pool_2d")) {
+      bad_attribute(op, diags, "rounding = onnxruntime is for averages without padding");
+      return false;
+    }
+    if (rescaled && !check_even_scales(op, average_scaling(op, y, x).scales, diags)) return false;
+    int bits = op.operand(0).dtype == DType::kI8 ? 24 : 16;
+    if (y.most * x.most >= int64_t{1} << bits || y.kinds() * x.kinds() > kMostCounts) {
+      bad_attribute(op, diags, "the window is too large to sum up in 32 bits");
+      return false;
+    }
+    return true;
   }
 
  private:
@@ -184,8 +185,7 @@ class Pool2D : public Operator, public Streamable, public Prunable {
 
 class AveragePool2D final : public Pool2D {
  public:
-  std::string_view name() const override { return "average_pool_2d"; }
-  std::string_view summary() const override { return "average of windows, NHWC"; }
+  AveragePool2D() : Pool2D("average_pool_2d", "average of windows, NHWC", pooled_types()) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kF32) {
@@ -239,8 +239,7 @@ class AveragePool2D final : public Pool2D {
 
 class MaxPool2D final : public Pool2D {
  public:
-  std::string_view name() const override { return "max_pool_2d"; }
-  std::string_view summary() const override { return "largest element of windows, NHWC"; }
+  MaxPool2D() : Pool2D("max_pool_2d", "largest element of windows, NHWC", pooled_types()) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     Activation activation = op.attrs<Pool2DAttrs>().activation;
@@ -292,13 +291,7 @@ class MaxPool2D final : public Pool2D {
 
 class L2Pool2D final : public Pool2D {
  public:
-  std::string_view name() const override { return "l2_pool_2d"; }
-  std::string_view summary() const override { return "root of the average square of windows, NHWC"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return check_type(op, 0, {DType::kF32}, diags) ? Pool2D::verify(op, diags) : Status(kFailure);
-  }
+  L2Pool2D() : Pool2D("l2_pool_2d", "root of the average square of windows, NHWC", {DType::kF32}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 

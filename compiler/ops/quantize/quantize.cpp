@@ -11,6 +11,7 @@
 #include "ops/common/quantization.h"
 #include "ops/common/requantize.h"
 #include "ops/common/scaler.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -45,51 +46,24 @@ struct QuantizeAttrs : graph::Attributes<QuantizeAttrs> {
   }
 };
 
-class Quantize final : public UnaryElementwise {
+class Quantize final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "quantize"; }
-  std::string_view summary() const override { return "float32 to a quantised type, or one quantised type to another"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kF32, "to int8, uint8, int16; per channel too"},
-            {DType::kI32, "to int8, int16"},
-            {DType::kI8, "to int8, uint8, int16"},
-            {DType::kU8, "to int8, uint8, int16"},
-            {DType::kI16, "to int8, int16, int32"}};
-  }
-  Traits traits() const override { return {.elementwise = true, .conversion = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<QuantizeAttrs>();
-  }
+  Quantize()
+      : SpecifiedOperator({.name = "quantize",
+                           .summary = "float32 to a quantised type, or one quantised type to another",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kF32, "to int8, uint8, int16; per channel too"},
+                                                   {DType::kI32, "to int8, int16"},
+                                                   {DType::kI8, "to int8, uint8, int16"},
+                                                   {DType::kU8, "to int8, uint8, int16"},
+                                                   {DType::kI16, "to int8, int16, int32"}}}},
+                           .results = {{.name = "y", .type_of = ResultSpec::kOwn}},
+                           .traits = {.elementwise = true, .conversion = true},
+                           .attributes = make_attributes<QuantizeAttrs>}) {}
+
   // What makes uint8 of floats mostly does it for an operator that takes it as int8.
   Uint8 uint8_form(const OpView& op) const override {
     return op.has_operand(0) && op.operand(0).dtype == DType::kF32 ? Uint8::kShifted : Uint8::kEither;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kF32, DType::kI8, DType::kU8, DType::kI16, DType::kI32}, diags)) return kFailure;
-    DType from = op.operand(0).dtype, to = op.result().dtype;
-    std::vector<DType> results = {DType::kI8, DType::kU8, DType::kI16};
-    if (from == DType::kI32) results = {DType::kI8, DType::kI16};
-    if (from == DType::kI16) results = {DType::kI8, DType::kI16, DType::kI32};
-    if (std::find(results.begin(), results.end(), to) == results.end()) {
-      diags.error(op.where(), "op-type",
-                  fmt::format("quantize of {} makes {}; the model asks for {}", name_of(from), list_types(results),
-                              name_of(to)));
-      return kFailure;
-    }
-    const graph::Tensor& result = op.graph[op.op.results[0]];
-    if (from == DType::kF32) return check_slices(op, result, diags) ? success() : Status(kFailure);
-    if (op.attrs<QuantizeAttrs>().rounding != RoundingRule::kLitert) {
-      bad_attribute(op, diags, "rounding = onnxruntime is for float32 operands");
-      return kFailure;
-    }
-    bool good = check_per_tensor(op, op.operand_tensor(0), diags) && check_per_tensor(op, result, diags);
-    if (good && from == DType::kI16 && to == DType::kI16) good = check_symmetric_io(op, diags);
-    // int32 is shifted out of its bits, as the reference has it.
-    int64_t largest = from == DType::kI32 ? 1 : largest_distance(op.operand(0));
-    good = good && check_multiplier(op, rescale_of(op), largest, diags) &&
-           (to != DType::kI32 || check_zero_point(op, diags));
-    return good ? success() : Status(kFailure);
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
@@ -111,6 +85,33 @@ class Quantize final : public UnaryElementwise {
     if (is_byte(from)) return lower_byte_function(op, "quantize", requantized(op));
     if (from == DType::kI32) return lower_int32(op);
     return lower_int16(op);
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    DType from = op.operand(0).dtype, to = op.result().dtype;
+    std::vector<DType> results = {DType::kI8, DType::kU8, DType::kI16};
+    if (from == DType::kI32) results = {DType::kI8, DType::kI16};
+    if (from == DType::kI16) results = {DType::kI8, DType::kI16, DType::kI32};
+    if (std::find(results.begin(), results.end(), to) == results.end()) {
+      diags.error(op.where(), "op-type",
+                  fmt::format("quantize of {} makes {}; the model asks for {}", name_of(from), list_types(results),
+                              name_of(to)));
+      return false;
+    }
+    const graph::Tensor& result = op.graph[op.op.results[0]];
+    if (from == DType::kF32) return check_slices(op, result, diags);
+    if (op.attrs<QuantizeAttrs>().rounding != RoundingRule::kLitert) {
+      bad_attribute(op, diags, "rounding = onnxruntime is for float32 operands");
+      return false;
+    }
+    bool good = check_per_tensor(op, op.operand_tensor(0), diags) && check_per_tensor(op, result, diags);
+    if (good && from == DType::kI16 && to == DType::kI16) good = check_symmetric_io(op, diags);
+    // int32 is shifted out of its bits, as the reference has it.
+    int64_t largest = from == DType::kI32 ? 1 : largest_distance(op.operand(0));
+    good = good && check_multiplier(op, rescale_of(op), largest, diags) &&
+           (to != DType::kI32 || check_zero_point(op, diags));
+    return good;
   }
 
  private:

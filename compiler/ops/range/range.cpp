@@ -42,12 +42,26 @@ void count_up(const EvalData& data) {
 
 class Range final : public ConstantsOnly {
  public:
-  std::string_view name() const override { return "range"; }
-  std::string_view summary() const override { return "numbers in equal steps"; }
-  std::vector<TypeSupport> types() const override { return constants_only({DType::kI32, DType::kI64, DType::kF32}); }
+  Range()
+      : ConstantsOnly(
+            {.name = "range",
+             .summary = "numbers in equal steps",
+             .operands = {{.name = "start", .types = {DType::kI32, DType::kI64, DType::kF32}, .ranks = {0, 0}},
+                          {.name = "limit", .same_type_as = 0, .ranks = {0, 0}},
+                          {.name = "delta", .same_type_as = 0, .ranks = {0, 0}}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 3, 3, 1, diags)) return kFailure;
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    switch (op.result().dtype) {
+      case DType::kI32: return count_up<int32_t>(data);
+      case DType::kI64: return count_up<int64_t>(data);
+      default: return count_up<float>(data);
+    }
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     DType type = op.operand(0).dtype;
     for (size_t i = 0; i < 3; ++i) {
       if (!check_type(op, i, {DType::kI32, DType::kI64, DType::kF32}, diags) || !check_type(op, i, {type}, diags) ||
@@ -64,18 +78,6 @@ class Range final : public ConstantsOnly {
     if (count >= 0) return std::vector<graph::Shape>{{count}};
     bad_attribute(op, diags, "start, limit and delta give no list of numbers");
     return kFailure;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return check_result_type(op, 0, op.operand(0).dtype, diags) ? success() : Status(kFailure);
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    switch (op.result().dtype) {
-      case DType::kI32: return count_up<int32_t>(data);
-      case DType::kI64: return count_up<int64_t>(data);
-      default: return count_up<float>(data);
-    }
   }
 
  private:

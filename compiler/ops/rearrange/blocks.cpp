@@ -20,19 +20,22 @@ constexpr int64_t kLargestBlock = 1 << 12;
 
 class DepthAndSpace final : public RearrangeOperator {
  public:
-  explicit DepthAndSpace(bool to_space) : to_space_(to_space) {}
+  explicit DepthAndSpace(bool to_space)
+      : RearrangeOperator(
+            {.name = to_space ? "depth_to_space" : "space_to_depth",
+             .summary = to_space ? "channels become blocks of pixels, NHWC" : "blocks of pixels become channels, NHWC",
+             .operands = {{.name = "x",
+                           .types = {DType::kI8, DType::kF32, DType::kI32, DType::kI64, DType::kU8},
+                           .ranks = {4, 4},
+                           .moved = true}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kEither,
+             .attributes = make_attributes<DepthAttrs>}),
+        to_space_(to_space) {}
 
-  std::string_view name() const override { return to_space_ ? "depth_to_space" : "space_to_depth"; }
-  std::string_view summary() const override {
-    return to_space_ ? "channels become blocks of pixels, NHWC" : "blocks of pixels become channels, NHWC";
-  }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<DepthAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     graph::Shape shape = op.operand(0).shape;
     int64_t block = op.attrs<DepthAttrs>().block_size;
     bool good = block >= 1 && block <= kLargestBlock;
@@ -49,7 +52,6 @@ class DepthAndSpace final : public RearrangeOperator {
     return kFailure;
   }
 
- protected:
   AffineMap map_of(const OpView& op) const override {
     // `deep` has the channels.
     const graph::Shape& deep = (to_space_ ? op.operand(0) : op.result()).shape;
@@ -77,16 +79,19 @@ class DepthAndSpace final : public RearrangeOperator {
 
 class BatchAndSpace final : public RearrangeOperator {
  public:
-  explicit BatchAndSpace(bool to_space) : to_space_(to_space) {}
+  explicit BatchAndSpace(bool to_space)
+      : RearrangeOperator({.name = to_space ? "batch_to_space_nd" : "space_to_batch_nd",
+                           .summary = to_space ? "batches become every nth pixel, cropped"
+                                               : "every nth pixel of a padded tensor becomes a batch",
+                           .operands = {{.name = "x", .types = movable_types(), .ranks = {3, 4}, .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<BatchAttrs>}),
+        to_space_(to_space) {}
 
-  std::string_view name() const override { return to_space_ ? "batch_to_space_nd" : "space_to_batch_nd"; }
-  std::string_view summary() const override {
-    return to_space_ ? "batches become every nth pixel, cropped" : "every nth pixel of a padded tensor becomes a batch";
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<BatchAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 3, 4, diags)) return kFailure;
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<BatchAttrs>();
     graph::Shape shape = op.operand(0).shape;
     size_t dims = shape.size() - 2;
@@ -105,7 +110,6 @@ class BatchAndSpace final : public RearrangeOperator {
     return kFailure;
   }
 
- protected:
   AffineMap map_of(const OpView& op) const override {
     const auto& attrs = op.attrs<BatchAttrs>();
     const graph::Shape& space = (to_space_ ? op.result() : op.operand(0)).shape;

@@ -23,14 +23,17 @@ struct Strides {
 
 class Reverse final : public RearrangeOperator {
  public:
-  std::string_view name() const override { return "reverse_v2"; }
-  std::string_view summary() const override { return "backwards along axes"; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ReverseAttrs>();
-  }
+  Reverse()
+      : RearrangeOperator({.name = "reverse_v2",
+                           .summary = "backwards along axes",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<ReverseAttrs>}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape& in = op.operand(0).shape;
     std::vector<bool> seen(in.size(), false);
     for (int64_t axis : op.attrs<ReverseAttrs>().axes) {
@@ -46,7 +49,6 @@ class Reverse final : public RearrangeOperator {
     return std::vector<graph::Shape>{in};
   }
 
- protected:
   AffineMap map_of(const OpView& op) const override {
     const graph::Shape& in = op.operand(0).shape;
     const std::vector<int64_t>& axes = op.attrs<ReverseAttrs>().axes;
@@ -65,12 +67,17 @@ class Reverse final : public RearrangeOperator {
 
 class Tile final : public RearrangeOperator {
  public:
-  std::string_view name() const override { return "tile"; }
-  std::string_view summary() const override { return "a tensor repeated along its dimensions"; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<TileAttrs>(); }
+  Tile()
+      : RearrangeOperator({.name = "tile",
+                           .summary = "a tensor repeated along its dimensions",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<TileAttrs>}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     graph::Shape shape = op.operand(0).shape;
     const std::vector<int64_t>& multiples = op.attrs<TileAttrs>().multiples;
     bool good = multiples.size() == shape.size();
@@ -85,7 +92,6 @@ class Tile final : public RearrangeOperator {
     return kFailure;
   }
 
- protected:
   AffineMap map_of(const OpView& op) const override {
     const graph::Shape& in = op.operand(0).shape;
     Strides strides(op);
@@ -102,14 +108,17 @@ class Tile final : public RearrangeOperator {
 
 class MirrorPad final : public RearrangeOperator {
  public:
-  std::string_view name() const override { return "mirror_pad"; }
-  std::string_view summary() const override { return "padding with what lies inside of the border"; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<MirrorPadAttrs>();
-  }
+  MirrorPad()
+      : RearrangeOperator({.name = "mirror_pad",
+                           .summary = "padding with what lies inside of the border",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<MirrorPadAttrs>}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<MirrorPadAttrs>();
     graph::Shape shape = op.operand(0).shape;
     if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
@@ -132,7 +141,6 @@ class MirrorPad final : public RearrangeOperator {
     return std::vector<graph::Shape>{shape};
   }
 
- protected:
   AffineMap map_of(const OpView& op) const override {
     const auto& attrs = op.attrs<MirrorPadAttrs>();
     const graph::Shape& in = op.operand(0).shape;

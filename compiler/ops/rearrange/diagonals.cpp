@@ -7,33 +7,32 @@
 
 #include "ops/common/checks.h"
 #include "ops/rearrange/rearrange.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 namespace {
 
-const std::vector<TypeSupport> kTypes = {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI16, ""},
-                                         {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
+std::vector<TypeEntry> all_but_bool() {
+  return {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8};
+}
 
 class MatrixDiag final : public RearrangeOperator {
  public:
-  std::string_view name() const override { return "matrix_diag"; }
-  std::string_view summary() const override { return "rows as diagonals of matrices of zeros"; }
-  std::vector<TypeSupport> types() const override { return kTypes; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-  // Stored zeros are beside the diagonal.
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kOwn; }
+  MatrixDiag()
+      : RearrangeOperator({.name = "matrix_diag",
+                           .summary = "rows as diagonals of matrices of zeros",
+                           .operands = {{.name = "x", .types = all_but_bool(), .ranks = {1}, .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
     graph::Shape shape = op.operand(0).shape;
     shape.push_back(shape.back());
     return std::vector<graph::Shape>{shape};
   }
 
- protected:
   AffineMap map_of(const OpView& op) const override {
     int64_t n = op.operand(0).shape.back();
     AffineMap map;
@@ -45,33 +44,15 @@ class MatrixDiag final : public RearrangeOperator {
   }
 };
 
-class MatrixSetDiag final : public Operator {
+class MatrixSetDiag final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "matrix_set_diag"; }
-  std::string_view summary() const override { return "matrices with another diagonal"; }
-  std::vector<TypeSupport> types() const override { return kTypes; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags) || !check_rank(op, 0, 2, 64, diags)) return kFailure;
-    const graph::Shape& whole = op.operand(0).shape;
-    graph::Shape rows(whole.begin(), whole.end() - 2);
-    rows.push_back(std::min(whole[whole.size() - 2], whole.back()));
-    if (rows == op.operand(1).shape) return std::vector<graph::Shape>{whole};
-    bad_shape(op, diags,
-              fmt::format("a diagonal of shape {} for matrices of shape {}", graph::to_string(op.operand(1).shape),
-                          graph::to_string(whole)));
-    return kFailure;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0, 1};
-    std::vector<DType> allowed;
-    for (const TypeSupport& type : kTypes) allowed.push_back(type.dtype);
-    return check_type(op, 0, allowed, diags) && check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
+  MatrixSetDiag()
+      : SpecifiedOperator({.name = "matrix_set_diag",
+                           .summary = "matrices with another diagonal",
+                           .operands = {{.name = "x", .types = all_but_bool(), .ranks = {2}, .moved = true},
+                                        {.name = "diagonal", .types = movable_types(), .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     std::copy(data.operands[0].begin(), data.operands[0].end(), data.results[0].begin());
@@ -84,6 +65,18 @@ class MatrixSetDiag final : public Operator {
     f.copy(out, 0, whole, 0, whole->elements);
     emit_movement(f, out, rows, diagonal(op));
     return f.finish("copy");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& whole = op.operand(0).shape;
+    graph::Shape rows(whole.begin(), whole.end() - 2);
+    rows.push_back(std::min(whole[whole.size() - 2], whole.back()));
+    if (rows == op.operand(1).shape) return std::vector<graph::Shape>{whole};
+    bad_shape(op, diags,
+              fmt::format("a diagonal of shape {} for matrices of shape {}", graph::to_string(op.operand(1).shape),
+                          graph::to_string(whole)));
+    return kFailure;
   }
 
  private:

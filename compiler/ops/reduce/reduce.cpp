@@ -56,8 +56,7 @@ Combine combine(F of) {
   return {of, of, of};
 }
 
-const std::vector<TypeSupport> kOrdered = {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI32, ""},
-                                           {DType::kU8, ""}, {DType::kI16, ""}, {DType::kI64, ""}};
+const std::vector<TypeEntry> kOrdered = {DType::kI8, DType::kF32, DType::kI32, DType::kU8, DType::kI16, DType::kI64};
 
 const std::vector<Rule>& rules() {
   static const Combine kAdd = combine([](auto sum, auto x, bool wraps) { return add(sum, x, wraps); });
@@ -76,11 +75,11 @@ const std::vector<Rule>& rules() {
        Start::kZero,
        kAdd,
        Finish::kSum,
-       {{DType::kI8, ""},
-        {DType::kF32, ""},
+       {DType::kI8,
+        DType::kF32,
         {DType::kI32, "wraps around"},
-        {DType::kU8, ""},
-        {DType::kI16, ""},
+        DType::kU8,
+        DType::kI16,
         {DType::kI64, "wraps around"}}},
       {"mean",
        "mean over axes",
@@ -88,11 +87,11 @@ const std::vector<Rule>& rules() {
        Start::kZero,
        kAdd,
        Finish::kMean,
-       {{DType::kI8, ""},
-        {DType::kF32, ""},
+       {DType::kI8,
+        DType::kF32,
         {DType::kI32, "not quantised"},
-        {DType::kU8, ""},
-        {DType::kI16, ""},
+        DType::kU8,
+        DType::kI16,
         {DType::kI64, "not quantised"}}},
       {"reduce_prod",
        "product along axes",
@@ -100,11 +99,11 @@ const std::vector<Rule>& rules() {
        Start::kOne,
        kMultiply,
        Finish::kProduct,
-       {{DType::kI8, ""},
-        {DType::kF32, ""},
+       {DType::kI8,
+        DType::kF32,
         {DType::kI32, "wraps around"},
         {DType::kU8, "not quantised"},
-        {DType::kI16, ""},
+        DType::kI16,
         {DType::kI64, "wraps around"}}},
       {"reduce_max", "largest element along axes", "most", Start::kLowest, kLarger, Finish::kValue, kOrdered},
       {"reduce_min", "smallest element along axes", "least", Start::kHighest, kSmaller, Finish::kValue, kOrdered},
@@ -114,55 +113,32 @@ const std::vector<Rule>& rules() {
        Start::kBelowAll,
        kLargerOrNone,
        Finish::kValue,
-       {{DType::kF32, ""}}},
+       {DType::kF32}},
       {"reduce_min_nan",
        "smallest element along axes, infinite ones too, or what is not a number",
        "least",
        Start::kAboveAll,
        kSmallerOrNone,
        Finish::kValue,
-       {{DType::kF32, ""}}},
+       {DType::kF32}},
       // Truth values are 0 and 1.
-      {"reduce_any",
-       "is any element along axes true?",
-       "any",
-       Start::kZero,
-       kLarger,
-       Finish::kValue,
-       {{DType::kBool, ""}}},
-      {"reduce_all",
-       "are all elements along axes true?",
-       "all",
-       Start::kOne,
-       kSmaller,
-       Finish::kValue,
-       {{DType::kBool, ""}}},
+      {"reduce_any", "is any element along axes true?", "any", Start::kZero, kLarger, Finish::kValue, {DType::kBool}},
+      {"reduce_all", "are all elements along axes true?", "all", Start::kOne, kSmaller, Finish::kValue, {DType::kBool}},
   };
   return kRules;
 }
 
-class Reduce final : public Operator, public Transposable, public Streamable {
+class Reduce final : public SpecifiedOperator, public Transposable, public Streamable {
  public:
-  explicit Reduce(const Rule& rule) : rule_(rule) {}
+  explicit Reduce(const Rule& rule)
+      : SpecifiedOperator({.name = rule.name,
+                           .summary = rule.summary,
+                           .operands = {{.name = "x", .types = rule.types}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .attributes = make_attributes<ReduceAttrs>}),
+        rule_(rule) {}
 
-  std::string_view name() const override { return rule_.name; }
-  std::string_view summary() const override { return rule_.summary; }
-  std::vector<TypeSupport> types() const override { return rule_.types; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ReduceAttrs>(); }
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    return infer_reduction(op, diags);
-  }
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    std::vector<DType> types;
-    for (const TypeSupport& t : rule_.types) types.push_back(t.dtype);
-    if (!check_type(op, 0, types, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags)) return kFailure;
-    Reduction r(rule_, op);
-    if (r.count < 1 && (rule_.finish == Finish::kMean || r.quantized())) {
-      bad_shape(op, diags, fmt::format("{} of no elements", rule_.name));
-      return kFailure;
-    }
-    return verify_quantization(r, diags);
-  }
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     const auto& attrs = op.attrs<ReduceAttrs>();
     AxisFlow flow = same_axes(1, 1, op.operand(0).shape.size());
@@ -190,6 +166,17 @@ class Reduce final : public Operator, public Transposable, public Streamable {
   bool sums_pieces(const OpView& op, int64_t pieces) const override { return Reduction(rule_, op).in_pieces(pieces); }
   RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
     return reduce::lower_pieces(Reduction(rule_, op), pieces);
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    return infer_reduction(op, diags);
+  }
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    Reduction r(rule_, op);
+    if (r.count < 1 && (rule_.finish == Finish::kMean || r.quantized()))
+      return bad_shape(op, diags, fmt::format("{} of no elements", rule_.name));
+    return verify_quantization(r, diags).ok();
   }
 
  private:

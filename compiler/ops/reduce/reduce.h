@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ops/operator.h"
+#include "ops/signature.h"
 #include "support/numerics.h"
 
 namespace aotc::ops::reduce {
@@ -39,7 +39,7 @@ struct Rule {
   Start start;
   Combine combine;
   Finish finish;
-  std::vector<TypeSupport> types;
+  std::vector<TypeEntry> types;
 };
 
 // A dimension of the operand, after neighbours that fare alike are merged and those of size 1 are

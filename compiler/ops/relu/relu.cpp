@@ -7,33 +7,25 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
 #include "ops/common/scaler.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 namespace {
 
-class Relu final : public UnaryElementwise, public Fusable {
+class Relu final : public SpecifiedOperator, public Fusable {
  public:
-  Relu(std::string_view name, std::string_view summary, Activation activation)
-      : name_(name), summary_(summary), activation_(activation) {}
+  Relu(std::string_view name, std::string_view summary, std::vector<TypeEntry> types, Activation activation)
+      : SpecifiedOperator({.name = name,
+                           .summary = summary,
+                           .operands = {{.name = "x", .types = std::move(types)}},
+                           .results = {{.name = "y"}},
+                           .quantized = Quantized::kSymmetric,
+                           .uint8 = Uint8::kShifted,
+                           .traits = {.elementwise = true}}),
+        activation_(activation) {}
 
-  std::string_view name() const override { return name_; }
-  std::string_view summary() const override { return summary_; }
-  std::vector<TypeSupport> types() const override {
-    if (!takes_int16()) return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kF32, ""}};
-    return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "zero points 0"}, {DType::kF32, ""}};
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
   std::optional<Activation> as_activation(const OpView&) const override { return activation_; }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!verify_unary_quantized(op, diags, takes_int16())) return kFailure;
-    DType type = op.operand(0).dtype;
-    if (type == DType::kF32) return success();
-    bool good = check_multiplier(op, real(op), type == DType::kI8 ? 255 : 32768, diags) &&
-                check_activation_bounds(op, activation_, diags);
-    return good ? success() : Status(kFailure);
-  }
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kF32) {
@@ -44,22 +36,26 @@ class Relu final : public UnaryElementwise, public Fusable {
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
-    if (op.operand(0).dtype == DType::kI8) return lower_byte_function(op, std::string(name_), quantized(op));
+    if (op.operand(0).dtype == DType::kI8) return lower_byte_function(op, std::string(name()), quantized(op));
     if (op.operand(0).dtype == DType::kI16) return lower_int16(op);
-    return lower_unary(op, std::string(name_),
+    return lower_unary(op, std::string(name()),
                        [&](tir::FunctionBuilder&, const tir::Ex& x) { return emit_clamp(x, range()); });
   }
 
- private:
-  // LiteRT has no kernel for the other.
-  bool takes_int16() const { return activation_ != Activation::kReluN1To1; }
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    DType type = op.operand(0).dtype;
+    return type == DType::kF32 || (check_multiplier(op, real(op), type == DType::kI8 ? 255 : 32768, diags) &&
+                                   check_activation_bounds(op, activation_, diags));
+  }
 
+ private:
   Lowered lower_int16(const OpView& op) const {
     ClampI32 clamp = quantized_clamp(activation_, op.result());
     if (op.operand(0).scale() == op.result().scale())
-      return lower_unary(op, std::string(name_),
+      return lower_unary(op, std::string(name()),
                          [&](tir::FunctionBuilder&, const tir::Ex& x) { return emit_bound(x, clamp, -32768, 32767); });
-    return lower_scaled(op, std::string(name_), {real(op), real(op)}, clamp);
+    return lower_scaled(op, std::string(name()), {real(op), real(op)}, clamp);
   }
 
   // Unlike where it is fused, an activation without an upper bound lets infinity pass.
@@ -85,16 +81,18 @@ class Relu final : public UnaryElementwise, public Fusable {
     };
   }
 
-  std::string_view name_, summary_;
   Activation activation_;
 };
 
 }  // namespace
 
 void add_operators_relu(OperatorSet& set) {
-  set.add(std::make_unique<Relu>("relu", "max(x, 0)", Activation::kRelu));
-  set.add(std::make_unique<Relu>("relu6", "x clamped to 0 .. 6", Activation::kRelu6));
-  set.add(std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", Activation::kReluN1To1));
+  const std::vector<TypeEntry> all = {DType::kI8, DType::kU8, {DType::kI16, "zero points 0"}, DType::kF32};
+  // LiteRT has no int16 kernel of relu_n1_to_1.
+  const std::vector<TypeEntry> no_int16 = {DType::kI8, DType::kU8, DType::kF32};
+  set.add(std::make_unique<Relu>("relu", "max(x, 0)", all, Activation::kRelu));
+  set.add(std::make_unique<Relu>("relu6", "x clamped to 0 .. 6", all, Activation::kRelu6));
+  set.add(std::make_unique<Relu>("relu_n1_to_1", "x clamped to -1 .. 1", no_int16, Activation::kReluN1To1));
 }
 
 }  // namespace aotc::ops

@@ -9,6 +9,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/movement.h"
 #include "ops/reshape/attributes.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -24,36 +25,18 @@ int64_t count_up_to(const graph::Shape& shape, int64_t most) {
   return count;
 }
 
-class Reshape final : public Operator, public Transposable, public Prunable {
+class Reshape final : public SpecifiedOperator, public Transposable, public Prunable {
  public:
-  std::string_view name() const override { return "reshape"; }
-  std::string_view summary() const override {
-    return "another shape for the same elements (RESHAPE, SQUEEZE, EXPAND_DIMS); costs nothing";
-  }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  Traits traits() const override { return {.view = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ReshapeAttrs>();
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    const graph::Shape& shape = op.attrs<ReshapeAttrs>().shape;
-    int64_t elements = op.operand(0).elements();
-    if (count_up_to(shape, elements) != elements) {
-      bad_shape(op, diags,
-                fmt::format("{} elements (shape {}) cannot take the shape {}", elements,
-                            graph::to_string(op.operand(0).shape), graph::to_string(shape)));
-      return kFailure;
-    }
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
+  Reshape()
+      : SpecifiedOperator(
+            {.name = "reshape",
+             .summary = "another shape for the same elements (RESHAPE, SQUEEZE, EXPAND_DIMS); costs nothing",
+             .operands = {{.name = "x", .types = movable_types(), .moved = true}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kEither,
+             .traits = {.view = true},
+             .attributes = make_attributes<ReshapeAttrs>}) {}
 
   void evaluate(const OpView&, const EvalData& data) const override {
     std::copy(data.operands[0].begin(), data.operands[0].end(), data.results[0].begin());
@@ -91,7 +74,18 @@ class Reshape final : public Operator, public Transposable, public Prunable {
     return f.finish("copy");
   }
 
- private:
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& shape = op.attrs<ReshapeAttrs>().shape;
+    int64_t elements = op.operand(0).elements();
+    if (count_up_to(shape, elements) != elements) {
+      bad_shape(op, diags,
+                fmt::format("{} elements (shape {}) cannot take the shape {}", elements,
+                            graph::to_string(op.operand(0).shape), graph::to_string(shape)));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{shape};
+  }
 };
 
 }  // namespace

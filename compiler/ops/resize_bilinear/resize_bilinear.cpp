@@ -11,6 +11,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/resize.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -63,43 +64,17 @@ Places places_of(const OpView& op, int64_t in, int64_t out) {
   return places;
 }
 
-class ResizeBilinear final : public Operator, public Fusable {
+class ResizeBilinear final : public SpecifiedOperator, public Fusable {
  public:
-  std::string_view name() const override { return "resize_bilinear"; }
-  std::string_view summary() const override { return "image of another size, bilinear, NHWC"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""}, {DType::kF32, ""}, {DType::kI16, ""}, {DType::kU8, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ResizeAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    return infer_resize(op, diags);
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const auto& attrs = op.attrs<ResizeAttrs>();
-    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kI16, DType::kU8}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags) || !check_same_quantization(op, 0, 0, diags))
-      return kFailure;
-    if (attrs.align_corners && attrs.half_pixel_centers) {
-      bad_attribute(op, diags, "align_corners and half_pixel_centers exclude each other");
-      return kFailure;
-    }
-    const graph::Shape& in = op.operand(0).shape;
-    for (auto [size, wanted] : {std::pair(in[1], attrs.height), std::pair(in[2], attrs.width)}) {
-      // What the reference adds up in 32 bits, and where its rounding leaves the image.
-      bool possible = size <= INT32_MAX / kOne / 2;
-      if (possible) {
-        Places places = places_of(op, size, wanted);
-        possible = *std::max_element(places.lower.begin(), places.lower.end()) < size && (size + 1) * kOne < INT32_MAX;
-      }
-      if (possible) continue;
-      bad_attribute(op, diags,
-                    fmt::format("resizing {} to {} pixels leaves the image, as the reference rounds", size, wanted));
-      return kFailure;
-    }
-    return success();
-  }
+  ResizeBilinear()
+      : SpecifiedOperator(
+            {.name = "resize_bilinear",
+             .summary = "image of another size, bilinear, NHWC",
+             .operands = {{.name = "x", .types = {DType::kI8, DType::kF32, DType::kI16, DType::kU8}, .ranks = {4, 4}}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .quantized = Quantized::kCopied,
+             .attributes = make_attributes<ResizeAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (is_fixed(op)) {
@@ -130,6 +105,33 @@ class ResizeBilinear final : public Operator, public Fusable {
     const graph::Shape& in = op.operand(0).shape;
     // Weights of 0 make zeros of what is not a number.
     return op.operand(0).dtype != DType::kF32 && in[1] == attrs.height && in[2] == attrs.width;
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    return infer_resize(op, diags);
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<ResizeAttrs>();
+    if (attrs.align_corners && attrs.half_pixel_centers) {
+      bad_attribute(op, diags, "align_corners and half_pixel_centers exclude each other");
+      return false;
+    }
+    const graph::Shape& in = op.operand(0).shape;
+    for (auto [size, wanted] : {std::pair(in[1], attrs.height), std::pair(in[2], attrs.width)}) {
+      // What the reference adds up in 32 bits, and where its rounding leaves the image.
+      bool possible = size <= INT32_MAX / kOne / 2;
+      if (possible) {
+        Places places = places_of(op, size, wanted);
+        possible = *std::max_element(places.lower.begin(), places.lower.end()) < size && (size + 1) * kOne < INT32_MAX;
+      }
+      if (possible) continue;
+      bad_attribute(op, diags,
+                    fmt::format("resizing {} to {} pixels leaves the image, as the reference rounds", size, wanted));
+      return false;
+    }
+    return true;
   }
 
  private:

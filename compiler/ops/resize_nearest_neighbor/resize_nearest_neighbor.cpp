@@ -7,6 +7,7 @@
 
 #include "ops/common/movement.h"
 #include "ops/common/resize.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -58,22 +59,16 @@ Geometry geometry_of(const OpView& op) {
           sources(in[2], attrs.width, attrs)};
 }
 
-class ResizeNearestNeighbor final : public Operator, public Fusable {
+class ResizeNearestNeighbor final : public SpecifiedOperator, public Fusable {
  public:
-  std::string_view name() const override { return "resize_nearest_neighbor"; }
-  std::string_view summary() const override { return "image of another size, nearest pixel, NHWC"; }
-  std::vector<TypeSupport> types() const override { return movable_types(); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<ResizeAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    return infer_resize(op, diags);
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
+  ResizeNearestNeighbor()
+      : SpecifiedOperator({.name = "resize_nearest_neighbor",
+                           .summary = "image of another size, nearest pixel, NHWC",
+                           .operands = {{.name = "x", .types = movable_types(), .ranks = {4, 4}, .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<ResizeAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     Geometry g = geometry_of(op);
@@ -96,6 +91,11 @@ class ResizeNearestNeighbor final : public Operator, public Fusable {
   bool is_identity(const OpView& op) const override {
     Geometry g = geometry_of(op);
     return repeats(g.rows, g.in_h) == 1 && repeats(g.columns, g.in_w) == 1;
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    return infer_resize(op, diags);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include "ops/common/movement.h"
 #include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -15,30 +16,17 @@ using tir::Ex;
 
 namespace {
 
-class Cumsum final : public Operator {
+class Cumsum final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "cumsum"; }
-  std::string_view summary() const override { return "running sums along an axis"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kF32, ""}, {DType::kI32, "wraps around"}, {DType::kI64, "wraps around"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<CumsumAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    const graph::Shape& in = op.operand(0).shape;
-    int32_t axis = op.attrs<CumsumAttrs>().axis;
-    if (axis >= 0 && static_cast<size_t>(axis) < in.size()) return std::vector<graph::Shape>{in};
-    bad_attribute(op, diags, fmt::format("axis {} of {} dimensions", axis, in.size()));
-    return kFailure;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return check_type(op, 0, {DType::kF32, DType::kI32, DType::kI64}, diags) &&
-                   check_result_type(op, 0, op.operand(0).dtype, diags)
-               ? success()
-               : Status(kFailure);
-  }
+  Cumsum()
+      : SpecifiedOperator(
+            {.name = "cumsum",
+             .summary = "running sums along an axis",
+             .operands = {{.name = "x",
+                           .types = {DType::kF32, {DType::kI32, "wraps around"}, {DType::kI64, "wraps around"}}}},
+             .results = {{.name = "sums"}},
+             .attributes = make_attributes<CumsumAttrs>,
+             .ranges = {axis_of<&CumsumAttrs::axis>("axis")}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 

@@ -7,6 +7,7 @@
 #include "ops/common/fixed_functions.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/rows/rows.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -18,48 +19,19 @@ namespace {
 // The largest sum of squares of bytes that has room in 32 bits.
 constexpr int64_t kLongestRow = ((int64_t{1} << 31) - 1) / (255 * 255);
 
-class L2Normalization final : public Operator {
+class L2Normalization final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "l2_normalization"; }
-  std::string_view summary() const override { return "rows divided by their length"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "result scale 1/128, zero point 0"},
-            {DType::kF32, ""},
-            {DType::kU8, "result scale 1/128, zero point 128"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
-    if (op.operand(0).elements() < 1) {
-      bad_shape(op, diags, "the input is empty");
-      return kFailure;
-    }
-    if (op.operand(0).dtype == DType::kF32) return success();
-    if (!check_quantized_io(op, diags)) return kFailure;
-    if (op.operand(0).shape.back() > kLongestRow) {
-      bad_shape(op, diags,
-                fmt::format("rows of {} elements; the sum of more than {} squares can overflow",
-                            op.operand(0).shape.back(), kLongestRow));
-      return kFailure;
-    }
-    int64_t zero = op.operand(0).dtype == DType::kI8 ? 0 : 128;
-    if (op.result().scale() == 1.0f / 128 && op.result().zero_point() == zero) return success();
-    diags.error(op.where(), "op-quantization",
-                fmt::format("the result has scale {} and zero point {}; l2_normalization gives scale 1/128 "
-                            "and zero point {}",
-                            op.result().scale(), op.result().zero_point(), zero));
-    return kFailure;
-  }
+  L2Normalization()
+      : SpecifiedOperator({.name = "l2_normalization",
+                           .summary = "rows divided by their length",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8, "result scale 1/128, zero point 0"},
+                                                   DType::kF32,
+                                                   {DType::kU8, "result scale 1/128, zero point 128"}},
+                                         .ranks = {1}}},
+                           .results = {{.name = "y"}},
+                           .quantized = Quantized::kPerTensor,
+                           .empty = false}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -91,6 +63,24 @@ class L2Normalization final : public Operator {
           [&](const Ex& i, const Ex& v) { f.store(out, row + i, v); });
     });
     return f.finish(is_float ? "float" : "fixed point");
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand(0).dtype == DType::kF32) return true;
+    if (op.operand(0).shape.back() > kLongestRow) {
+      bad_shape(op, diags,
+                fmt::format("rows of {} elements; the sum of more than {} squares can overflow",
+                            op.operand(0).shape.back(), kLongestRow));
+      return false;
+    }
+    int64_t zero = op.operand(0).dtype == DType::kI8 ? 0 : 128;
+    if (op.result().scale() == 1.0f / 128 && op.result().zero_point() == zero) return true;
+    diags.error(op.where(), "op-quantization",
+                fmt::format("the result has scale {} and zero point {}; l2_normalization gives scale 1/128 "
+                            "and zero point {}",
+                            op.result().scale(), op.result().zero_point(), zero));
+    return false;
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -20,39 +21,17 @@ namespace {
 
 constexpr size_t kScale = 1, kBias = 2;
 
-class LayerNormalization final : public Operator, public Transposable {
+class LayerNormalization final : public SpecifiedOperator, public Transposable {
  public:
-  std::string_view name() const override { return "layer_normalization"; }
-  std::string_view summary() const override { return "rows by their mean and variance, or root mean square"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<LayerNormalizationAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 3, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    for (size_t i = 0; i < op.operand_count(); ++i)
-      if (op.has_operand(i) && !check_type(op, i, {DType::kF32}, diags)) return kFailure;
-    if (!check_result_type(op, 0, DType::kF32, diags)) return kFailure;
-    const graph::Shape& shape = op.operand(0).shape;
-    bool good = op.operand(0).elements() > 0;
-    for (size_t i : {kScale, kBias})
-      good = good && (!op.has_operand(i) || op.operand(i).shape == graph::Shape{shape.back()});
-    if (!good) {
-      bad_shape(op, diags,
-                fmt::format("rows of shape {}, whose scale and bias are lists of the last dimension's length",
-                            graph::to_string(shape)));
-      return kFailure;
-    }
-    const auto& a = op.attrs<LayerNormalizationAttrs>();
-    if (std::isfinite(a.epsilon)) return success();
-    bad_attribute(op, diags, fmt::format("epsilon {}", a.epsilon));
-    return kFailure;
-  }
+  LayerNormalization()
+      : SpecifiedOperator({.name = "layer_normalization",
+                           .summary = "rows by their mean and variance, or root mean square",
+                           .operands = {{.name = "x", .types = {DType::kF32}, .ranks = {1}},
+                                        {.name = "scale", .types = {DType::kF32}, .optional = true},
+                                        {.name = "bias", .types = {DType::kF32}, .optional = true}},
+                           .results = {{.name = "y"}},
+                           .attributes = make_attributes<LayerNormalizationAttrs>,
+                           .ranges = {finite<&LayerNormalizationAttrs::epsilon>("epsilon")}}) {}
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     AxisFlow flow = same_axes(1, 1, op.result().shape.size());
@@ -95,6 +74,21 @@ class LayerNormalization final : public Operator, public Transposable {
       });
     });
     return f.finish("float");
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape& shape = op.operand(0).shape;
+    bool good = op.operand(0).elements() > 0;
+    for (size_t i : {kScale, kBias})
+      good = good && (!op.has_operand(i) || op.operand(i).shape == graph::Shape{shape.back()});
+    if (!good) {
+      bad_shape(op, diags,
+                fmt::format("rows of shape {}, whose scale and bias are lists of the last dimension's length",
+                            graph::to_string(shape)));
+      return false;
+    }
+    return true;
   }
 
  private:

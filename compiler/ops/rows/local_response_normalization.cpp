@@ -9,6 +9,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -17,32 +18,19 @@ using tir::Ex;
 
 namespace {
 
-class LocalResponseNormalization final : public Operator {
+class LocalResponseNormalization final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "local_response_normalization"; }
-  std::string_view summary() const override { return "channels scaled down by their neighbours, NHWC"; }
-  Traits traits() const override { return {.uses_libm = true}; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<ResponseAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 4, 4, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const auto& a = op.attrs<ResponseAttrs>();
-    if (!check_type(op, 0, {DType::kF32}, diags) || !check_result_type(op, 0, DType::kF32, diags)) return kFailure;
-    if (a.radius >= 0 && a.radius < 1 << 24 && std::isfinite(a.bias) && std::isfinite(a.alpha) &&
-        std::isfinite(a.beta) && op.operand(0).elements() > 0)
-      return success();
-    bad_attribute(op, diags,
-                  fmt::format("radius {}, bias {}, alpha {}, beta {} of shape {}", a.radius, a.bias, a.alpha, a.beta,
-                              graph::to_string(op.operand(0).shape)));
-    return kFailure;
-  }
+  LocalResponseNormalization()
+      : SpecifiedOperator({.name = "local_response_normalization",
+                           .summary = "channels scaled down by their neighbours, NHWC",
+                           .operands = {{.name = "x", .types = {DType::kF32}, .ranks = {4, 4}}},
+                           .results = {{.name = "y"}},
+                           .empty = false,
+                           .traits = {.uses_libm = true},
+                           .attributes = make_attributes<ResponseAttrs>,
+                           .ranges = {within<&ResponseAttrs::radius>("radius", 0, (1 << 24) - 1),
+                                      finite<&ResponseAttrs::bias>("bias"), finite<&ResponseAttrs::alpha>("alpha"),
+                                      finite<&ResponseAttrs::beta>("beta")}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 

@@ -11,6 +11,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/common/requantize.h"
 #include "ops/rows/rows.h"
+#include "ops/signature.h"
 #include "support/numerics.h"
 
 namespace aotc::ops {
@@ -151,51 +152,20 @@ class LogSoftmaxLowering {
   BufferPtr in_, out_, shares_, scaled_;
 };
 
-class LogSoftmax final : public Operator, public Transposable {
+class LogSoftmax final : public SpecifiedOperator, public Transposable {
  public:
-  std::string_view name() const override { return "log_softmax"; }
-  std::string_view summary() const override { return "logarithm of softmax over the last axis"; }
-  Traits traits() const override { return {.uses_libm = true}; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "result scale 1/16, zero point 127"},
-            {DType::kF32, ""},
-            {DType::kU8, "result scale 1/16, zero point 255"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kF32, DType::kU8}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
-    if (op.operand(0).elements() < 1) {
-      bad_shape(op, diags, "the input is empty");
-      return kFailure;
-    }
-    if (op.operand(0).dtype == DType::kF32) return success();
-    if (!check_quantized_io(op, diags)) return kFailure;
-    if (op.operand(0).shape.back() > kLongestSum) {
-      bad_shape(op, diags,
-                fmt::format("rows of {} elements; the sum of more than {} can overflow", op.operand(0).shape.back(),
-                            kLongestSum));
-      return kFailure;
-    }
-    int64_t zero = int_range(op.operand(0).dtype).max;
-    bool scaled = op.result().scale() == 1.0f / 16 && op.result().zero_point() == zero;
-    // Below, the reference's inverse of the scale is none.
-    if (scaled && static_cast<double>(op.operand(0).scale()) * std::ldexp(1.0, 26) > 1.0) return success();
-    diags.error(op.where(), "op-quantization",
-                fmt::format("the operand has scale {}, the result scale {} and zero point {}; log_softmax "
-                            "gives scale 1/16 and zero point {} of scales above 2^-26",
-                            op.operand(0).scale(), op.result().scale(), op.result().zero_point(), zero));
-    return kFailure;
-  }
+  LogSoftmax()
+      : SpecifiedOperator({.name = "log_softmax",
+                           .summary = "logarithm of softmax over the last axis",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8, "result scale 1/16, zero point 127"},
+                                                   DType::kF32,
+                                                   {DType::kU8, "result scale 1/16, zero point 255"}},
+                                         .ranks = {1}}},
+                           .results = {{.name = "y"}},
+                           .quantized = Quantized::kPerTensor,
+                           .empty = false,
+                           .traits = {.uses_libm = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
@@ -207,6 +177,26 @@ class LogSoftmax final : public Operator, public Transposable {
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override { return LogSoftmaxLowering(op).run(); }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand(0).dtype == DType::kF32) return true;
+    if (op.operand(0).shape.back() > kLongestSum) {
+      bad_shape(op, diags,
+                fmt::format("rows of {} elements; the sum of more than {} can overflow", op.operand(0).shape.back(),
+                            kLongestSum));
+      return false;
+    }
+    int64_t zero = int_range(op.operand(0).dtype).max;
+    bool scaled = op.result().scale() == 1.0f / 16 && op.result().zero_point() == zero;
+    // Below, the reference's inverse of the scale is none.
+    if (scaled && static_cast<double>(op.operand(0).scale()) * std::ldexp(1.0, 26) > 1.0) return true;
+    diags.error(op.where(), "op-quantization",
+                fmt::format("the operand has scale {}, the result scale {} and zero point {}; log_softmax "
+                            "gives scale 1/16 and zero point {} of scales above 2^-26",
+                            op.operand(0).scale(), op.result().scale(), op.result().zero_point(), zero));
+    return false;
+  }
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "ops/common/lowered_evaluation.h"
 #include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -32,35 +33,18 @@ Ex before(const Place& a, const Place& b, bool nan_first) {
   return select(a_is_nan, b_is_nan && a.index < b.index, b_is_nan || first);
 }
 
-class TopK final : public Operator {
+class TopK final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "topk_v2"; }
-  std::string_view summary() const override { return "the largest elements of rows, and their indices"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, ""},  {DType::kF32, ""}, {DType::kI16, ""},
-            {DType::kI32, ""}, {DType::kI64, ""}, {DType::kU8, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<TopKAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 2, diags) || !check_rank(op, 0, 1, 64, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    int32_t k = op.attrs<TopKAttrs>().k;
-    if (k < 1 || k > shape.back()) {
-      bad_attribute(op, diags, fmt::format("the {} largest of rows of {}", k, shape.back()));
-      return kFailure;
-    }
-    shape.back() = k;
-    return std::vector<graph::Shape>{shape, shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good =
-        check_type(op, 0, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8}, diags) &&
-        check_result_type(op, 0, op.operand(0).dtype, diags) && check_result_type(op, 1, DType::kI32, diags);
-    bool whole = good && (op.operand(0).dtype == DType::kI32 || op.operand(0).dtype == DType::kI64);
-    return good && (whole || check_same_quantization(op, 0, 0, diags)) ? success() : Status(kFailure);
-  }
+  TopK()
+      : SpecifiedOperator(
+            {.name = "topk_v2",
+             .summary = "the largest elements of rows, and their indices",
+             .operands = {{.name = "x",
+                           .types = {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8},
+                           .ranks = {1}}},
+             .results = {{.name = "values"}, {.name = "indices", .types = {DType::kI32}}},
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<TopKAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -89,6 +73,23 @@ class TopK final : public Operator {
       });
     });
     return f.finish("one pass per element found");
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    graph::Shape shape = op.operand(0).shape;
+    int32_t k = op.attrs<TopKAttrs>().k;
+    if (k < 1 || k > shape.back()) {
+      bad_attribute(op, diags, fmt::format("the {} largest of rows of {}", k, shape.back()));
+      return kFailure;
+    }
+    shape.back() = k;
+    return std::vector<graph::Shape>{shape, shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const bool whole = op.operand(0).dtype == DType::kI32 || op.operand(0).dtype == DType::kI64;
+    return whole || check_same_quantization(op, 0, 0, diags);
   }
 };
 

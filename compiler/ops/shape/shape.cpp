@@ -11,42 +11,32 @@ namespace {
 
 class Shape final : public ConstantsOnly {
  public:
-  std::string_view name() const override { return "shape"; }
-  std::string_view summary() const override { return "the dimensions of a tensor, as a constant"; }
-  // Of the result.
-  std::vector<TypeSupport> types() const override { return constants_only({DType::kI32, DType::kI64}); }
-  Traits traits() const override { return {.reads_shapes_only = true}; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{{static_cast<int64_t>(op.operand(0).shape.size())}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (op.result().dtype == DType::kI64) return success();
-    return check_result_type(op, 0, DType::kI32, diags) ? success() : Status(kFailure);
-  }
+  Shape()
+      : ConstantsOnly({.name = "shape",
+                       .summary = "the dimensions of a tensor, as a constant",
+                       .operands = {{.name = "x"}},
+                       .results = {{.name = "shape", .types = {DType::kI32, DType::kI64}}},
+                       .shapes = Shapes::kOwn,
+                       .traits = {.reads_shapes_only = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     narrow(op.result().dtype, op.operand(0).shape, data.results[0]);
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    return std::vector<graph::Shape>{{static_cast<int64_t>(op.operand(0).shape.size())}};
   }
 };
 
 class Rank final : public ConstantsOnly {
  public:
-  std::string_view name() const override { return "rank"; }
-  std::string_view summary() const override { return "how many dimensions a tensor has"; }
-  std::vector<TypeSupport> types() const override { return constants_only({DType::kI32}); }
-  Traits traits() const override { return {.reads_shapes_only = true}; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{{}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    return check_result_type(op, 0, DType::kI32, diags) ? success() : Status(kFailure);
-  }
+  Rank()
+      : ConstantsOnly({.name = "rank",
+                       .summary = "how many dimensions a tensor has",
+                       .operands = {{.name = "x"}},
+                       .results = {{.name = "rank", .types = {DType::kI32}, .shape_of = ResultSpec::kScalar}},
+                       .traits = {.reads_shapes_only = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     data.out<int32_t>()[0] = static_cast<int32_t>(op.operand(0).shape.size());

@@ -17,38 +17,34 @@ namespace {
 
 constexpr int64_t kMostChannels = 32766;
 
+// Two products of 32 and 30 bits add up in 63.
+template <auto Member>
+AttributeRule coefficient(std::string_view name) {
+  return within<Member>(name, 0, 1 << 30);
+}
+
 // Operands: channels, noise before. Results: channels, noise after.
-class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs>, public Stateful {
+class SignalSubtraction final : public SignalFunction, public Stateful {
  public:
-  std::string_view name() const override { return "signal_filter_bank_spectral_subtraction"; }
-  std::string_view summary() const override { return "channels less a running estimate of their noise"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kU32, "keeps the estimate"}}; }
+  SignalSubtraction()
+      : SignalFunction(
+            {.name = "signal_filter_bank_spectral_subtraction",
+             .summary = "channels less a running estimate of their noise",
+             .operands = {{.name = "channels", .types = {{DType::kU32, "keeps the estimate"}}, .ranks = {1, 1}},
+                          {.name = "noise", .types = {DType::kU32}}},
+             .results = {{.name = "y"}, {.name = "noise"}},
+             .attributes = make_attributes<SubtractionAttrs>,
+             .ranges = {coefficient<&SubtractionAttrs::smoothing>("smoothing"),
+                        coefficient<&SubtractionAttrs::one_minus_smoothing>("one_minus_smoothing"),
+                        coefficient<&SubtractionAttrs::alternate_smoothing>("alternate_smoothing"),
+                        coefficient<&SubtractionAttrs::alternate_one_minus_smoothing>("alternate_one_minus_smoothing"),
+                        coefficient<&SubtractionAttrs::min_signal_remaining>("min_signal_remaining"),
+                        within<&SubtractionAttrs::smoothing_bits>("smoothing_bits", 0, 31),
+                        within<&SubtractionAttrs::spectral_subtraction_bits>("spectral_subtraction_bits", 0, 31)}}) {}
+
   Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
     if (!check_counts(op, 1, 1, 2, diags) || !check_channels(op, diags)) return kFailure;
     return std::vector<OperatorState>{{{DType::kU32, op.operand(0).shape, {}}, 1, {}}};
-  }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 2, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape, op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kU32, DType::kU32}, {DType::kU32, DType::kU32}, diags) ||
-        !check_rank(op, 0, 1, 1, diags))
-      return kFailure;
-    const auto& a = op.attrs<SubtractionAttrs>();
-    bool good = check_channels(op, diags);
-    if (good && op.operand(1).shape != op.operand(0).shape)
-      good = bad_shape(op, diags, "the estimate of the noise has not the channels' shape");
-    // Two products of 32 and 30 bits add up in 63.
-    for (int32_t x : {a.smoothing, a.one_minus_smoothing, a.alternate_smoothing, a.alternate_one_minus_smoothing,
-                      a.min_signal_remaining})
-      if (good && (x < 0 || x > 1 << 30))
-        good = bad_attribute(op, diags, fmt::format("coefficient {} is outside of 0..{}", x, 1 << 30));
-    for (int32_t x : {a.smoothing_bits, a.spectral_subtraction_bits})
-      if (good && (x < 0 || x > 31)) good = bad_attribute(op, diags, fmt::format("{} bits are outside of 0..31", x));
-    return good ? success() : Status(kFailure);
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
@@ -77,6 +73,12 @@ class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs>, publi
     return f.finish();
   }
 
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return check_channels(op, diags) && (op.operand(1).shape == op.operand(0).shape ||
+                                         bad_shape(op, diags, "the estimate of the noise has not the channels' shape"));
+  }
+
  private:
   // Before there is a state of so many.
   static bool check_channels(const OpView& op, Diagnostics& diags) {
@@ -88,33 +90,18 @@ class SignalSubtraction final : public SignalOperatorOf<SubtractionAttrs>, publi
   }
 };
 
-class SignalPcan final : public SignalOperatorOf<PcanAttrs> {
+class SignalPcan final : public SignalFunction {
  public:
-  std::string_view name() const override { return "signal_pcan"; }
-  std::string_view summary() const override { return "channels times a gain that depends on their noise, compressed"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kU32, "constant table of int16"}}; }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 3, 3, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kU32, DType::kU32, DType::kI16}, {DType::kU32}, diags)) return kFailure;
-    for (size_t i = 0; i < 3; ++i)
-      if (!check_rank(op, i, 1, 1, diags)) return kFailure;
-    bool good = true;
-    if (op.operand(0).shape != op.operand(1).shape)
-      good = bad_shape(op, diags,
-                       fmt::format("{} channels and {} of noise", op.operand(0).elements(), op.operand(1).elements()));
-    else if (op.operand(2).elements() < kGains)
-      good = bad_shape(op, diags,
-                       fmt::format("a table of {} gains; 32 bits of noise take {}", op.operand(2).elements(), kGains));
-    const int32_t shift = op.attrs<PcanAttrs>().snr_shift;
-    if (good && (shift < 0 || shift > 32))
-      good = bad_attribute(op, diags, fmt::format("snr_shift {} is outside of 0..32", shift));
-    return good ? success() : Status(kFailure);
-  }
+  SignalPcan()
+      : SignalFunction(
+            {.name = "signal_pcan",
+             .summary = "channels times a gain that depends on their noise, compressed",
+             .operands = {{.name = "channels", .types = {{DType::kU32, "constant table of int16"}}, .ranks = {1, 1}},
+                          {.name = "noise", .types = {DType::kU32}, .ranks = {1, 1}},
+                          {.name = "gains", .types = {DType::kI16}, .ranks = {1, 1}}},
+             .results = {{.name = "y"}},
+             .attributes = make_attributes<PcanAttrs>,
+             .ranges = {within<&PcanAttrs::snr_shift>("snr_shift", 0, 32)}}) {}
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_pcan");
@@ -129,6 +116,15 @@ class SignalPcan final : public SignalOperatorOf<PcanAttrs> {
     });
     f.publish_in_place(0);
     return f.finish();
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const int64_t channels = op.operand(0).elements(), gains = op.operand(2).elements();
+    if (op.operand(0).shape != op.operand(1).shape)
+      return bad_shape(op, diags, fmt::format("{} channels and {} of noise", channels, op.operand(1).elements()));
+    return gains >= kGains ||
+           bad_shape(op, diags, fmt::format("a table of {} gains; 32 bits of noise take {}", gains, kGains));
   }
 
  private:
@@ -162,24 +158,15 @@ std::vector<uint16_t> log_table() {
   return table;
 }
 
-class SignalLog final : public SignalOperatorOf<LogAttrs> {
+class SignalLog final : public SignalFunction {
  public:
-  std::string_view name() const override { return "signal_filter_bank_log"; }
-  std::string_view summary() const override { return "natural logarithms in whole numbers of 1 / output_scale"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kU32, "result int16"}}; }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kU32}, {DType::kI16}, diags) || !check_rank(op, 0, 1, 1, diags)) return kFailure;
-    const int32_t bits = op.attrs<LogAttrs>().input_correction_bits;
-    if (bits >= 0 && bits <= 31) return success();
-    bad_attribute(op, diags, fmt::format("input_correction_bits {} is outside of 0..31", bits));
-    return kFailure;
-  }
+  SignalLog()
+      : SignalFunction({.name = "signal_filter_bank_log",
+                        .summary = "natural logarithms in whole numbers of 1 / output_scale",
+                        .operands = {{.name = "x", .types = {{DType::kU32, "result int16"}}, .ranks = {1, 1}}},
+                        .results = {{.name = "y", .types = {DType::kI16}}},
+                        .attributes = make_attributes<LogAttrs>,
+                        .ranges = {within<&LogAttrs::input_correction_bits>("input_correction_bits", 0, 31)}}) {}
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_log");

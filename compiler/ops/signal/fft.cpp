@@ -18,33 +18,39 @@ namespace {
 
 constexpr int32_t kMostFftLength = 1 << 16;
 
-class SignalFft : public SignalOperatorOf<FftAttrs> {
+constexpr std::string_view kFftFactors = "fft_length / 2 of factors 2, 3 and 5";
+
+class SignalFft : public SignalFunction {
  public:
-  std::vector<TypeSupport> types() const override {
-    const char* note = "fft_length / 2 of factors 2, 3 and 5";
-    return {{DType::kI16, note}, {DType::kI32, note}, {DType::kF32, note}};
-  }
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags) || !check_length(op, diags))
-      return kFailure;
+  SignalFft(std::string_view name, std::string_view summary)
+      : SignalFunction({.name = name,
+                        .summary = summary,
+                        .operands = {{.name = "x",
+                                      .types = {{DType::kI16, kFftFactors},
+                                                {DType::kI32, kFftFactors},
+                                                {DType::kF32, kFftFactors}},
+                                      .ranks = {1, 8}}},
+                        .results = {{.name = "y"}},
+                        .shapes = Shapes::kOwn,
+                        .attributes = make_attributes<FftAttrs>}) {}
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    if (!check_length(op, diags)) return kFailure;
     graph::Shape shape = op.operand(0).shape;
     shape.back() = length(op) + (inverse() ? 0 : 2);
     return std::vector<graph::Shape>{shape};
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI16, DType::kI32, DType::kF32}, diags) ||
-        !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
+  bool check(const OpView& op, Diagnostics& diags) const override {
     const int64_t row = op.operand(0).shape.back();
-    if (inverse() ? row == length(op) + 2 : row >= 1 && row <= length(op)) return success();
+    if (inverse() ? row == length(op) + 2 : row >= 1 && row <= length(op)) return true;
     bad_shape(op, diags,
               fmt::format("rows of {} for an fft_length of {}; {}", row, length(op),
                           inverse() ? "they have fft_length + 2 numbers" : "they have at most that many"));
-    return kFailure;
+    return false;
   }
 
- protected:
   virtual bool inverse() const = 0;
   static int64_t length(const OpView& op) { return op.attrs<FftAttrs>().fft_length; }
 
@@ -70,8 +76,7 @@ class SignalFft : public SignalOperatorOf<FftAttrs> {
 
 class SignalRfft final : public SignalFft {
  public:
-  std::string_view name() const override { return "signal_rfft"; }
-  std::string_view summary() const override { return "spectrum of rows of real samples"; }
+  SignalRfft() : SignalFft("signal_rfft", "spectrum of rows of real samples") {}
   int64_t macs(const OpView& op) const override {
     return op.operand(0).elements() / op.operand(0).shape.back() * length(op) * 4;
   }
@@ -133,8 +138,7 @@ class SignalRfft final : public SignalFft {
 
 class SignalIrfft final : public SignalFft {
  public:
-  std::string_view name() const override { return "signal_irfft"; }
-  std::string_view summary() const override { return "rows of real samples of spectra"; }
+  SignalIrfft() : SignalFft("signal_irfft", "rows of real samples of spectra") {}
   int64_t macs(const OpView& op) const override { return op.result().elements() * 4; }
 
   // Numbers go right where the transform in the result begins with them.

@@ -17,32 +17,22 @@ namespace bank {
 constexpr size_t kInput = 0, kWeights = 1, kUnweights = 2, kFrequencies = 3, kStarts = 4, kWidths = 5, kOperands = 6;
 }  // namespace bank
 
-class SignalFilterBank final : public SignalOperator {
+class SignalFilterBank final : public SignalFunction {
  public:
-  std::string_view name() const override { return "signal_filter_bank"; }
-  std::string_view summary() const override { return "sums of energies in overlapping triangles"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kU32, "result uint64; constant tables of int16"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<FilterBankAttrs>();
-  }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, bank::kOperands, bank::kOperands, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{{op.attrs<FilterBankAttrs>().num_channels}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    constexpr DType kTable = DType::kI16;
-    if (!check_types(op, {DType::kU32, kTable, kTable, kTable, kTable, kTable}, {DType::kI64}, diags)) return kFailure;
-    for (size_t i = 0; i < bank::kOperands; ++i) {
-      if (!check_rank(op, i, 1, 1, diags)) return kFailure;
-      if (i > 0 && op.constant(i) == nullptr) {
-        diags.error(op.where(), "op-operands", fmt::format("operand {} of signal_filter_bank is not constant", i));
-        return kFailure;
-      }
-    }
-    return check_bands(op, diags) ? success() : Status(kFailure);
-  }
+  SignalFilterBank()
+      : SignalFunction({.name = "signal_filter_bank",
+                        .summary = "sums of energies in overlapping triangles",
+                        .operands = {{.name = "x",
+                                      .types = {{DType::kU32, "result uint64; constant tables of int16"}},
+                                      .ranks = {1, 1}},
+                                     {.name = "weights", .types = {DType::kI16}, .constant = true, .ranks = {1, 1}},
+                                     {.name = "unweights", .types = {DType::kI16}, .constant = true, .ranks = {1, 1}},
+                                     {.name = "frequencies", .types = {DType::kI16}, .constant = true, .ranks = {1, 1}},
+                                     {.name = "starts", .types = {DType::kI16}, .constant = true, .ranks = {1, 1}},
+                                     {.name = "widths", .types = {DType::kI16}, .constant = true, .ranks = {1, 1}}},
+                        .results = {{.name = "y", .types = {DType::kI64}}},
+                        .shapes = Shapes::kOwn,
+                        .attributes = make_attributes<FilterBankAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     int64_t sum = 0;
@@ -74,6 +64,13 @@ class SignalFilterBank final : public SignalOperator {
     return f.finish();
   }
 
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    return std::vector<graph::Shape>{{op.attrs<FilterBankAttrs>().num_channels}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override { return check_bands(op, diags); }
+
  private:
   static bool check_bands(const OpView& op, Diagnostics& diags) {
     const int64_t channels = op.attrs<FilterBankAttrs>().num_channels;
@@ -101,21 +98,14 @@ class SignalFilterBank final : public SignalOperator {
   }
 };
 
-class SignalSquareRoot final : public SignalOperator {
+class SignalSquareRoot final : public SignalFunction {
  public:
-  std::string_view name() const override { return "signal_filter_bank_square_root"; }
-  std::string_view summary() const override { return "rounded square roots, shifted to the right"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI64, "uint64, result uint32"}}; }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_rank(op, 0, 1, 1, diags) || !check_rank(op, 1, 0, 0, diags)) return kFailure;
-    return check_types(op, {DType::kI64, DType::kI32}, {DType::kU32}, diags);
-  }
+  SignalSquareRoot()
+      : SignalFunction({.name = "signal_filter_bank_square_root",
+                        .summary = "rounded square roots, shifted to the right",
+                        .operands = {{.name = "x", .types = {{DType::kI64, "uint64, result uint32"}}, .ranks = {1, 1}},
+                                     {.name = "shift", .types = {DType::kI32}, .ranks = {0, 0}}},
+                        .results = {{.name = "y", .types = {DType::kU32}}}}) {}
 
   // What fits in 32 bits takes the shorter way, whose last root is 65535.
   Lowered lower(const OpView& op, const TargetInfo&) const override {

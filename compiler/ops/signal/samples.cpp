@@ -13,30 +13,16 @@ using tir::Ex;
 
 namespace {
 
-class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
+class SignalWindow final : public SignalFunction {
  public:
-  std::string_view name() const override { return "signal_window"; }
-  std::string_view summary() const override { return "frames of samples times a window, shifted and saturated"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI16, ""}}; }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kI16, DType::kI16}, {DType::kI16}, diags)) return kFailure;
-    if (!check_rank(op, 0, 1, 8, diags) || !check_rank(op, 1, 1, 1, diags)) return kFailure;
-    const int64_t samples = op.operand(0).elements(), width = op.operand(1).elements();
-    if (width < 1 || samples % width != 0) {
-      bad_shape(op, diags, fmt::format("a window of {} does not divide {} samples", width, samples));
-      return kFailure;
-    }
-    const int32_t shift = op.attrs<WindowAttrs>().shift;
-    if (shift >= 0 && shift <= 31) return success();
-    bad_attribute(op, diags, fmt::format("shift {} is outside of 0..31", shift));
-    return kFailure;
-  }
+  SignalWindow()
+      : SignalFunction({.name = "signal_window",
+                        .summary = "frames of samples times a window, shifted and saturated",
+                        .operands = {{.name = "samples", .types = {DType::kI16}, .ranks = {1, 8}},
+                                     {.name = "window", .types = {DType::kI16}, .ranks = {1, 1}}},
+                        .results = {{.name = "y"}},
+                        .attributes = make_attributes<WindowAttrs>,
+                        .ranges = {within<&WindowAttrs::shift>("shift", 0, 31)}}) {}
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_window");
@@ -52,23 +38,26 @@ class SignalWindow final : public SignalOperatorOf<WindowAttrs> {
     });
     return f.finish();
   }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const int64_t samples = op.operand(0).elements(), width = op.operand(1).elements();
+    if (width < 1 || samples % width != 0) {
+      bad_shape(op, diags, fmt::format("a window of {} does not divide {} samples", width, samples));
+      return false;
+    }
+    return true;
+  }
 };
 
-class SignalFftAutoScale final : public SignalOperator {
+class SignalFftAutoScale final : public SignalFunction {
  public:
-  std::string_view name() const override { return "signal_fft_auto_scale"; }
-  std::string_view summary() const override { return "samples shifted to the left as far as they go, and how far"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI16, ""}}; }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 2, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape, {}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_rank(op, 0, 1, 1, diags)) return kFailure;
-    return check_types(op, {DType::kI16}, {DType::kI16, DType::kI32}, diags);
-  }
+  SignalFftAutoScale()
+      : SignalFunction(
+            {.name = "signal_fft_auto_scale",
+             .summary = "samples shifted to the left as far as they go, and how far",
+             .operands = {{.name = "x", .types = {DType::kI16}, .ranks = {1, 1}}},
+             .results = {{.name = "y"}, {.name = "shift", .types = {DType::kI32}, .shape_of = ResultSpec::kScalar}}}) {}
 
   // The largest magnitude is 16 bits in the reference: -32768 has itself, and is then less than all
   // that follow.
@@ -98,32 +87,16 @@ class SignalFftAutoScale final : public SignalOperator {
   }
 };
 
-class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
+class SignalEnergy final : public SignalFunction {
  public:
-  std::string_view name() const override { return "signal_energy"; }
-  std::string_view summary() const override {
-    return "squared magnitudes of pairs (real, imaginary) from start_index to end_index, 0 "
-           "elsewhere";
-  }
-  std::vector<TypeSupport> types() const override { return {{DType::kI16, "result uint32"}}; }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{{op.operand(0).shape[0] / 2}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kI16}, {DType::kU32}, diags)) return kFailure;
-    const auto& attrs = op.attrs<EnergyAttrs>();
-    const int64_t bins = op.result().elements();
-    if (op.operand(0).elements() % 2 != 0) {
-      bad_shape(op, diags, fmt::format("{} numbers are no pairs", op.operand(0).elements()));
-      return kFailure;
-    }
-    if (attrs.start_index >= 0 && attrs.start_index <= attrs.end_index && attrs.end_index <= bins) return success();
-    bad_attribute(op, diags, fmt::format("bins {}..{} of {}", attrs.start_index, attrs.end_index, bins));
-    return kFailure;
-  }
+  SignalEnergy()
+      : SignalFunction({.name = "signal_energy",
+                        .summary = "squared magnitudes of pairs (real, imaginary) from start_index to end_index, 0 "
+                                   "elsewhere",
+                        .operands = {{.name = "x", .types = {{DType::kI16, "result uint32"}}, .ranks = {1, 1}}},
+                        .results = {{.name = "y", .types = {DType::kU32}}},
+                        .shapes = Shapes::kOwn,
+                        .attributes = make_attributes<EnergyAttrs>}) {}
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_energy");
@@ -138,6 +111,23 @@ class SignalEnergy final : public SignalOperatorOf<EnergyAttrs> {
     f.loop("i", attrs.end_index, op.result().elements(), [&](const Ex& i) { f.store(out, i, u32(0)); });
     f.publish_in_place(0);
     return f.finish();
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    return std::vector<graph::Shape>{{op.operand(0).shape[0] / 2}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<EnergyAttrs>();
+    const int64_t bins = op.result().elements();
+    if (op.operand(0).elements() % 2 != 0) {
+      bad_shape(op, diags, fmt::format("{} numbers are no pairs", op.operand(0).elements()));
+      return false;
+    }
+    if (attrs.start_index >= 0 && attrs.start_index <= attrs.end_index && attrs.end_index <= bins) return true;
+    bad_attribute(op, diags, fmt::format("bins {}..{} of {}", attrs.start_index, attrs.end_index, bins));
+    return false;
   }
 };
 

@@ -7,6 +7,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/operator.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -23,6 +24,13 @@ class SignalOperator : public Operator {
   // Operand 0 and result i have the types, the others are the operator's affair.
   static Status check_types(const OpView& op, std::initializer_list<DType> operands,
                             std::initializer_list<DType> results, Diagnostics& diags);
+};
+
+// The same, of operators with a signature.
+class SignalFunction : public SpecifiedOperator {
+ public:
+  using SpecifiedOperator::SpecifiedOperator;
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 };
 
 // With attributes that are custom options of the same names: int32_t are whole numbers, bool is a bool.

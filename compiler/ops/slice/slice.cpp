@@ -19,36 +19,14 @@ namespace {
 
 class Slice final : public RearrangeOperator, public TakesPieces, public Transposable, public Streamable {
  public:
-  std::string_view name() const override { return "slice"; }
-  std::string_view summary() const override { return "a box out of a tensor (SLICE, STRIDED_SLICE)"; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<SliceAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
-    const auto& attrs = op.attrs<SliceAttrs>();
-    const graph::Shape& in = op.operand(0).shape;
-    if (attrs.begin.size() != in.size() || attrs.strides.size() != in.size() || attrs.counts.size() != in.size()) {
-      bad_attribute(op, diags,
-                    fmt::format("begin, strides and counts have {}, {} and {} elements for a "
-                                "tensor of rank {}",
-                                attrs.begin.size(), attrs.strides.size(), attrs.counts.size(), in.size()));
-      return kFailure;
-    }
-    for (size_t i = 0; i < in.size(); ++i)
-      if (!check_inside(op, i, diags)) return kFailure;
-    auto not_one = [](const graph::Shape& shape) {
-      graph::Shape out;
-      std::copy_if(shape.begin(), shape.end(), std::back_inserter(out), [](int64_t d) { return d != 1; });
-      return out;
-    };
-    if (not_one(attrs.shape) != not_one(attrs.counts)) {
-      bad_attribute(op, diags,
-                    fmt::format("shape {} is not what counts {} give", graph::to_string(attrs.shape),
-                                graph::to_string(attrs.counts)));
-      return kFailure;
-    }
-    return std::vector<graph::Shape>{attrs.shape};
-  }
+  Slice()
+      : RearrangeOperator({.name = "slice",
+                           .summary = "a box out of a tensor (SLICE, STRIDED_SLICE)",
+                           .operands = {{.name = "x", .types = movable_types(), .moved = true}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<SliceAttrs>}) {}
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     const auto& attrs = op.attrs<SliceAttrs>();
@@ -86,6 +64,32 @@ class Slice final : public RearrangeOperator, public TakesPieces, public Transpo
   std::optional<std::vector<int64_t>> pieces(const OpView& op) const override { return pieces_of(map_of(op)); }
 
  protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const auto& attrs = op.attrs<SliceAttrs>();
+    const graph::Shape& in = op.operand(0).shape;
+    if (attrs.begin.size() != in.size() || attrs.strides.size() != in.size() || attrs.counts.size() != in.size()) {
+      bad_attribute(op, diags,
+                    fmt::format("begin, strides and counts have {}, {} and {} elements for a "
+                                "tensor of rank {}",
+                                attrs.begin.size(), attrs.strides.size(), attrs.counts.size(), in.size()));
+      return kFailure;
+    }
+    for (size_t i = 0; i < in.size(); ++i)
+      if (!check_inside(op, i, diags)) return kFailure;
+    auto not_one = [](const graph::Shape& shape) {
+      graph::Shape out;
+      std::copy_if(shape.begin(), shape.end(), std::back_inserter(out), [](int64_t d) { return d != 1; });
+      return out;
+    };
+    if (not_one(attrs.shape) != not_one(attrs.counts)) {
+      bad_attribute(op, diags,
+                    fmt::format("shape {} is not what counts {} give", graph::to_string(attrs.shape),
+                                graph::to_string(attrs.counts)));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{attrs.shape};
+  }
+
   AffineMap map_of(const OpView& op) const override {
     const auto& attrs = op.attrs<SliceAttrs>();
     std::vector<int64_t> from = strides_of(op.operand(0).shape), to = strides_of(attrs.counts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/softmax/softmax.h"
+#include "ops/signature.h"
 
 #include <algorithm>
 #include <cmath>
@@ -39,74 +40,24 @@ float even_units(const OpView& op) { return std::floor(1.0f / op.result().scale(
 
 namespace {
 
-class Softmax final : public Operator, public Transposable {
+class Softmax final : public SpecifiedOperator, public Transposable {
  public:
-  std::string_view name() const override { return "softmax"; }
-  std::string_view summary() const override { return "softmax over the last axis"; }
-  Traits traits() const override { return {.uses_libm = true}; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8,
-             "result int8 with scale 1/256 and zero point -128, or int16 with scale 1/65536 and zero point -32768"},
-            {DType::kU8, "result uint8 with scale 1/256 and zero point 0"},
-            {DType::kI16, "result scale 1/32768, zero points 0"},
-            {DType::kF32, ""}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<SoftmaxAttrs>();
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 1, 8, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kI16, DType::kF32}, diags) ||
-        !check_result_type(op, 0, wide_result(op) ? DType::kI16 : op.operand(0).dtype, diags))
-      return kFailure;
-    if (op.operand(0).elements() < 1) {
-      bad_shape(op, diags, "the input is empty");
-      return kFailure;
-    }
-    float beta = op.attrs<SoftmaxAttrs>().beta;
-    if (!(beta > 0) || !std::isfinite(beta)) {
-      bad_attribute(op, diags, fmt::format("beta is {}; it must be a positive number", beta));
-      return kFailure;
-    }
-    if (op.operand(0).dtype == DType::kF32) return success();
-    bool bytes = op.operand(0).dtype == DType::kI8;
-    const RoundingRule rule = op.attrs<SoftmaxAttrs>().rounding;
-    if (!check_rounding_rule(op, rule, diags)) return kFailure;
-    if (rule == RoundingRule::kOnnxruntime) return verify_even(op, diags);
-    if (!check_quantized_io(op, diags) || !(bytes || check_symmetric_io(op, diags))) return kFailure;
-    const graph::TensorType& out = op.result();
-    float units = wide_result(op) ? 65536.0f : bytes ? 256.0f : 32768.0f;
-    int64_t zero_point = wide_result(op) ? -32768 : bytes ? -128 : 0;
-    if (std::abs(out.scale() * units - 1.0f) > 0.001f || out.zero_point() != zero_point) {
-      diags.error(op.where(), "op-quantization",
-                  fmt::format("the result has scale {} and zero point {}; softmax of {} gives {} of "
-                              "scale 1/{} and zero point {}",
-                              out.scale(), out.zero_point(), bytes ? "int8" : "int16",
-                              out.dtype == DType::kI8 ? "int8" : "int16", units, zero_point));
-      return kFailure;
-    }
-    int64_t longest = bytes ? kLongestSoftmaxRow : kLongestSoftmaxRow16;
-    if (op.operand(0).shape.back() > longest) {
-      bad_shape(op, diags,
-                fmt::format("rows of {} elements; the sum of more than {} can overflow", op.operand(0).shape.back(),
-                            longest));
-      return kFailure;
-    }
-    // The reference multiplies distances by this in a form that begins at 1, and stops below.
-    const double real = static_cast<double>(beta) * static_cast<double>(op.operand(0).scale());
-    if (bytes && !(real * (1 << 26) > 1)) {
-      bad_attribute(op, diags, fmt::format("beta times the input's scale is {}; it must be more than 2^-26", real));
-      return kFailure;
-    }
-    bool good = bytes || check_multiplier(op, softmax_distance_scale(op), 65535, diags);
-    return good ? success() : Status(kFailure);
-  }
+  Softmax()
+      : SpecifiedOperator({.name = "softmax",
+                           .summary = "softmax over the last axis",
+                           .operands = {{.name = "x",
+                                         .types = {{DType::kI8,
+                                                    "result int8 with scale 1/256 and zero point -128, or int16 with "
+                                                    "scale 1/65536 and zero point -32768"},
+                                                   {DType::kU8, "result uint8 with scale 1/256 and zero point 0"},
+                                                   {DType::kI16, "result scale 1/32768, zero points 0"},
+                                                   DType::kF32},
+                                         .ranks = {1, 8}}},
+                           .results = {{.name = "y", .type_of = ResultSpec::kOwn}},
+                           .empty = false,
+                           .uint8 = Uint8::kShifted,
+                           .traits = {.uses_libm = true},
+                           .attributes = make_attributes<SoftmaxAttrs>}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     auto depth = static_cast<size_t>(op.operand(0).shape.back());
@@ -140,12 +91,54 @@ class Softmax final : public Operator, public Transposable {
     return op.operand(0).dtype == DType::kI16 ? lower_softmax_int16(op) : lower_softmax(op);
   }
 
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (!check_result_type(op, 0, wide_result(op) ? DType::kI16 : op.operand(0).dtype, diags)) return false;
+    float beta = op.attrs<SoftmaxAttrs>().beta;
+    if (!(beta > 0) || !std::isfinite(beta)) {
+      bad_attribute(op, diags, fmt::format("beta is {}; it must be a positive number", beta));
+      return false;
+    }
+    if (op.operand(0).dtype == DType::kF32) return true;
+    bool bytes = op.operand(0).dtype == DType::kI8;
+    const RoundingRule rule = op.attrs<SoftmaxAttrs>().rounding;
+    if (!check_rounding_rule(op, rule, diags)) return false;
+    if (rule == RoundingRule::kOnnxruntime) return check_even(op, diags);
+    if (!check_quantized_io(op, diags) || !(bytes || check_symmetric_io(op, diags))) return false;
+    const graph::TensorType& out = op.result();
+    float units = wide_result(op) ? 65536.0f : bytes ? 256.0f : 32768.0f;
+    int64_t zero_point = wide_result(op) ? -32768 : bytes ? -128 : 0;
+    if (std::abs(out.scale() * units - 1.0f) > 0.001f || out.zero_point() != zero_point) {
+      diags.error(op.where(), "op-quantization",
+                  fmt::format("the result has scale {} and zero point {}; softmax of {} gives {} of "
+                              "scale 1/{} and zero point {}",
+                              out.scale(), out.zero_point(), bytes ? "int8" : "int16",
+                              out.dtype == DType::kI8 ? "int8" : "int16", units, zero_point));
+      return false;
+    }
+    int64_t longest = bytes ? kLongestSoftmaxRow : kLongestSoftmaxRow16;
+    if (op.operand(0).shape.back() > longest) {
+      bad_shape(op, diags,
+                fmt::format("rows of {} elements; the sum of more than {} can overflow", op.operand(0).shape.back(),
+                            longest));
+      return false;
+    }
+    // The reference multiplies distances by this in a form that begins at 1, and stops below.
+    const double real = static_cast<double>(beta) * static_cast<double>(op.operand(0).scale());
+    if (bytes && !(real * (1 << 26) > 1)) {
+      bad_attribute(op, diags, fmt::format("beta times the input's scale is {}; it must be more than 2^-26", real));
+      return false;
+    }
+    bool good = bytes || check_multiplier(op, softmax_distance_scale(op), 65535, diags);
+    return good;
+  }
+
  private:
-  static Status verify_even(const OpView& op, Diagnostics& diags) {
-    if (!check_quantized_io(op, diags) || !check_result_type(op, 0, DType::kI8, diags)) return kFailure;
-    if (op.attrs<SoftmaxAttrs>().beta == 1.0f) return success();
+  static bool check_even(const OpView& op, Diagnostics& diags) {
+    if (!check_quantized_io(op, diags) || !check_result_type(op, 0, DType::kI8, diags)) return false;
+    if (op.attrs<SoftmaxAttrs>().beta == 1.0f) return true;
     bad_attribute(op, diags, "rounding = onnxruntime is for beta = 1");
-    return kFailure;
+    return false;
   }
 
   static void evaluate_even(const OpView& op, const EvalData& data) {

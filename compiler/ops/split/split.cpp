@@ -21,15 +21,40 @@ Parts parts_of(const OpView& op) {
   return parts;
 }
 
-class Split final : public Operator, public TakesPieces, public Fusable, public Transposable {
+class Split final : public SpecifiedOperator, public TakesPieces, public Fusable, public Transposable {
  public:
-  std::string_view name() const override { return "split"; }
-  std::string_view summary() const override { return "cuts a tensor into parts along an axis (SPLIT, SPLIT_V)"; }
-  std::vector<TypeSupport> types() const override { return movable_types("LiteRT has no kernel for it"); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<SplitAttrs>(); }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kEither; }
+  Split()
+      : SpecifiedOperator(
+            {.name = "split",
+             .summary = "cuts a tensor into parts along an axis (SPLIT, SPLIT_V)",
+             .operands = {{.name = "x", .types = movable_types("LiteRT has no kernel for it"), .moved = true}},
+             .results = {{.name = "part"}},
+             .any_results = true,
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kEither,
+             .attributes = make_attributes<SplitAttrs>}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    split_parts(parts_of(op), data.operands[0], data.results, size_of(op.operand(0).dtype));
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_split(op, parts_of(op)); }
+
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
+    return same_axes(1, op.op.results.size(), op.operand(0).shape.size());
+  }
+  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
+    auto attributes = std::make_shared<SplitAttrs>(op.attrs<SplitAttrs>());
+    attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
+    return attributes;
+  }
+
+  bool is_identity(const OpView& op) const override { return op.op.results.size() == 1; }
+
+  std::optional<std::vector<int64_t>> pieces(const OpView& op) const override { return pieces_of(parts_of(op)); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<SplitAttrs>();
     if (attrs.sizes.empty() || attrs.sizes.size() > kMostResults) {
       bad_attribute(op, diags, fmt::format("{} parts, expected 1 to {}", attrs.sizes.size(), kMostResults));
@@ -58,30 +83,6 @@ class Split final : public Operator, public TakesPieces, public Fusable, public 
     }
     return shapes;
   }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const size_t moved[] = {0};
-    return check_moves(op, moved, diags) ? success() : Status(kFailure);
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    split_parts(parts_of(op), data.operands[0], data.results, size_of(op.operand(0).dtype));
-  }
-
-  Lowered lower(const OpView& op, const TargetInfo&) const override { return lower_split(op, parts_of(op)); }
-
-  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
-    return same_axes(1, op.op.results.size(), op.operand(0).shape.size());
-  }
-  SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
-    auto attributes = std::make_shared<SplitAttrs>(op.attrs<SplitAttrs>());
-    attributes->axis = inverse_order(axes)[static_cast<size_t>(attributes->axis)];
-    return attributes;
-  }
-
-  bool is_identity(const OpView& op) const override { return op.op.results.size() == 1; }
-
-  std::optional<std::vector<int64_t>> pieces(const OpView& op) const override { return pieces_of(parts_of(op)); }
 };
 
 }  // namespace

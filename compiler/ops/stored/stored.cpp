@@ -6,25 +6,20 @@
 #include "ops/common/checks.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/lut.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 namespace {
 
-std::vector<TypeSupport> byte_types() { return {{DType::kI8, ""}, {DType::kU8, ""}}; }
-
-class AsStored final : public UnaryElementwise {
+class AsStored final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "as_stored"; }
-  std::string_view summary() const override { return "the same bytes under another quantisation; costs nothing"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, ""}}; }
-  Traits traits() const override { return {.view = true, .elementwise = true}; }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kI8, DType::kU8, DType::kI16}, diags) &&
-                check_result_type(op, 0, op.operand(0).dtype, diags);
-    return good ? success() : Status(kFailure);
-  }
+  AsStored()
+      : SpecifiedOperator({.name = "as_stored",
+                           .summary = "the same bytes under another quantisation; costs nothing",
+                           .operands = {{.name = "x", .types = {DType::kI8, DType::kU8, DType::kI16}}},
+                           .results = {{.name = "y"}},
+                           .traits = {.view = true, .elementwise = true}}) {}
 
   void evaluate(const OpView&, const EvalData& data) const override {
     std::copy(data.operands[0].begin(), data.operands[0].end(), data.results[0].begin());
@@ -39,20 +34,15 @@ class AsStored final : public UnaryElementwise {
   }
 };
 
-class ByteTable final : public Operator, public Transposable {
+class ByteTable final : public SpecifiedOperator, public Transposable {
  public:
-  std::string_view name() const override { return "byte_table"; }
-  std::string_view summary() const override { return "each byte replaced by that at its place in a table of 256"; }
-  std::vector<TypeSupport> types() const override { return byte_types(); }
-  Traits traits() const override { return {.elementwise = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 2, 1, diags)) return kFailure;
-    return std::vector<graph::Shape>{op.operand(0).shape};
-  }
+  ByteTable()
+      : SpecifiedOperator({.name = "byte_table",
+                           .summary = "each byte replaced by that at its place in a table of 256",
+                           .operands = {{.name = "x", .types = {DType::kI8, DType::kU8}},
+                                        {.name = "table", .types = {DType::kI8, DType::kU8}}},
+                           .results = {{.name = "y", .type_of = 1}},
+                           .traits = {.elementwise = true}}) {}
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
     AxisFlow flow = same_axes(1, 1, op.result().shape.size());
@@ -60,19 +50,16 @@ class ByteTable final : public Operator, public Transposable {
     return flow;
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI8, DType::kU8}, diags) || !check_type(op, 1, {DType::kI8, DType::kU8}, diags) ||
-        !check_result_type(op, 0, op.operand(1).dtype, diags))
-      return kFailure;
-    if (op.constant(1) != nullptr && op.operand(1).elements() == 256) return success();
-    bad_shape(op, diags, "the table must be a constant of 256 elements");
-    return kFailure;
-  }
-
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_unary_int(op, data, function(op)); }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     return lower_byte_function(op, "byte_table", function(op));
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return (op.constant(1) != nullptr && op.operand(1).elements() == 256) ||
+           bad_shape(op, diags, "the table must be a constant of 256 elements");
   }
 
  private:

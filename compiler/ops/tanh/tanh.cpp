@@ -5,6 +5,7 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/real_table.h"
 #include "ops/common/sigmoid_table.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -12,23 +13,20 @@ namespace {
 
 float tangent(float x) { return std::tanh(x); }
 
-class Tanh final : public UnaryElementwise {
+class Tanh final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "tanh"; }
-  std::string_view summary() const override { return "hyperbolic tangent"; }
-  Traits traits() const override { return {.elementwise = true, .uses_libm = true}; }
-  std::vector<TypeSupport> types() const override {
-    return {
-        {DType::kI8, ""}, {DType::kU8, ""}, {DType::kI16, "result scale 1/32768, zero points 0"}, {DType::kF32, ""}};
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kShifted; }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (op.operand_count() > 0 && op.operand(0).dtype == DType::kI16)
-      return verify_unary_quantized(op, diags) && check_sigmoid(op, Sigmoid::kTanh, diags) ? success()
-                                                                                           : Status(kFailure);
-    return verify_real_function(op, diags) ? success() : Status(kFailure);
-  }
+  Tanh()
+      : SpecifiedOperator({.name = "tanh",
+                           .summary = "hyperbolic tangent",
+                           .operands = {{.name = "x",
+                                         .types = {DType::kI8,
+                                                   DType::kU8,
+                                                   {DType::kI16, "result scale 1/32768, zero points 0"},
+                                                   DType::kF32}}},
+                           .results = {{.name = "y"}},
+                           .quantized = Quantized::kSymmetric,
+                           .uint8 = Uint8::kShifted,
+                           .traits = {.elementwise = true, .uses_libm = true}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI16) return evaluate_unary_int(op, data, sigmoid_function(op, Sigmoid::kTanh));
@@ -42,6 +40,12 @@ class Tanh final : public UnaryElementwise {
     return lower_unary(op, "tanh", [](tir::FunctionBuilder&, const tir::Ex& x) {
       return call(tir::Intrinsic::kTanh, DType::kF32, {x});
     });
+  }
+
+ protected:
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    if (op.operand(0).dtype == DType::kI16) return check_sigmoid(op, Sigmoid::kTanh, diags);
+    return op.operand(0).dtype == DType::kF32 || check_inverse_scale(op, diags);
   }
 };
 

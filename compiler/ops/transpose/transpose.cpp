@@ -12,14 +12,22 @@ namespace {
 
 class Transpose final : public RearrangeOperator, public Transposable {
  public:
-  std::string_view name() const override { return "transpose"; }
-  std::string_view summary() const override { return "dimensions in another order"; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<TransposeAttrs>();
+  Transpose()
+      : RearrangeOperator({.name = "transpose",
+                           .summary = "dimensions in another order",
+                           .operands = {{.name = "x", .types = movable_types()}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kEither,
+                           .attributes = make_attributes<TransposeAttrs>}) {}
+
+  std::optional<Order> as_transposition(const OpView& op) const override {
+    const auto& order = op.attrs<TransposeAttrs>().order;
+    return Order(order.begin(), order.end());
   }
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags)) return kFailure;
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape& in = op.operand(0).shape;
     const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
     std::vector<bool> used(in.size(), false);
@@ -38,31 +46,24 @@ class Transpose final : public RearrangeOperator, public Transposable {
     return std::vector<graph::Shape>{out};
   }
 
-  // Weights, as PyTorch's exports have them behind a transpose, may be quantised per channel: the channels move along.
-  Status verify(const OpView& op, Diagnostics& diags) const override {
+  bool check(const OpView& op, Diagnostics& diags) const override {
     const graph::Quantization &from = op.operand(0).quantization, &to = op.result().quantization;
-    if (op.constant(0) == nullptr || !from.per_channel()) return RearrangeOperator::verify(op, diags);
+    const size_t moved[] = {0};
+    if (op.constant(0) == nullptr || !from.per_channel()) return check_moves(op, moved, diags);
     const std::vector<int64_t>& order = op.attrs<TransposeAttrs>().order;
     const bool along =
         to.axis >= 0 && static_cast<size_t>(to.axis) < order.size() && order[static_cast<size_t>(to.axis)] == from.axis;
-    if (!check_type(op, 0, {DType::kI8, DType::kI16}, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
-    if (along) return check_same_quantization(op, 0, 0, diags) ? success() : Status(kFailure);
+    if (!check_type(op, 0, {DType::kI8, DType::kI16}, diags)) return false;
+    if (along) return check_same_quantization(op, 0, 0, diags);
     diags
         .error(op.where(), "op-quantization",
                fmt::format("the operand is quantised along dimension {}, which the result does not have as its "
                            "quantised dimension {}",
                            from.axis, to.axis))
         .help("convert the model again");
-    return kFailure;
+    return false;
   }
 
-  std::optional<Order> as_transposition(const OpView& op) const override {
-    const auto& order = op.attrs<TransposeAttrs>().order;
-    return Order(order.begin(), order.end());
-  }
-
- protected:
   AffineMap map_of(const OpView& op) const override {
     const graph::Shape& out = op.result().shape;
     std::vector<int64_t> from = strides_of(op.operand(0).shape), to = strides_of(out);

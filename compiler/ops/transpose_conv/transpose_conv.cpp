@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/transpose_conv/transpose_conv.h"
+#include "ops/signature.h"
 
 #include <algorithm>
 
@@ -61,24 +62,46 @@ void for_each_output(const TransposeShape& s, Begin begin, Product product, End 
         }
 }
 
-class TransposeConv final : public Operator {
+class TransposeConv final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "transpose_conv"; }
-  std::string_view summary() const override { return "transposed 2-D convolution, NHWC"; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "per tensor or per channel"},
-            {DType::kU8, "weights uint8, per tensor with any zero point"},
-            {DType::kI16, "weights int8; bias int64 or int32"},
-            {DType::kF32, "weights float32, or int8 per channel (dynamic range)"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<TransposeConvAttrs>();
-  }
-  Uint8 uint8_form(const OpView&) const override { return Uint8::kWeighted; }
+  TransposeConv()
+      : SpecifiedOperator(
+            {.name = "transpose_conv",
+             .summary = "transposed 2-D convolution, NHWC",
+             .operands = {{.name = "x",
+                           .types = {{DType::kI8, "per tensor or per channel"},
+                                     {DType::kU8, "weights uint8, per tensor with any zero point"},
+                                     {DType::kI16, "weights int8; bias int64 or int32"},
+                                     {DType::kF32, "weights float32, or int8 per channel (dynamic range)"}},
+                           .ranks = {4, 4}},
+                          {.name = "weights", .ranks = {4, 4}},
+                          {.name = "bias", .optional = true}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kWeighted,
+             .attributes = make_attributes<TransposeConvAttrs>}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 2, 3, 1, diags) || !check_rank(op, 0, 4, 4, diags) || !check_rank(op, 1, 4, 4, diags))
-      return kFailure;
+  int64_t macs(const OpView& op) const override {
+    return op.operand(0).elements() * op.operand(1).elements() / op.operand(1).shape[3];
+  }
+
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    TransposeShape s(op);
+    if (is_hybrid(op)) {
+      evaluate_lowering(op, data);
+    } else if (op.operand(0).dtype == DType::kI16) {
+      evaluate_int16(op, data, s);
+    } else if (op.operand(0).dtype == DType::kF32) {
+      evaluate_float(op, data, s);
+    } else {
+      evaluate_int8(op, data, s);
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_transpose_conv(op, target); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape& in = op.operand(0).shape;
     const graph::Shape& w = op.operand(1).shape;
     const auto& a = op.attrs<TransposeConvAttrs>();
@@ -100,41 +123,22 @@ class TransposeConv final : public Operator {
     return std::vector<graph::Shape>{{in[0], a.height, a.width, w[0]}};
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
+  bool check(const OpView& op, Diagnostics& diags) const override {
     const int64_t channels = op.operand(1).shape[0];
     if (is_hybrid(op) && op.operand(1).quantization.scale.size() < static_cast<size_t>(channels)) {
       diags
           .error(op.where(), "op-quantization",
                  "int8 weights of a transposed convolution of floats need a scale for each channel")
           .help("LiteRT reads scales that are not there; convert the model with scales per channel");
-      return kFailure;
+      return false;
     }
     bool good =
         verify_convolution(op, channels, 0, diags, {.int4 = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
         check_convolution_multipliers(op, diags) &&
         check_activation_bounds(op, op.attrs<TransposeConvAttrs>().activation, diags);
     if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, transpose_conv_wide_scaling(op), diags);
-    return good ? success() : Status(kFailure);
+    return good;
   }
-
-  int64_t macs(const OpView& op) const override {
-    return op.operand(0).elements() * op.operand(1).elements() / op.operand(1).shape[3];
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    TransposeShape s(op);
-    if (is_hybrid(op)) {
-      evaluate_lowering(op, data);
-    } else if (op.operand(0).dtype == DType::kI16) {
-      evaluate_int16(op, data, s);
-    } else if (op.operand(0).dtype == DType::kF32) {
-      evaluate_float(op, data, s);
-    } else {
-      evaluate_int8(op, data, s);
-    }
-  }
-
-  Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_transpose_conv(op, target); }
 
  private:
   static void evaluate_float(const OpView& op, const EvalData& data, const TransposeShape& s) {

@@ -7,6 +7,7 @@
 
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -116,29 +117,26 @@ class CoupledLowering {
 };
 
 // [rows, pairs] to [rows, classes]; pairs in the order (0, 1), (0, 2), ..., (1, 2), ...
-class CoupledProbabilities final : public Operator {
+class CoupledProbabilities final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "coupled_probabilities"; }
-  std::string_view summary() const override { return "probabilities of classes from those of pairs of them"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
+  CoupledProbabilities()
+      : SpecifiedOperator({.name = "coupled_probabilities",
+                           .summary = "probabilities of classes from those of pairs of them",
+                           .operands = {{.name = "x", .types = {DType::kF32}, .ranks = {2, 2}}},
+                           .results = {{.name = "y"}},
+                           .shapes = Shapes::kOwn}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 1, diags) || !check_rank(op, 0, 2, 2, diags)) return kFailure;
+  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
+  Lowered lower(const OpView& op, const TargetInfo&) const override { return CoupledLowering(op).lower(); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const graph::Shape& in = op.operand(0).shape;
     const int64_t n = classes_of(in[1]);
     if (n * (n - 1) / 2 == in[1]) return std::vector<graph::Shape>{{in[0], n}};
     bad_shape(op, diags, fmt::format("{} columns are not the pairs of 2 to {} classes", in[1], kMostClasses));
     return kFailure;
   }
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    bool good = check_type(op, 0, {DType::kF32}, diags) && check_result_type(op, 0, DType::kF32, diags);
-    return good ? success() : Status(kFailure);
-  }
-  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
-  Lowered lower(const OpView& op, const TargetInfo&) const override { return CoupledLowering(op).lower(); }
 };
 
 }  // namespace

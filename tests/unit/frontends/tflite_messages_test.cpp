@@ -60,7 +60,7 @@ TEST(TfliteMessages, Uint8) {
 TEST(TfliteMessages, OneOperatorOfAnotherTypeIsNamed) {
   EXPECT_EQ(said(uint8_chain(1)),
             "m.tflite: op 0 SQUARED_DIFFERENCE 't0': error: operand 0 ('in') of squared_difference is u8; "
-            "supported: i8, i32, f32 [op-type]\n"
+            "supported: i8, i32 or f32 [op-type]\n"
             "  help: 'aotc ops' lists the types of every operator\n");
 }
 

@@ -151,9 +151,9 @@ plan::Segment with_random_bands(const Graph& graph, plan::Segment segment, bool 
     const ops::OpView view{graph, graph.ops[i]};
     const graph::Shape& shape = view.result().shape;
     int64_t band = 0;
-    if (shape.size() == 4 && ops::definition_of(view.op).row_flow(view) && random.chance(60)) {
+    if (shape.size() == 4 && ops::row_flow(view) && random.chance(60)) {
       const bool pixels =
-          ops::definition_of(view.op).makes_pixels(view) && !(fed && i == segment.first) && random.chance(70);
+          ops::is_pointwise(view) && !(fed && i == segment.first) && random.chance(70);
       band = pixels ? random.pick(1, std::min<int64_t>(shape[1] * shape[2], 9))
                     : shape[2] * random.pick(1, std::min<int64_t>(shape[1], 4));
     }

@@ -184,7 +184,6 @@ class Machine : public TextStepper {
     for (Value& value : registers_) out.push_back(&value);
   }
 
-  std::map<std::string, Macro> macros_;
   std::vector<Instruction> code_;
   std::map<int, std::vector<size_t>> labels_;
   std::map<std::string, int> names_;

@@ -112,7 +112,7 @@ double InstructionCounter::run(const Stmt& stmt) {
   return visit(stmt, Overloaded{
                          [&](const For& s) { return loop(s); },
                          [&](const If& s) {
-                           const double test = cost_once(*s.condition) + c_.branch;
+                           const double test = code_ ? code_->of(s).once : cost_once(*s.condition) + c_.branch;
                            const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
                            const double then = !holds || *holds != 0 ? run(*s.then) : 0;
                            const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
@@ -121,11 +121,13 @@ double InstructionCounter::run(const Stmt& stmt) {
                          [&](const Declare& s) {
                            if (!deciding_ || deciding_->contains(s.var.get()))
                              values_[s.var.get()] = s.is_mutable ? std::nullopt : value(*s.init);
-                           return cost_once(*s.init);
+                           return own(s, *s.init);
                          },
-                         [&](const Assign& s) { return cost_once(*s.value); },
-                         [&](const Store& s) { return c_.store + address(*s.index) + cost_once(*s.value); },
-                         [&](const Evaluate& s) { return cost_once(*s.value); },
+                         [&](const Assign& s) { return own(s, *s.value); },
+                         [&](const Store& s) {
+                           return code_ ? own(s, *s.value) : c_.store + address(*s.index) + cost_once(*s.value);
+                         },
+                         [&](const Evaluate& s) { return own(s, *s.value); },
                          [&](const Block& s) { return block(s); },
                          [&](const CallKernel& s) { return kernel(s); },
                          [](const Alloc&) { return 0.0; },
@@ -133,6 +135,18 @@ double InstructionCounter::run(const Stmt& stmt) {
                          [](const Trace&) { return 0.0; },
                          [](const Comment&) { return 0.0; },
                      });
+}
+
+double InstructionCounter::own(const Stmt& stmt, const Expr& value) {
+  return code_ ? code_->of(stmt).once + blocks(value) : cost_once(value);
+}
+
+double InstructionCounter::blocks(const Expr& e) {
+  if (length_of(e) == nullptr) return 0;
+  const auto& call = static_cast<const Call&>(e);
+  const Buffer& to = *static_cast<const Address&>(*call.args[0]).buffer;
+  return code_->block(call.callee == Intrinsic::kMemcpy, value(*call.args[2]).value_or(0),
+                      call.args[2]->kind == ExprKind::kIntImm, size_of(to.dtype));
 }
 
 bool InstructionCounter::is_fixed(const Stmt& stmt) const {
@@ -207,6 +221,9 @@ bool InstructionCounter::all_alike(const Stmt& stmt, std::unordered_set<const Va
 double InstructionCounter::loop(const For& s) {
   const Number begin = value(*s.begin), end = value(*s.end);
   double trips = 1, out = cost(*s.begin) + cost(*s.end) + c_.branch;
+  const CodeModel::Cost* code = code_ ? &code_->of(s) : nullptr;
+  if (code != nullptr) out = code->once + code->entry;
+  const double each = code != nullptr ? code->turn : c_.turn;
   if (begin && end) trips = std::max(0.0, std::ceil((*end - *begin) / static_cast<double>(s.step)));
   const bool alike = is_uniform(s);
   if (begin && end && !alike && trips <= static_cast<double>(turns_left_)) {
@@ -215,7 +232,7 @@ double InstructionCounter::loop(const For& s) {
   }
   values_[s.var.get()] = begin ? Number(*begin + std::floor((trips - 1) / 2) * static_cast<double>(s.step)) : begin;
   const bool exactly = std::exchange(exactly_, exactly_ && (alike || trips <= 1));
-  if (trips > 0) out += trips * (c_.turn + run(*s.body));
+  if (trips > 0) out += trips * (each + run(*s.body));
   exactly_ = exactly;
   return out;
 }
@@ -223,12 +240,12 @@ double InstructionCounter::loop(const For& s) {
 double InstructionCounter::turn(const For& s, double at) {
   --turns_left_;
   values_[s.var.get()] = at;
-  return c_.turn + run(*s.body);
+  return (code_ ? code_->of(s).turn : c_.turn) + run(*s.body);
 }
 
 double InstructionCounter::kernel(const CallKernel& s) {
   const Function& meaning = *s.kernel->meaning;
-  double out = c_.kernel_call;
+  double out = code_ ? code_->of(s).once : c_.kernel_call;
   std::vector<CountArgument> arguments;
   std::vector<std::pair<const Buffer*, Table>> bound;
   std::string key;
@@ -239,7 +256,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
   size_t a = 0;
   for (const BufferPtr& p : meaning.params) {
     const auto& at = static_cast<const Address&>(*s.args[a++]);
-    out += c_.argument + cost_once(*at.index);
+    if (!code_) out += c_.argument + cost_once(*at.index);
     auto found = tables_.find(at.buffer.get());
     Table table = found == tables_.end() ? Table{} : found->second;
     if (table.data) table.begin += value(*at.index).value_or(0);
@@ -259,7 +276,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
     bound.emplace_back(p.get(), table);
   }
   for (const VarPtr& v : meaning.scalars) {
-    out += c_.argument + cost_once(*s.args[a]);
+    if (!code_) out += c_.argument + cost_once(*s.args[a]);
     const Number n = value(*s.args[a++]);
     known = known && n;
     values_[v.get()] = n;
@@ -274,6 +291,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
       counted = static_cast<double>(*n);
   }
   for (auto& [buffer, table] : bound) tables_[buffer] = table;
+  if (!counted && code_ && modelled_.insert(s.kernel.get()).second) code_->add(meaning);
   const double body = counted ? *counted : run(*meaning.body);
   if (known && assembly_) counted_[key] = body;
   return out + body;

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "cores/code_model.h"
 #include "cores/operation_costs.h"
 #include "ops/lowering.h"
 #include "tir/tir.h"
@@ -27,11 +28,18 @@ class InstructionCounter {
   // `assembly`: kernels are the text that the target has of them, where it has one. `turns`: how many turns of loops
   // are made one by one.
   InstructionCounter(const OperationCosts& costs, bool assembly, int64_t turns = kMostTurns)
-      : c_(costs), assembly_(assembly), turns_left_(turns) {}
+      : c_(costs), assembly_(assembly), turns_left_(turns) {
+    if (c_.code) code_.emplace(*c_.code);
+  }
 
   // What a parameter is, where that is known.
   void bind(const tir::Buffer* buffer, const ops::Constant* table) { tables_[buffer] = {table, 0}; }
   void set(const tir::Variable* variable, Number value) { values_[variable] = value; }
+
+  // Prepares the code model, if the costs have one, for the statements of a function. run() and turn() get no others.
+  void add(const tir::Function& function) {
+    if (code_) code_->add(function);
+  }
 
   // From now on, the counter computes only values that decide a count: bounds of loops, conditions, arguments of
   // kernels, and lengths of copies. `body` contains every statement that run() and turn() get later.
@@ -62,11 +70,17 @@ class InstructionCounter {
   // True if no value decides what a statement costs.
   bool is_fixed(const tir::Stmt& stmt) const;
   double block(const tir::Block& s);
+  // Instructions of a statement itself: of its expressions and its access.
+  double own(const tir::Stmt& stmt, const tir::Expr& value);
+  // Copies and fills in an expression, by the code model.
+  double blocks(const tir::Expr& e);
   double binary(const tir::Binary& e);
   double call(const tir::Call& e);
   Number value_of(const tir::Binary& e);
 
   const OperationCosts& c_;
+  std::optional<CodeModel> code_;
+  std::unordered_set<const tir::Kernel*> modelled_;  // kernels whose meanings the code model has
   bool assembly_;
   int64_t turns_left_;   // to be made one by one
   bool exactly_ = true;  // every loop variable around has a value that it has

@@ -32,6 +32,13 @@ OperationCosts operation_costs(const ops::TargetInfo& target) {
   return c;
 }
 
+OperationCosts expected_costs(const ops::TargetInfo& target) {
+  OperationCosts c = operation_costs(target);
+  c.code = code_costs(target);
+  if (c.code) c.call = c.code->function;
+  return c;
+}
+
 OperationCosts operation_cycles(const ops::TargetInfo& target) {
   OperationCosts c = operation_costs(target);
   const machine::Timing* t = timing_of(target.name);

@@ -3,6 +3,9 @@
 // others.
 #pragma once
 
+#include <optional>
+
+#include "cores/code_costs.h"
 #include "machine/timing.h"
 #include "ops/lowering.h"
 
@@ -31,12 +34,16 @@ struct OperationCosts {
   bool fused = true;  // a product and a sum are one
   // Kernels in assembly are counted in cycles; nullptr: in instructions.
   const machine::Timing* timing = nullptr;
+  // The code around kernels is counted as compilers emit it (cores/code_model.h); nullopt: by the costs above.
+  std::optional<CodeCosts> code = std::nullopt;
 
   // All but float operations, which are functions or take what they take.
   void scale(double by);
 };
 
 OperationCosts operation_costs(const ops::TargetInfo& target);
+// In instructions, as close as possible to what runs, where operation_costs() errs on the side of more.
+OperationCosts expected_costs(const ops::TargetInfo& target);
 // In cycles, in the mean of what programs need; without a timing for a core of which nothing is known.
 OperationCosts operation_cycles(const ops::TargetInfo& target);
 

@@ -66,8 +66,7 @@ const CycleEstimate& estimated_cycles(const Compiled& c) {
 }
 
 InstructionEstimate estimated_instructions(const Compiled& c) {
-  InstructionEstimate out{plan::instructions_of_calls(c.program, c.plan_options.target)};
-  for (int64_t& call : out.calls) call = std::max<int64_t>(0, call - plan::kStepInstructions);
+  InstructionEstimate out{plan::estimated_instructions_of_calls(c.program, c.plan_options.target)};
   if (known(out.calls)) out.total = plan::total_of(c.program, out.calls);
   multiply(out.calls, c.program);
   return out;

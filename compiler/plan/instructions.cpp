@@ -21,6 +21,7 @@ InstructionCounter counter_of(const Program& program, const ProgramCall& call, c
     if (call.arguments[a].storage.kind == StorageKind::kConstant)
       counter.bind(function.params[a].get(),
                    &program.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
+  counter.add(function);
   counter.skip_values_that_decide_nothing(*function.body);
   return counter;
 }
@@ -43,7 +44,8 @@ std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInf
       continue;
     }
     InstructionCounter counter = counter_of(program, call, costs, target.has_assembly(), turns);
-    out.push_back(static_cast<int64_t>(std::ceil(call_cost + counter.run(*function.body->body))));
+    const double arguments = costs.code ? costs.code->parameter * static_cast<double>(call.arguments.size()) : 0;
+    out.push_back(static_cast<int64_t>(std::ceil(call_cost + arguments + counter.run(*function.body->body))));
   }
   return out;
 }
@@ -80,8 +82,8 @@ std::vector<int64_t> instructions_of_calls(const Program& program, const ops::Ta
 }
 
 std::vector<int64_t> estimated_instructions_of_calls(const Program& program, const ops::TargetInfo& target) {
-  const OperationCosts costs = cores::operation_costs(target);
-  return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kTurnsOfEstimate);
+  const OperationCosts costs = cores::expected_costs(target);
+  return costs_of_calls(program, target, costs, costs.call, InstructionCounter::kMostTurns);
 }
 
 std::vector<int64_t> cycles_of_calls(const Program& program, const ops::TargetInfo& target) {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// CodeModel: instructions that an optimising compiler emits for each statement of a lowered function. It computes
+// expressions once for equal operands, outside of the loops that do not change them, and gives each access whose
+// address advances with a loop a pointer.
+#pragma once
+
+#include <unordered_map>
+
+#include "cores/code_costs.h"
+#include "tir/tir.h"
+
+namespace aotc::cores {
+
+class CodeModel {
+ public:
+  // `costs` must outlive the model.
+  explicit CodeModel(const CodeCosts& costs) : c_(costs) {}
+
+  struct Cost {
+    double once = 0;   // instructions of one execution, without substatements
+    double entry = 0;  // of a loop: instructions before its first iteration
+    double turn = 0;   // of a loop: control and pointers of one iteration
+  };
+
+  // Adds the statements of a function, with those of its loops, without those of the kernels that it calls.
+  void add(const tir::Function& function);
+  // Zeros for a statement that is in no added function.
+  const Cost& of(const tir::Stmt& stmt) const;
+
+  // Instructions of memcpy (`copies`) or memset of a number of bytes. `element`: bytes of an element of the buffer.
+  double block(bool copies, double bytes, bool constant, int64_t element) const;
+
+ private:
+  class Walker;
+
+  const CodeCosts& c_;
+  std::unordered_map<const tir::Stmt*, Cost> costs_;
+};
+
+}  // namespace aotc::cores

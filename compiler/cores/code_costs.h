@@ -12,8 +12,8 @@ namespace aotc::cores {
 // Instructions of one call of a library function, with the branch to it and the moves of its arguments: the mean over
 // operands of a normal distribution (tests/bench/library_costs.py counts them).
 struct LibraryCosts {
-  double exponential = 65, logarithm = 75, tanh = 98, erf = 70, sine = 54, cosine = 57, power = 244;
-  double floor = 25, ceil = 25, round = 19, round_to_even = 33, sqrt = 1, remainder = 55, erfc = 73, expm1 = 59;
+  double exponential = 55, logarithm = 76, tanh = 84, erf = 40, sine = 32, cosine = 39, power = 243;
+  double floor = 25, ceil = 25, round = 19, round_to_even = 33, sqrt = 4, remainder = 55, erfc = 43, expm1 = 46;
   double atan2 = 108;
 };
 
@@ -22,7 +22,7 @@ struct CodeCosts {
   bool selects = false;     // CSEL, VSEL, VRINTx: Armv8.1-M
   bool float_unit = true;   // instructions for f32
   bool double_unit = false;  // instructions for f64
-  int integer_registers = 12, float_registers = 30;  // that values of a loop can stay in
+  int integer_registers = 14;  // that values of a loop can stay in
   int64_t offset_bytes = 4095, float_offset_bytes = 1020;  // largest offset of an address
 
   double compare = 1, branch = 1;  // a comparison of integers; the branch on it
@@ -36,6 +36,7 @@ struct CodeCosts {
   double extend = 1;                                 // sign extension of a value to its type
 
   double float_add = 1, float_multiply = 1, float_divide = 1;
+  double float_round = 1;                      // a sum with a constant above 2^22
   double float_compare = 2, float_choose = 2;  // the flags of a comparison; a choice by flags
   double to_float = 2, from_float = 2;         // conversions, with the move between register files
   double double_add = 71, double_multiply = 51, double_divide = 577, double_compare = 25, double_function = 1788;
@@ -44,8 +45,8 @@ struct CodeCosts {
   double function = 8, parameter = 1.3;  // a call of an operator function, and each of its parameters
   double kernel_call = 4, argument = 1;  // of a kernel in assembly
   double copy = 20, copy_byte = 0.54, fill = 26, fill_byte = 0.45;  // memcpy and memset of the library
-  int64_t inline_copy = 64;   // bytes of the longest copy without a call
-  bool byte_copies = false;   // copies without a call move elements, not words
+  double inline_copy = 64, inline_fill = 16;  // bytes of the longest copy and fill without a call
+  int64_t copy_part = 4;                      // bytes that an instruction of these moves
   LibraryCosts library;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tir/ranges.h"
 #include "tir/visit.h"
 
 namespace aotc::cores {
@@ -18,6 +19,9 @@ using namespace tir;  // NOLINT: every node kind is used here
 namespace {
 
 using Key = uint64_t;
+
+constexpr double kRounds = 4194304;  // 2^22: a sum with a larger constant has no fraction, and needs no normalisation
+constexpr double kConverted = 3;  // instructions of the longest side of a select that is computed in any case
 
 Key mixed(Key a, Key b) {
   a ^= b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2);
@@ -155,20 +159,20 @@ class CodeModel::Walker {
     Effects effects;
     std::unordered_set<Key> hoisted;
     std::map<Key, Pointer> pointers;
-    std::unordered_set<Key> integers, floats;  // values from outside that the loop reads
+    std::unordered_map<Key, int> integers;  // values from outside that the loop reads, with the number of reads
+    int locals = 0;                         // mutable integers that an iteration declares
     bool counter_used = false;
     double entry = 0;
   };
 
   int depth() const { return static_cast<int>(path_.size()) - 1; }
-  static bool in_float_register(DType t) { return is_float(t); }
 
   // `cost` instructions compute the value, where that is needed and not known.
   Value charge(Value v, double cost, DType type) {
     if (v.level < depth()) {
       for (int k = v.level + 1; k <= depth(); ++k) {
         Scope& s = path_[static_cast<size_t>(k)];
-        (in_float_register(type) && c_.float_unit ? s.floats : s.integers).insert(v.key);
+        if (!is_float(type) || !c_.float_unit) ++s.integers[v.key];
       }
       Scope& s = path_[static_cast<size_t>(v.level) + 1];
       if (cost > 0 && !available_.contains(v.key) && s.hoisted.insert(v.key).second) s.entry += cost;
@@ -224,10 +228,11 @@ class CodeModel::Walker {
     return std::nullopt;
   }
 
-  Linear linear(const Expr& e) {
+  Linear linear(const ExprPtr& p) {
+    const Expr& e = *p;
     Linear out;
-    if (is_imm(e)) {
-      out.constant = imm_of(e);
+    if (const auto known = number(p)) {
+      out.constant = *known;
       return out;
     }
     if (const Variable* v = variable_of(e)) {
@@ -236,27 +241,27 @@ class CodeModel::Walker {
         return out;
       }
       if (auto symbol = symbols_.find(v); symbol != symbols_.end()) return symbol->second;
-      if (auto lazy = lazy_.find(v); lazy != lazy_.end()) return linear(*lazy->second);
+      if (auto lazy = lazy_.find(v); lazy != lazy_.end()) return linear(lazy->second);
       out.terms.push_back({value_of(v)});
       return out;
     }
     if (e.kind == ExprKind::kBinary) {
       const auto& b = static_cast<const Binary&>(e);
       if (b.op == BinaryOp::kAdd || b.op == BinaryOp::kSub) {
-        out = linear(*b.lhs);
-        add(out, linear(*b.rhs), b.op == BinaryOp::kAdd ? 1 : -1);
+        out = linear(b.lhs);
+        add(out, linear(b.rhs), b.op == BinaryOp::kAdd ? 1 : -1);
         return out;
       }
       if (b.op == BinaryOp::kMul && is_imm(*b.rhs)) {
-        add(out, linear(*b.lhs), imm_of(*b.rhs));
+        add(out, linear(b.lhs), imm_of(*b.rhs));
         return out;
       }
       if (b.op == BinaryOp::kShl && is_imm(*b.rhs)) {
-        add(out, linear(*b.lhs), int64_t{1} << imm_of(*b.rhs));
+        add(out, linear(b.lhs), int64_t{1} << imm_of(*b.rhs));
         return out;
       }
     }
-    out.terms.push_back({emit(e)});
+    out.terms.push_back({emit(p)});
     return out;
   }
 
@@ -274,7 +279,7 @@ class CodeModel::Walker {
   };
 
   // Charges what forms the address. The value: the address without its constant.
-  Value address(const Buffer& buffer, const Expr& index, bool passed_on) {
+  Value address(const Buffer& buffer, const ExprPtr& index, bool passed_on) {
     Linear l = linear(index);
     std::erase_if(l.terms, [](const Term& t) { return t.factor == 0; });
     const int64_t size = size_of(buffer.dtype);
@@ -354,12 +359,13 @@ class CodeModel::Walker {
       const double sums = l.terms.empty() ? 0 : static_cast<double>(l.terms.size()) - 1 + (l.constant != 0 ? 1 : 0);
       return charge({key_of_terms(static_cast<Key>(l.constant), l.terms), level}, sums, type);
     }
-    if (auto lazy = lazy_.find(v); lazy != lazy_.end()) return emit(*lazy->second);
+    if (auto lazy = lazy_.find(v); lazy != lazy_.end()) return emit(lazy->second);
     return charge(value_of(v), 0, type);
   }
 
-  Value emit(const Expr& e) {
-    return visit(e, Overloaded{
+  Value emit(const ExprPtr& p) {
+    if (const auto known = number(p)) return {mixed(1, static_cast<Key>(*known)), 0};
+    return visit(*p, Overloaded{
                         [&](const IntImm& n) { return Value{mixed(1, static_cast<Key>(n.value)), 0}; },
                         [&](const FloatImm& n) {
                           return charge({mixed(2, std::bit_cast<Key>(n.value)), 0}, c_.float_unit ? 1 : 0, n.type);
@@ -371,12 +377,20 @@ class CodeModel::Walker {
                         [&](const Cast& n) { return cast(n); },
                         [&](const Select& n) { return select(n); },
                         [&](const Call& n) { return call(n); },
-                        [&](const Address& n) { return address(*n.buffer, *n.index, true); },
+                        [&](const Address& n) { return address(*n.buffer, n.index, true); },
                     });
   }
 
+  // The only value that an i32 can have here, if there is one.
+  std::optional<int64_t> number(const ExprPtr& p) {
+    if (is_imm(*p)) return imm_of(*p);
+    if (p->type != DType::kI32 || (p->kind != ExprKind::kBinary && p->kind != ExprKind::kVarRef)) return std::nullopt;
+    const Interval i = ranges_.of(p);
+    return i.lo == i.hi ? std::optional(i.lo) : std::nullopt;
+  }
+
   Value load(const Load& n) {
-    Value v = address(*n.buffer, *n.index, false);
+    Value v = address(*n.buffer, n.index, false);
     v.key = mixed(v.key, 3, memory_version(*n.buffer));
     v.level = std::max(v.level, level_of_memory(*n.buffer));
     if (conditions_ > 0) v.level = depth();
@@ -393,33 +407,34 @@ class CodeModel::Walker {
   }
 
   Value unary(const Unary& n) {
-    if (n.op == UnaryOp::kLogicalNot && n.value->kind == ExprKind::kBinary) return emit(*n.value);
-    return made(mixed(4, static_cast<Key>(n.op)), {emit(*n.value)}, n.type == DType::kI64 ? 2 : 1, n.type);
+    if (n.op == UnaryOp::kLogicalNot && n.value->kind == ExprKind::kBinary) return emit(n.value);
+    return made(mixed(4, static_cast<Key>(n.op)), {emit(n.value)}, n.type == DType::kI64 ? 2 : 1, n.type);
   }
 
   // The operand without the operation that the instruction of its user does as well.
-  Value folded(const Expr& side, bool product) {
+  Value folded(const ExprPtr& p, bool product) {
+    const Expr& side = *p;
     if (c_.thumb && side.type == DType::kI32) {
-      if (const Binary* b = shifted(side)) return made(5, {emit(*b->lhs), emit(*b->rhs)}, 0, side.type);
+      if (const Binary* b = shifted(side)) return made(5, {emit(b->lhs), emit(b->rhs)}, 0, side.type);
       if (const Binary* b = binary_of(side, BinaryOp::kShr); b != nullptr && is_imm(*b->rhs))
-        return made(6, {emit(*b->lhs), emit(*b->rhs)}, 0, side.type);
+        return made(6, {emit(b->lhs), emit(b->rhs)}, 0, side.type);
       if (const Binary* b = binary_of(side, BinaryOp::kMul); product && b != nullptr && !is_imm(*b->rhs))
-        return made(7, {emit(*b->lhs), emit(*b->rhs)}, 0, side.type);
+        return made(7, {emit(b->lhs), emit(b->rhs)}, 0, side.type);
       if (const Binary* b = binary_of(side, BinaryOp::kLt); b != nullptr && is_imm(*b->rhs) && imm_of(*b->rhs) == 0)
-        return made(8, {emit(*b->lhs)}, 0, side.type);
+        return made(8, {emit(b->lhs)}, 0, side.type);
     }
-    return emit(side);
+    return emit(p);
   }
 
   Value binary(const Binary& n) {
     const Key kind = mixed(9, static_cast<Key>(n.op));
     const DType type = n.lhs->type;
     if (n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr || (is_comparison(n.op) && !is_sign(n))) {
-      const Value v = condition(n);
+      const Value v = condition_of(n);
       return made(mixed(kind, 1), {v}, c_.truth, n.type);
     }
-    if (is_comparison(n.op)) return made(kind, {emit(*n.lhs)}, 1, n.type);
-    if (is_float(type)) return made(kind, {emit(*n.lhs), emit(*n.rhs)}, float_cost(n), n.type);
+    if (is_comparison(n.op)) return made(kind, {emit(n.lhs)}, 1, n.type);
+    if (is_float(type)) return made(kind, {emit(n.lhs), emit(n.rhs)}, float_cost(n), n.type);
     if (type == DType::kI64) return wide(n, kind);
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) return extreme(n, kind);
     const bool adds = n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub;
@@ -427,10 +442,10 @@ class CodeModel::Walker {
     if (adds || logic) {
       // One of the operands may be shifted or a product.
       const bool right = folds(*n.rhs, adds);
-      const Value a = right || (n.op == BinaryOp::kSub && !c_.thumb) ? emit(*n.lhs) : folded(*n.lhs, n.op == BinaryOp::kAdd);
-      return made(kind, {a, right ? folded(*n.rhs, adds) : emit(*n.rhs)}, 1, n.type);
+      const Value a = right || (n.op == BinaryOp::kSub && !c_.thumb) ? emit(n.lhs) : folded(n.lhs, n.op == BinaryOp::kAdd);
+      return made(kind, {a, right ? folded(n.rhs, adds) : emit(n.rhs)}, 1, n.type);
     }
-    return made(kind, {emit(*n.lhs), emit(*n.rhs)}, integer_cost(n), n.type);
+    return made(kind, {emit(n.lhs), emit(n.rhs)}, integer_cost(n), n.type);
   }
 
   static bool is_sign(const Binary& n) {
@@ -451,7 +466,11 @@ class CodeModel::Walker {
       case BinaryOp::kDiv: return wide ? c_.double_divide : c_.float_divide;
       case BinaryOp::kMin:
       case BinaryOp::kMax: return (wide ? c_.double_compare : c_.float_compare) + c_.float_choose;
-      default: return wide ? c_.double_add : c_.float_add;
+      default:
+        if (!wide && !c_.float_unit && n.rhs->kind == ExprKind::kFloatImm &&
+            std::abs(static_cast<const FloatImm&>(*n.rhs).value) >= kRounds)
+          return c_.float_round;
+        return wide ? c_.double_add : c_.float_add;
     }
   }
 
@@ -464,16 +483,16 @@ class CodeModel::Walker {
 
   Value wide(const Binary& n, Key kind) {
     auto operands = [&](const Binary& b) {
-      auto narrow = [&](const Expr& side) {
-        return side.kind == ExprKind::kCast ? emit(*static_cast<const Cast&>(side).value) : emit(side);
+      auto narrow = [&](const ExprPtr& side) {
+        return side->kind == ExprKind::kCast ? emit(static_cast<const Cast&>(*side).value) : emit(side);
       };
-      return std::pair(narrow(*b.lhs), narrow(*b.rhs));
+      return std::pair(narrow(b.lhs), narrow(b.rhs));
     };
     if (const Binary* product = wide_product(n)) {
       const auto [a, b] = operands(*product);
       return made(kind, {a, b}, c_.widening, n.type);
     }
-    const Value a = emit(*n.lhs), b = emit(*n.rhs);
+    const Value a = emit(n.lhs), b = emit(n.rhs);
     double cost = c_.add64;
     if (n.op == BinaryOp::kMul) cost = c_.multiply64;
     if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) cost = c_.divide64;
@@ -494,18 +513,18 @@ class CodeModel::Walker {
       const int64_t low = imm_of(n.op == BinaryOp::kMin ? *inner->rhs : *n.rhs);
       const int64_t high = imm_of(n.op == BinaryOp::kMin ? *n.rhs : *inner->rhs);
       if (is_power(high + 1) && (low == -high - 1 || low == 0)) {
-        const Value v = emit(*inner->lhs);
+        const Value v = emit(inner->lhs);
         return made(kind, {v, {static_cast<Key>(low), 0}}, c_.saturate, n.type);
       }
     }
-    const Value a = emit(*n.lhs), b = emit(*n.rhs);
+    const Value a = emit(n.lhs), b = emit(n.rhs);
     const bool relu = n.op == BinaryOp::kMax && is_imm(*n.rhs) && imm_of(*n.rhs) == 0;
     return made(kind, {a, b}, relu ? c_.relu : c_.compare + c_.choose, n.type);
   }
 
   Value cast(const Cast& n) {
     const DType from = n.value->type;
-    const Value v = emit(*n.value);
+    const Value v = emit(n.value);
     const Key kind = mixed(10, static_cast<Key>(from));
     if (is_float(from) && is_float(n.type)) {
       const double cost = from == n.type ? 0 : n.type == DType::kF64 ? c_.float_to_double : c_.double_to_float;
@@ -523,24 +542,31 @@ class CodeModel::Walker {
   }
 
   // Charges the comparisons of a condition, without branches.
-  Value condition(const Expr& e) {
+  Value condition(const ExprPtr& p) {
+    const Expr& e = *p;
+    if (number(p)) return {};
     if (e.kind == ExprKind::kUnary && static_cast<const Unary&>(e).op == UnaryOp::kLogicalNot)
-      return condition(*static_cast<const Unary&>(e).value);
-    if (e.kind != ExprKind::kBinary) return made(11, {emit(e)}, c_.compare, DType::kI32);
+      return condition(static_cast<const Unary&>(e).value);
+    if (e.kind != ExprKind::kBinary) return made(11, {emit(p)}, c_.compare, DType::kI32);
     const auto& n = static_cast<const Binary&>(e);
+    if (n.op != BinaryOp::kAnd && n.op != BinaryOp::kOr && !is_comparison(n.op))
+      return made(11, {emit(p)}, c_.compare, DType::kI32);
+    return condition_of(n);
+  }
+
+  Value condition_of(const Binary& n) {
     const Key kind = mixed(12, static_cast<Key>(n.op));
     if (n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr) {
       if (is_range(n)) {
         const auto& low = static_cast<const Binary&>(*n.lhs);
         const bool zero = is_imm(*low.rhs) && imm_of(*low.rhs) == 0;
-        return made(kind, {emit(*low.lhs)}, c_.compare + (zero ? 0 : 1), DType::kI32);
+        return made(kind, {emit(low.lhs)}, c_.compare + (zero ? 0 : 1), DType::kI32);
       }
-      const Value a = condition(*n.lhs);
-      const Value b = condition(*n.rhs);
+      const Value a = condition(n.lhs);
+      const Value b = condition(n.rhs);
       return made(kind, {a, b}, c_.branch, DType::kI32);
     }
-    if (!is_comparison(n.op)) return made(11, {emit(e)}, c_.compare, DType::kI32);
-    const Value a = emit(*n.lhs), b = emit(*n.rhs);
+    const Value a = emit(n.lhs), b = emit(n.rhs);
     const DType type = n.lhs->type;
     const double cost = type == DType::kF64 ? c_.double_compare : is_float(type) ? c_.float_compare
                         : type == DType::kI64 ? c_.compare64 : c_.compare;
@@ -557,10 +583,20 @@ class CodeModel::Walker {
   }
 
   Value select(const Select& n) {
-    const Value c = condition(*n.condition);
+    const Value c = condition(n.condition);
     ++conditions_;
-    const Value a = emit(*n.if_true), b = emit(*n.if_false);
+    const std::unordered_set<Key> before = available_;
+    double first = 0, second = 0;
+    double* const outer = std::exchange(once_, &first);
+    const Value a = emit(n.if_true);
+    available_ = before;
+    once_ = &second;
+    const Value b = emit(n.if_false);
+    available_ = before;
+    once_ = outer;
     --conditions_;
+    const bool both = std::max(first, second) <= kConverted;
+    *once_ += both ? first + second : std::max(first, second);
     const bool floats = is_float(n.type) && c_.float_unit;
     return made(13, {c, a, b}, floats ? c_.float_choose : c_.choose * (n.type == DType::kI64 ? 2 : 1), n.type);
   }
@@ -595,7 +631,7 @@ class CodeModel::Walker {
   Value call(const Call& n) {
     Value v{mixed(14, static_cast<Key>(n.callee)), 0};
     for (const ExprPtr& a : n.args) {
-      const Value arg = emit(*a);
+      const Value arg = emit(a);
       v = {mixed(v.key, arg.key), std::max(v.level, arg.level)};
     }
     const bool pinned = n.callee == Intrinsic::kKeep || n.callee == Intrinsic::kFence;
@@ -621,15 +657,17 @@ class CodeModel::Walker {
   void declare(const Declare& s) {
     const Variable* v = s.var.get();
     const Expr& init = *s.init;
+    ranges_.declare(s);
+    if (s.is_mutable && s.init->type == DType::kI32) ++path_.back().locals;
     if (!s.is_mutable && is_pure(init) && !reads_symbols(init)) {
-      lazy_[v] = &init;
+      lazy_[v] = s.init;
       return;
     }
     if (s.is_mutable && is_pure(init)) {
-      symbols_[v] = linear(init);
+      symbols_[v] = linear(s.init);
       return;
     }
-    const Value value = emit(init);
+    const Value value = emit(s.init);
     if (s.is_mutable) forget(v);
     else values_[v] = value;
   }
@@ -651,16 +689,14 @@ class CodeModel::Walker {
       symbol->second.constant += imm_of(*sum->rhs);
       return;
     }
-    emit(*s.value);
+    emit(s.value);
     forget(v);
   }
 
   void store(const Store& s) {
-    const Expr* value = s.value.get();
-    if (value->kind == ExprKind::kCast && !is_float(static_cast<const Cast&>(*value).value->type))
-      value = static_cast<const Cast&>(*value).value.get();
-    emit(*value);
-    address(*s.buffer, *s.index, false);
+    const Cast* narrowed = s.value->kind == ExprKind::kCast ? static_cast<const Cast*>(s.value.get()) : nullptr;
+    emit(narrowed != nullptr && !is_float(narrowed->value->type) ? narrowed->value : s.value);
+    address(*s.buffer, s.index, false);
     *once_ += size_of(s.buffer->dtype) == 8 && !c_.double_unit ? 2 : 1;
     Effects e;
     e.store(s.buffer.get());
@@ -668,7 +704,7 @@ class CodeModel::Walker {
   }
 
   void loop(const For& s) {
-    emit(*s.begin), emit(*s.end);
+    emit(s.begin), emit(s.end);
     const bool constant = is_imm(*s.begin) && is_imm(*s.end);
     const int64_t trips = constant ? (imm_of(*s.end) - imm_of(*s.begin) + s.step - 1) / s.step : 0;
     Scope scope;
@@ -686,7 +722,10 @@ class CodeModel::Walker {
       symbols_[v] = l;
     }
     const std::unordered_set<Key> before = available_;
+    const Ranges::Mark mark = ranges_.mark();
+    ranges_.enter_loop(s);
     walk(*s.body);
+    ranges_.restore(mark);
     available_ = before;
     Cost cost;
     cost.entry = path_.back().entry + (constant ? 1 : c_.compare + c_.branch);
@@ -704,29 +743,44 @@ class CodeModel::Walker {
     for (const auto& [key, p] : s.pointers) {
       pointers += static_cast<double>(std::max<size_t>(1, p.offsets.size()));
       const bool post = c_.thumb && !p.passed_on && p.offsets.size() <= 1 &&
-                        (p.step_bytes == p.access_bytes || (!p.of_float && p.accesses == 1 && p.step_bytes <= 255));
+                        p.step_bytes == p.access_bytes;
       if (!post) steps += static_cast<double>(std::max<size_t>(1, p.offsets.size()));
     }
     const bool counter = pointers == 0 || s.counter_used;
     const double control = !c_.thumb ? 1 : pointers == 0 && !s.counter_used ? 1 : 2;
-    const double carried = static_cast<double>(s.effects.assigned.size());
-    const double integers = pointers + (counter ? 1 : 0) + 1 + static_cast<double>(s.integers.size()) + carried;
-    (void)integers;
-    return steps + (counter ? 1 : 0) + control;
+    return steps + (counter ? 1 : 0) + control + reloads(s, pointers + (counter ? 2 : 1));
+  }
+
+  // Loads of values that find no register: those that are read least.
+  double reloads(const Scope& s, double used) const {
+    for (const auto& [v, step] : s.effects.assigned)
+      if (v->dtype == DType::kI32 && !step.constant) used += 1;
+    std::vector<int> reads;
+    for (const auto& [key, n] : s.integers) reads.push_back(n);
+    std::sort(reads.begin(), reads.end());
+    used += static_cast<double>(reads.size()) + 2;
+    double out = 0;
+    for (size_t i = 0; i < reads.size() && used > c_.integer_registers; ++i, --used) out += reads[i];
+    return out;
   }
 
   void if_else(const If& s) {
-    condition(*s.condition);
-    *once_ += c_.branch;
+    condition(s.condition);
+    *once_ += number(s.condition) ? 0 : c_.branch;
     Effects e;
     e.add(*s.then);
     if (s.otherwise) e.add(*s.otherwise);
     double* const outer = once_;
     const std::unordered_set<Key> before = available_;
     ++conditions_;
-    walk(*s.then);
+    const Ranges::Mark mark = ranges_.mark();
+    ranges_.assume(s.condition, true);
+    if (ranges_.reachable()) walk(*s.then);
+    ranges_.restore(mark);
     available_ = before;
-    if (s.otherwise) walk(*s.otherwise);
+    ranges_.assume(s.condition, false);
+    if (s.otherwise && ranges_.reachable()) walk(*s.otherwise);
+    ranges_.restore(mark);
     available_ = before;
     --conditions_;
     once_ = outer;
@@ -735,14 +789,14 @@ class CodeModel::Walker {
 
   void kernel_call(const CallKernel& s) {
     *once_ += c_.kernel_call + c_.argument * static_cast<double>(s.args.size());
-    for (const ExprPtr& a : s.args) emit(*a);
+    for (const ExprPtr& a : s.args) emit(a);
     Effects e;
     e.bytes = true;
     written(e);
   }
 
   void evaluate(const Evaluate& s) {
-    emit(*s.value);
+    emit(s.value);
     Effects e;
     e.add(s);
     written(e);
@@ -788,7 +842,8 @@ class CodeModel::Walker {
   std::unordered_map<const Buffer*, Key> local_versions_;
   std::unordered_map<const Variable*, Value> values_;
   std::unordered_map<const Variable*, Linear> symbols_;  // mutable integers that only constants change
-  std::unordered_map<const Variable*, const Expr*> lazy_;
+  std::unordered_map<const Variable*, ExprPtr> lazy_;
+  Ranges ranges_;
   std::unordered_set<const Variable*> mutable_;
 };
 
@@ -800,13 +855,11 @@ const CodeModel::Cost& CodeModel::of(const Stmt& stmt) const {
   return found == costs_.end() ? kNothing : found->second;
 }
 
-double CodeModel::block(bool copies, double bytes, bool constant, int64_t element) const {
+double CodeModel::block(bool copies, double bytes, bool constant) const {
   if (constant) {
-    const double part = c_.byte_copies ? static_cast<double>(std::min<int64_t>(element, 4)) : 4;
-    const double most = static_cast<double>(c_.inline_copy) * part / 4;
-    const double pieces = std::ceil(bytes / part);
-    if (bytes <= most && bytes <= 16) return pieces * (copies ? 2 : 1);
-    if (bytes <= most) return pieces * (copies ? 2 : 1) + std::floor(bytes / 16) * (c_.thumb ? 4 : 3) + 3;
+    const double pieces = std::ceil(bytes / static_cast<double>(c_.copy_part));
+    if (bytes <= (copies ? 16 : c_.inline_fill) && bytes <= c_.inline_copy) return pieces * (copies ? 2 : 1);
+    if (bytes <= c_.inline_copy) return pieces * (copies ? 2 : 1) + std::floor(bytes / 16) * 4 + 3;
   }
   return copies ? c_.copy + c_.copy_byte * bytes : c_.fill + c_.fill_byte * bytes;
 }

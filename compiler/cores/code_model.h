@@ -27,8 +27,8 @@ class CodeModel {
   // Zeros for a statement that is in no added function.
   const Cost& of(const tir::Stmt& stmt) const;
 
-  // Instructions of memcpy (`copies`) or memset of a number of bytes. `element`: bytes of an element of the buffer.
-  double block(bool copies, double bytes, bool constant, int64_t element) const;
+  // Instructions of memcpy (`copies`) or memset of a number of bytes.
+  double block(bool copies, double bytes, bool constant) const;
 
  private:
   class Walker;

@@ -144,9 +144,8 @@ double InstructionCounter::own(const Stmt& stmt, const Expr& value) {
 double InstructionCounter::blocks(const Expr& e) {
   if (length_of(e) == nullptr) return 0;
   const auto& call = static_cast<const Call&>(e);
-  const Buffer& to = *static_cast<const Address&>(*call.args[0]).buffer;
   return code_->block(call.callee == Intrinsic::kMemcpy, value(*call.args[2]).value_or(0),
-                      call.args[2]->kind == ExprKind::kIntImm, size_of(to.dtype));
+                      call.args[2]->kind == ExprKind::kIntImm);
 }
 
 bool InstructionCounter::is_fixed(const Stmt& stmt) const {

@@ -10,7 +10,7 @@ constexpr int kThumb1Registers = 8;
 // Functions of libgcc for binary32.
 void soft_float_of_arm(CodeCosts& c) {
   c.float_unit = false;
-  c.float_round = 40, c.float_add = 52, c.float_multiply = 40, c.float_divide = 75, c.float_compare = 18, c.float_choose = 2;
+  c.float_add_zero = 30, c.float_multiply_zero = 25, c.float_round = 40, c.float_add = 52, c.float_multiply = 40, c.float_divide = 75, c.float_compare = 18, c.float_choose = 2;
   c.to_float = 22, c.from_float = 15;
   c.library = {.exponential = 1200, .logarithm = 1300, .tanh = 1500, .erf = 1500, .sine = 1100, .cosine = 1200,
                .power = 4500, .floor = 25, .ceil = 25, .round = 19, .round_to_even = 120, .sqrt = 250,
@@ -18,11 +18,12 @@ void soft_float_of_arm(CodeCosts& c) {
 }
 
 void armv8_1(CodeCosts& c) {
-  c.selects = c.double_unit = true;
+  c.selects = c.double_unit = c.loop_ends = true;
   c.choose = 1, c.truth = 1, c.float_choose = 1.5;
   c.shift64 = 5;  // pairs of registers are moved to those that LSRL and ASRL take
   c.double_add = c.double_multiply = c.double_divide = 1;
   c.double_compare = 2, c.double_function = 51;
+  c.wide_to_double = 44, c.wide_to_float = 30, c.double_round = 1;
   c.double_to_float = c.float_to_double = 1, c.double_to_integer = c.integer_to_double = 2;
   c.library = {.exponential = 37, .logarithm = 43, .tanh = 85, .erf = 41, .sine = 25, .cosine = 26, .power = 86,
                .floor = 1, .ceil = 1, .round = 1, .round_to_even = 1, .sqrt = 4, .remainder = 62, .erfc = 44,
@@ -42,13 +43,13 @@ CodeCosts riscv() {
   c.inline_copy = 8, c.inline_fill = 8, c.copy_part = 1;
   c.double_add = 104, c.double_multiply = 199, c.double_divide = 211, c.double_compare = 30;
   c.double_function = 2978, c.double_to_float = 36, c.float_to_double = 32, c.double_to_integer = 17;
-  c.integer_to_double = 50;
+  c.integer_to_double = 50, c.wide_to_double = 71, c.wide_to_float = 103, c.double_round = 45;
   return c;
 }
 
 void soft_float_of_riscv(CodeCosts& c) {
   c.float_unit = false;
-  c.float_round = 40, c.float_add = 77, c.float_multiply = 111, c.float_divide = 104, c.float_compare = 20, c.float_choose = 1;
+  c.float_add_zero = 48, c.float_multiply_zero = 70, c.float_round = 40, c.float_add = 77, c.float_multiply = 111, c.float_divide = 104, c.float_compare = 20, c.float_choose = 1;
   c.to_float = 42, c.from_float = 13;
   c.library = {.exponential = 1616, .logarithm = 2420, .tanh = 2930, .erf = 2130, .sine = 1430, .cosine = 1780,
                .power = 8115, .floor = 22, .ceil = 24, .round = 22, .round_to_even = 208, .sqrt = 265,

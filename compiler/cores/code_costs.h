@@ -20,6 +20,7 @@ struct LibraryCosts {
 struct CodeCosts {
   bool thumb = true;        // shifted operands, MLA, post-indexed addresses, IT blocks
   bool selects = false;     // CSEL, VSEL, VRINTx: Armv8.1-M
+  bool loop_ends = false;   // LE, of Armv8.1-M
   bool float_unit = true;   // instructions for f32
   bool double_unit = false;  // instructions for f64
   int integer_registers = 14;  // that values of a loop can stay in
@@ -36,11 +37,13 @@ struct CodeCosts {
   double extend = 1;                                 // sign extension of a value to its type
 
   double float_add = 1, float_multiply = 1, float_divide = 1;
+  double float_add_zero = 1, float_multiply_zero = 1;  // with an operand that is 0
   double float_round = 1;                      // a sum with a constant above 2^22
   double float_compare = 2, float_choose = 2;  // the flags of a comparison; a choice by flags
   double to_float = 2, from_float = 2;         // conversions, with the move between register files
   double double_add = 71, double_multiply = 51, double_divide = 577, double_compare = 25, double_function = 1788;
   double double_to_float = 15, float_to_double = 10, double_to_integer = 10, integer_to_double = 35;
+  double wide_to_double = 43, wide_to_float = 29, double_round = 40;
 
   double function = 8, parameter = 1.3;  // a call of an operator function, and each of its parameters
   double kernel_call = 4, argument = 1;  // of a kernel in assembly

@@ -21,6 +21,7 @@ namespace {
 using Key = uint64_t;
 
 constexpr double kRounds = 4194304;  // 2^22: a sum with a larger constant has no fraction, and needs no normalisation
+constexpr int kMostTemporaries = 5;  // registers for operands that an iteration loads
 constexpr double kConverted = 3;  // instructions of the longest side of a select that is computed in any case
 
 Key mixed(Key a, Key b) {
@@ -136,6 +137,8 @@ class CodeModel::Walker {
   struct Value {
     Key key = 0;
     int level = 0;  // depth of the innermost loop that changes it
+    bool half_zero = false;
+    bool integer = false;  // in a register for integers
   };
   struct Term {
     Value value;
@@ -160,7 +163,8 @@ class CodeModel::Walker {
     std::unordered_set<Key> hoisted;
     std::map<Key, Pointer> pointers;
     std::unordered_map<Key, int> integers;  // values from outside that the loop reads, with the number of reads
-    int locals = 0;                         // mutable integers that an iteration declares
+    int loads = 0;                          // in an iteration
+    bool plain = true;                      // no loop, branch or call inside
     bool counter_used = false;
     double entry = 0;
   };
@@ -169,17 +173,19 @@ class CodeModel::Walker {
 
   // `cost` instructions compute the value, where that is needed and not known.
   Value charge(Value v, double cost, DType type) {
+    v.integer = !is_float(type) || !c_.float_unit;
     if (v.level < depth()) {
-      for (int k = v.level + 1; k <= depth(); ++k) {
-        Scope& s = path_[static_cast<size_t>(k)];
-        if (!is_float(type) || !c_.float_unit) ++s.integers[v.key];
-      }
       Scope& s = path_[static_cast<size_t>(v.level) + 1];
       if (cost > 0 && !available_.contains(v.key) && s.hoisted.insert(v.key).second) s.entry += cost;
     } else if (cost > 0 && available_.insert(v.key).second) {
       *once_ += cost;
     }
     return v;
+  }
+
+  // An instruction of the innermost loop reads the value.
+  void read(const Value& v) {
+    if (v.integer && v.level < depth()) ++path_.back().integers[v.key];
   }
 
   int level_of_memory(const Buffer& b) const {
@@ -295,7 +301,7 @@ class CodeModel::Walker {
     for (const Term& t : terms) level = std::max(level, t.value.level);
     const Value v{key, level};
     if (terms.empty()) {
-      if (depth() > 0) charge(v, 0, DType::kI32);
+      if (!a.passed_on) read({v.key, v.level, false, true});
       return v;
     }
     std::vector<Term> rest;
@@ -328,12 +334,13 @@ class CodeModel::Walker {
       p.access_bytes = a.size;
       p.of_float = a.of_float;
       p.passed_on = p.passed_on || a.passed_on || level < depth();
-      if (level < depth()) charge(v, 0, DType::kI32);
+      if (!a.passed_on) read({v.key, v.level, false, true});
       return v;
     }
     // A register offset reaches one element; others need the sum.
     const bool direct = c_.thumb && !a.of_float && !a.passed_on && bytes == 0 && opaque == 1;
     if (!direct) charge({mixed(key, 1), level}, opaque, DType::kI32);
+    if (!a.passed_on) read({v.key, v.level, false, true});
     return v;
   }
 
@@ -384,9 +391,16 @@ class CodeModel::Walker {
   // The only value that an i32 can have here, if there is one.
   std::optional<int64_t> number(const ExprPtr& p) {
     if (is_imm(*p)) return imm_of(*p);
+    if (auto symbol = symbols_.find(variable_of(*p)); symbol != symbols_.end() && symbol->second.terms.empty())
+      return symbol->second.constant;
     if (p->type != DType::kI32 || (p->kind != ExprKind::kBinary && p->kind != ExprKind::kVarRef)) return std::nullopt;
     const Interval i = ranges_.of(p);
     return i.lo == i.hi ? std::optional(i.lo) : std::nullopt;
+  }
+
+  Interval interval(const ExprPtr& p) {
+    const auto known = number(p);
+    return known ? Interval{*known, *known} : ranges_.of(p);
   }
 
   Value load(const Load& n) {
@@ -394,6 +408,8 @@ class CodeModel::Walker {
     v.key = mixed(v.key, 3, memory_version(*n.buffer));
     v.level = std::max(v.level, level_of_memory(*n.buffer));
     if (conditions_ > 0) v.level = depth();
+    v.half_zero = model_.half_zero_.contains(n.buffer.get());
+    if (v.level == depth()) ++path_.back().loads;
     return charge(v, size_of(n.buffer->dtype) == 8 && !(c_.double_unit && is_float(n.type)) ? 2 : 1, n.type);
   }
 
@@ -402,6 +418,11 @@ class CodeModel::Walker {
     for (const Value& p : parts) {
       v.key = mixed(v.key, p.key);
       v.level = std::max(v.level, p.level);
+    }
+    if (v.level == depth() && !available_.contains(v.key)) {
+      for (const Value& p : parts) read(p);
+      *once_ += cost;
+      available_.insert(v.key);
     }
     return charge(v, cost, type);
   }
@@ -434,7 +455,7 @@ class CodeModel::Walker {
       return made(mixed(kind, 1), {v}, c_.truth, n.type);
     }
     if (is_comparison(n.op)) return made(kind, {emit(n.lhs)}, 1, n.type);
-    if (is_float(type)) return made(kind, {emit(n.lhs), emit(n.rhs)}, float_cost(n), n.type);
+    if (is_float(type)) return floats(n, kind);
     if (type == DType::kI64) return wide(n, kind);
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) return extreme(n, kind);
     const bool adds = n.op == BinaryOp::kAdd || n.op == BinaryOp::kSub;
@@ -446,6 +467,25 @@ class CodeModel::Walker {
       return made(kind, {a, right ? folded(n.rhs, adds) : emit(n.rhs)}, 1, n.type);
     }
     return made(kind, {emit(n.lhs), emit(n.rhs)}, integer_cost(n), n.type);
+  }
+
+  Value floats(const Binary& n, Key kind) {
+    const Value a = emit(n.lhs), b = emit(n.rhs);
+    double cost = float_cost(n);
+    const bool zeros = a.half_zero || b.half_zero;
+    if (zeros && !c_.float_unit && n.type == DType::kF32) {
+      if (n.op == BinaryOp::kMul) cost = (cost + c_.float_multiply_zero) / 2;
+      if (cost == c_.float_add) cost = (cost + c_.float_add_zero) / 2;
+    }
+    Value v = made(kind, {a, b}, cost, n.type);
+    const bool relu = n.op == BinaryOp::kMax && (is_zero(*n.lhs) || is_zero(*n.rhs));
+    const bool keeps = n.op == BinaryOp::kMul || n.op == BinaryOp::kMin;
+    v.half_zero = relu || (zeros && keeps);
+    return v;
+  }
+
+  static bool is_zero(const Expr& e) {
+    return e.kind == ExprKind::kFloatImm && static_cast<const FloatImm&>(e).value == 0;
   }
 
   static bool is_sign(const Binary& n) {
@@ -494,6 +534,9 @@ class CodeModel::Walker {
     }
     const Value a = emit(n.lhs), b = emit(n.rhs);
     double cost = c_.add64;
+    // SMLAL adds the product to a pair of registers, which a constant is moved to first.
+    const bool product = wide_product(*n.lhs) != nullptr || wide_product(*n.rhs) != nullptr;
+    if (c_.thumb && n.op == BinaryOp::kAdd && product) cost = is_imm(*n.lhs) || is_imm(*n.rhs) ? 2 : 0;
     if (n.op == BinaryOp::kMul) cost = c_.multiply64;
     if (n.op == BinaryOp::kDiv || n.op == BinaryOp::kMod) cost = c_.divide64;
     if (n.op == BinaryOp::kMin || n.op == BinaryOp::kMax) cost = c_.compare64 + 2 * c_.choose;
@@ -517,6 +560,10 @@ class CodeModel::Walker {
         return made(kind, {v, {static_cast<Key>(low), 0}}, c_.saturate, n.type);
       }
     }
+    const Interval left = interval(n.lhs), right = interval(n.rhs);
+    const Interval &low = n.op == BinaryOp::kMin ? left : right, &high = n.op == BinaryOp::kMin ? right : left;
+    if (low.hi <= high.lo) return emit(n.lhs);
+    if (high.hi <= low.lo) return emit(n.rhs);
     const Value a = emit(n.lhs), b = emit(n.rhs);
     const bool relu = n.op == BinaryOp::kMax && is_imm(*n.rhs) && imm_of(*n.rhs) == 0;
     return made(kind, {a, b}, relu ? c_.relu : c_.compare + c_.choose, n.type);
@@ -532,8 +579,9 @@ class CodeModel::Walker {
     }
     if (is_float(from)) return made(kind, {v}, from == DType::kF64 ? c_.double_to_integer : c_.from_float, n.type);
     if (is_float(n.type)) {
-      const double wide = from == DType::kI64 ? 25 : 0;
-      return made(kind, {v}, wide + (n.type == DType::kF64 ? c_.integer_to_double : c_.to_float), n.type);
+      if (from == DType::kI64)
+        return made(kind, {v}, n.type == DType::kF64 ? c_.wide_to_double : c_.wide_to_float, n.type);
+      return made(kind, {v}, n.type == DType::kF64 ? c_.integer_to_double : c_.to_float, n.type);
     }
     double cost = 0;
     if (n.type == DType::kI64 && from != DType::kI64) cost = 1;
@@ -602,7 +650,10 @@ class CodeModel::Walker {
   }
 
   double library(Intrinsic f, DType type) const {
-    if (type == DType::kF64) return f == Intrinsic::kAbs ? 1 : c_.double_function;
+    if (type == DType::kF64) {
+      const bool rounds = f == Intrinsic::kRound || f == Intrinsic::kFloor || f == Intrinsic::kCeil;
+      return f == Intrinsic::kAbs ? 1 : rounds ? c_.double_round : c_.double_function;
+    }
     const LibraryCosts& l = c_.library;
     switch (f) {
       case Intrinsic::kExp: return l.exponential;
@@ -632,8 +683,10 @@ class CodeModel::Walker {
     Value v{mixed(14, static_cast<Key>(n.callee)), 0};
     for (const ExprPtr& a : n.args) {
       const Value arg = emit(a);
+      read(arg);
       v = {mixed(v.key, arg.key), std::max(v.level, arg.level)};
     }
+    if (library(n.callee, n.type) > kConverted + 1) path_.back().plain = false;
     const bool pinned = n.callee == Intrinsic::kKeep || n.callee == Intrinsic::kFence;
     if (pinned) return {mixed(v.key, ++serial_), depth()};
     const DType type = n.args.empty() ? n.type : n.args[0]->type;
@@ -658,7 +711,6 @@ class CodeModel::Walker {
     const Variable* v = s.var.get();
     const Expr& init = *s.init;
     ranges_.declare(s);
-    if (s.is_mutable && s.init->type == DType::kI32) ++path_.back().locals;
     if (!s.is_mutable && is_pure(init) && !reads_symbols(init)) {
       lazy_[v] = s.init;
       return;
@@ -695,7 +747,9 @@ class CodeModel::Walker {
 
   void store(const Store& s) {
     const Cast* narrowed = s.value->kind == ExprKind::kCast ? static_cast<const Cast*>(s.value.get()) : nullptr;
-    emit(narrowed != nullptr && !is_float(narrowed->value->type) ? narrowed->value : s.value);
+    const Value v = emit(narrowed != nullptr && !is_float(narrowed->value->type) ? narrowed->value : s.value);
+    read(v);
+    if (v.half_zero) model_.half_zero_.insert(s.buffer.get());
     address(*s.buffer, s.index, false);
     *once_ += size_of(s.buffer->dtype) == 8 && !c_.double_unit ? 2 : 1;
     Effects e;
@@ -705,12 +759,14 @@ class CodeModel::Walker {
 
   void loop(const For& s) {
     emit(s.begin), emit(s.end);
+    if (!is_imm(*s.begin) || !is_imm(*s.end)) *once_ += c_.compare + c_.branch;
     const bool constant = is_imm(*s.begin) && is_imm(*s.end);
     const int64_t trips = constant ? (imm_of(*s.end) - imm_of(*s.begin) + s.step - 1) / s.step : 0;
     Scope scope;
     scope.loop = &s;
     scope.effects.add(*s.body);
     path_.push_back(std::move(scope));
+    path_[path_.size() - 2].plain = false;
     Scope& here = path_.back();
     written(here.effects);
     for (const auto& [v, step] : here.effects.assigned) {
@@ -728,7 +784,7 @@ class CodeModel::Walker {
     ranges_.restore(mark);
     available_ = before;
     Cost cost;
-    cost.entry = path_.back().entry + (constant ? 1 : c_.compare + c_.branch);
+    cost.entry = path_.back().entry + 1;
     cost.turn = constant && trips <= 1 ? 0 : turn(path_.back());
     const Effects effects = std::move(path_.back().effects);
     path_.pop_back();
@@ -746,8 +802,9 @@ class CodeModel::Walker {
                         p.step_bytes == p.access_bytes;
       if (!post) steps += static_cast<double>(std::max<size_t>(1, p.offsets.size()));
     }
-    const bool counter = pointers == 0 || s.counter_used;
-    const double control = !c_.thumb ? 1 : pointers == 0 && !s.counter_used ? 1 : 2;
+    const bool ends = c_.loop_ends && s.plain;  // LE counts, in LR
+    const bool counter = (pointers == 0 && !ends) || s.counter_used;
+    const double control = !c_.thumb || ends ? 1 : pointers == 0 && !s.counter_used ? 1 : 2;
     return steps + (counter ? 1 : 0) + control + reloads(s, pointers + (counter ? 2 : 1));
   }
 
@@ -758,13 +815,15 @@ class CodeModel::Walker {
     std::vector<int> reads;
     for (const auto& [key, n] : s.integers) reads.push_back(n);
     std::sort(reads.begin(), reads.end());
-    used += static_cast<double>(reads.size()) + 2;
+    used += static_cast<double>(reads.size()) + std::min(kMostTemporaries, 2 + s.loads / 4);
     double out = 0;
     for (size_t i = 0; i < reads.size() && used > c_.integer_registers; ++i, --used) out += reads[i];
-    return out;
+    // Then sums, which are loaded and stored.
+    return out + 2 * std::max(0.0, used - c_.integer_registers);
   }
 
   void if_else(const If& s) {
+    path_.back().plain = false;
     condition(s.condition);
     *once_ += number(s.condition) ? 0 : c_.branch;
     Effects e;
@@ -797,6 +856,11 @@ class CodeModel::Walker {
 
   void evaluate(const Evaluate& s) {
     emit(s.value);
+    if (s.value->kind == ExprKind::kCall && static_cast<const Call&>(*s.value).callee == Intrinsic::kMemcpy) {
+      const auto& copy = static_cast<const Call&>(*s.value);
+      if (model_.half_zero_.contains(static_cast<const Address&>(*copy.args[1]).buffer.get()))
+        model_.half_zero_.insert(static_cast<const Address&>(*copy.args[0]).buffer.get());
+    }
     Effects e;
     e.add(s);
     written(e);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "cores/code_costs.h"
 #include "tir/tir.h"
@@ -22,6 +23,11 @@ class CodeModel {
     double turn = 0;   // of a loop: control and pointers of one iteration
   };
 
+  // Half of the elements of a float buffer are zeros: results of max(x, 0). Functions for sums and products return early
+  // for them. State it of a function's parameters before add(), which finds out about other buffers.
+  void set_half_zero(const tir::Buffer* buffer) { half_zero_.insert(buffer); }
+  bool is_half_zero(const tir::Buffer* buffer) const { return half_zero_.contains(buffer); }
+
   // Adds the statements of a function, with those of its loops, without those of the kernels that it calls.
   void add(const tir::Function& function);
   // Zeros for a statement that is in no added function.
@@ -35,6 +41,7 @@ class CodeModel {
 
   const CodeCosts& c_;
   std::unordered_map<const tir::Stmt*, Cost> costs_;
+  std::unordered_set<const tir::Buffer*> half_zero_;
 };
 
 }  // namespace aotc::cores

@@ -221,9 +221,10 @@ double InstructionCounter::loop(const For& s) {
   const Number begin = value(*s.begin), end = value(*s.end);
   double trips = 1, out = cost(*s.begin) + cost(*s.end) + c_.branch;
   const CodeModel::Cost* code = code_ ? &code_->of(s) : nullptr;
-  if (code != nullptr) out = code->once + code->entry;
+  if (code != nullptr) out = code->once;
   const double each = code != nullptr ? code->turn : c_.turn;
   if (begin && end) trips = std::max(0.0, std::ceil((*end - *begin) / static_cast<double>(s.step)));
+  if (code != nullptr && trips > 0) out += code->entry;
   const bool alike = is_uniform(s);
   if (begin && end && !alike && trips <= static_cast<double>(turns_left_)) {
     for (double i = 0; i < trips; ++i) out += turn(s, *begin + i * static_cast<double>(s.step));

@@ -40,6 +40,7 @@ class InstructionCounter {
   void add(const tir::Function& function) {
     if (code_) code_->add(function);
   }
+  CodeModel* code() { return code_ ? &*code_ : nullptr; }
 
   // From now on, the counter computes only values that decide a count: bounds of loops, conditions, arguments of
   // kernels, and lengths of copies. `body` contains every statement that run() and turn() get later.

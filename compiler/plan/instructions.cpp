@@ -21,10 +21,32 @@ InstructionCounter counter_of(const Program& program, const ProgramCall& call, c
     if (call.arguments[a].storage.kind == StorageKind::kConstant)
       counter.bind(function.params[a].get(),
                    &program.constants[static_cast<size_t>(call.arguments[a].storage.index)].data);
-  counter.add(function);
   counter.skip_values_that_decide_nothing(*function.body);
   return counter;
 }
+
+// Where results are stored of which half of the elements are zeros (cores/code_model.h).
+class HalfZeros {
+ public:
+  void tell(const ProgramCall& call, const tir::Function& function, cores::CodeModel& code) const {
+    for (size_t a = 0; a < parameters(call, function); ++a)
+      if (std::find(places_.begin(), places_.end(), call.arguments[a].storage) != places_.end())
+        code.set_half_zero(function.params[a].get());
+  }
+  void learn(const ProgramCall& call, const tir::Function& function, const cores::CodeModel& code) {
+    for (size_t a = 0; a < parameters(call, function); ++a) {
+      if (function.params[a]->role != tir::Role::kOutput) continue;
+      std::erase(places_, call.arguments[a].storage);
+      if (code.is_half_zero(function.params[a].get())) places_.push_back(call.arguments[a].storage);
+    }
+  }
+
+ private:
+  static size_t parameters(const ProgramCall& call, const tir::Function& function) {
+    return std::min(call.arguments.size(), function.params.size());
+  }
+  std::vector<Storage> places_;
+};
 
 // The loop over events that a segment is; null if it has one event.
 const tir::For* loop_of(const tir::Function& function) {
@@ -37,6 +59,7 @@ const tir::For* loop_of(const tir::Function& function) {
 std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInfo& target, const OperationCosts& costs,
                                     double call_cost, int64_t turns) {
   std::vector<int64_t> out;
+  HalfZeros zeros;
   for (const ProgramCall& call : program.calls) {
     const ProgramFunction& function = program.functions[static_cast<size_t>(call.function)];
     if (function.external) {
@@ -44,6 +67,11 @@ std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInf
       continue;
     }
     InstructionCounter counter = counter_of(program, call, costs, target.has_assembly(), turns);
+    if (cores::CodeModel* code = counter.code()) {
+      zeros.tell(call, *function.body, *code);
+      counter.add(*function.body);
+      zeros.learn(call, *function.body, *code);
+    }
     const double arguments = costs.code ? costs.code->parameter * static_cast<double>(call.arguments.size()) : 0;
     out.push_back(static_cast<int64_t>(std::ceil(call_cost + arguments + counter.run(*function.body->body))));
   }

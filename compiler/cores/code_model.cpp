@@ -21,6 +21,7 @@ namespace {
 using Key = uint64_t;
 
 constexpr double kRounds = 4194304;  // 2^22: a sum with a larger constant has no fraction, and needs no normalisation
+constexpr double kIterations = 5;    // the number of iterations from pointers, and DLS
 constexpr int kMostTemporaries = 5;  // registers for operands that an iteration loads
 constexpr double kConverted = 3;  // instructions of the longest side of a select that is computed in any case
 
@@ -784,7 +785,7 @@ class CodeModel::Walker {
     ranges_.restore(mark);
     available_ = before;
     Cost cost;
-    cost.entry = path_.back().entry + 1;
+    cost.entry = path_.back().entry + (c_.loop_ends && path_.back().plain ? kIterations : 1);
     cost.turn = constant && trips <= 1 ? 0 : turn(path_.back());
     const Effects effects = std::move(path_.back().effects);
     path_.pop_back();

@@ -10,11 +10,25 @@ constexpr int kThumb1Registers = 8;
 // Functions of libgcc for binary32.
 void soft_float_of_arm(CodeCosts& c) {
   c.float_unit = false;
-  c.float_add_zero = 30, c.float_multiply_zero = 25, c.float_round = 40, c.float_add = 52, c.float_multiply = 40, c.float_divide = 75, c.float_compare = 18, c.float_choose = 2;
+  c.float_add_zero = 30, c.float_multiply_zero = 25, c.float_round = 40, c.float_add = 52, c.float_multiply = 40,
+  c.float_divide = 75, c.float_compare = 18, c.float_choose = 2;
   c.to_float = 22, c.from_float = 15;
-  c.library = {.exponential = 1200, .logarithm = 1300, .tanh = 1500, .erf = 1500, .sine = 1100, .cosine = 1200,
-               .power = 4500, .floor = 25, .ceil = 25, .round = 19, .round_to_even = 120, .sqrt = 250,
-               .remainder = 60, .erfc = 1600, .expm1 = 1300, .atan2 = 1700};
+  c.library = {.exponential = 1200,
+               .logarithm = 1300,
+               .tanh = 1500,
+               .erf = 1500,
+               .sine = 1100,
+               .cosine = 1200,
+               .power = 4500,
+               .floor = 25,
+               .ceil = 25,
+               .round = 19,
+               .round_to_even = 120,
+               .sqrt = 250,
+               .remainder = 60,
+               .erfc = 1600,
+               .expm1 = 1300,
+               .atan2 = 1700};
 }
 
 void armv8_1(CodeCosts& c) {
@@ -25,9 +39,22 @@ void armv8_1(CodeCosts& c) {
   c.double_compare = 2, c.double_function = 51;
   c.wide_to_double = 44, c.wide_to_float = 30, c.double_round = 1;
   c.double_to_float = c.float_to_double = 1, c.double_to_integer = c.integer_to_double = 2;
-  c.library = {.exponential = 37, .logarithm = 43, .tanh = 85, .erf = 41, .sine = 25, .cosine = 26, .power = 86,
-               .floor = 1, .ceil = 1, .round = 1, .round_to_even = 1, .sqrt = 4, .remainder = 62, .erfc = 44,
-               .expm1 = 47, .atan2 = 110};
+  c.library = {.exponential = 37,
+               .logarithm = 43,
+               .tanh = 85,
+               .erf = 41,
+               .sine = 25,
+               .cosine = 26,
+               .power = 86,
+               .floor = 1,
+               .ceil = 1,
+               .round = 1,
+               .round_to_even = 1,
+               .sqrt = 4,
+               .remainder = 62,
+               .erfc = 44,
+               .expm1 = 47,
+               .atan2 = 110};
 }
 
 CodeCosts riscv() {
@@ -49,11 +76,25 @@ CodeCosts riscv() {
 
 void soft_float_of_riscv(CodeCosts& c) {
   c.float_unit = false;
-  c.float_add_zero = 48, c.float_multiply_zero = 70, c.float_round = 40, c.float_add = 77, c.float_multiply = 111, c.float_divide = 104, c.float_compare = 20, c.float_choose = 1;
+  c.float_add_zero = 48, c.float_multiply_zero = 70, c.float_round = 40, c.float_add = 77, c.float_multiply = 111,
+  c.float_divide = 104, c.float_compare = 20, c.float_choose = 1;
   c.to_float = 42, c.from_float = 13;
-  c.library = {.exponential = 1616, .logarithm = 2420, .tanh = 2930, .erf = 2130, .sine = 1430, .cosine = 1780,
-               .power = 8115, .floor = 22, .ceil = 24, .round = 22, .round_to_even = 208, .sqrt = 265,
-               .remainder = 91, .erfc = 2220, .expm1 = 2330, .atan2 = 2889};
+  c.library = {.exponential = 1616,
+               .logarithm = 2420,
+               .tanh = 2930,
+               .erf = 2130,
+               .sine = 1430,
+               .cosine = 1780,
+               .power = 8115,
+               .floor = 22,
+               .ceil = 24,
+               .round = 22,
+               .round_to_even = 208,
+               .sqrt = 265,
+               .remainder = 91,
+               .erfc = 2220,
+               .expm1 = 2330,
+               .atan2 = 2889};
 }
 
 }  // namespace

@@ -18,12 +18,12 @@ struct LibraryCosts {
 };
 
 struct CodeCosts {
-  bool thumb = true;        // shifted operands, MLA, post-indexed addresses, IT blocks
-  bool selects = false;     // CSEL, VSEL, VRINTx: Armv8.1-M
-  bool loop_ends = false;   // LE, of Armv8.1-M
-  bool float_unit = true;   // instructions for f32
-  bool double_unit = false;  // instructions for f64
-  int integer_registers = 14;  // that values of a loop can stay in
+  bool thumb = true;                                       // shifted operands, MLA, post-indexed addresses, IT blocks
+  bool selects = false;                                    // CSEL, VSEL, VRINTx: Armv8.1-M
+  bool loop_ends = false;                                  // LE, of Armv8.1-M
+  bool float_unit = true;                                  // instructions for f32
+  bool double_unit = false;                                // instructions for f64
+  int integer_registers = 14;                              // that values of a loop can stay in
   int64_t offset_bytes = 4095, float_offset_bytes = 1020;  // largest offset of an address
 
   double compare = 1, branch = 1;  // a comparison of integers; the branch on it
@@ -38,9 +38,9 @@ struct CodeCosts {
 
   double float_add = 1, float_multiply = 1, float_divide = 1;
   double float_add_zero = 1, float_multiply_zero = 1;  // with an operand that is 0
-  double float_round = 1;                      // a sum with a constant above 2^22
-  double float_compare = 2, float_choose = 2;  // the flags of a comparison; a choice by flags
-  double to_float = 2, from_float = 2;         // conversions, with the move between register files
+  double float_round = 1;                              // a sum with a constant above 2^22
+  double float_compare = 2, float_choose = 2;          // the flags of a comparison; a choice by flags
+  double to_float = 2, from_float = 2;                 // conversions, with the move between register files
   double double_add = 71, double_multiply = 51, double_divide = 577, double_compare = 25, double_function = 1788;
   double double_to_float = 15, float_to_double = 10, double_to_integer = 10, integer_to_double = 35;
   double wide_to_double = 43, wide_to_float = 29, double_round = 40;
@@ -48,8 +48,8 @@ struct CodeCosts {
   double function = 8, parameter = 1.3;  // a call of an operator function, and each of its parameters
   double kernel_call = 4, argument = 1;  // of a kernel in assembly
   double copy = 20, copy_byte = 0.54, fill = 26, fill_byte = 0.45;  // memcpy and memset of the library
-  double inline_copy = 64, inline_fill = 16;  // bytes of the longest copy and fill without a call
-  int64_t copy_part = 4;                      // bytes that an instruction of these moves
+  double inline_copy = 64, inline_fill = 16;                        // bytes of the longest copy and fill without a call
+  int64_t copy_part = 4;                                            // bytes that an instruction of these moves
   LibraryCosts library;
 };
 

@@ -23,7 +23,7 @@ using Key = uint64_t;
 constexpr double kRounds = 4194304;  // 2^22: a sum with a larger constant has no fraction, and needs no normalisation
 constexpr double kIterations = 5;    // the number of iterations from pointers, and DLS
 constexpr int kMostTemporaries = 5;  // registers for operands that an iteration loads
-constexpr double kConverted = 3;  // instructions of the longest side of a select that is computed in any case
+constexpr double kConverted = 3;     // instructions of the longest side of a select that is computed in any case
 
 Key mixed(Key a, Key b) {
   a ^= b + 0x9e3779b97f4a7c15u + (a << 6) + (a >> 2);
@@ -374,19 +374,19 @@ class CodeModel::Walker {
   Value emit(const ExprPtr& p) {
     if (const auto known = number(p)) return {mixed(1, static_cast<Key>(*known)), 0};
     return visit(*p, Overloaded{
-                        [&](const IntImm& n) { return Value{mixed(1, static_cast<Key>(n.value)), 0}; },
-                        [&](const FloatImm& n) {
-                          return charge({mixed(2, std::bit_cast<Key>(n.value)), 0}, c_.float_unit ? 1 : 0, n.type);
-                        },
-                        [&](const VarRef& n) { return emit_variable(n.var.get(), n.type); },
-                        [&](const Load& n) { return load(n); },
-                        [&](const Unary& n) { return unary(n); },
-                        [&](const Binary& n) { return binary(n); },
-                        [&](const Cast& n) { return cast(n); },
-                        [&](const Select& n) { return select(n); },
-                        [&](const Call& n) { return call(n); },
-                        [&](const Address& n) { return address(*n.buffer, n.index, true); },
-                    });
+                         [&](const IntImm& n) { return Value{mixed(1, static_cast<Key>(n.value)), 0}; },
+                         [&](const FloatImm& n) {
+                           return charge({mixed(2, std::bit_cast<Key>(n.value)), 0}, c_.float_unit ? 1 : 0, n.type);
+                         },
+                         [&](const VarRef& n) { return emit_variable(n.var.get(), n.type); },
+                         [&](const Load& n) { return load(n); },
+                         [&](const Unary& n) { return unary(n); },
+                         [&](const Binary& n) { return binary(n); },
+                         [&](const Cast& n) { return cast(n); },
+                         [&](const Select& n) { return select(n); },
+                         [&](const Call& n) { return call(n); },
+                         [&](const Address& n) { return address(*n.buffer, n.index, true); },
+                     });
   }
 
   // The only value that an i32 can have here, if there is one.
@@ -464,7 +464,8 @@ class CodeModel::Walker {
     if (adds || logic) {
       // One of the operands may be shifted or a product.
       const bool right = folds(*n.rhs, adds);
-      const Value a = right || (n.op == BinaryOp::kSub && !c_.thumb) ? emit(n.lhs) : folded(n.lhs, n.op == BinaryOp::kAdd);
+      const Value a =
+          right || (n.op == BinaryOp::kSub && !c_.thumb) ? emit(n.lhs) : folded(n.lhs, n.op == BinaryOp::kAdd);
       return made(kind, {a, right ? folded(n.rhs, adds) : emit(n.rhs)}, 1, n.type);
     }
     return made(kind, {emit(n.lhs), emit(n.rhs)}, integer_cost(n), n.type);
@@ -617,8 +618,10 @@ class CodeModel::Walker {
     }
     const Value a = emit(n.lhs), b = emit(n.rhs);
     const DType type = n.lhs->type;
-    const double cost = type == DType::kF64 ? c_.double_compare : is_float(type) ? c_.float_compare
-                        : type == DType::kI64 ? c_.compare64 : c_.compare;
+    const double cost = type == DType::kF64   ? c_.double_compare
+                        : is_float(type)      ? c_.float_compare
+                        : type == DType::kI64 ? c_.compare64
+                                              : c_.compare;
     return made(kind, {a, b}, cost, DType::kI32);
   }
 
@@ -691,7 +694,10 @@ class CodeModel::Walker {
     const bool pinned = n.callee == Intrinsic::kKeep || n.callee == Intrinsic::kFence;
     if (pinned) return {mixed(v.key, ++serial_), depth()};
     const DType type = n.args.empty() ? n.type : n.args[0]->type;
-    return charge(v, library(n.callee, type == DType::kF64 ? type : n.callee == Intrinsic::kAbs ? n.type : DType::kF32),
+    return charge(v,
+                  library(n.callee, type == DType::kF64           ? type
+                                    : n.callee == Intrinsic::kAbs ? n.type
+                                                                  : DType::kF32),
                   n.type);
   }
 
@@ -799,8 +805,7 @@ class CodeModel::Walker {
     double steps = 0, pointers = 0;
     for (const auto& [key, p] : s.pointers) {
       pointers += static_cast<double>(std::max<size_t>(1, p.offsets.size()));
-      const bool post = c_.thumb && !p.passed_on && p.offsets.size() <= 1 &&
-                        p.step_bytes == p.access_bytes;
+      const bool post = c_.thumb && !p.passed_on && p.offsets.size() <= 1 && p.step_bytes == p.access_bytes;
       if (!post) steps += static_cast<double>(std::max<size_t>(1, p.offsets.size()));
     }
     const bool ends = c_.loop_ends && s.plain;  // LE counts, in LR

@@ -23,8 +23,8 @@ class CodeModel {
     double turn = 0;   // of a loop: control and pointers of one iteration
   };
 
-  // Half of the elements of a float buffer are zeros: results of max(x, 0). Functions for sums and products return early
-  // for them. State it of a function's parameters before add(), which finds out about other buffers.
+  // Half of the elements of a float buffer are zeros: results of max(x, 0). Functions for sums and products return
+  // early for them. State it of a function's parameters before add(), which finds out about other buffers.
   void set_half_zero(const tir::Buffer* buffer) { half_zero_.insert(buffer); }
   bool is_half_zero(const tir::Buffer* buffer) const { return half_zero_.contains(buffer); }
 

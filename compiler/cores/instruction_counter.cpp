@@ -442,30 +442,34 @@ InstructionCounter::Number InstructionCounter::value_of(const Binary& e) {
 
 namespace {
 
-LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target, int64_t turns) {
-  if (lowered.external) return {};
-  auto with = [&](const OperationCosts& costs, int64_t turns_of) {
-    InstructionCounter counter(costs, target.has_assembly(), turns_of);
-    for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
-      if (lowered.args[a].kind == ops::ArgKind::kConstant)
-        counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
-    counter.skip_values_that_decide_nothing(*lowered.function->body);
-    return costs.call + counter.run(*lowered.function->body);
-  };
+double counted(const ops::Lowered& lowered, const ops::TargetInfo& target, const OperationCosts& costs, int64_t turns) {
+  InstructionCounter counter(costs, target.has_assembly(), turns);
+  for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
+    if (lowered.args[a].kind == ops::ArgKind::kConstant)
+      counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);
+  counter.add(*lowered.function);
+  counter.skip_values_that_decide_nothing(*lowered.function->body);
+  const double parameters = costs.code ? costs.code->parameter * static_cast<double>(lowered.args.size()) : 0;
+  return costs.call + parameters + counter.run(*lowered.function->body);
+}
+
+double counted_cycles(const ops::Lowered& lowered, const ops::TargetInfo& target, int64_t turns) {
   const OperationCosts cycles = operation_cycles(target);
-  return {with(operation_costs(target), InstructionCounter::kMostTurns),
-          cycles.timing != nullptr ? with(cycles, turns) : 0};
+  return cycles.timing != nullptr ? counted(lowered, target, cycles, turns) : 0;
 }
 
 }  // namespace
 
 LoweredCost cost_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
-  return cost_of(lowered, target, InstructionCounter::kMostTurns);
+  if (lowered.external) return {};
+  return {counted(lowered, target, operation_costs(target), InstructionCounter::kMostTurns),
+          counted_cycles(lowered, target, InstructionCounter::kMostTurns)};
 }
 
 LoweredCost estimate_of(const ops::Lowered& lowered, const ops::TargetInfo& target) {
-  const LoweredCost cost = cost_of(lowered, target, InstructionCounter::kTurnsOfEstimate);
-  return {std::ceil(cost.instructions), std::ceil(cost.cycles)};
+  if (lowered.external) return {};
+  return {std::ceil(counted(lowered, target, expected_costs(target), InstructionCounter::kMostTurns)),
+          std::ceil(counted_cycles(lowered, target, InstructionCounter::kTurnsOfEstimate))};
 }
 
 }  // namespace aotc::cores

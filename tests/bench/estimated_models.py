@@ -138,11 +138,11 @@ def cnn(dtype):
     return net.finish()
 
 
-MADE = {f"{name}_{short}": (make, dtype)
-        for name, make, dtypes in (("tcn", tcn, ("float32", "int8", "int16")), ("dilated", dilated, ("float32", "int8")),
-                                   ("one_channel", one_channel, ("float32", "int8")), ("unet", unet, ("float32", "int8")),
-                                   ("cnn", cnn, ("float32", "int8", "int16")))
-        for dtype in dtypes for short in ({"float32": "f32"}.get(dtype, dtype),)}
+KINDS = {"f32": "float32", "int8": "int8", "int16": "int16"}
+MADE = {f"{make.__name__}_{kind}": (make, KINDS[kind])
+        for make, kinds in ((tcn, KINDS), (dilated, ("f32", "int8")), (one_channel, ("f32", "int8")),
+                            (unet, ("f32", "int8")), (cnn, KINDS))
+        for kind in kinds}
 
 
 def made(name):

@@ -58,8 +58,8 @@ def compare(aotc, path, target, work):
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     return {"estimated": report["estimated_instructions"], "counted": counted,
-            "layers": [(layer.get("op_type") or "copy", layer.get("estimated_instructions", 0), layer.get("instructions", 0))
-                       for layer in report["layers"]]}
+            "layers": [(layer.get("op_type") or "copy", layer.get("estimated_instructions", 0),
+                        layer.get("instructions") or 0) for layer in report["layers"]]}
 
 
 def off(estimated, counted):
@@ -102,7 +102,7 @@ def main():
             far = {k: v for k, v in out.items() if k != "whole"}
             large = sum(counted > SHARE * found["counted"] for _, _, counted in found["layers"])
             print(f"| `{model}` | {target} | {found['counted']:,} | {found['estimated']:,} | "
-                  f"{off(found['estimated'], found['counted']):+.1%} | {len(far)} of {large} |", flush=True)
+                  f"{100 * off(found['estimated'], found['counted']):+.1f} % | {len(far)} of {large} |", flush=True)
             for layer, part in far.items() if options.layers else ():
                 print(f"    {layer}: {part:+} %")
     if options.record:

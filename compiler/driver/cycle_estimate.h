@@ -22,7 +22,7 @@ const CycleEstimate& estimated_cycles(const Compiled& compiled);
 // The highest clock of the board in Hz; 0: no board is named, or its clock is unknown.
 double full_clock_hz(const Compiled& compiled);
 
-// Instructions according to the target's cost model (plan/instructions.h); more often too high than too low.
+// Expected instructions (plan/instructions.h).
 struct InstructionEstimate {
   std::vector<int64_t> calls;  // by call: the sum over all its executions in a run; 0: unknown
   int64_t total = 0;           // instructions of a run; 0: some call has no estimate

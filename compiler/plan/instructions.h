@@ -20,7 +20,8 @@ inline constexpr int64_t kStepInstructions = 60;
 // nothing is known.
 std::vector<int64_t> instructions_of_calls(const Program& program, const ops::TargetInfo& target);
 
-// The same without what NAME_step adds and, of large models, in less time and less exactly.
+// The expected instructions of each call, where instructions_of_calls() errs on the side of more. They do not include
+// what NAME_step adds.
 std::vector<int64_t> estimated_instructions_of_calls(const Program& program, const ops::TargetInfo& target);
 
 // By row of a program whose input is fed: what NAME_feed takes at most; the last feed makes all

@@ -158,7 +158,7 @@ std::string summary_text(const Compiled& c, const StackNeed* stack) {
          fmt::format("{}; {} candidates compiled{}", budget_text(c.budget->figures), c.budget->tried,
                      c.budget->schedules > 0 ? "; " + schedules_text(c.budget->schedules) + " chosen" : "")});
   if (const std::string arrangement = p.schedule.arrangement.text(); !arrangement.empty())
-    rows.push_back({"arrangement", arrangement});
+    rows.push_back({"arrangement", "", arrangement});
   const std::string unit = per_iteration_text(c);
   rows.push_back({"MACs" + (unit.empty() ? " per inference" : unit), with_commas(f.macs)});
   if (const int64_t all = plan::macs_of(c.original); cut_channels(c) > 0 && all > f.macs)

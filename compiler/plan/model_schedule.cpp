@@ -16,6 +16,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr size_t kLongestOrder = 16;  // in the text
 constexpr const char *kOrder = "order", *kWindows = "windows", *kSegments = "segments";
 
 // Reads a list of numbers that are not negative.
@@ -73,7 +74,8 @@ bool reorder(graph::Graph& graph, const std::vector<int>& order, std::string& pr
 
 std::string Arrangement::text() const {
   std::vector<std::string> parts;
-  if (!order.empty()) parts.push_back(fmt::format("order {}", fmt::join(order, " ")));
+  if (order.size() > kLongestOrder) parts.push_back(fmt::format("another order of {} operators", order.size()));
+  else if (!order.empty()) parts.push_back(fmt::format("order {}", fmt::join(order, " ")));
   if (!windows.empty()) parts.push_back(fmt::format("windows of states {}", fmt::join(windows, " ")));
   for (const Segment& s : segments)
     parts.push_back(fmt::format("rows {}-{}", s.first, s.last) +

@@ -34,7 +34,8 @@ struct Arrangement {
   std::vector<Segment> segments = {};  // ascending; operators are counted after `order` and windows have moved them
   bool operator==(const Arrangement&) const = default;
 
-  // "order 0 2 1; windows of states 0; rows 0-3, bands 8 0 0 0"; empty if nothing is decided.
+  // "order 0 2 1; windows of states 0; rows 0-3, bands 8 0 0 0"; empty if nothing is decided. A long order is not
+  // listed.
   std::string text() const;
 };
 

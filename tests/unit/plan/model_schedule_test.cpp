@@ -49,6 +49,7 @@ TEST(ModelSchedule, HasTextAndJson) {
   EXPECT_EQ(arrangement_of("{}"), Arrangement());
   EXPECT_EQ(to_json(Arrangement()).dump(), "{}");
   EXPECT_EQ(Arrangement().text(), "");
+  EXPECT_EQ(Arrangement{.order = std::vector<int>(17)}.text(), "another order of 17 operators");
 }
 
 TEST(ModelSchedule, JsonOfAnotherFormIsRefused) {

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "graph/graph.h"
@@ -140,8 +141,20 @@ class Operator : public graph::OpDefinition {
   // The optional interface I of ops/interfaces.h; null if the operator does not have it.
   template <typename I>
   const I* as() const {
-    return dynamic_cast<const I*>(this);
+    if (!interfaces_) interfaces_ = Interfaces(this);
+    return std::get<const I*>(interfaces_->pointers);
   }
+
+ private:
+  // Passes ask for interfaces of every operator again and again, and a dynamic_cast takes some hundred instructions.
+  struct Interfaces {
+    explicit Interfaces(const Operator* op)
+        : pointers(dynamic_cast<const Fusable*>(op), dynamic_cast<const Transposable*>(op),
+                   dynamic_cast<const Streamable*>(op), dynamic_cast<const Prunable*>(op),
+                   dynamic_cast<const Stateful*>(op)) {}
+    std::tuple<const Fusable*, const Transposable*, const Streamable*, const Prunable*, const Stateful*> pointers;
+  };
+  mutable std::optional<Interfaces> interfaces_;  // found at first use
 };
 
 inline const Operator& definition_of(const graph::Op& op) { return static_cast<const Operator&>(*op.definition); }

@@ -16,8 +16,8 @@
 
 namespace aotc::driver {
 
-// The whole command line.
-options::Command command_line();
+// The command line; if a command is called `only`, that command alone.
+options::Command command_line(const std::string& only = "");
 
 struct ProjectChoice {
   std::string kind;  // empty: the board's default

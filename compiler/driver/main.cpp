@@ -25,7 +25,7 @@ bool looks_like_model(const std::string& arg) {
 }
 
 int run(std::vector<std::string> args) {
-  const options::Command program = command_line();
+  const options::Command program = command_line(args.empty() ? "" : args[0]);
   if (!args.empty() && !args[0].starts_with("-") && program.find(args[0]) == nullptr) {
     if (!looks_like_model(args[0])) {
       std::vector<std::string> names, helps;

@@ -29,14 +29,6 @@ constexpr int64_t kNumbers[] = {0, 1, 2, 3, 4, 5, 6, 8, 16};
 // Combinations of numbers of one algorithm that are asked for.
 constexpr size_t kMostProbes = 256;
 
-bool honours(const ops::Schedule& got, const ops::Schedule& asked) {
-  if (!asked.algorithm.empty() && got.algorithm != asked.algorithm) return false;
-  return std::all_of(asked.numbers.begin(), asked.numbers.end(), [&](const auto& wish) {
-    auto found = got.numbers.find(wish.first);
-    return found != got.numbers.end() && found->second == wish.second;
-  });
-}
-
 class Prober {
  public:
   Prober(const Compiled& compiled, const graph::Op& op)
@@ -93,7 +85,7 @@ class Prober {
     ops::TargetInfo target = target_;
     target.asked = &asked;
     ops::Lowered lowered = ops::lower(view_, target);
-    if (!lowered.function || !honours(lowered.schedule, asked)) return std::nullopt;
+    if (!lowered.function || !lowered.schedule.meets(asked)) return std::nullopt;
     return lowered;
   }
 

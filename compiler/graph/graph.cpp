@@ -45,6 +45,10 @@ TensorId constant_as_list(Graph& graph, TensorId constant) {
   return graph.add_constant(from.name, type, {from.constant->bytes.begin(), from.constant->bytes.end()});
 }
 
+bool has_regions(const Graph& graph) {
+  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const Op& op) { return !op.regions.empty(); });
+}
+
 void remove_ops(Graph& graph, const std::vector<bool>& dead) {
   size_t kept = 0;
   for (size_t i = 0; i < graph.ops.size(); ++i) {

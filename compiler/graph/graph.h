@@ -170,6 +170,9 @@ TensorId constant_as_list(Graph& graph, TensorId constant);
 // Removes unreferenced tensors and renumbers the others in their order, in regions as well.
 void compact(Graph& graph);
 
+// True if an operator has regions, with or without operators: a branch or a loop.
+bool has_regions(const Graph& graph);
+
 // Number of operators of the graph and of all regions.
 size_t count_ops(const Graph& graph);
 

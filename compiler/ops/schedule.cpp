@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/schedule.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace aotc::ops {
@@ -9,6 +11,14 @@ const Schedule* find_schedule(const Schedules& schedules, int op_index, int part
   auto found = schedules.find({op_index, part});
   if (found == schedules.end()) found = schedules.find(op_index);
   return found == schedules.end() ? nullptr : &found->second;
+}
+
+bool Schedule::meets(const Schedule& asked) const {
+  if (!asked.algorithm.empty() && asked.algorithm != algorithm) return false;
+  return std::all_of(asked.numbers.begin(), asked.numbers.end(), [&](const auto& wish) {
+    const auto found = numbers.find(wish.first);
+    return found != numbers.end() && found->second == wish.second;
+  });
 }
 
 std::string Schedule::text() const {

@@ -21,6 +21,8 @@ struct Schedule {
   // saves.
   double more_bytes = 0, saved_instructions = 0;
   bool operator==(const Schedule& o) const { return algorithm == o.algorithm && numbers == o.numbers; }
+  // True if it has the algorithm and the numbers that were asked for.
+  bool meets(const Schedule& asked) const;
   // "pairs: pixels 4, steps 32; shift 14"
   std::string text() const;
 };

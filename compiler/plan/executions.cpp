@@ -79,9 +79,7 @@ int64_t multiplied(int64_t work, int64_t times) {
 }
 
 int64_t macs_of(const graph::Graph& graph) {
-  const bool plain =
-      std::all_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) { return op.regions.empty(); });
-  if (!plain) {
+  if (has_regions(graph)) {
     const FlatGraph flat = flatten(graph);
     return sum(flat.graph, flat.body);
   }

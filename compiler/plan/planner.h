@@ -111,8 +111,6 @@ class Planner {
   // Reports the schedules that no operator has.
   bool all_schedules_used(const std::vector<int>& parts);
 
-  // True if `got` is all that was asked for.
-  static bool honoured(const ops::Schedule& asked, const ops::Schedule& got);
   static ops::Lowered lower_copy(const ops::OpView& op);
 
   // Where a copy that the plan adds comes from or goes to.
@@ -198,7 +196,7 @@ class Planner {
   FlatGraph flat_;
   Classes classes_;
   std::vector<std::optional<ops::Lowered>> lowered_;  // by operator; nothing: a view
-  std::set<ops::OperatorKey> honoured_;               // schedules that some operator has
+  std::set<ops::OperatorKey> met_;                    // schedules that some operator has
   // Of schedules that an operator cannot have: the first such operator, and the schedule that it has instead.
   std::map<ops::OperatorKey, std::pair<Location, ops::Schedule>> nearest_;
   // Of operators that are rows: the last has what the others are lowered to as well.

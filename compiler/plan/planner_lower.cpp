@@ -51,8 +51,8 @@ std::optional<ops::Lowered> Planner::lower_as_asked(size_t op_index, int part) {
   std::optional<ops::Lowered> lowered = lower_op(op_index, target);
   if (!lowered) return lowered;
   const ops::OperatorKey key{where.op_index, exact ? part : -1};
-  if (honoured(*asked, lowered->schedule)) {
-    honoured_.insert(key);
+  if (lowered->schedule.meets(*asked)) {
+    met_.insert(key);
     return lowered;
   }
   nearest_.emplace(key, std::pair(where, lowered->schedule));
@@ -199,7 +199,7 @@ void Planner::copy_outputs() {
 
 bool Planner::all_schedules_used(const std::vector<int>& parts) {
   for (const auto& [key, schedule] : schedule_.operators) {
-    if (const auto nearest = nearest_.find(key); nearest != nearest_.end() && !honoured_.contains(key)) {
+    if (const auto nearest = nearest_.find(key); nearest != nearest_.end() && !met_.contains(key)) {
       const auto& [where, got] = nearest->second;
       diags_
           .error(where, "schedule-impossible",
@@ -222,14 +222,6 @@ bool Planner::all_schedules_used(const std::vector<int>& parts) {
     return false;
   }
   return true;
-}
-
-bool Planner::honoured(const ops::Schedule& asked, const ops::Schedule& got) {
-  if (!asked.algorithm.empty() && asked.algorithm != got.algorithm) return false;
-  return std::all_of(asked.numbers.begin(), asked.numbers.end(), [&](const auto& wish) {
-    const auto found = got.numbers.find(wish.first);
-    return found != got.numbers.end() && found->second == wish.second;
-  });
 }
 
 ops::Lowered Planner::lower_copy(const ops::OpView& op) {

@@ -82,11 +82,6 @@ std::vector<PlanPass> plan_passes() {
 
 namespace {
 
-// Regions without operators are regions, too.
-bool has_regions(const Graph& graph) {
-  return std::any_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) { return !op.regions.empty(); });
-}
-
 Failure impossible_arrangement(const Location& where, const std::string& why, Diagnostics& diags) {
   diags.error(where, "arrangement-impossible", "the model cannot have this arrangement: " + why)
       .help(

@@ -278,9 +278,7 @@ std::optional<Program> search_with(const Graph& graph, const PlanOptions& option
 }  // namespace
 
 bool is_plain(const Graph& graph, const PlanOptions& options) {
-  const bool branches =
-      std::any_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) { return !op.regions.empty(); });
-  return !branches && options.devices.devices.size() <= 1 && !options.program_tables;
+  return !has_regions(graph) && options.devices.devices.size() <= 1 && !options.program_tables;
 }
 
 bool is_fed(const Program& program, const PlanOptions& options) {
@@ -291,9 +289,7 @@ bool is_fed(const Program& program, const PlanOptions& options) {
 }
 
 Result<Program> search_arrangement(const Graph& graph, const PlanOptions& options, Diagnostics& diags) {
-  const bool may_have_windows =
-      options.devices.devices.size() <= 1 &&
-      std::none_of(graph.ops.begin(), graph.ops.end(), [](const graph::Op& op) { return !op.regions.empty(); });
+  const bool may_have_windows = options.devices.devices.size() <= 1 && !has_regions(graph);
   Diagnostics ignored;  // without windows it may be possible
   if (const std::vector<int> windows = may_have_windows ? choose_windows(graph, options) : std::vector<int>();
       !windows.empty())

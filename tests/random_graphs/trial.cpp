@@ -42,12 +42,6 @@ Values outputs_of(const Graph& g, const Values& in, ops::StateValues& states) {
   return out;
 }
 
-bool has_regions(const Graph& g) {
-  for (const graph::Op& op : g.ops)
-    if (!op.regions.empty()) return true;
-  return false;
-}
-
 // Two NaNs are equal whatever their bits; `difference` with a bound knows.
 std::string unequal(std::span<const uint8_t> have, std::span<const uint8_t> want, DType type) {
   std::string d = difference(have, want, type, 0);

@@ -12,6 +12,12 @@
 
 namespace aotc::ops {
 
+std::vector<OperandSpec> convolution_operands(std::vector<TypeEntry> types) {
+  return {{.name = "x", .types = std::move(types), .ranks = {4, 4}},
+          {.name = "weights", .ranks = {4, 4}},
+          {.name = "bias", .optional = true}};
+}
+
 bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types, Diagnostics& diags) {
   if (!op.has_operand(2)) return true;
   if (!check_type(op, 2, types, diags)) return false;

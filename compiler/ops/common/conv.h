@@ -6,8 +6,12 @@
 
 #include "ops/common/requantize.h"
 #include "ops/common/window.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
+
+// The image (NHWC) of these types, the weights, and an optional bias.
+std::vector<OperandSpec> convolution_operands(std::vector<TypeEntry> types);
 
 // Checks common to convolution-like operators with operands (input, weights, optional bias):
 // types (int8 with int8 or int4 weights and int32 bias, int16 with such weights and a bias of int64 or, with

@@ -195,6 +195,14 @@ std::vector<TypeEntry> movable_types(std::string_view bool_note) {
   return {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, {DType::kBool, bool_note}};
 }
 
+bool check_amounts(const OpView& op, std::span<const int64_t> before, std::span<const int64_t> after,
+                   Diagnostics& diags) {
+  const size_t rank = op.operand(0).shape.size();
+  return (before.size() == rank && after.size() == rank) ||
+         bad_attribute(op, diags,
+                       fmt::format("{} and {} amounts for a tensor of rank {}", before.size(), after.size(), rank));
+}
+
 bool check_moves(const OpView& op, std::span<const size_t> operands, Diagnostics& diags) {
   bool good = true;
   for (size_t i : operands) {

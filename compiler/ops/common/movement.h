@@ -73,5 +73,8 @@ std::vector<TypeEntry> movable_types(std::string_view bool_note = {});
 // Each of `operands` has the type and, if quantised, the quantisation of each result: elements are
 // copied as they are. Per-channel quantisation is refused, its axis would have to move along.
 bool check_moves(const OpView& op, std::span<const size_t> operands, Diagnostics& diags);
+// Does operand 0 have one amount of padding in each list for each dimension? Reports [op-attribute].
+bool check_amounts(const OpView& op, std::span<const int64_t> before, std::span<const int64_t> after,
+                   Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -10,6 +10,7 @@
 
 #include "ops/common/elementwise.h"
 #include "ops/common/fixed_scale.h"
+#include "ops/common/real_table.h"
 
 namespace aotc::ops {
 
@@ -59,7 +60,20 @@ int fraction(Sigmoid kind) { return kind == Sigmoid::kLogistic ? 9 : 8; }
 
 }  // namespace
 
+Signature sigmoid_signature(std::string_view name, std::string_view summary) {
+  return {.name = name,
+          .summary = summary,
+          .operands =
+              {{.name = "x",
+                .types = {DType::kI8, DType::kU8, {DType::kI16, "result scale 1/32768, zero points 0"}, DType::kF32}}},
+          .results = {{.name = "y"}},
+          .quantized = Quantized::kSymmetric,
+          .uint8 = Uint8::kShifted,
+          .traits = {.elementwise = true, .uses_libm = true}};
+}
+
 bool check_sigmoid(const OpView& op, Sigmoid kind, Diagnostics& diags) {
+  if (op.operand(0).dtype != DType::kI16) return op.operand(0).dtype == DType::kF32 || check_inverse_scale(op, diags);
   auto fail = [&](const std::string& why) {
     diags.error(op.where(), "op-quantization", why);
     return false;

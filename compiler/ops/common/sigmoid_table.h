@@ -7,13 +7,16 @@
 #include <functional>
 #include <string>
 
-#include "ops/operator.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
 enum class Sigmoid { kLogistic, kTanh };
 
-// Result scale 2^-15 and zero points 0, and a scale that is defined. Reports [op-quantization].
+// Of logistic and tanh.
+Signature sigmoid_signature(std::string_view name, std::string_view summary);
+// Of int16: result scale 2^-15 and zero points 0, and a scale that is defined; of int8: a scale with an inverse.
+// Reports [op-quantization].
 bool check_sigmoid(const OpView& op, Sigmoid kind, Diagnostics& diags);
 std::function<int64_t(int64_t)> sigmoid_function(const OpView& op, Sigmoid kind);
 Lowered lower_sigmoid(const OpView& op, const std::string& name, Sigmoid kind);

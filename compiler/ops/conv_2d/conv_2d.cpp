@@ -76,21 +76,18 @@ void for_each_output(const Sizes& s, Begin begin, Product product, End end) {
 class Conv2D final : public SpecifiedOperator, public Streamable, public Prunable {
  public:
   Conv2D()
-      : SpecifiedOperator({.name = "conv_2d",
-                           .summary = "2-D convolution, NHWC",
-                           .operands = {{.name = "x",
-                                         .types = {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
-                                                   {DType::kU8, "weights uint8, per tensor with any zero point"},
-                                                   {DType::kI16, "weights int8 or int4; bias int64 or int32"},
-                                                   {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}},
-                                         .ranks = {4, 4}},
-                                        {.name = "weights", .ranks = {4, 4}},
-                                        {.name = "bias", .optional = true}},
-                           .results = {{.name = "y"}},
-                           .shapes = Shapes::kOwn,
-                           .uint8 = Uint8::kWeighted,
-                           .traits = {.zero_pads = true},
-                           .attributes = make_attributes<Conv2DAttrs>}) {}
+      : SpecifiedOperator(
+            {.name = "conv_2d",
+             .summary = "2-D convolution, NHWC",
+             .operands = convolution_operands({{DType::kI8, "weights int8 or int4, per tensor or per channel"},
+                                               {DType::kU8, "weights uint8, per tensor with any zero point"},
+                                               {DType::kI16, "weights int8 or int4; bias int64 or int32"},
+                                               {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}}),
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kWeighted,
+             .traits = {.zero_pads = true},
+             .attributes = make_attributes<Conv2DAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[0];

@@ -106,21 +106,18 @@ std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op
 class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, public Prunable {
  public:
   DepthwiseConv2D()
-      : SpecifiedOperator({.name = "depthwise_conv_2d",
-                           .summary = "2-D convolution per channel, NHWC",
-                           .operands = {{.name = "x",
-                                         .types = {{DType::kI8, "weights int8 or int4, per tensor or per channel"},
-                                                   {DType::kU8, "weights uint8, per tensor with any zero point"},
-                                                   {DType::kI16, "weights int8; bias int64"},
-                                                   {DType::kF32, "weights float32, or int8 (dynamic range)"}},
-                                         .ranks = {4, 4}},
-                                        {.name = "weights", .ranks = {4, 4}},
-                                        {.name = "bias", .optional = true}},
-                           .results = {{.name = "y"}},
-                           .shapes = Shapes::kOwn,
-                           .uint8 = Uint8::kWeighted,
-                           .traits = {.zero_pads = true},
-                           .attributes = make_attributes<DepthwiseConv2DAttrs>}) {}
+      : SpecifiedOperator(
+            {.name = "depthwise_conv_2d",
+             .summary = "2-D convolution per channel, NHWC",
+             .operands = convolution_operands({{DType::kI8, "weights int8 or int4, per tensor or per channel"},
+                                               {DType::kU8, "weights uint8, per tensor with any zero point"},
+                                               {DType::kI16, "weights int8; bias int64"},
+                                               {DType::kF32, "weights float32, or int8 (dynamic range)"}}),
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .uint8 = Uint8::kWeighted,
+             .traits = {.zero_pads = true},
+             .attributes = make_attributes<DepthwiseConv2DAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     const graph::Shape& w = op.operand(1).shape;

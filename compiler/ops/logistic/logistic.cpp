@@ -21,18 +21,7 @@ constexpr float kExpBelow = -9.0f;
 
 class Logistic final : public SpecifiedOperator {
  public:
-  Logistic()
-      : SpecifiedOperator({.name = "logistic",
-                           .summary = "1 / (1 + exp(-x))",
-                           .operands = {{.name = "x",
-                                         .types = {DType::kI8,
-                                                   DType::kU8,
-                                                   {DType::kI16, "result scale 1/32768, zero points 0"},
-                                                   DType::kF32}}},
-                           .results = {{.name = "y"}},
-                           .quantized = Quantized::kSymmetric,
-                           .uint8 = Uint8::kShifted,
-                           .traits = {.elementwise = true, .uses_libm = true}}) {}
+  Logistic() : SpecifiedOperator(sigmoid_signature("logistic", "1 / (1 + exp(-x))")) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI16)
@@ -56,8 +45,7 @@ class Logistic final : public SpecifiedOperator {
 
  protected:
   bool check(const OpView& op, Diagnostics& diags) const override {
-    if (op.operand(0).dtype == DType::kI16) return check_sigmoid(op, Sigmoid::kLogistic, diags);
-    return op.operand(0).dtype == DType::kF32 || check_inverse_scale(op, diags);
+    return check_sigmoid(op, Sigmoid::kLogistic, diags);
   }
 
  private:

@@ -152,12 +152,7 @@ class Pad final : public SpecifiedOperator, public Fusable, public Transposable 
   Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<PadAttrs>();
     graph::Shape shape = op.operand(0).shape;
-    if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
-      bad_attribute(op, diags,
-                    fmt::format("{} and {} amounts for a tensor of rank {}", attrs.before.size(), attrs.after.size(),
-                                shape.size()));
-      return kFailure;
-    }
+    if (!check_amounts(op, attrs.before, attrs.after, diags)) return kFailure;
     for (size_t i = 0; i < shape.size(); ++i) {
       for (int64_t amount : {attrs.before[i], attrs.after[i]}) {
         if (amount >= 0 && amount <= kMostPadding) continue;

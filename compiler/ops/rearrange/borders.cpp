@@ -121,12 +121,7 @@ class MirrorPad final : public RearrangeOperator {
   Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const auto& attrs = op.attrs<MirrorPadAttrs>();
     graph::Shape shape = op.operand(0).shape;
-    if (attrs.before.size() != shape.size() || attrs.after.size() != shape.size()) {
-      bad_attribute(op, diags,
-                    fmt::format("{} and {} amounts for a tensor of rank {}", attrs.before.size(), attrs.after.size(),
-                                shape.size()));
-      return kFailure;
-    }
+    if (!check_amounts(op, attrs.before, attrs.after, diags)) return kFailure;
     for (size_t d = 0; d < shape.size(); ++d) {
       int64_t most = shape[d] - (attrs.symmetric ? 0 : 1);
       for (int64_t amount : {attrs.before[d], attrs.after[d]}) {

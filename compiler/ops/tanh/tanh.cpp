@@ -15,18 +15,7 @@ float tangent(float x) { return std::tanh(x); }
 
 class Tanh final : public SpecifiedOperator {
  public:
-  Tanh()
-      : SpecifiedOperator({.name = "tanh",
-                           .summary = "hyperbolic tangent",
-                           .operands = {{.name = "x",
-                                         .types = {DType::kI8,
-                                                   DType::kU8,
-                                                   {DType::kI16, "result scale 1/32768, zero points 0"},
-                                                   DType::kF32}}},
-                           .results = {{.name = "y"}},
-                           .quantized = Quantized::kSymmetric,
-                           .uint8 = Uint8::kShifted,
-                           .traits = {.elementwise = true, .uses_libm = true}}) {}
+  Tanh() : SpecifiedOperator(sigmoid_signature("tanh", "hyperbolic tangent")) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(0).dtype == DType::kI16) return evaluate_unary_int(op, data, sigmoid_function(op, Sigmoid::kTanh));
@@ -43,10 +32,7 @@ class Tanh final : public SpecifiedOperator {
   }
 
  protected:
-  bool check(const OpView& op, Diagnostics& diags) const override {
-    if (op.operand(0).dtype == DType::kI16) return check_sigmoid(op, Sigmoid::kTanh, diags);
-    return op.operand(0).dtype == DType::kF32 || check_inverse_scale(op, diags);
-  }
+  bool check(const OpView& op, Diagnostics& diags) const override { return check_sigmoid(op, Sigmoid::kTanh, diags); }
 };
 
 }  // namespace

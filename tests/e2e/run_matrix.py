@@ -149,7 +149,7 @@ def emit_all(folder, full):
     models = [emit(folder, p, n, o, samples) for p, (n, o) in wanted.items()]
     models = [m for m in models if m]
     seen = set().union(*(m.families for m in models))
-    tables = [p.read_text() for p in (common.ROOT / "compiler" / "target").rglob("lowerings.cpp")]
+    tables = [p.read_text() for p in (common.ROOT / "compiler" / "cores").rglob("lowerings.cpp")]
     families = {name for table in tables for name in re.findall(r'\{"(\w+)", \w+\}', table)}
     missing = families - seen - ELSEWHERE
     if len(families) < 20 or there.exists() and (missing or not seen):

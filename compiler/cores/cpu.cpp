@@ -163,9 +163,9 @@ bool knows_cpu(std::string_view cpu) {
                                                   [&](const auto& known) { return known.first == cpu; });
 }
 
-ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level) {
-  target.level = level;
-  if (level == ops::Level::kSize) target.gemm_unroll = 1;
+ops::TargetInfo for_goal(ops::TargetInfo target, const ops::Goal& goal) {
+  static_cast<ops::Goal&>(target) = goal;
+  if (goal.level == ops::Level::kSize) target.gemm_unroll = 1;
   return target;
 }
 

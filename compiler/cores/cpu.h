@@ -28,8 +28,8 @@ ops::TargetInfo target_info(const CpuQuery& query);
 // Adds what cores of a family are better at that have these features. Extensions of other families are not looked at.
 void extend(ops::TargetInfo& target, std::string_view family, const std::function<bool(std::string_view)>& has);
 
-// The same for what is wanted: at kSize loops are written out less.
-ops::TargetInfo for_level(ops::TargetInfo target, ops::Level level);
+// The target with the goal: at kSize, loops are unrolled less.
+ops::TargetInfo for_goal(ops::TargetInfo target, const ops::Goal& goal);
 
 // Cycles of its instructions (docs/cycles.md has the sources); nullptr for a core of which nothing is known.
 const machine::Timing* timing_of(std::string_view cpu);

@@ -55,18 +55,17 @@ class Prober {
 
   // Notes which levels and preferences choose each of `all`. `base`: the target without a level.
   void note_choosers(const ops::TargetInfo& base, std::vector<Alternative>& all) const {
-    for (const ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed})
-      for (const bool prefer_ram : {false, true}) {
-        ops::TargetInfo target = cores::for_level(base, level);
-        target.prefer_ram = prefer_ram;
-        ops::PairBudget proofs(ops::kMostPairs);
-        const ops::Lowered lowered = ops::lower(view_, target);
-        if (!lowered.function) continue;
-        const std::string name = mlf::entry_name(*lowered.function);
-        for (Alternative& a : all)
-          if (a.name == name)
-            a.chosen_by.push_back(fmt::format("-O {}{}", name_of(level), prefer_ram ? " --prefer ram" : ""));
-      }
+    std::vector<ops::Goal> goals = ops::goals_from({});
+    std::stable_sort(goals.begin(), goals.end(),
+                     [](const ops::Goal& a, const ops::Goal& b) { return a.level < b.level; });
+    for (const ops::Goal& goal : goals) {
+      ops::PairBudget proofs(ops::kMostPairs);
+      const ops::Lowered lowered = ops::lower(view_, cores::for_goal(base, goal));
+      if (!lowered.function) continue;
+      const std::string name = mlf::entry_name(*lowered.function);
+      for (Alternative& a : all)
+        if (a.name == name) a.chosen_by.push_back(VariantOptions{goal, {}}.options());
+    }
   }
 
   // Sets the estimates of one run, computed as all figures that users see are.

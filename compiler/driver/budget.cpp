@@ -15,14 +15,17 @@
 #include "driver/code_estimate.h"
 #include "driver/cycle_estimate.h"
 #include "driver/fit.h"
-#include "driver/levels.h"
 #include "driver/terminal.h"
+#include "driver/variants.h"
 #include "ops/common/known_fits.h"
+#include "support/search.h"
 #include "support/text.h"
 
 namespace aotc::driver {
 
 namespace {
+
+constexpr const char* kObjective = "--objective";
 
 using Limits = std::map<std::string, double>;  // "ram" -> 65536
 
@@ -92,9 +95,14 @@ class BudgetSearch {
   Result<Compiled> run() {
     auto first = compile_model(plain(options_), diags_);  // its warnings are about the model, for the user
     if (!first || !knows_time(*first)) return kFailure;
+    seen_.insert(key_of(options_));
     consider(std::move(*first));
-    try_options();
-    try_schedules();
+    search<CompileOptions>({{[this] { return other_options(); }},
+                            {[this] { return other_rows(); }},
+                            {[this] { return neighbours(); }, Again::kAfterAll},
+                            {[this] { return schedules(); }},
+                            {[this] { return neighbours(); }, Again::kAfterAll}},
+                           [this](const CompileOptions& candidate) { return attempt(candidate); });
     progress_.clear();
     if (best_->excess > 0) return over_budget();
     BudgetResult result{options_.budget, best_->figures, tried_, chosen_schedules(best_->compiled)};
@@ -111,7 +119,7 @@ class BudgetSearch {
   CompileOptions plain(const VariantOptions& variant) const {
     CompileOptions out = with_variant(options_, variant);
     out.budget.clear();
-    out.has_objective = false;
+    out.given.erase(kObjective);
     return out;
   }
 
@@ -163,8 +171,8 @@ class BudgetSearch {
     return std::tuple(c.excess, order);
   }
 
-  // Keeps the candidate if it is the best so far.
-  void consider(Compiled compiled) {
+  // Keeps the candidate if it is the best so far; returns whether it is.
+  bool consider(Compiled compiled) {
     ++tried_;
     Candidate made{std::move(compiled), {}, {}};
     made.figures = figures_of_candidate(made.compiled);
@@ -174,8 +182,10 @@ class BudgetSearch {
       made.excess += std::max(0.0, value_of(made.figures, name) / limit - 1);
       note_least(name, made);
     }
-    if (!best_ || rank(made) < rank(*best_)) best_ = std::move(made);
+    const bool better = !best_ || rank(made) < rank(*best_);
+    if (better) best_ = std::move(made);
     progress_.step(fmt::format("{} candidates compiled; best: {}", tried_, budget_text(best_->figures)));
+    return better;
   }
 
   static double excess_of_memories(const Fit& fit) {
@@ -213,74 +223,84 @@ class BudgetSearch {
 
   // The options of the command line stay. --prefer flash sets the level, too.
   bool is_allowed(const VariantOptions& v) const {
-    const bool sets_level = options_.level_given || (options_.prefer_given && options_.level == ops::Level::kSize);
+    auto given = [&](const char* name) { return options_.given.contains(name); };
+    const bool sets_level = given("--optimize") || (given("--prefer") && options_.level == ops::Level::kSize);
     return (!sets_level || v.level == options_.level) &&
-           (!options_.prefer_given || v.prefer_ram == options_.prefer_ram) &&
-           (!options_.stream_given || v.stream == options_.stream) && v.images_last == options_.images_last;
+           (!given("--prefer") || v.spends_ram() == options_.spends_ram()) &&
+           (!given("--stream") || v.stream.mode == options_.stream.mode) && v.images_last == options_.images_last;
   }
 
-  // Compiles a candidate. Returns the lists of segments that the planner tried for it; nullopt if it is refused, as
-  // other options may be.
-  std::optional<std::vector<plan::StreamTried>> compile(const CompileOptions& options) {
+  static std::string key_of(const CompileOptions& options) {
+    std::string out = options.options();
+    for (const auto& [op, schedule] : options.schedules)
+      out += fmt::format(";{}.{} {}", op.op_index, op.part, schedule.text());
+    return out;
+  }
+
+  // Compiles a candidate that is new; other options may be refused. True if it is the best so far.
+  bool attempt(const CompileOptions& options) {
+    if (!seen_.insert(key_of(options)).second) return false;
     Diagnostics ignored;
     auto compiled = compile_model(options, ignored);
-    if (!compiled) return std::nullopt;
-    auto tried = compiled->program.stream_tried;
-    consider(std::move(*compiled));
-    return tried;
+    if (!compiled) return false;
+    if (options.stream.mode == plan::Stream::kMax) tried_rows_.emplace_back(options, compiled->program.stream_tried);
+    return consider(std::move(*compiled));
   }
 
-  // The same for a variant that is allowed and new.
-  std::optional<std::vector<plan::StreamTried>> compile_variant(const VariantOptions& v) {
-    return is_allowed(v) && seen_.insert(v.options()).second ? compile(plain(v)) : std::nullopt;
+  // The candidates with these options that are allowed, with the schedules of the best one.
+  std::vector<CompileOptions> allowed(const std::vector<VariantOptions>& variants) const {
+    std::vector<CompileOptions> out;
+    for (const VariantOptions& v : variants) {
+      if (!is_allowed(v)) continue;
+      out.push_back(plain(v));
+      if (!has_schedules()) out.back().schedules = best_->compiled.options.schedules;
+    }
+    return out;
   }
 
-  void try_options() {
-    seen_.insert(options_.options());
-    for (const VariantOptions& v : proposed_variants(options_)) {
-      const auto tried = compile_variant(v);
-      // Other prices of rows, where rows make the arena smaller.
-      if (tried && v.stream == plan::Stream::kMax)
-        for (const VariantOptions& by_rows : variants_by_rows(v, *tried)) compile_variant(by_rows);
-    }
-    // Then one option after the other, from the best so far.
-    for (bool again = true; again;) {
-      const std::string before = best_->compiled.options.options();
-      for (const VariantOptions& v : neighbours_of(best_->compiled.options)) compile_variant(v);
-      again = best_->compiled.options.options() != before;
-    }
+  std::vector<CompileOptions> other_options() const { return allowed(proposed_variants(options_)); }
+
+  // Other prices of rows, where rows make the arena smaller.
+  std::vector<CompileOptions> other_rows() const {
+    std::vector<VariantOptions> out;
+    for (const auto& [options, tried] : tried_rows_)
+      for (const VariantOptions& by_rows : variants_by_rows(options, tried)) out.push_back(by_rows);
+    return allowed(out);
   }
+
+  // One option after the other, from the best so far.
+  std::vector<CompileOptions> neighbours() const { return allowed(neighbours_of(best_->compiled.options)); }
 
   // Schedules of operators: for several prices of a byte of tables, each operator takes its cheapest one. The most
   // expensive operators come first; the work is limited by the bytes of weights that lowering reads.
-  void try_schedules() {
-    if (has_schedules() || best_->compiled.options.feed) return;
-    const CompileOptions options = plain(best_->compiled.options);
+  std::vector<CompileOptions> schedules() const {
+    std::vector<CompileOptions> out;
+    if (has_schedules() || best_->compiled.options.feed) return out;
     const std::vector<OperatorAlternatives> all =
         alternatives_of(best_->compiled, {.most = kMostAlternatives, .most_weights = kMostWeights});
-    std::set<std::string> known;
-    auto choose = [&](double price, bool may_need_more_scratch) {
-      ops::Schedules chosen;
-      std::string text;
-      for (const OperatorAlternatives& op : all) {
-        const Alternative* least = nullptr;
-        auto cost = [&](const Alternative& a) { return a.cost() + price * static_cast<double>(a.constant_bytes); };
-        for (const Alternative& a : op.alternatives) {
-          if (a.schedule.instructions <= 0) continue;
-          if (!may_need_more_scratch && a.scratch_bytes > op.alternatives[0].scratch_bytes) continue;
-          if (least == nullptr || cost(a) < kWorth * cost(*least)) least = &a;
-        }
-        if (least == nullptr || least->chosen) continue;
-        chosen[op.op_index] = least->schedule;
-        text += fmt::format("{} {};", op.op_index, least->schedule.text());
+    for (const bool more_scratch : {true, false})
+      for (const double price : {0.0, 1.0, 10.0, 100.0, 1000.0}) {
+        out.push_back(plain(best_->compiled.options));
+        out.back().schedules = cheapest(all, price, more_scratch);
+        if (out.back().schedules.empty()) out.pop_back();
       }
-      if (chosen.empty() || !known.insert(text).second) return;
-      CompileOptions one = options;
-      one.schedules = std::move(chosen);
-      compile(one);
-    };
-    for (const bool scratch : {true, false})
-      for (const double price : {0.0, 1.0, 10.0, 100.0, 1000.0}) choose(price, scratch);
+    return out;
+  }
+
+  // The operators with another schedule than the present one, which costs less at this price of a byte of tables.
+  static ops::Schedules cheapest(const std::vector<OperatorAlternatives>& all, double price, bool more_scratch) {
+    ops::Schedules out;
+    auto cost = [&](const Alternative& a) { return a.cost() + price * static_cast<double>(a.constant_bytes); };
+    for (const OperatorAlternatives& op : all) {
+      const Alternative* least = nullptr;
+      for (const Alternative& a : op.alternatives) {
+        if (a.schedule.instructions <= 0) continue;
+        if (!more_scratch && a.scratch_bytes > op.alternatives[0].scratch_bytes) continue;
+        if (least == nullptr || cost(a) < kWorth * cost(*least)) least = &a;
+      }
+      if (least != nullptr && !least->chosen) out[op.op_index] = least->schedule;
+    }
+    return out;
   }
 
   Result<Compiled> over_budget() {
@@ -320,7 +340,7 @@ class BudgetSearch {
     if (!has("ram") || static_cast<double>(best_->figures.ram) <= limits_.at("ram")) return;
     CompileOptions in_arena = plain(best_->compiled.options), by_rows = in_arena;
     in_arena.outputs = plan::Contract::kOverwrite;
-    by_rows.stream = plan::Stream::kMax;
+    by_rows.stream = {plan::Stream::kMax};
     by_rows.inputs = plan::Contract::kPreserve;
     by_rows.feed = true;
     for (const auto& [options, text] :
@@ -345,6 +365,8 @@ class BudgetSearch {
   Progress progress_;
   KnownSizes sizes_;
   std::set<std::string> seen_;
+  // With --stream max: the lists of segments that the planner tried.
+  std::vector<std::pair<VariantOptions, std::vector<plan::StreamTried>>> tried_rows_;
   std::optional<Candidate> best_;
   std::map<std::string, std::pair<double, std::string>> least_;
   int64_t tried_ = 0;
@@ -352,7 +374,7 @@ class BudgetSearch {
 
 }  // namespace
 
-bool has_budget(const CompileOptions& options) { return !options.budget.empty() || options.has_objective; }
+bool has_budget(const CompileOptions& options) { return !options.budget.empty() || options.given.contains(kObjective); }
 
 Result<Compiled> compile_in_budget(const CompileOptions& options, Diagnostics& diags) {
   auto limits = parse_limits(options, diags);

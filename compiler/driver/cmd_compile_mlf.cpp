@@ -86,7 +86,7 @@ std::string graph_text(const Compiled& compiled) {
 // Who reads such archives looks for TVM's entry point, unless something else was asked for.
 CompileOptions with_interface(CompileOptions options) {
   bool overwrites = options.inputs == plan::Contract::kOverwrite || options.outputs == plan::Contract::kOverwrite;
-  if (!options.interface_given && !overwrites) options.tvm_interface = true;
+  if (!options.given.contains("--interface") && !overwrites) options.tvm_interface = true;
   return options;
 }
 

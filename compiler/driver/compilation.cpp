@@ -221,8 +221,7 @@ Status choose_target(const CompileOptions& options, Compiled& out, plan::PlanOpt
     if (!cpu->is_generic()) plan_options.target = project::target_of(*cpu, options.assembly);
     if (!out.board) out.board = std::move(*cpu);
   }
-  plan_options.target = cores::for_level(plan_options.target, options.level);
-  plan_options.target.prefer_ram = options.prefer_ram;
+  plan_options.target = cores::for_goal(plan_options.target, options);
   plan_options.target.instructions_per_byte = options.instructions_per_byte;
   plan_options.program_tables = plan_options.target.harvard && !options.constants_in_ram;
   return plan_options.program_tables ? check_program_tables(options, diags) : success();
@@ -236,7 +235,7 @@ Status read_plan_files(const CompileOptions& options, Compiled& out, plan::PlanO
     if (!schedules) return kFailure;
     out.options.schedules = std::move(schedules->operators);
     out.options.arrangement = std::move(schedules->arrangement);
-    if (options.stream_given && options.stream != plan::Stream::kTime && out.options.arrangement)
+    if (options.given.contains("--stream") && options.stream.mode != plan::Stream::kTime && out.options.arrangement)
       return conflicting(options.schedules_path,
                          "--stream and the arrangement of this file both choose the operators that run row by row",
                          "omit --stream, or remove 'arrangement' from the file", diags);
@@ -268,7 +267,6 @@ Status choose_plan(const CompileOptions& options, Compiled& out, plan::PlanOptio
   plan_options.inputs = contracts.inputs;
   plan_options.outputs = contracts.outputs;
   plan_options.stream = options.stream;
-  plan_options.stream_most = options.stream_most;
   plan_options.feed = options.feed;
   if (options.time_passes)
     plan_options.timed = [](const plan::PlanPass& pass, std::chrono::nanoseconds t) { print_time(pass.name, t); };

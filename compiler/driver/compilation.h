@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,9 @@
 
 namespace aotc::driver {
 
-// The options in which variants of a model differ (levels.h).
-struct VariantOptions {
-  ops::Level level = ops::Level::kBalanced;
-  bool prefer_ram = false;
-  plan::Stream stream = plan::Stream::kOff;
-  int stream_most = plan::kUsualStreamMost;
+// The options in which variants of a model differ (variants.h).
+struct VariantOptions : ops::Goal {
+  plan::Streaming stream;
   bool images_last = false;  // for an ONNX model: --input-layout nhwc
 
   // -O, and the options that differ from the defaults: "-O size --prefer ram".
@@ -57,7 +55,6 @@ struct CompileOptions : VariantOptions {
   CallingConvention convention = CallingConvention::kPlain;
   std::string slice;               // also emit NAME_begin and NAME_step: "call", or the maximal instructions of a slice
   bool tvm_interface = false;      // also emit tvmgen_NAME.h and .c
-  bool interface_given = false;    // true if the command line has --interface, even with the default value
   std::string constants_section;   // linker sections of the tables: "NAME[:BYTES],..."
   std::string constants_file;      // --constants-file: the image of the tables, a file beside the code
   std::string constants_address;   // address of the image, unparsed; empty: NAME_load receives it
@@ -72,20 +69,18 @@ struct CompileOptions : VariantOptions {
   // The owner of the memory of inputs and outputs; nullopt: the default of `contracts_of`.
   std::optional<plan::Contract> inputs, outputs;
   bool feed = false;  // --input rows; the run function then preserves inputs (kPreserve)
-  // The options that the command line has; a search of --budget keeps them.
-  bool prefer_given = false, stream_given = false;
-  bool level_given = false;                // true if -O is on the command line: --prefer then does not set the level
-  bool assembly = true;                    // microkernels in assembly; false: portable C only
-  std::string schedules_path;              // file that compile_model reads into `schedules` and `arrangement`
+  // The long names of the choices that the command line or a project has, even with the default value: "--prefer".
+  std::set<std::string> given;
+  bool assembly = true;        // microkernels in assembly; false: portable C only
+  std::string schedules_path;  // file that compile_model reads into `schedules` and `arrangement`
   ops::Schedules schedules;
   // Order, windows and segments; nullopt: the planner searches for them.
   std::optional<plan::Arrangement> arrangement;
-  bool ignores_arrangement = false;        // true for a variant: the given arrangement is for other options
+  bool ignores_arrangement = false;  // true for a variant: the given arrangement is for other options
   // Instructions of a run that each further byte of tables must save; set by compile_model for large tables.
   double instructions_per_byte = ops::kInstructionsPerByte;
-  std::string budget;                      // "ram=64K,flash=256K,ms=20", unparsed; empty: no limits
+  std::string budget;  // "ram=64K,flash=256K,ms=20", unparsed; empty: no limits
   Objective objective = Objective::kTime;
-  bool has_objective = false;           // --objective is on the command line: a search without limits, too
   bool quiet = false;                   // a search shows no progress
   std::vector<std::string> dump_after;  // pass names, or "all"
   bool time_passes = false;

@@ -185,7 +185,7 @@ Status check_options(const CompileOptions& options, Diagnostics& diags) {
   if (options.arena == codegen::ArenaOwner::kModel && !options.pools.empty())
     return conflict("--pool and '--arena model' exclude each other: a pool is memory of the caller",
                     "omit one of the two");
-  if (options.stream != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
+  if (options.stream.mode != plan::Stream::kOff && options.convention == CallingConvention::kRegistry)
     return conflict("--stream computes tensors row by row, but a function of the registry cannot report single rows",
                     "omit --stream, or omit --calling-convention registry");
   if (!check_constants_file(options, diags) || !check_slices(options, diags) || !check_feed(options, diags))

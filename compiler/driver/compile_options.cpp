@@ -77,15 +77,10 @@ Option cpu_option(CompileOptions& compile) {
 }
 
 Option level_option(CompileOptions& compile) {
-  options::Choice levels =
-      one_of(&compile.level,
-             {{"speed", ops::Level::kSpeed}, {"balanced", ops::Level::kBalanced}, {"size", ops::Level::kSize}});
-  levels.set = [set = levels.set, &compile](const std::string& word) {
-    set(word);
-    compile.level_given = true;
-  };
   return {.names = "-O,--optimize",
-          .target = std::move(levels),
+          .target =
+              one_of(&compile.level,
+                     {{"speed", ops::Level::kSpeed}, {"balanced", ops::Level::kBalanced}, {"size", ops::Level::kSize}}),
           .help =
               "Choose what the code is optimised for. speed: fewest cycles; each operator has its own function. "
               "balanced: three or more operators that differ only in constants share a function. size: all operators "
@@ -116,7 +111,7 @@ bool read_input_contract(const std::string& word, CompileOptions& compile) {
   if (word != "overwrite" && word != "preserve" && word != "rows") return false;
   compile.inputs = word == "overwrite" ? plan::Contract::kOverwrite : plan::Contract::kPreserve;
   // Frames in time are always fed.
-  compile.feed = word == "rows" || compile.stream == plan::Stream::kTime;
+  compile.feed = word == "rows" || compile.stream.mode == plan::Stream::kTime;
   if (compile.feed) compile.inputs = plan::Contract::kPreserve;
   return true;
 }
@@ -142,14 +137,13 @@ options::Choice input_choice(CompileOptions& c) {
 }
 
 options::Choice stream_choice(CompileOptions& c) {
-  options::Choice choice = options::one_of(&c.stream, {{"off", plan::Stream::kOff},
-                                                       {"auto", plan::Stream::kAuto},
-                                                       {"max", plan::Stream::kMax},
-                                                       {"time", plan::Stream::kTime}});
+  options::Choice choice = options::one_of(&c.stream.mode, {{"off", plan::Stream::kOff},
+                                                            {"auto", plan::Stream::kAuto},
+                                                            {"max", plan::Stream::kMax},
+                                                            {"time", plan::Stream::kTime}});
   choice.set = [&c, set = choice.set](const std::string& word) {
     set(word);
-    c.stream_given = true;
-    if (c.stream == plan::Stream::kTime) read_input_contract("rows", c);
+    if (c.stream.mode == plan::Stream::kTime) read_input_contract("rows", c);
   };
   return choice;
 }
@@ -157,10 +151,7 @@ options::Choice stream_choice(CompileOptions& c) {
 options::Choice interface_choice(CompileOptions& c) {
   return {{"aotc", "tvm"},
           "aotc",
-          [&c](const std::string& word) {
-            c.tvm_interface = word == "tvm";
-            c.interface_given = true;
-          },
+          [&c](const std::string& word) { c.tvm_interface = word == "tvm"; },
           [&c] { return c.tvm_interface ? "tvm" : "aotc"; }};
 }
 
@@ -226,20 +217,9 @@ options::Choice preference(CompileOptions& c) {
           "cycles",
           [&c](const std::string& word) {
             c.prefer_ram = word == "ram";
-            c.prefer_given = true;
-            if (!c.level_given) c.level = word == "flash" ? ops::Level::kSize : CompileOptions().level;
+            if (!c.given.contains("--optimize")) c.level = word == "flash" ? ops::Level::kSize : CompileOptions().level;
           },
           [&c] { return c.prefer_ram ? "ram" : "cycles"; }};
-}
-
-options::Choice objective_choice(CompileOptions& c) {
-  options::Choice choice =
-      options::one_of(&c.objective, {{"ms", Objective::kTime}, {"ram", Objective::kRam}, {"flash", Objective::kFlash}});
-  choice.set = [&c, set = choice.set](const std::string& word) {
-    set(word);
-    c.has_objective = true;
-  };
-  return choice;
 }
 
 // How operators are computed.
@@ -262,7 +242,7 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
        .common = true},
       {.names = "--stream-most",
        .value = "PERCENT",
-       .target = &c.stream_most,
+       .target = &c.stream.most,
        .help = "With --stream auto: allow this many percent more instructions",
        .range = options::Range{0, 10000},
        .see = "streaming.md",
@@ -277,7 +257,8 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
                "highest clock, estimated; cycles: the same without a clock. Options that you give stay as they are",
        .see = "make-it-fit.md#a-budget"},
       {.names = "--objective",
-       .target = objective_choice(c),
+       .target =
+           one_of(&c.objective, {{"ms", Objective::kTime}, {"ram", Objective::kRam}, {"flash", Objective::kFlash}}),
        .help = "Choose what the search of --budget makes as small as possible",
        .see = "make-it-fit.md#a-budget"}};
 }
@@ -465,7 +446,16 @@ std::vector<Option> constants_options(CompileOptions& c) {
 }
 
 std::vector<options::Group> compile_groups(CompileOptions& compile, bool contract_of_input) {
-  return {code_group(compile), memory_group(compile, contract_of_input), graph_group(compile), looking_group(compile)};
+  std::vector<options::Group> out = {code_group(compile), memory_group(compile, contract_of_input),
+                                     graph_group(compile), looking_group(compile)};
+  for (options::Group& group : out)
+    for (Option& option : group.options)
+      if (auto* choice = std::get_if<options::Choice>(&option.target))
+        choice->set = [&compile, name = option.long_name(), set = choice->set](const std::string& word) {
+          set(word);
+          compile.given.insert(name);
+        };
+  return out;
 }
 
 options::Group variant_group(CompileOptions& compile) {
@@ -486,7 +476,7 @@ nlohmann::ordered_json variant_json(const VariantOptions& variant) {
 std::string VariantOptions::options() const {
   CompileOptions bound, usual;
   static_cast<VariantOptions&>(bound) = *this;
-  if (stream != plan::Stream::kAuto) bound.stream_most = usual.stream_most;
+  if (stream.mode != plan::Stream::kAuto) bound.stream.most = usual.stream.most;
   std::string out = std::string("-O ") + name_of(level);
   bound.level = usual.level;
   for (const std::string& other : options::differences(variant_group(usual), variant_group(bound))) out += " " + other;

@@ -5,12 +5,14 @@
 #include <chrono>
 #include <optional>
 
-#include <functional>
-
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "driver/code_estimate.h"
+#include "driver/compile_options.h"
 #include "driver/terminal.h"
+#include "options/stored.h"
+#include "support/search.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -169,9 +171,10 @@ std::string arena_memory(const Compiled& c, const Firmware& firmware) {
 
 namespace {
 
+// Another way to compile the model.
 struct Remedy {
   std::string text;  // as on the command line
-  std::function<void(CompileOptions&)> change;
+  CompileOptions options;
 };
 
 class Adviser {
@@ -182,14 +185,18 @@ class Adviser {
   // Sentences on what makes it fit, or that nothing here does.
   std::vector<std::string> advice(const Fit& fit) {
     std::vector<std::string> out = other_memories(fit);
-    std::vector<Remedy> tried = remedies();
-    for (const Remedy& remedy : tried)
-      if (auto text = try_out(remedy)) out.push_back(*text);
-    if (out.empty() && tried.size() > 1)
-      if (auto text = try_out(all_of(tried))) out.push_back(*text);
+    const std::vector<Remedy> single = remedies();
+    auto all_at_once = [&] {
+      return out.empty() && single.size() > 1 ? std::vector{all_of(single)} : std::vector<Remedy>();
+    };
+    search<Remedy>({{[&] { return single; }}, {all_at_once}}, [&](const Remedy& remedy) {
+      const auto text = try_out(remedy);
+      if (text) out.push_back(*text);
+      return text.has_value();
+    });
     if (out.empty()) {
       std::string all;
-      for (const Remedy& r : tried) all += (all.empty() ? "" : ", ") + r.text;
+      for (const Remedy& r : single) all += (all.empty() ? "" : ", ") + r.text;
       if (!all.empty())
         out.push_back(
             fmt::format("the model does not fit with any one of these changes, nor with all of them: {}", all));
@@ -225,46 +232,59 @@ class Adviser {
     return "";
   }
 
-  std::vector<Remedy> remedies() const {
-    std::vector<Remedy> out;
-    auto add = [&](const std::string& text, std::function<void(CompileOptions&)> change) {
-      out.push_back({text, std::move(change)});
-    };
+  // The model with these values of options, by their JSON keys; the text names those that differ.
+  Remedy with_options(const nlohmann::json& values) const {
+    CompileOptions before = compiled_.options;
+    Remedy out{"", before};
+    out.options.ignores_arrangement = true;
+    (void)options::restore_values(stored_groups(out.options), values);
+    const auto from = stored_groups(before), to = stored_groups(out.options);
+    std::vector<std::string> changes;
+    for (size_t i = 0; i < to.size(); ++i)
+      for (std::string& change : options::differences(from[i], to[i])) changes.push_back(std::move(change));
+    out.text = joined(changes, " ");
+    return out;
+  }
+
+  // Options that may make the model smaller, each with its value.
+  std::vector<nlohmann::json> values_to_try() const {
     const CompileOptions& now = compiled_.options;
-    if (now.level != ops::Level::kSize) add("-O size", [](CompileOptions& o) { o.level = ops::Level::kSize; });
-    if (!now.prefer_ram) add("--prefer ram", [](CompileOptions& o) { o.prefer_ram = true; });
     const graph::Graph& g = compiled_.program.graph;
+    std::vector<nlohmann::json> out = {{{"level", "size"}}, {{"prefer", "ram"}}};
     auto is_float = [&](const graph::Port& port) { return g[port.tensor].type.dtype == DType::kF32; };
-    if (!now.strip_boundary_float && (std::any_of(g.inputs.begin(), g.inputs.end(), is_float) ||
-                                      std::any_of(g.outputs.begin(), g.outputs.end(), is_float)))
-      add("--strip-float-io", [](CompileOptions& o) { o.strip_boundary_float = true; });
+    if (std::any_of(g.inputs.begin(), g.inputs.end(), is_float) ||
+        std::any_of(g.outputs.begin(), g.outputs.end(), is_float))
+      out.push_back({{"strip_boundary_float", true}});
     if (const std::string flash = section_of_flash(); !flash.empty() && now.constants_section.empty())
-      add("--constants-section " + flash, [flash](CompileOptions& o) { o.constants_section = flash; });
-    if (!now.overlap) add("--overlap on", [](CompileOptions& o) { o.overlap = true; });
+      out.push_back({{"constants_section", flash}});
+    out.push_back({{"overlap", true}});
     if (now.memory == codegen::MemoryMode::kStatic && !now.tvm_interface) {
-      if (contracts_of(now).inputs == plan::Contract::kPreserve && !now.feed)
-        add("--input overwrite", [](CompileOptions& o) { o.inputs = plan::Contract::kOverwrite; });
-      if (contracts_of(now).outputs == plan::Contract::kPreserve)
-        add("--output overwrite", [](CompileOptions& o) { o.outputs = plan::Contract::kOverwrite; });
+      if (!now.feed) out.push_back({{"input", "overwrite"}});
+      out.push_back({{"output", "overwrite"}});
     }
     return out;
   }
 
-  static Remedy all_of(const std::vector<Remedy>& remedies) {
-    Remedy all = {"", [&remedies](CompileOptions& o) {
-                    for (const Remedy& r : remedies) r.change(o);
-                  }};
-    for (const Remedy& r : remedies) all.text += (all.text.empty() ? "" : " ") + r.text;
-    return all;
+  std::vector<Remedy> remedies() const {
+    std::vector<Remedy> out;
+    for (const nlohmann::json& values : values_to_try())
+      if (Remedy remedy = with_options(values); !remedy.text.empty()) out.push_back(std::move(remedy));
+    return out;
+  }
+
+  Remedy all_of(const std::vector<Remedy>& remedies) const {
+    nlohmann::json all;
+    for (const nlohmann::json& values : values_to_try()) all.update(values);
+    Remedy out = with_options(all);
+    out.text.clear();
+    for (const Remedy& r : remedies) out.text += (out.text.empty() ? "" : " ") + r.text;
+    return out;
   }
 
   std::optional<std::string> try_out(const Remedy& remedy) const {
     if (!patient()) return std::nullopt;
     Diagnostics ignored;  // an option that this model cannot take is no remedy
-    CompileOptions options = compiled_.options;
-    options.ignores_arrangement = true;
-    remedy.change(options);
-    auto other = compile_model(options, ignored);
+    auto other = compile_model(remedy.options, ignored);
     if (!other) return std::nullopt;
     Need need = need_of(*other, board_, firmware_);
     Fit fit = fit_of(need, board_, firmware_.arena);

@@ -9,9 +9,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "driver/levels.h"
 #include "driver/project_dir.h"
 #include "driver/report_difference.h"
+#include "driver/variants.h"
 
 namespace aotc::driver {
 

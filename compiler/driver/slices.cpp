@@ -9,6 +9,7 @@
 
 #include "driver/compile_checks.h"
 #include "plan/instructions.h"
+#include "support/search.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -136,18 +137,27 @@ Result<SlicedPlan> plan_in_slices(graph::Graph graph, const CompileOptions& opti
   if (limit == 0) return plan;
   const int64_t arena = plan->program.arena_bytes;
   std::set<ops::OperatorKey> refused;
-  for (ops::Schedules asked; ask_for_less(*plan, options, limit, plan_options.schedules, asked, refused);
-       asked.clear()) {
+  auto smaller_schedules = [&] {
+    ops::Schedules asked;
+    return ask_for_less(*plan, options, limit, plan_options.schedules, asked, refused) ? std::vector{asked}
+                                                                                       : std::vector<ops::Schedules>();
+  };
+  search<ops::Schedules>({{smaller_schedules, Again::kAfterSuccess}}, [&](const ops::Schedules& asked) {
     auto shorter = plan_shorter(graph, plan_options, limit, asked, refused);
-    if (!shorter) break;
-    plan = std::move(shorter);
-  }
+    if (shorter) plan = std::move(shorter);
+    return static_cast<bool>(shorter);
+  });
   // Where that is not enough, more and so shorter turns of what kernels do at once.
-  while (plan_options.target.slice > 1 && !fits(*plan, limit)) {
-    plan_options.target.slice = std::max<int64_t>(plan_options.target.slice / kFiner, 1);
+  auto finer = [&] {
+    const int64_t now = plan_options.target.slice;
+    return now > 1 && !fits(*plan, limit) ? std::vector{std::max<int64_t>(now / kFiner, 1)} : std::vector<int64_t>();
+  };
+  search<int64_t>({{finer, Again::kAfterSuccess}}, [&](int64_t slice) {
+    plan_options.target.slice = slice;
     plan = plan_once(graph, plan_options, limit, diags);
-    if (!plan) return kFailure;
-  }
+    return static_cast<bool>(plan);
+  });
+  if (!plan) return kFailure;
   if (!plan::check_bands(plan->program, plan->bands, limit, diags)) return kFailure;
   plan->more_arena = plan->program.arena_bytes - arena;
   return plan;

@@ -43,14 +43,14 @@ Status check_options_of_all(const CompileOptions& o, Diagnostics& diags) {
                                     {!o.states.empty(), "--state"},
                                     {!o.schedules_path.empty(), "--schedules"},
                                     {!o.budget.empty(), "--budget"},
-                                    {o.has_objective, "--objective"},
+                                    {o.given.contains("--objective"), "--objective"},
                                     {!o.params_path.empty(), "--params"},
                                     {!o.operators.empty(), "--operators"}});
   if (of_one != nullptr)
     return conflicting(file, fmt::format("{} applies to one model, but --together has several", of_one),
                        "omit the option, or compile this model alone", diags);
   const char* apart = first_given({{!o.slice.empty(), "--slice"},
-                                   {o.stream != plan::Stream::kOff, "--stream"},
+                                   {o.stream.mode != plan::Stream::kOff, "--stream"},
                                    {o.feed, "--input rows"},
                                    {o.tvm_interface, "--interface tvm"},
                                    {o.convention != CallingConvention::kPlain, "--calling-convention"},
@@ -170,6 +170,13 @@ bool check_fit_together(const Together& t, Diagnostics& diags) {
   return false;
 }
 
+// The price of a byte of tables with which the model alone keeps the limit for its tables.
+double price_of_tables(const CompileOptions& options) {
+  Diagnostics ignored;  // whoever plans the model reports why it is refused
+  const auto alone = compile_model(options, ignored);
+  return alone ? alone->options.instructions_per_byte : options.instructions_per_byte;
+}
+
 }  // namespace
 
 Result<Together> compile_together(const CompileOptions& options, const ModelsChoice& choice, Diagnostics& diags) {
@@ -191,6 +198,8 @@ Result<Together> compile_together(const CompileOptions& options, const ModelsCho
   for (size_t i = 0; i < choice.paths.size(); ++i) {
     one.model_path = choice.paths[i];
     one.prefix = (*names)[i];
+    one.instructions_per_byte = options.instructions_per_byte;
+    one.instructions_per_byte = price_of_tables(one);
     auto planned = plan_model(one, printed[i].options, diags);
     if (!planned) return kFailure;
     if (kind_of(one.model_path, planned->model_bytes) != ModelKind::kModel)

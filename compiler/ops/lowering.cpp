@@ -10,6 +10,13 @@
 
 namespace aotc::ops {
 
+std::vector<Goal> goals_from(const Goal& first) {
+  std::vector<Goal> out;
+  for (const bool prefer_ram : {first.prefer_ram, !first.prefer_ram})
+    for (const Level level : {Level::kSize, Level::kBalanced, Level::kSpeed}) out.push_back({level, prefer_ram});
+  return out;
+}
+
 Lowered lower(const OpView& op, const TargetInfo& target) {
   if (target.lowerings)
     for (const TargetLowering& own : *target.lowerings)

@@ -29,6 +29,20 @@ struct TargetLowering;
 // What the code is to be good at. kSize shares and loops where kSpeed specialises and unrolls.
 enum class Level : uint8_t { kSize, kBalanced, kSpeed };
 
+// Which resource to save where there is a trade-off: -O and --prefer.
+struct Goal {
+  Level level = Level::kBalanced;
+  bool prefer_ram = false;  // where a faster algorithm needs more RAM, take the one that needs less
+
+  bool spends_ram() const { return !prefer_ram; }
+  // A faster algorithm may need more RAM, code and tables.
+  bool spends_memory() const { return level != Level::kSize && spends_ram(); }
+  bool operator==(const Goal&) const = default;
+};
+
+// All goals: the levels from size to speed with the preference of `first`, then with the other preference.
+std::vector<Goal> goals_from(const Goal& first);
+
 // A core's assembly of the microkernel for three pixels in two words (ops/common/triple_kernel.h), if it has one.
 struct TripleText {
   std::string_view family;
@@ -43,11 +57,9 @@ struct TripleText {
 // What lowering may know of the CPU and of what is wanted. compiler/cores fills it from a board.
 constexpr double kInstructionsPerByte = 50;
 
-struct TargetInfo {
+struct TargetInfo : Goal {
   std::string name = "generic";
   std::string_view family;  // of compiler/cores, if one knows the instruction set
-  Level level = Level::kBalanced;
-  bool prefer_ram = false;  // where a faster schedule costs RAM, take the smaller one
   int registers = 12;       // general registers a compiler can hold loop state in
   bool fpu = false;
   bool fp64 = true;         // C's double has 64 bits
@@ -71,7 +83,7 @@ struct TargetInfo {
   bool vector_bytes = false;     // vectors multiply bytes: weights of 4 bits are worth a byte each
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;
-  Costs costs;                      // in instructions: what the cost model goes by
+  Costs costs;  // in instructions: what the cost model goes by
   // Instructions of a run that each further byte of flash must save, except at Level::kSpeed.
   double instructions_per_byte = kInstructionsPerByte;
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
@@ -79,6 +91,7 @@ struct TargetInfo {
 
   // Kernels are the target's text of them, where it has one.
   bool has_assembly() const { return lowerings || !triple_kernel.family.empty(); }
+  bool asks_for(std::string_view algorithm) const { return asked && asked->algorithm == algorithm; }
   // The algorithm is not ruled out by what was asked.
   bool allows(std::string_view algorithm) const {
     return !asked || asked->algorithm.empty() || asked->algorithm == algorithm;

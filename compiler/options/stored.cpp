@@ -79,6 +79,10 @@ std::vector<std::string> differences(const Group& from, const Group& to) {
   for (size_t i = 0; i < to.options.size() && i < from.options.size(); ++i) {
     const nlohmann::ordered_json value = value_of(to.options[i]);
     if (value == value_of(from.options[i])) continue;
+    if (to.options[i].is_flag()) {
+      out.push_back(to.options[i].all_names().front());
+      continue;
+    }
     const std::string text = value.is_string()    ? value.get<std::string>()
                              : value.is_boolean() ? (value ? "on" : "off")
                                                   : value.dump();

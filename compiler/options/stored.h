@@ -18,7 +18,7 @@ nlohmann::ordered_json stored_values(const std::vector<Group>& groups);
 // an option does not accept the type, word or number of its value; then later options are not set.
 bool restore_values(const std::vector<Group>& groups, const nlohmann::json& values);
 // The options of `to` that have another value than the option of `from` at the same index, as on a command line:
-// "--stream max". Both groups must have the same declarations, without flags.
+// "--stream max". Both groups must have the same declarations. A flag can differ only by being set in `to`.
 std::vector<std::string> differences(const Group& from, const Group& to);
 
 }  // namespace aotc::options

@@ -79,8 +79,8 @@ const Segment* Planner::segment_of(size_t op_index) const {
 bool Planner::lower_rows(const Segment& segment) {
   auto rows = rows_of_segment(graph(), segment);
   if (rows && options_.feed && is_fed_input(graph(), rows->input))
-    rows = options_.stream == Stream::kTime ? frames_of_segment(graph(), segment)
-                                            : rows_of_segment(graph(), segment, true);
+    rows = options_.stream.mode == Stream::kTime ? frames_of_segment(graph(), segment)
+                                                 : rows_of_segment(graph(), segment, true);
   if (!rows) return false;
   auto made = lower_segment(graph(), *rows, options_.target, row_kernels_);
   if (!made) return false;

@@ -184,8 +184,17 @@ struct Program {
 // Operators as segments of rows (plan/segments.h): never, where that costs next to nothing, or where the arena is
 // smaller at any price; or the input's rows are frames that go on for ever (`feed`).
 enum class Stream : uint8_t { kOff, kAuto, kMax, kTime };
-// At most so many percent more instructions, where rows are not wanted at any price and nobody says another number.
-constexpr int kUsualStreamMost = 3;
+
+struct Streaming {
+  Stream mode = Stream::kOff;
+  int most = 3;  // of kAuto: at most this many percent more instructions
+
+  // True if so many percent more instructions are not too many.
+  bool allows(double percent) const { return mode == Stream::kMax || percent <= most; }
+  bool operator==(const Streaming& other) const {
+    return mode == other.mode && (mode != Stream::kAuto || most == other.most);
+  }
+};
 
 // A pass of the planner.
 struct PlanPass {
@@ -197,8 +206,7 @@ std::vector<PlanPass> plan_passes();
 
 struct PlanOptions {
   ops::TargetInfo target;
-  Stream stream = Stream::kOff;
-  int stream_most = kUsualStreamMost;                 // of kAuto: so many percent more instructions
+  Streaming stream;
   // Order, windows and segments, whatever they cost; nullopt: `plan_program` searches for them.
   std::optional<Arrangement> arrangement = {};
   // Receives the time of each pass, for every arrangement that is planned.

@@ -12,6 +12,7 @@
 #include "plan/row_bands.h"
 #include "plan/segments.h"
 #include "plan/windows.h"
+#include "support/search.h"
 
 namespace aotc::plan {
 
@@ -29,17 +30,22 @@ struct Candidate {
 // What a candidate must be to replace the best one. It never needs more memory.
 struct Rule {
   bool smaller = false;      // it needs less memory; otherwise, fewer instructions in the same memory are enough
-  bool by_rows = false;      // it needs less memory than the plan without rows, at most `stream_most` percent slower
+  bool by_rows = false;      // it needs less memory than the plan without rows, and `stream` allows its time
   bool fewer_calls = false;  // it prints as many calls, or fewer
+};
+
+struct Trial {
+  Arrangement arrangement;
+  Rule rule;
 };
 
 class ArrangementSearch;
 
 // Names arrangements that are worth a try, given the best candidate so far.
-struct Proposer {
+struct Proposal {
   std::vector<Arrangement> (ArrangementSearch::*propose)() const;
   Rule rule;
-  bool repeats = false;  // true: it proposes anew after each success
+  Again again = Again::kNever;
 };
 
 class ArrangementSearch {
@@ -63,10 +69,16 @@ class ArrangementSearch {
     (void)arrange(*arranged_, kept_, unused);
   }
 
-  void run(std::span<const Proposer> proposers) {
-    for (const Proposer& proposer : proposers)
-      while (try_all((this->*proposer.propose)(), proposer) && proposer.repeats) {
-      }
+  void run(std::span<const Proposal> proposals) {
+    std::vector<Proposer<Trial>> proposers;
+    for (const Proposal& p : proposals)
+      proposers.push_back({[this, p] {
+                             std::vector<Trial> out;
+                             for (Arrangement& one : (this->*p.propose)()) out.push_back({std::move(one), p.rule});
+                             return out;
+                           },
+                           p.again});
+    search<Trial>(proposers, [this](const Trial& trial) { return attempt(trial.arrangement, trial.rule); });
   }
 
   bool has_best() const { return best_.has_value(); }
@@ -106,16 +118,6 @@ class ArrangementSearch {
     return c.instructions;
   }
 
-  // Ends at the first success of a proposer that repeats.
-  bool try_all(const std::vector<Arrangement>& arrangements, const Proposer& proposer) {
-    bool any = false;
-    for (const Arrangement& arrangement : arrangements) {
-      any = attempt(arrangement, proposer.rule) || any;
-      if (any && proposer.repeats) break;
-    }
-    return any;
-  }
-
   // Plans the arrangement. True if it is the best now.
   bool attempt(const Arrangement& arrangement, const Rule& rule) {
     Diagnostics ignored;  // what is impossible is not taken
@@ -146,7 +148,7 @@ class ArrangementSearch {
       smallest_bytes_ = now.bytes();
       smallest_ = now.program.schedule.arrangement.segments;
     }
-    return percent <= options_.stream_most || options_.stream == Stream::kMax;
+    return options_.stream.allows(percent);
   }
 
   std::vector<Arrangement> with_segments(const std::vector<std::vector<Segment>>& lists) const {
@@ -213,7 +215,7 @@ std::vector<Arrangement> ArrangementSearch::frames() const {
 // Of an input that is fed by rows, behind the segment at the input.
 std::vector<Arrangement> ArrangementSearch::rows() const {
   if (!options_.feed) return with_segments(segment_candidates(arranged(), options_.inputs, options_.outputs));
-  if (!best_ || options_.stream == Stream::kOff) return {};
+  if (!best_ || options_.stream.mode == Stream::kOff) return {};
   const Segment fed = best_arrangement().segments[0];
   std::vector<std::vector<Segment>> lists = segment_candidates(arranged(), Contract::kPreserve, options_.outputs);
   for (std::vector<Segment>& segments : lists) {
@@ -225,21 +227,21 @@ std::vector<Arrangement> ArrangementSearch::rows() const {
 }
 
 constexpr Rule kAnyTime = {}, kByRows = {.by_rows = true}, kSmaller = {.smaller = true};
-constexpr Proposer kWindowProposers[] = {{&ArrangementSearch::fewer_windows, kSmaller, true}};
+constexpr Proposal kWindowProposals[] = {{&ArrangementSearch::fewer_windows, kSmaller, Again::kAfterSuccess}};
 // Another order is not taken if the code grows.
-constexpr Proposer kOrderProposers[] = {{&ArrangementSearch::emptier_order, {.smaller = true, .fewer_calls = true}}};
-constexpr Proposer kRowProposers[] = {{&ArrangementSearch::rows, kByRows},
+constexpr Proposal kOrderProposals[] = {{&ArrangementSearch::emptier_order, {.smaller = true, .fewer_calls = true}}};
+constexpr Proposal kRowProposals[] = {{&ArrangementSearch::rows, kByRows},
                                       {&ArrangementSearch::bands_of_smallest, kByRows}};
-constexpr Proposer kFedProposers[] = {{&ArrangementSearch::fed_rows, kAnyTime},
+constexpr Proposal kFedProposals[] = {{&ArrangementSearch::fed_rows, kAnyTime},
                                       {&ArrangementSearch::rows, kByRows},
                                       {&ArrangementSearch::bands_of_best, kAnyTime}};
-constexpr Proposer kFrameProposers[] = {{&ArrangementSearch::frames, kSmaller}};
+constexpr Proposal kFrameProposals[] = {{&ArrangementSearch::frames, kSmaller}};
 
-std::span<const Proposer> proposers_of(const PlanOptions& options) {
-  if (options.feed && options.stream == Stream::kTime) return kFrameProposers;
-  if (options.feed) return kFedProposers;
-  if (options.stream != Stream::kOff) return kRowProposers;
-  return kOrderProposers;
+std::span<const Proposal> proposals_of(const PlanOptions& options) {
+  if (options.feed && options.stream.mode == Stream::kTime) return kFrameProposals;
+  if (options.feed) return kFedProposals;
+  if (options.stream.mode != Stream::kOff) return kRowProposals;
+  return kOrderProposals;
 }
 
 // The windows to keep, if arena and state together are not larger with them than without any.
@@ -260,7 +262,7 @@ std::vector<int> choose_windows(const Graph& graph, const PlanOptions& options) 
   (void)without.begin({}, ignored);
   if (!with.begin(all, ignored)) return {};
   with.set_goal(without.bytes());
-  with.run(kWindowProposers);
+  with.run(kWindowProposals);
   return with.bytes() <= without.bytes() ? with.best_arrangement().windows : std::vector<int>();
 }
 
@@ -271,7 +273,7 @@ std::optional<Program> search_with(const Graph& graph, const PlanOptions& option
   ArrangementSearch search(graph, options);
   search.keep(first);
   if (!options.feed && !search.begin(first, diags)) return std::nullopt;
-  if (is_plain(graph, options)) search.run(proposers_of(options));
+  if (is_plain(graph, options)) search.run(proposals_of(options));
   return search.has_best() ? std::optional(search.take_best()) : std::nullopt;
 }
 
@@ -284,7 +286,7 @@ bool is_plain(const Graph& graph, const PlanOptions& options) {
 bool is_fed(const Program& program, const PlanOptions& options) {
   if (!options.feed) return true;
   const auto& feeding = program.feeding;
-  if (!feeding || (options.stream == Stream::kTime ? feeding->period : feeding->rows()) == 0) return false;
+  if (!feeding || (options.stream.mode == Stream::kTime ? feeding->period : feeding->rows()) == 0) return false;
   return program.body[0].kind == ProgramStep::Kind::kCall && program.body[0].call == feeding->call;
 }
 
@@ -296,7 +298,7 @@ Result<Program> search_arrangement(const Graph& graph, const PlanOptions& option
     if (auto program = search_with(graph, options, windows, ignored)) return std::move(*program);
   if (auto program = search_with(graph, options, {}, diags)) return std::move(*program);
   if (options.feed && diags.error_count() == 0) {
-    if (options.stream == Stream::kTime) say_why_no_frames(graph, diags);
+    if (options.stream.mode == Stream::kTime) say_why_no_frames(graph, diags);
     else say_why_not_fed(graph, diags);
   }
   return kFailure;

@@ -14,8 +14,8 @@ bool is_plain(const graph::Graph& graph, const PlanOptions& options);
 bool is_fed(const Program& program, const PlanOptions& options);
 
 // The program of the best arrangement. Arena and state together decide; of equal ones, the estimated instructions.
-// Streams of rows take at most `stream_most` percent more instructions than the program without them, unless the
-// options ask for the least memory at any price. Reports the errors of plan_program.
+// `options.stream` limits the instructions of streams of rows, relative to the program without them. Reports the errors
+// of plan_program.
 Result<Program> search_arrangement(const graph::Graph& graph, const PlanOptions& options, Diagnostics& diags);
 
 }  // namespace aotc::plan

@@ -52,7 +52,7 @@ Model run_model(const std::string& path, const std::string& board_name, Diagnost
   auto graph = frontends::read_tflite(std::move(*bytes), path, diags);
   if (!graph || !ops::verify_graph(*graph, diags) || !passes::run_pipeline(*graph, {}, diags)) fail(diags.str());
   plan::PlanOptions options;
-  options.target = cores::for_level(project::target_of(*board), ops::Level::kBalanced);
+  options.target = cores::for_goal(project::target_of(*board), {});
   options.merge_at_least = 0;
   out.target = options.target;
   auto program = plan::plan_program(std::move(*graph), options, diags);

@@ -165,7 +165,7 @@ bool Trial::plan_rows() {
     for (size_t last = first + 1; last < optimised_.ops.size(); ++last)
       if (plan::rows_of_segment(optimised_, {first, last})) all.push_back({first, last});
   plan::PlanOptions options = plan_options();
-  options.stream = plan::Stream::kMax;
+  options.stream = {plan::Stream::kMax};
   Random random(seed_ ^ 0x726F7773u);
   // Every other one has its input fed by rows, where that can be.
   if (const auto fed = plan::fed_candidates(optimised_, plan::Contract::kPreserve); seed_ % 4 > 1 && !fed.empty()) {

@@ -44,9 +44,9 @@ bool TriplePanel::clips() const {
 bool TriplePanel::wants_band(const TargetInfo& target) const {
   constexpr int64_t kMostBytes = 640;
   const WindowAxis& x = conv_.window.x;
-  return target.level != Level::kSize && !target.prefer_ram && target.slice == 0 && !conv_.pointwise &&
-         conv_.in_channels < kLeastChannels && x.out > 2 * TripleGemm::kPixels && x.start(0) < x.in &&
-         x.start(x.out - 1) + x.kernel > 0 && (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) &&
+  return target.spends_memory() && target.slice == 0 && !conv_.pointwise && conv_.in_channels < kLeastChannels &&
+         x.out > 2 * TripleGemm::kPixels && x.start(0) < x.in && x.start(x.out - 1) + x.kernel > 0 &&
+         (x.start(0) < 0 || x.start(x.out - 1) + x.kernel > x.in) &&
          band_rows() * band_row() <= std::min(kMostBytes, 4 * conv_.k * kWords);
 }
 

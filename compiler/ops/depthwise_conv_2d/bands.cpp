@@ -30,7 +30,7 @@ Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout, 
   one_to_one_ = in.shape[3] == out.shape[3];
   int64_t peak = largest_tensor(op.graph);
   int64_t spare = peak + peak / 32 - std::max(in.bytes(), out.bytes());
-  choose(target.prefer_ram ? 0 : std::max(kSmall, spare));
+  choose(target.spends_ram() ? std::max(kSmall, spare) : 0);
   int64_t asked = target.wish("rows", height_, 1, window.y.out);
   if (asked != height_) height_ = asked, first_ = asked;
 }

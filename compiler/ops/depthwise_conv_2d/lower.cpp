@@ -141,7 +141,7 @@ class DepthwiseLowering {
     for (int64_t group : {4, 2}) {
       if (group_ > 1 || in_channels_ % group != 0) continue;
       Bands wide = bands_for(group);
-      bool pays = !is_float_ && target_.unaligned_words && !target_.prefer_ram &&
+      bool pays = !is_float_ && target_.unaligned_words && target_.spends_ram() &&
                   wide.height() * (columns_down_ ? 1 : 2) >= bands_->height();
       if (target_.wish("channels", pays ? group : 1, 1, 4) != group) continue;
       bands_.emplace(wide);

@@ -183,7 +183,7 @@ TEST(Segments, AreTakenWhereTheArenaIsSmaller) {
   options.inputs = Contract::kOverwrite;
   Diagnostics diags;
   auto whole = plan_program(parsed_chain(chain()), options, diags);
-  options.stream = Stream::kMax;
+  options.stream = {Stream::kMax};
   auto rows = plan_program(parsed_chain(chain()), options, diags);
   ASSERT_TRUE(whole.ok() && rows.ok()) << diags.str();
   EXPECT_LT(rows->calls.size(), whole->calls.size());
@@ -201,7 +201,7 @@ Program by_rows(const graph::Graph& graph, Contract inputs, Contract outputs) {
   options.outputs = outputs;
   Diagnostics diags;
   const auto whole = plan_program(graph, options, diags);
-  options.stream = Stream::kMax;
+  options.stream = {Stream::kMax};
   auto program = plan_program(graph, options, diags);
   EXPECT_TRUE(whole.ok() && program.ok()) << diags.str();
   EXPECT_EQ(diags.str(), "");
@@ -265,7 +265,7 @@ TEST(Segments, AreTriedWhereTheySave) {
 TEST(Segments, AskedForWhateverTheyCost) {
   for (const Segment& segment : {Segment{0, 2}, Segment{0, 3}}) {
     PlanOptions options;
-    options.stream = Stream::kMax;
+    options.stream = {Stream::kMax};
     options.arrangement = Arrangement{.segments = {segment}};
     Diagnostics diags;
     auto program = plan_program(parsed_chain(chain()), options, diags);
@@ -297,7 +297,7 @@ TEST(Segments, TakeBands) {
                                             {0, 14, 10, 3}})
     for (bool feed : {false, true}) {
       PlanOptions options;
-      options.stream = Stream::kMax;
+      options.stream = {Stream::kMax};
       options.feed = feed;
       options.arrangement = Arrangement{.segments = {{0, 3, bands}}};
       Diagnostics diags;
@@ -337,7 +337,7 @@ TEST(Segments, SlicesTakeNoBands) {
 
 TEST(Segments, AskedForThatCannotBeHaveNoPlan) {
   PlanOptions options;
-  options.stream = Stream::kMax;
+  options.stream = {Stream::kMax};
   options.arrangement = Arrangement{.segments = {{2, 3}}};  // reads two tensors from outside
   Diagnostics diags;
   EXPECT_FALSE(plan_program(parsed_chain(chain()), options, diags).ok());
@@ -367,7 +367,7 @@ TEST(Segments, AreLeftOutWhereAnOperatorMayFail) {
   Diagnostics diags;
   PlanOptions options;
   options.inputs = Contract::kOverwrite;
-  options.stream = Stream::kMax;
+  options.stream = {Stream::kMax};
   const auto program = plan_program(graph("div"), options, diags);
   ASSERT_TRUE(program.ok()) << diags.str();
   EXPECT_EQ(diags.str(), "");
@@ -396,7 +396,7 @@ TEST(Segments, AreOfPlainProgramsOnly) {
     options.devices.devices.resize(c.devices);
     options.program_tables = c.program_tables;
     options.inputs = Contract::kOverwrite;
-    options.stream = Stream::kMax;
+    options.stream = {Stream::kMax};
     Diagnostics diags;
     auto program = plan_program(c.graph, options, diags);
     ASSERT_TRUE(program.ok()) << diags.str();
@@ -414,7 +414,7 @@ TEST(Segments, AreOfPlainProgramsOnly) {
 TEST(Segments, WindowsLieOverRowsThatWereRead) {
   PlanOptions options;
   options.inputs = Contract::kOverwrite;
-  options.stream = Stream::kMax;
+  options.stream = {Stream::kMax};
   options.arrangement = Arrangement{.segments = {{0, 3}}};
   Diagnostics diags;
   auto program = plan_program(parsed_chain(chain()), options, diags);
@@ -597,7 +597,7 @@ TEST(Segments, GoOnInTime) {
 TEST(Segments, FramesOfOneOperatorAreTheArena) {
   PlanOptions options;
   options.feed = true;
-  options.stream = Stream::kTime;
+  options.stream = {Stream::kTime};
   Diagnostics diags;
   auto program =
       plan_program(parsed_chain("graph \"g\" {\n  input %0 \"x\" i8[1x3x1x4] quant(0.5, 3)\n"
@@ -612,7 +612,7 @@ TEST(Segments, FramesOfOneOperatorAreTheArena) {
 
 TEST(Segments, TextOfTheirFunctionsReadsBack) {
   PlanOptions options;
-  options.stream = Stream::kMax;
+  options.stream = {Stream::kMax};
   options.arrangement = Arrangement{.segments = {{0, 3}}};
   Diagnostics diags;
   auto program = plan_program(parsed_chain(chain()), options, diags);

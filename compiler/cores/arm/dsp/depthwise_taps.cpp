@@ -209,7 +209,7 @@ std::optional<Lowered> lower_depthwise_taps(const OpView& op, const TargetInfo& 
     return std::nullopt;
   // A result that is smaller than its operand keeps all of the operand's bytes while it lives, and is never made in
   // rows.
-  if (target.prefer_ram && axis->out < axis->in) return std::nullopt;
+  if (!target.spends_ram() && axis->out < axis->in) return std::nullopt;
   const DepthwiseTaps shape{axis->kernel, axis->out, channels};
   if (axis->start(axis->out - 1) + axis->kernel > axis->in || channels != op.operand(0).shape[3] || !shape.fits() ||
       packs_nibbles(op, target) || target.level == Level::kSize || shape.outputs < kTileOutputs ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/levels.h"
+#include "driver/variants.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +17,7 @@
 #include "driver/temporary.h"
 #include "options/stored.h"
 #include "support/files.h"
+#include "support/search.h"
 #include "support/text.h"
 
 namespace aotc::driver {
@@ -48,7 +49,7 @@ std::vector<Variant> variants_to_try(const CompileOptions& options) {
   std::vector<Variant> out;
   for (const VariantOptions& v : proposed_variants(options)) {
     out.push_back({v});
-    out.back().chosen = v.level == options.level && v.prefer_ram == options.prefer_ram && v.stream == options.stream;
+    out.back().chosen = v == static_cast<const VariantOptions&>(options);
   }
   // Refused by models that have no pictures as planes.
   if (!options.images_last) {
@@ -83,16 +84,14 @@ bool compile_and_measure(const CompileOptions& options, KnownSizes* sizes, Varia
   return true;
 }
 
-bool same_rows(const VariantOptions& a, const VariantOptions& b) {
-  return a.stream == b.stream && (a.stream != plan::Stream::kAuto || a.stream_most == b.stream_most);
-}
-
 // How many of the options differ.
 int distance(const VariantOptions& a, const VariantOptions& b) {
-  return (a.level != b.level) + (a.prefer_ram != b.prefer_ram) + !same_rows(a, b) + (a.images_last != b.images_last);
+  return (a.level != b.level) + (a.spends_ram() != b.spends_ram()) + (a.stream != b.stream) +
+         (a.images_last != b.images_last);
 }
 
-// What --stream-most makes of lists of segments that were tried, but for what --stream auto and max do.
+// The values of --stream-most that make something else of lists of segments that were tried, but for what --stream auto
+// and max do.
 std::vector<int> percents_between(std::vector<plan::StreamTried> tried) {
   std::sort(tried.begin(), tried.end(), [](const auto& a, const auto& b) {
     return std::tie(a.percent, a.arena_bytes) < std::tie(b.percent, b.arena_bytes);
@@ -108,7 +107,7 @@ std::vector<int> percents_between(std::vector<plan::StreamTried> tried) {
   for (const plan::StreamTried& t : front) {
     const int percent = std::max(0, static_cast<int>(std::ceil(t.percent)));
     const auto count = within(percent);
-    if (count == within(plan::kUsualStreamMost) || count == std::ssize(front) ||
+    if (count == within(plan::Streaming().most) || count == std::ssize(front) ||
         (!out.empty() && out.back() == percent))
       continue;
     out.push_back(percent);
@@ -122,14 +121,13 @@ std::vector<Variant> with_rows_to_try(const std::vector<Variant>& variants) {
   const auto chosen = std::find_if(variants.begin(), variants.end(), [](const Variant& v) { return v.chosen; });
   if (chosen == variants.end()) return out;
   for (const Variant& v : variants) {
-    if (v.stream != plan::Stream::kMax || v.tried.empty()) continue;
+    if (v.stream.mode != plan::Stream::kMax || v.tried.empty()) continue;
     VariantOptions other = v;
     other.stream = chosen->stream;
-    other.stream_most = chosen->stream_most;
     if (distance(other, *chosen) > 0) continue;
     for (const VariantOptions& by_rows : variants_by_rows(other, v.tried))
-      if (!same_rows(by_rows, *chosen)) out.push_back({by_rows});
-    if (chosen->stream == plan::Stream::kMax) continue;
+      if (by_rows.stream != chosen->stream) out.push_back({by_rows});
+    if (chosen->stream.mode == plan::Stream::kMax) continue;
     other = v;
     for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
       other.level = level;
@@ -166,7 +164,7 @@ std::string option_of_change(VariantOptions from, VariantOptions to) {
   CompileOptions before, after;
   static_cast<VariantOptions&>(before) = from;
   static_cast<VariantOptions&>(after) = to;
-  if (to.stream != plan::Stream::kAuto) before.stream_most = after.stream_most;
+  if (to.stream.mode != plan::Stream::kAuto) before.stream.most = after.stream.most;
   return joined(options::differences(variant_group(before), variant_group(after)), " ");
 }
 
@@ -208,17 +206,14 @@ std::optional<int64_t> measured_code_of(const Compiled& compiled, KnownSizes& kn
 
 std::vector<VariantOptions> proposed_variants(const VariantOptions& present) {
   std::vector<VariantOptions> out;
-  for (bool other : {false, true})
-    for (ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
-      out.push_back(present);
-      out.back().level = level;
-      out.back().prefer_ram = present.prefer_ram != other;
-    }
-  for (plan::Stream stream : {plan::Stream::kOff, plan::Stream::kAuto, plan::Stream::kMax}) {
-    if (stream == present.stream) continue;
+  for (const ops::Goal& goal : ops::goals_from(present)) {
     out.push_back(present);
-    out.back().stream = stream;
-    out.back().stream_most = plan::kUsualStreamMost;
+    static_cast<ops::Goal&>(out.back()) = goal;
+  }
+  for (plan::Stream mode : {plan::Stream::kOff, plan::Stream::kAuto, plan::Stream::kMax}) {
+    if (mode == present.stream.mode) continue;
+    out.push_back(present);
+    out.back().stream = {mode};
   }
   return out;
 }
@@ -227,8 +222,7 @@ std::vector<VariantOptions> variants_by_rows(const VariantOptions& max, const st
   std::vector<VariantOptions> out;
   for (int percent : percents_between(tried)) {
     out.push_back(max);
-    out.back().stream = plan::Stream::kAuto;
-    out.back().stream_most = percent;
+    out.back().stream = {plan::Stream::kAuto, percent};
   }
   return out;
 }
@@ -245,14 +239,14 @@ std::vector<Variant> variants_of(const CompileOptions& options, const Compiled& 
   std::vector<Variant> out;
   KnownSizes known;
   KnownSizes* sizes = measure_code ? &known : nullptr;
-  for (Variant& v : variants_to_try(options)) {
-    if (v.chosen) measure(compiled, sizes, v);
-    else if (!others || !compile_and_measure(options, sizes, v)) continue;
-    out.push_back(v);
-  }
-  if (others)
-    for (Variant& v : with_rows_to_try(out))
-      if (compile_and_measure(options, sizes, v)) out.push_back(v);
+  search<Variant>({{[&] { return variants_to_try(options); }},
+                   {[&] { return others ? with_rows_to_try(out) : std::vector<Variant>(); }}},
+                  [&](Variant v) {
+                    if (v.chosen) measure(compiled, sizes, v);
+                    else if (!others || !compile_and_measure(options, sizes, v)) return false;
+                    out.push_back(std::move(v));
+                    return true;
+                  });
   mark_pareto(out);
   return out;
 }

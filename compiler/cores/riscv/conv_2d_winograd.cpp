@@ -9,8 +9,8 @@
 
 #include "cores/riscv/winograd.h"
 #include "ops/common/conv_order.h"
-#include "ops/common/price.h"
 #include "ops/common/triple_kernel.h"
+#include "ops/common/winograd.h"
 
 namespace aotc::cores::riscv {
 
@@ -30,8 +30,6 @@ class WinogradLowering {
  public:
   WinogradLowering(const OpView& op, const TargetInfo& target)
       : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {}
-
-  bool asked() const { return target_.asked && target_.asked->algorithm == "winograd"; }
 
   bool applies() const {
     constexpr int64_t kMostChannels = 512;  // whose columns are in reach of an offset
@@ -56,13 +54,13 @@ class WinogradLowering {
     auto lines = ops::fit_common_line(scaling, Winograd::kLeft, folded.bias);
     if (!lines || lines->shift == 0) return std::nullopt;
     first_ = ops::tile_starts(conv_.out_channels, Winograd::kChannels);
-    if (!asked() && !pays(*direct, lines->with_sign)) return std::nullopt;
+    if (!ops::takes_winograd(target_, offer(*direct, lines->with_sign))) return std::nullopt;
     in_ = f_.operand(0);
     make_tables(w, folded.bias, *lines);
     panel_ = f_.scratch("panel", DType::kI32, plan_.panel_words(), 4);
     out_ = f_.result(0);
     emit();
-    f_.algorithm("winograd");
+    f_.algorithm(ops::kWinograd);
     return f_.finish(
         fmt::format("{} segments, shift {}{}", plan_.segments, lines->shift, lines->with_sign ? ", sign" : ""));
   }
@@ -71,7 +69,7 @@ class WinogradLowering {
   int64_t tiles() const { return conv_.window.y.out * conv_.window.x.out / kOutputs; }
   int64_t whole_groups() const { return conv_.out_channels / Winograd::kChannels; }
 
-  bool pays(const ops::TripleKernelFit& direct, bool sign) {
+  ops::WinogradOffer offer(const ops::TripleKernelFit& direct, bool sign) {
     constexpr double kPerElement = 11;
     const auto groups = static_cast<int64_t>(first_.size());
     const int64_t kernel_groups = (conv_.out_channels + direct.kernel.channels - 1) / direct.kernel.channels;
@@ -81,11 +79,10 @@ class WinogradLowering {
                                     kPerElement * static_cast<double>(conv_.k));
     const double call = winograd_triples_cost(plan_, groups, sign);
     const double own = static_cast<double>((tiles() + kTiles - 1) / kTiles) * (call + winograd_columns_cost(conv_));
-    if (target_.slice > 0 && call > static_cast<double>(target_.slice) / 2) return false;
     // Transformed weights take six bytes where there were three.
     const auto bytes = static_cast<double>(conv_.k * conv_.out_channels);
     f_.buys_flash(bytes, whole - own);
-    return ops::is_worth_flash(target_, whole - own, bytes);
+    return {whole - own, bytes, 2 * call};
   }
 
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const ops::LineFit& lines) {
@@ -159,9 +156,7 @@ class WinogradLowering {
 
 std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target) {
   WinogradLowering lowering(op, target);
-  // Its weights take flash, its panels RAM.
-  const bool wanted = lowering.asked() || (target.level != ops::Level::kSize && !target.prefer_ram);
-  if (!wanted || !lowering.applies()) return std::nullopt;
+  if (!lowering.applies()) return std::nullopt;
   return lowering.run();
 }
 

@@ -9,7 +9,7 @@
 #include "cores/riscv/triples.h"
 #include "cores/riscv/winograd.h"
 #include "ops/common/conv.h"
-#include "ops/common/nibbles.h"
+#include "ops/common/winograd.h"
 
 namespace aotc::cores {
 
@@ -19,12 +19,6 @@ namespace {
 // no prediction.
 constexpr machine::Timing kThreeStages = {
     .source = "a pipeline of three stages, of no core in particular", .next_load = 2, .divide = 35, .refill = 2};
-
-// Weights of a byte.
-bool is_conv_winograd(const ops::OpView& op, const ops::TargetInfo& target) {
-  return op.operand(0).dtype == DType::kI8 && target.allows("winograd") && !ops::packs_nibbles(op, target) &&
-         !ops::has_uint8_weights(op);
-}
 
 bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("rv32")) return false;
@@ -46,7 +40,7 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
                        .most_packed = 16};
     t.quad_kernel = "quads_rv32";
     t.lowerings = std::make_shared<const std::vector<ops::TargetLowering>>(
-        std::vector<ops::TargetLowering>{{"conv_2d", 10, is_conv_winograd, riscv::lower_conv_2d_winograd}});
+        std::vector<ops::TargetLowering>{{"conv_2d", 10, ops::may_use_winograd, riscv::lower_conv_2d_winograd}});
   }
   return true;
 }

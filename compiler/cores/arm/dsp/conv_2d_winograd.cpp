@@ -12,7 +12,7 @@
 #include "cores/arm/dsp/lowerings.h"
 #include "cores/arm/dsp/winograd.h"
 #include "ops/common/conv_order.h"
-#include "ops/common/price.h"
+#include "ops/common/winograd.h"
 #include "ops/conv_2d/shape.h"
 
 namespace aotc::cores::arm {
@@ -29,8 +29,6 @@ class WinogradLowering {
     zero_ = op.operand(0).zero_point();
   }
 
-  bool asked() const { return target_.asked && target_.asked->algorithm == "winograd"; }
-
   bool applies() const {
     auto fits = [](const WindowAxis& a) {
       return a.kernel == 3 && a.stride == 1 && a.dilation == 1 && a.pad_before <= 1 &&
@@ -43,7 +41,7 @@ class WinogradLowering {
 
   // Nothing where no requantisation in the kernels' form is exact, or where it does not pay.
   std::optional<Lowered> run() {
-    if (!asked() && !pays(false)) return std::nullopt;
+    if (!takes_winograd(target_, offer(false))) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     auto [folded, scaling] = ConvScaling(op_, conv_);
     // Results are 4 times the sums and shifted with the weights: their ranges decide how far.
@@ -54,7 +52,7 @@ class WinogradLowering {
       lines = fit_pair_lines(scaling, folded.bias, weights.left, target_.fpu);
     }
     if (!lines) return std::nullopt;
-    if (!asked() && !pays(lines->sign())) return std::nullopt;
+    if (!takes_winograd(target_, offer(lines->sign()))) return std::nullopt;
     const Work work = parts(lines->sign()).of(conv_.window.y.out, conv_.window.x.out);
     in_ = f_.operand(0);
     make_tables(weights, folded.bias, *lines);
@@ -63,7 +61,7 @@ class WinogradLowering {
     if (auto order = rows_order(conv_.window, 2, {conv_.in_channels, conv_.out_channels}))
       f_.publish(std::move(*order));
     emit();
-    f_.algorithm("winograd");
+    f_.algorithm(kWinograd);
     f_.buys_flash(more_bytes(), saved(lines->sign()));
     f_.estimate(work, target_);
     return f_.finish(fmt::format("{} steps, left {}, {}", steps(), weights.left, form_text(*lines)));
@@ -88,10 +86,9 @@ class WinogradLowering {
   // Transformed weights take 16 words of 16 bits where there were 9 bytes.
   double more_bytes() const { return static_cast<double>((32 - 9) * conv_.in_channels * conv_.out_channels); }
 
-  bool pays(bool sign) const {
-    const bool fits_slices =
-        target_.slice == 0 || fast() || parts(sign).longest_turn(target_.costs) <= static_cast<double>(target_.slice);
-    return fits_slices && is_worth_flash(target_, saved(sign), more_bytes());
+  // At -O speed, the search for slices divides the turns.
+  WinogradOffer offer(bool sign) const {
+    return {saved(sign), more_bytes(), fast() ? 0 : parts(sign).longest_turn(target_.costs)};
   }
 
   int64_t steps() const { return conv_.in_channels / 2; }
@@ -208,9 +205,7 @@ class WinogradLowering {
 
 std::optional<Lowered> lower_conv_2d_winograd(const OpView& op, const TargetInfo& target) {
   WinogradLowering lowering(op, target);
-  // Its panels of transformed tiles take RAM, its kernels code.
-  bool wanted = lowering.asked() || (target.level != Level::kSize && !target.prefer_ram && target.allows("winograd"));
-  if (!wanted || !lowering.applies()) return std::nullopt;
+  if (!lowering.applies()) return std::nullopt;
   return lowering.run();
 }
 

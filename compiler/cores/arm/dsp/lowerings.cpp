@@ -6,6 +6,7 @@
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
 #include "ops/common/nibbles.h"
+#include "ops/common/winograd.h"
 
 namespace aotc::cores::arm {
 
@@ -26,10 +27,6 @@ bool pairs_allowed(const TargetInfo& target) { return target.allows("pairs") || 
 
 bool is_hybrid_pairs(const OpView& op, const TargetInfo& target) {
   return is_hybrid(op) && !packs_nibbles(op, target) && target.allows("pairs");
-}
-
-bool is_conv_winograd(const OpView& op, const TargetInfo& target) {
-  return of_bytes(op, target) && target.allows("winograd");
 }
 
 bool is_conv_gemm(const OpView& op, const TargetInfo& target) {
@@ -68,7 +65,7 @@ std::vector<ops::TargetLowering> all_lowerings() {
   return {
       {"add", kUsual, is_plain_sum, lower_sum_dsp},
       {"sub", kUsual, is_plain_sum, lower_sum_dsp},
-      {"conv_2d", kSecond, is_conv_winograd, lower_conv_2d_winograd},
+      {"conv_2d", kSecond, may_use_winograd, lower_conv_2d_winograd},
       {"conv_2d", kUsual, is_conv_gemm, lower_conv_2d_dsp},
       {"conv_2d", kUsual, is_hybrid_pairs, lower_conv_2d_hybrid_dsp},
       {"depthwise_conv_2d", kUsual, is_byte_pairs, lower_depthwise_conv_2d_dsp},

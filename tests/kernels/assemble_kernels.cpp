@@ -34,6 +34,8 @@
 
 #include "../random_graphs/generator.h"
 #include "cases.h"
+#include "cores/arm/generated/lstm_kernels.h"
+#include "cores/arm/generated/mve_gates.h"
 #include "cores/arm/helium/held.h"
 #include "cores/cpu.h"
 #include "cores/implementation.h"
@@ -246,6 +248,23 @@ void add_large_kernels(Texts& texts) {
         }
 }
 
+// Vector kernels of LSTM layers, which random graphs do not have.
+void add_lstm_kernels(Texts& texts) {
+  for (int64_t pixels : {1, 2})
+    for (int64_t depth : {7, 16, 257, 4095})
+      for (int flags = 0; flags < 8; ++flags)
+        texts.add(*arm::GateProducts{pixels, arm::GateProducts::kTile / pixels, depth, (flags & 1) != 0,
+                                     (flags & 2) != 0, (flags & 4) != 0, 3}
+                       .kernel());
+  texts.add(*arm::lstm_sigmoid_kernel("mve"));
+  for (int bits = 0; bits <= 6; ++bits) texts.add(*arm::lstm_tanh_kernel("mve", bits));
+  for (int exponent = -15; exponent <= -9; ++exponent)
+    for (int32_t clip : {0, 20480})
+      for (bool part : {false, true}) texts.add(*arm::lstm_cell_kernel("mve", exponent, clip, part));
+  for (bool right : {false, true})
+    for (bool part : {false, true}) texts.add(*arm::lstm_hidden_kernel("mve", right, part));
+}
+
 // Texts that must be refused: the test can fail.
 void check_refusals(Texts& texts) {
   const std::vector<Core> cores = all_cores();
@@ -277,9 +296,11 @@ int run() {
   add_depthwise_cases(cases);
   add_elementwise_cases(cases);
   add_tree_cases(cases);
+  add_generated_cases(cases);
   add_triple_cases(cases);
   for (const KernelCase& c : cases) texts.add(*c.kernel);
   add_large_kernels(texts);
+  add_lstm_kernels(texts);
   add_graphs(texts, Kind::kPlain, 60);
   add_graphs(texts, Kind::kRows, 150);
   for (const std::string& family : cores::kernel_families())

@@ -54,6 +54,7 @@ class Data {
 Buffer table(const std::vector<int32_t>& words);
 
 void add_gemm_cases(std::vector<KernelCase>& to);
+void add_generated_cases(std::vector<KernelCase>& to);
 void add_svdf_cases(std::vector<KernelCase>& to);
 void add_pack_cases(std::vector<KernelCase>& to);
 void add_depthwise_cases(std::vector<KernelCase>& to);

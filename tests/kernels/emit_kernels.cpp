@@ -25,9 +25,14 @@ namespace {
 const std::set<std::string> kElsewhere = {"mve_average",
                                           "mve_columns",
                                           "mve_fill",
+                                          "mve_gates",
                                           "mve_gemm",
                                           "mve_gemv",
                                           "mve_held",
+                                          "mve_lstm_cell",
+                                          "mve_lstm_hidden",
+                                          "mve_lstm_sigmoid",
+                                          "mve_lstm_tanh",
                                           "mve_planes",
                                           "mve_quads",
                                           "mve_rows",
@@ -131,6 +136,7 @@ int run(const char* file) {
   add_depthwise_cases(cases);
   add_elementwise_cases(cases);
   add_tree_cases(cases);
+  add_generated_cases(cases);
   add_triple_cases(cases);
   Emitter emitter;
   for (const KernelCase& c : cases) emitter.add(c);

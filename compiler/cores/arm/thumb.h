@@ -159,6 +159,9 @@ class Thumb {
     if (times > 1) lines_.push_back(".endr");
   }
 
+  // Instructions of a generated block.
+  void append(const std::vector<std::string>& lines) { lines_.insert(lines_.end(), lines.begin(), lines.end()); }
+
   // What follows, for readers: no part of the text that is assembled.
   void note(const std::string& text) { lines_.push_back("@ " + text); }
 

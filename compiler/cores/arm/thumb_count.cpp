@@ -41,12 +41,14 @@ enum class Does : uint8_t {
   kAnd,
   kClear,
   kHalf,
+  kNothing,
   kForget
 };
 
 Does does_of(const std::string& n, size_t operands) {
   if (n == "push" || n == "pop") return Does::kPushPop;
   if (n[0] == 'v') return Does::kVector;
+  if (n == "it" || n == "tst") return Does::kNothing;
   if (n == "le" || n == "letp") return Does::kLoopEnd;
   if (n.starts_with("dls") || n.starts_with("wls")) return Does::kLoopStart;
   if (n[0] == 'b' && n != "bic" && n != "bfi") return Does::kBranch;
@@ -320,6 +322,7 @@ class Machine : public TextStepper {
       case Does::kCompare: return compare(value(i.operands[0]), value(i.operands[1])), true;
       case Does::kAccess: return access(i);
       case Does::kMany: return many(i);
+      case Does::kNothing: return true;
       default: return compute(i);
     }
   }

@@ -3,6 +3,8 @@
 
 #include "cores/arm/dsp/add.h"
 #include "cores/arm/dsp/assembly.h"
+#include "cores/arm/generated/dsp_gates.h"
+#include "cores/arm/generated/lstm_kernels.h"
 #include "ops/common/conv.h"
 #include "ops/common/hybrid.h"
 #include "ops/common/nibbles.h"
@@ -106,6 +108,12 @@ Extension dsp_extension() {
       {"pack_pixel", pack_pixel},
       {"pack_pixels", pack_pixels},
       {"pack_run", pack_run},
+      {"dsp_gates", dsp_gates},
+      {"dsp_lstm_cell", dsp_lstm_cell},
+      {"dsp_lstm_hidden", dsp_lstm_hidden},
+      {"dsp_lstm_sigmoid", dsp_lstm_sigmoid},
+      {"dsp_lstm_tanh", dsp_lstm_tanh},
+      {"dsp_pack", dsp_pack},
       {"dsp_sum", dsp_sum},
       {"dw_plane", dw_plane},
       {"dw_column", dw_column},

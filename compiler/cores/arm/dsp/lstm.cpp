@@ -1,105 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-// unidirectional_sequence_lstm of int8 onto the pair kernels (gemm.h): the sums of a block of cells at a time.
+// unidirectional_sequence_lstm of int8 onto generated kernels.
+#include <algorithm>
+
+#include <fmt/format.h>
+
 #include "cores/arm/dsp/gemm.h"
 #include "cores/arm/dsp/lowerings.h"
+#include "cores/arm/generated/dsp_gates.h"
+#include "cores/arm/generated/lstm_lowering.h"
 #include "ops/common/gemm.h"
 #include "ops/recurrent/int8_extras.h"
-#include "ops/recurrent/lower_int8.h"
 
 namespace aotc::cores::arm {
 
-using lstm::kGates;
 using tir::BufferPtr;
 using tir::Ex;
 
 namespace {
 
-class LstmPairsLowering final : public LstmLowering {
+class LstmPairs final : public LstmGatesLowering {
  public:
-  using LstmLowering::LstmLowering;
+  LstmPairs(const OpView& op, const TargetInfo& target) : LstmGatesLowering(op, target, "dsp") {}
+
+  // Words of two channels, 32 bits for sums that are shifted left, and offsets of the second and third step.
+  bool fits() const {
+    for (bool recurrent : {false, true}) {
+      const std::vector<int8_t> all = weights(recurrent);
+      const auto depth = static_cast<int64_t>(all.size()) / (kGates * stride());
+      if (!pairs_fit(all, tile_starts(kGates * stride(), 2), 2, depth)) return false;
+      for (int64_t g = 0; g < kGates; ++g) {
+        const int64_t most = scaling_.sums.ranges[at(2 * g + (recurrent ? 1 : 0))].magnitude();
+        if (most >= DspGateProducts::kMostSum || (most << (scale(g, recurrent).shift + 1)) >= int64_t{1} << 31)
+          return false;
+      }
+    }
+    constexpr int kMostRight = 23;  // the zero point, shifted left by it, keeps its sign
+    return -quantize_multiplier(scaling_.hidden.scales[0]).shift <= kMostRight;
+  }
 
  private:
-  // Scratch is the panels of the input and of the output state, then the
-  // sums of a block of cells, [inputs or output state][cell][gate]. A group of the kernel is two cells.
+  static constexpr int64_t kMostOffset = 4095, kWord = 4;
 
-  // Rows of weights as the kernel takes them, [cell][gate][k].
-  static std::vector<int8_t> rows_of(const std::vector<int8_t>& spread, int64_t depth) {
-    std::vector<int8_t> rows(spread.size());
-    for (size_t i = 0; i < spread.size(); ++i) {
-      size_t gate = i % kGates, k = i / kGates % at(depth), cell = i / kGates / at(depth);
-      rows[(cell * kGates + gate) * at(depth) + k] = spread[i];
+  // Products of one operand: its streams, gate by gate, and its tables.
+  struct Side {
+    bool recurrent = false;
+    DspGateProducts tile;
+    int64_t calls = 1;  // a run
+    BufferPtr stream, tables;
+  };
+
+  int64_t stride() const override { return (shape_.cells + 7) & -8; }
+  int64_t steps() const override {
+    const int64_t last = 2 * ((DspGateProducts::kPixels - 1) * kGates * stride() + 1);
+    return shape_.rows.times >= DspGateProducts::kPixels && last <= kMostOffset ? DspGateProducts::kPixels : 1;
+  }
+  int64_t more_scratch() const override { return std::max(input_.tile.panel_halves(), state_.tile.panel_halves()); }
+  int64_t panel() const { return steps() * kGates * stride(); }
+
+  void begin_products() override {
+    const int64_t all = shape_.rows.batches * shape_.rows.times, wide = steps() > 1 ? 2 : 8;
+    input_ = {false, {steps(), wide, shape_.inputs}, all / steps(), {}, {}};
+    state_ = {true, {1, 8, shape_.cells, true}, all, {}, {}};
+    input_.tile.out_step = kGates * stride();
+    make_tables(input_, "weights", "tables");
+    make_tables(state_, "recurrent_weights", "recurrent_tables");
+  }
+
+  void make_tables(Side& side, const char* stream, const char* tables) {
+    const double per_byte = target_.level == Level::kSpeed ? 0 : target_.instructions_per_byte;
+    side.tile.unroll = side.tile.cost().best_unroll(stride() / side.tile.channels, kGates * side.calls, 4 * per_byte);
+    std::vector<int32_t> words, table;
+    const std::vector<int8_t> all = weights(side.recurrent);
+    const auto of_gate = static_cast<std::ptrdiff_t>(all.size()) / kGates;
+    for (int64_t g = 0; g < kGates; ++g) {
+      const auto from =
+          side.tile.stream({all.begin() + g * of_gate, all.begin() + (g + 1) * of_gate}, bias(g, side.recurrent));
+      words.insert(words.end(), from.begin(), from.end());
+      const auto its_table = side.tile.table(scale(g, side.recurrent), stride());
+      table.insert(table.end(), its_table.begin(), its_table.end());
     }
-    return rows;
+    side.stream = f_.constant(stream, DType::kI32, words);
+    side.tables = f_.constant(tables, DType::kI32, table);
   }
 
-  bool fits_pairs(const std::vector<int8_t>& weights, const std::vector<int8_t>& recurrent) const {
-    if (shape_.coupled || shape_.cells % 4 != 0 || shape_.inputs % 4 != 0) return false;
-    auto fits = [](const std::vector<int8_t>& spread, int64_t depth) {
-      std::vector<int8_t> rows = rows_of(spread, depth);
-      const auto count = static_cast<int64_t>(rows.size()) / depth;
-      return depth * 128 * 128 < 1 << 23 &&  // the kernel's sums have 24 bits
-             pairs_fit(rows, tile_starts(count, PairGemm::kGemvChannels), PairGemm::kGemvChannels, depth);
+  // One row to its place in the panel; the tail of an odd row is filled up with zeros.
+  void pack(const BufferPtr& from, const Ex& x, int64_t depth, int64_t pixels, int64_t pixel) {
+    const int64_t first = panel() + 2 * pixel, whole = depth / kWord;
+    if (whole > 0) f_.run(dsp_pack_kernel(pixels), {address(from, x), address(gates_, first), Ex(whole)});
+    for (int64_t i = 0; i < kWord && depth % kWord != 0; ++i) {
+      const Ex value = whole * kWord + i < depth ? load(from, x + whole * kWord + i) : Ex(0);
+      f_.store(gates_, first + (whole * 2 + i % 2) * 2 * pixels + i / 2, value);
+    }
+  }
+
+  // The product for every gate; gates with the same shifts share a kernel.
+  void multiply(const Side& side, int64_t pixels, const Ex& gates) {
+    const auto words = static_cast<int64_t>(side.stream->elements) / kGates;
+    DspGateProducts tile = side.tile;
+    tile.pixels = pixels;
+    if (pixels == 1) tile.out_step = 0;
+    auto kernel = [&](int64_t g) {
+      const QuantizedMultiplier by = scale(g, side.recurrent);
+      tile.left = std::max(by.shift, 0);
+      tile.right = by.shift < 0;
+      return tile.kernel();
     };
-    return fits(weights, shape_.inputs) && fits(recurrent, shape_.cells);
-  }
-
-  void begin_products(const std::vector<int8_t>& weights, const std::vector<int8_t>& recurrent) override {
-    if (!fits_pairs(weights, recurrent)) return LstmLowering::begin_products(weights, recurrent);
-    block_ = shape_.cells % 8 == 0 ? 8 : 4;
-    const int64_t groups = block_ * static_cast<int64_t>(kGates) / PairGemm::kGemvChannels;
-    auto stream = [&](const char* name, const std::vector<int8_t>& spread, int64_t depth) {
-      const int64_t rows = shape_.cells * static_cast<int64_t>(kGates);
-      return f_.constant(name, DType::kI32,
-                         gemv_sums_stream(rows_of(spread, depth), depth, row_order(0, depth),
-                                          tile_starts(rows, PairGemm::kGemvChannels)));
+    auto call = [&](const tir::KernelPtr& made, const Ex& g) {
+      f_.run(made, {address(side.stream, g * words), address(gates_, panel()), address(gates_, gates + g * stride()),
+                    address(side.tables, g * DspGateProducts::kWords)});
     };
-    weights_ = stream("weights", weights, shape_.inputs);
-    recurrent_ = stream("recurrent_weights", recurrent, shape_.cells);
-    input_shape_ = f_.constant("input_shape", DType::kI32, gemv_sums_shape(shape_.inputs / 2, groups));
-    state_shape_ = f_.constant("state_shape", DType::kI32, gemv_sums_shape(shape_.cells / 2, groups));
-    state_panel_ = shape_.inputs / 2;
-    sums_at_ = state_panel_ + shape_.cells / 2;
-    scratch_ = f_.scratch("panel", DType::kI32, sums_at_ + 2 * block_ * static_cast<int64_t>(kGates), 4);
+    bool same = true;
+    for (int64_t g = 1; g < kGates; ++g) same = same && name_of(*kernel(g)) == name_of(*kernel(0));
+    if (same) {
+      const tir::KernelPtr made = kernel(0);
+      f_.loop("g", 0, kGates, [&](const Ex& g) { call(made, g); });
+    } else {
+      for (int64_t g = 0; g < kGates; ++g) call(kernel(g), g);
+    }
   }
 
-  void cells(const Ex& x, const Ex& h, const Ex& to) override {
-    if (block_ == 0) return LstmLowering::cells(x, h, to);
-    const int64_t sums = block_ * static_cast<int64_t>(kGates);
-    f_.run(pack_run_kernel(1), {address(in_, x), address(scratch_, 0), Ex(shape_.inputs / 4)});
-    f_.run(pack_run_kernel(1), {address(next_output_, h), address(scratch_, state_panel_), Ex(shape_.cells / 4)});
-    f_.loop("block", 0, shape_.cells / block_, [&](const Ex& block) {
-      f_.run(gemv_sums_kernel(), {address(weights_, block * (sums / 2 * (shape_.inputs / 2))), address(scratch_, 0),
-                                  address(scratch_, sums_at_), address(input_shape_, 0)});
-      f_.run(gemv_sums_kernel(),
-             {address(recurrent_, block * (sums / 2 * (shape_.cells / 2))), address(scratch_, state_panel_),
-              address(scratch_, sums_at_ + sums), address(state_shape_, 0)});
-      f_.loop("i", 0, block_, [&](const Ex& i) {
-        Ex c = f_.let("c", block * block_ + i);
-        Ex at_sums = f_.let("of_cell", i * static_cast<int64_t>(kGates) + sums_at_);
-        Ex bias = f_.let("bias_of_cell", c * (2 * static_cast<int64_t>(kGates)));
-        f_.loop("g", 0, static_cast<int64_t>(kGates), [&](const Ex& g) {
-          Ex first = f_.let("sum", load(scratch_, at_sums + g) + load(bias_, bias + g));
-          Ex gate = f_.let("gate", clamp16(sums_->emit(f_, first, f_.let("channel", g * 2))));
-          Ex second =
-              f_.let("sum", load(scratch_, at_sums + sums + g) + load(bias_, bias + static_cast<int64_t>(kGates) + g));
-          f_.store(gates_, g, clamp16(gate + sums_->emit(f_, second, f_.let("channel", g * 2 + 1))));
-        });
-        f_.store(out_, to + c, cell_of_gates(h, c));
-      });
-    });
+  void input_gates(const Ex& x, int64_t row_step, int64_t count) override {
+    for (int64_t p = 0; p < count; ++p) pack(in_, x + p * row_step, shape_.inputs, count, p);
+    multiply(input_, count, 0);
   }
+  void add_recurrent_gates(const Ex& h, const Ex& gates) override {
+    pack(next_output_, h, shape_.cells, 1, 0);
+    multiply(state_, 1, gates);
+  }
+  std::string note() const override { return fmt::format("{}x{}", input_.tile.pixels, input_.tile.channels); }
 
-  std::string_view note() const override { return block_ > 0 ? "pairs" : LstmLowering::note(); }
-
-  int64_t block_ = 0, state_panel_ = 0, sums_at_ = 0;  // 0: the kernel does not fit
-  BufferPtr scratch_, weights_, recurrent_, input_shape_, state_shape_;
+  Side input_, state_;
 };
 
 }  // namespace
 
 std::optional<Lowered> lower_lstm_dsp(const OpView& op, const TargetInfo& target) {
-  if (has_int8_extras(lstm_sizes(op))) return std::nullopt;
-  return LstmPairsLowering(op, target).run();
+  const LstmSizes sizes = lstm_sizes(op);
+  if (has_int8_extras(sizes) || sizes.coupled) return std::nullopt;
+  LstmPairs lowering(op, target);
+  return lowering.fits() ? std::optional(lowering.run()) : std::nullopt;
 }
 
 }  // namespace aotc::cores::arm

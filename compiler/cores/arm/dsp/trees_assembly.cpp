@@ -8,88 +8,88 @@ namespace aotc::cores::arm {
 
 namespace {
 
-constexpr Reg kWords = r0, kLeaves = r1, kKeys = r2, kOut = r3, kValues = r3, kTrees = r4, kColumns = r5,
-              kColumnPlaces = r6, kOne = r7, kNode = r8, kWord = r9, kKey = r10, kStride = r11, kChildren = r12,
-              kThresholds = lr;
+constexpr Reg kTreeWords = r0, kTreeLeaves = r1, kTreeKeys = r2, kTreeOut = r3, kTreeValues = r3, kTrees = r4,
+              kTreeColumns = r5, kTreeColumnPlaces = r6, kTreeOne = r7, kTreeNode = r8, kTreeWord = r9, kTreeKey = r10,
+              kTreeStride = r11, kTreeChildren = r12, kTreeThresholds = lr;
 
 // From the node that a walk is at to one of its children.
 void choose(Thumb& a, Reg from) {
-  a.ldr_index(kKey, kKeys, kKey, 2);
-  a.cmp(kWord, kKey);
-  a.adc(kNode, from, from);
+  a.ldr_index(kTreeKey, kTreeKeys, kTreeKey, 2);
+  a.cmp(kTreeWord, kTreeKey);
+  a.adc(kTreeNode, from, from);
 }
 
 void add_bytes(Thumb& a, Reg d, int64_t bytes) {
   a.mov32(d, static_cast<uint32_t>(bytes));
-  a.add(d, d, kWords);
+  a.add(d, d, kTreeWords);
 }
 
-// Through the first levels: kNode is a node of the level behind them.
+// Through the first levels: kTreeNode is a node of the level behind them.
 void top(Thumb& a, const TreeBlock& block) {
-  a.ldrb(kKey, kColumns, 1);
-  a.ldr(kWord, kWords, 4);
-  choose(a, kOne);
+  a.ldrb(kTreeKey, kTreeColumns, 1);
+  a.ldr(kTreeWord, kTreeWords, 4);
+  choose(a, kTreeOne);
   a.repeat(static_cast<int>(block.levels) - 1, [&] {
-    a.ldrb_index(kKey, kColumns, kNode);
-    a.ldr_index(kWord, kWords, kNode, 2);
-    choose(a, kNode);
+    a.ldrb_index(kTreeKey, kTreeColumns, kTreeNode);
+    a.ldr_index(kTreeWord, kTreeWords, kTreeNode, 2);
+    choose(a, kTreeNode);
   });
 }
 
-// From there to a leaf: kWord is its place.
+// From there to a leaf: kTreeWord is its place.
 void below(Thumb& a, int levels, int column_bits) {
   Label more = a.label(), leaf = a.label();
   auto split = [&] {  // sets flags: negative for a leaf
-    a.and_(kKey, kWord, (1 << column_bits) - 1);
-    a.asrs(kNode, kWord, column_bits);
+    a.and_(kTreeKey, kTreeWord, (1 << column_bits) - 1);
+    a.asrs(kTreeNode, kTreeWord, column_bits);
   };
-  a.ldrsh_index(kWord, kColumnPlaces, kNode, 1);
+  a.ldrsh_index(kTreeWord, kTreeColumnPlaces, kTreeNode, 1);
   split();
   a.b_at_most("mi", leaf, 0);
   a.bind(more);
-  a.ldr_index(kWord, kThresholds, kNode, 2);
-  choose(a, kNode);
-  a.ldrsh_index(kWord, kChildren, kNode, 1);
+  a.ldr_index(kTreeWord, kTreeThresholds, kTreeNode, 2);
+  choose(a, kTreeNode);
+  a.ldrsh_index(kTreeWord, kTreeChildren, kTreeNode, 1);
   split();
   a.b_at_most("pl", more, levels - 1);
   a.bind(leaf);
 }
 
-// s8 and further are the values of the leaf whose place is kWord; of shared ones kLeaves has the places, and r3 the
-// values.
+// s8 and further are the values of the leaf whose place is kTreeWord; of shared ones kTreeLeaves has the places, and r3
+// the values.
 void read_leaf(Thumb& a, int values, bool shared) {
-  a.add_lsl(kNode, kLeaves, kWord, shared ? 1 : 2);
-  if (!shared) return a.vldm(kNode, TreeBlock::kMostValues, values);
+  a.add_lsl(kTreeNode, kTreeLeaves, kTreeWord, shared ? 1 : 2);
+  if (!shared) return a.vldm(kTreeNode, TreeBlock::kMostValues, values);
   for (int v = 0; v < values; ++v) {
-    a.ldrh_after(kWord, kNode, 2);
-    a.add_lsl(kWord, kValues, kWord, 2);
-    a.vldm(kWord, TreeBlock::kMostValues + v, 1);
+    a.ldrh_after(kTreeWord, kTreeNode, 2);
+    a.add_lsl(kTreeWord, kTreeValues, kTreeWord, 2);
+    a.vldm(kTreeWord, TreeBlock::kMostValues + v, 1);
   }
 }
 
 // What the table's word says is an address.
 void from_table(Thumb& a, Reg d, int64_t word) {
-  a.ldr(d, kWords, static_cast<int>(4 * word));
-  a.add(d, d, kWords);
+  a.ldr(d, kTreeWords, static_cast<int>(4 * word));
+  a.add(d, d, kTreeWords);
 }
 
 void begin(Thumb& a, const TreeBlock& block, const TreeTable& table) {
   const int64_t first = 4 * (table.header() - (block.below ? 0 : 1));  // of a block, whose nodes count from 1
-  a.ldr(kTrees, kWords);
+  a.ldr(kTrees, kTreeWords);
   if (table.shared) {
-    a.str(kOut, sp);
-    a.mov(kValues, kLeaves);
-    from_table(a, kLeaves, table.values_at());
+    a.str(kTreeOut, sp);
+    a.mov(kTreeValues, kTreeLeaves);
+    from_table(a, kTreeLeaves, table.values_at());
   }
   if (block.below) {
-    from_table(a, kThresholds, table.below_at());
-    from_table(a, kChildren, table.children_at());
-    a.add(kLeaves, kLeaves, 32768 * (table.shared ? 2 : 4));
+    from_table(a, kTreeThresholds, table.below_at());
+    from_table(a, kTreeChildren, table.children_at());
+    a.add(kTreeLeaves, kTreeLeaves, 32768 * (table.shared ? 2 : 4));
   }
-  add_bytes(a, kColumns, first + 4 * block.columns());
-  add_bytes(a, kColumnPlaces, first + 4 * block.places() - 2 * (block.nodes() + 1));  // from behind the last node
-  if (first > 0) a.add(kWords, kWords, static_cast<int>(first));
-  a.mov32(kStride, static_cast<uint32_t>(4 * block.stride()));
+  add_bytes(a, kTreeColumns, first + 4 * block.columns());
+  add_bytes(a, kTreeColumnPlaces, first + 4 * block.places() - 2 * (block.nodes() + 1));  // from behind the last node
+  if (first > 0) a.add(kTreeWords, kTreeWords, static_cast<int>(first));
+  a.mov32(kTreeStride, static_cast<uint32_t>(4 * block.stride()));
 }
 
 }  // namespace
@@ -103,24 +103,24 @@ Implementation tree_sums(const tir::Kernel& kernel) {
   Label more = a.label();
   a.enter(table.shared ? 4 : 0);
   begin(a, block, table);
-  a.mov(kOne, 0);
-  for (int v = 0; v < values; ++v) a.vmov(v, kOne);
-  a.mov(kOne, 1);
+  a.mov(kTreeOne, 0);
+  for (int v = 0; v < values; ++v) a.vmov(v, kTreeOne);
+  a.mov(kTreeOne, 1);
   a.bind(more);
   top(a, block);
   if (block.below) below(a, parameter(kernel, "below"), parameter(kernel, "bits"));
-  else a.ldrh_index(kWord, kColumnPlaces, kNode, 1);
+  else a.ldrh_index(kTreeWord, kTreeColumnPlaces, kTreeNode, 1);
   read_leaf(a, values, table.shared);
   for (int v = 0; v < values; ++v) a.vadd(v, v, TreeBlock::kMostValues + v);
   if (block.below) {
-    a.ldr(kNode, kWords);
-    for (Reg moves : {kThresholds, kChildren}) a.add(moves, moves, kNode);
+    a.ldr(kTreeNode, kTreeWords);
+    for (Reg moves : {kTreeThresholds, kTreeChildren}) a.add(moves, moves, kTreeNode);
   }
-  for (Reg moves : {kWords, kColumns, kColumnPlaces}) a.add(moves, moves, kStride);
+  for (Reg moves : {kTreeWords, kTreeColumns, kTreeColumnPlaces}) a.add(moves, moves, kTreeStride);
   a.subs(kTrees, kTrees, 1);
   a.b("ne", more);
-  if (table.shared) a.ldr(kOut, sp);
-  a.vstm(kOut, 0, values);
+  if (table.shared) a.ldr(kTreeOut, sp);
+  a.vstm(kTreeOut, 0, values);
   a.leave();
   return a.finish();
 }

@@ -54,6 +54,13 @@ void Helium::vst2_bytes(Vec first, Reg n, int part) {
 
 void Helium::vpst(int count) { emit("vps" + std::string(static_cast<size_t>(count), 't'), {}); }
 
+void Helium::append(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines)
+    for (size_t at = line.find(' '); at != std::string::npos && at + 2 < line.size() + 1; ++at)
+      if (line[at] == ' ' && line[at + 1] == 'q') used_ |= 1u << (line[at + 2] - '0');
+  Thumb::append(lines);
+}
+
 Implementation Helium::finish() {
   Implementation out = Thumb::finish("defined(__ARMEL__) && defined(__ARM_FEATURE_MVE)");
   int saved = 0;

@@ -155,6 +155,9 @@ class Helium : public Thumb {
   void wlstp(int bits, Reg count, Label end) { typed("wlstp.", bits, {"lr", name(count), target(end)}); }
   void letp(Label begin) { emit("letp", {"lr", target(begin)}); }
 
+  // Instructions of a generated block, whose vector registers count as changed.
+  void append(const std::vector<std::string>& lines);
+
   // Condition: a compiler that knows GNU asm, for a core with the integer vector extension.
   Implementation finish();
 

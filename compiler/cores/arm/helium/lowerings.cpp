@@ -2,6 +2,8 @@
 #include "cores/arm/helium/lowerings.h"
 
 #include "cores/arm/dsp/add.h"
+#include "cores/arm/generated/lstm_kernels.h"
+#include "cores/arm/generated/mve_gates.h"
 #include "cores/arm/helium/assembly.h"
 #include "ops/common/conv.h"
 #include "ops/common/nibbles.h"
@@ -20,6 +22,10 @@ bool is_vector_gemm(const OpView& op, const TargetInfo& target) {
 
 bool is_patches(const OpView& op, const TargetInfo& target) {
   return is_vector_bytes(op, target) && target.allows("patches");
+}
+
+bool is_vector_lstm(const OpView& op, const TargetInfo& target) {
+  return op.operand(0).dtype == DType::kI8 && target.allows("vectors");
 }
 
 // Loops in C are shorter.
@@ -41,12 +47,26 @@ Extension helium_extension() {
       {"conv_2d", kBeforeDsp, is_vector_gemm, lower_conv_2d_mve},
       {"depthwise_conv_2d", kBeforeDsp, is_patches, lower_depthwise_conv_2d_mve},
       {"fully_connected", kBeforeDsp, is_vector_gemm, lower_fully_connected_mve},
+      {"unidirectional_sequence_lstm", kBeforeDsp, is_vector_lstm, lower_lstm_mve},
   };
   out.kernels = {
-      {"mve_average", mve_average}, {"mve_columns", mve_columns}, {"mve_fill", mve_fill},
-      {"mve_gemm", mve_gemm},       {"mve_gemv", mve_gemv},       {"mve_held", mve_held},
-      {"mve_planes", mve_planes},   {"mve_quads", mve_quads},     {"mve_rows", mve_rows},
-      {"mve_sum", mve_sum},         {"mve_weave", mve_weave},     {"mve_windows", mve_windows},
+      {"mve_average", mve_average},
+      {"mve_columns", mve_columns},
+      {"mve_fill", mve_fill},
+      {"mve_gates", mve_gates},
+      {"mve_lstm_cell", mve_lstm_cell},
+      {"mve_lstm_hidden", mve_lstm_hidden},
+      {"mve_lstm_sigmoid", mve_lstm_sigmoid},
+      {"mve_lstm_tanh", mve_lstm_tanh},
+      {"mve_gemm", mve_gemm},
+      {"mve_gemv", mve_gemv},
+      {"mve_held", mve_held},
+      {"mve_planes", mve_planes},
+      {"mve_quads", mve_quads},
+      {"mve_rows", mve_rows},
+      {"mve_sum", mve_sum},
+      {"mve_weave", mve_weave},
+      {"mve_windows", mve_windows},
   };
   out.describe = [](ops::TargetInfo& target) { target.vector_bytes = true; };
   return out;

@@ -15,6 +15,7 @@ std::optional<Lowered> lower_average_pool_2d_mve(const OpView& op, const TargetI
 std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target);
+std::optional<Lowered> lower_lstm_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_sum_mve(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::cores::arm

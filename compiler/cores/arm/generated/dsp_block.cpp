@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cores/arm/generated/dsp_block.h"
+
+#include <cassert>
+#include <utility>
+
+#include "cores/arm/timings.h"
+
+namespace aotc::cores::arm {
+
+using kernelgen::Bank;
+using kernelgen::Block;
+
+namespace {
+
+bool fits_movw(int value) { return value >= 0 && value <= 0xFFFF; }
+
+}  // namespace
+
+DspMachine::DspMachine(Block& block, LoopConstants& constants) : block_(block), constants_(constants) {
+  for (const auto& [constant, number] : constants.assigned()) values_[constant] = block.live_in(Bank::kCore, number);
+}
+
+DspMachine::Value DspMachine::constant(int value) {
+  constants_.use(value);
+  if (const auto found = values_.find(value); found != values_.end()) return found->second;
+  if (fits_movw(value)) return block_.add(dsp::kMove, {}, {value});
+  constexpr int kFrame = 9;  // a stream of its own
+  return block_.add(dsp::kFrameWord, {}, {constants_.frame_offset(value, 0)}, kFrame);
+}
+
+DspMachine::Value DspMachine::product_plus(Value a, int b, int c) {
+  const Value addend = fits(b) ? constant(c) : add_row(dsp::kAdd, {a, constant(c)});
+  return add_row(dsp::kHighAdd, {a, high(b), addend});
+}
+
+DspMachine::Value DspMachine::plus_quarter_square(Value a, Value b) {
+  constexpr int kQuarterRounding = kRounding + (2 << kFraction), kQuarterFraction = kFraction + 2;
+  const Value square = add_row(dsp::kHalvesAdd, {b, b, constant(kQuarterRounding)});
+  return add_row(dsp::kAddRight, {a, square}, {kQuarterFraction});
+}
+
+DspMachine::Value DspMachine::product_if_clear(Value a, Value n, int bit, int factor) {
+  assert(fits(factor));
+  block_.access(dsp::kHighIfClear, a, {n, high(factor)}, {1 << bit}, 0);
+  return a;
+}
+
+DspMachine::Value DspMachine::products_if_clear(Value a, Value n, int bit, int factor, int next_factor) {
+  assert(fits(factor) == fits(next_factor));
+  block_.access(fits(factor) ? dsp::kHighIfClearTwice : dsp::kHighAddIfClearTwice, a,
+                {n, high(factor), high(next_factor)}, {31 - bit}, 0);
+  return a;
+}
+
+DspMachine::Value DspMachine::minus_magnitude(Value a) {
+  const Value turned = add_row(dsp::kExclusiveRight, {a, a}, {31});
+  return add_row(dsp::kFromRight, {a, turned}, {31});
+}
+
+DspMachine::Value DspMachine::sigmoid_of(Value guess, Value a) {
+  constexpr int kHalf = 1 << 14, kSignTo15Bits = 17;
+  const Value twice = add_row(dsp::kLeft, {guess}, {1});
+  const Value done = add_row(dsp::kExclusiveRightUnsigned, {twice, a}, {kSignTo15Bits});
+  return add_row(dsp::kSetIfZero, {done, a}, {kHalf});
+}
+
+DspMachine::Value DspMachine::tanh_of(Value guess, Value a) {
+  constexpr int kQuarter = 1 << 13;
+  const Value magnitude = add_row(dsp::kSaturateLeft, {add_row(dsp::kSubtractNumber, {guess}, {kQuarter})}, {16, 2});
+  const Value turned = add_row(dsp::kExclusiveRight, {magnitude, a}, {31});
+  return add_row(dsp::kSetIfZero, {add_row(dsp::kSubtractRight, {turned, a}, {31}), a}, {0});
+}
+
+std::optional<kernelgen::Schedule> DspText::find(const Block& block, kernelgen::Registers core) {
+  for (auto [beam, pressure] : {std::pair(8, 0.0), std::pair(8, 0.3), std::pair(32, 0.1)}) {
+    const kernelgen::SearchOptions options{{core, 0}, static_cast<size_t>(beam), pressure};
+    auto found = kernelgen::schedule(block, options, machine::Isa::kThumb, kCortexM4);
+    assert(!found || kernelgen::check_schedule(block, *found).empty());
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
+void DspText::put(const Block& block, kernelgen::Registers core) {
+  const auto found = find(block, core);
+  assert(found && "the block needs more registers");
+  put(block, *found);
+}
+
+void DspText::load_constant(Reg to, int value) {
+  if (fits_movw(value)) emit("movw", {name(to), imm_text(value)});
+  else mov32(to, static_cast<uint32_t>(value));
+}
+
+}  // namespace aotc::cores::arm

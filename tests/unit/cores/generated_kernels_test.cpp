@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Generated kernels: the description of sigmoid and tanh for all inputs, exact costs, and lengths of texts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "cores/arm/generated/dsp_gates.h"
+#include "cores/arm/generated/fixed_point.h"
+#include "cores/arm/generated/lstm_kernels.h"
+#include "cores/arm/generated/mve_gates.h"
+#include "cores/arm/thumb.h"
+#include "cores/arm/thumb_count.h"
+#include "ops/recurrent/fixed_point.h"
+
+namespace aotc::cores::arm {
+namespace {
+
+// Computes what a description says, with numbers. Products of halfwords must not be given more.
+class HostMachine {
+ public:
+  using Value = int32_t;
+
+  Value low_bits(Value n, int bits) { return n & ((1 << bits) - 1); }
+  Value shifted_minus(Value t, int left, int less) { return narrow(t * (1 << left) - less); }
+  Value product(Value a, Value b) { return narrow((narrow(a) * narrow(b) + (1 << 14)) >> 15); }
+  Value product_plus(Value a, int b, int c) { return narrow(product(a, b) + c); }
+  Value plus_product_with(Value a, Value b, int c) { return narrow(a + product(b, c)); }
+  Value plus_quarter_square(Value a, Value b) { return narrow(a + ((product(b, b) + 2) >> 2)); }
+  Value plus_rounded_half(Value a, Value b) { return narrow(a + ((b + 1) >> 1)); }
+  Value product_if_clear(Value a, Value n, int bit, int factor) { return (n >> bit & 1) == 0 ? product(a, factor) : a; }
+  Value products_if_clear(Value a, Value n, int bit, int factor, int next_factor) {
+    return product_if_clear(product_if_clear(a, n, bit, factor), n, bit + 1, next_factor);
+  }
+  Value zero_if_less(Value a, Value n, int limit) { return n < limit ? 0 : a; }
+  Value half_of_one_plus(Value a) { return narrow((a + 32768) >> 1); }
+  Value minus_product(int from, Value a, Value b) { return narrow(from - product(a, b)); }
+  Value plus_four_products(Value a, Value b) { return narrow(a + 4 * product(a, b)); }
+  Value minus_magnitude(Value a) { return a > 0 ? -a : a; }
+  Value sigmoid_of(Value guess, Value a) {
+    return a == 0 ? 1 << 14 : a > 0 ? narrow(2 * guess) : narrow(32767 - 2 * guess);
+  }
+  Value tanh_of(Value guess, Value a) {
+    const Value magnitude = std::min(4 * (guess - 8192), 32767);
+    return a == 0 ? 0 : a < 0 ? -magnitude : magnitude;
+  }
+
+  bool fits() const { return fits_; }
+
+ private:
+  // Lanes have 16 bits.
+  Value narrow(Value v) {
+    fits_ = fits_ && v == static_cast<int16_t>(v);
+    return v;
+  }
+  bool fits_ = true;
+};
+
+constexpr auto kLet = [](const char*, int32_t v) { return v; };
+
+TEST(GeneratedFixedPoint, IsTheReferenceForAllInputs) {
+  HostMachine m;
+  for (int32_t a = -32768; a <= 32767; ++a) ASSERT_EQ(sigmoid(m, a, 3), ops::fixed_point::sigmoid(a, 3, kLet)) << a;
+  for (int bits = 0; bits <= 6; ++bits)
+    for (int32_t a = -32768; a <= 32767; ++a)
+      ASSERT_EQ(tanh(m, a, bits), ops::fixed_point::tanh(a, bits, kLet)) << a << " with " << bits;
+  EXPECT_TRUE(m.fits());
+}
+
+int64_t counted(const tir::Kernel& kernel, const std::vector<int32_t>& table) {
+  const auto made = implementation_of(kernel);
+  std::vector<uint8_t> bytes(table.size() * 4);
+  std::memcpy(bytes.data(), table.data(), bytes.size());
+  std::vector<CountArgument> arguments(4, {.pointer = true});
+  arguments[3].table = bytes;
+  EXPECT_TRUE(fits_literal(made->lines)) << name_of(kernel);
+  const auto every = count_every_step(*made, arguments);
+  EXPECT_EQ(every, count_instructions(*made, arguments)) << name_of(kernel);
+  return every.value_or(-1);
+}
+
+TEST(GeneratedGates, VectorCostsAreExact) {
+  int kernels = 0;
+  for (int64_t pixels : {1, 2})
+    for (int64_t depth : {1, 15, 16, 17, 32, 80, 257})
+      for (int64_t unroll : {1, 2, 5, 20})
+        for (int flags = 0; flags < 8; ++flags) {
+          const GateProducts g{
+              pixels, GateProducts::kTile / pixels, depth, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0,
+              unroll};
+          const int64_t groups = 3;
+          const auto table =
+              g.table(std::vector<int32_t>(static_cast<size_t>(groups * g.channels)), {1 << 30, 0}, 7, 9);
+          EXPECT_EQ(g.cost().instructions(groups, unroll), counted(*g.kernel(), table)) << name_of(*g.kernel());
+          ++kernels;
+        }
+  EXPECT_EQ(kernels, 2 * 7 * 4 * 8);
+}
+
+TEST(GeneratedGates, ScalarCostsAreExact) {
+  int kernels = 0;
+  for (auto [pixels, channels] : {std::pair(1, 8), std::pair(1, 2), std::pair(3, 2)})
+    for (int64_t depth : {1, 5, 8, 24, 257})
+      for (int64_t unroll : {1, 2, 9})
+        for (int64_t left : {0, 3, 9})
+          for (int flags = 0; flags < 4; ++flags) {
+            const DspGateProducts g{pixels, channels, depth, (flags & 1) != 0, left, (flags & 2) != 0, 72, unroll};
+            const int64_t groups = 3;
+            EXPECT_EQ(g.cost().instructions(groups, unroll),
+                      counted(*g.kernel(), g.table({1 << 30, -2}, groups * channels)))
+                << name_of(*g.kernel());
+            ++kernels;
+          }
+  EXPECT_EQ(kernels, 3 * 5 * 3 * 3 * 4);
+}
+
+TEST(GeneratedLstm, TextsAreLiterals) {
+  for (const char* set : {"mve", "dsp"}) {
+    std::vector<tir::KernelPtr> kernels = {lstm_sigmoid_kernel(set), lstm_hidden_kernel(set, false),
+                                           lstm_hidden_kernel(set, true, false), lstm_hidden_kernel(set, true)};
+    for (int bits = 0; bits <= 6; ++bits) kernels.push_back(lstm_tanh_kernel(set, bits));
+    for (int exponent = -15; exponent <= -9; ++exponent)
+      for (int32_t clip : {0, 20480})
+        for (bool part : {false, true}) kernels.push_back(lstm_cell_kernel(set, exponent, clip, part));
+    for (const tir::KernelPtr& kernel : kernels) {
+      const auto made = implementation_of(*kernel);
+      ASSERT_TRUE(made) << name_of(*kernel);
+      EXPECT_TRUE(fits_literal(made->lines)) << name_of(*kernel);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace aotc::cores::arm

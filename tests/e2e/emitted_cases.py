@@ -80,6 +80,10 @@ TARGETS |= {
 }
 
 
+# For programs that open files.
+TARGETS["cortex_m55_files"] = dataclasses.replace(TARGETS["cortex_m55"], sources=[*TARGETS["cortex_m55"].sources, "cortex_m55_heap.c"])
+
+
 # Cores that trap accesses at addresses that are no multiple of their size, and compilations for such firmware.
 def trapping(target, machine, *cpu):
     command = [machine if c.startswith("mps") else c for c in target.command]

@@ -160,6 +160,12 @@ INT8 = {
     "cell_12": [Layer(**SMALL, cell_exponent=-12, coupled=True, weights=3.0, seed=18)],
     "hidden": [Layer(**SMALL, out_zero=-5, hidden=(0.0071, 3), seed=19)],
     "left_shift": [Layer(**SMALL, weights=40.0, times=3, seed=20)],
+    # Widths and numbers of steps that kernels divide in every way, the last ones with gates and cells that saturate.
+    "odd": [Layer(inputs=37, cells=20, times=8, clip=0.9, seed=24)],
+    "odd_batch": [Layer(inputs=67, cells=35, batch=2, times=7, time_major=True, in_zero=-128, seed=25)],
+    "vectors": [Layer(inputs=48, cells=32, times=6, out_zero=-5, hidden=(0.0071, 3), seed=26)],
+    "odd_steep": [Layer(inputs=50, cells=17, times=5, weights=6.0, cell_exponent=-9, seed=27)],
+    "odd_left": [Layer(inputs=19, cells=9, times=4, weights=40.0, cell_exponent=-15, seed=28)],
 }
 FLOAT = {"two_layers": [Layer(**SMALL, seed=21), Layer(inputs=6, cells=4, seed=22)]}
 # Float activations with weights of both kinds.

@@ -16,8 +16,7 @@ constexpr int64_t kUnroll = 4;  // inputs a turn of the loop over them
 
 }  // namespace
 
-LstmLowering::LstmLowering(const OpView& op, const TargetInfo& target)
-    : op_(op), f_(op, "lstm"), shape_(lstm_sizes(op)), target_(target) {}
+LstmLowering::LstmLowering(const OpView& op) : op_(op), f_(op, "lstm"), shape_(lstm_sizes(op)) {}
 
 Lowered LstmLowering::run() {
   in_ = f_.operand(kInput);
@@ -33,7 +32,7 @@ Lowered LstmLowering::run() {
   f_.copy(next_cell_, 0, cell_state, 0, shape_.rows.batches * shape_.cells);
   f_.loop("t", 0, shape_.rows.times,
           [&](const Ex& t) { f_.loop("b", 0, shape_.rows.batches, [&](const Ex& b) { step(t, b); }); });
-  return f_.finish(std::string(note()));
+  return f_.finish("integer");
 }
 
 // Weights [cell][input][gate], so that an input is read once for all gates, and recurrent ones alike;
@@ -138,6 +137,6 @@ Ex LstmLowering::cell_of_gates(const Ex& h, const Ex& c) {
   return hidden_->emit(f_, f_.let("product", load(gates_, forget_at + 1) * shown), Ex(0));
 }
 
-Lowered lower_lstm(const OpView& op, const TargetInfo& target) { return LstmLowering(op, target).run(); }
+Lowered lower_lstm(const OpView& op) { return LstmLowering(op).run(); }
 
 }  // namespace aotc::ops

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of unidirectional_sequence_lstm of int8: cell by cell, so that nothing but the states is kept. The one
-// thing to know: a target with kernels for the products takes the parts that are virtual.
+// Lowering of unidirectional_sequence_lstm of int8 for any CPU: cell by cell, so that nothing but the states is kept.
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "ops/recurrent/lstm.h"
@@ -13,38 +11,32 @@ namespace aotc::ops {
 
 class LstmLowering {
  public:
-  LstmLowering(const OpView& op, const TargetInfo& target);
-  virtual ~LstmLowering() = default;
+  explicit LstmLowering(const OpView& op);
 
   Lowered run();
 
- protected:
-  // Makes the tables of the products, and scratch. Weights are [cell][input][gate], recurrent ones alike.
-  virtual void begin_products(const std::vector<int8_t>& weights, const std::vector<int8_t>& recurrent);
+ private:
+  // Makes the tables of the products. Weights are [cell][input][gate], recurrent ones alike.
+  void begin_products(const std::vector<int8_t>& weights, const std::vector<int8_t>& recurrent);
   // A step of one batch: its input begins at `x`, its states at `h`, its output at `to`.
-  virtual void cells(const tir::Ex& x, const tir::Ex& h, const tir::Ex& to);
-  virtual std::string_view note() const { return "integer"; }
+  void cells(const tir::Ex& x, const tir::Ex& h, const tir::Ex& to);
 
   static tir::Ex clamp16(const tir::Ex& v) { return clamp(v, tir::Ex(-32768), tir::Ex(32767)); }
   // The output, from what gates_ hold; the cell state is changed.
   tir::Ex cell_of_gates(const tir::Ex& h, const tir::Ex& c);
 
-  const OpView& op_;
-  LoweringBuilder f_;
-  LstmSizes shape_;
-  std::optional<LstmScaling> scaling_;
-  std::optional<Requantizer> sums_, hidden_;
-  const TargetInfo& target_;
-  tir::BufferPtr in_, out_, next_output_, bias_, gates_;
-
- private:
   void pack();
   void step(const tir::Ex& t, const tir::Ex& b);
   void dots(const tir::Ex& bias, const tir::BufferPtr& weights, const tir::Ex& row, const tir::BufferPtr& values,
             const tir::Ex& first, int64_t depth);
   void integer_gates(const tir::Ex& x, const tir::Ex& h, const tir::Ex& c);
 
-  tir::BufferPtr next_cell_, weights_, recurrent_, sums_of_;
+  const OpView& op_;
+  LoweringBuilder f_;
+  LstmSizes shape_;
+  std::optional<LstmScaling> scaling_;
+  std::optional<Requantizer> sums_, hidden_;
+  tir::BufferPtr in_, out_, next_output_, next_cell_, weights_, recurrent_, bias_, gates_, sums_of_;
 };
 
 }  // namespace aotc::ops

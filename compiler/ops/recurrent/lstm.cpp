@@ -209,10 +209,10 @@ class Lstm final : public Operator {
     else evaluate_lowering(op, data);
   }
 
-  Lowered lower(const OpView& op, const TargetInfo& target) const override {
+  Lowered lower(const OpView& op, const TargetInfo&) const override {
     if (op.operand(kInput).dtype == DType::kI16) return lower_int16_lstm(op);
     if (op.operand(kInput).dtype == DType::kI8 && has_int8_extras(lstm_sizes(op))) return lower_int8_extras(op);
-    return op.operand(kInput).dtype == DType::kI8 ? lower_lstm(op, target) : lower_float(op);
+    return op.operand(kInput).dtype == DType::kI8 ? lower_lstm(op) : lower_float(op);
   }
 
   int64_t macs(const OpView& op) const override { return lstm_sizes(op).macs(); }

@@ -69,6 +69,6 @@ struct LstmScaling {
 // The exponent of a scale that is a power of two; false for others.
 bool exponent_of_scale(float scale, int& exponent);
 
-Lowered lower_lstm(const OpView& op, const TargetInfo& target);
+Lowered lower_lstm(const OpView& op);
 
 }  // namespace aotc::ops

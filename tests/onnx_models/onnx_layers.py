@@ -66,9 +66,12 @@ def as_uint8(model):
     """The same with activations of uint8, zero points 128 higher: what onnxruntime makes of int8 ones, names kept."""
     import onnx
     from onnx import numpy_helper
-    moved = {node.input[2] for node in model.graph.node if node.op_type == "QuantizeLinear" and len(node.input) > 2}
+    constants = {t.name for t in model.graph.initializer}  # weights stay int8
+    moved = {node.input[2] for node in model.graph.node
+             if node.op_type == "QuantizeLinear" and len(node.input) > 2 and node.input[0] not in constants}
     out = onnx.ModelProto()
     out.CopyFrom(model)
+    del out.graph.value_info[:]  # types that are no longer true
     read = {i.name for i in model.graph.input}
     if any(n.op_type == "DequantizeLinear" and n.input[0] in read for n in model.graph.node):
         return out  # stored values come from outside

@@ -22,6 +22,7 @@ import node_tests  # noqa: E402
 import onnx_programs as programs  # noqa: E402
 from attention_cases import attention_cases  # noqa: E402
 from byte_cases import byte_cases  # noqa: E402
+from form_cases import form_cases, in_floats  # noqa: E402
 from mixed_cases import mixed_cases  # noqa: E402
 from index_models import index_models  # noqa: E402
 from optimised_cases import optimised_cases  # noqa: E402
@@ -313,7 +314,7 @@ def all_cases():
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
                    quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases,
                    moved_byte_cases, written_out_cases, order_cases, attention_cases, mixed_cases, optimised_cases,
-                   byte_cases):
+                   byte_cases, form_cases):
         yield from family()
 
 
@@ -432,7 +433,7 @@ def main():
     bad = [case for compiler in compilers for case in failures(cases, compiler, arguments)]
     refused, wrong = refusals(models, arguments.only)
     sampled, bad_samples = wrong_samples(models, arguments.only)
-    wrong += several(cases) + bad_samples
+    wrong += several(cases) + in_floats(cases) + bad_samples
     for name, why in wrong:
         print(f"FAILED {name}: {why}")
     print(f"{len(cases) * len(compilers) + refused + sampled - len(bad) - len(wrong)} passed, {len(bad) + len(wrong)} failed")

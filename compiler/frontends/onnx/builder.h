@@ -125,6 +125,11 @@ class Builder {
   // True if the tensor is constant. A result that was too expensive to fold when it was appended is computed now, if
   // all its operands are known.
   bool is_constant(Id id);
+  // True if the tensor is constant, or is_constant may make it so.
+  bool could_be_constant(Id id) const {
+    const auto at = static_cast<size_t>(id.value);
+    return graph_.is_constant(id) || (at < pending_.size() && pending_[at] >= 0);
+  }
   std::optional<Ints> ints(Id id);                  // elements of an integer constant
   std::optional<std::vector<float>> floats(Id id);  // elements of an f32 constant
   std::optional<double> number(Id id);              // value of a constant with one element

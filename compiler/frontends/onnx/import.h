@@ -4,6 +4,7 @@
 // not reported.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <map>
 #include <set>
@@ -12,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "frontends/onnx/qdq.h"
 #include "frontends/onnx/reader.h"
 #include "frontends/onnx/rules.h"
 
@@ -98,6 +100,12 @@ class Importer {
   bool check_declared(const ValueInfo& info, Id id);
   bool add_outputs(const Scope& scope);
 
+  // known.cpp
+  class ScopeConstants;
+  bool add_known(std::vector<Node>& nodes, const Versions& versions, Scope& scope);
+  bool could_be_known(const Node& node, const Versions& versions, const Scope& scope) const;
+  bool fold_quantised(std::vector<Node>& nodes, const Versions& versions, Scope& scope);
+
   // Defined in nodes.cpp. False if an error or an unsupported operator was reported.
   bool add_nodes(const std::vector<Node>& nodes, const Versions& versions, Scope& scope, int depth);
   bool add_node(const Node& node, const Versions& versions, Scope& scope, int depth);
@@ -159,6 +167,7 @@ class Importer {
   graph::Graph& graph_;
   std::vector<Unknown> unknown_;
   std::set<std::string_view> batches_;  // symbolic dimensions that were read as 1
+  std::deque<std::string> names_;       // of constants that are not in the file
   size_t nodes_ = 0;
   int index_ = -1;  // index of the node in the main graph
 };

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "frontends/onnx/qdq.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -16,30 +18,34 @@ namespace {
 constexpr std::array<std::string_view, 8> kMoving = {"Reshape",   "Flatten", "Transpose", "Squeeze",
                                                      "Unsqueeze", "MaxPool", "Slice",     "Split"};
 
+// Constant weights: names of their integers, scales and zero points, and the axis of several scales.
+struct Weights {
+  std::string_view values, scale, zero;
+  int64_t axis = 0;
+};
+
 class Groups {
  public:
-  Groups(const Graph& graph, int64_t version, bool literal)
-      : version_(version), literal_(literal), nodes_(graph.nodes) {
-    for (const Tensor& t : graph.initializers) constants_.emplace(t.name, &t);
+  Groups(const Graph& graph, std::vector<Node> nodes, int64_t version, bool literal, Constants& constants)
+      : version_(version), literal_(literal), nodes_(std::move(nodes)), constants_(constants), b_(constants.builder()) {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (std::string_view name : nodes_[i].outputs)
         if (!name.empty()) producers_.emplace(name, i);
       read(nodes_[i], 1);
-      if (is(i, "Constant"))
-        if (const Attribute* value = nodes_[i].find("value"); value != nullptr && value->tensor)
-          if (!nodes_[i].outputs.empty()) constants_.emplace(nodes_[i].outputs[0], value->tensor.get());
     }
     for (const ValueInfo& out : graph.outputs) ++readers_[out.name];
     for (const ValueInfo& in : graph.inputs) inputs_.emplace(in.name, &in);
   }
 
-  std::vector<Node> run() {
+  Folded run() {
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (is_quantize(i)) fold(i);
     // What nobody reads any more; a tensor's readers come behind it.
     for (size_t i = nodes_.size(); i-- > 0;)
-      if (is(i, "DequantizeLinear") && nodes_[i].outputs.size() == 1 && readers_[nodes_[i].outputs[0]] == 0) remove(i);
-    return std::move(nodes_);
+      if ((is(i, "DequantizeLinear") || moves_constants(i)) && nodes_[i].outputs.size() == 1 &&
+          readers_[nodes_[i].outputs[0]] == 0)
+        remove(i);
+    return {std::move(nodes_), std::move(notes_)};
   }
 
  private:
@@ -62,16 +68,13 @@ class Groups {
     });
   }
   // The axis of several scales, from the front.
-  static int64_t axis_of(const Node& n, const Tensor& values) {
+  int64_t axis_of(const Node& n, Id values) const {
     const Attribute* axis = n.find("axis");
     const int64_t at = axis == nullptr ? 1 : axis->i;
-    return at < 0 ? at + static_cast<int64_t>(values.dims.size()) : at;
+    return at < 0 ? at + b_.rank(values) : at;
   }
   // One scale, or one for each index of this axis.
-  bool has_scales_along(const Node& n, int64_t axis) const {
-    const Tensor* values = constant(n.inputs[0]);
-    return is_one(n.inputs[1]) || (values != nullptr && axis_of(n, *values) == axis);
-  }
+  bool has_scales_along(const Weights& w, int64_t axis) const { return is_one(w.scale) || w.axis == axis; }
 
   void read(const Node& node, int times) {
     for (std::string_view name : node.inputs) readers_[name] += times;
@@ -94,30 +97,26 @@ class Groups {
     return found == producers_.end() ? std::nullopt : std::optional(found->second);
   }
 
-  const Tensor* constant(std::string_view name) const {
-    auto found = constants_.find(name);
-    return found == constants_.end() ? nullptr : found->second;
-  }
+  // Invalid if the elements are not known.
+  Id constant(std::string_view name) const { return constants_.find(name); }
   bool is_one(std::string_view name) const {
-    const Tensor* t = constant(name);
-    if (t == nullptr) return false;
-    return std::all_of(t->dims.begin(), t->dims.end(), [](int64_t d) { return d == 1; });
+    const Id id = constant(name);
+    return id.valid() && b_.type(id).elements() == 1;
   }
   bool is_bytes(std::string_view name) const {
-    const Tensor* t = constant(name);
-    return t != nullptr && is_byte_type(t->type);
+    const Id id = constant(name);
+    return id.valid() && is_byte_type(b_.element(id));
   }
   static bool is_byte_type(int32_t type) { return type == kInt8 || type == kUint8; }
   // One scale of float32 and no or one zero point, of bytes.
   bool is_plain(std::string_view scale, std::string_view zero) const {
-    const Tensor* s = constant(scale);
-    return s != nullptr && s->type == kFloat && is_one(scale) && (zero.empty() || (is_bytes(zero) && is_one(zero)));
+    return scalar(scale).has_value() && (zero.empty() || (is_bytes(zero) && is_one(zero)));
   }
   static std::string_view zero_of(const Node& n) { return n.inputs.size() > 2 ? n.inputs[2] : std::string_view(); }
   // A zero point says of what type its tensor is.
   bool holds_bytes(const Node& n) const {
     if (std::string_view zero = zero_of(n); !zero.empty()) return is_bytes(zero);
-    if (constant(n.inputs[0]) != nullptr) return is_bytes(n.inputs[0]);
+    if (constant(n.inputs[0]).valid()) return is_bytes(n.inputs[0]);
     if (auto in = inputs_.find(n.inputs[0]); in != inputs_.end()) return is_byte_type(in->second->type);
     auto from = producer(n.inputs[0]);
     return from && is_quantize(*from) && makes_bytes(nodes_[*from]);
@@ -135,8 +134,8 @@ class Groups {
     if (!at || !is(*at, "DequantizeLinear") || nodes_[*at].inputs.size() < 2 || !is_usual(nodes_[*at])) return nullptr;
     const Node& n = nodes_[*at];
     std::string_view zero = zero_of(n);
-    const Tensor* scale = constant(n.inputs[1]);
-    if (scale == nullptr || scale->type != kFloat || (!zero.empty() && constant(zero) == nullptr)) return nullptr;
+    const Id scale = constant(n.inputs[1]);
+    if (!scale.valid() || b_.element(scale) != kFloat || (!zero.empty() && !constant(zero).valid())) return nullptr;
     if (const Attribute* asked = n.find("output_dtype"); asked != nullptr && asked->i > kFloat) return nullptr;
     if (per_tensor && (!is_plain(n.inputs[1], zero) || !holds_bytes(n))) return nullptr;
     return &n;
@@ -147,36 +146,21 @@ class Groups {
     for (size_t i = first; i < 3; ++i) to.inputs.push_back(i < from.inputs.size() ? from.inputs[i] : "");
   }
 
-  // The one element of a constant, raw or in a field of its type.
+  // The one element of a constant.
   std::optional<float> scalar(std::string_view name) const {
-    const Tensor* t = constant(name);
-    if (t == nullptr || t->type != kFloat || !is_one(name)) return std::nullopt;
-    float out = 0;
-    const Bytes bytes = t->has_raw ? t->raw : t->floats.size() == 1 ? t->floats[0] : Bytes();
-    if (bytes.size() != sizeof out) return std::nullopt;
-    std::memcpy(&out, bytes.data(), sizeof out);
-    return out;
+    const Id id = constant(name);
+    if (!id.valid() || b_.element(id) != kFloat || !is_one(name)) return std::nullopt;
+    return (*b_.floats(id))[0];
   }
   std::optional<int> byte(std::string_view name) const {
-    const Tensor* t = constant(name);
     if (!is_bytes(name) || !is_one(name)) return std::nullopt;
-    uint32_t value = 0;
-    if (t->has_raw) {
-      if (t->raw.size() != 1) return std::nullopt;
-      value = t->raw[0];
-    } else {
-      // A varint of up to ten bytes, of which eight bits count.
-      if (t->ints.size() != 1 || t->ints[0].empty()) return std::nullopt;
-      value = (t->ints[0][0] & 0x7Fu) | (t->ints[0].size() > 1 ? uint32_t{t->ints[0][1]} << 7 : 0u);
-    }
-    const auto low = static_cast<uint8_t>(value);
-    return t->type == kInt8 ? int{static_cast<int8_t>(low)} : int{low};
+    return static_cast<int>((*b_.ints(constant(name)))[0]);
   }
   std::optional<int> zero_point(const Node& q, int& least) const {
     std::string_view name = zero_of(q);
     least = 0;
     if (name.empty()) return 0;
-    if (constant(name) != nullptr && constant(name)->type == kInt8) least = -128;
+    if (const Id id = constant(name); id.valid() && b_.element(id) == kInt8) least = -128;
     return byte(name);
   }
 
@@ -209,7 +193,7 @@ class Groups {
       at = producer(from);
     }
     if (!at || !only_reader(*at) || (!nodes_[*at].domain.empty() && nodes_[*at].domain != "ai.onnx")) return;
-    auto made = replaced(nodes_[*at], nodes_[q]);
+    auto made = replaced(*at, nodes_[q]);
     if (!made) return;
     made->name = nodes_[*at].name;
     made->outputs = nodes_[q].outputs;
@@ -229,21 +213,22 @@ class Groups {
     return found != readers_.end() && found->second == 1;
   }
 
-  std::optional<Node> replaced(const Node& n, const Node& q) const {
+  std::optional<Node> replaced(size_t at, const Node& q) {
+    const Node& n = nodes_[at];
     if (n.inputs.empty() || (literal_ && is_rounded(n.type))) return std::nullopt;
     Node out;
     out.domain = kGroups;
     out.attributes = n.attributes;
-    if (n.type == "Conv" || n.type == "Gemm") return with_weights(std::move(out), n, q);
+    if (n.type == "Conv" || n.type == "Gemm") return with_weights(std::move(out), at, q);
     if (n.type == "MatMul" || n.type == "Add" || n.type == "Mul") {
-      const Node *a = dequantized(n.inputs[0]),
-                 *b = n.inputs.size() == 2 ? dequantized(n.inputs[1], n.type != "MatMul") : nullptr;
-      if (a == nullptr || b == nullptr) return std::nullopt;
-      if (n.type == "MatMul" && !is_one(b->inputs[1]) && (!is_bytes(b->inputs[0]) || !has_scales_along(*b, 1)))
-        return std::nullopt;
+      if (n.inputs.size() != 2) return std::nullopt;
+      const Node *a = dequantized(n.inputs[0]), *b = dequantized(n.inputs[1]);
+      const auto w = n.type == "MatMul" ? weights(n.inputs[1]) : std::nullopt;
+      if (a == nullptr || (b == nullptr && !w) || (w && !has_scales_along(*w, 1))) return std::nullopt;
       out.type = n.type == "MatMul" ? "QLinearMatMul" : n.type == "Add" ? "QLinearAdd" : "QLinearMul";
       put(out, *a);
-      put(out, *b);
+      if (w) put(out, *w);
+      else put(out, *b);
       put(out, q, 1);
       return out;
     }
@@ -266,17 +251,14 @@ class Groups {
     return moved(n, *x, q);
   }
 
-  std::optional<Node> with_weights(Node out, const Node& n, const Node& q) const {
+  std::optional<Node> with_weights(Node out, size_t at, const Node& q) {
+    const Node& n = nodes_[at];
     if (n.inputs.size() < 2) return std::nullopt;
-    const Node *x = dequantized(n.inputs[0]), *w = dequantized(n.inputs[1], false);
-    if (x == nullptr || w == nullptr || !is_bytes(w->inputs[0])) return std::nullopt;
+    const Node* x = dequantized(n.inputs[0]);
+    const auto w = weights(n.inputs[1]);
+    if (x == nullptr || !w) return std::nullopt;
     put(out, *x);
     put(out, *w);
-    const bool biased = n.inputs.size() > 2 && !n.inputs[2].empty();
-    const Node* bias = biased ? dequantized(n.inputs[2], false) : nullptr;
-    if (biased &&
-        (bias == nullptr || constant(bias->inputs[0]) == nullptr || constant(bias->inputs[0])->type != kInt32))
-      return std::nullopt;
     const Attribute* turned = n.find("transB");
     const bool columns = n.type == "Gemm" && (turned == nullptr || turned->i == 0);
     if (!has_scales_along(*w, columns ? 1 : 0)) return std::nullopt;
@@ -284,16 +266,148 @@ class Groups {
       out.type = "QGemm";
       for (const Attribute& a : n.attributes)
         if ((a.name == "alpha" || a.name == "beta") && a.f != 1.0f) return std::nullopt;
-      out.inputs.push_back(biased ? bias->inputs[0] : "");
+    }
+    const auto bias = bias_of(at, *x, *w, columns ? 1 : 0);
+    if (!bias) return std::nullopt;
+    if (n.type == "Gemm") {
+      out.inputs.push_back(*bias);
       put(out, q, 1);
       return out;
     }
     // Over one or two dimensions.
-    if (constant(w->inputs[0])->dims.size() < 3 || constant(w->inputs[0])->dims.size() > 4) return std::nullopt;
+    const int64_t rank = b_.rank(constant(w->values));
+    if (rank < 3 || rank > 4) return std::nullopt;
     out.type = "QLinearConv";
     put(out, q, 1);
-    if (biased) out.inputs.push_back(bias->inputs[0]);
+    if (!bias->empty()) out.inputs.push_back(*bias);
     return out;
+  }
+
+  // ---------------------------------------------------------------- constants of groups
+
+  static void put(Node& to, const Weights& w) {
+    for (std::string_view name : {w.values, w.scale, w.zero}) to.inputs.push_back(name);
+  }
+
+  // A node that gives elements of operand 0 other places, which are known.
+  bool moves_constants(size_t i) const {
+    constexpr std::array<std::string_view, 7> kMoves = {"Identity", "Reshape",   "Flatten", "Transpose",
+                                                        "Squeeze",  "Unsqueeze", "Slice"};
+    if (std::none_of(kMoves.begin(), kMoves.end(), [&](std::string_view type) { return is(i, type); })) return false;
+    const Node& n = nodes_[i];
+    return !n.inputs.empty() && n.outputs.size() == 1 &&
+           std::all_of(n.inputs.begin() + 1, n.inputs.end(),
+                       [&](std::string_view name) { return name.empty() || constant(name).valid(); });
+  }
+
+  // The integers that a tensor of floats is dequantised from, in the places of the floats; nullopt if the floats are
+  // not dequantised constants of bytes. Integers may come from any node on constants: a QuantizeLinear of floats too.
+  std::optional<Weights> weights(std::string_view name) {
+    std::vector<size_t> moves;
+    auto at = producer(name);
+    for (; at && moves.size() < nodes_.size() && moves_constants(*at); at = producer(name)) {
+      moves.push_back(*at);
+      name = nodes_[*at].inputs[0];
+    }
+    const Node* dq = dequantized(name, false);
+    if (dq == nullptr || !is_bytes(dq->inputs[0])) return std::nullopt;
+    const Weights stored{dq->inputs[0], dq->inputs[1], zero_of(*dq), axis_of(*dq, constant(dq->inputs[0]))};
+    return moves.empty() ? stored : moved_weights(stored, moves);
+  }
+
+  // The nodes move the numbers of the elements; integers and scales follow.
+  std::optional<Weights> moved_weights(const Weights& from, const std::vector<size_t>& moves) {
+    const Id values = constant(from.values);
+    const graph::TensorType type = b_.type(values);
+    const size_t scales = static_cast<size_t>(b_.type(constant(from.scale)).elements());
+    const bool several = scales > 1;
+    if (several && (from.axis < 0 || from.axis >= b_.rank(values) ||
+                    type.shape[static_cast<size_t>(from.axis)] != static_cast<int64_t>(scales)))
+      return std::nullopt;
+    Ints numbers(static_cast<size_t>(type.elements()));
+    std::iota(numbers.begin(), numbers.end(), int64_t{0});
+    Id places = constants_.add_ints(numbers, type.shape, DType::kI32).id;
+    for (size_t i = moves.size(); i-- > 0 && places.valid();) places = constants_.apply(nodes_[moves[i]], places);
+    if (!places.valid()) return std::nullopt;
+    const Ints of = *b_.ints(places), integers = *b_.ints(values);
+    const graph::Shape shape = b_.shape(places);
+    Ints moved;
+    for (int64_t place : of) moved.push_back(integers[static_cast<size_t>(place)]);
+    Weights out = from;
+    if (several) {
+      int64_t inner = 1;
+      for (size_t d = static_cast<size_t>(from.axis) + 1; d < type.shape.size(); ++d) inner *= type.shape[d];
+      Ints channels;
+      for (int64_t place : of) channels.push_back(place / inner % static_cast<int64_t>(scales));
+      if (!take_axis(out, channels, shape)) return std::nullopt;
+    }
+    out.values = constants_.add_ints(moved, shape, type.dtype).name;
+    return out;
+  }
+
+  // Finds an axis such that all elements with one index along it have one channel.
+  bool take_axis(Weights& w, const Ints& channels, const graph::Shape& shape) {
+    int64_t inner = static_cast<int64_t>(channels.size());
+    for (size_t axis = 0; axis < shape.size(); ++axis) {
+      inner /= shape[axis];
+      Ints order(static_cast<size_t>(shape[axis]), -1);
+      bool single = true;
+      for (size_t i = 0; single && i < channels.size(); ++i) {
+        int64_t& known = order[i / static_cast<size_t>(inner) % order.size()];
+        single = known < 0 || known == channels[i];
+        known = channels[i];
+      }
+      if (!single) continue;
+      const std::vector<float> scales = *b_.floats(constant(w.scale));
+      std::vector<float> picked;
+      for (int64_t c : order) picked.push_back(scales[static_cast<size_t>(c)]);
+      if (!w.zero.empty()) {
+        const Id zero = constant(w.zero);
+        const Ints zeros = *b_.ints(zero);
+        Ints of_zero;
+        for (int64_t c : order) of_zero.push_back(zeros[zeros.size() == 1 ? 0 : static_cast<size_t>(c)]);
+        w.zero = constants_.add_ints(of_zero, {shape[axis]}, b_.dtype(zero)).name;
+      }
+      w.scale = constants_.add_floats(picked).name;
+      w.axis = static_cast<int64_t>(axis);
+      return true;
+    }
+    return false;
+  }
+
+  // The int32 constant of a bias, "" if there is none; nullopt if the group cannot have it. Floats become multiples of
+  // the scale of the sums, as onnxruntime's optimiser makes them.
+  std::optional<std::string_view> bias_of(size_t at, const Node& x, const Weights& w, int64_t channel) {
+    const Node& n = nodes_[at];
+    if (n.inputs.size() < 3 || n.inputs[2].empty()) return "";
+    if (const Node* dq = dequantized(n.inputs[2], false)) {
+      const Id values = constant(dq->inputs[0]);
+      return values.valid() && b_.element(values) == kInt32 ? std::optional(dq->inputs[0]) : std::nullopt;
+    }
+    const Id id = constant(n.inputs[2]);
+    const graph::Shape shape = b_.shape(constant(w.values));
+    const auto sx = scalar(x.inputs[1]);
+    if (literal_ || !id.valid() || b_.element(id) != kFloat || static_cast<size_t>(channel) >= shape.size() ||
+        b_.shape(id) != graph::Shape{shape[static_cast<size_t>(channel)]} || !sx)
+      return std::nullopt;
+    const std::vector<float> bias = *b_.floats(id), scales = *b_.floats(constant(w.scale));
+    if (scales.size() != 1 && scales.size() != bias.size()) return std::nullopt;
+    // Sums of products of two bytes are added to it.
+    const int64_t depth = graph::element_count(shape) / std::max<int64_t>(shape[static_cast<size_t>(channel)], 1);
+    const double most = static_cast<double>(INT32_MAX) - static_cast<double>(depth) * 255.0 * 255.0;
+    Ints whole;
+    for (size_t c = 0; c < bias.size(); ++c) {
+      const float step = *sx * scales[scales.size() == 1 ? 0 : c];
+      const float value = std::nearbyint(bias[c] / step);
+      if (!(std::fabs(static_cast<double>(value)) <= most)) {
+        notes_.emplace_back(at, fmt::format("the bias of channel {} is {}, which is beyond int32 in steps of {}; the "
+                                            "operator is computed in float",
+                                            c, bias[c], step));
+        return std::nullopt;
+      }
+      whole.push_back(static_cast<int64_t>(value));
+    }
+    return constants_.add_ints(whole, b_.shape(id), DType::kI32).name;
   }
 
   std::optional<Node> concat(Node out, const Node& n, const Node& q) const {
@@ -313,7 +427,7 @@ class Groups {
   bool same_zero(std::string_view a, std::string_view b) const {
     if (a.empty() || b.empty()) return false;  // what does not say its type
     if (a == b) return true;
-    return byte(a) && byte(a) == byte(b) && constant(a)->type == constant(b)->type;
+    return byte(a) && byte(a) == byte(b) && b_.element(constant(a)) == b_.element(constant(b));
   }
 
   // The operator itself on stored values, where both sides have one quantisation.
@@ -334,7 +448,9 @@ class Groups {
   int64_t version_;
   bool literal_;
   std::vector<Node> nodes_;
-  std::unordered_map<std::string_view, const Tensor*> constants_;
+  Constants& constants_;
+  Builder& b_;
+  std::vector<std::pair<size_t, std::string>> notes_;
   std::unordered_map<std::string_view, size_t> producers_;
   std::unordered_map<std::string_view, const ValueInfo*> inputs_;
   std::unordered_map<std::string_view, int> readers_;
@@ -342,8 +458,12 @@ class Groups {
 
 }  // namespace
 
-std::vector<Node> fold_groups(const Graph& graph, int64_t version, bool literal) {
-  return Groups(graph, version, literal).run();
+bool has_groups(const std::vector<Node>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.type == "DequantizeLinear"; });
+}
+
+Folded fold_groups(const Graph& graph, std::vector<Node> nodes, int64_t version, bool literal, Constants& constants) {
+  return Groups(graph, std::move(nodes), version, literal, constants).run();
 }
 
 }  // namespace aotc::frontends::onnx

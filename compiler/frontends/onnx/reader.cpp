@@ -8,7 +8,6 @@
 #include <set>
 
 #include "frontends/onnx/import.h"
-#include "frontends/onnx/qdq.h"
 #include "frontends/onnx/values.h"
 #include "frontends/onnx/written_out.h"
 
@@ -358,10 +357,9 @@ bool Importer::run() {
       !add_inputs(scope))
     return false;
   versions[kGroups] = 1;
-  const auto version = versions.find("");
-  const std::vector<Node> nodes =
-      fold_groups(model_.graph, version == versions.end() ? 0 : version->second, options_.literal_rounding);
-  bool good = add_nodes(nodes, versions, scope, 0);
+  std::vector<Node> nodes = model_.graph.nodes;
+  bool good = fold_quantised(nodes, versions, scope);
+  good = add_nodes(nodes, versions, scope, 0) && good;
   report_unknown();
   if (!good || !unknown_.empty()) return false;
   good = add_outputs(scope);

@@ -17,7 +17,9 @@ namespace aotc {
 namespace {
 
 using namespace onnx_test;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using Options = frontends::OnnxOptions;
 
 std::string printed(const std::vector<uint8_t>& file, const Options& options = {}, const std::string& name = "m.onnx") {
@@ -470,6 +472,28 @@ TEST(OnnxReader, LabelsThatAreStrings) {
               HasSubstr("keys must be numbers, not strings [onnx-type]"));
   EXPECT_THAT(encoder(keys + list("values_strings", {"b"})),
               HasSubstr("the operator has 2 keys but 1 values [onnx-attribute]"));
+}
+
+// A layer between DequantizeLinear and QuantizeLinear, whose bias is float.
+std::vector<uint8_t> biased_layer(float bias) {
+  auto raw = [](const char* text, size_t size) { return bytes(9, std::string(text, size)); };
+  return model(node("DequantizeLinear", {"x", "s", "z"}, {"r"}) + node("DequantizeLinear", {"w", "t"}, {"f"}) +
+               node("Gemm", {"r", "f", "b"}, {"c"}, int_attribute("transB", 1)) +
+               node("QuantizeLinear", {"c", "s", "z"}, {"y"}) + constant(tensor("s", {}, 1, raw_floats({0.5f}))) +
+               constant(tensor("z", {}, 3, raw("\0", 1))) + constant(tensor("w", {1, 2}, 3, raw("\1\2", 2))) +
+               constant(tensor("t", {}, 1, raw_floats({0.25f}))) + constant(tensor("b", {1}, 1, raw_floats({bias}))) +
+               input(value_info("x", {1, 2}, 3)) + output(value_info("y", {1, 1}, 3)));
+}
+
+TEST(OnnxReader, FloatBiasesBecomeIntegersWhereTheyFit) {
+  // 0.3125 is 2.5 steps: a tie, which goes to the even number.
+  EXPECT_THAT(printed(biased_layer(0.3125f)), AllOf(HasSubstr("i32[1]"), HasSubstr("[2]"), Not(HasSubstr("f32["))));
+  Diagnostics diags;
+  auto graph = frontends::read_onnx(biased_layer(1e9f), "m.onnx", diags);
+  ASSERT_TRUE(graph) << diags.str();
+  EXPECT_THAT(diags.str(), HasSubstr("the bias of channel 0 is 1000000000, which is beyond int32 in steps of 0.125"));
+  EXPECT_THAT(diags.str(), HasSubstr("[onnx-bias]"));
+  EXPECT_THAT(graph::print(*graph, {}), HasSubstr("f32["));
 }
 
 TEST(OnnxReader, InputsAreFedAsPicturesOnRequest) {

@@ -191,9 +191,9 @@ std::vector<options::Option> model_options(CompileOptions& c) {
        .key = "values"},
       {.names = "--input-layout",
        .target = one_of(&c.images_last, {{"nchw", false}, {"nhwc", true}}),
-       .help = "Set the layout of four-dimensional inputs of an ONNX model. nchw: one plane for each channel, as in "
-               "the file. nhwc: the channels of a pixel are adjacent, as in camera images and .tflite models. A "
-               "project stores this setting",
+       .help = "Set the layout of the four-dimensional inputs of an ONNX model, or if it has none of the "
+               "three-dimensional ones. nchw: one plane for each channel, as in the file. nhwc: the channels of a "
+               "pixel are adjacent, as in camera images and .tflite models. A project stores this setting",
        .see = "onnx.md",
        .key = "input_layout"},
       {.names = "--rounding",

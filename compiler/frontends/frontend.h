@@ -36,8 +36,8 @@ struct ReadOptions {
   // Only for formats with Frontend::values. True: operators between DequantizeLinear and QuantizeLinear round as the
   // file specifies, not as onnxruntime does.
   bool literal_rounding = false;
-  // Only for formats with Frontend::values. True: the graph has its inputs of rank 4 in layout NHWC, and converts them
-  // to the layout NCHW of the file.
+  // Only for formats with Frontend::values. True: the graph has its inputs of rank 4 in layout NHWC, or if there are
+  // none those of rank 3 in layout NLC, and converts them to the layout of the file (NCHW, NCL).
   bool images_last = false;
   // Null, or receives the files beside the model that store its constants, by path relative to the model's folder.
   std::map<std::string, FileBytes>* files = nullptr;

@@ -11,6 +11,7 @@ namespace aotc::passes {
 
 using graph::Graph;
 using graph::Op;
+using graph::TensorId;
 using ops::Activation;
 
 namespace {
@@ -44,9 +45,13 @@ bool is_fused_clamp(const Graph& graph, const Op& op, Activation activation) {
   return true;
 }
 
-bool fuse(Graph& graph, Op& producer, const Op& op, Activation activation) {
-  const graph::TensorType& type = graph[op.results[0]].type;
-  if (graph[op.operands[0]].type != type) return false;
+// The producer clamps; views between it and the activation show the clamped values.
+bool fuse(Graph& graph, graph::UseDef& chains, int producer_at, const std::vector<int>& views, size_t at,
+          Activation activation) {
+  const Op op = graph.ops[at], producer = graph.ops[static_cast<size_t>(producer_at)];
+  const graph::TensorType type = graph[op.results[0]].type, made = graph[producer.results[0]].type;
+  if (graph[op.operands[0]].type != type || made.dtype != type.dtype || made.quantization != type.quantization)
+    return false;
   auto text = attribute(producer, "activation");
   Activation present{};
   if (!text || !graph::attribute_text::parse_any(*text, present)) return false;
@@ -55,9 +60,20 @@ bool fuse(Graph& graph, Op& producer, const Op& op, Activation activation) {
   if (type.dtype != DType::kF32 && !is_fused_clamp(graph, op, activation)) return false;
   Op fused = producer;
   fused.attributes = with_attribute(*producer.attributes, "activation", graph::attribute_text::print_any(*both));
-  fused.results[0] = op.results[0];
   if (fused.attributes == nullptr || !is_valid(graph, fused)) return false;
-  producer = std::move(fused);
+  // From the producer on, each has the activation's tensor in its own shape; the last one is that itself.
+  int definer = producer_at;
+  TensorId result = op.results[0];
+  for (size_t i = views.size(); i-- > 0; definer = views[i]) {
+    Op& view = graph.ops[static_cast<size_t>(views[i])];
+    const TensorId shown = add_tensor_like(graph, chains, result, graph[view.operands[0]].type, definer, views[i]);
+    (definer == producer_at ? fused : graph.ops[static_cast<size_t>(definer)]).results[0] = shown;
+    view.operands[0] = shown;
+  }
+  (definer == producer_at ? fused : graph.ops[static_cast<size_t>(definer)]).results[0] = result;
+  // A later activation of this result then meets the producer.
+  chains.definer[static_cast<size_t>(result.value)] = definer;
+  graph.ops[static_cast<size_t>(producer_at)] = std::move(fused);
   return true;
 }
 
@@ -71,11 +87,9 @@ Status fuse_activation(Graph& graph, const PassOptions&, Diagnostics&) {
     const auto* fusable = ops::definition_of(op).as<ops::Fusable>();
     auto activation = fusable != nullptr ? fusable->as_activation({graph, op}) : std::nullopt;
     if (!activation || !is_unary(op)) continue;
-    int producer = sole_producer(graph, chains, op.operands[0], static_cast<int>(i));
-    if (producer < 0 || !fuse(graph, graph.ops[static_cast<size_t>(producer)], op, *activation)) continue;
-    dead[i] = true;
-    // A later activation of this result then meets the producer.
-    chains.definer[static_cast<size_t>(op.results[0].value)] = producer;
+    std::vector<int> views;
+    const int producer = producer_before_views(graph, chains, op.operands[0], static_cast<int>(i), views);
+    if (producer >= 0) dead[i] = fuse(graph, chains, producer, views, i, *activation);
   }
   remove_ops(graph, dead);
   return success();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pass that fuses an activation into the operator that computes its operand: the activation becomes an attribute of
-// that operator. In float, both forms clamp equally. A quantised activation is fused only if its operand and result
-// have the same type and the fused clamp is proven equal for every value.
+// that operator, also if views are between the two. In float, both forms clamp equally. A quantised activation is fused
+// only if its operand and result have the same type and the fused clamp is proven equal for every value.
 #pragma once
 
 #include "passes/pass.h"

@@ -69,12 +69,37 @@ std::shared_ptr<const graph::AttributesBase> add_padding(const Op& op, const ops
   return attributes;
 }
 
-bool fuse(Graph& graph, const Op& pad, Op& user) {
+// The padding under another shape, which differs in dimensions of size 1; nullopt for other shapes.
+std::optional<ops::Padding> padding_of_view(const ops::Padding& padding, const graph::Shape& from,
+                                            const graph::Shape& to) {
+  ops::Padding out{{}, {}, padding.fill};
+  size_t at = 0;
+  auto skips = [&] { return at < from.size() && from[at] == 1 && padding.before[at] == 0 && padding.after[at] == 0; };
+  for (int64_t size : to) {
+    while (size != 1 && skips()) ++at;
+    const bool same = at < from.size() && from[at] == size;
+    if (!same && size != 1) return std::nullopt;
+    out.before.push_back(same ? padding.before[at] : 0);
+    out.after.push_back(same ? padding.after[at] : 0);
+    at += same ? 1 : 0;
+  }
+  while (skips()) ++at;
+  return at == from.size() ? std::optional(out) : std::nullopt;
+}
+
+std::optional<ops::Padding> padding_of(const Graph& graph, const Op& pad) {
   const auto* fusable = ops::definition_of(pad).as<ops::Fusable>();
-  auto padding = fusable != nullptr ? fusable->as_padding({graph, pad}) : std::nullopt;
+  return fusable != nullptr ? fusable->as_padding({graph, pad}) : std::nullopt;
+}
+
+// Where a view with several dimensions more or less stands behind the padding (view >= 0), it shows the tensor that is
+// not padded.
+bool fuse(Graph& graph, graph::UseDef& chains, int pad_at, int view_at, int user_at) {
+  const Op pad = graph.ops[static_cast<size_t>(pad_at)], user = graph.ops[static_cast<size_t>(user_at)];
+  auto padding = padding_of(graph, pad);
+  const graph::TensorType from = graph[pad.operands[0]].type, to = graph[user.operands[0]].type;
+  if (padding && view_at >= 0) padding = padding_of_view(*padding, graph[pad.results[0]].type.shape, to.shape);
   if (!padding || !pads_height_and_width_only(*padding)) return false;
-  const graph::TensorType& from = graph[pad.operands[0]].type;
-  const graph::TensorType& to = graph[pad.results[0]].type;
   if (from.dtype != to.dtype || from.quantization != to.quantization) return false;
   if (!fills_with_zero(*padding, to) || !has_finite_weights(graph, user)) return false;
   // What quantises its rows itself rounds elements by their place in them.
@@ -82,8 +107,25 @@ bool fuse(Graph& graph, const Op& pad, Op& user) {
   Op fused = user;
   fused.attributes = add_padding(user, *padding);
   fused.operands[0] = pad.operands[0];
-  if (fused.attributes == nullptr || !is_valid(graph, fused)) return false;
-  user = std::move(fused);
+  if (fused.attributes == nullptr) return false;
+  if (view_at < 0) {
+    if (!is_valid(graph, fused)) return false;
+    graph.ops[static_cast<size_t>(user_at)] = std::move(fused);
+    return true;
+  }
+  Op view = graph.ops[static_cast<size_t>(view_at)];
+  graph::TensorType shown = to;
+  for (size_t d = 0; d < shown.shape.size(); ++d) shown.shape[d] -= padding->before[d] + padding->after[d];
+  view.operands[0] = pad.operands[0];
+  view.attributes = with_attribute(*view.attributes, "shape", graph::attribute_text::print(shown.shape));
+  if (view.attributes == nullptr) return false;
+  view.results[0] = fused.operands[0] =
+      add_tensor_like(graph, chains, pad.operands[0], std::move(shown), view_at, user_at);
+  if (!is_valid(graph, view) || !is_valid(graph, fused)) return false;
+  graph.ops[static_cast<size_t>(view_at)] = std::move(view);
+  graph.ops[static_cast<size_t>(user_at)] = std::move(fused);
+  auto& readers = chains.users[static_cast<size_t>(pad.operands[0].value)];
+  std::replace(readers.begin(), readers.end(), pad_at, view_at);
   return true;
 }
 
@@ -93,15 +135,16 @@ Status fuse_padding(Graph& graph, const PassOptions&, Diagnostics&) {
   graph::UseDef chains = graph::compute_use_def(graph);
   std::vector<bool> dead(graph.ops.size(), false);
   for (size_t i = 0; i < graph.ops.size(); ++i) {
-    Op& user = graph.ops[i];
-    if (!ops::definition_of(user).traits().zero_pads || user.operands.empty()) continue;
+    if (!ops::definition_of(graph.ops[i]).traits().zero_pads || graph.ops[i].operands.empty()) continue;
     // A loop, because a padding may itself read a padded tensor.
     int reader = static_cast<int>(i);
     while (true) {
-      int before = sole_producer(graph, chains, user.operands[0], reader);
-      if (before < 0 || !fuse(graph, graph.ops[static_cast<size_t>(before)], user)) break;
+      std::vector<int> views;
+      const int before = producer_before_views(graph, chains, graph.ops[i].operands[0], reader, views);
+      const int view = views.empty() ? -1 : views[0];
+      if (before < 0 || views.size() > 1 || !fuse(graph, chains, before, view, static_cast<int>(i))) break;
       dead[static_cast<size_t>(before)] = true;
-      reader = before;
+      reader = view < 0 ? before : static_cast<int>(i);
     }
   }
   remove_ops(graph, dead);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pass that fuses a pad operator with real value 0 into the operator that reads its result, as padding attributes
-// (Traits::zero_pads). Float weights must be finite constants, because 0 times infinity is NaN.
+// (Traits::zero_pads), also through a view that adds or removes dimensions of size 1. Float weights must be finite
+// constants, because 0 times infinity is NaN.
 #pragma once
 
 #include "passes/pass.h"

@@ -36,6 +36,31 @@ int sole_producer(const Graph& graph, const graph::UseDef& chains, TensorId id, 
   return op.results.size() == 1 && same_device ? producer : -1;
 }
 
+int producer_before_views(const Graph& graph, const graph::UseDef& chains, TensorId id, int user,
+                          std::vector<int>& views) {
+  views.clear();
+  int producer = sole_producer(graph, chains, id, user);
+  while (producer >= 0) {
+    const Op& op = graph.ops[static_cast<size_t>(producer)];
+    if (!ops::definition_of(op).traits().view || !is_unary(op)) break;
+    views.push_back(producer);
+    producer = sole_producer(graph, chains, op.operands[0], producer);
+  }
+  return producer;
+}
+
+TensorId add_tensor_like(Graph& graph, graph::UseDef& chains, TensorId id, graph::TensorType type, int producer,
+                         int user) {
+  graph::Tensor tensor = graph[id];
+  tensor.type = std::move(type);
+  const TensorId out = graph.add_tensor(std::move(tensor));
+  chains.definer.resize(graph.tensors.size(), -1);
+  chains.users.resize(graph.tensors.size());
+  chains.definer[static_cast<size_t>(out.value)] = producer;
+  chains.users[static_cast<size_t>(out.value)] = {user};
+  return out;
+}
+
 std::optional<std::string> attribute(const Op& op, std::string_view name) {
   for (auto& [field, text] : op.attributes->print())
     if (field == name) return text;

@@ -23,6 +23,14 @@ bool is_unary(const graph::Op& op);
 // the same device, and `id` is neither an output nor the next value of a state. Else returns -1.
 int sole_producer(const graph::Graph& graph, const graph::UseDef& chains, graph::TensorId id, int user);
 
+// As sole_producer of `id`, but looks through views: returns the op before all views, each of which is the only reader
+// of its operand. Sets `views` to them, the nearest to `id` first.
+int producer_before_views(const graph::Graph& graph, const graph::UseDef& chains, graph::TensorId id, int user,
+                          std::vector<int>& views);
+// Adds a tensor like `id` with another type, which op `producer` is to define and op `user` is to read.
+graph::TensorId add_tensor_like(graph::Graph& graph, graph::UseDef& chains, graph::TensorId id, graph::TensorType type,
+                                int producer, int user);
+
 // The value of an attribute as text; nullopt if the operator has no such attribute.
 std::optional<std::string> attribute(const graph::Op& op, std::string_view name);
 // Returns a copy of the attributes in which attribute `name` has the value `text`; null if there is no such attribute

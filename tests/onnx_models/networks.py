@@ -122,8 +122,9 @@ NETWORKS = {"images": (images, 1), "images_nhwc": (images, 0), "residual": (resi
 
 # The same of what PyTorch exported, most of which have none: heads of attention are turned to and fro.
 TORCH = HERE.parent / "models" / "torch"
-# Resize is put together from gathers, through which transposes do not move: one in front and one behind.
-LEFT_OF_TORCH = {"convolutional": 1, "interpolate": 2, "squeeze": 1, "transformer": 5}
+# Resize is put together from gathers, through which transposes do not move: one in front and one behind. Sums of float
+# that group normalisation has keep their order: one in front of it, beside that of an input of several channels.
+LEFT_OF_TORCH = {"convolutional": 1, "interpolate": 2, "sound": 2, "squeeze": 1, "transformer": 5}
 
 
 def case_of(name, path):

@@ -95,6 +95,7 @@ class Importer {
   bool build(std::string_view tensor, const std::function<void()>& add);
   bool build_at(const Location& at, const std::function<void()>& add);
   void take_type(const Rule& rule, const std::vector<Id>& inputs, size_t output, Id& id);
+  size_t image_rank() const;
   bool add_input(const ValueInfo& info, Scope& scope);
   bool add_inputs(Scope& scope);
   bool check_declared(const ValueInfo& info, Id id);

@@ -194,6 +194,15 @@ bool Importer::build_at(const Location& at, const std::function<void()>& add) {
   return good;
 }
 
+// The rank of inputs that --input-layout applies to.
+size_t Importer::image_rank() const {
+  const bool images = std::any_of(model_.graph.inputs.begin(), model_.graph.inputs.end(), [&](const ValueInfo& info) {
+    const auto given = options_.shapes.find(std::string(info.name));
+    return (given == options_.shapes.end() ? info.dims.size() : given->second.size()) == 4;
+  });
+  return images ? 4 : 3;
+}
+
 bool Importer::add_input(const ValueInfo& info, Scope& scope) {
   auto form = form_of(info.type);
   if (info.kind != ValueInfo::Kind::kTensor || !form)
@@ -225,13 +234,14 @@ bool Importer::add_input(const ValueInfo& info, Scope& scope) {
     return true;
   }
   tensor.type.dtype = form->stored;
-  const bool turned = options_.images_last && shape->size() == 4;
+  const bool turned = options_.images_last && shape->size() == image_rank();
   if (turned) std::rotate(tensor.type.shape.begin() + 1, tensor.type.shape.begin() + 2, tensor.type.shape.end());
   Id id = graph_.add_tensor(std::move(tensor));
   graph_.inputs.push_back({id, std::string(info.name)});
   return build(info.name, [&] {
     Id x = builder_.from_stored(id, info.type);
-    scope.values[info.name] = turned ? builder_.set_element(nhwc_to_nchw(builder_, x), info.type) : x;
+    if (turned) x = shape->size() == 3 ? builder_.transpose(x, {0, 2, 1}) : nhwc_to_nchw(builder_, x);
+    scope.values[info.name] = turned ? builder_.set_element(x, info.type) : x;
   });
 }
 
@@ -256,10 +266,12 @@ bool Importer::add_inputs(Scope& scope) {
   };
   unknown(options_.shapes, "--shape");
   unknown(options_.values, "--value");
-  const bool images = std::any_of(graph_.inputs.begin(), graph_.inputs.end(),
-                                  [&](const graph::Port& port) { return builder_.rank(port.tensor) == 4; });
+  const bool images = std::any_of(graph_.inputs.begin(), graph_.inputs.end(), [&](const graph::Port& port) {
+    return static_cast<size_t>(builder_.rank(port.tensor)) == image_rank();
+  });
   if (good && options_.images_last && !images)
-    good = error(where(""), "input-name", "--input-layout nhwc: no input has four dimensions", "omit this option");
+    good = error(where(""), "input-name", "--input-layout nhwc: no input has three or four dimensions",
+                 "omit this option");
   for (const auto& [name, value] : options_.dimensions) {
     bool used = false;
     for (const ValueInfo& info : model_.graph.inputs)

@@ -22,7 +22,7 @@ struct OnnxOptions {
   // Values of inputs, which become constants: numbers as text, "3", "[1, 2]", "[[1.5], [2]]".
   std::map<std::string, std::string> values = {};
   bool literal_rounding = false;  // true: quantised operators round as the file specifies (qdq.h)
-  bool images_last = false;       // true: inputs of rank 4 are NHWC, not NCHW
+  bool images_last = false;       // true: inputs of rank 4 are NHWC, not NCHW; without any, those of rank 3 are NLC
   std::map<std::string, FileBytes>* files = nullptr;  // receives the files beside the model that store constants
   int64_t open_size = 0;     // size for each dimension of unknown size; 0: report these dimensions
   int64_t working_size = 0;  // size that messages propose for them; 0: search for a size that works

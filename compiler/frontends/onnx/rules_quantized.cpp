@@ -92,20 +92,6 @@ Id bias_constant(Call& c, size_t i, const Affine& x, const Weights& w, int64_t c
 
 // ---------------------------------------------------------------- convolutions and pools
 
-// Images of one dimension become images of one row.
-graph::Shape as_image(const graph::Shape& shape) {
-  return shape.size() == 3 ? graph::Shape{shape[0], shape[1], 1, shape[2]} : shape;
-}
-
-std::vector<Setting> window_settings(const WindowAttributes& w) {
-  size_t y = 0, x = w.dims() - 1;
-  bool flat = w.dims() == 1;
-  auto of = [&](const Ints& list, int64_t otherwise) { return flat ? otherwise : list[y]; };
-  return {{"stride_h", of(w.strides, 1)}, {"stride_w", w.strides[x]},   {"dilation_h", of(w.dilations, 1)},
-          {"dilation_w", w.dilations[x]}, {"pad_top", of(w.before, 0)}, {"pad_bottom", of(w.after, 0)},
-          {"pad_left", w.before[x]},      {"pad_right", w.after[x]},    onnxruntime_rounding()};
-}
-
 void conv(Call& c) {
   Builder& b = c.b;
   const Affine x = operand_affine(c, 0), y = known_affine(c, 6, 7);
@@ -120,18 +106,15 @@ void conv(Call& c) {
                          graph::to_string(weights), groups, graph::to_string(in)));
   const Weights w = weights_of(c, 3, 0);
   const bool depthwise = groups > 1 && weights[1] == 1;
-  Id image = b.reshape(int8_of(b, c.in(0), x), as_image(in));
   std::vector<Id> operands = {
-      nchw_to_nhwc(b, image),
-      weights_constant(b, w, as_image(weights), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1}, depthwise ? 3 : 0)};
+      nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), x))),
+      weights_constant(b, w, image_shape(weights), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1}, depthwise ? 3 : 0)};
   if (c.has(8)) operands.push_back(bias_constant(c, 8, x, w, weights[0]));
-  Id out =
-      b.add_typed(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, window_settings(window), DType::kI8, y.int8());
+  std::vector<Setting> settings = image_settings(window);
+  settings.push_back(onnxruntime_rounding());
+  Id out = b.add_typed(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, settings, DType::kI8, y.int8());
   b.name(out, b.where().tensor + " (int8, NHWC)");
-  out = nhwc_to_nchw(b, out);
-  graph::Shape to = {in[0], weights[0]};
-  to.insert(to.end(), window.out.begin(), window.out.end());
-  finish(c, b.reshape(out, to), y.stored);
+  finish(c, as_planes(b, nhwc_to_nchw(b, out), window), y.stored);
 }
 
 void global_average_pool(Call& c) {
@@ -141,8 +124,7 @@ void global_average_pool(Call& c) {
   const bool last = c.i("channels_last", 0) != 0;
   if (shape.size() < 3 || shape.size() > 4) c.refuse("a quantised pool must have one or two spatial dimensions");
   Id image = int8_of(b, c.in(0), x);
-  if (shape.size() == 3)
-    image = b.reshape(image, last ? graph::Shape{shape[0], 1, shape[1], shape[2]} : as_image(shape));
+  if (shape.size() == 3) image = last ? b.reshape(image, {shape[0], 1, shape[1], shape[2]}) : as_image(b, image);
   if (!last) image = nchw_to_nhwc(b, image);
   Id out = b.add_typed("average_pool_2d", {image},
                        {{"filter_h", b.shape(image)[1]}, {"filter_w", b.shape(image)[2]}, onnxruntime_rounding()},

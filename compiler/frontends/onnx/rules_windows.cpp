@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and pools. Two-dimensional ones with constant weights are our operators between two
+// Convolutions and pools. Those over one or two dimensions with constant weights are our operators between two
 // transpositions; all others are put together from slices, one for each place in the window.
 #include <fmt/format.h>
 
@@ -17,10 +17,17 @@ namespace windows {
 
 namespace {
 
-std::vector<Setting> window_settings(const WindowAttributes& w) {
-  return {{"stride_h", w.strides[0]},     {"stride_w", w.strides[1]}, {"dilation_h", w.dilations[0]},
-          {"dilation_w", w.dilations[1]}, {"pad_top", w.before[0]},   {"pad_bottom", w.after[0]},
-          {"pad_left", w.before[1]},      {"pad_right", w.after[1]}};
+// A pool of images in planes: our operator `op` between two transpositions.
+Id pool_of(Builder& b, std::string_view op, Id x, const WindowAttributes& w, const std::vector<Setting>& more) {
+  std::vector<Setting> settings = image_settings(w);
+  settings.insert(settings.end(), more.begin(), more.end());
+  return as_planes(b, nhwc_to_nchw(b, b.add(op, {nchw_to_nhwc(b, as_image(b, x))}, settings)), w);
+}
+
+// The size of the window, as pools have it.
+std::vector<Setting> filter_settings(const WindowAttributes& w) {
+  const HeightWidth kernel = height_width(w.kernel);
+  return {{"filter_h", kernel.height}, {"filter_w", kernel.width}};
 }
 
 Id pad_spatial(Builder& b, Id x, const WindowAttributes& w, double value) {
@@ -81,30 +88,15 @@ Id conv_of_slices(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t 
   return b.reshape(out, to);
 }
 
-Id conv_2d(Call& c, Id image, Id filters, const WindowAttributes& w, int64_t groups, bool& biased) {
+Id conv_2d(Call& c, const WindowAttributes& w, int64_t groups, bool& biased) {
   Builder& b = c.b;
-  bool depthwise = groups > 1 && b.shape(filters)[1] == 1 && b.shape(image)[1] == groups;
-  std::vector<Id> operands = {nchw_to_nhwc(b, image),
-                              b.transpose(filters, depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1})};
+  const Id image = nchw_to_nhwc(b, as_image(b, c.in(0))), filters = as_image(b, c.in(1));
+  bool depthwise = groups > 1 && b.shape(filters)[1] == 1 && b.shape(image)[3] == groups;
+  std::vector<Id> operands = {image, b.transpose(filters, depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1})};
   biased = c.has(2) && b.is_constant(c.in(2));
   if (biased) operands.push_back(c.in(2));
-  return nhwc_to_nchw(b, b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, window_settings(w)));
-}
-
-// Signals as images of one row.
-Id conv_of_rows(Call& c, WindowAttributes w, int64_t groups, bool& biased) {
-  Builder& b = c.b;
-  auto rows = [&](Id x) {
-    graph::Shape shape = b.shape(x);
-    shape.insert(shape.begin() + 2, 1);
-    return b.reshape(x, shape);
-  };
-  for (Ints* list : {&w.kernel, &w.strides, &w.dilations, &w.in, &w.out}) list->insert(list->begin(), 1);
-  for (Ints* list : {&w.before, &w.after}) list->insert(list->begin(), 0);
-  Id out = conv_2d(c, rows(c.in(0)), rows(c.in(1)), w, groups, biased);
-  graph::Shape to = b.shape(out);
-  to.erase(to.begin() + 2);
-  return b.reshape(out, to);
+  const Id out = b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, image_settings(w));
+  return as_planes(b, nhwc_to_nchw(b, out), w);
 }
 
 void conv(Call& c) {
@@ -119,11 +111,8 @@ void conv(Call& c) {
     c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
                          graph::to_string(weights), groups, graph::to_string(in)));
   bool biased = false;
-  const bool known = b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
-  const bool image = w.dims() == 2 && known, rows = w.dims() == 1 && known && w.kernel[0] > kMostTaps;
-  Id out = image  ? conv_2d(c, c.in(0), c.in(1), w, groups, biased)
-           : rows ? conv_of_rows(c, w, groups, biased)
-                  : conv_of_slices(c, c.in(0), c.in(1), w, groups);
+  const bool native = w.dims() <= 2 && b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
+  Id out = native ? conv_2d(c, w, groups, biased) : conv_of_slices(c, c.in(0), c.in(1), w, groups);
   if (c.has(2) && !biased) {
     graph::Shape column(w.dims() + 1, 1);
     column[0] = weights[0];
@@ -133,6 +122,9 @@ void conv(Call& c) {
 }
 
 // ---------------------------------------------------------------- pools
+
+// Windows of our pools.
+bool is_plain(const WindowAttributes& w) { return w.dims() <= 2 && w.is_inside() && w.dilations == Ints(w.dims(), 1); }
 
 // onnxruntime's kernels without dilation begin with the least finite number, which stands where all is less; those
 // with dilation, and those of float64, with the first element of the window.
@@ -192,12 +184,11 @@ Id max_of_bytes(Call& c, const WindowAttributes& w) {
   Builder& b = c.b;
   const DType type = b.dtype(c.in(0));
   const graph::Quantization any{{1.0f}, {0}, 0};
-  auto settings = window_settings(w);
-  settings.emplace_back("filter_h", w.kernel[0]);
-  settings.emplace_back("filter_w", w.kernel[1]);
-  Id image = nchw_to_nhwc(b, int8_of(b, c.in(0), any));
+  auto settings = image_settings(w);
+  for (const Setting& s : filter_settings(w)) settings.push_back(s);
+  Id image = nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), any)));
   Id out = b.add_typed("max_pool_2d", {image}, settings, DType::kI8, any);
-  return stored_of(b, nhwc_to_nchw(b, out), type);
+  return stored_of(b, as_planes(b, nhwc_to_nchw(b, out), w), type);
 }
 
 // The first of the largest, and its place in the whole operand; by columns where storage_order says so.
@@ -245,17 +236,15 @@ void max_pool(Call& c) {
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   if (c.wants(1)) return max_and_places(c, w);
   c.pass_over({"storage_order"});
-  bool plain = w.dims() == 2 && b.dtype(c.in(0)) == DType::kF32 && w.is_inside() && w.dilations == Ints{1, 1};
+  const bool plain = is_plain(w);
   const DType type = b.dtype(c.in(0));
   const bool bytes = type == DType::kI8 || type == DType::kU8;
-  if (bytes && w.dims() == 2 && w.is_inside() && w.dilations == Ints{1, 1}) return c.out(0, max_of_bytes(c, w));
-  if (!plain) return c.out(0, max_of_slices(c, w));
-  auto settings = window_settings(w);
-  settings.emplace_back("filter_h", w.kernel[0]);
-  settings.emplace_back("filter_w", w.kernel[1]);
+  if (plain && bytes) return c.out(0, max_of_bytes(c, w));
+  if (!plain || type != DType::kF32) return c.out(0, max_of_slices(c, w));
+  auto settings = filter_settings(w);
   settings.emplace_back("activation", "unbounded");
   settings.emplace_back("begin", begins_with_first(c, w) ? "first" : is_in_vectors(w) ? "first_of_whole" : "least");
-  c.out(0, nhwc_to_nchw(b, b.add("max_pool_2d", {nchw_to_nhwc(b, c.in(0))}, settings)));
+  c.out(0, pool_of(b, "max_pool_2d", c.in(0), w, settings));
 }
 
 // How many elements of the image each window holds.
@@ -295,9 +284,10 @@ Id sum_of_slices(Call& c, Id x, const WindowAttributes& w) {
 
 Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups) {
   Builder& b = c.b;
-  if (w.dims() != 2 || !b.is_constant(filters)) return windows::conv_of_slices(c, x, filters, w, groups);
-  Id image = nchw_to_nhwc(b, x);
-  return nhwc_to_nchw(b, b.add("conv_2d", {image, b.transpose(filters, {0, 2, 3, 1})}, windows::window_settings(w)));
+  if (w.dims() > 2 || !b.is_constant(filters)) return windows::conv_of_slices(c, x, filters, w, groups);
+  const Id image = nchw_to_nhwc(b, as_image(b, x));
+  const Id out = b.add("conv_2d", {image, b.transpose(as_image(b, filters), {0, 2, 3, 1})}, image_settings(w));
+  return as_planes(b, nhwc_to_nchw(b, out), w);
 }
 
 Id average_of_windows(Call& c, Id x) {
@@ -305,12 +295,8 @@ Id average_of_windows(Call& c, Id x) {
   Builder& b = c.b;
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   bool with_padding = c.i("count_include_pad", 0) != 0 && !w.is_unpadded();
-  bool plain = w.dims() == 2 && w.is_inside() && w.dilations == Ints{1, 1} && !with_padding;
-  if (!plain) return b.binary("div", sum_of_slices(c, x, w), counts_of(c, w, with_padding));
-  auto settings = window_settings(w);
-  settings.emplace_back("filter_h", w.kernel[0]);
-  settings.emplace_back("filter_w", w.kernel[1]);
-  return nhwc_to_nchw(b, b.add("average_pool_2d", {nchw_to_nhwc(b, x)}, settings));
+  if (!is_plain(w) || with_padding) return b.binary("div", sum_of_slices(c, x, w), counts_of(c, w, with_padding));
+  return pool_of(b, "average_pool_2d", x, w, filter_settings(w));
 }
 
 namespace windows {

@@ -97,6 +97,32 @@ WindowAttributes window_of(Call& c, const Ints& kernel) {
   return w;
 }
 
+graph::Shape image_shape(graph::Shape shape) {
+  if (shape.size() == 3) shape.insert(shape.begin() + 2, 1);
+  return shape;
+}
+
+Id as_image(Builder& b, Id x) { return b.reshape(x, image_shape(b.shape(x))); }
+
+Id as_planes(Builder& b, Id image, const WindowAttributes& w) {
+  graph::Shape shape = b.shape(image);
+  if (w.dims() != 1) return image;
+  shape.erase(shape.begin() + 2);
+  return b.reshape(image, shape);
+}
+
+HeightWidth height_width(const Ints& sizes, int64_t otherwise) {
+  return {sizes.size() == 2 ? sizes[0] : otherwise, sizes.back()};
+}
+
+std::vector<Setting> image_settings(const WindowAttributes& w) {
+  const HeightWidth strides = height_width(w.strides), dilations = height_width(w.dilations),
+                    before = height_width(w.before, 0), after = height_width(w.after, 0);
+  return {{"stride_h", strides.height},    {"stride_w", strides.width}, {"dilation_h", dilations.height},
+          {"dilation_w", dilations.width}, {"pad_top", before.height},  {"pad_bottom", after.height},
+          {"pad_left", before.width},      {"pad_right", after.width}};
+}
+
 namespace {
 
 struct Transposed {
@@ -249,21 +275,23 @@ void conv_transpose(Call& c) {
   if (groups < 1 || c.shape(0)[1] % groups != 0 || c.shape(1)[0] != c.shape(0)[1])
     c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
                          graph::to_string(c.shape(1)), groups, graph::to_string(c.shape(0))));
-  bool native = t.w.dims() == 2 && groups == 1 && b.is_constant(c.in(1)) && t.w.dilations == Ints{1, 1} &&
-                t.w.before[0] < t.w.kernel[0] && t.w.before[1] < t.w.kernel[1];
+  bool native = t.w.dims() <= 2 && groups == 1 && b.is_constant(c.in(1)) && t.w.dilations == Ints(t.w.dims(), 1);
+  for (size_t i = 0; i < t.w.dims(); ++i) native = native && t.w.before[i] < t.w.kernel[i];
   Id out;
   bool bias = native && c.has(2) && b.is_constant(c.in(2));
   if (native) {
-    std::vector<Id> operands = {nchw_to_nhwc(b, c.in(0)), b.transpose(c.in(1), {1, 2, 3, 0})};
+    std::vector<Id> operands = {nchw_to_nhwc(b, as_image(b, c.in(0))), b.transpose(as_image(b, c.in(1)), {1, 2, 3, 0})};
     if (bias) operands.push_back(c.in(2));
+    const HeightWidth size = height_width(t.w.out), strides = height_width(t.w.strides),
+                      before = height_width(t.w.before, 0);
     out = b.add("transpose_conv", std::move(operands),
-                {{"height", t.w.out[0]},
-                 {"width", t.w.out[1]},
-                 {"stride_h", t.w.strides[0]},
-                 {"stride_w", t.w.strides[1]},
-                 {"pad_top", t.w.before[0]},
-                 {"pad_left", t.w.before[1]}});
-    out = nhwc_to_nchw(b, out);
+                {{"height", size.height},
+                 {"width", size.width},
+                 {"stride_h", strides.height},
+                 {"stride_w", strides.width},
+                 {"pad_top", before.height},
+                 {"pad_left", before.width}});
+    out = as_planes(b, nhwc_to_nchw(b, out), t.w);
   } else {
     out = transposed_by_slices(c, t, groups);
   }

@@ -22,6 +22,20 @@ struct WindowAttributes {
 // Reads the attributes of a call whose operand 0 is an image with batch and channel dimensions.
 WindowAttributes window_of(Call& c, const Ints& kernel);
 
+// aotc's operators work on images. A signal, with one spatial dimension, is an image of one row. as_image adds the
+// dimension of the rows to a signal or its filters, as_planes removes it from results of windows `w`; both return a
+// tensor that has two spatial dimensions as it is.
+graph::Shape image_shape(graph::Shape shape);
+Id as_image(Builder& b, Id x);
+Id as_planes(Builder& b, Id image, const WindowAttributes& w);
+// Height and width of `sizes`, which has one or two elements; the height of a signal is `otherwise`.
+struct HeightWidth {
+  int64_t height, width;
+};
+HeightWidth height_width(const Ints& sizes, int64_t otherwise = 1);
+// Strides, dilations and padding of an operator over images, for windows over one or two dimensions.
+std::vector<Setting> image_settings(const WindowAttributes& w);
+
 // Appends a float convolution without bias. `x` and `filters` have the shapes of inputs 0 and 1 of the call.
 Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups);
 

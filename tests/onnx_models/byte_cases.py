@@ -42,6 +42,38 @@ def pair_case(op, kind, quantisations, form, columns):
     return graph_of(nodes, values, ["y0"], known), values
 
 
+# Windows whose averages are no ties in integers, whatever the order of the sum (whole), and such that are some.
+AVERAGES = {"whole": (((5, 5), 1), ((3, 3), 1), ((7,), 1), ((25, 5), 1), ((2, 2), 1.37), ((4,), 0.8123)),
+            "ties": (((2, 2), 1), ((4, 4), 1), ((8,), 1))}
+
+
+def average_case(kind, kernel, ratio, zero, seed):
+    """Of uint8 as they are, of int8 between float32: onnxruntime computes int8 inputs of the model in float."""
+    from onnx import helper
+    random, node = np.random.default_rng(seed), helper.make_node
+    limits = np.iinfo(kind)
+    known = {"s": np.float32(0.0237), "t": np.float32(0.0237 * ratio), "z": np.array(zero, kind)}
+    # Two windows at the ends of the range, then windows around the middle.
+    values = random.integers(limits.min, limits.max + 1, (2, 9, *(k * 5 for k in kernel))).astype(kind)
+    values[0, :2] = np.array([limits.min, limits.max], kind).reshape(2, *[1] * len(kernel))
+    nodes = [node("DequantizeLinear", ["q" if kind == "int8" else "x0", "s", "z"], ["d"]),
+             node("AveragePool", ["d"], ["c"], kernel_shape=kernel, strides=kernel),
+             node("QuantizeLinear", ["c", "t", "z"], ["p" if kind == "int8" else "y0"])]
+    if kind == "int8":
+        nodes = [node("QuantizeLinear", ["x0", "s", "z"], ["q"]), *nodes, node("DequantizeLinear", ["p", "t", "z"], ["y0"])]
+        values = (values.astype(np.float32) - zero) * known["s"]
+    return graph_of(nodes, {"x0": values}, ["y0"], known), {"x0": values}
+
+
+def average_cases():
+    seed = 0
+    for name, windows in AVERAGES.items():
+        for kernel, ratio in windows:
+            for kind, zero in (("uint8", 0), ("uint8", 117), ("int8", -128), ("int8", 5)):
+                seed += 1
+                yield f"average_{name}_{'x'.join(map(str, kernel))}_{kind}_{zero}", average_case(kind, kernel, ratio, zero, seed)
+
+
 def byte_cases():
     from onnx import helper, numpy_helper
     for op, kinds in PAIRS.items():
@@ -52,6 +84,7 @@ def byte_cases():
                     for columns in (False, True):
                         name = f"bytes_{op.lower()}_{kind}_{form}_{i}{'_columns' if columns else ''}"
                         yield name, pair_case(op, kind, scales, form, columns)
+    yield from average_cases()
     # One element each, where the order of the operands tells.
     for i, (a, b) in enumerate(((216, 85), (250, 215))):
         model, _ = pair_case("Add", "uint8", PAIRS["Add"]["uint8"][2 + i], "operator", False)

@@ -47,6 +47,11 @@ Id quantized(Builder& b, Id real, const Affine& a);
 // The attribute of aotc's operators that selects onnxruntime's arithmetic.
 inline Setting onnxruntime_rounding() { return {"rounding", "onnxruntime"}; }
 
+// True if the average of `count` elements in integers (average_pool_2d with onnxruntime_rounding) gives the same bytes
+// as onnxruntime's average in float, for all values and in any order of the sum. `up`: what onnxruntime adds to the
+// zero point of the int8 result before it rounds (averages.cpp).
+bool averages_in_integers(const Affine& x, const Affine& y, int64_t count, int64_t up);
+
 // The result of dynamic quantisation, whose scale follows from the minimum and maximum of the data. All members are f32
 // tensors; `whole` has the quantised integers 0 to 255.
 struct ByData {

@@ -135,16 +135,25 @@ void global_average_pool(Call& c) {
   finish(c, b.reshape(out, to), y.stored);
 }
 
-// In float, as onnxruntime has it: unlike elsewhere the zero point is added before rounding, so that it says to
-// which side ties go. Groups of int8 are uint8 there.
+// onnxruntime averages in float, and unlike elsewhere adds the zero point before it rounds, so that it says to which
+// side ties go. Groups of int8 are uint8 there. The average in integers is the same of most windows.
 template <bool group>
 void average_pool(Call& c) {
   Builder& b = c.b;
   if (c.i("channels_last", 0) != 0) c.refuse("channels_last is not supported");
-  const Affine y = known_affine(c, 3, 4);
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
   const bool flipped = group || y.stored == DType::kU8;
   const graph::Quantization q = y.int8();
   const int64_t up = flipped ? 128 : 0;
+  const WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
+  if (w.is_plain() && w.is_unpadded() && averages_in_integers(x, y, graph::element_count(w.kernel), up)) {
+    c.pass_over({"count_include_pad"});
+    std::vector<Setting> settings = pool_settings(w);
+    settings.push_back(onnxruntime_rounding());
+    Id image = nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), x)));
+    Id out = b.add_typed("average_pool_2d", {image}, settings, DType::kI8, q);
+    return finish(c, as_planes(b, nhwc_to_nchw(b, out), w), y.stored);
+  }
   Id real = average_of_windows(c, dequantized(b, c.in(0), operand_affine(c, 0)));
   Id place = b.binary("add", b.binary("div", real, static_cast<double>(y.scale[0])),
                       static_cast<double>(q.zero_point[0] + up));

@@ -18,16 +18,10 @@ namespace windows {
 namespace {
 
 // A pool of images in planes: our operator `op` between two transpositions.
-Id pool_of(Builder& b, std::string_view op, Id x, const WindowAttributes& w, const std::vector<Setting>& more) {
-  std::vector<Setting> settings = image_settings(w);
+Id pool_of(Builder& b, std::string_view op, Id x, const WindowAttributes& w, const std::vector<Setting>& more = {}) {
+  std::vector<Setting> settings = pool_settings(w);
   settings.insert(settings.end(), more.begin(), more.end());
   return as_planes(b, nhwc_to_nchw(b, b.add(op, {nchw_to_nhwc(b, as_image(b, x))}, settings)), w);
-}
-
-// The size of the window, as pools have it.
-std::vector<Setting> filter_settings(const WindowAttributes& w) {
-  const HeightWidth kernel = height_width(w.kernel);
-  return {{"filter_h", kernel.height}, {"filter_w", kernel.width}};
 }
 
 Id pad_spatial(Builder& b, Id x, const WindowAttributes& w, double value) {
@@ -123,9 +117,6 @@ void conv(Call& c) {
 
 // ---------------------------------------------------------------- pools
 
-// Windows of our pools.
-bool is_plain(const WindowAttributes& w) { return w.dims() <= 2 && w.is_inside() && w.dilations == Ints(w.dims(), 1); }
-
 // onnxruntime's kernels without dilation begin with the least finite number, which stands where all is less; those
 // with dilation, and those of float64, with the first element of the window.
 bool begins_with_first(Call& c, const WindowAttributes& w) {
@@ -184,10 +175,8 @@ Id max_of_bytes(Call& c, const WindowAttributes& w) {
   Builder& b = c.b;
   const DType type = b.dtype(c.in(0));
   const graph::Quantization any{{1.0f}, {0}, 0};
-  auto settings = image_settings(w);
-  for (const Setting& s : filter_settings(w)) settings.push_back(s);
   Id image = nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), any)));
-  Id out = b.add_typed("max_pool_2d", {image}, settings, DType::kI8, any);
+  Id out = b.add_typed("max_pool_2d", {image}, pool_settings(w), DType::kI8, any);
   return stored_of(b, as_planes(b, nhwc_to_nchw(b, out), w), type);
 }
 
@@ -236,15 +225,13 @@ void max_pool(Call& c) {
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   if (c.wants(1)) return max_and_places(c, w);
   c.pass_over({"storage_order"});
-  const bool plain = is_plain(w);
+  const bool plain = w.is_plain();
   const DType type = b.dtype(c.in(0));
   const bool bytes = type == DType::kI8 || type == DType::kU8;
   if (plain && bytes) return c.out(0, max_of_bytes(c, w));
   if (!plain || type != DType::kF32) return c.out(0, max_of_slices(c, w));
-  auto settings = filter_settings(w);
-  settings.emplace_back("activation", "unbounded");
-  settings.emplace_back("begin", begins_with_first(c, w) ? "first" : is_in_vectors(w) ? "first_of_whole" : "least");
-  c.out(0, pool_of(b, "max_pool_2d", c.in(0), w, settings));
+  const char* begin = begins_with_first(c, w) ? "first" : is_in_vectors(w) ? "first_of_whole" : "least";
+  c.out(0, pool_of(b, "max_pool_2d", c.in(0), w, {{"activation", "unbounded"}, {"begin", begin}}));
 }
 
 // How many elements of the image each window holds.
@@ -295,8 +282,8 @@ Id average_of_windows(Call& c, Id x) {
   Builder& b = c.b;
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   bool with_padding = c.i("count_include_pad", 0) != 0 && !w.is_unpadded();
-  if (!is_plain(w) || with_padding) return b.binary("div", sum_of_slices(c, x, w), counts_of(c, w, with_padding));
-  return pool_of(b, "average_pool_2d", x, w, filter_settings(w));
+  if (!w.is_plain() || with_padding) return b.binary("div", sum_of_slices(c, x, w), counts_of(c, w, with_padding));
+  return pool_of(b, "average_pool_2d", x, w);
 }
 
 namespace windows {

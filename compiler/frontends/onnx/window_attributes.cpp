@@ -123,6 +123,13 @@ std::vector<Setting> image_settings(const WindowAttributes& w) {
           {"pad_left", before.width},      {"pad_right", after.width}};
 }
 
+std::vector<Setting> pool_settings(const WindowAttributes& w) {
+  const HeightWidth kernel = height_width(w.kernel);
+  std::vector<Setting> out = image_settings(w);
+  out.insert(out.end(), {{"filter_h", kernel.height}, {"filter_w", kernel.width}});
+  return out;
+}
+
 namespace {
 
 struct Transposed {

@@ -17,6 +17,8 @@ struct WindowAttributes {
   bool is_unpadded() const;
   // True if no window is entirely in the padding.
   bool is_inside() const;
+  // True if aotc's pools have such windows.
+  bool is_plain() const { return dims() <= 2 && is_inside() && dilations == Ints(dims(), 1); }
 };
 
 // Reads the attributes of a call whose operand 0 is an image with batch and channel dimensions.
@@ -35,6 +37,8 @@ struct HeightWidth {
 HeightWidth height_width(const Ints& sizes, int64_t otherwise = 1);
 // Strides, dilations and padding of an operator over images, for windows over one or two dimensions.
 std::vector<Setting> image_settings(const WindowAttributes& w);
+// The same and the size of the window, as pools have it.
+std::vector<Setting> pool_settings(const WindowAttributes& w);
 
 // Appends a float convolution without bias. `x` and `filters` have the shapes of inputs 0 and 1 of the call.
 Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups);

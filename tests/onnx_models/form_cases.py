@@ -19,7 +19,7 @@ LAYERS = {
     "gemm_columns": ("Gemm", (3, 20), (20, 6), {}, 1),
     "matmul": ("MatMul", (2, 3, 20), (20, 6), {}, 1),
 }
-WEIGHTS = ("stored", "floats", "turned", "reshaped", "sliced", "by_nodes", "contributed")
+WEIGHTS = ("stored", "floats", "turned", "reshaped", "sliced", "by_nodes", "contributed", "int4", "uint4")
 BIASES = ("none", "integers", "floats", "floats_by_nodes")
 
 
@@ -77,7 +77,14 @@ class Form:
                 self.scales = np.roll(np.concatenate([scales, scales[:2]]), 1)
                 self.zeros = np.zeros_like(self.scales, np.int8)
             real = self.dequantized(self.const("w", more), "wt")
+            self.scales = scales
             return self.node("Slice", [real, self.const("from", [1]), self.const("to", [1 + w.shape[0]])], "wd")
+        if form.endswith("int4"):
+            import ml_dtypes
+            kind, zero = getattr(ml_dtypes, form), 8 if form == "uint4" else 0
+            self.integers = w = w % 16 - 8
+            self.scales, self.zeros = self.scales * 4, np.full(self.scales.shape, zero, kind)
+            return self.dequantized(self.const("w", (w + zero).astype(kind)), "wd")
         if form == "by_nodes":
             stored = self.node("Cast", [self.const("w", w.astype(np.int32))], "wc", to=3)
             self.node("Identity", [self.const("s", self.scales)], "sw")
@@ -98,16 +105,17 @@ class Form:
         return ["b" if form == "floats" else self.node("Identity", ["b"], "bi")]
 
     def case(self):
+        from onnx import helper
         given = {"x": self.random.integers(0, 256, self.shape).astype(np.uint8)}
-        return graph_of(self.nodes, given, ["y"], self.constants), given
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+        graph = graph_of(self.nodes, given, ["y"], self.constants)
+        return helper.make_model(graph, opset_imports=opsets, ir_version=10), given
 
 
 def form_case(layer, weights, bias, several, seed):
     form = Form(layer, several, seed)
     x = form.node("DequantizeLinear", ["x", *X], "xd")
-    scales = form.scales
     operands = [x, form.add_weights(weights)]
-    form.scales = scales
     operands += form.add_bias(bias) if form.op != "MatMul" else []
     c = form.node(form.op, operands, "c", **form.attributes)
     form.node("QuantizeLinear", [c, *OUT], "y")

@@ -107,6 +107,12 @@ class Groups {
     const Id id = constant(name);
     return id.valid() && is_byte_type(b_.element(id));
   }
+  // Of constant weights, which may also have four bits.
+  bool is_whole(std::string_view name) const {
+    const Id id = constant(name);
+    const int32_t element = id.valid() ? b_.element(id) : kUndefined;
+    return is_byte_type(element) || element == kInt4 || element == kUint4;
+  }
   static bool is_byte_type(int32_t type) { return type == kInt8 || type == kUint8; }
   // One scale of float32 and no or one zero point, of bytes.
   bool is_plain(std::string_view scale, std::string_view zero) const {
@@ -310,7 +316,7 @@ class Groups {
       name = nodes_[*at].inputs[0];
     }
     const Node* dq = dequantized(name, false);
-    if (dq == nullptr || !is_bytes(dq->inputs[0])) return std::nullopt;
+    if (dq == nullptr || !is_whole(dq->inputs[0])) return std::nullopt;
     const Weights stored{dq->inputs[0], dq->inputs[1], zero_of(*dq), axis_of(*dq, constant(dq->inputs[0]))};
     return moves.empty() ? stored : moved_weights(stored, moves);
   }

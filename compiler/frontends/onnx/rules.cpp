@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "frontends/onnx/qdq.h"
+
 namespace aotc::frontends::onnx {
 
 Id Call::in(size_t i) {
@@ -126,6 +128,7 @@ bool states_type(const Rule& rule) {
 // Arithmetic on what carries them would not be theirs.
 bool takes_element(const Rule& rule, int32_t element) {
   if (element != kUint64 && element != kInt4 && element != kUint4) return true;
+  if (rule.domain == kGroups) return true;  // of constant weights
   static const std::set<std::string_view> any = {"Cast", "CastLike",       "Identity",        "Shape",
                                                  "Size", "QuantizeLinear", "DequantizeLinear"};
   static const std::set<std::string_view> whole = {"Add",

@@ -25,7 +25,7 @@ void finish(Call& c, Id int8, DType stored) {
 
 // ---------------------------------------------------------------- weights
 
-// As our operators take them: int8 without zero points, else bytes with one for all.
+// As our operators take them: int8 or int4 without zero points, else bytes with one for all.
 struct Weights {
   DType type = DType::kI8;
   std::vector<uint8_t> bytes;
@@ -47,12 +47,16 @@ Weights weights_of(Call& c, size_t i, int channel) {
   Ints values = *b.ints(x);
   Weights out{DType::kI8, {}, {given->scale, {}, channel}};
   bool fits = true;
+  const int32_t element = b.element(x);
+  bool nibbles = element == kInt4 || element == kUint4;
   for (size_t at = 0; at < values.size(); ++at) {
     int64_t v = values[at] - given->zero[static_cast<size_t>(static_cast<int64_t>(at) / inner % channels)];
     fits = fits && v >= -128 && v <= 127;
+    nibbles = nibbles && v >= -8 && v <= 7;
     out.bytes.push_back(static_cast<uint8_t>(v));
   }
   out.quantization.zero_point.assign(given->scale.size(), 0);
+  if (nibbles) out.type = DType::kI4;
   if (fits) return out;
   if (channels > 1)
     c.refuse("weights with several zero points must fit int8 after the subtraction of the zero point",
@@ -67,7 +71,8 @@ Weights weights_of(Call& c, size_t i, int channel) {
 
 // In another order of dimensions, which has the channels at `channel`.
 Id weights_constant(Builder& b, const Weights& w, const graph::Shape& shape, const Ints& order, int channel) {
-  Id id = b.transpose(b.constant(w.type, shape, w.bytes), order);
+  const DType moved = w.type == DType::kI4 ? DType::kI8 : w.type;  // of as many bytes
+  Id id = b.transpose(b.constant(moved, shape, w.bytes), order);
   if (!b.is_constant(id)) b.stop("onnx-limit", "the weights are too large", "export a smaller model");
   graph::Tensor tensor = b.graph()[id];
   Id out = b.constant(w.type, tensor.type.shape, {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});

@@ -334,7 +334,7 @@ class Groups {
     std::iota(numbers.begin(), numbers.end(), int64_t{0});
     Id places = constants_.add_ints(numbers, type.shape, DType::kI32).id;
     for (size_t i = moves.size(); i-- > 0 && places.valid();) places = constants_.apply(nodes_[moves[i]], places);
-    if (!places.valid()) return std::nullopt;
+    if (!places.valid() || b_.type(places).elements() == 0) return std::nullopt;
     const Ints of = *b_.ints(places), integers = *b_.ints(values);
     const graph::Shape shape = b_.shape(places);
     Ints moved;
@@ -347,7 +347,11 @@ class Groups {
       for (int64_t place : of) channels.push_back(place / inner % static_cast<int64_t>(scales));
       if (!take_axis(out, channels, shape)) return std::nullopt;
     }
-    out.values = constants_.add_ints(moved, shape, type.dtype).name;
+    const int32_t element = b_.element(values);
+    const Constants::Named added = constants_.add_ints(moved, shape, type.dtype);
+    if (!added.id.valid()) return std::nullopt;
+    b_.set_element(added.id, element);
+    out.values = added.name;
     return out;
   }
 
@@ -370,6 +374,7 @@ class Groups {
       if (!w.zero.empty()) {
         const Id zero = constant(w.zero);
         const Ints zeros = *b_.ints(zero);
+        if (zeros.size() != 1 && zeros.size() != scales.size()) return false;
         Ints of_zero;
         for (int64_t c : order) of_zero.push_back(zeros[zeros.size() == 1 ? 0 : static_cast<size_t>(c)]);
         w.zero = constants_.add_ints(of_zero, {shape[axis]}, b_.dtype(zero)).name;

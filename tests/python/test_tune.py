@@ -239,7 +239,7 @@ def test_a_failure_is_no_fact_of_a_point(use):
 
 def test_a_winner_that_cannot_be_run_here_is_no_disagreement(use):
     with patch.object(_points, "measure", lambda point, model, avoid=(): failed(point)):
-        raises(aotc.DeviceError, lambda: search(use, "own", Answers(use)), "no space left", "on this machine")
+        raises(aotc.DeviceError, lambda: search(use, "own", Answers(use)), "no space left", "this machine could not repeat")
     store = _store.Store(use.work / "own")
     assert store.result(use.point) is not None and not list(store.folder.glob("alarms/*/*"))
 

@@ -67,7 +67,10 @@ EVERY_OPERATOR_MODEL = 5
 ALWAYS_IN = {"digits_int4_m4": {"gcc-O3-plain64", "gcc-O2-lto64", "gcc-O3-lto64"}}
 # Kernels of operators with a state: tests/state runs those. Of trees, which .tflite has none of, of words, which no
 # model here takes, and of rows, which come with segments only: tests/kernels runs their portable halves under both compilers.
-ELSEWHERE = {"svdf_time", "tree_sums", "gemv_words", "dw_row"}
+ELSEWHERE = {"svdf_time", "tree_sums", "gemv_words", "dw_row", "dsp_pack"}
+# Of LSTM layers, which have a state, too.
+ELSEWHERE |= {f"{core}_{part}" for core in ("dsp", "mve")
+              for part in ("gates", "lstm_sigmoid", "lstm_tanh", "lstm_cell", "lstm_hidden")}
 
 
 @dataclasses.dataclass

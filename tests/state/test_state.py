@@ -37,4 +37,5 @@ test_kernels = run_state.test_of(
     [*LSTMS, "stream_conv_int8", "svdf_kernels_int8", "svdf_drawn_int8"],
     lambda _: MODELS, lambda path, work: run_state.prepared(path, work, 100, WithKernels), ["cortex_m4"])
 test_vectors = run_state.test_of(
-    LSTMS, lambda _: MODELS, lambda path, work: run_state.prepared(path, work, 100, WithVectors), ["cortex_m55_files"])
+    LSTMS, lambda _: MODELS, lambda path, work: run_state.prepared(path, work, 100, WithVectors),
+    ["cortex_m55_files", "gcc", "clang"])

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <utility>
@@ -345,6 +347,16 @@ std::optional<Schedule> schedule(const Block& block, const SearchOptions& option
   return Search(block, options, isa, timing).run();
 }
 
+std::optional<Schedule> find_schedule(const Block& block, std::array<Registers, kBanks> free, machine::Isa isa,
+                                      const machine::Timing& timing) {
+  for (const auto& [beam, pressure] : {std::pair<size_t, double>{8, 0}, {8, 0.3}, {32, 0.1}}) {
+    auto found = schedule(block, {free, beam, pressure}, isa, timing);
+    assert(!found || check_schedule(block, *found).empty());
+    if (found) return found;
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> print_assembly(const Block& block, const Schedule& schedule) {
   std::vector<std::string> out;
   for (size_t i : schedule.order) {
@@ -353,6 +365,13 @@ std::vector<std::string> print_assembly(const Block& block, const Schedule& sche
     for (std::string& line : split_lines(text)) out.push_back(std::move(line));
   }
   return out;
+}
+
+std::vector<std::string> scheduled_assembly(const Block& block, std::array<Registers, kBanks> free, machine::Isa isa,
+                                            const machine::Timing& timing) {
+  const auto found = find_schedule(block, free, isa, timing);
+  if (!found) std::abort();
+  return print_assembly(block, *found);
 }
 
 std::string check_schedule(const Block& block, const Schedule& schedule) {

@@ -32,7 +32,16 @@ struct SearchOptions {
 std::optional<Schedule> schedule(const Block& block, const SearchOptions& options, machine::Isa isa,
                                  const machine::Timing& timing);
 
-// The instructions in order. `core`, `vector`: names of registers.
+// Searches with a wider beam, and with prices for registers, until one search finds registers among `free`. Checks the
+// schedule in builds with assertions.
+std::optional<Schedule> find_schedule(const Block& block, std::array<Registers, kBanks> free, machine::Isa isa,
+                                      const machine::Timing& timing);
+
+// The text of a block that is known to find registers: the unit tests print every kind of block. Aborts if it does not.
+std::vector<std::string> scheduled_assembly(const Block& block, std::array<Registers, kBanks> free, machine::Isa isa,
+                                            const machine::Timing& timing);
+
+// The instructions in order.
 std::vector<std::string> print_assembly(const Block& block, const Schedule& schedule);
 
 // An error of the schedule, or empty: each instruction must find its operands in the registers that the schedule says.

@@ -67,8 +67,7 @@ class LstmPairs final : public LstmGatesLowering {
   }
 
   void make_tables(Side& side, const char* stream, const char* tables) {
-    const double per_byte = target_.level == Level::kSpeed ? 0 : target_.instructions_per_byte;
-    side.tile.unroll = side.tile.cost().best_unroll(stride() / side.tile.channels, kGates * side.calls, 4 * per_byte);
+    side.tile.unroll = best_unroll(side.tile.cost(), stride() / side.tile.channels, side.calls);
     std::vector<int32_t> words, table;
     const std::vector<int8_t> all = weights(side.recurrent);
     const auto of_gate = static_cast<std::ptrdiff_t>(all.size()) / kGates;
@@ -93,7 +92,7 @@ class LstmPairs final : public LstmGatesLowering {
     }
   }
 
-  // The product for every gate; gates with the same shifts share a kernel.
+  // The product for every gate.
   void multiply(const Side& side, int64_t pixels, const Ex& gates) {
     const auto words = static_cast<int64_t>(side.stream->elements) / kGates;
     DspGateProducts tile = side.tile;
@@ -109,14 +108,7 @@ class LstmPairs final : public LstmGatesLowering {
       f_.run(made, {address(side.stream, g * words), address(gates_, panel()), address(gates_, gates + g * stride()),
                     address(side.tables, g * DspGateProducts::kWords)});
     };
-    bool same = true;
-    for (int64_t g = 1; g < kGates; ++g) same = same && name_of(*kernel(g)) == name_of(*kernel(0));
-    if (same) {
-      const tir::KernelPtr made = kernel(0);
-      f_.loop("g", 0, kGates, [&](const Ex& g) { call(made, g); });
-    } else {
-      for (int64_t g = 0; g < kGates; ++g) call(kernel(g), g);
-    }
+    for_gates(kernel, call);
   }
 
   void input_gates(const Ex& x, int64_t row_step, int64_t count) override {

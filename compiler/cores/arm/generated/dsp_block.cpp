@@ -73,19 +73,11 @@ DspMachine::Value DspMachine::tanh_of(Value guess, Value a) {
 }
 
 std::optional<kernelgen::Schedule> DspText::find(const Block& block, kernelgen::Registers core) {
-  for (auto [beam, pressure] : {std::pair(8, 0.0), std::pair(8, 0.3), std::pair(32, 0.1)}) {
-    const kernelgen::SearchOptions options{{core, 0}, static_cast<size_t>(beam), pressure};
-    auto found = kernelgen::schedule(block, options, machine::Isa::kThumb, kCortexM4);
-    assert(!found || kernelgen::check_schedule(block, *found).empty());
-    if (found) return found;
-  }
-  return std::nullopt;
+  return kernelgen::find_schedule(block, {core, 0}, machine::Isa::kThumb, kCortexM4);
 }
 
 void DspText::put(const Block& block, kernelgen::Registers core) {
-  const auto found = find(block, core);
-  assert(found && "the block needs more registers");
-  put(block, *found);
+  append(kernelgen::scheduled_assembly(block, {core, 0}, machine::Isa::kThumb, kCortexM4));
 }
 
 void DspText::load_constant(Reg to, int value) {

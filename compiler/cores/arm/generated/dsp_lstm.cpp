@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Generated kernels of the int8 LSTM for Thumb-2 with the DSP extension: one cell an iteration.
-#include <cassert>
+#include <cstdlib>
 #include <utility>
 
 #include "cores/arm/dsp/assembly.h"
@@ -58,8 +58,7 @@ Implementation loop_with_constants(const char* note, Describe describe) {
     a.leave();
     return a.finish();
   }
-  assert(false && "the loop needs more registers");
-  return {};
+  std::abort();  // Without constants in registers each of these loops finds registers: see the unit tests.
 }
 
 template <typename Function>

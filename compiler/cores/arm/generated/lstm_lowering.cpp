@@ -33,6 +33,24 @@ std::vector<int8_t> LstmGatesLowering::weights(bool recurrent) const {
   return out;
 }
 
+void LstmGatesLowering::for_gates(const std::function<tir::KernelPtr(int64_t gate)>& kernel,
+                                  const std::function<void(const tir::KernelPtr& kernel, const Ex& gate)>& call) {
+  bool same = true;
+  for (int64_t g = 1; g < kGates; ++g) same = same && name_of(*kernel(g)) == name_of(*kernel(0));
+  if (same) {
+    const tir::KernelPtr made = kernel(0);
+    f_.loop("g", 0, kGates, [&](const Ex& g) { call(made, g); });
+  } else {
+    for (int64_t g = 0; g < kGates; ++g) call(kernel(g), g);
+  }
+}
+
+int64_t LstmGatesLowering::best_unroll(const kernelgen::SegmentCost& cost, int64_t groups, int64_t calls) const {
+  constexpr double kInstructionBytes = 4;
+  const double per_byte = target_.level == Level::kSpeed ? 0 : target_.instructions_per_byte;
+  return cost.best_unroll(groups, kGates * calls, kInstructionBytes * per_byte);
+}
+
 Lowered LstmGatesLowering::run() {
   const int64_t cells = shape_.cells, batches = shape_.rows.batches, times = shape_.rows.times;
   in_ = f_.operand(lstm::kInput);

@@ -4,12 +4,14 @@
 // step.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/lowering.h"
+#include "kernelgen/segment_cost.h"
 #include "ops/recurrent/lstm.h"
 
 namespace aotc::cores::arm {
@@ -42,6 +44,12 @@ class LstmGatesLowering {
   QuantizedMultiplier scale(int64_t gate, bool recurrent) const;
   // Biases of a gate, zeros behind the cells.
   std::vector<int32_t> bias(int64_t gate, bool recurrent) const;
+
+  // Runs the product of every gate. Gates with the same kernel share a loop.
+  void for_gates(const std::function<tir::KernelPtr(int64_t gate)>& kernel,
+                 const std::function<void(const tir::KernelPtr& kernel, const tir::Ex& gate)>& call);
+  // The pieces of the inner loop to write out, for a product that runs `calls` times for each gate.
+  int64_t best_unroll(const kernelgen::SegmentCost& cost, int64_t groups, int64_t calls) const;
 
   const OpView& op_;
   const TargetInfo& target_;

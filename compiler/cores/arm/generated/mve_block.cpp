@@ -2,8 +2,6 @@
 #include "cores/arm/generated/mve_block.h"
 
 #include <algorithm>
-#include <cassert>
-#include <utility>
 
 #include "cores/arm/timings.h"
 
@@ -65,15 +63,7 @@ MveMachine::Value MveMachine::tanh_of(Value guess, Value a) {
 }
 
 void MveText::put(const Block& block, kernelgen::Registers core, kernelgen::Registers vector) {
-  for (auto [beam, pressure] : {std::pair(8, 0.0), std::pair(8, 0.3), std::pair(32, 0.1)}) {
-    const kernelgen::SearchOptions options{{core, vector}, static_cast<size_t>(beam), pressure};
-    const auto found = kernelgen::schedule(block, options, machine::Isa::kThumb, kCortexM55);
-    if (!found) continue;
-    assert(kernelgen::check_schedule(block, *found).empty());
-    append(kernelgen::print_assembly(block, *found));
-    return;
-  }
-  assert(false && "the block needs more registers");
+  append(kernelgen::scheduled_assembly(block, {core, vector}, machine::Isa::kThumb, kCortexM55));
 }
 
 }  // namespace aotc::cores::arm

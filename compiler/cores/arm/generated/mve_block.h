@@ -72,7 +72,7 @@ class MveMachine {
 // A kernel whose blocks are scheduled for Cortex-M55.
 class MveText : public Helium {
  public:
-  // `core`, `vector`: registers that the block may use. Tries wider searches until one finds registers.
+  // For blocks that find registers among these.
   void put(const kernelgen::Block& block, kernelgen::Registers core, kernelgen::Registers vector = 0xFF);
   void load_constant(int number, int value) { emit("movw", {name(Reg{number}), imm_text(value & 0xFFFF)}); }
   void load_vector(int number, int value) { vmov_imm(16, Vec{number}, value); }

@@ -43,8 +43,7 @@ class LstmVectors final : public LstmGatesLowering {
   }
 
   void make_tables(Side& side, const char* weights, const char* tables) {
-    const double per_byte = target_.level == Level::kSpeed ? 0 : target_.instructions_per_byte;
-    side.tile.unroll = side.tile.cost().best_unroll(stride() / side.tile.channels, kGates * side.calls, 4 * per_byte);
+    side.tile.unroll = best_unroll(side.tile.cost(), stride() / side.tile.channels, side.calls);
     std::vector<int32_t> words;
     const int64_t apart = (shape_.rows.row(0, 1) - shape_.rows.row(0, 0)) * shape_.inputs;
     for (int64_t g = 0; g < kGates; ++g) {
@@ -55,7 +54,7 @@ class LstmVectors final : public LstmGatesLowering {
     side.tables = f_.constant(tables, DType::kI32, words);
   }
 
-  // The product for every gate; gates with the same shifts share a kernel.
+  // The product for every gate.
   void multiply(const Side& side, int64_t pixels, const Ex& x, const BufferPtr& from, const Ex& gates) {
     const auto weights = static_cast<int64_t>(side.weights->elements) / kGates,
                words = static_cast<int64_t>(side.tables->elements) / kGates;
@@ -71,14 +70,7 @@ class LstmVectors final : public LstmGatesLowering {
       f_.run(made, {address(side.weights, g * weights), address(from, x), address(gates_, gates + g * stride()),
                     address(side.tables, g * words)});
     };
-    bool same = true;
-    for (int64_t g = 1; g < kGates; ++g) same = same && name_of(*kernel(g)) == name_of(*kernel(0));
-    if (same) {
-      const tir::KernelPtr made = kernel(0);
-      f_.loop("g", 0, kGates, [&](const Ex& g) { call(made, g); });
-    } else {
-      for (int64_t g = 0; g < kGates; ++g) call(kernel(g), g);
-    }
+    for_gates(kernel, call);
   }
 
   void input_gates(const Ex& x, int64_t, int64_t count) override { multiply(input_, count, x, in_, 0); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cases.h"
+#include "cores/arm/generated/dsp_clamp.h"
 #include "cores/arm/generated/dsp_gates.h"
 #include "cores/arm/generated/lstm_kernels.h"
 
@@ -91,6 +92,10 @@ void add_generated_cases(std::vector<KernelCase>& to) {
   for (Pattern pattern : kPatterns) {
     add_cell_cases(to, pattern);
     Data data(pattern, 9);
+    for (const ops::ClampI32 range : {ops::ClampI32{-128, 5}, {0, 127}, {-100, 100}})
+      for (int64_t words : {1, 4})
+        for (int32_t blocks : {1, 3})
+          to.push_back({arm::dsp_clamp_kernel(range, words), {data.bytes(4 * words * blocks, 1)}, {blocks}});
     for (int64_t pixels : {1, 3})
       for (int32_t words : {1, 5})
         to.push_back(

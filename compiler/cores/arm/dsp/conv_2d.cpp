@@ -9,6 +9,7 @@
 #include "cores/arm/dsp/lowerings.h"
 #include "cores/arm/dsp/row_product.h"
 #include "cores/arm/dsp/window_sums.h"
+#include "cores/arm/generated/dsp_clamp.h"
 #include "cores/instruction_counter.h"
 #include "ops/common/nibbles.h"
 #include "ops/common/price.h"
@@ -19,11 +20,13 @@ using tir::Ex;
 
 bool DspConvLowering::fits_panel() const {
   const bool one_image = conv_.pointwise || conv_.window.batch == 1;
-  return !conv_.grouped() && one_image && conv_.window.x.dilation == 1 && spread_.row_words() > 0;
+  // Only products of int8 take panels without words.
+  const bool words = spread_.row_words() > 0 || spread_.lanes() == 4;
+  return !conv_.grouped() && one_image && words;
 }
 
 std::optional<std::vector<int8_t>> DspConvLowering::stored_weights() {
-  order_ = window_steps(conv_.window.y.kernel, spread_.row_elements(), spread_.lanes());
+  order_ = window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
   auto stored = weights_with_sums(op_, conv_.out_channels, conv_.k, order_);
   if (!stored) return std::nullopt;
   stored_k_ = stored->k, sum_steps_ = stored->steps;
@@ -33,7 +36,7 @@ std::optional<std::vector<int8_t>> DspConvLowering::stored_weights() {
 std::optional<Lowered> DspConvLowering::run() {
   if (!fits_panel()) return std::nullopt;
   if (op_.operand(0).dtype == DType::kI16) return run_int16();
-  if (packs_nibbles(op_, target_)) return run_nibbles();
+  if (packs_nibbles(op_, target_)) return spread_.row_words() > 0 ? run_nibbles() : std::nullopt;
   if (target_.asked && target_.asked->algorithm == "fours") return run_fours();
   const auto w = stored_weights();
   if (!w) return std::nullopt;
@@ -54,11 +57,11 @@ std::optional<Lowered> DspConvLowering::run() {
              static_cast<double>((pixels() + tile_ - 1) / tile_);
   in_ = f_.operand(0);
   make_tables(*w, bias, *lines);
-  return finish(words_ ? "words" : "pairs", text_of(*lines));
+  return finish(words_ ? "words" : "pairs", text_of(*lines), lines->clamp);
 }
 
 std::optional<Lowered> DspConvLowering::run_fours() {
-  if (!fits_panel() || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_) ||
+  if (!fits_panel() || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_) || spread_.row_words() == 0 ||
       pixels() < FourGemm::kPixels || conv_.out_channels < FourGemm::kChannels)
     return std::nullopt;
   const auto w = stored_weights();
@@ -70,7 +73,7 @@ std::optional<Lowered> DspConvLowering::run_fours() {
   tile_ = FourGemm::kPixels, group_ = FourGemm::kChannels;
   in_ = f_.operand(0);
   make_fours(*w, folded.bias, *lines);
-  return finish("fours", text_of(*lines));
+  return finish("fours", text_of(*lines), lines->clamp);
 }
 
 std::string DspConvLowering::text_of(const PairLines& lines) const {
@@ -78,11 +81,12 @@ std::string DspConvLowering::text_of(const PairLines& lines) const {
 }
 
 // Behind the tables.
-Lowered DspConvLowering::finish(const char* algorithm, const std::string& how) {
+Lowered DspConvLowering::finish(const char* algorithm, const std::string& how, ClampI32 clamp) {
   panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
   spread_.use(in_, panel_);
   out_ = f_.result(0);
   emit();
+  emit_byte_clamp(f_, out_, op_.result().elements(), clamp, target_);
   f_.algorithm(algorithm);
   f_.choice("pixels", tile_);
   if (saved_ > 0) f_.buys_flash(bytes_of_words(), saved_);
@@ -104,7 +108,7 @@ double DspConvLowering::bytes_of_words() const {
 
 // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
 void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
-  int64_t rows = conv_.window.y.kernel, most = std::min<int64_t>(4, pixels());
+  int64_t rows = spread_.rows(), most = std::min<int64_t>(4, pixels());
   GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
   auto apart = [&](bool words, int64_t tile) {
     GemmShape whole = shape, rest = shape;

@@ -14,13 +14,15 @@ std::optional<Lowered> DspConvLowering::run_nibbles() {
   auto [folded, scaling] = ConvScaling(op_, conv_);
   auto lines = fit_nibble_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
-  order_ = window_steps(conv_.window.y.kernel, spread_.row_elements(), spread_.lanes());
+  order_ = window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
   NibbleTile tile = choose_nibbles(lines->lines.sign());
   tile.bias = !lines->bias.empty();
   in_ = f_.operand(0);
   make_nibbles(w, *lines, tile);
-  return finish("nibbles", fmt::format("{} channels, {} steps, shift {}{}", group_, steps(), lines->lines.fit.shift,
-                                       lines->lines.sign() ? ", sign" : ""));
+  return finish("nibbles",
+                fmt::format("{} channels, {} steps, shift {}{}", group_, steps(), lines->lines.fit.shift,
+                            lines->lines.sign() ? ", sign" : ""),
+                lines->lines.clamp);
 }
 
 // Two pixels by four channels, or one by eight (by four where there are no eight).
@@ -54,7 +56,7 @@ std::optional<Lowered> DspConvLowering::run_int16() {
   if (conv_.out_channels < 2 || !target_.allows("halves")) return std::nullopt;
   auto scaling = fit_halves(conv_wide_scaling(op_, conv_));
   if (!scaling) return std::nullopt;
-  order_ = window_steps(conv_.window.y.kernel, spread_.row_elements(), spread_.lanes());
+  order_ = window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
   choose_tile();
   in_ = f_.operand(0);
   make_halves(*scaling);

@@ -40,7 +40,8 @@ class DspConvLowering {
   std::optional<std::vector<int8_t>> stored_weights();
   // How, for the description: without the estimate.
   std::string text_of(const PairLines& lines) const;
-  Lowered finish(const char* algorithm, const std::string& how);
+  // `clamp`: the range of int8 results.
+  Lowered finish(const char* algorithm, const std::string& how, ClampI32 clamp = {INT8_MIN, INT8_MAX});
   // Of all pixels, in tiles of so many whose product takes `product`.
   Work work_of(int64_t tile, const Work& product) const {
     return (product + spread_.work(tile)) * static_cast<double>((pixels() + tile - 1) / tile);

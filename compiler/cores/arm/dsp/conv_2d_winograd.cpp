@@ -11,6 +11,7 @@
 
 #include "cores/arm/dsp/lowerings.h"
 #include "cores/arm/dsp/winograd.h"
+#include "cores/arm/generated/dsp_clamp.h"
 #include "ops/common/conv_order.h"
 #include "ops/common/winograd.h"
 #include "ops/conv_2d/shape.h"
@@ -61,6 +62,7 @@ class WinogradLowering {
     if (auto order = rows_order(conv_.window, 2, {conv_.in_channels, conv_.out_channels}))
       f_.publish(std::move(*order));
     emit();
+    emit_byte_clamp(f_, out_, op_.result().elements(), lines->clamp, target_);
     f_.algorithm(kWinograd);
     f_.buys_flash(more_bytes(), saved(lines->sign()));
     f_.estimate(work, target_);

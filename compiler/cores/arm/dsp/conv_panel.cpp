@@ -17,7 +17,8 @@ ConvPanel::ConvPanel(LoweringBuilder& f, const ops::ConvShape& conv, DType type,
       lanes_(int16_ ? 2 : 4),
       zero_(zero),
       bytes_(int16_ ? 2 : 1),
-      row_elements_(conv.window.x.kernel * conv.in_channels),
+      parts_(conv.window.x.dilation == 1 ? 1 : conv.window.x.kernel),
+      row_elements_(conv.window.x.kernel / parts_ * conv.in_channels),
       row_words_(row_elements_ / lanes_),
       row_rest_(row_elements_ % lanes_) {}
 
@@ -29,10 +30,9 @@ tir::KernelPtr ConvPanel::pack_kernel() const {
 tir::KernelPtr ConvPanel::run_kernel() const { return int16_ ? pack_halves_run_kernel(tile_) : pack_run_kernel(tile_); }
 
 Work ConvPanel::work(int64_t tile) const {
-  const int64_t rows = conv_.window.y.kernel;
   const Work element{.load = 1, .store = 1, .alu = 4};
-  return (int16_ ? pack_halves_work(tile, row_words_, rows) : pack_work(tile, row_words_, rows)) +
-         element * static_cast<double>(rows * row_rest_ * tile);
+  return (int16_ ? pack_halves_work(tile, row_words_, rows()) : pack_work(tile, row_words_, rows())) +
+         element * static_cast<double>(rows() * row_rest_ * tile);
 }
 
 void ConvPanel::pack(const Ex& first, int64_t tile) {
@@ -47,9 +47,10 @@ void ConvPanel::pack(const Ex& first, int64_t tile) {
 // A table for every number of rows of a window that may lie inside of the image.
 void ConvPanel::make_tables(int64_t tile) {
   tile_ = tile;
+  if (row_words_ == 0) return;
   const WindowAxis& y = conv_.window.y;
-  int64_t rows = conv_.pointwise ? 1 : y.kernel;
-  clips_rows_ = !conv_.pointwise && y.dilation == 1 && row_rest_ == 0 &&
+  const int64_t rows = conv_.pointwise ? 1 : parts_ > 1 ? parts_ : y.kernel;
+  clips_rows_ = !conv_.pointwise && parts_ == 1 && y.dilation == 1 && row_rest_ == 0 &&
                 (y.start(0) < 0 || y.start(y.out - 1) + y.kernel > y.in) && y.start(0) + y.kernel > 0 &&
                 y.start(y.out - 1) < y.in;
   std::vector<int32_t> all;
@@ -60,8 +61,8 @@ void ConvPanel::make_tables(int64_t tile) {
     pack[PairGemm::kPackPixelStride] = static_cast<int32_t>(conv_.window.x.stride * conv_.in_channels * bytes_);
     pack[PairGemm::kPackWords] = static_cast<int32_t>(row_words_);
     pack[PairGemm::kPackRows] = static_cast<int32_t>(n);
-    pack[PairGemm::kPackRowSkip] =
-        static_cast<int32_t>(conv_.pointwise ? 0 : y.dilation * row_size() * bytes_ - row_words_ * 4);
+    const int64_t stride = parts_ > 1 ? part_stride() : y.dilation * row_size();
+    pack[PairGemm::kPackRowSkip] = static_cast<int32_t>(conv_.pointwise ? 0 : stride * bytes_ - row_words_ * 4);
     all.insert(all.end(), pack.begin(), pack.end());
   }
   pack_shape_ = f_.constant("pack", DType::kI32, all);
@@ -71,23 +72,30 @@ void ConvPanel::make_tables(int64_t tile) {
 // All pixels of a tile that lie in one row with windows inside of the image; `from` is the first
 // element of the first window.
 void ConvPanel::pack_fast(const Ex& from) {
-  f_.run(pack_kernel(), {address(in_, from), address(panel_, 0), address(pack_shape_, all_rows_)});
+  const int64_t row = conv_.window.y.dilation * row_size();
+  if (row_words_ > 0 && parts_ > 1)
+    f_.loop("ky", 0, conv_.window.y.kernel, [&](Ex ky) {
+      f_.run(pack_kernel(), {address(in_, from + ky * row), address(panel_, ky * (parts_ * row_steps() * tile_)),
+                             address(pack_shape_, 0)});
+    });
+  else if (row_words_ > 0)
+    f_.run(pack_kernel(), {address(in_, from), address(panel_, 0), address(pack_shape_, all_rows_)});
   if (row_rest_ == 0) return;
   for (int64_t p = 0; p < tile_; ++p)
-    store_rest(p, [&](int64_t ky, int64_t j) {
-      int64_t at = ky * conv_.window.y.dilation * row_size() + row_words_ * lanes_ + j;
+    store_rest(p, [&](int64_t ky, int64_t kx, int64_t j) {
+      int64_t at = ky * row + kx * part_stride() + row_words_ * lanes_ + j;
       return load(in_, from + (p * conv_.window.x.stride * conv_.in_channels + at));
     });
 }
 
-// The steps that follow the words of all rows; `element` gives one of row ky.
+// The steps that follow the words of all rows.
 template <typename Element>
 void ConvPanel::store_rest(const Ex& p, Element element) {
   std::vector<Ex> rest;
-  for (int64_t ky = 0; ky < conv_.window.y.kernel; ++ky)
-    for (int64_t j = 0; j < row_rest_; ++j) rest.push_back(element(ky, j));
+  for (int64_t row = 0; row < rows(); ++row)
+    for (int64_t j = 0; j < row_rest_; ++j) rest.push_back(element(row / parts_, row % parts_, j));
   if (rest.size() % 2 == 1) rest.push_back(0);
-  int64_t step = row_steps() * conv_.window.y.kernel;
+  int64_t step = row_steps() * rows();
   for (size_t i = 0; i < rest.size(); i += 2, ++step)
     f_.store(panel_, p + step * tile_, pair_word(rest[i], rest[i + 1]));
 }
@@ -137,27 +145,29 @@ void ConvPanel::pack_one(const Ex& pixel, const Ex& i) {
   Ex left = f_.let("left", (at - oy * x.out) * x.stride - x.pad_before);
   if (edges_) {
     pack_edges(top, left, i);
-  } else {
+  } else if (row_words_ > 0) {
     pack_rows(top, left, i);
   }
   if (row_rest_ == 0) return;
-  store_rest(i, [&](int64_t ky, int64_t j) {
+  store_rest(i, [&](int64_t ky, int64_t kx, int64_t j) {
+    const int64_t in_row = kx * part_stride() + row_words_ * lanes_ + j;
     // Elements of windows larger than the image that no output has inside.
     auto outside = [](const WindowAxis& a, int64_t tap) {
       int64_t least = a.start(0) + tap * a.dilation;
       return least >= a.in || least + (a.out - 1) * a.stride < 0;
     };
-    if (outside(y, ky) || outside(x, (row_words_ * lanes_ + j) / conv_.in_channels)) return Ex(zero_);
+    const int64_t tap = parts_ > 1 ? kx : in_row / conv_.in_channels;
+    if (outside(y, ky) || outside(x, tap)) return Ex(zero_);
     Ex iy = f_.let("iy", top + ky * y.dilation);
-    return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + (row_words_ * lanes_ + j)), true));
+    return f_.let("v", element(iy, f_.let("q", left * conv_.in_channels + in_row), true));
   });
 }
 
 // Whether words that reach beyond a row are taken by the kernel for them.
 bool ConvPanel::has_edges() const {
   constexpr int64_t kMostPanelRow = 4095;
-  return !int16_ && conv_.in_channels % lanes_ != 0 && conv_.window.y.dilation == 1 && row_size() >= lanes_ &&
-         row_steps() * tile_ * 4 <= kMostPanelRow;
+  return !int16_ && parts_ == 1 && conv_.in_channels % lanes_ != 0 && conv_.window.y.dilation == 1 &&
+         row_size() >= lanes_ && row_steps() * tile_ * 4 <= kMostPanelRow;
 }
 
 // The words of all rows of a window of any channels.
@@ -191,16 +201,31 @@ void ConvPanel::pack_rows(const Ex& top, const Ex& left, const Ex& i) {
   const WindowAxis& y = conv_.window.y;
   f_.loop("ky", 0, y.kernel, [&](Ex ky) {
     Ex iy = f_.let("iy", top + ky * y.dilation);
-    Ex to = f_.let("to", ky * (row_steps() * tile_) + i);
-    auto blank = [&] { fill(to, row_steps()); };
+    Ex to = f_.let("to", ky * (parts_ * row_steps() * tile_) + i);
+    auto blank = [&] { fill(to, parts_ * row_steps()); };
     auto row = [&] {
-      if (conv_.in_channels % lanes_ == 0) {
+      if (parts_ > 1) {
+        pack_parts(iy, left, to);
+      } else if (conv_.in_channels % lanes_ == 0) {
         pack_taps(iy, left, to);
       } else {
         pack_elements(iy, left, to);
       }
     };
     f_.if_(iy >= 0 && iy < y.in, row, blank);
+  });
+}
+
+// Taps of a dilated row, each inside of the image or outside.
+void ConvPanel::pack_parts(const Ex& iy, const Ex& left, const Ex& to) {
+  const WindowAxis& x = conv_.window.x;
+  f_.loop("kx", 0, parts_, [&](Ex kx) {
+    Ex ix = f_.let("ix", left + kx * x.dilation);
+    Ex tap = f_.let("tap", to + kx * (row_steps() * tile_));
+    auto inside = [&] {
+      f_.run(run_kernel(), {address(in_, (iy * x.in + ix) * conv_.in_channels), address(panel_, tap), Ex(row_words_)});
+    };
+    f_.if_(ix >= 0 && ix < x.in, inside, [&] { fill(tap, row_steps()); });
   });
 }
 

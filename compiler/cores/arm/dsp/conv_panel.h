@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The panel of a convolution: the windows of a tile of neighbouring outputs, spread into halfwords as the kernels of
 // cores/arm/dsp/gemm.h and gemm16.h take them. Elements of a window's row are taken a word at a time, four or two;
-// what remains of each row comes last, two to a step.
+// what remains of each row comes last, two to a step. If the window is dilated in x, every tap counts as a row.
 #pragma once
 
 #include "cores/arm/dsp/gemm.h"
@@ -16,6 +16,8 @@ class ConvPanel {
 
   int lanes() const { return lanes_; }  // elements of a word
   int64_t element_bytes() const { return bytes_; }
+  // Rows of a window.
+  int64_t rows() const { return conv_.window.y.kernel * parts_; }
   // Elements of a window's row, its whole words, and the elements behind these.
   int64_t row_elements() const { return row_elements_; }
   int64_t row_words() const { return row_words_; }
@@ -35,6 +37,8 @@ class ConvPanel {
   using Ex = tir::Ex;
   // Elements of a row of the image.
   int64_t row_size() const { return conv_.window.x.in * conv_.in_channels; }
+  // Elements from a window's row to the next one in the same row of the image.
+  int64_t part_stride() const { return conv_.window.x.dilation * conv_.in_channels; }
   // Steps of a word, and of the words of a window's row.
   int64_t word_steps() const { return lanes_ / 2; }
   int64_t row_steps() const { return word_steps() * row_words_; }
@@ -42,6 +46,7 @@ class ConvPanel {
   tir::KernelPtr run_kernel() const;
 
   void pack_fast(const Ex& from);
+  // `element` gives element j of the row at (ky, kx).
   template <typename Element>
   void store_rest(const Ex& p, Element element);
   void pack_windows(const Ex& first);
@@ -50,6 +55,7 @@ class ConvPanel {
   bool has_edges() const;
   void pack_edges(const Ex& top, const Ex& left, const Ex& i);
   void pack_rows(const Ex& top, const Ex& left, const Ex& i);
+  void pack_parts(const Ex& iy, const Ex& left, const Ex& to);
   Ex blank() const;
   void fill(const Ex& to, const Ex& steps);
   void fill_words(const Ex& to, const Ex& count);
@@ -64,6 +70,7 @@ class ConvPanel {
   int lanes_;
   int32_t zero_;
   int64_t bytes_;
+  int64_t parts_;  // rows of a window in a row of the image
   int64_t row_elements_, row_words_, row_rest_;
   int64_t tile_ = 1;  // pixels of the panel
   bool clips_rows_ = false, edges_ = false, saves_cycles_ = false;

@@ -10,6 +10,7 @@
 #include "cores/arm/dsp/lowerings.h"
 #include "cores/arm/dsp/nibbles.h"
 #include "cores/arm/dsp/row_product.h"
+#include "cores/arm/generated/dsp_clamp.h"
 #include "cores/instruction_counter.h"
 #include "ops/common/conv.h"
 #include "ops/common/gemm.h"
@@ -60,6 +61,7 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
       f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - tile.channels)), address(last, 0)});
   });
+  emit_byte_clamp(f, out, rows * units, lines->lines.clamp, target);
   publish_batches(f, op, rows);
   Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) + pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
@@ -147,6 +149,7 @@ std::optional<Lowered> lower_quads(const OpView& op, const TargetInfo& target) {
       f.run(gemv, {address(stream, whole * group_words), address(in, r * depth),
                    address(out, r * units + (units - kSize)), address(last, 0)});
   });
+  emit_byte_clamp(f, out, rows * units, fit->lines.clamp, target);
   publish_mixed_rows(f, op, rows);
   Work work = quads_work(words, static_cast<int64_t>(groups.size()), sign, form) * static_cast<double>(rows);
   f.algorithm("pairs");

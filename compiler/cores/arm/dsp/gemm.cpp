@@ -115,16 +115,16 @@ std::string form_text(const PairLines& lines) {
 }
 
 std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias, int left, bool fpu) {
-  if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
+  if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
   auto fit = fit_common_line(what, left, bias);
   if (!fit && fpu && what.rounding == Rounding::kEven) fit = even_lines(what, left);
   if (!fit) return std::nullopt;
-  return PairLines{std::move(*fit)};
+  return PairLines{std::move(*fit), what.clamp};
 }
 
 std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector<int32_t>& bias, bool pairs) {
   constexpr int kLeft = PairGemm::kLeft;
-  if (what.clamp.min != -128 || what.clamp.max != 127 || what.rounding != Rounding::kEven) return std::nullopt;
+  if (what.clamp.min < -128 || what.clamp.max > 127 || what.rounding != Rounding::kEven) return std::nullopt;
   const auto count = static_cast<int64_t>(what.scales.size());
   std::vector<int32_t> moved = bias;
   std::vector<bool> floats;
@@ -138,7 +138,7 @@ std::optional<PairLines> fit_mixed_lines(const Requantization& what, std::vector
       const auto a = static_cast<size_t>(first);
       floats[a] = floats[a + 1] = floats[a] || floats[a + 1];
     }
-  PairLines out{std::move(*fit), floats};
+  PairLines out{std::move(*fit), what.clamp, floats};
   if (out.float_channels() == 0 || out.float_channels() == count) return std::nullopt;
   for (size_t c = 0; c < floats.size(); ++c) {
     if (floats[c]) out.fit.channels[c] = even->channels[c];

@@ -67,9 +67,11 @@ struct PairGemm {
 // The elements k that the two halves of a step take, -1 for nothing.
 using PairOrder = std::vector<std::array<int, 2>>;
 
-// A requantisation as the kernels do it: every channel by one multiply and one shift for all.
+// A requantisation as the kernels do it: every channel by one multiply and one shift for all. Kernels saturate to int8;
+// results are then to be clamped (cores/arm/generated/dsp_clamp.h).
 struct PairLines {
   LineFit fit;
+  ops::ClampI32 clamp = {-128, 127};
   // By no line but by the FPU, which rounds as the reference does: the multiplier is the bits of a float32, the
   // offset the zero point, and there is no shift.
   bool even() const { return fit.shift == 0; }
@@ -84,8 +86,8 @@ struct PairLines {
 };
 // How, for descriptions: "shift 12, sign".
 std::string form_text(const PairLines& lines);
-// For accumulators shifted left by `left`. Nothing if the clamp is not int8's own range or no such
-// form is exact. May change biases (fit_common_line). What is rounded to even is always exact with an FPU.
+// For accumulators shifted left by `left`. nullopt if the clamp is not within int8's range or no such form is exact.
+// May change biases (fit_common_line). What is rounded to even is always exact with an FPU.
 std::optional<PairLines> fit_pair_lines(const Requantization& what, std::vector<int32_t>& bias,
                                         int left = PairGemm::kLeft, bool fpu = false);
 
@@ -173,7 +175,7 @@ tir::KernelPtr pack_edge_kernel(const EdgeRows& rows);
 Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign);
 // What a `mixed` call of gemm_pairs takes more, of which so many pairs go by floats.
 Work mixed_work(int64_t pixels, int64_t pairs, int64_t floats);
-// One call of pack_pixels for `rows` rows of `words` words, with its caller's work.
+// One call of pack_pixels for `rows` rows of `words` words, with its caller's work. Without words there is no call.
 Work pack_work(int64_t pixels, int64_t words, int64_t rows);
 // One call of gemv_pairs (for groups of eight), or of gemv_words (of four).
 Work gemv_work(bool words, int64_t steps, int64_t groups, bool sign);

@@ -42,6 +42,7 @@ Work mixed_work(int64_t pixels, int64_t pairs, int64_t floats) {
 }
 
 Work pack_work(int64_t pixels, int64_t words, int64_t rows) {
+  if (words == 0) return {};
   auto p = static_cast<double>(pixels);
   Work word{.load = p, .store = static_cast<double>((pixels + 1) / 2 + 1), .alu = 2 * p + 1, .branch = 1};
   Work row{.alu = 3, .branch = 1};

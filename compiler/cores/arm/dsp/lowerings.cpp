@@ -3,6 +3,7 @@
 
 #include "cores/arm/dsp/add.h"
 #include "cores/arm/dsp/assembly.h"
+#include "cores/arm/generated/dsp_clamp.h"
 #include "cores/arm/generated/dsp_gates.h"
 #include "cores/arm/generated/lstm_kernels.h"
 #include "ops/common/conv.h"
@@ -108,6 +109,7 @@ Extension dsp_extension() {
       {"pack_pixel", pack_pixel},
       {"pack_pixels", pack_pixels},
       {"pack_run", pack_run},
+      {"dsp_clamp", dsp_clamp},
       {"dsp_gates", dsp_gates},
       {"dsp_lstm_cell", dsp_lstm_cell},
       {"dsp_lstm_hidden", dsp_lstm_hidden},

@@ -60,8 +60,8 @@ std::optional<LineFit> fit_without_bias(const Requantization& what, const std::v
 }  // namespace
 
 std::optional<NibbleLines> fit_nibble_lines(const Requantization& what, std::vector<int32_t> bias) {
-  if (what.clamp.min != -128 || what.clamp.max != 127) return std::nullopt;
-  if (auto fit = fit_without_bias(what, bias)) return NibbleLines{{std::move(*fit)}, {}};
+  if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
+  if (auto fit = fit_without_bias(what, bias)) return NibbleLines{{std::move(*fit), what.clamp}, {}};
   std::vector<int32_t> before = bias;
   auto lines = fit_pair_lines(what, bias, NibbleGemm::kLeft);
   if (!lines) return std::nullopt;

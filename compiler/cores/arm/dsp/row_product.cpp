@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cores/arm/dsp/window_sums.h"
+#include "cores/arm/generated/dsp_clamp.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
 
@@ -64,6 +65,7 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
       f.run(gemv, {address(stream, whole * group_words), address(panel, 0), address(out, r * units + (units - size)),
                    address(last, 0)});
   });
+  emit_byte_clamp(f, out, rows * units, lines->clamp, target);
   publish_batches(f, op, rows);
   Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) + pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);

@@ -9,6 +9,7 @@
 
 #include "cores/arm/dsp/gemm.h"
 #include "cores/arm/dsp/lowerings.h"
+#include "cores/arm/generated/dsp_clamp.h"
 #include "ops/common/conv.h"
 #include "ops/common/gemm.h"
 #include "ops/transpose_conv/transpose_conv.h"
@@ -45,6 +46,7 @@ class DspTransposeLowering {
     out_ = f_.result();
     gemm_ = gemm_pairs_kernel(tile_, lines->fit.shift, sign_);
     f_.loop("n", 0, s_.batch, [&](Ex n) { f_.loop("oy", 0, s_.y.out, [&](Ex oy) { row(n, oy); }); });
+    emit_byte_clamp(f_, out_, op_.result().elements(), lines->clamp, target_);
     f_.algorithm("pairs");
     f_.choice("pixels", tile_);
     f_.estimate(work_, target_);

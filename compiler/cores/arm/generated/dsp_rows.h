@@ -37,6 +37,9 @@ inline constexpr Row kStoreHalfAfter{
 inline constexpr Row kStoreByteAfter{
     .text = "strb %1, [%0], #$0", .result = Bank::kNone, .moved = 0, .memory = Row::Memory::kWrite};
 
+inline constexpr Row kLoadWordAt{.text = "ldr %d, [%0, #$0]", .result = Bank::kCore, .memory = Row::Memory::kRead};
+inline constexpr Row kStoreWordAt{.text = "str %1, [%0, #$0]", .result = Bank::kNone, .memory = Row::Memory::kWrite};
+
 // Constants of 16 bits.
 inline constexpr Row kMove{"movw %d, #$0", Bank::kCore};
 
@@ -73,6 +76,10 @@ inline constexpr Row kDotAdd{.text = "smlad %0, %1, %2, %0", .result = Bank::kCo
 // Bytes 0 and 2, or 1 and 3, as halfwords.
 inline constexpr Row kEvenBytes{"sxtb16 %d, %0", Bank::kCore};
 inline constexpr Row kOddBytes{"sxtb16 %d, %0, ror #8", Bank::kCore};
+
+// The larger or the smaller of signed bytes. Their difference sets the flags that select.
+inline constexpr Row kMaxBytes{.text = "ssub8 %d, %0, %1\nsel %d, %0, %1", .result = Bank::kCore, .early = true};
+inline constexpr Row kMinBytes{.text = "ssub8 %d, %0, %1\nsel %d, %1, %0", .result = Bank::kCore, .early = true};
 
 // Conditions. Instructions of a row stay together, so no other changes the flags between them.
 inline constexpr Row kHighIfClear{.text = "tst %1, #$0\nit eq\nsmmulreq %0, %0, %2", .result = Bank::kNone, .moved = 0};

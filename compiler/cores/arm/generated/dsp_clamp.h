@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// Clamps int8 results to the range of an activation, four at a time. The products of cores/arm/dsp saturate to int8's
+// own range, so this follows where a range is narrower.
+#pragma once
+
+#include "cores/arm/lowering.h"
+#include "cores/implementation.h"
+#include "ops/common/activation.h"
+#include "tir/tir.h"
+
+namespace aotc::cores::arm {
+
+// Clamps the first `elements` results in place. Emits nothing if the range is int8's own.
+void emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, int64_t elements, ops::ClampI32 range,
+                     const TargetInfo& target);
+
+// (results, blocks): blocks of `words` words, 1 or 4.
+tir::KernelPtr dsp_clamp_kernel(ops::ClampI32 range, int64_t words);
+Implementation dsp_clamp(const tir::Kernel& kernel);
+
+}  // namespace aotc::cores::arm

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codegen/c_helpers.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fmt/format.h>
 
 #include "support/dtype.h"
+#include "support/text.h"
+#include "tir/packed_product.h"
 
 namespace aotc::codegen {
 
@@ -14,6 +19,7 @@ using namespace tir;  // NOLINT: every node kind is used here
 struct Helper {
   const char *name, *parameters, *result, *comment;
   const char* instruction = nullptr;  // statements that do the same on cores with DSP instructions
+  const char* intrinsic = nullptr;    // the same expression with ACLE intrinsics
 };
 
 // Overflow is meant where a name ends with _wrap: unsigned arithmetic, of which C says how it
@@ -38,6 +44,19 @@ constexpr Helper kHelpers[] = {
      "    (void)low;  /* Static analysis does not see uses in assembly. */\n    (void)high;\n"
      "    __asm__(\"pkhbt %0, %1, %2, lsl #16\" : \"=r\"(word) : \"r\"(low), \"r\"(high));\n"
      "    return word;\n"},
+    {"dot_halves", "int32_t sum, int32_t x, int32_t w",
+     "(int32_t)((uint32_t)sum +\n"
+     "                     (uint32_t)((int32_t)((uint32_t)x << 16) >> 16) * "
+     "(uint32_t)((int32_t)((uint32_t)w << 16) >> 16) +\n"
+     "                     (uint32_t)(x >> 16) * (uint32_t)(w >> 16))",
+     "sum + the products of both 16-bit halves of x and w, modulo 2^32", nullptr, "__smlad(x, w, sum)"},
+    {"dot_bytes", "int32_t sum, int32_t x, int32_t w",
+     "(int32_t)((uint32_t)sum +\n"
+     "                     (uint32_t)((int32_t)((uint32_t)x << 16) >> 16) * "
+     "(uint32_t)((int32_t)((uint32_t)w << 24) >> 24) +\n"
+     "                     (uint32_t)(x >> 16) * (uint32_t)((int32_t)((uint32_t)w << 8) >> 24))",
+     "sum + the products of the 16-bit halves of x and of bytes 0 and 2 of w, modulo 2^32", nullptr,
+     "__smlad(x, (int32_t)__sxtb16((uint32_t)w), sum)"},
 };
 
 const Binary* binary_of(const Expr& e, BinaryOp op, DType type) {
@@ -129,6 +148,8 @@ std::string program_load(const std::string& name, const std::string& type, DType
 std::optional<HelperCall> helper_call(const Expr& e) {
   for (auto form : {high_product, part_of_word, two_halves})
     if (auto call = form(e)) return call;
+  if (auto product = packed_product(e))
+    return HelperCall{product->even_bytes ? "dot_bytes" : "dot_halves", {product->sum, product->x, product->w}};
   if (const Binary* n = wrapping_of(e, BinaryOp::kAdd)) {
     if (const Binary* product = wrapping_of(*n->rhs, BinaryOp::kMul))
       return HelperCall{"mla_wrap", {n->lhs, product->lhs, product->rhs}};
@@ -148,8 +169,10 @@ std::vector<std::string> helper_names() {
 
 namespace {
 
-// Those with single instructions and barriers; nothing for others.
-std::string instruction_definition(const std::string& name, const std::string& f, bool assembly) {
+// Those with single instructions and barriers; nothing for others. `acle`: the macro that tells of intrinsics, or
+// empty.
+std::string instruction_definition(const std::string& name, const std::string& f, bool assembly,
+                                   const std::string& acle) {
   if (name == "keep" || name == "fence") {
     bool keeps = name == "keep";
     std::string barrier =
@@ -172,30 +195,55 @@ std::string instruction_definition(const std::string& name, const std::string& f
   if (name == "saturate_i8" || name == "saturate_i16") {
     const int bits = name == "saturate_i8" ? 8 : 16, most = (1 << (bits - 1)) - 1;
     std::string portable = fmt::format("    return value < {0} ? {0} : value > {1} ? {1} : value;\n", -most - 1, most);
-    std::string instruction = fmt::format(
-        "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
-        "    __asm__(\"ssat %0, #{}, %1\" : \"=r\"(value) : \"r\"(value));\n"
-        "    return value;\n#else\n{}#endif\n",
-        bits, portable);
-    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f, assembly ? instruction : portable);
+    std::string body;
+    if (assembly)
+      body = fmt::format(
+          "#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)\n"
+          "    __asm__(\"ssat %0, #{}, %1\" : \"=r\"(value) : \"r\"(value));\n"
+          "    return value;\n",
+          bits);
+    if (!acle.empty())
+      body += fmt::format("#{} defined({})\n    return __ssat(value, {});\n", assembly ? "elif" : "if", acle, bits);
+    body += body.empty() ? portable : "#else\n" + portable + "#endif\n";
+    return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f, body);
   }
   return "";
 }
 
 }  // namespace
 
-std::string support_definition(const std::string& name, const std::string& prefix, bool assembly) {
+HelperForm helper_form(const std::set<std::string>& functions, KernelForm kernels) {
+  const bool products = std::any_of(std::begin(kHelpers), std::end(kHelpers), [&](const Helper& helper) {
+    return helper.intrinsic != nullptr && functions.contains(helper.name);
+  });
+  return {kernels == KernelForm::kAssembly, products && kernels != KernelForm::kC};
+}
+
+std::string intrinsic_includes(const std::string& prefix) {
+  // gcc has these intrinsics since version 10, and does not define __ARM_ACLE.
+  return fmt::format(
+      "\n#if defined(__ARM_FEATURE_SIMD32) && \\\n"
+      "    (defined(__ARM_ACLE) || (defined(__GNUC__) && __GNUC__ >= 10))\n"
+      "#include <arm_acle.h>\n#define {}_ACLE\n#endif\n",
+      upper(prefix));
+}
+
+std::string support_definition(const std::string& name, const std::string& prefix, HelperForm form) {
   std::string f = prefix + "_" + name;
+  const std::string acle = upper(prefix) + "_ACLE";
   for (const Helper& helper : kHelpers)
     if (name == helper.name) {
       std::string body = fmt::format("    return {};\n", helper.result);
-      if (assembly && helper.instruction != nullptr)
+      if (form.intrinsics && helper.intrinsic != nullptr)
+        body = fmt::format("#if defined({})\n    return {};\n#else\n{}#endif\n", acle, helper.intrinsic, body);
+      if (form.assembly && helper.instruction != nullptr)
         body = fmt::format("#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)\n{}#else\n{}#endif\n",
                            helper.instruction, body);
       return fmt::format("/* {}. */\nstatic inline int32_t {}({})\n{{\n{}}}\n", helper.comment, f, helper.parameters,
                          body);
     }
-  if (std::string found = instruction_definition(name, f, assembly); !found.empty()) return found;
+  if (std::string found = instruction_definition(name, f, form.assembly, form.intrinsics ? acle : ""); !found.empty())
+    return found;
   if (name == "float_bits")
     return fmt::format(
         "static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "support/kernel_form.h"
 #include "tir/tir.h"
 
 namespace aotc::codegen {
@@ -24,8 +26,18 @@ std::optional<HelperCall> helper_call(const tir::Expr& e);
 // The names of all helpers, without the prefix.
 std::vector<std::string> helper_names();
 
-// The definition of the helper function `name`, ending with a newline. `assembly`: use single instructions and barriers
-// if the compiler and the core support them.
-std::string support_definition(const std::string& name, const std::string& prefix, bool assembly = true);
+// The extensions that definitions of helpers use if the compiler and the core have them.
+struct HelperForm {
+  bool assembly = true;     // single instructions and barriers
+  bool intrinsics = false;  // ACLE intrinsics, if the file has intrinsic_includes()
+};
+// For a file whose code calls the helpers `functions`.
+HelperForm helper_form(const std::set<std::string>& functions, KernelForm kernels);
+
+// Includes the header of ACLE intrinsics where the compiler has them, and defines PREFIX_ACLE there.
+std::string intrinsic_includes(const std::string& prefix);
+
+// The definition of the helper function `name`, ending with a newline.
+std::string support_definition(const std::string& name, const std::string& prefix, HelperForm form = {});
 
 }  // namespace aotc::codegen

@@ -90,13 +90,13 @@ std::string kernel_message(const KernelConditions& conditions, const std::string
       up, conditions.family, prefix);
 }
 
-std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable,
+std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable, KernelForm form,
                               KernelConditions* conditions) {
   std::string what;
   for (const auto& [name, value] : kernel.parameters)
     what += fmt::format("{} {} {}", what.empty() ? ":" : ",", name, value);
   std::string comment = fold_lines(fmt::format("/* kernel {}{} */\n", kernel.family, what));
-  auto made = cores::implementation_of(kernel);
+  auto made = form == KernelForm::kAssembly ? cores::implementation_of(kernel) : std::nullopt;
   if (!made) return comment + "static\n" + portable.text;
   if (conditions != nullptr) {
     ++conditions->kernels[made->condition];

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "codegen/c_function.h"
+#include "support/kernel_form.h"
 
 namespace aotc::codegen {
 
@@ -17,9 +18,9 @@ struct KernelConditions {
   std::string family;
 };
 
-// `portable` is the result of print_c_kernel() for the kernel. Adds the kernel to the counts in `conditions`, unless it
-// has no assembly or `conditions` is null.
-std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable,
+// `portable` is the result of print_c_kernel() for the kernel. With kAssembly, adds the kernel to the counts in
+// `conditions`, unless it has no assembly or `conditions` is null.
+std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable, KernelForm form,
                               KernelConditions* conditions = nullptr);
 
 // Macros for a model's header. PREFIX_KERNEL_COUNT is the number of kernels with assembly; PREFIX_KERNELS is the number

@@ -14,6 +14,7 @@
 #include "codegen/c_feed.h"
 #include "codegen/c_function.h"
 #include "codegen/c_header.h"
+#include "codegen/c_helpers.h"
 #include "codegen/c_layout.h"
 #include "codegen/c_names.h"
 #include "codegen/c_places.h"
@@ -82,7 +83,7 @@ class SourcePrinter {
     for (Part& part : parts_) print_functions(part, use);
     // Of several models: they are called plainly.
     TensorTable tensors(parts_[0].program, parts_[0].options, parts_[0].out);
-    std::string kernels = kernel_definitions(use, common_.prefix, &kernels_);
+    std::string kernels = kernel_definitions(use, common_, &kernels_);
     std::string s = first_comment + includes(use, tensors) + "\n";
     s += support_functions(use, common_);
     s += operator_macro();
@@ -166,6 +167,7 @@ class SourcePrinter {
     if (use.math) s += "#include <math.h>\n";
     if (use.string || parts_[0].program.feeding) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";
+    if (helper_form(use.functions, o.kernels).intrinsics) s += intrinsic_includes(o.prefix);
     if (o.memory == MemoryMode::kWorkspace) s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     if (!tensors.empty()) s += "\n" + packed_includes();
     if (o.convention == CallingConvention::kRegistry) s += "#include <tvm/runtime/crt/module.h>\n";

@@ -11,6 +11,7 @@
 #include "plan/constant_reads.h"
 #include "plan/program.h"
 #include "support/calling_convention.h"
+#include "support/kernel_form.h"
 
 namespace aotc::codegen {
 
@@ -31,7 +32,7 @@ struct CodegenOptions {
   ArenaOwner arena = ArenaOwner::kCaller;
   MemoryMode memory = MemoryMode::kStatic;
   CallingConvention convention = CallingConvention::kPlain;  // not kUnpacked, which is only for user-supplied functions
-  bool assembly = true;                                      // false: portable C throughout
+  KernelForm kernels = KernelForm::kAssembly;
   bool narrow_int = false;                                   // the C is for a CPU with 16-bit int
   // Only for kRegistry: true if the model's system library contains the user-supplied functions; false if their sources
   // contain a system library.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_function.h"
+#include "codegen/c_helpers.h"
 #include "codegen/c_packed.h"
 #include "codegen/c_support.h"
 #include "support/text.h"
@@ -35,8 +36,9 @@ OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions, 
   std::string support = support_definitions(use, options);
   out.operators = banner("Operators in TVM's packed convention.", options.version) +
                   "#include <stddef.h>\n#include <stdint.h>\n" + (use.math ? "#include <math.h>\n" : "") +
-                  (use.string ? "#include <string.h>\n" : "") + "\n" + packed_includes() + "\n" +
-                  type_codes_definition(p, 1) + support + declarations + text;
+                  (use.string ? "#include <string.h>\n" : "") +
+                  (helper_form(use.functions, options.kernels).intrinsics ? intrinsic_includes(p) : "") + "\n" +
+                  packed_includes() + "\n" + type_codes_definition(p, 1) + support + declarations + text;
   return out;
 }
 

@@ -13,16 +13,16 @@
 
 namespace aotc::codegen {
 
-std::string kernel_definitions(SupportUse& use, const std::string& prefix, KernelConditions* conditions) {
+std::string kernel_definitions(SupportUse& use, const CodegenOptions& options, KernelConditions* conditions) {
   std::string kernels;
   // What a kernel calls stands in front of it.
   std::set<std::string> done;
   const std::map<std::string, tir::KernelPtr> called = use.kernels;
   auto define = [&](const tir::Kernel& kernel) {
     if (!done.insert(name_of(kernel)).second) return;
-    PrintedFunction portable = print_c_kernel(kernel, prefix);
+    PrintedFunction portable = print_c_kernel(kernel, options.prefix);
     use.merge(portable.use);
-    kernels += kernel_definition(kernel, portable, conditions) + "\n";
+    kernels += kernel_definition(kernel, portable, options.kernels, conditions) + "\n";
   };
   for (const auto& [name, kernel] : called) {
     for (const tir::KernelPtr& inner : tir::kernels_of(*kernel->meaning)) define(*inner);
@@ -67,8 +67,9 @@ std::string support_functions(const SupportUse& use, const CodegenOptions& optio
         "#if defined(__GNUC__)\n#define {0}_MAYBE_UNUSED __attribute__((unused))\n"
         "#else\n#define {0}_MAYBE_UNUSED\n#endif\n\n",
         up);
+  const HelperForm form = helper_form(use.functions, options.kernels);
   for (const std::string& f : use.functions) {
-    std::string text = support_definition(f, options.prefix, options.assembly);
+    std::string text = support_definition(f, options.prefix, form);
     text.insert(text.find("static inline "), unused);
     s += fold_lines(text) + "\n";
   }
@@ -76,7 +77,7 @@ std::string support_functions(const SupportUse& use, const CodegenOptions& optio
 }
 
 std::string support_definitions(SupportUse& use, const CodegenOptions& options) {
-  std::string kernels = kernel_definitions(use, options.prefix);
+  std::string kernels = kernel_definitions(use, options);
   return support_functions(use, options) + kernels;
 }
 

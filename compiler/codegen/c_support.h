@@ -16,7 +16,7 @@ inline constexpr std::string_view kLicenceLine = "/* SPDX-License-Identifier: 0B
 
 // Returns the definitions of the kernels in `use`, and adds to `use` the helpers that the portable versions of these
 // kernels call. Counts the kernels in `conditions` unless that is null.
-std::string kernel_definitions(SupportUse& use, const std::string& prefix, KernelConditions* conditions = nullptr);
+std::string kernel_definitions(SupportUse& use, const CodegenOptions& options, KernelConditions* conditions = nullptr);
 
 // The helper functions in `use`, each followed by an empty line. Before them are directives against compiler options
 // that change floating-point results.

@@ -104,6 +104,7 @@ std::optional<CodeCosts> code_costs(const ops::TargetInfo& target) {
   if (target.family == "arm" && target.registers != kThumb1Registers) {
     if (target.vector_bytes) armv8_1(c);
     if (!target.fpu) soft_float_of_arm(c);
+    c.packed_products = target.calls_intrinsics();
     return c;
   }
   if (target.family != "riscv") return std::nullopt;

@@ -19,6 +19,7 @@ struct LibraryCosts {
 
 struct CodeCosts {
   bool thumb = true;                                       // shifted operands, MLA, post-indexed addresses, IT blocks
+  bool packed_products = false;                            // SMLAD by intrinsics
   bool selects = false;                                    // CSEL, VSEL, VRINTx: Armv8.1-M
   bool loop_ends = false;                                  // LE, of Armv8.1-M
   bool float_unit = true;                                  // instructions for f32

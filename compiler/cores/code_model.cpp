@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tir/packed_product.h"
 #include "tir/ranges.h"
 #include "tir/visit.h"
 
@@ -451,6 +452,10 @@ class CodeModel::Walker {
   Value binary(const Binary& n) {
     const Key kind = mixed(9, static_cast<Key>(n.op));
     const DType type = n.lhs->type;
+    if (const auto product = c_.packed_products ? packed_product(n) : std::nullopt) {
+      const Value sum = emit(product->sum), x = emit(product->x), w = emit(product->w);
+      return made(20, {sum, x, product->even_bytes ? made(21, {w}, 1, type) : w}, 1, type);
+    }
     if (n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr || (is_comparison(n.op) && !is_sign(n))) {
       const Value v = condition_of(n);
       return made(mixed(kind, 1), {v}, c_.truth, n.type);

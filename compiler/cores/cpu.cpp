@@ -175,6 +175,7 @@ void extend(ops::TargetInfo& t, std::string_view name, const std::function<bool(
     if (family.name != name) continue;
     for (const Extension& extension : family.extensions) {
       if (!has(extension.feature)) continue;
+      if (t.kernel_form == KernelForm::kIntrinsics && !extension.intrinsics) continue;
       if (extension.describe != nullptr) extension.describe(t);
       all.insert(all.end(), extension.lowerings.begin(), extension.lowerings.end());
     }
@@ -189,13 +190,14 @@ void extend(ops::TargetInfo& t, std::string_view name, const std::function<bool(
 ops::TargetInfo target_info(const CpuQuery& query) {
   ops::TargetInfo t;
   t.name = query.cpu;
+  t.kernel_form = query.kernels;
   t.fpu = query.has("fpu");
   t.unaligned_words = query.has("unaligned") && query.isa != "native";
   t.harvard = query.has("harvard");
   for (const Family& family : families())
     if (t.family.empty() && family.describe != nullptr && family.describe(query, t)) t.family = family.name;
   if (t.family.empty() && query.isa != "native") describe_usual(t);
-  if (query.assembly) extend(t, t.family, query.has);
+  if (query.kernels != KernelForm::kC) extend(t, t.family, query.has);
   return t;
 }
 

@@ -12,6 +12,7 @@
 
 #include "machine/timing.h"
 #include "ops/lowering.h"
+#include "support/kernel_form.h"
 
 namespace aotc::cores {
 
@@ -19,13 +20,14 @@ struct CpuQuery {
   std::string cpu;                            // "cortex-m4": chooses the table of cycles
   std::string isa;                            // "armv7e-m", "rv32imac", "native"
   std::function<bool(std::string_view)> has;  // features: "dsp", "mve", "fpu"
-  bool assembly = true;                       // false: portable C only
+  KernelForm kernels = KernelForm::kAssembly;
 };
 
 // A CPU that is not known gets what its instruction set promises.
 ops::TargetInfo target_info(const CpuQuery& query);
 
-// Adds what cores of a family are better at that have these features. Extensions of other families are not looked at.
+// Adds the lowerings of the family's extensions with these features to the target, as far as its kernel_form has their
+// kernels.
 void extend(ops::TargetInfo& target, std::string_view family, const std::function<bool(std::string_view)>& has);
 
 // The target with the goal: at kSize, loops are unrolled less.

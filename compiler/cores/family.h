@@ -43,6 +43,7 @@ struct Extension {
   std::vector<ops::TargetLowering> lowerings;  // asked before the operators' own
   std::vector<KernelText> kernels;             // what their calls are printed as
   void (*describe)(ops::TargetInfo& target) = nullptr;
+  bool intrinsics = false;  // compilers have intrinsics for what the meanings of its kernels compute
 };
 
 struct Family {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cores/implementation.h"
+#include "tir/packed_product.h"
 #include "tir/visit.h"
 
 namespace aotc::cores {
@@ -283,7 +284,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
     arguments.push_back({.pointer = false, .value = static_cast<int64_t>(n.value_or(0))});
     add_to_key(&arguments.back().value, sizeof arguments.back().value);
   }
-  if (auto seen = counted_.find(key); known && assembly_ && seen != counted_.end()) return out + seen->second;
+  if (auto seen = counted_.find(key); known && seen != counted_.end()) return out + seen->second;
   Number counted;
   if (auto text = assembly_ && known ? implementation_of(*s.kernel) : std::nullopt) {
     if (c_.timing != nullptr && text->cycles != nullptr) counted = text->cycles(*text, arguments, *c_.timing);
@@ -293,7 +294,7 @@ double InstructionCounter::kernel(const CallKernel& s) {
   for (auto& [buffer, table] : bound) tables_[buffer] = table;
   if (!counted && code_ && modelled_.insert(s.kernel.get()).second) code_->add(meaning);
   const double body = counted ? *counted : run(*meaning.body);
-  if (known && assembly_) counted_[key] = body;
+  if (known) counted_[key] = body;
   return out + body;
 }
 
@@ -330,6 +331,9 @@ double InstructionCounter::cost(const Expr& e) {
 
 double InstructionCounter::binary(const Binary& e) {
   if (const Expr* inner = saturated(e)) return cost(*inner) + c_.saturate;
+  if (const auto product = c_.packed_product > 0 ? packed_product(e) : std::nullopt)
+    return cost(*product->sum) + cost(*product->x) + cost(*product->w) + (product->even_bytes ? c_.alu : 0) +
+           c_.packed_product;
   const double sides = cost(*e.lhs) + cost(*e.rhs);
   const bool wide = e.lhs->type == DType::kI64;
   if (is_float(e.lhs->type)) {

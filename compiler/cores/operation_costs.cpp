@@ -23,6 +23,7 @@ OperationCosts operation_costs(const ops::TargetInfo& target) {
   OperationCosts c;
   for (const Family& family : families())
     if (family.operations != nullptr && family.name == target.family) family.operations(target, c);
+  if (target.calls_intrinsics()) c.packed_product = 1;
   if (!target.fpu) {
     c.float_add = 100;
     c.float_multiply = 75;
@@ -48,6 +49,7 @@ OperationCosts operation_cycles(const ops::TargetInfo& target) {
   c.store *= t->store;
   c.multiply *= c.fused ? t->multiply_add : t->multiply;
   c.high *= t->long_multiply;
+  c.packed_product *= t->multiply_add;
   for (double* simple : {&c.alu, &c.choose, &c.saturate, &c.argument, &c.divide, &c.divide_any}) *simple *= t->alu;
   c.turn = c.turn * t->alu + t->refill;
   c.branch = c.branch * t->alu + t->refill / 2;

@@ -32,6 +32,7 @@ struct OperationCosts {
   // Bytes that one instruction moves in blocks so short that they are no call; 0: every block counts as a call.
   int short_block = 0;
   bool fused = true;  // a product and a sum are one
+  double packed_product = 0;  // two products of halfwords and a sum, by an intrinsic; 0: by other operations
   // Kernels in assembly are counted in cycles; nullptr: in instructions.
   const machine::Timing* timing = nullptr;
   // The code around kernels is counted as compilers emit it (cores/code_model.h); nullopt: by the costs above.

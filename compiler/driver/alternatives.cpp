@@ -160,7 +160,7 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, cons
   // A level cannot be taken back from the target of the plan.
   ops::TargetInfo base;
   if (compiled.board && !compiled.board->is_generic())
-    base = project::target_of(*compiled.board, compiled.options.assembly);
+    base = project::target_of(*compiled.board, compiled.options.kernels);
   std::map<int, size_t> call_of;  // by operator
   for (size_t c = 0; c < p.calls.size(); ++c) call_of.try_emplace(p.calls[c].op_index, c);
   std::set<int> alone, indices, twice;

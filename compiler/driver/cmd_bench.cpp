@@ -246,7 +246,7 @@ options::Command bench_declaration() {
                    .common = true},
                   board_option(o->compile.board_name, "Time on this board"),
                   level_option(o->compile),
-                  assembly_option(o->compile),
+                  kernels_option(o->compile),
                   schedules_option(o->compile),
                   {.names = "--repeats",
                    .value = "N",

@@ -152,7 +152,7 @@ int compile_operators(const CompileOptions& options, const MlfChoice& choice, co
   archive.name = compiled->prefix;
   archive.targets = {target_text(compiled->board)};
   archive.date = *date;
-  archive.assembly = options.assembly;
+  archive.kernels = options.kernels;
   archive.version = kVersion;
   auto files = mlf::operator_files(*entries, devices, archive, diags);
   if (!files) return fail(diags);

@@ -212,13 +212,13 @@ Status choose_target(const CompileOptions& options, Compiled& out, plan::PlanOpt
   if (!options.board_name.empty()) {
     auto board = project::find_board(options.board_name, diags);
     if (!board) return kFailure;
-    if (!board->is_generic()) plan_options.target = project::target_of(*board, options.assembly);
+    if (!board->is_generic()) plan_options.target = project::target_of(*board, options.kernels);
     out.board = std::move(*board);
   }
   if (!options.cpu_name.empty()) {
     auto cpu = project::find_cpu(options.cpu_name, diags);
     if (!cpu) return kFailure;
-    if (!cpu->is_generic()) plan_options.target = project::target_of(*cpu, options.assembly);
+    if (!cpu->is_generic()) plan_options.target = project::target_of(*cpu, options.kernels);
     if (!out.board) out.board = std::move(*cpu);
   }
   plan_options.target = cores::for_goal(plan_options.target, options);
@@ -309,7 +309,7 @@ Result<codegen::CodegenOptions> choose_code(const Compiled& out, const std::stri
   c.constants_sections = std::move(*sections);
   c.constants_image = !options.constants_file.empty();
   if (!options.constants_address.empty()) c.constants_address = parse_address(options, diags).value_or(0);
-  c.assembly = options.assembly;
+  c.kernels = options.kernels;
   c.narrow_int = out.plan_options.target.narrow_int;
   c.version = kVersion;
   return c;

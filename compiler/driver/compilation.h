@@ -71,7 +71,7 @@ struct CompileOptions : VariantOptions {
   bool feed = false;  // --input rows; the run function then preserves inputs (kPreserve)
   // The long names of the choices that the command line or a project has, even with the default value: "--prefer".
   std::set<std::string> given;
-  bool assembly = true;        // microkernels in assembly; false: portable C only
+  KernelForm kernels = KernelForm::kAssembly;
   std::string schedules_path;  // file that compile_model reads into `schedules` and `arrangement`
   ops::Schedules schedules;
   // Order, windows and segments; nullopt: the planner searches for them.

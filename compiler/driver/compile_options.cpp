@@ -89,11 +89,15 @@ Option level_option(CompileOptions& compile) {
           .common = true};
 }
 
-Option assembly_option(CompileOptions& compile) {
-  return {.names = "--asm",
-          .target = one_of(&compile.assembly, {{"on", true}, {"off", false}}),
-          .help = "on: use assembly for inner loops if aotc has assembly kernels for the CPU. off: use only portable C",
-          .key = "assembly"};
+Option kernels_option(CompileOptions& compile) {
+  return {.names = "--kernels",
+          .target = one_of(
+              &compile.kernels,
+              {{"assembly", KernelForm::kAssembly}, {"intrinsics", KernelForm::kIntrinsics}, {"c", KernelForm::kC}}),
+          .help =
+              "Choose the form of inner loops. assembly: assembly if aotc has kernels for the CPU and the C compiler "
+              "understands it. intrinsics: C with ACLE intrinsics, without assembly. c: C without extensions",
+          .key = "kernels"};
 }
 
 Option schedules_option(CompileOptions& compile) {
@@ -247,7 +251,7 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
        .range = options::Range{0, 10000},
        .see = "streaming.md",
        .key = "stream_most"},
-      assembly_option(c),
+      kernels_option(c),
       schedules_option(c),
       {.names = "--budget",
        .value = "LIMITS",

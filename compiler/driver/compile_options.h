@@ -26,7 +26,7 @@ std::vector<options::Option> model_arguments(ModelsChoice& models);
 options::Option board_option(std::string& name, const char* help);
 options::Option cpu_option(CompileOptions& compile);
 options::Option level_option(CompileOptions& compile);
-options::Option assembly_option(CompileOptions& compile);
+options::Option kernels_option(CompileOptions& compile);
 options::Option schedules_option(CompileOptions& compile);
 
 // `contract_of_input`: include --input overwrite|preserve|rows. A command whose --input also takes files passes false,

@@ -91,7 +91,7 @@ Result<Bench> from_model(const CompileOptions& options, uint64_t seed, Diagnosti
   if (!entries) return kFailure;
   mlf::OperatorArchive description;
   description.name = compiled->prefix;
-  description.assembly = options.assembly;
+  description.kernels = options.kernels;
   description.version = kVersion;
   auto files = mlf::operator_files(*entries, devices, description, diags);
   if (!files) return kFailure;

@@ -209,7 +209,7 @@ Result<std::map<std::string, std::string>> operator_files(const std::vector<Oper
   }
   codegen::CodegenOptions options;
   options.prefix = kStaticPrefix;
-  options.assembly = archive.assembly;
+  options.kernels = archive.kernels;
   options.version = archive.version;
   codegen::OperatorLibrary sources = codegen::print_operators(functions, names, options);
   out["codegen/host/src/lib0.c"] = std::move(sources.registry);

@@ -43,7 +43,7 @@ struct OperatorArchive {
   std::string name;                  // model_name
   std::vector<std::string> targets;  // as in FullModel
   int64_t date = 0;
-  bool assembly = true;
+  KernelForm kernels = KernelForm::kAssembly;
   std::string version;  // version of aotc
 };
 

@@ -18,6 +18,7 @@
 #include "graph/graph.h"
 #include "ops/schedule.h"
 #include "support/calling_convention.h"
+#include "support/kernel_form.h"
 #include "tir/builder.h"
 
 namespace aotc::ops {
@@ -80,6 +81,7 @@ struct TargetInfo : Goal {
   bool fence_steps = false;      // compilers move the loads of unrolled steps too far
   bool quad_units = false;       // products of one row in words of four units' weights
   std::string_view quad_kernel;  // the family of the core's text of it (ops/common/quad_kernel.h)
+  KernelForm kernel_form = KernelForm::kAssembly;
   bool vector_bytes = false;     // vectors multiply bytes: weights of 4 bits are worth a byte each
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;
@@ -90,7 +92,11 @@ struct TargetInfo : Goal {
   int64_t slice = 0;                // instructions that a part of a call may take; 0: calls are not divided
 
   // Kernels are the target's text of them, where it has one.
-  bool has_assembly() const { return lowerings || !triple_kernel.family.empty(); }
+  bool has_assembly() const {
+    return kernel_form == KernelForm::kAssembly && (lowerings || !triple_kernel.family.empty());
+  }
+  // Kernels are C that calls intrinsics.
+  bool calls_intrinsics() const { return kernel_form == KernelForm::kIntrinsics && lowerings; }
   bool asks_for(std::string_view algorithm) const { return asked && asked->algorithm == algorithm; }
   // The algorithm is not ruled out by what was asked.
   bool allows(std::string_view algorithm) const {

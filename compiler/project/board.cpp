@@ -214,9 +214,9 @@ Result<Board> find_board(const std::string& name, Diagnostics& diags) {
   return kFailure;
 }
 
-ops::TargetInfo target_of(const Board& board, bool assembly) {
+ops::TargetInfo target_of(const Board& board, KernelForm kernels) {
   return cores::target_info(
-      {board.cpu, board.isa, [&](std::string_view feature) { return board.has(feature); }, assembly});
+      {board.cpu, board.isa, [&](std::string_view feature) { return board.has(feature); }, kernels});
 }
 
 }  // namespace aotc::project

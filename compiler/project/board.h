@@ -105,6 +105,6 @@ Result<Board> find_board(const std::string& name, Diagnostics& diags);
 void remember_board(const Board& board);
 
 // The compiler's target. `assembly`: use microkernels in assembly if the CPU has them; false: portable C only.
-ops::TargetInfo target_of(const Board& board, bool assembly = true);
+ops::TargetInfo target_of(const Board& board, KernelForm kernels = KernelForm::kAssembly);
 
 }  // namespace aotc::project

@@ -1035,8 +1035,11 @@ def test_assembly(aotc):
         return (aotc.folder / "made" / "digits_int8.c").read_text()
 
     same("__asm__" in code(), True, "kernels are assembly")
-    same("__asm__" in code("--asm", "off"), False, "assembly after --asm off")
-    aotc("check", DIGITS, "--asm", "maybe", code=2)
+    for form, intrinsics in (("intrinsics", True), ("c", False)):
+        text = code("--kernels", form)
+        same("__asm__" in text, False, f"assembly after --kernels {form}")
+        same("__smlad" in text, intrinsics, f"intrinsics after --kernels {form}")
+    aotc("check", DIGITS, "--kernels", "maybe", code=2)
 
 
 CPP = """

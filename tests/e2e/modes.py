@@ -28,7 +28,7 @@ FILES = {
                                                    "launch": "async"}], "fallback": "cpu"},
 }
 # Every CPU of `aotc cpus` is a mode with these options, each with its models.
-CPU_OPTIONS = {"": ([], [IMAGES, DEPTHWISE]), "asm_off": (["--asm", "off"], [IMAGES])}
+CPU_OPTIONS = {"": ([], [IMAGES, DEPTHWISE]), "kernels_c": (["--kernels", "c"], [IMAGES])}
 # Mode: (options, models).
 OPTIONS = {
     "default": ([], ["convolutional_f32", "gadget_int8", "conv1d_int16", "transformer_int8", "while_types",

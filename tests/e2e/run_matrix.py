@@ -45,7 +45,8 @@ SHARED = ("hello_world_int8", "hello_world_float", "kws", "micro_speech", "strww
 FOR_CORES = {
     "digits_m4": ("digits_int8", ["--board", "qemu_mps2_an386"]),
     "digits_m4_speed": ("digits_int8", ["--board", "qemu_mps2_an386", "-O", "speed"]),
-    "digits_m4_c": ("digits_int8", ["--board", "qemu_mps2_an386", "--asm", "off"]),
+    "digits_m4_c": ("digits_int8", ["--board", "qemu_mps2_an386", "--kernels", "c"]),
+    "digits_m4_intrinsics": ("digits_int8", ["--board", "qemu_mps2_an386", "--kernels", "intrinsics"]),
     "gadget_m4": ("gadget_int8", ["--board", "qemu_mps2_an386"]),
     "digits_m55": ("digits_int8", ["--board", "qemu_mps3_an547"]),
     "weights_m4": ("weights_dynamic", ["--board", "qemu_mps2_an386"]),

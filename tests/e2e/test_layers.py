@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every layer of a model on emulated boards, bit for bit as LiteRT's reference kernels.
 
-A board may end in .preserve (inputs stay with the caller) or .overwrite (outputs lie in the arena, too). Boards that aotc
-says the model does not fit are skipped. The figures of the runs (code, constants, arena, stack, instructions) are kept
-for test_figures.py. An entry of ctest has the boards of one model, so that LiteRT computes its results once; the names of
-its cases begin with its own.
+A board may end in .preserve (inputs stay with the caller), .overwrite (outputs lie in the arena, too) or .intrinsics
+(kernels are C). Boards that aotc says the model does not fit are skipped. The figures of the runs (code, constants,
+arena, stack, instructions) are kept for test_figures.py. An entry of ctest has the boards of one model, so that LiteRT
+computes its results once; the names of its cases begin with its own.
 """
 import functools
 
@@ -21,14 +21,14 @@ FLOAT_BOARDS = ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_riscv32")
 BY_CONTRACT = tuple(f"{board}.{contract}" for board in ("qemu_mps2_an386", "qemu_riscv32") for contract in ("preserve", "overwrite"))
 ENTRIES = {
     **dict.fromkeys(("vww", "resnet", "ad", "strww", "micro_speech", "hello_world_int8"), BOARDS),
-    **dict.fromkeys(("kws", "gadget_int8", "digits_int8"), BOARD_OF_EACH),
+    **dict.fromkeys(("kws", "gadget_int8", "digits_int8"), BOARD_OF_EACH + ("qemu_mps2_an386.intrinsics",)),
     "all.kws": OTHER_BOARDS, "all.gadget_int8": OTHER_BOARDS + BY_CONTRACT, "all.digits_int8": OTHER_BOARDS + BY_CONTRACT,
     **dict.fromkeys(("ad_f32", "hello_world_float", "digits_f32"), FLOAT_BOARDS), "gadget_f32": FLOAT_BOARDS + BY_CONTRACT,
     **dict.fromkeys(("vww_f32", "resnet_f32"), ("qemu_mps2_an386",)),
 }
 
 CONTRACTS = {"": [], "preserve": ["--input=preserve"],
-             "overwrite": ["--input=overwrite", "--output=overwrite"]}
+             "overwrite": ["--input=overwrite", "--output=overwrite"], "intrinsics": ["--kernels=intrinsics"]}
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes kernels.c: every case's kernel in assembly and, under another prefix, in portable C, and the
-// table of cases that main.c runs. A family that has assembly for the target but no case is an error.
+// Writes kernels.c: every case's kernel in assembly and, under another prefix, in C (with intrinsics where the compiler
+// has them), and the table of cases that main.c runs. A family that has assembly for the target but no case is an
+// error.
 //
 //   emit_kernels FILE
 #include <cstdio>
@@ -66,9 +67,9 @@ class Emitter {
 
   std::string text() const {
     return fmt::format(
-        "#include \"kernel_case.h\"\n\n{}\n{}{}const struct kernel_case "
+        "#include \"kernel_case.h\"\n{}\n{}\n{}{}const struct kernel_case "
         "kernel_cases[] = {{\n{}}};\nconst int32_t kernel_case_count = {};\n",
-        support_, functions_, tables_, rows_, cases_);
+        codegen::intrinsic_includes("c"), support_, functions_, tables_, rows_, cases_);
   }
   int cases() const { return cases_; }
   int errors() const { return errors_; }
@@ -87,8 +88,9 @@ class Emitter {
       auto printed = codegen::print_c_kernel(kernel, prefix);
       for (const std::string& f : printed.use.functions)
         if ((*prefix == 'c' || !made) && used_.insert(prefix + f).second)
-          support_ += codegen::support_definition(f, prefix);
-      functions_ += *prefix == 'a' ? codegen::kernel_definition(kernel, printed) : "static " + printed.text;
+          support_ += codegen::support_definition(f, prefix, {true, *prefix == 'c'});
+      functions_ += *prefix == 'a' ? codegen::kernel_definition(kernel, printed, KernelForm::kAssembly)
+                                   : "static " + printed.text;
       std::string args;
       size_t buffers = kernel.meaning->params.size();
       for (size_t i = 0; i < printed.parameters.size(); ++i)

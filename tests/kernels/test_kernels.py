@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every microkernel's assembly against its meaning, on an emulated Cortex-M4."""
+"""Every microkernel's assembly against its C, on an emulated Cortex-M4. The C calls intrinsics, but for `gcc_O0`."""
 import pathlib
 import re
 import shutil
+import subprocess
 
 import common
 import pytest
@@ -15,7 +16,7 @@ STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
 # What compiles the kernels; the rest of the program is always gcc's.
 COMPILERS = {"gcc": [GCC, *CORE], "clang": ["clang-19", "--target=thumbv7em-none-eabihf", *CORE, "-ffreestanding"]}
 VARIANTS = {f"{name}_O{level}": [*command, f"-O{level}"] for name, command in COMPILERS.items() for level in "0123s"}
-VARIANTS["gcc_O0"].append("-fstack-protector-all")
+VARIANTS["gcc_O0"] += ["-fstack-protector-all", "-U__ARM_FEATURE_SIMD32"]
 EMULATOR = ["qemu-system-arm", "-M", "mps2-an386", "-display", "none", "-monitor", "none", "-serial",
             "none", "-semihosting-config", "enable=on,target=native,chardev=out", "-chardev",
             "stdio,id=out", "-kernel"]
@@ -35,6 +36,9 @@ def test_kernels(variant, source, tmp_path, record_property):
     if missing:
         common.missing(f"not installed: {', '.join(sorted(missing))}; scripts/setup installs them")
     made, image = tmp_path / "kernels.o", tmp_path / "kernels.elf"
+    macros = subprocess.run([*VARIANTS[variant], "-I", HERE, "-E", "-dM", source], check=True, capture_output=True,
+                            text=True).stdout
+    assert ("#define C_ACLE" in macros) == ("-U__ARM_FEATURE_SIMD32" not in VARIANTS[variant])
     common.run([*VARIANTS[variant], *STRICT, "-I", HERE, "-c", source, "-o", made])
     common.run([GCC, *CORE, *STRICT, "-O2", "-I", HERE, HERE / "main.c", E2E / "cortex_m4_start.c", made, "--specs=rdimon.specs",
                 "-T", E2E / "cortex_m4.ld", "-o", image])

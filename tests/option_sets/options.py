@@ -106,7 +106,7 @@ def lowering(rng, model):
 
     maybe(0.65, "-O", rng.choice(["speed", "balanced", "size"]))
     maybe(0.25, "--prefer", rng.choice(["cycles", "ram", "flash"]))
-    maybe(0.1, "--asm", "off")
+    maybe(0.15, "--kernels", rng.choice(["c", "intrinsics"]))
     maybe(0.1, "--keep-dead-channels")
     maybe(0.08, "--overlap", "off")
     images = model.image or model.kind == "frames"

@@ -180,7 +180,7 @@ def test_frames(name, options, tmp_path):
     check(write(tmp_path, name, MADE[name]()), options, tmp_path)
 
 
-@pytest.mark.parametrize("options", ["-O size", "-O speed", "--slice 25000", "-O speed --prefer ram --slice 1500", "--asm off --slice least"])
+@pytest.mark.parametrize("options", ["-O size", "-O speed", "--slice 25000", "-O speed --prefer ram --slice 1500", "--kernels c --slice least"])
 @pytest.mark.parametrize("name", MADE)
 def test_options(name, options, tmp_path):
     check(write(tmp_path, name, MADE[name]()), options, tmp_path)

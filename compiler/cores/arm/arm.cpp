@@ -58,7 +58,7 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("arm")) return false;
   if (query.isa != "armv6-m") {
     describe_usual(t);
-    if (query.isa == "armv7-m" && query.assembly) {
+    if (query.isa == "armv7-m" && query.kernels == KernelForm::kAssembly) {
       t.triple_kernel = {.family = "triples_thumb2",
                          .channels = 4,
                          .most_unroll = 16,
@@ -75,7 +75,7 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   t.multiply_add = 2;
   t.triple_channels = 1;
   t.quad_units = true;
-  if (query.assembly)
+  if (query.kernels == KernelForm::kAssembly)
     t.triple_kernel = {.family = "triples_thumb1", .channels = 1, .most_unroll = 16, .flipped = true, .pack = {}};
   t.costs.high = 20;  // four multiplies and their sums: there is no long one
   return true;

@@ -31,7 +31,7 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   t.triple_channels = 4;
   t.fence_steps = true;
   t.quad_units = true;
-  if (query.assembly) {
+  if (query.kernels == KernelForm::kAssembly) {
     t.triple_kernel = {.family = "triples_rv32",
                        .channels = 8,
                        .most_unroll = 8,

@@ -89,6 +89,7 @@ std::vector<ops::TargetLowering> all_lowerings() {
 Extension dsp_extension() {
   Extension out;
   out.feature = "dsp";
+  out.intrinsics = true;
   out.lowerings = all_lowerings();
   out.kernels = {
       {"gemm_fours", gemm_fours},

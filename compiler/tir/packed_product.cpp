@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tir/packed_product.h"
+
+namespace aotc::tir {
+
+namespace {
+
+const Binary* binary_of(const Expr& e, BinaryOp op, bool wrapping) {
+  if (e.kind != ExprKind::kBinary || e.type != DType::kI32) return nullptr;
+  const auto& n = static_cast<const Binary&>(e);
+  return n.op == op && n.wrapping == wrapping ? &n : nullptr;
+}
+
+bool is_number(const Expr& e, int64_t value) {
+  return e.kind == ExprKind::kIntImm && static_cast<const IntImm&>(e).value == value;
+}
+
+bool is_same(const ExprPtr& a, const ExprPtr& b) {
+  if (a == nullptr || b == nullptr) return false;
+  if (a == b) return true;
+  if (a->kind != ExprKind::kVarRef || b->kind != ExprKind::kVarRef) return false;
+  return static_cast<const VarRef&>(*a).var == static_cast<const VarRef&>(*b).var;
+}
+
+// The word of which `e` is the sign-extended part (word <<% left) >> right; null if it is another expression.
+ExprPtr word_of(const Expr& e, int64_t left, int64_t right) {
+  const Binary* down = binary_of(e, BinaryOp::kShr, false);
+  if (down == nullptr || !is_number(*down->rhs, right)) return nullptr;
+  if (left == 0) return down->lhs;
+  const Binary* up = binary_of(*down->lhs, BinaryOp::kShl, true);
+  return up != nullptr && is_number(*up->rhs, left) ? up->lhs : nullptr;
+}
+
+}  // namespace
+
+std::optional<PackedProduct> packed_product(const Expr& e) {
+  const Binary* second = binary_of(e, BinaryOp::kAdd, true);
+  const Binary* first = second != nullptr ? binary_of(*second->lhs, BinaryOp::kAdd, true) : nullptr;
+  const Binary* high = second != nullptr ? binary_of(*second->rhs, BinaryOp::kMul, true) : nullptr;
+  const Binary* low = first != nullptr ? binary_of(*first->rhs, BinaryOp::kMul, true) : nullptr;
+  if (high == nullptr || low == nullptr) return std::nullopt;
+  const ExprPtr x = word_of(*low->lhs, 16, 16), x_again = word_of(*high->lhs, 0, 16);
+  if (!is_same(x, x_again)) return std::nullopt;
+  const ExprPtr halves = word_of(*low->rhs, 16, 16), halves_again = word_of(*high->rhs, 0, 16);
+  if (is_same(halves, halves_again)) return PackedProduct{first->lhs, x, halves, false};
+  const ExprPtr bytes = word_of(*low->rhs, 24, 24), bytes_again = word_of(*high->rhs, 8, 24);
+  if (is_same(bytes, bytes_again)) return PackedProduct{first->lhs, x, bytes, true};
+  return std::nullopt;
+}
+
+}  // namespace aotc::tir

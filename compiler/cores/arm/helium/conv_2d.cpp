@@ -41,7 +41,7 @@ class MveConvLowering {
 
   // Nothing where the kernels do not apply.
   std::optional<Lowered> run() {
-    if (conv_.grouped() || conv_.window.x.dilation != 1 || !choose_form()) return std::nullopt;
+    if (conv_.grouped() || !choose_form()) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
     if (form_ == Form::kWoven) w = band_->arranged(w, conv_.out_channels);
     auto [folded, scaling] = ConvScaling(op_, conv_);
@@ -73,6 +73,8 @@ class MveConvLowering {
   int64_t pixels() const { return conv_.window.batch * conv_.window.y.out * conv_.window.x.out; }
   int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
   int64_t row_step() const { return conv_.window.y.dilation * row_bytes(); }
+  // Taps of a window's row that have elements between them.
+  bool dilated() const { return conv_.window.x.dilation != 1 && conv_.window.x.kernel > 1; }
   int64_t pixel_step() const { return conv_.window.x.stride * conv_.in_channels; }
   // The panel: of a row of a window, and of a pixel.
   int64_t panel_row() const {
@@ -115,7 +117,7 @@ class MveConvLowering {
     band_ = MveBand::of(conv_.window, conv_.in_channels);
     // Code for columns is worth its bytes for speed.
     if (band_ && band_->columns && target_.level == Level::kSize) band_.reset();
-    form_ = choose_rows() ? Form::kRows : Form::kPanel;
+    form_ = !dilated() && choose_rows() ? Form::kRows : Form::kPanel;
     if (form_ == Form::kPanel) blocks_ = MveBlocks(1, conv_.k, true);
     choose_woven();
     return true;
@@ -414,7 +416,7 @@ class MveConvLowering {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
     Range columns{columns_inside_.low, columns_inside_.high - 1};  // of the first pixel
-    if (columns.empty() || rows_inside_.empty()) return gather_clipped(first);
+    if (dilated() || columns.empty() || rows_inside_.empty()) return gather_clipped(first);
     Ex row = f_.let("row", first / x.out);
     Ex column = f_.let("column", first - row * x.out);
     auto fast = [&] {
@@ -453,12 +455,17 @@ class MveConvLowering {
     Ex left = f_.let("left", (at - oy * x.out) * x.stride - x.pad_before);
     Clip down = clip(y, top), across = clip(x, left);
     fill(to, op_.operand(0).zero_point(), blocks_.rows > 1 ? panel_pixel() : conv_.k);
+    // The taps of all rows from `tap` on, which lie side by side in the image.
+    auto copy = [&](const Ex& tap, const Ex& taps) {
+      Ex from = (top + down.begin * y.dilation) * x.in + left + tap * x.dilation;
+      Ex size = shl_wrapping(down.end - down.begin, 16) | (taps * conv_.in_channels);
+      f_.run(mve_rows_kernel(),
+             {address(in_, from * conv_.in_channels),
+              address(panel_, to + down.begin * panel_row() + tap * conv_.in_channels), address(rows_shape_, 0), size});
+    };
     f_.if_(down.begin < down.end && across.begin < across.end, [&] {
-      Ex from = (top + down.begin * y.dilation) * x.in + left + across.begin;
-      Ex size = shl_wrapping(down.end - down.begin, 16) | ((across.end - across.begin) * conv_.in_channels);
-      f_.run(mve_rows_kernel(), {address(in_, from * conv_.in_channels),
-                                 address(panel_, to + down.begin * panel_row() + across.begin * conv_.in_channels),
-                                 address(rows_shape_, 0), size});
+      if (dilated()) f_.loop("kx", across.begin, across.end, [&](Ex kx) { copy(kx, 1); });
+      else copy(across.begin, across.end - across.begin);
     });
   }
 

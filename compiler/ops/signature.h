@@ -39,7 +39,7 @@ struct OperandSpec {
   // (Signature::uint8).
   std::vector<TypeEntry> types = {};
   int same_type_as = -1;  // an operand with the same type; used if `types` is empty. -1: the operator checks the type
-  bool optional = false;  // may be absent; only operands after all required ones
+  bool optional = false;  // may be absent
   bool constant = false;  // must be a constant if present
   Ranks ranks = {};
   // Elements are copied to every result: same type, and same quantisation, which is not per channel (check_moves).
@@ -54,7 +54,7 @@ struct ResultSpec {
   std::vector<DType> types = {};  // the accepted types; empty: the type of operand `type_of`
   int type_of = 0;                // kOwn: the operator checks the type
   int shape_of = 0;               // the operand whose shape it has (Shapes::kSpecified)
-  bool optional = false;          // may be missing; only results after all required ones
+  bool optional = false;          // may be missing; if results are missing, the last optional ones are
 };
 
 enum class Shapes : uint8_t {
@@ -94,10 +94,10 @@ template <auto Member>
 AttributeRule within(std::string_view name, double least, double most) {
   return {name, AttributeRule::Kind::kRange, value_of<Member>, least, most};
 }
-// A float that is neither infinite nor NaN.
+// A float that is neither infinite nor NaN, and at least `least`.
 template <auto Member>
-AttributeRule finite(std::string_view name) {
-  return {name, AttributeRule::Kind::kFinite, value_of<Member>};
+AttributeRule finite(std::string_view name, double least = -std::numeric_limits<double>::infinity()) {
+  return {name, AttributeRule::Kind::kFinite, value_of<Member>, least};
 }
 // A dimension of operand 0, counted from 0.
 template <auto Member>
@@ -117,6 +117,7 @@ struct Signature {
   std::vector<ResultSpec> results;
   size_t principal = 0;      // the operand whose types `aotc ops` lists
   size_t most_operands = 0;  // if not 0: the last operand is repeated, up to this count in all
+  bool all_listed = false;   // absent optional operands at the end have a place in the list, too
   bool any_results = false;  // the last result is repeated; `shapes` states how often
   Shapes shapes = Shapes::kSpecified;
   Quantized quantized = Quantized::kUnchecked;
@@ -138,29 +139,53 @@ class SpecifiedOperator : public Operator {
   Traits traits() const final { return signature_.traits; }
   Uint8 uint8_form(const OpView&) const override { return signature_.uint8; }
   std::shared_ptr<graph::AttributesBase> default_attributes() const override { return signature_.attributes(); }
-  // Counts, presence, ranks and attribute ranges, then `shapes`.
+  // Counts, presence, ranks and attribute ranges, then `shapes` and those of `kept`.
   Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const final;
   // Constants, types and quantisation, then `check`.
   Status verify(const OpView& op, Diagnostics& diags) const final;
 
  protected:
+  // Counts, presence, ranks and attribute ranges. A Stateful operator may have more operands and results.
+  bool check_declared(const OpView& op, Diagnostics& diags) const;
   // The shapes of the results; called after the checks of `infer`. Reports [op-shape] or [op-attribute]. Operators with
   // Shapes::kOwn override it.
   virtual Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const;
   // Conditions that the signature cannot state; called last. Reports the problem and returns false.
   virtual bool check(const OpView&, Diagnostics&) const { return true; }
+  // StatefulOperator::kept.
+  virtual Result<std::vector<OperatorState>> kept(const OpView&, Diagnostics&) const {
+    return std::vector<OperatorState>{};
+  }
 
  private:
   const OperandSpec& operand_spec(size_t i) const;
-  const ResultSpec& result_spec(size_t i) const;
+  const ResultSpec& result_spec(const OpView& op, size_t i) const;
+  size_t declared_operands(const OpView& op) const;
+  size_t declared_results(const OpView& op) const;
   bool check_all_counts(const OpView& op, Diagnostics& diags) const;
   std::vector<DType> accepted(const OperandSpec& spec) const;
   bool check_ranges(const OpView& op, Diagnostics& diags) const;
   bool check_operands(const OpView& op, Diagnostics& diags) const;
   bool check_results(const OpView& op, Diagnostics& diags) const;
   bool check_quantization(const OpView& op, Diagnostics& diags) const;
+  bool check_kept(const OpView& op, Diagnostics& diags) const;
 
   const Signature signature_;
+};
+
+// An operator with a state that no tensor of the model's file has. Its signature leaves out what each kept value adds:
+// an operand, and a result unless OperatorState::result names one. Their counts, types and shapes follow from `kept`.
+class StatefulOperator : public SpecifiedOperator, public Stateful {
+ public:
+  using SpecifiedOperator::SpecifiedOperator;
+  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const final {
+    return check_declared(op, diags) ? kept(op, diags) : Result<std::vector<OperatorState>>(kFailure);
+  }
+
+ protected:
+  // The values kept between runs. Called after check_declared, with or without the operands and results that they add.
+  // Reports the reason if the operator cannot keep its state.
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics& diags) const override = 0;
 };
 
 }  // namespace aotc::ops

@@ -79,7 +79,7 @@ def cases():
     yield "buffer_guess", buffer(options=b""), None
     yield "buffer_guess_zero", buffer(cycles=0), None
     yield "buffer_high", buffer(high=2), "a row is [1, 1, x, y]"
-    yield "buffer_cycles", buffer(cycles=1 << 20), "1048576 cycles"
+    yield "buffer_cycles", buffer(cycles=1 << 20), "cycles 1048576 is outside of 1..65536"
     yield "buffer_option", buffer(options={"cycles": 1}), "have no 'cycles_max'"
     yield "buffer_behind", behind(1), None
     yield "buffer_behind_cycles", behind(2), "after an operator that ends some runs"

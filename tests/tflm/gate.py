@@ -65,7 +65,7 @@ REASONS = {
     "input-data": r"an input of the model has constant data",
     "mirror-padding": r"dimension \d+, which has \d+ elements, is padded by -?\d+",
     "open-index": r"takes index \d+ of a dimension of \d+ with an open begin",
-    "operand-missing": r"takes \d+( to \d+)? operands?, the model gives \d+",
+    "operand-missing": r"takes \d+( to \d+)? operands?, the model gives \d+|operand \d+ of \w+ is absent",
     "operand-rank": r"operand \d+ of \w+ has rank \d+ .*, expected \d|has shape \S+, expected rank \d",
     "option-value": r"must be a (positive|finite) number|must be at least 1",
     "order": r"is not a constant, and no earlier operator computes it|is an input, or an earlier operator already computes it",

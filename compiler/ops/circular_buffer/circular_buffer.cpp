@@ -7,6 +7,7 @@
 #include "ops/circular_buffer/attributes.h"
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -27,45 +28,18 @@ namespace {
 
 // Operands: a row, the rows before, runs to the next one (if not every run comes here). Results: the rows
 // after, runs.
-class CircularBuffer final : public Operator, public Stateful {
+class CircularBuffer final : public StatefulOperator {
  public:
-  std::string_view name() const override { return "circular_buffer"; }
-  std::string_view summary() const override { return "the last rows of a stream, the newest last"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI8, "keeps rows"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<CircularBufferAttrs>();
-  }
-  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics&) const override {
-    const graph::TensorType& rows = op.result();
-    OperatorState state{{DType::kI8, rows.shape, {}}, 0, {}};
-    const int64_t zero = rows.quantization.zero_point.empty() ? 0 : rows.quantization.zero_point[0];
-    state.initial.assign(static_cast<size_t>(rows.elements()), static_cast<uint8_t>(zero));
-    std::vector<OperatorState> out = {std::move(state)};
-    if (counted(op)) out.push_back(OperatorState::counter(op.attrs<CircularBufferAttrs>().every));
-    return out;
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    const size_t counts = counted(op) ? 1 : 0;
-    if (!check_counts(op, 2 + counts, 2 + counts, 1 + counts, diags)) return kFailure;
-    std::vector<graph::Shape> out = {op.operand(1).shape};
-    if (counts > 0) out.emplace_back();
-    return out;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const auto& a = op.attrs<CircularBufferAttrs>();
-    if (!check_type(op, 0, {DType::kI8}, diags) || !check_type(op, 1, {DType::kI8}, diags) ||
-        !check_result_type(op, 0, DType::kI8, diags) || !check_circular_buffer(op, op.operand(1).shape, diags) ||
-        !check_same_quantization(op, 0, 0, diags) || !check_same_quantization(op, 1, 0, diags))
-      return kFailure;
-    if (counted(op) && (!check_type(op, 2, {DType::kI32}, diags) || !check_rank(op, 2, 0, 0, diags) ||
-                        !check_result_type(op, 1, DType::kI32, diags)))
-      return kFailure;
-    if (a.cycles >= 1 && a.cycles <= kMostCycles && a.every >= 1) return success();
-    bad_attribute(op, diags, fmt::format("{} cycles are outside of 1..{}", a.cycles, kMostCycles));
-    return kFailure;
-  }
+  CircularBuffer()
+      : StatefulOperator({.name = "circular_buffer",
+                          .summary = "the last rows of a stream, the newest last",
+                          .operands = {{.name = "row", .types = {{DType::kI8, "keeps rows"}}, .ranks = {4, 4}}},
+                          .results = {{.name = "rows"}},
+                          .shapes = Shapes::kOwn,
+                          .quantized = Quantized::kCopied,
+                          .attributes = make_attributes<CircularBufferAttrs>,
+                          .ranges = {within<&CircularBufferAttrs::cycles>("cycles", 1, kMostCycles),
+                                     within<&CircularBufferAttrs::every>("every", 1, INT32_MAX)}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -87,6 +61,26 @@ class CircularBuffer final : public Operator, public Stateful {
     f.store(left, 0, select(wait > Ex(1), wait, Ex(op.attrs<CircularBufferAttrs>().every) + Ex(1)) - Ex(1));
     f.if_(wait > Ex(1), [&] { f.loop("i", 0, all, [&](const Ex& i) { f.store(out, i, load(before, i)); }); }, take);
     return f.finish();
+  }
+
+ protected:
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics&) const override {
+    const bool added = op.has_operand(1);
+    const graph::TensorType& rows = added ? op.operand(1) : op.result();
+    OperatorState state{{DType::kI8, rows.shape, {}}, 0, {}};
+    const int64_t zero = rows.quantization.zero_point.empty() ? 0 : rows.quantization.zero_point[0];
+    if (!added) state.initial.assign(static_cast<size_t>(rows.elements()), static_cast<uint8_t>(zero));
+    std::vector<OperatorState> out = {std::move(state)};
+    if (counted(op)) out.push_back(OperatorState::counter(op.attrs<CircularBufferAttrs>().every));
+    return out;
+  }
+
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    return std::vector<graph::Shape>{op.operand(1).shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    return check_circular_buffer(op, op.operand(1).shape, diags);
   }
 
  private:

@@ -92,14 +92,15 @@ bool check_per_tensor(const OpView& op, const graph::Tensor& tensor, Diagnostics
   return true;
 }
 
+bool has_scale(DType type) { return type == DType::kI8 || type == DType::kU8 || type == DType::kI16; }
+
 bool check_quantized_io(const OpView& op, Diagnostics& diags) {
-  auto quantizable = [](DType t) { return t == DType::kI8 || t == DType::kU8 || t == DType::kI16; };
   bool good = true;
   for (size_t i = 0; i < op.operand_count(); ++i)
-    if (op.has_operand(i) && quantizable(op.operand(i).dtype))
+    if (op.has_operand(i) && has_scale(op.operand(i).dtype))
       good = check_per_tensor(op, op.operand_tensor(i), diags) && good;
   for (graph::TensorId id : op.op.results)
-    if (quantizable(op.graph[id].type.dtype)) good = check_per_tensor(op, op.graph[id], diags) && good;
+    if (has_scale(op.graph[id].type.dtype)) good = check_per_tensor(op, op.graph[id], diags) && good;
   return good;
 }
 

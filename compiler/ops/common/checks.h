@@ -22,6 +22,8 @@ bool check_result_type(const OpView& op, size_t i, DType wanted, Diagnostics& di
 
 bool check_rank(const OpView& op, size_t i, size_t least, size_t most, Diagnostics& diags);
 
+// int8, uint8 or int16, whose values a scale makes real.
+bool has_scale(DType type);
 // For int8/uint8/int16: operand or result has one scale > 0, finite, and a zero point in range.
 bool check_per_tensor(const OpView& op, const graph::Tensor& tensor, Diagnostics& diags);
 bool check_quantized_io(const OpView& op, Diagnostics& diags);  // every operand and result

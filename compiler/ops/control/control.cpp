@@ -15,6 +15,7 @@ using graph::Graph;
 using graph::Port;
 using graph::TensorType;
 
+// Without a signature: operands and results are those of the subgraphs.
 class ControlOperator : public Operator {
  public:
   std::vector<TypeSupport> types() const override {

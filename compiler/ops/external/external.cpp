@@ -26,6 +26,7 @@ constexpr std::string_view kReserved[] = {
     "using",    "virtual",  "void",       "volatile",  "while",  "main",     "memcpy",   "memset",    "memmove",
     "memcmp",   "exp",      "expf",       "tanh",      "tanhf",  "fabsf",    "floorf",   "roundf",    "sqrtf"};
 
+// Without a signature: the C function has one, of any operands and results.
 class External final : public Operator {
  public:
   std::string_view name() const override { return "external"; }

@@ -2,7 +2,6 @@
 // non_max_suppression: boxes by falling scores, without those that overlap one that was chosen. With a sigma above 0
 // overlaps lower scores as well (soft suppression). The one thing to know: the reference keeps a chosen box among the
 // candidates until it meets itself, so a box without area is chosen again and again. Of equal scores the first counts.
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/non_max_suppression/attributes.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -163,53 +163,43 @@ class SuppressionLowering {
 };
 
 // Operands: boxes (two corners each), scores. Results: indices, with three results scores, how many.
-class NonMaxSuppression final : public Operator {
+class NonMaxSuppression final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "non_max_suppression"; }
-  std::string_view summary() const override { return "the best of boxes that overlap, and how many"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  Traits traits() const override { return {.uses_libm = true}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<SuppressionAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    const bool scored = op.op.results.size() == 3;
-    if (!check_counts(op, 2, 2, scored ? 3 : 2, diags)) return kFailure;
-    const int64_t most = op.attrs<SuppressionAttrs>().most;
-    if (most < 1 || most > kMostChosen) {
-      bad_attribute(op, diags, fmt::format("{} boxes are to be chosen, not 1 to {}", most, kMostChosen));
-      return kFailure;
-    }
-    if (scored) return std::vector<graph::Shape>{{most}, {most}, {}};
-    return std::vector<graph::Shape>{{most}, {}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const auto& a = op.attrs<SuppressionAttrs>();
-    const bool scored = op.op.results.size() == 3;
-    const graph::Shape &boxes = op.operand(0).shape, &scores = op.operand(1).shape;
-    bool good = check_type(op, 0, {DType::kF32}, diags) && check_type(op, 1, {DType::kF32}, diags) &&
-                check_result_type(op, 0, DType::kI32, diags) &&
-                check_result_type(op, scored ? 2 : 1, DType::kI32, diags) &&
-                (!scored || check_result_type(op, 1, DType::kF32, diags));
-    if (good && (boxes.size() != 2 || boxes[1] != 4 || scores.size() != 1 || scores[0] != boxes[0] || boxes[0] < 1 ||
-                 boxes[0] > kMostChosen))
-      good = bad_shape(op, diags,
-                       fmt::format("boxes of {} and scores of {}; needed are n x 4 and n, n at most {}",
-                                   graph::to_string(boxes), graph::to_string(scores), kMostChosen));
-    if (good && !(std::isfinite(a.overlap) && std::isfinite(a.score) && std::isfinite(a.sigma) && a.sigma >= 0.0f))
-      good = bad_attribute(op, diags,
-                           fmt::format("thresholds {} and {} and sigma {} must be finite, sigma not below 0", a.overlap,
-                                       a.score, a.sigma));
-    return good ? success() : Status(kFailure);
-  }
+  NonMaxSuppression()
+      : SpecifiedOperator(
+            {.name = "non_max_suppression",
+             .summary = "the best of boxes that overlap, and how many",
+             .operands = {{.name = "boxes", .types = {DType::kF32}, .ranks = {2, 2}},
+                          {.name = "scores", .types = {DType::kF32}, .ranks = {1, 1}}},
+             .results = {{.name = "indices", .types = {DType::kI32}},
+                         {.name = "scores", .optional = true},
+                         {.name = "count", .types = {DType::kI32}}},
+             .shapes = Shapes::kOwn,
+             .traits = {.uses_libm = true},
+             .attributes = make_attributes<SuppressionAttrs>,
+             .ranges = {within<&SuppressionAttrs::most>("most", 1, kMostChosen),
+                        finite<&SuppressionAttrs::overlap>("overlap"), finite<&SuppressionAttrs::score>("score"),
+                        finite<&SuppressionAttrs::sigma>("sigma", 0)}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
   int64_t macs(const OpView& op) const override { return op.operand(0).shape[0] * op.attrs<SuppressionAttrs>().most; }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override { return SuppressionLowering(op).lower(); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const graph::Shape &boxes = op.operand(0).shape, &scores = op.operand(1).shape;
+    if (boxes[1] != 4 || scores[0] != boxes[0] || boxes[0] < 1 || boxes[0] > kMostChosen) {
+      bad_shape(op, diags,
+                fmt::format("boxes of {} and scores of {}; needed are n x 4 and n, n at most {}",
+                            graph::to_string(boxes), graph::to_string(scores), kMostChosen));
+      return kFailure;
+    }
+    const int64_t most = op.attrs<SuppressionAttrs>().most;
+    if (op.op.results.size() == 3) return std::vector<graph::Shape>{{most}, {most}, {}};
+    return std::vector<graph::Shape>{{most}, {}};
+  }
 };
 
 }  // namespace

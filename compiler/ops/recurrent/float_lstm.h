@@ -8,6 +8,7 @@
 #include <span>
 
 #include "ops/recurrent/float_products.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -19,7 +20,7 @@ struct LstmPorts {
 
   size_t input = 0, weights, recurrent, peephole, bias, projection, projection_bias, output_state, cell_state;
   size_t norm = kNone, aux = kNone, aux_weights = kNone;
-  size_t output = 0, next_output, next_cell;  // results
+  size_t output = 0, next_output = 0, next_cell = 0;  // results
 
   // Of gate g, kNone where the layer has none.
   static size_t of(size_t first, size_t g) { return first == kNone ? kNone : first + g; }
@@ -37,7 +38,10 @@ struct LstmSizes {
   int64_t macs() const;
 };
 
-// Presence and ranks, so that LstmSizes may be made; then shapes.
+// The operands of these LSTMs with their presence and ranks; the caller states the input, and all types are left to the
+// checks. LstmSizes may be made once these and check_lstm_operands hold.
+std::vector<OperandSpec> lstm_operand_specs(size_t count, std::span<const LstmPorts> lstms);
+// Which operands there are together; then shapes.
 bool check_lstm_operands(const OpView& op, const LstmPorts& ports, Diagnostics& diags);
 bool check_lstm_shapes(const OpView& op, const LstmPorts& ports, const LstmSizes& sizes, Diagnostics& diags);
 // Of float activations: types, constants, quantisation; the weights of all directions have one type.

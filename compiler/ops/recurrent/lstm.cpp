@@ -159,50 +159,29 @@ class IntegerSteps {
   std::vector<ChannelReference> references_;  // of the sums
 };
 
-class Lstm final : public Operator {
+Signature lstm_signature() {
+  std::vector<OperandSpec> operands = lstm_operand_specs(kOperands, {&ports(), 1});
+  operands[kInput] = {.name = "x",
+                      .types = {{DType::kI8, "int16 cell state, peepholes and layer normalisation"},
+                                {DType::kI16, "as TensorFlow Lite Micro has it; weights int8, biases int64"},
+                                {DType::kF32, "weights float32 or int8"}},
+                      .ranks = {3, 3}};
+  operands[kOutputState].same_type_as = kInput;
+  return {.name = "unidirectional_sequence_lstm",
+          .summary = "LSTM over a sequence, its states kept from run to run",
+          .operands = std::move(operands),
+          .results = {{.name = "y"}, {.name = "next_output"}, {.name = "next_cell", .type_of = kCellState}},
+          .all_listed = true,
+          .shapes = Shapes::kOwn,
+          .traits = {.uses_libm = true},
+          .attributes = make_attributes<LstmAttrs>,
+          .ranges = {finite<&LstmAttrs::cell_clip>("cell_clip", 0),
+                     finite<&LstmAttrs::projection_clip>("projection_clip", 0)}};
+}
+
+class Lstm final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "unidirectional_sequence_lstm"; }
-  std::string_view summary() const override { return "LSTM over a sequence, its states kept from run to run"; }
-  Traits traits() const override { return {.uses_libm = true}; }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "int16 cell state, peepholes and layer normalisation"},
-            {DType::kI16, "as TensorFlow Lite Micro has it; weights int8, biases int64"},
-            {DType::kF32, "weights float32 or int8"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<LstmAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts_of(op, kOperands, kResults, diags) || !check_lstm_operands(op, ports(), diags)) return kFailure;
-    const LstmSizes s = lstm_sizes(op);
-    if (!check_lstm_shapes(op, ports(), s, diags)) return kFailure;
-    graph::Shape out = op.operand(kInput).shape;
-    out[2] = s.outputs;
-    return std::vector<graph::Shape>{out, {s.rows.batches, s.outputs}, {s.rows.batches, s.cells}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const DType type = op.operand(kInput).dtype;
-    if (!check_type(op, kInput, {DType::kI8, DType::kI16, DType::kF32}, diags) || !check_results(op, diags))
-      return kFailure;
-    const auto& attrs = op.attrs<LstmAttrs>();
-    for (auto [name, clip] : {std::pair("cell_clip", attrs.cell_clip), {"projection_clip", attrs.projection_clip}}) {
-      if (clip >= 0 && std::isfinite(clip)) continue;
-      bad_attribute(op, diags, fmt::format("{} is {}; it is at least 0", name, clip));
-      return kFailure;
-    }
-    if (attrs.nonlinearity == Nonlinearity::kNone) {
-      bad_attribute(op, diags, "an LSTM has a nonlinearity");
-      return kFailure;
-    }
-    if (type == DType::kF32) return check_float_lstms(op, {&ports(), 1}, diags) ? success() : Status(kFailure);
-    if (type == DType::kI16)
-      return check_int16_lstm(op, diags) && check_scales(op, diags) && check_int16_lstm_sums(op, diags)
-                 ? success()
-                 : Status(kFailure);
-    return check_integer(op, diags) && check_scales(op, diags) && check_hidden(op, diags) && check_sums(op, diags)
-               ? success()
-               : Status(kFailure);
-  }
+  Lstm() : SpecifiedOperator(lstm_signature()) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     if (op.operand(kInput).dtype == DType::kI8 && !has_int8_extras(lstm_sizes(op))) IntegerSteps(op, data).run();
@@ -217,6 +196,27 @@ class Lstm final : public Operator {
 
   int64_t macs(const OpView& op) const override { return lstm_sizes(op).macs(); }
 
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    if (!check_lstm_operands(op, ports(), diags)) return kFailure;
+    const LstmSizes s = lstm_sizes(op);
+    if (!check_lstm_shapes(op, ports(), s, diags)) return kFailure;
+    graph::Shape out = op.operand(kInput).shape;
+    out[2] = s.outputs;
+    return std::vector<graph::Shape>{out, {s.rows.batches, s.outputs}, {s.rows.batches, s.cells}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const DType type = op.operand(kInput).dtype;
+    if (!check_type(op, kCellState, {type == DType::kF32 ? type : DType::kI16}, diags)) return false;
+    if (op.attrs<LstmAttrs>().nonlinearity == Nonlinearity::kNone)
+      return bad_attribute(op, diags, "an LSTM has a nonlinearity");
+    if (type == DType::kF32) return check_float_lstms(op, {&ports(), 1}, diags);
+    if (type == DType::kI16)
+      return check_int16_lstm(op, diags) && check_scales(op, diags) && check_int16_lstm_sums(op, diags);
+    return check_integer(op, diags) && check_scales(op, diags) && check_hidden(op, diags) && check_sums(op, diags);
+  }
+
  private:
   static Lowered lower_float(const OpView& op) {
     const auto& attrs = op.attrs<LstmAttrs>();
@@ -227,14 +227,6 @@ class Lstm final : public Operator {
     emit_float_lstm(f, products, ports(), s,
                     {attrs.nonlinearity, attrs.cell_clip, attrs.projection_clip, false, 0, s.outputs});
     return f.finish(has_integer_weights(op, lstm_matrices(ports())) ? "rows quantised" : "float");
-  }
-
-  static bool check_results(const OpView& op, Diagnostics& diags) {
-    const DType type = op.operand(kInput).dtype;
-    const DType cell = type == DType::kF32 ? type : DType::kI16;
-    return check_type(op, kOutputState, {type}, diags) && check_type(op, kCellState, {cell}, diags) &&
-           check_result_type(op, kOutput, type, diags) && check_result_type(op, kNextOutput, type, diags) &&
-           check_result_type(op, kNextCell, cell, diags);
   }
 
   static bool check_integer(const OpView& op, Diagnostics& diags) {

@@ -43,7 +43,7 @@ struct LstmAttrs : graph::Attributes<LstmAttrs> {
 namespace lstm {
 constexpr size_t kInput = 0, kWeights = 1, kRecurrent = 5, kPeephole = 9, kBias = 12, kProjection = 16,
                  kProjectionBias = 17, kOutputState = 18, kCellState = 19, kNorm = 20, kOperands = 24;
-constexpr size_t kOutput = 0, kNextOutput = 1, kNextCell = 2, kResults = 3;
+constexpr size_t kOutput = 0, kNextOutput = 1, kNextCell = 2;
 constexpr size_t kGates = LstmPorts::kGates;
 constexpr int64_t kCellGate = 2;  // of the gates
 const LstmPorts& ports();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the operands of an LSTM have to be, whatever its types and directions.
+#include <tuple>
+
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
@@ -39,10 +41,30 @@ std::vector<size_t> lstm_matrices(const LstmPorts& p) {
 
 std::vector<size_t> lstm_vectors(const LstmPorts& p) { return {p.peephole, p.peephole + 1, p.peephole + 2}; }
 
+std::vector<OperandSpec> lstm_operand_specs(size_t count, std::span<const LstmPorts> lstms) {
+  std::vector<OperandSpec> out(count);
+  for (const LstmPorts& p : lstms) {
+    const std::tuple<std::string_view, size_t, size_t> vectors_and_matrices[] = {
+        {"weights", p.weights, LstmPorts::kGates},
+        {"recurrent_weights", p.recurrent, LstmPorts::kGates},
+        {"peephole", p.peephole, LstmPorts::kGates - 1},
+        {"bias", p.bias, LstmPorts::kGates},
+        {"projection_bias", p.projection_bias, 1},
+        {"normalization", p.norm, LstmPorts::kGates},
+        {"auxiliary_weights", p.aux_weights, LstmPorts::kGates}};
+    for (const auto& [name, first, number] : vectors_and_matrices)
+      for (size_t i = first; first != LstmPorts::kNone && i < first + number; ++i)
+        out[i] = {.name = name, .optional = true};
+    out[p.projection] = {.name = "projection", .optional = true, .ranks = {2, 2}};
+    out[p.output_state] = {.name = "output_state", .ranks = {2, 2}};
+    out[p.cell_state] = {.name = "cell_state", .ranks = {2, 2}};
+    if (p.aux != LstmPorts::kNone) out[p.aux] = {.name = "auxiliary_input", .optional = true, .ranks = {3, 3}};
+  }
+  return out;
+}
+
 bool check_lstm_operands(const OpView& op, const LstmPorts& p, Diagnostics& diags) {
   const bool coupled = !op.has_operand(p.weights);
-  if (!op.has_operand(p.input) || !op.has_operand(p.output_state) || !op.has_operand(p.cell_state))
-    return wrong_operands(op, diags, "the input and both states must be there");
   for (size_t first : {p.weights, p.recurrent, p.bias})
     if (!whole(op, first, coupled, true))
       return wrong_operands(op, diags,
@@ -58,9 +80,7 @@ bool check_lstm_operands(const OpView& op, const LstmPorts& p, Diagnostics& diag
     return wrong_operands(op, diags, "a bias of the projection without its weights");
   if (has_port(op, p.aux_weights, 1) && !op.has_operand(p.aux))
     return wrong_operands(op, diags, "weights of an auxiliary input without the input");
-  return check_rank(op, p.input, 3, 3, diags) && check_rank(op, p.cell_state, 2, 2, diags) &&
-         (!op.has_operand(p.projection) || check_rank(op, p.projection, 2, 2, diags)) &&
-         (!has_port(op, p.aux_weights, 1) || check_rank(op, p.aux, 3, 3, diags));
+  return true;
 }
 
 LstmSizes::LstmSizes(const OpView& op, const LstmPorts& p, bool is_time_major) {

@@ -12,14 +12,6 @@ std::vector<size_t> joined(std::vector<size_t> a, const std::vector<size_t>& b) 
   return a;
 }
 
-bool check_counts_of(const OpView& op, size_t operands, size_t results, Diagnostics& diags) {
-  if (op.op.operands.size() == operands && op.op.results.size() == results) return true;
-  diags.error(
-      op.where(), "op-operands",
-      fmt::format("it takes {} operands, of which some may be absent, and gives {} results", operands, results));
-  return false;
-}
-
 bool check_shape_of(const OpView& op, size_t operand, const graph::Shape& wanted, Diagnostics& diags) {
   if (!op.has_operand(operand) || op.operand(operand).shape == wanted) return true;
   return bad_shape(op, diags,
@@ -32,6 +24,12 @@ bool check_second_input(const OpView& op, size_t second, Diagnostics& diags) {
   return bad_shape(op, diags,
                    fmt::format("the input of the way back is {}, the other {}",
                                graph::to_string(op.operand(second).shape), graph::to_string(op.operand(0).shape)));
+}
+
+std::vector<ResultSpec> both_result_specs(std::initializer_list<std::string_view> states) {
+  std::vector<ResultSpec> out = {{.name = "y"}, {.name = "y_backward", .optional = true}};
+  for (std::string_view state : states) out.push_back({.name = state});
+  return out;
 }
 
 std::vector<graph::Shape> both_results(const OpView& op, const std::vector<int64_t>& outputs, bool merged,

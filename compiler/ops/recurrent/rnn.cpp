@@ -133,51 +133,36 @@ class RnnEmitter {
   std::vector<std::pair<size_t, FloatProducts::Vector>> vectors_;  // by matrix
 };
 
-class Rnn final : public Operator {
+Signature rnn_signature(RnnKind kind, std::string_view name, std::string_view summary) {
+  const bool both = kind == RnnKind::kBoth;
+  const Ranks ranks = kind == RnnKind::kStep ? Ranks{2, 2} : Ranks{3, 3};
+  std::vector<OperandSpec> operands = {
+      {.name = "x", .types = {{DType::kF32, "weights float32 or int8"}}, .ranks = ranks}};
+  for (int direction = 0; direction < (both ? 2 : 1); ++direction)
+    operands.insert(operands.end(), {{.name = "weights", .ranks = {2, 2}},
+                                     {.name = "recurrent_weights"},
+                                     {.name = "bias", .types = {DType::kF32}},
+                                     {.name = "state", .types = {DType::kF32}}});
+  if (both)
+    operands.insert(operands.end(),
+                    {{.name = "auxiliary_input", .types = {DType::kF32}, .optional = true, .ranks = ranks},
+                     {.name = "auxiliary_weights", .optional = true},
+                     {.name = "auxiliary_weights", .optional = true}});
+  return {.name = name,
+          .summary = summary,
+          .operands = std::move(operands),
+          .results = both ? both_result_specs({"next_forward", "next_backward"})
+                          : std::vector<ResultSpec>{{.name = "y"}, {.name = "next_state"}},
+          .all_listed = true,
+          .shapes = Shapes::kOwn,
+          .traits = {.uses_libm = true},
+          .attributes = make_attributes<RnnAttrs>};
+}
+
+class Rnn final : public SpecifiedOperator {
  public:
-  Rnn(RnnKind kind, std::string_view name, std::string_view summary) : kind_(kind), name_(name), summary_(summary) {}
-
-  std::string_view name() const override { return name_; }
-  std::string_view summary() const override { return summary_; }
-  Traits traits() const override { return {.uses_libm = true}; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, "weights float32 or int8"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<RnnAttrs>(); }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    const bool both = kind_ == RnnKind::kBoth, merged = op.attrs<RnnAttrs>().merge_outputs;
-    if (!check_counts_of(op, both ? 12 : 5, both ? (merged ? 3 : 4) : 2, diags) || !check_presence(op, diags))
-      return kFailure;
-    std::vector<graph::Shape> states;
-    std::vector<int64_t> units;
-    for (const RnnPorts& p : rnn_ports(op, kind_)) {
-      if (!check_shapes(op, p, diags)) return kFailure;
-      const RnnSizes s(op, p);
-      states.push_back({s.rows.batches, s.units});
-      units.push_back(s.units);
-    }
-    if (both) return both_results(op, units, merged, states);
-    graph::Shape out = op.operand(0).shape;
-    out.back() = units[0];
-    return std::vector<graph::Shape>{out, states[0]};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    const std::vector<RnnPorts> directions = rnn_ports(op, kind_);
-    const std::vector<size_t> matrices = rnn_matrices(directions);
-    for (size_t i = 0; i < op.operand_count(); ++i)
-      if (op.has_operand(i) && std::find(matrices.begin(), matrices.end(), i) == matrices.end() &&
-          !check_type(op, i, {DType::kF32}, diags))
-        return kFailure;
-    for (size_t i = 0; i < op.op.results.size(); ++i)
-      if (!check_result_type(op, i, DType::kF32, diags)) return kFailure;
-    if (!check_float_weights(op, matrices, diags)) return kFailure;
-    if (kind_ == RnnKind::kBoth && has_integer_weights(op, matrices) && op.attrs<RnnAttrs>().time_major) {
-      diags.error(op.where(), "op-attribute", "time first is not supported with int8 weights")
-          .help("the reference goes over such a sequence as many times as it has steps; batch first is supported");
-      return kFailure;
-    }
-    return success();
-  }
+  Rnn(RnnKind kind, std::string_view name, std::string_view summary)
+      : SpecifiedOperator(rnn_signature(kind, name, summary)), kind_(kind) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 
@@ -190,7 +175,7 @@ class Rnn final : public Operator {
       quantised = std::max(quantised, s.inputs + s.aux_inputs + s.units);
       all += s.units;
     }
-    LoweringBuilder f(op, std::string(name_));
+    LoweringBuilder f(op, std::string(name()));
     FloatProducts products(op, f, attrs.asymmetric_rows, rnn_matrices(directions), {}, 0, quantised);
     for (const RnnPorts& p : directions) {
       const RnnSizes s(op, p);
@@ -207,26 +192,46 @@ class Rnn final : public Operator {
     return out;
   }
 
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    if (!check_presence(op, diags)) return kFailure;
+    std::vector<graph::Shape> states;
+    std::vector<int64_t> units;
+    for (const RnnPorts& p : rnn_ports(op, kind_)) {
+      if (!check_shapes(op, p, diags)) return kFailure;
+      const RnnSizes s(op, p);
+      states.push_back({s.rows.batches, s.units});
+      units.push_back(s.units);
+    }
+    if (kind_ == RnnKind::kBoth) return both_results(op, units, op.attrs<RnnAttrs>().merge_outputs, states);
+    graph::Shape out = op.operand(0).shape;
+    out.back() = units[0];
+    return std::vector<graph::Shape>{out, states[0]};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const std::vector<size_t> matrices = rnn_matrices(rnn_ports(op, kind_));
+    if (!check_float_weights(op, matrices, diags)) return false;
+    if (kind_ == RnnKind::kBoth && has_integer_weights(op, matrices) && op.attrs<RnnAttrs>().time_major) {
+      diags.error(op.where(), "op-attribute", "time first is not supported with int8 weights")
+          .help("the reference goes over such a sequence as many times as it has steps; batch first is supported");
+      return false;
+    }
+    return true;
+  }
+
  private:
-  bool check_presence(const OpView& op, Diagnostics& diags) const {
+  static bool check_presence(const OpView& op, Diagnostics& diags) {
     auto wrong = [&](const char* message) {
       diags.error(op.where(), "op-operands", message);
       return false;
     };
-    const bool both = kind_ == RnnKind::kBoth;
-    for (size_t i = 0; i < (both ? 9u : 5u); ++i)
-      if (!op.has_operand(i)) return wrong("input, weights, biases and states must be there");
-    if (!both) return true;
     if (op.has_operand(10) != op.has_operand(11)) return wrong("both directions have an auxiliary input, or none");
     if (op.has_operand(10) && !op.has_operand(9)) return wrong("weights of an auxiliary input without the input");
     return true;
   }
 
   bool check_shapes(const OpView& op, const RnnPorts& p, Diagnostics& diags) const {
-    const size_t rank = kind_ == RnnKind::kStep ? 2 : 3;
-    if (!check_rank(op, p.input, rank, rank, diags) || !check_rank(op, p.weights, 2, 2, diags) ||
-        (p.aux && !check_rank(op, *p.aux, 3, 3, diags)))
-      return false;
     const RnnSizes s(op, p);
     auto wants = [&](size_t operand, const graph::Shape& wanted) { return check_shape_of(op, operand, wanted, diags); };
     if (!wants(p.weights, {s.units, s.inputs}) || !wants(p.recurrent, {s.units, s.units}) ||
@@ -253,7 +258,6 @@ class Rnn final : public Operator {
   }
 
   RnnKind kind_;
-  std::string_view name_, summary_;
 };
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include "ops/common/checks.h"
 #include "ops/rows/attributes.h"
 #include "ops/rows/rows.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -280,59 +281,21 @@ class AttentionLowering {
   BufferPtr queries_, keys_, values_, mask_, row_, out_;
 };
 
-class Attention final : public Operator {
+class Attention final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "attention"; }
-  std::string_view summary() const override { return "softmax of queries by keys, row by row, times values"; }
-  Traits traits() const override { return {.uses_libm = true}; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, ""}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<AttentionAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 3, 4, 1, diags)) return kFailure;
-    const AttentionSteps& shape = op.attrs<AttentionAttrs>().shape;
-    int64_t most = kMostAttended;
-    for (int64_t size : shape) {
-      if (size >= 1 && size <= most) {
-        most /= size;
-        continue;
-      }
-      bad_attribute(op, diags, fmt::format("a result of shape {}", graph::to_string(shape)));
-      return kFailure;
-    }
-    return std::vector<graph::Shape>{shape};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    for (size_t i = 0; i < op.operand_count(); ++i) {
-      const bool typed = !op.has_operand(i) || (i == kMaskAt ? check_type(op, i, {DType::kF32, DType::kBool}, diags)
-                                                             : check_type(op, i, {DType::kF32}, diags));
-      if (!typed) return kFailure;
-    }
-    if (!check_result_type(op, 0, DType::kF32, diags)) return kFailure;
-    const auto& a = op.attrs<AttentionAttrs>();
-    if (!sizes_are_good(a) || !std::isfinite(a.scale)) {
-      bad_attribute(op, diags, "sizes below 1 or too large, or a scale that is no number");
-      return kFailure;
-    }
-    const bool masked = op.has_operand(kMaskAt);
-    const bool truths = masked && op.operand(kMaskAt).dtype == DType::kBool;
-    if (!(std::isfinite(a.softcap) && a.softcap >= 0) || std::isnan(a.hidden) || (a.replaces && !truths) ||
-        (a.zero == ZeroWeights::kHidden && (!masked || a.replaces))) {
-      bad_attribute(op, diags, "a softcap or what is added that is no number, or what needs a mask without one");
-      return kFailure;
-    }
-    const bool good = reaches(a, a.query_steps, a.queries, a.depth, op.operand(kQueriesAt).elements()) &&
-                      reaches(a, a.key_steps, a.keys, a.depth, op.operand(kKeysAt).elements()) &&
-                      reaches(a, a.value_steps, a.keys, a.values, op.operand(kValuesAt).elements()) &&
-                      (!masked || reaches(a, a.mask_steps, a.queries, a.keys, op.operand(kMaskAt).elements())) &&
-                      covers(a, op.result().elements());
-    if (good) return success();
-    bad_attribute(op, diags, "steps that lead out of an operand, or not to each element of the result once");
-    return kFailure;
-  }
+  Attention()
+      : SpecifiedOperator(
+            {.name = "attention",
+             .summary = "softmax of queries by keys, row by row, times values",
+             .operands = {{.name = "queries", .types = {DType::kF32}},
+                          {.name = "keys", .types = {DType::kF32}},
+                          {.name = "values", .types = {DType::kF32}},
+                          {.name = "mask", .types = {DType::kF32, DType::kBool}, .optional = true}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .traits = {.uses_libm = true},
+             .attributes = make_attributes<AttentionAttrs>,
+             .ranges = {finite<&AttentionAttrs::scale>("scale"), finite<&AttentionAttrs::softcap>("softcap", 0)}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     const auto& a = op.attrs<AttentionAttrs>();
@@ -361,6 +324,37 @@ class Attention final : public Operator {
     int64_t matrices = 1;
     for (int64_t size : a.batch) matrices *= size;
     return matrices * a.queries * a.keys * (a.depth + a.values);
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
+    const AttentionSteps& shape = op.attrs<AttentionAttrs>().shape;
+    int64_t most = kMostAttended;
+    for (int64_t size : shape) {
+      if (size >= 1 && size <= most) {
+        most /= size;
+        continue;
+      }
+      bad_attribute(op, diags, fmt::format("a result of shape {}", graph::to_string(shape)));
+      return kFailure;
+    }
+    return std::vector<graph::Shape>{shape};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    const auto& a = op.attrs<AttentionAttrs>();
+    if (!sizes_are_good(a)) return bad_attribute(op, diags, "sizes below 1 or too large");
+    const bool masked = op.has_operand(kMaskAt);
+    const bool truths = masked && op.operand(kMaskAt).dtype == DType::kBool;
+    if (std::isnan(a.hidden) || (a.replaces && !truths) || (a.zero == ZeroWeights::kHidden && (!masked || a.replaces)))
+      return bad_attribute(op, diags, "what is added is NaN, or what needs a mask has none");
+    const bool good = reaches(a, a.query_steps, a.queries, a.depth, op.operand(kQueriesAt).elements()) &&
+                      reaches(a, a.key_steps, a.keys, a.depth, op.operand(kKeysAt).elements()) &&
+                      reaches(a, a.value_steps, a.keys, a.values, op.operand(kValuesAt).elements()) &&
+                      (!masked || reaches(a, a.mask_steps, a.queries, a.keys, op.operand(kMaskAt).elements())) &&
+                      covers(a, op.result().elements());
+    return good ||
+           bad_attribute(op, diags, "steps that lead out of an operand, or not to each element of the result once");
   }
 };
 

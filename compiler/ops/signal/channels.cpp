@@ -24,14 +24,13 @@ AttributeRule coefficient(std::string_view name) {
 }
 
 // Operands: channels, noise before. Results: channels, noise after.
-class SignalSubtraction final : public SignalFunction, public Stateful {
+class SignalSubtraction final : public StatefulSignal {
  public:
   SignalSubtraction()
-      : SignalFunction(
+      : StatefulSignal(
             {.name = "signal_filter_bank_spectral_subtraction",
              .summary = "channels less a running estimate of their noise",
-             .operands = {{.name = "channels", .types = {{DType::kU32, "keeps the estimate"}}, .ranks = {1, 1}},
-                          {.name = "noise", .types = {DType::kU32}}},
+             .operands = {{.name = "channels", .types = {{DType::kU32, "keeps the estimate"}}, .ranks = {1, 1}}},
              .results = {{.name = "y"}, {.name = "noise"}},
              .attributes = make_attributes<SubtractionAttrs>,
              .ranges = {coefficient<&SubtractionAttrs::smoothing>("smoothing"),
@@ -41,11 +40,6 @@ class SignalSubtraction final : public SignalFunction, public Stateful {
                         coefficient<&SubtractionAttrs::min_signal_remaining>("min_signal_remaining"),
                         within<&SubtractionAttrs::smoothing_bits>("smoothing_bits", 0, 31),
                         within<&SubtractionAttrs::spectral_subtraction_bits>("spectral_subtraction_bits", 0, 31)}}) {}
-
-  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 1, 1, 2, diags) || !check_channels(op, diags)) return kFailure;
-    return std::vector<OperatorState>{{{DType::kU32, op.operand(0).shape, {}}, 1, {}}};
-  }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_spectral_subtraction");
@@ -74,19 +68,14 @@ class SignalSubtraction final : public SignalFunction, public Stateful {
   }
 
  protected:
-  bool check(const OpView& op, Diagnostics& diags) const override {
-    return check_channels(op, diags) && (op.operand(1).shape == op.operand(0).shape ||
-                                         bad_shape(op, diags, "the estimate of the noise has not the channels' shape"));
-  }
-
- private:
-  // Before there is a state of so many.
-  static bool check_channels(const OpView& op, Diagnostics& diags) {
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics& diags) const override {
     const int64_t channels = op.attrs<SubtractionAttrs>().num_channels;
-    if (op.operand(0).elements() == channels && channels <= kMostChannels) return true;
-    return bad_shape(op, diags,
-                     fmt::format("{} channels, the options say {}; they agree, and {} are the most",
-                                 op.operand(0).elements(), channels, kMostChannels));
+    if (op.operand(0).elements() == channels && channels <= kMostChannels)
+      return std::vector<OperatorState>{{{DType::kU32, op.operand(0).shape, {}}, 1, {}}};
+    bad_shape(op, diags,
+              fmt::format("{} channels, the options say {}; they agree, and {} are the most", op.operand(0).elements(),
+                          channels, kMostChannels));
+    return kFailure;
   }
 };
 

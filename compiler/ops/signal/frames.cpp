@@ -29,25 +29,14 @@ void Stream::emit(LoweringBuilder& f, const BufferPtr& in, const BufferPtr& befo
   });
 }
 
-bool check_rows(const OpView& op, size_t least, size_t most, Diagnostics& diags) {
-  return check_rank(op, 0, least, most, diags) &&
-         (op.operand(0).elements() > 0 || bad_shape(op, diags, "there are no samples"));
+bool check_has_samples(const OpView& op, Diagnostics& diags) {
+  return op.operand(0).elements() > 0 || bad_shape(op, diags, "there are no samples");
 }
 
-bool check_kept(const OpView& op, int64_t rows, int64_t kept, Diagnostics& diags) {
+bool check_kept_samples(const OpView& op, int64_t rows, int64_t kept, Diagnostics& diags) {
   if (kept <= kMostKept && rows <= kMostKept && rows * kept <= kMostKept) return true;
   return bad_attribute(op, diags,
                        fmt::format("{} rows of {} samples are kept; {} samples are the most", rows, kept, kMostKept));
-}
-
-bool check_state_counts(const OpView& op, size_t states, size_t results, Diagnostics& diags) {
-  return check_counts(op, 1 + states, 1 + states, results + states, diags);
-}
-
-bool check_state(const OpView& op, size_t i, size_t result, const graph::TensorType& type, Diagnostics& diags) {
-  if (!check_type(op, i, {type.dtype}, diags) || !check_result_type(op, result, type.dtype, diags)) return false;
-  return op.operand(i).shape == type.shape ||
-         bad_shape(op, diags, fmt::format("operand {} has not the shape of what is kept", i));
 }
 
 bool check_option(const OpView& op, const char* name, int64_t value, int64_t least, int64_t most, Diagnostics& diags) {
@@ -58,35 +47,21 @@ bool check_option(const OpView& op, const char* name, int64_t value, int64_t lea
 namespace {
 
 // Operands: samples, those before. Results: samples, those after.
-class SignalDelay final : public SignalOperatorOf<DelayAttrs>, public Stateful, public Fusable {
+class SignalDelay final : public StatefulSignal, public Fusable {
  public:
-  std::string_view name() const override { return "signal_delay"; }
-  std::string_view summary() const override { return "samples as they were delay_length earlier"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps samples"}}; }
-  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
-    if (!check_samples(op, diags)) return kFailure;
-    std::vector<OperatorState> out;
-    if (stream(op).kept > 0) out.push_back({stream(op).kept_type(), {}, {}});
-    return out;
-  }
+  SignalDelay()
+      : StatefulSignal({.name = "signal_delay",
+                        .summary = "samples as they were delay_length earlier",
+                        .operands = {{.name = "samples", .types = {{DType::kI16, "keeps samples"}}, .ranks = {1, 8}}},
+                        .results = {{.name = "y"}},
+                        .attributes = make_attributes<DelayAttrs>,
+                        .ranges = {within<&DelayAttrs::delay_length>("delay_length", 0, kMostKept)}}) {}
+
   bool is_identity(const OpView& op) const override { return stream(op).kept == 0; }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_samples(op, diags) || !check_state_counts(op, state_count(op), 1, diags)) return kFailure;
-    std::vector<graph::Shape> out = {op.operand(0).shape};
-    if (state_count(op) > 0) out.push_back(stream(op).kept_type().shape);
-    return out;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kI16}, {DType::kI16}, diags)) return kFailure;
-    if (state_count(op) > 0 && !check_state(op, 1, 1, stream(op).kept_type(), diags)) return kFailure;
-    return success();
-  }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_delay");
-    const bool keeps = state_count(op) > 0;
+    const bool keeps = stream(op).kept > 0;
     BufferPtr in = f.operand(0), before = keeps ? f.operand(1) : nullptr;
     BufferPtr out = f.result(0), after = keeps ? f.result(1) : nullptr;
     stream(op).emit(f, in, before, out, after);
@@ -94,60 +69,40 @@ class SignalDelay final : public SignalOperatorOf<DelayAttrs>, public Stateful, 
     return f.finish();
   }
 
+ protected:
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics& diags) const override {
+    if (!check_has_samples(op, diags) || !check_kept_samples(op, stream(op).rows, stream(op).kept, diags))
+      return kFailure;
+    std::vector<OperatorState> out;
+    if (stream(op).kept > 0) out.push_back({stream(op).kept_type(), {}, {}});
+    return out;
+  }
+
  private:
   static Stream stream(const OpView& op) {
     const int64_t frame = op.operand(0).shape.back();
     return {op.operand(0).elements() / frame, op.attrs<DelayAttrs>().delay_length, 1, frame, frame};
   }
-  static size_t state_count(const OpView& op) { return stream(op).kept > 0 ? 1 : 0; }
-
-  static bool check_samples(const OpView& op, Diagnostics& diags) {
-    return check_counts(op, 1, 2, op.op.results.size(), diags) && check_rows(op, 1, 8, diags) &&
-           check_option(op, "delay_length", op.attrs<DelayAttrs>().delay_length, 0, kMostKept, diags) &&
-           check_kept(op, stream(op).rows, stream(op).kept, diags);
-  }
 };
 
 // Operands: samples, steps that are missing to the first frame (unless prefilled), samples before.
 // Results: frames, are they whole, steps missing after, samples after.
-class SignalFramer final : public SignalOperatorOf<FramerAttrs>, public Stateful {
+class SignalFramer final : public StatefulSignal {
  public:
-  std::string_view name() const override { return "signal_framer"; }
-  std::string_view summary() const override { return "frames of frame_size samples, one every frame_step"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps samples"}}; }
-  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
-    if (!check_samples(op, diags)) return kFailure;
-    const Stream s = stream(op);
-    std::vector<OperatorState> out;
-    if (counts(op)) out.push_back(OperatorState::counter(static_cast<int32_t>(s.kept / s.step)));
-    if (s.kept > 0) out.push_back({s.kept_type(), {}, {}});
-    return out;
-  }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_samples(op, diags) || !check_state_counts(op, state_count(op), 2, diags)) return kFailure;
-    const Stream s = stream(op);
-    graph::Shape shape = op.operand(0).shape;
-    shape.back() = s.parts;
-    shape.push_back(s.size);
-    std::vector<graph::Shape> out = {shape, {}};
-    if (counts(op)) out.emplace_back();
-    if (s.kept > 0) out.push_back(s.kept_type().shape);
-    return out;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kI16}, {DType::kI16, DType::kBool}, diags)) return kFailure;
-    if (counts(op) && !check_state(op, 1, 2, {DType::kI32, {}, {}}, diags)) return kFailure;
-    const size_t last = state_count(op);
-    if (stream(op).kept > 0 && !check_state(op, last, last + 1, stream(op).kept_type(), diags)) return kFailure;
-    return success();
-  }
+  SignalFramer()
+      : StatefulSignal({.name = "signal_framer",
+                        .summary = "frames of frame_size samples, one every frame_step",
+                        .operands = {{.name = "samples", .types = {{DType::kI16, "keeps samples"}}, .ranks = {1, 7}}},
+                        .results = {{.name = "frames"}, {.name = "whole", .types = {DType::kBool}}},
+                        .shapes = Shapes::kOwn,
+                        .attributes = make_attributes<FramerAttrs>,
+                        .ranges = {within<&FramerAttrs::frame_size>("frame_size", 1, kMostKept),
+                                   within<&FramerAttrs::frame_step>("frame_step", 1, kMostKept)}}) {}
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_framer");
     const Stream s = stream(op);
-    const size_t last = state_count(op);
+    const size_t last = counts(op) ? 2 : 1;
     BufferPtr in = f.operand(0), steps = counts(op) ? f.operand(1) : nullptr,
               before = s.kept > 0 ? f.operand(last) : nullptr;
     BufferPtr out = f.result(0), whole = f.result(1), left = counts(op) ? f.result(2) : nullptr,
@@ -164,6 +119,32 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs>, public Stateful
     return f.finish();
   }
 
+ protected:
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics& diags) const override {
+    const auto& a = op.attrs<FramerAttrs>();
+    if (!check_has_samples(op, diags) ||
+        (a.prefill && !check_option(op, "frame_size", a.frame_size, a.frame_step, kMostKept, diags)))
+      return kFailure;
+    const int64_t row = op.operand(0).shape.back();
+    if (row % a.frame_step != 0) {
+      bad_shape(op, diags, fmt::format("steps of {} do not divide rows of {}", a.frame_step, row));
+      return kFailure;
+    }
+    const Stream s = stream(op);
+    if (!check_kept_samples(op, s.rows, s.kept, diags)) return kFailure;
+    std::vector<OperatorState> out;
+    if (counts(op)) out.push_back(OperatorState::counter(static_cast<int32_t>(s.kept / s.step)));
+    if (s.kept > 0) out.push_back({s.kept_type(), {}, {}});
+    return out;
+  }
+
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    graph::Shape shape = op.operand(0).shape;
+    shape.back() = stream(op).parts;
+    shape.push_back(stream(op).size);
+    return std::vector<graph::Shape>{shape, {}};
+  }
+
  private:
   // The reference's buffer holds whole steps, unless it was filled with zeros first.
   static Stream stream(const OpView& op) {
@@ -173,50 +154,22 @@ class SignalFramer final : public SignalOperatorOf<FramerAttrs>, public Stateful
     return {op.operand(0).elements() / row, held - step, row / step, step, size};
   }
   static bool counts(const OpView& op) { return stream(op).kept > 0 && !op.attrs<FramerAttrs>().prefill; }
-  static size_t state_count(const OpView& op) { return (counts(op) ? 1u : 0u) + (stream(op).kept > 0 ? 1u : 0u); }
-
-  static bool check_samples(const OpView& op, Diagnostics& diags) {
-    const auto& a = op.attrs<FramerAttrs>();
-    if (!check_counts(op, 1, 3, op.op.results.size(), diags) || !check_rows(op, 1, 7, diags) ||
-        !check_option(op, "frame_size", a.frame_size, a.prefill ? a.frame_step : 1, kMostKept, diags) ||
-        !check_option(op, "frame_step", a.frame_step, 1, kMostKept, diags))
-      return false;
-    const int64_t row = op.operand(0).shape.back();
-    if (row % a.frame_step != 0)
-      return bad_shape(op, diags, fmt::format("steps of {} do not divide rows of {}", a.frame_step, row));
-    return check_kept(op, stream(op).rows, stream(op).kept, diags);
-  }
 };
 
 // Operands: channels, runs to the next stack (-1: there was no run yet), channels before. Results: the
 // stack, is it one, runs after, channels after.
-class SignalStacker final : public SignalOperatorOf<StackerAttrs>, public Stateful {
+class SignalStacker final : public StatefulSignal {
  public:
-  std::string_view name() const override { return "signal_stacker"; }
-  std::string_view summary() const override { return "the channels of several runs, once every stacker_step runs"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps channels"}}; }
-  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
-    if (!check_channels(op, diags)) return kFailure;
-    std::vector<OperatorState> out;
-    if (state_count(op) > 0) out = {OperatorState::counter(-1), {stream(op).kept_type(), {}, {}}};
-    return out;
-  }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_channels(op, diags) || !check_state_counts(op, state_count(op), 2, diags)) return kFailure;
-    std::vector<graph::Shape> out = {{stream(op).size}, {}};
-    if (state_count(op) == 0) return out;
-    out.emplace_back();
-    out.push_back(stream(op).kept_type().shape);
-    return out;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_types(op, {DType::kI16}, {DType::kI16, DType::kBool}, diags)) return kFailure;
-    const bool good = state_count(op) == 0 || (check_state(op, 1, 2, {DType::kI32, {}, {}}, diags) &&
-                                               check_state(op, 2, 3, stream(op).kept_type(), diags));
-    return good ? success() : Status(kFailure);
-  }
+  SignalStacker()
+      : StatefulSignal(
+            {.name = "signal_stacker",
+             .summary = "the channels of several runs, once every stacker_step runs",
+             .operands = {{.name = "channels", .types = {{DType::kI16, "keeps channels"}}, .ranks = {1, 1}}},
+             .results = {{.name = "stack"}, {.name = "whole", .types = {DType::kBool}}},
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<StackerAttrs>,
+             .ranges = {within<&StackerAttrs::stacker_left_context>("stacker_left_context", 0, kMostKept),
+                        within<&StackerAttrs::stacker_right_context>("stacker_right_context", 0, kMostKept)}}) {}
 
   // Of the first run the reference makes as many frames as go before it. Those further back are never
   // part of a stack, so all may be copies.
@@ -224,7 +177,7 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs>, public Statef
     LoweringBuilder f(op, "signal_stacker");
     const Stream s = stream(op);
     const auto& a = op.attrs<StackerAttrs>();
-    const bool keeps = state_count(op) > 0;
+    const bool keeps = s.kept > 0;
     BufferPtr in = f.operand(0), runs = keeps ? f.operand(1) : nullptr, before = keeps ? f.operand(2) : nullptr;
     BufferPtr out = f.result(0), whole = f.result(1), left = keeps ? f.result(2) : nullptr,
               after = keeps ? f.result(3) : nullptr;
@@ -253,26 +206,33 @@ class SignalStacker final : public SignalOperatorOf<StackerAttrs>, public Statef
     return f.finish();
   }
 
+ protected:
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics& diags) const override {
+    const auto& a = op.attrs<StackerAttrs>();
+    if (!check_has_samples(op, diags)) return kFailure;
+    const int64_t channels = op.operand(0).elements();
+    if (channels != a.num_channels) {
+      bad_shape(op, diags, fmt::format("{} channels, the options say {}", channels, a.num_channels));
+      return kFailure;
+    }
+    const int64_t frames = int64_t{a.stacker_left_context} + a.stacker_right_context + 1;
+    if (!check_kept_samples(op, frames - 1, channels, diags) ||
+        !check_option(op, "stacker_step", a.stacker_step, 1, frames, diags))
+      return kFailure;
+    std::vector<OperatorState> out;
+    if (stream(op).kept > 0) out = {OperatorState::counter(-1), {stream(op).kept_type(), {}, {}}};
+    return out;
+  }
+
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    return std::vector<graph::Shape>{{stream(op).size}, {}};
+  }
+
  private:
   static Stream stream(const OpView& op) {
     const auto& a = op.attrs<StackerAttrs>();
     const int64_t width = a.num_channels, others = int64_t{a.stacker_left_context} + a.stacker_right_context;
     return {1, others * width, 1, width, (others + 1) * width};
-  }
-  static size_t state_count(const OpView& op) { return stream(op).kept > 0 ? 2 : 0; }
-
-  static bool check_channels(const OpView& op, Diagnostics& diags) {
-    const auto& a = op.attrs<StackerAttrs>();
-    if (!check_counts(op, 1, 3, op.op.results.size(), diags) || !check_rows(op, 1, 1, diags)) return false;
-    const int64_t channels = op.operand(0).elements();
-    if (channels != a.num_channels)
-      return bad_shape(op, diags, fmt::format("{} channels, the options say {}", channels, a.num_channels));
-    for (auto [name, value] : {std::pair("stacker_left_context", a.stacker_left_context),
-                               std::pair("stacker_right_context", a.stacker_right_context)})
-      if (!check_option(op, name, value, 0, kMostKept, diags)) return false;
-    const int64_t frames = int64_t{a.stacker_left_context} + a.stacker_right_context + 1;
-    return check_kept(op, frames - 1, channels, diags) &&
-           check_option(op, "stacker_step", a.stacker_step, 1, frames, diags);
   }
 };
 

@@ -24,14 +24,10 @@ struct Stream {
 // A row of a state longer than that is refused.
 constexpr int64_t kMostKept = 1 << 20;
 
-// Operand 0 has elements, and from `least` to `most` dimensions.
-bool check_rows(const OpView& op, size_t least, size_t most, Diagnostics& diags);
-bool check_kept(const OpView& op, int64_t rows, int64_t kept, Diagnostics& diags);
-// Operands are the samples and `states`, results `results` and then `states` again.
-bool check_state_counts(const OpView& op, size_t states, size_t results, Diagnostics& diags);
-// Operand `i` and result `result`, if `type` has elements, are of it.
-bool check_state(const OpView& op, size_t i, size_t result, const graph::TensorType& type, Diagnostics& diags);
-// An option within [least, most].
+// Operand 0 has elements, and of its rows no more than kMostKept samples are kept.
+bool check_has_samples(const OpView& op, Diagnostics& diags);
+bool check_kept_samples(const OpView& op, int64_t rows, int64_t kept, Diagnostics& diags);
+// An attribute is within [least, most], which depend on the operand or another attribute.
 bool check_option(const OpView& op, const char* name, int64_t value, int64_t least, int64_t most, Diagnostics& diags);
 
 }  // namespace aotc::ops

@@ -14,39 +14,17 @@ namespace {
 
 // Operands: frames, sums before. Results: samples, sums after. The sums are what earlier frames add to the
 // first frame_size - frame_step samples to come.
-class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs>, public Stateful {
+class SignalOverlapAdd final : public StatefulSignal {
  public:
-  std::string_view name() const override { return "signal_overlap_add"; }
-  std::string_view summary() const override {
-    return "frames added up, each frame_step behind the one before; int16 saturates at each";
-  }
-  std::vector<TypeSupport> types() const override { return {{DType::kI16, "keeps sums"}, {DType::kF32, "keeps sums"}}; }
-  Result<std::vector<OperatorState>> states(const OpView& op, Diagnostics& diags) const override {
-    if (!check_frames(op, diags)) return kFailure;
-    const Sizes s(op);
-    std::vector<OperatorState> out;
-    if (s.kept > 0) out.push_back({s.type, {}, {}});
-    return out;
-  }
-
-  Shapes infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_frames(op, diags)) return kFailure;
-    const Sizes s(op);
-    if (!check_state_counts(op, s.kept > 0 ? 1 : 0, 1, diags)) return kFailure;
-    graph::Shape shape = op.operand(0).shape;
-    shape.pop_back();
-    shape.back() = s.frames * s.step;
-    std::vector<graph::Shape> out = {shape};
-    if (s.kept > 0) out.push_back(s.type.shape);
-    return out;
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, 0, {DType::kI16, DType::kF32}, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags))
-      return kFailure;
-    const Sizes s(op);
-    return s.kept == 0 || check_state(op, 1, 1, s.type, diags) ? success() : Status(kFailure);
-  }
+  SignalOverlapAdd()
+      : StatefulSignal({.name = "signal_overlap_add",
+                        .summary = "frames added up, each frame_step behind the one before; int16 saturates at each",
+                        .operands = {{.name = "frames",
+                                      .types = {{DType::kI16, "keeps sums"}, {DType::kF32, "keeps sums"}},
+                                      .ranks = {2, 8}}},
+                        .results = {{.name = "samples"}},
+                        .shapes = Shapes::kOwn,
+                        .attributes = make_attributes<OverlapAddAttrs>}) {}
 
   Lowered lower(const OpView& op, const TargetInfo&) const override {
     LoweringBuilder f(op, "signal_overlap_add");
@@ -62,6 +40,26 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs>, public 
     });
     if (s.kept > 0) f.publish_in_place(1);
     return f.finish();
+  }
+
+ protected:
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics& diags) const override {
+    const int32_t step = op.attrs<OverlapAddAttrs>().frame_step;
+    if (!check_has_samples(op, diags) || !check_option(op, "frame_step", step, 1, op.operand(0).shape.back(), diags))
+      return kFailure;
+    const Sizes s(op);
+    if (!check_kept_samples(op, s.rows, s.kept, diags)) return kFailure;
+    std::vector<OperatorState> out;
+    if (s.kept > 0) out.push_back({s.type, {}, {}});
+    return out;
+  }
+
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    const Sizes s(op);
+    graph::Shape shape = op.operand(0).shape;
+    shape.pop_back();
+    shape.back() = s.frames * s.step;
+    return std::vector<graph::Shape>{shape};
   }
 
  private:
@@ -81,13 +79,6 @@ class SignalOverlapAdd final : public SignalOperatorOf<OverlapAddAttrs>, public 
   struct Buffers {
     BufferPtr in, before, out, after;
   };
-
-  static bool check_frames(const OpView& op, Diagnostics& diags) {
-    return check_counts(op, 1, 2, op.op.results.size(), diags) && check_rows(op, 2, 8, diags) &&
-           check_option(op, "frame_step", op.attrs<OverlapAddAttrs>().frame_step, 1, op.operand(0).shape.back(),
-                        diags) &&
-           check_kept(op, Sizes(op).rows, Sizes(op).kept, diags);
-  }
 
   // The reference adds to sums that are 0 where nothing was added yet: -0 becomes 0.
   static Ex sum(const Sizes& s, const Ex& a, const Ex& b) {

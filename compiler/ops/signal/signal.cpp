@@ -1,24 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/signal/signal.h"
 
-#include <algorithm>
-
-#include <fmt/format.h>
-
 namespace aotc::ops {
 
 using tir::Ex;
-
-Status SignalOperator::check_types(const OpView& op, std::initializer_list<DType> operands,
-                                   std::initializer_list<DType> results, Diagnostics& diags) {
-  size_t i = 0;
-  for (DType type : operands)
-    if (!check_type(op, i++, {type}, diags)) return kFailure;
-  i = 0;
-  for (DType type : results)
-    if (!check_result_type(op, i++, type, diags)) return kFailure;
-  return success();
-}
 
 Ex emit_significant_bits(LoweringBuilder& f, const Ex& x) {
   Ex rest = x, count = u32(1);

@@ -11,34 +11,15 @@
 
 namespace aotc::ops {
 
-// What all of them share: evaluation is the lowering.
-class SignalOperator : public Operator {
+// Their evaluation is the lowering.
+template <typename Base>
+class SignalOperator : public Base {
  public:
-  void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<graph::NoAttributes>();
-  }
-
- protected:
-  using Shapes = Result<std::vector<graph::Shape>>;
-  // Operand 0 and result i have the types, the others are the operator's affair.
-  static Status check_types(const OpView& op, std::initializer_list<DType> operands,
-                            std::initializer_list<DType> results, Diagnostics& diags);
-};
-
-// The same, of operators with a signature.
-class SignalFunction : public SpecifiedOperator {
- public:
-  using SpecifiedOperator::SpecifiedOperator;
+  using Base::Base;
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_lowering(op, data); }
 };
-
-// With attributes that are custom options of the same names: int32_t are whole numbers, bool is a bool.
-template <typename Attrs>
-class SignalOperatorOf : public SignalOperator {
- public:
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<Attrs>(); }
-};
+using SignalFunction = SignalOperator<SpecifiedOperator>;
+using StatefulSignal = SignalOperator<StatefulOperator>;
 
 inline tir::Ex u32(int64_t v) { return tir::imm(DType::kU32, v); }
 // Of an u32 > 0: the number of bits up to the highest that is set, as u32.

@@ -13,6 +13,7 @@
 #include "ops/common/elementwise.h"
 #include "ops/common/hybrid.h"
 #include "ops/common/lowered_evaluation.h"
+#include "ops/signature.h"
 
 namespace aotc::ops {
 
@@ -159,21 +160,42 @@ class SvdfRun {
   SvdfShape s_;
 };
 
-class Svdf final : public Operator {
+class Svdf final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "svdf"; }
-  std::string_view summary() const override {
-    return "a fully connected layer of low rank over the last runs, its state kept from run to run";
-  }
-  std::vector<TypeSupport> types() const override {
-    return {{DType::kI8, "state and weights over time int16 or int8"}, {DType::kF32, "weights float32 or int8"}};
-  }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override { return std::make_shared<SvdfAttrs>(); }
+  Svdf()
+      : SpecifiedOperator(
+            {.name = "svdf",
+             .summary = "a fully connected layer of low rank over the last runs, its state kept from run to run",
+             .operands = {{.name = "x",
+                           .types = {{DType::kI8, "state and weights over time int16 or int8"},
+                                     {DType::kF32, "weights float32 or int8"}},
+                           .ranks = {2, 2}},
+                          {.name = "features", .constant = true, .ranks = {2, 2}},
+                          {.name = "time", .constant = true, .ranks = {2, 2}},
+                          {.name = "bias", .optional = true, .constant = true},
+                          {.name = "state", .ranks = {2, 2}}},
+             .results = {{.name = "y"}, {.name = "next_state", .type_of = svdf::kState}},
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<SvdfAttrs>}) {}
 
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_operands(op, diags)) return kFailure;
-    for (size_t i : {svdf::kInput, svdf::kFeatures, svdf::kTime, svdf::kState})
-      if (!check_rank(op, i, 2, 2, diags)) return kFailure;
+  void evaluate(const OpView& op, const EvalData& data) const override {
+    if (svdf_is_hybrid(op)) return evaluate_lowering(op, data);
+    switch (op.operand(svdf::kState).dtype) {
+      case DType::kI16: return SvdfRun<int16_t>(op, data).integers();
+      case DType::kI8: return SvdfRun<int8_t>(op, data).integers();
+      default: return SvdfRun<float>(op, data).floats();
+    }
+  }
+
+  Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_svdf(op, target); }
+
+  int64_t macs(const OpView& op) const override {
+    SvdfShape s(op);
+    return s.batches * s.filters * (s.inputs + s.memory);
+  }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
     const int64_t rank = op.attrs<SvdfAttrs>().rank, filters = op.operand(svdf::kFeatures).shape[0];
     if (rank < 1 || filters % rank != 0) {
       bad_attribute(op, diags, fmt::format("rank is {}, which does not divide the {} filters", rank, filters));
@@ -192,75 +214,28 @@ class Svdf final : public Operator {
     return std::vector<graph::Shape>{{s.batches, s.units}, op.operand(svdf::kState).shape};
   }
 
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    if (!check_type(op, svdf::kInput, {DType::kI8, DType::kF32}, diags)) return kFailure;
+  bool check(const OpView& op, Diagnostics& diags) const override {
     const bool integer = op.operand(svdf::kInput).dtype == DType::kI8;
-    if (!(integer ? check_integers(op, diags) : check_floats(op, diags))) return kFailure;
+    if (!(integer ? check_integers(op, diags) : check_floats(op, diags))) return false;
     SvdfShape s(op);
-    if (s.batches < 1 || s.inputs < 1 || s.filters < 1 || s.memory < 1) {
-      bad_shape(op, diags, "a layer without elements");
-      return kFailure;
-    }
-    return !integer || check_sums(op, diags) ? success() : Status(kFailure);
-  }
-
-  void evaluate(const OpView& op, const EvalData& data) const override {
-    if (svdf_is_hybrid(op)) return evaluate_lowering(op, data);
-    switch (op.operand(svdf::kState).dtype) {
-      case DType::kI16: return SvdfRun<int16_t>(op, data).integers();
-      case DType::kI8: return SvdfRun<int8_t>(op, data).integers();
-      default: return SvdfRun<float>(op, data).floats();
-    }
-  }
-
-  Lowered lower(const OpView& op, const TargetInfo& target) const override { return lower_svdf(op, target); }
-
-  int64_t macs(const OpView& op) const override {
-    SvdfShape s(op);
-    return s.batches * s.filters * (s.inputs + s.memory);
+    if (s.batches < 1 || s.inputs < 1 || s.filters < 1 || s.memory < 1)
+      return bad_shape(op, diags, "a layer without elements");
+    return !integer || check_sums(op, diags);
   }
 
  private:
-  static bool check_operands(const OpView& op, Diagnostics& diags) {
-    bool whole = op.op.operands.size() == svdf::kOperands && op.op.results.size() == svdf::kResults;
-    for (size_t i = 0; whole && i < svdf::kOperands; ++i) whole = i == svdf::kBias || op.has_operand(i);
-    if (whole) return true;
-    diags.error(op.where(), "op-operands",
-                fmt::format("it takes {} operands (the bias may be left out), of which the last is a variable "
-                            "tensor, and gives {} results",
-                            svdf::kOperands, svdf::kResults));
-    return false;
-  }
-
-  static bool check_constants(const OpView& op, Diagnostics& diags) {
-    for (size_t i : {svdf::kFeatures, svdf::kTime, svdf::kBias}) {
-      if (!op.has_operand(i) || op.constant(i) != nullptr) continue;
-      diags.error(op.where(), "op-operands", fmt::format("operand {} is not constant", i))
-          .help("weights and biases are part of the model");
-      return false;
-    }
-    return true;
-  }
-
   static bool check_floats(const OpView& op, Diagnostics& diags) {
-    const bool hybrid = svdf_is_hybrid(op);
-    if (hybrid ? !check_float_weights(op, {svdf::kFeatures, svdf::kTime}, diags)
-               : !check_type(op, svdf::kFeatures, {DType::kF32}, diags) ||
-                     !check_type(op, svdf::kTime, {DType::kF32}, diags))
-      return false;
+    if (!check_float_weights(op, {svdf::kFeatures, svdf::kTime}, diags)) return false;
     for (size_t i : {svdf::kBias, svdf::kState})
       if (op.has_operand(i) && !check_type(op, i, {DType::kF32}, diags)) return false;
-    return check_result_type(op, svdf::kOutput, DType::kF32, diags) &&
-           check_result_type(op, svdf::kNextState, DType::kF32, diags) && check_constants(op, diags);
+    return true;
   }
 
   static bool check_integers(const OpView& op, Diagnostics& diags) {
     if (!check_type(op, svdf::kState, {DType::kI16, DType::kI8}, diags)) return false;
     const DType state = op.operand(svdf::kState).dtype;
     if (!check_type(op, svdf::kFeatures, {DType::kI8}, diags) || !check_type(op, svdf::kTime, {state}, diags) ||
-        (op.has_operand(svdf::kBias) && !check_type(op, svdf::kBias, {DType::kI32}, diags)) ||
-        !check_result_type(op, svdf::kOutput, DType::kI8, diags) ||
-        !check_result_type(op, svdf::kNextState, state, diags) || !check_constants(op, diags))
+        (op.has_operand(svdf::kBias) && !check_type(op, svdf::kBias, {DType::kI32}, diags)))
       return false;
     for (size_t i : {svdf::kInput, svdf::kFeatures, svdf::kTime, svdf::kState}) {
       if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;

@@ -29,8 +29,8 @@ struct SvdfAttrs : graph::Attributes<SvdfAttrs> {
 
 // Operands and results. The bias may be absent.
 namespace svdf {
-constexpr size_t kInput = 0, kFeatures = 1, kTime = 2, kBias = 3, kState = 4, kOperands = 5;
-constexpr size_t kOutput = 0, kNextState = 1, kResults = 2;
+constexpr size_t kInput = 0, kFeatures = 1, kTime = 2, kBias = 3, kState = 4;
+constexpr size_t kOutput = 0, kNextState = 1;
 }  // namespace svdf
 
 // Float activations, int8 weights?

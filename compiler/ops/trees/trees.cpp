@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
+#include "ops/signature.h"
 #include "ops/trees/attributes.h"
 
 namespace aotc::ops {
@@ -62,47 +63,22 @@ std::string problem_of(const Tables& t, int64_t features, int64_t targets) {
   return {};
 }
 
-class TreeEnsemble final : public Operator {
+class TreeEnsemble final : public SpecifiedOperator {
  public:
-  std::string_view name() const override { return "tree_ensemble"; }
-  std::string_view summary() const override { return "sums of the leaves of decision trees"; }
-  std::vector<TypeSupport> types() const override { return {{DType::kF32, "constant trees"}}; }
-  std::shared_ptr<graph::AttributesBase> default_attributes() const override {
-    return std::make_shared<TreeEnsembleAttrs>();
-  }
-
-  Result<std::vector<graph::Shape>> infer(const OpView& op, Diagnostics& diags) const override {
-    if (!check_counts(op, 6, 6, 1, diags)) return kFailure;
-    const int32_t targets = op.attrs<TreeEnsembleAttrs>().targets;
-    if (targets < 1) {
-      bad_attribute(op, diags, fmt::format("{} targets", targets));
-      return kFailure;
-    }
-    if (!check_rank(op, 0, 2, 2, diags)) return kFailure;
-    return std::vector<graph::Shape>{{op.operand(0).shape[0], targets}};
-  }
-
-  Status verify(const OpView& op, Diagnostics& diags) const override {
-    static constexpr DType kTypes[] = {DType::kF32, DType::kI32, DType::kF32, DType::kI32, DType::kI32, DType::kF32};
-    static constexpr int64_t kWidths[] = {-1, 2, -1, 3, 2, -1};
-    for (size_t i = 0; i < 6; ++i) {
-      const size_t rank = i == trees::kThresholds ? 1 : 2;
-      if (!check_type(op, i, {kTypes[i]}, diags) || !check_rank(op, i, rank, rank, diags)) return kFailure;
-      const graph::Shape& shape = op.operand(i).shape;
-      const bool fits = kWidths[i] < 0 || shape[1] == kWidths[i];
-      if (i > 0 && (op.constant(i) == nullptr || !fits || shape[0] < (i == trees::kThresholds ? 0 : 1) ||
-                    op.operand(i).elements() < 0)) {
-        bad_shape(op, diags, fmt::format("operand {} of tree_ensemble is no constant table", i));
-        return kFailure;
-      }
-    }
-    if (!check_result_type(op, 0, DType::kF32, diags)) return kFailure;
-    std::string problem =
-        problem_of(trees::tables_of(op), op.operand(0).shape[1], op.attrs<TreeEnsembleAttrs>().targets);
-    if (problem.empty()) return success();
-    bad_attribute(op, diags, problem);
-    return kFailure;
-  }
+  TreeEnsemble()
+      : SpecifiedOperator(
+            {.name = "tree_ensemble",
+             .summary = "sums of the leaves of decision trees",
+             .operands = {{.name = "x", .types = {{DType::kF32, "constant trees"}}, .ranks = {2, 2}},
+                          {.name = "columns", .types = {DType::kI32}, .constant = true, .ranks = {2, 2}},
+                          {.name = "thresholds", .types = {DType::kF32}, .constant = true, .ranks = {1, 1}},
+                          {.name = "nodes", .types = {DType::kI32}, .constant = true, .ranks = {2, 2}},
+                          {.name = "trees", .types = {DType::kI32}, .constant = true, .ranks = {2, 2}},
+                          {.name = "leaves", .types = {DType::kF32}, .constant = true, .ranks = {2, 2}}},
+             .results = {{.name = "y"}},
+             .shapes = Shapes::kOwn,
+             .attributes = make_attributes<TreeEnsembleAttrs>,
+             .ranges = {within<&TreeEnsembleAttrs::targets>("targets", 1, INT32_MAX)}}) {}
 
   void evaluate(const OpView& op, const EvalData& data) const override {
     const Tables t = trees::tables_of(op);
@@ -126,6 +102,24 @@ class TreeEnsemble final : public Operator {
   }
 
   Lowered lower(const OpView& op, const TargetInfo& target) const override { return trees::lower(op, target); }
+
+ protected:
+  Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics&) const override {
+    return std::vector<graph::Shape>{{op.operand(0).shape[0], op.attrs<TreeEnsembleAttrs>().targets}};
+  }
+
+  bool check(const OpView& op, Diagnostics& diags) const override {
+    static constexpr int64_t kWidths[] = {-1, 2, -1, 3, 2, -1};
+    for (size_t i = 1; i < std::size(kWidths); ++i) {
+      const graph::Shape& shape = op.operand(i).shape;
+      if ((kWidths[i] >= 0 && shape[1] != kWidths[i]) || shape[0] < (i == trees::kThresholds ? 0 : 1) ||
+          op.operand(i).elements() < 0)
+        return bad_shape(op, diags, fmt::format("operand {} of tree_ensemble is no table", i));
+    }
+    std::string problem =
+        problem_of(trees::tables_of(op), op.operand(0).shape[1], op.attrs<TreeEnsembleAttrs>().targets);
+    return problem.empty() || bad_attribute(op, diags, problem);
+  }
 };
 
 }  // namespace

@@ -139,7 +139,7 @@ TEST(Lstm, ProjectionPeepholesAndNormalisationOfInt8) {
 
 TEST(Lstm, ClipIsNotNegative) {
   EXPECT_THAT(said({.hidden = "hidden_scale = 0.0078125, cell_clip = -1"}),
-              HasSubstr("cell_clip is -1; it is at least 0"));
+              HasSubstr("cell_clip of unidirectional_sequence_lstm must be a finite number of at least 0"));
 }
 
 }  // namespace

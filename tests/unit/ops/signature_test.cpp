@@ -10,6 +10,7 @@ namespace signature_test {
 namespace {
 
 using graph::Shape;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct TestAttrs : graph::Attributes<TestAttrs> {
@@ -43,8 +44,9 @@ graph::TensorType type_of(DType type, Shape shape, float scale = 0) {
 graph::TensorType f32(Shape shape) { return type_of(DType::kF32, std::move(shape)); }
 
 // One operator in a graph; operands without a shape of their own are absent.
+template <typename Definition = Specified>
 struct Trial {
-  Specified definition;
+  Definition definition;
   graph::Graph graph;
   TestAttrs attrs = {};
 
@@ -95,7 +97,7 @@ TEST(Signature, ListsTheTypesOfItsPrincipalOperand) {
 TEST(Signature, ChecksCountsRanksAndRanges) {
   const std::vector<graph::TensorType> results = {f32({2, 3}), type_of(DType::kI32, {})};
   auto said = [&](const std::vector<std::optional<graph::TensorType>>& operands, TestAttrs attrs = {}) {
-    Trial trial{Specified(linear()), {}, attrs};
+    Trial<> trial{Specified(linear()), {}, attrs};
     return trial.said(operands, results);
   };
   const graph::TensorType x = f32({2, 3});
@@ -117,7 +119,7 @@ TEST(Signature, ChecksTypesAndQuantisation) {
   free.operands[1].constant = false;
   auto said = [&](const std::vector<std::optional<graph::TensorType>>& operands,
                   const std::vector<graph::TensorType>& results) {
-    Trial trial{Specified(free), {}};
+    Trial<> trial{Specified(free), {}};
     return trial.said(operands, results);
   };
   const graph::TensorType x = f32({2, 3}), count = type_of(DType::kI64, {});
@@ -144,7 +146,7 @@ TEST(Signature, RepeatsTheLastOperandAndResult) {
                          .any_results = true,
                          .shapes = Shapes::kEqual};
   auto said = [&](const std::vector<std::optional<graph::TensorType>>& operands, size_t results) {
-    Trial trial{Specified(sum), {}};
+    Trial<> trial{Specified(sum), {}};
     return trial.said(operands, std::vector<graph::TensorType>(results, f32({4})));
   };
   const graph::TensorType x = f32({4});
@@ -158,9 +160,88 @@ TEST(Signature, RepeatsTheLastOperandAndResult) {
   EXPECT_THAT(said({x, x, type_of(DType::kI32, {4})}, 1), HasSubstr("[op-type]"));
 }
 
+TEST(Signature, OperandsAndResultsInTheMiddleMayBeAbsent) {
+  const Signature middle = {.name = "middle",
+                            .summary = "",
+                            .operands = {{.name = "x", .types = {DType::kF32}},
+                                         {.name = "bias", .types = {DType::kI32}, .optional = true},
+                                         {.name = "state", .same_type_as = 0}},
+                            .results = {{.name = "y"},
+                                        {.name = "index", .types = {DType::kI32}, .optional = true},
+                                        {.name = "count", .types = {DType::kI64}}}};
+  auto said = [&](const std::vector<std::optional<graph::TensorType>>& operands,
+                  const std::vector<graph::TensorType>& results, const Signature& signature) {
+    Trial<> trial{Specified(signature), {}};
+    return trial.said(operands, results);
+  };
+  const graph::TensorType x = f32({4}), i32 = type_of(DType::kI32, {4}), i64 = type_of(DType::kI64, {4});
+  EXPECT_EQ(said({x, i32, x}, {x, i32, i64}, middle), "");
+  EXPECT_EQ(said({x, std::nullopt, x}, {x, i64}, middle), "");
+  EXPECT_THAT(said({x, std::nullopt, std::nullopt}, {x, i64}, middle), HasSubstr("operand 2 of middle is absent"));
+  EXPECT_THAT(said({x, i32}, {x, i64}, middle), HasSubstr("middle takes 3 operands, the model gives 2"));
+  EXPECT_THAT(said({x, i32, x}, {x, i32}, middle), HasSubstr("result 1 of middle is i32, expected i64"));
+  EXPECT_THAT(said({x, i32, x}, {x}, middle), HasSubstr("middle has 2 results, the model lists 1"));
+  Signature listed = middle;
+  listed.operands[2].optional = true;
+  EXPECT_EQ(said({x}, {x, i64}, listed), "");
+  listed.all_listed = true;
+  EXPECT_THAT(said({x, i32}, {x, i64}, listed), HasSubstr("middle takes 3 operands, the model gives 2"));
+  EXPECT_EQ(said({x, std::nullopt, std::nullopt}, {x, i64}, listed), "");
+}
+
+// Keeps the last `bits` rows, and a counter if `axis` is 1.
+class Keeping final : public StatefulOperator {
+ public:
+  Keeping()
+      : StatefulOperator({.name = "keeping",
+                          .summary = "",
+                          .operands = {{.name = "x", .types = {DType::kI8}, .ranks = {1, 1}}},
+                          .results = {{.name = "y"}},
+                          .attributes = make_attributes<TestAttrs>,
+                          .ranges = {within<&TestAttrs::bits>("bits", 1, 7)}}) {}
+  void evaluate(const OpView&, const EvalData&) const override {}
+  Lowered lower(const OpView&, const TargetInfo&) const override { return {}; }
+
+ protected:
+  Result<std::vector<OperatorState>> kept(const OpView& op, Diagnostics&) const override {
+    const auto& a = op.attrs<TestAttrs>();
+    std::vector<OperatorState> out = {{{DType::kI8, {a.bits, op.operand(0).shape[0]}, {}}, {}, {}},
+                                      {{DType::kI8, op.operand(0).shape, {}}, 0, {}}};
+    if (a.axis == 1) out.push_back(OperatorState::counter(5));
+    return out;
+  }
+};
+
+TEST(Signature, OperandsAndResultsFollowFromKeptValues) {
+  auto said = [&](const std::vector<graph::TensorType>& operands, const std::vector<graph::TensorType>& results,
+                  TestAttrs attrs = {}) {
+    return Trial<Keeping>{Keeping(), {}, attrs}.said({operands.begin(), operands.end()}, results);
+  };
+  const graph::TensorType x = type_of(DType::kI8, {4}, 0.5f), rows = type_of(DType::kI8, {3, 4}), count = f32({});
+  const graph::TensorType counter = type_of(DType::kI32, {}), other = type_of(DType::kI8, {4}, 0.25f);
+  EXPECT_EQ(said({x, rows, x}, {x, rows}), "");
+  EXPECT_EQ(said({x, rows, x, counter}, {x, rows, counter}, with(&TestAttrs::axis, 1)), "");
+  EXPECT_THAT(said({x, rows, x}, {x, rows, counter}, with(&TestAttrs::axis, 1)),
+              HasSubstr("keeping takes 4 operands, the model gives 3"));
+  EXPECT_THAT(said({x, rows, x, counter}, {x, rows, counter}), HasSubstr("keeping takes 3 operands"));
+  EXPECT_THAT(said({x, rows, x}, {x}), HasSubstr("keeping has 2 results, the model lists 1"));
+  EXPECT_THAT(said({x, x, x}, {x, rows}), HasSubstr("operand 1 does not have the shape of the state [op-shape]"));
+  EXPECT_THAT(said({x, rows, x, count}, {x, rows, counter}, with(&TestAttrs::axis, 1)), HasSubstr("operand 3"));
+  EXPECT_THAT(said({x, rows, other}, {x, rows}), HasSubstr("its operand 2 and result 0 are quantised differently"));
+  EXPECT_THAT(said({x, rows, x}, {x, rows}, with(&TestAttrs::bits, 0)), HasSubstr("bits 0 is outside of 1..7"));
+}
+
+// Operands and results of these are those of their subgraphs, or of a C function.
+TEST(Signature, OnlyTheseOperatorsHaveNone) {
+  std::vector<std::string_view> without;
+  for (const Operator* op : operators().all())
+    if (dynamic_cast<const SpecifiedOperator*>(op) == nullptr) without.push_back(op->name());
+  EXPECT_THAT(without, ElementsAre("external", "if", "while"));
+}
+
 TEST(Signature, InfersShapes) {
   std::vector<Shape> shapes;
-  Trial linear_trial{Specified(linear()), {}};
+  Trial<> linear_trial{Specified(linear()), {}};
   (void)linear_trial.said({f32({2, 3}), f32({7})}, {f32({2, 3}), type_of(DType::kI32, {})}, &shapes);
   EXPECT_EQ(shapes, (std::vector<Shape>{{2, 3}, {}}));
   const Signature broadcast = {.name = "wide",
@@ -169,7 +250,7 @@ TEST(Signature, InfersShapes) {
                                .results = {{.name = "y"}},
                                .shapes = Shapes::kBroadcast,
                                .quantized = Quantized::kOne};
-  Trial wide{Specified(broadcast), {}};
+  Trial<> wide{Specified(broadcast), {}};
   EXPECT_EQ(wide.said({f32({2, 1}), f32({3})}, {f32({2, 3})}, &shapes), "");
   EXPECT_EQ(shapes, (std::vector<Shape>{{2, 3}}));
   EXPECT_THAT(wide.said({f32({2}), f32({3})}, {f32({3})}), HasSubstr("shapes 2 and 3 do not broadcast [op-shape]"));

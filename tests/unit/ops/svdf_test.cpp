@@ -110,7 +110,8 @@ TEST(Svdf, Shapes) {
   EXPECT_THAT(svdf_said({.state = "i8[1x6] quant(0.25, 0)"}), HasSubstr("operand 4 is 1x6, not 1x8"));
   EXPECT_THAT(svdf_said({.features = "i8[2x3] quant(0.5, 0) = [1, 2, 3, 4, 5, 6]"}),
               HasSubstr("operand 1 is 2x3, not 2x2"));
-  EXPECT_THAT(svdf_said({.operands = "%0, %1, %2, %3"}), HasSubstr("it takes 5 operands"));
+  EXPECT_THAT(svdf_said({.operands = "%0, %1, %2, %3"}),
+              HasSubstr("svdf takes 5 operands, the model gives 4 [op-operands]"));
 }
 
 TEST(Svdf, WeightsOfBytesUnderFloats) {

@@ -235,10 +235,6 @@ Status read_plan_files(const CompileOptions& options, Compiled& out, plan::PlanO
     if (!schedules) return kFailure;
     out.options.schedules = std::move(schedules->operators);
     out.options.arrangement = std::move(schedules->arrangement);
-    if (options.given.contains("--stream") && options.stream.mode != plan::Stream::kTime && out.options.arrangement)
-      return conflicting(options.schedules_path,
-                         "--stream and the arrangement of this file both choose the operators that run row by row",
-                         "omit --stream, or remove 'arrangement' from the file", diags);
   }
   plan_options.schedules = out.options.schedules;
   if (!options.ignores_arrangement) plan_options.arrangement = out.options.arrangement;
@@ -428,6 +424,31 @@ Result<Compiled> with_smaller_tables(Result<Compiled> usual) {
   return usual;
 }
 
+std::string text_of(const plan::Arrangement& arrangement) {
+  const std::string text = arrangement.text();
+  return text.empty() ? "the model's order, nothing row by row" : text;
+}
+
+// --stream beside an arrangement in a file is redundant if the search finds the same one, and otherwise contradicts it.
+Status check_stream(const CompileOptions& options, const Compiled& compiled, Diagnostics& diags) {
+  const std::optional<plan::Arrangement>& arrangement = compiled.options.arrangement;
+  if (options.schedules_path.empty() || !arrangement || options.ignores_arrangement ||
+      !options.given.contains("--stream") || options.stream.mode == plan::Stream::kTime)
+    return success();
+  CompileOptions without = options;
+  without.schedules_path.clear();
+  without.dump_after.clear();
+  without.time_passes = false;
+  Diagnostics unreported;
+  const auto searched = compile_model(without, unreported);
+  if (!searched || searched->program.schedule.arrangement == *arrangement) return success();
+  return conflicting(options.schedules_path,
+                     fmt::format("--stream gives another arrangement than this file: {}; the file has: {}",
+                                 text_of(searched->program.schedule.arrangement), text_of(*arrangement)),
+                     "omit --stream, which the arrangement of the file replaces, or remove 'arrangement' from the file",
+                     diags);
+}
+
 // Whoever is refused is told why, also where a check of ours forgot to.
 Result<Compiled> with_reason(Result<Compiled> compiled, const CompileOptions& options, Diagnostics& diags) {
   if (!compiled && diags.error_count() == 0) {
@@ -450,6 +471,7 @@ CompileOptions with_variant(const CompileOptions& options, const VariantOptions&
 Result<Compiled> compile_model(const CompileOptions& options, Diagnostics& diags) {
   if (has_budget(options)) return compile_in_budget(options, diags);
   auto compiled = with_reason(compile_checked(options, diags), options, diags);
+  if (compiled && !check_stream(options, *compiled, diags)) return kFailure;
   // Whoever names schedules has decided.
   if (!compiled || !compiled->options.schedules.empty() || excess_of_tables(*compiled) <= 0) return compiled;
   return with_smaller_tables(std::move(compiled));

@@ -43,9 +43,10 @@ def test_a_map_gives_the_same_c(tmp_path, name, kind, options):
     files, path = compiled(tmp_path / "first", model, *core, *options)
     arrangement = json.loads(path.read_text())["arrangement"]
     assert list(arrangement) == ([kind] if kind else [])
-    # The search that --stream asks for is over; the others are a matter of the interface.
-    again = [] if options[:2] == ["--stream", "max"] else options
-    assert compiled(tmp_path / "again", model, *core, *again, "--schedules", path)[0] == files
+    # --input rows and --stream time choose the interface as well. The file replaces the search of other --stream.
+    alone = [] if options == ["--stream", "max"] else options
+    for i, again in enumerate([options, alone] if alone != options else [options]):
+        assert compiled(tmp_path / f"again{i}", model, *core, *again, "--schedules", path)[0] == files
     said = json.loads(common.aotc("check", model, *core, *options, "--json", "--quiet"))
     assert said.get("arrangement", {}) == arrangement
 
@@ -80,7 +81,12 @@ def test_what_the_model_cannot_have_is_refused(tmp_path, change, says):
     assert done.returncode == 1 and says in done.stderr and f"[{slug}]" in done.stderr, done.stderr
 
 
-def test_two_that_choose_rows_are_refused(tmp_path):
-    _, path = compiled(tmp_path / "first", DIGITS, "--cpu", "cortex-m4f")
-    done = common.aotc("check", DIGITS, "--cpu", "cortex-m4f", "--stream", "max", "--schedules", path, expect=None)
+@pytest.mark.parametrize("made, given", [("off", "max"), ("max", "off")])
+def test_another_stream_than_that_of_the_map_is_refused(tmp_path, made, given):
+    _, path = compiled(tmp_path / "first", DIGITS, "--cpu", "cortex-m4f", "--stream", made)
+    done = common.aotc("check", DIGITS, "--cpu", "cortex-m4f", "--stream", given, "--schedules", path, expect=None)
     assert done.returncode == 2 and "[option-conflict]" in done.stderr, done.stderr
+    assert f"{path}: error: --stream gives another arrangement than this file" in done.stderr, done.stderr
+    rows, plain = "rows 0-", "the model's order, nothing row by row"
+    searched, stored = (rows, plain) if given == "max" else (plain, rows)
+    assert f"file: {searched}" in done.stderr and f"has: {stored}" in done.stderr, done.stderr

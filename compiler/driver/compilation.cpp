@@ -27,7 +27,7 @@
 #include "passes/devices.h"
 #include "passes/pipeline.h"
 #include "plan/executions.h"
-#include "plan/print.h"
+#include "plan/text.h"
 #include "project/cpus.h"
 #include "support/files.h"
 #include "support/streams.h"

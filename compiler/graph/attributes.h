@@ -23,7 +23,7 @@
 #include <utility>
 #include <vector>
 
-#include "support/dtype.h"
+#include "support/text_value.h"
 
 namespace aotc::graph {
 
@@ -39,48 +39,7 @@ class AttributesBase {
   virtual bool parse(std::string_view name, std::string_view text) = 0;
 };
 
-namespace attribute_text {
-std::string print(bool value);
-std::string print(int64_t value);
-std::string print(float value);               // shortest text that parses to the same bits; inf, -inf, nan
-std::string print(const std::string& value);  // quoted, escaped
-std::string print(const std::vector<int64_t>& value);
-std::string print(DType value);
-bool parse(std::string_view text, bool& value);
-bool parse(std::string_view text, int64_t& value);
-bool parse(std::string_view text, int32_t& value);
-bool parse(std::string_view text, float& value);
-bool parse(std::string_view text, std::string& value);
-bool parse(std::string_view text, std::vector<int64_t>& value);
-bool parse(std::string_view text, DType& value);
-
-template <typename T>
-std::string print_any(const T& value) {
-  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
-    return std::string(enum_names(T{})[static_cast<size_t>(value)]);
-  } else if constexpr (std::is_same_v<T, int32_t>) {
-    return print(static_cast<int64_t>(value));
-  } else {
-    return print(value);
-  }
-}
-
-template <typename T>
-bool parse_any(std::string_view text, T& value) {
-  if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
-    auto names = enum_names(T{});
-    for (size_t i = 0; i < names.size(); ++i) {
-      if (names[i] == text) {
-        value = static_cast<T>(i);
-        return true;
-      }
-    }
-    return false;
-  } else {
-    return parse(text, value);
-  }
-}
-}  // namespace attribute_text
+namespace attribute_text = text_value;
 
 template <typename Derived>
 class Attributes : public AttributesBase {

@@ -8,7 +8,7 @@
 
 #include "tir/arithmetic.h"
 #include "tir/machine.h"
-#include "tir/print.h"
+#include "tir/text.h"
 
 namespace aotc::tir {
 

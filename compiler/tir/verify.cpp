@@ -9,8 +9,8 @@
 #include <unordered_set>
 
 #include "tir/arithmetic.h"
-#include "tir/print.h"
 #include "tir/ranges.h"
+#include "tir/text.h"
 #include "tir/visit.h"
 #include "tir/writes.h"
 

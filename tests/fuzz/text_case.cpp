@@ -7,7 +7,7 @@
 #include "graph/graph.h"
 #include "ops/operator.h"
 #include "passes/devices.h"
-#include "plan/print.h"
+#include "plan/text.h"
 #include "plan/verify.h"
 #include "project/description.h"
 #include "tir/tir.h"

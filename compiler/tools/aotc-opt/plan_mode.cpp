@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/aotc-opt/plan_mode.h"
 
-#include "graph/text_reader.h"
+#include "graph/type_form.h"
 #include "plan/parts.h"
 #include "plan/verify.h"
 
@@ -10,25 +10,23 @@ namespace aotc {
 namespace {
 
 // "[1, 2] [3]": a list of values for each input.
-class ValueReader : private graph::TextReader {
- public:
-  ValueReader(const std::string& text, const std::string& file, Diagnostics& diags)
-      : TextReader(text, file, "run-inputs", diags) {}
-
-  Result<std::vector<std::vector<uint8_t>>> run(const graph::Graph& graph) {
-    std::vector<std::vector<uint8_t>> out;
-    for (const graph::Port& port : graph.inputs) {
-      const graph::TensorType& type = graph[port.tensor].type;
-      const graph::TextPosition at = cursor_.position();
-      if (!parse_list(out.emplace_back(), type.dtype)) return kFailure;
-      const auto count = static_cast<int64_t>(out.back().size()) / size_of(type.dtype);
-      if (count != type.elements())
-        return fail_at(at, fmt::format("{} values are given for an input of {} elements", count, type.elements()));
-    }
-    if (!cursor_.at_end()) return fail(fmt::format("expected values of {} inputs only", graph.inputs.size()));
-    return out;
+Result<std::vector<std::vector<uint8_t>>> read_values(const std::string& text, const std::string& file,
+                                                      const graph::Graph& graph, Diagnostics& diags) {
+  static constexpr TextDialect kDialect{"run-inputs"};
+  TextForm f(kDialect, text, file, diags);
+  std::vector<std::vector<uint8_t>> out;
+  for (const graph::Port& port : graph.inputs) {
+    const graph::TensorType& type = graph[port.tensor].type;
+    const TextPlace at = f.place();
+    out.push_back(graph::read_list(f, type.dtype));
+    const auto count = static_cast<int64_t>(out.back().size()) / size_of(type.dtype);
+    if (count != type.elements())
+      f.fail_at(at, fmt::format("{} values are given for an input of {} elements", count, type.elements()));
   }
-};
+  if (!f.token().empty()) f.fail(fmt::format("expected values of {} inputs only", graph.inputs.size()));
+  if (f.failed()) return kFailure;
+  return out;
+}
 
 Result<std::string> run_all(const plan::ReadProgram& read, const PlanOptions& options, Diagnostics& diags) {
   const plan::Program& program = read.program;
@@ -36,7 +34,7 @@ Result<std::string> run_all(const plan::ReadProgram& read, const PlanOptions& op
   std::string out;
   for (size_t run = 0; run < options.runs.size(); ++run) {
     const std::string shown = fmt::format("--run {}", run);
-    auto inputs = ValueReader(options.runs[run], shown, diags).run(program.graph);
+    auto inputs = read_values(options.runs[run], shown, program.graph, diags);
     if (!inputs) return kFailure;
     auto outputs = plan::run_in_parts(program, read.bands, *inputs, diags, nullptr, &state);
     if (!outputs) return kFailure;
@@ -52,7 +50,11 @@ Result<std::string> run_all(const plan::ReadProgram& read, const PlanOptions& op
 
 }  // namespace
 
-bool is_plan(const std::string& text) { return graph::TextCursor(text).accept_word("plan"); }
+bool is_plan(const std::string& text) {
+  Diagnostics none;
+  static constexpr TextDialect kDialect{""};
+  return TextForm(kDialect, text, "", none).is("plan");
+}
 
 Result<plan::ReadProgram> read_plan(const std::string& text, const std::string& file, Diagnostics& diags) {
   auto read = plan::parse(text, file, diags);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plan/print.h"
+#include "plan/text.h"
 
 namespace aotc {
 

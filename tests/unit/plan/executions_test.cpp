@@ -7,8 +7,8 @@
 
 #include "ops/operator.h"
 #include "plan/executions.h"
-#include "plan/print.h"
 #include "plan/program.h"
+#include "plan/text.h"
 #include "state_runs.h"
 
 namespace aotc::plan {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "ops/operator.h"
-#include "plan/print.h"
 #include "plan/program.h"
+#include "plan/text.h"
 #include "plan/windows.h"
 
 namespace aotc::plan {

@@ -65,30 +65,27 @@ std::error_code list_directory(const fs::path& path, std::vector<std::string>& o
   return {};
 }
 
-std::error_code read_regular_file(const fs::path& path, uint64_t limit, std::string& out) {
+std::error_code read_regular_file(const fs::path& path, std::optional<std::string>& out, uint64_t limit) {
+  out.reset();
+  auto unless_absent = [] {
+    return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? std::error_code() : last_error();
+  };
   struct stat status;
-  if (::lstat(path.c_str(), &status) != 0) return last_error();
-  if (!S_ISREG(status.st_mode)) return std::make_error_code(std::errc::not_supported);
-  if (static_cast<uint64_t>(status.st_size) > limit) return std::make_error_code(std::errc::file_too_large);
-  int fd = open_again(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  if (fd < 0) return last_error();
-  std::error_code ec;
-  try {
-    out.resize(static_cast<size_t>(status.st_size));
-  } catch (...) {
-    ::close(fd);
-    throw;
-  }
+  if (::lstat(path.c_str(), &status) != 0) return unless_absent();
+  if (!S_ISREG(status.st_mode) || static_cast<uint64_t>(status.st_size) > limit) return {};
+  std::string content(static_cast<size_t>(status.st_size), '\0');
+  const int fd = open_again(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (fd < 0) return unless_absent();
   size_t filled = 0;
-  while (filled < out.size()) {
-    ssize_t n = ::read(fd, out.data() + filled, out.size() - filled);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) ec = last_error();
-    if (n <= 0) break;
-    filled += static_cast<size_t>(n);
-  }
-  out.resize(filled);
+  ssize_t n = 0;
+  do {
+    n = ::read(fd, content.data() + filled, content.size() - filled);
+    if (n > 0) filled += static_cast<size_t>(n);
+  } while (n > 0 || (n < 0 && errno == EINTR));
+  const std::error_code ec = n < 0 ? last_error() : std::error_code();
   ::close(fd);
+  content.resize(filled);
+  if (!ec) out = std::move(content);
   return ec;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,8 +19,9 @@ namespace aotc {
 std::error_code write_new_file(const std::filesystem::path& path, std::string_view content, mode_t mode, bool lasting);
 // Lists the names in a directory, sorted.
 std::error_code list_directory(const std::filesystem::path& path, std::vector<std::string>& out);
-// Reads a regular file of at most `limit` bytes; does not follow links.
-std::error_code read_regular_file(const std::filesystem::path& path, uint64_t limit, std::string& out);
+// Reads a file; nullopt if `path` is not a readable regular file of at most `limit` bytes. Does not follow links.
+std::error_code read_regular_file(const std::filesystem::path& path, std::optional<std::string>& out,
+                                  uint64_t limit = uint64_t{1} << 30);
 
 // Writes into an existing device or pipe.
 std::error_code write_into(const std::filesystem::path& path, std::string_view content);

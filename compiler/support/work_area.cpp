@@ -9,9 +9,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <new>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "support/disk.h"
-#include "support/in_place.h"
+#include "support/json.h"
+#include "support/text.h"
 
 namespace aotc {
 
@@ -22,8 +27,10 @@ namespace {
 constexpr size_t kMostOfName = 180;  // a name has 255 bytes at most
 constexpr int kTries = 1500;         // of the lock: half a minute
 constexpr long kPause = 20'000'000;  // nanoseconds between two
-// Marks that the old directory is aside and the new one not yet in its place.
-constexpr const char* kTwoSteps = "two-steps";
+// In the area: the previous directory if the system cannot exchange two names, the files that a change in place removed
+// from the target, and the list of such a change.
+constexpr const char *kOld = "old", *kRemoved = "removed", *kJournal = "in-place.json";
+constexpr const char* kDirectory = "directory";  // state of an entry that is one
 
 std::string area_prefix(const fs::path& target) {
   return "." + target.filename().string().substr(0, kMostOfName) + ".aotc-";
@@ -38,7 +45,79 @@ bool is_area(const fs::path& path, const std::string& prefix) {
   return ::lstat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == ::geteuid();
 }
 
+// Renames that can be undone.
+class Moves {
+ public:
+  std::error_code move(const fs::path& from, const fs::path& to) {
+    std::error_code ec;
+    fs::create_directories(to.parent_path(), ec);
+    if (ec) return ec;
+    done_.reserve(done_.size() + 1);
+    std::pair<fs::path, fs::path> step(from, to);
+    ec = rename_over(from, to);
+    if (!ec) done_.push_back(std::move(step));
+    return ec;
+  }
+  std::error_code undo() {
+    std::error_code ec;
+    for (; !ec && !done_.empty(); done_.pop_back()) {
+      const auto& [from, to] = done_.back();
+      fs::create_directories(from.parent_path(), ec);
+      if (!ec) ec = rename_over(to, from);
+    }
+    return ec;
+  }
+
+ private:
+  std::vector<std::pair<fs::path, fs::path>> done_;
+};
+
+// Removes the folders above a file of the target that became empty.
+void remove_empty_folders(const fs::path& target, const std::string& name) {
+  for (fs::path p = fs::path(name).parent_path(); !p.empty(); p = p.parent_path())
+    if (::rmdir((target / p).c_str()) != 0) return;
+}
+
+// Makes the changes of a journal that are not made yet. `resumed`: a killed run made the journal, so entries of the
+// target whose state differs belong to somebody else and stay.
+std::error_code apply(const fs::path& area, const fs::path& target, const Checksums& changed, bool resumed,
+                      Moves& moves) {
+  // Removed files first: new files may need a folder in their place, or the reverse.
+  for (const bool has_new : {false, true})
+    for (const auto& [name, state] : changed) {
+      const fs::path fresh = area / "new" / name, removed = area / kRemoved / name, place = target / name;
+      if (is_there(fresh) != has_new) continue;
+      if (is_there(place)) {
+        std::string now = state;
+        if (resumed)
+          if (std::error_code ec = state_of(place, now)) return ec;
+        if ((resumed && state.empty()) || now != state || is_there(removed)) continue;
+        if (std::error_code ec = moves.move(place, removed)) return ec;
+      }
+      if (has_new) {
+        if (std::error_code ec = moves.move(fresh, place)) return ec;
+      } else {
+        remove_empty_folders(target, name);
+      }
+    }
+  return {};
+}
+
 }  // namespace
+
+std::string checksum_of(std::string_view content) { return fmt::format("{:016x}", stable_hash(content)); }
+
+std::error_code state_of(const fs::path& path, std::string& out) {
+  std::error_code ec;
+  std::optional<std::string> content;
+  if (fs::is_directory(fs::symlink_status(path, ec))) {
+    out = kDirectory;
+    return {};
+  }
+  ec = read_regular_file(path, content);
+  out = content ? checksum_of(*content) : "";
+  return ec;
+}
 
 fs::path resolve_output(const std::string& path) {
   std::error_code ec;
@@ -57,14 +136,13 @@ Failure WorkArea::fail(const char* slug, const std::string& what, const char* he
 
 // What was there before is in the area and nowhere else: the next run brings it back.
 bool WorkArea::holds_the_only_one() const {
-  return is_there(area_ / kInPlaceJournal) || (there_was_one_ && !is_there(target_));
+  return is_there(area_ / kJournal) || (there_was_one_ && !is_there(target_));
 }
 
 WorkArea::~WorkArea() {
   try {
     if (!area_.empty() && !holds_the_only_one()) (void)remove_tree(area_);  // or the next run does it
-    if (!put_)
-      for (auto it = made_.rbegin(); it != made_.rend(); ++it) ::rmdir(it->c_str());
+    for (auto it = made_.rbegin(); it != made_.rend(); ++it) ::rmdir(it->c_str());
   } catch (...) {  // no memory for a name: as if it was killed
   }
   if (lock_ >= 0) ::close(lock_);
@@ -109,22 +187,28 @@ Status WorkArea::lock(Diagnostics& diags) {
 }
 
 Status WorkArea::finish(const fs::path& left, Diagnostics& diags) {
-  if (std::error_code ec = finish_in_place(left, target_))
-    return fail("file-write",
-                fmt::format("an earlier run of aotc was killed, and its changes cannot be completed: {}", ec.message()),
+  constexpr const char* kKilled = "an earlier run of aotc was killed";
+  std::optional<std::string> text;
+  std::error_code ec = read_regular_file(left / kJournal, text);
+  nlohmann::json journal;
+  if (text && !parse_json(*text, journal) && journal.is_object()) {
+    Checksums changed;
+    for (const auto& [name, state] : journal.items())
+      if (state.is_string()) changed[name] = state.get<std::string>();
+    Moves moves;
+    ec = apply(left, target_, changed, true, moves);
+  }
+  if (ec)
+    return fail("file-write", fmt::format("{}, and its changes cannot be completed: {}", kKilled, ec.message()),
                 kNeedsRoom, diags);
-  const bool old = is_there(left / kTwoSteps) && is_there(left / "old");
-  if (old && is_there(left / "new")) {
+  if (is_there(left / kOld) && is_there(left / "new")) {
     if (is_there(target_))
-      return fail(
-          "output-exists",
-          fmt::format("an earlier run of aotc was killed; the previous content of the output directory is in '{}'",
-                      left.string()),
-          "move the files that you need out of that directory, delete the directory, and try again", diags);
-    if (std::error_code ec = rename_fresh(left / "old", target_))
+      return fail("output-exists",
+                  fmt::format("{}; the previous content of the output directory is in '{}'", kKilled, left.string()),
+                  "move the files that you need out of that directory, delete the directory, and try again", diags);
+    if ((ec = rename_fresh(left / kOld, target_)))
       return fail("file-write",
-                  fmt::format("an earlier run of aotc was killed, and the files that it moved cannot be restored: {}",
-                              ec.message()),
+                  fmt::format("{}, and the files that it moved cannot be restored: {}", kKilled, ec.message()),
                   kNeedsRoom, diags);
   }
   (void)remove_tree(left);
@@ -158,45 +242,52 @@ Status WorkArea::open(bool folders, Diagnostics& diags) {
   return fail("file-write", fmt::format("cannot write to the parent directory: {}", ec.message()), kNeedsRoom, diags);
 }
 
-std::error_code WorkArea::put_in_two_steps() {
-  if (std::error_code ec = write_new_file(area_ / kTwoSteps, "", 0666, false)) return ec;
-  const fs::path old = area_ / "old", fresh_one = fresh();
-  std::error_code not_there;
-  if (!fs::is_directory(target_, not_there)) {
-    can_go_back_ = false;
-    return rename_over(fresh_one, target_);
-  }
-  if (std::error_code ec = rename_over(target_, old)) return ec;
-  std::error_code ec = rename_over(fresh_one, target_);
-  if (ec) (void)rename_over(old, target_);
-  return ec;
-}
-
 std::error_code WorkArea::put(bool lasting) {
-  const fs::path fresh_one = fresh();
+  const fs::path fresh_one = fresh(), old = area_ / kOld;
   there_was_one_ = is_there(target_);
-  exchanged_ = false;
-  can_go_back_ = true;
   std::error_code ec = there_was_one_ ? exchange(fresh_one, target_) : rename_fresh(fresh_one, target_);
-  exchanged_ = there_was_one_ && !ec;
-  if (there_was_one_ && ec == std::errc::function_not_supported) ec = put_in_two_steps();
-  if (ec) return ec;
-  put_ = true;
-  if (lasting) ec = sync_to_disk(target_.parent_path());
-  if (ec && can_go_back_) (void)put_back();
+  bool can_go_back = true;
+  if (there_was_one_ && !ec) {
+    retired_ = fresh_one;
+  } else if (there_was_one_ && ec == std::errc::function_not_supported) {
+    std::error_code no_directory;
+    can_go_back = fs::is_directory(target_, no_directory);
+    ec = can_go_back ? rename_over(target_, old) : std::error_code();
+    if (ec) return ec;
+    ec = rename_over(fresh_one, target_);
+    if (ec && can_go_back) (void)rename_over(old, target_);
+    retired_ = old;
+  }
+  if (ec || !lasting) return ec;
+  ec = sync_to_disk(target_.parent_path());
+  if (ec && can_go_back) (void)put_back();
   return ec;
 }
 
 std::error_code WorkArea::put_back() {
-  std::error_code ec;
   const fs::path fresh_one = fresh();
-  if (exchanged_) {
-    ec = exchange(fresh_one, target_);
-  } else {
-    ec = rename_over(target_, fresh_one);
-    if (!ec && there_was_one_) ec = rename_over(area_ / "old", target_);
+  if (retired_ == fresh_one) return exchange(fresh_one, target_);
+  const std::error_code ec = rename_over(target_, fresh_one);
+  return !ec && there_was_one_ ? rename_over(retired_, target_) : ec;
+}
+
+std::error_code WorkArea::put_in_place(const Checksums& changed) {
+  const fs::path draft = area_ / "draft", journal = area_ / kJournal;
+  std::error_code ec = write_new_file(draft, json_text(nlohmann::json(changed), 1), 0666, true);
+  if (!ec) ec = sync_to_disk(draft);
+  if (!ec) ec = rename_over(draft, journal);
+  if (ec) return ec;
+  Moves moves;
+  try {
+    ec = apply(area_, target_, changed, false, moves);
+  } catch (const std::bad_alloc&) {
+    ec = std::make_error_code(std::errc::not_enough_memory);
   }
-  if (!ec) put_ = false;
+  if (ec) {
+    if (moves.undo()) return ec;  // the next run completes the change
+    for (const auto& [name, state] : changed) remove_empty_folders(target_, name);
+  }
+  ::unlink(journal.c_str());
   return ec;
 }
 

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -19,12 +21,20 @@ inline constexpr const char* kNeedsRoom = "check that the directory exists, is w
 // Returns `path` as an absolute path, with links resolved and without a trailing slash.
 std::filesystem::path resolve_output(const std::string& path);
 
+using Checksums = std::map<std::string, std::string>;  // by file name relative to the output
+
+// Returns the 64-bit FNV-1a hash as 16 hexadecimal digits.
+std::string checksum_of(std::string_view content);
+// Gets what WorkArea::put_in_place needs to know about a present entry: the checksum of a file, or that it is a
+// directory. Empty for a link and for a file that cannot be read or has more than 1 GiB.
+std::error_code state_of(const std::filesystem::path& path, std::string& out);
+
 class WorkArea {
  public:
   // `target`: the output, a result of `resolve_output`. `shown`: its name in messages.
   WorkArea(std::filesystem::path target, std::string shown) : target_(std::move(target)), shown_(std::move(shown)) {}
-  // Deletes the area, unless it has the only copy of the old output. If `put` did not succeed, also deletes the folders
-  // that `open` created.
+  // Deletes the area, unless it has the only copy of the old output. Deletes the folders that `open` created, if they
+  // are empty.
   ~WorkArea();
   WorkArea(const WorkArea&) = delete;
   WorkArea& operator=(const WorkArea&) = delete;
@@ -36,29 +46,33 @@ class WorkArea {
   const std::filesystem::path& target() const { return target_; }
   // fresh(): the directory that the caller fills. retired(): after `put`, the directory with the previous content.
   std::filesystem::path fresh() const { return area_ / "new"; }
-  std::filesystem::path retired() const { return area_ / (exchanged_ ? "new" : "old"); }
-  // The area itself, in which in_place.h stores its journal and the files that it removes from the target.
-  const std::filesystem::path& area() const { return area_; }
+  const std::filesystem::path& retired() const { return retired_; }
 
   // Replaces the target by fresh(), in one step if the system supports it. `lasting`: also syncs to the disk.
   std::error_code put(bool lasting);
   // Undoes `put`.
   std::error_code put_back();
 
+  // Replaces the files of the target and keeps the directory itself, which may be the working directory of a shell.
+  // `changed`: all files of fresh(), which move into the target, and the entries of the target to remove; each with its
+  // present state in the target, empty if it is not there. Makes all changes, or none if an error occurs. No system
+  // call does this in one step. Therefore a journal first lists the changes, and the next run completes the changes of
+  // a killed run. It does not touch files that were changed after that run.
+  std::error_code put_in_place(const Checksums& changed);
+
  private:
   Status make_folders(Diagnostics& diags);
   Status lock(Diagnostics& diags);
   Status clear_left_over(Diagnostics& diags);
   Status finish(const std::filesystem::path& left, Diagnostics& diags);
-  std::error_code put_in_two_steps();
   bool holds_the_only_one() const;
   Failure fail(const char* slug, const std::string& what, const char* help, Diagnostics& diags) const;
 
-  std::filesystem::path target_, area_;
+  std::filesystem::path target_, area_, retired_;
   std::string shown_;
   std::vector<std::filesystem::path> made_;  // created folders above the target, outermost first
   int lock_ = -1;
-  bool there_was_one_ = false, exchanged_ = false, put_ = false, can_go_back_ = true;
+  bool there_was_one_ = false;
 };
 
 }  // namespace aotc

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/files.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+
+#include "support/work_area.h"
 
 namespace aotc {
 namespace {
@@ -343,6 +346,36 @@ TEST_F(Outputs, ClearWhatAKilledRunLeft) {
   put(path(".out.aotc-125"), "a file");
   ASSERT_TRUE(written({"a.c"}));
   EXPECT_EQ(left(), (Left{".other.aotc-123", ".out.aotc-125", ".out.aotc-mine", "out"}));
+}
+
+// The next run makes the rest of a change, but leaves what somebody changed in between.
+TEST_F(Outputs, CompleteAChangeInPlaceOfAKilledRun) {
+  fs::create_directories(path("out/gone"));
+  fs::create_directories(path(".out.aotc-123/new"));
+  fs::create_directories(path(".out.aotc-123/removed"));
+  for (const char* name : {"replaced", "changed", "gone/old"}) put(path("out/") + name, "old");
+  put(path(".out.aotc-123/removed/done"), "old");
+  put(path("out/done"), "new");
+  put(path("out/fresh"), "new");
+  for (const char* name : {"replaced", "changed"}) put(path(".out.aotc-123/new/") + name, "new");
+  put(path(".out.aotc-123/in-place.json"),
+      fmt::format(R"({{"replaced": "{0}", "changed": "{0}", "gone/old": "{0}", "done": "{0}", "fresh": ""}})",
+                  checksum_of("old")));
+  put(path("out/changed"), "mine");
+  EXPECT_NE(refusal({"a.c"}).find("aotc did not write it"), std::string::npos);
+  EXPECT_EQ(present(), (Left{"changed", "done", "fresh", "replaced"}));
+  for (const char* name : {"replaced", "done", "fresh"}) EXPECT_EQ(get(path("out/") + name), "new") << name;
+  EXPECT_EQ(get(path("out/changed")), "mine");
+  EXPECT_EQ(left(), (Left{"out"}));
+}
+
+TEST_F(Outputs, RestoreADirectoryThatAKilledRunMovedAway) {
+  fs::create_directories(path(".out.aotc-123/new"));
+  fs::create_directories(path(".out.aotc-123/old"));
+  put(path(".out.aotc-123/old/a.c"), "mine");
+  EXPECT_NE(refusal({"a.c"}).find("added: a.c"), std::string::npos);
+  EXPECT_EQ(get(path("out/a.c")), "mine");
+  EXPECT_EQ(left(), (Left{"out"}));
 }
 
 }  // namespace

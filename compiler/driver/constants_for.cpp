@@ -14,7 +14,7 @@
 #include "driver/project_dir.h"
 #include "driver/report_difference.h"
 #include "driver/summary.h"
-#include "passes/channel_analysis.h"
+#include "passes/channels.h"
 #include "support/files.h"
 #include "support/json.h"
 #include "support/streams.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/annotate_devices.h"
+#include "passes/pass.h"
 
 #include <algorithm>
 

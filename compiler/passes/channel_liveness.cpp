@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The backward half of passes/channel_analysis.h: which channels are needed. Sets of live channels
+// The backward half of passes/channels.h: which channels are needed. Sets of live channels
 // only grow, from outputs to inputs, until nothing changes.
 #include <algorithm>
 
-#include "passes/channel_analysis.h"
+#include "passes/channels.h"
 #include "passes/rewrite.h"
 
 namespace aotc::passes {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The forward half of passes/channel_analysis.h: value ranges, from inputs to outputs.
+// The forward half of passes/channels.h: value ranges, from inputs to outputs.
 #include <algorithm>
 
-#include "passes/channel_analysis.h"
+#include "passes/channels.h"
 #include "passes/exhaustive.h"
 #include "passes/rewrite.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/constant_folding.h"
+#include "passes/pass.h"
 
 #include <algorithm>
 

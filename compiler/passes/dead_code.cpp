@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/dead_code.h"
+#include "passes/pass.h"
 
 #include <algorithm>
 
@@ -30,6 +30,11 @@ Status remove_dead_code(graph::Graph& graph, const PassOptions&, Diagnostics&) {
   }
   remove_ops(graph, dead);
   std::erase_if(graph.states, [&](const graph::State& state) { return !is_live(state.before); });
+  return success();
+}
+
+Status compact_tensors(graph::Graph& graph, const PassOptions&, Diagnostics&) {
+  graph::compact(graph);
   return success();
 }
 

@@ -10,7 +10,7 @@
 
 #include "ops/common/movement.h"
 #include "passes/layout.h"
-#include "passes/move_transposes.h"
+#include "passes/pass.h"
 #include "passes/rewrite.h"
 
 namespace aotc::passes {

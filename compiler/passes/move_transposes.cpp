@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/move_transposes.h"
+#include "passes/pass.h"
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <set>
 
-#include "passes/dead_code.h"
 #include "passes/layout.h"
-#include "passes/remove_identities.h"
 
 namespace aotc::passes {
 

@@ -4,22 +4,7 @@
 #include <fmt/format.h>
 
 #include "ops/operator.h"
-#include "passes/annotate_devices.h"
-#include "passes/compact_tensors.h"
-#include "passes/constant_folding.h"
-#include "passes/dead_channels.h"
-#include "passes/dead_code.h"
-#include "passes/fuse_activation.h"
-#include "passes/fuse_addition.h"
-#include "passes/fuse_padding.h"
-#include "passes/generalize.h"
-#include "passes/move_transposes.h"
-#include "passes/order_repeats.h"
-#include "passes/partition_devices.h"
-#include "passes/remove_conversions.h"
-#include "passes/remove_identities.h"
-#include "passes/split_products.h"
-#include "passes/strip_boundary_float.h"
+#include "passes/pass.h"
 #include "support/text.h"
 
 namespace aotc::passes {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/split_products.h"
+#include "passes/pass.h"
 
 #include <algorithm>
 

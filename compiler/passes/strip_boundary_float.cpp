@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "passes/strip_boundary_float.h"
+#include "passes/pass.h"
 
 #include "passes/rewrite.h"
 

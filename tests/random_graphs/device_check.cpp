@@ -8,7 +8,7 @@
 
 #include "../tools/compare.h"
 #include "ops/operator.h"
-#include "passes/partition_devices.h"
+#include "passes/pass.h"
 
 namespace aotc::tests {
 

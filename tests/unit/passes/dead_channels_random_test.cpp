@@ -3,7 +3,7 @@
 // inputs.
 #include <fmt/format.h>
 
-#include "passes/cut_channels.h"
+#include "passes/channels.h"
 #include "test_operators.h"
 
 namespace aotc::passes {

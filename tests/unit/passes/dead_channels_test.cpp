@@ -2,7 +2,7 @@
 // dead-channels: where each rule applies, and near misses where it must not.
 #include <fmt/format.h>
 
-#include "passes/cut_channels.h"
+#include "passes/channels.h"
 #include "test_operators.h"
 
 namespace aotc::passes {

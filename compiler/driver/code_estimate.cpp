@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cores/riscv/macros.h"
+#include "cores/riscv/text_count.h"
 
 namespace aotc::driver {
 

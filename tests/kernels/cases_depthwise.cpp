@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Kernels of cores/arm/dsp/depthwise_kernels.h.
 #include "cases.h"
-#include "cores/arm/dsp/depthwise_row.h"
-#include "cores/arm/dsp/depthwise_strided.h"
-#include "cores/arm/dsp/depthwise_taps.h"
+#include "cores/arm/dsp/depthwise_kernels.h"
 
 namespace aotc::tests {
 

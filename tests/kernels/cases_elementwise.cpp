@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of cores/arm/dsp/elementwise.h.
+// Kernels of cores/arm/dsp/sum.h.
 #include "cases.h"
-#include "cores/arm/dsp/elementwise.h"
+#include "cores/arm/dsp/sum.h"
 
 namespace aotc::tests {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the texts of kernels share: lines, a frame with all that the caller keeps, and what is said of the whole.
+// KernelText: the base of writers of kernels in assembly, with a frame that saves all registers of the caller; and the
+// kernels for RV32IM.
 #pragma once
 
 #include <cstdint>
@@ -39,5 +40,14 @@ class KernelText {
  private:
   int frame_ = 0;
 };
+
+// The microkernel for four units in a word (ops/common/quad_kernel.h): one or two words at a time.
+Implementation quads_rv32(const tir::Kernel& kernel);
+
+// Microkernels for three pixels in two words (ops/common/triple_kernel.h): eight channels at a time, or
+// four.
+Implementation triples_rv32(const tir::Kernel& kernel);
+// Fills the panel of triples_rv32 (ops/common/triple_pack.h).
+Implementation triple_pack_rv32(const tir::Kernel& kernel);
 
 }  // namespace aotc::cores::riscv

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done for a word, a group and a unit is a macro of the assembler, as in triples.cpp.
-#include "cores/riscv/quads.h"
+#include "cores/riscv/kernel_text.h"
 
 #include <fmt/format.h>
 
-#include "cores/riscv/kernel_text.h"
 #include "ops/common/quad_kernel.h"
 
 namespace aotc::cores::riscv {

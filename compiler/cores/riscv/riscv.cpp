@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "cores/family.h"
-#include "cores/riscv/quads.h"
-#include "cores/riscv/triples.h"
+#include "cores/riscv/kernel_text.h"
 #include "cores/riscv/winograd.h"
 #include "ops/common/conv.h"
 #include "ops/common/winograd.h"

@@ -6,19 +6,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cores/implementation.h"
 
 namespace aotc::cores::riscv {
 
-// Nothing where a loop's end is not known.
+// nullopt if the end of a loop is unknown.
 std::optional<int64_t> count_instructions(const Implementation& kernel, const std::vector<CountArgument>& arguments);
 // The same by stepping through every iteration of every loop, for tests.
 std::optional<int64_t> count_every_step(const Implementation& kernel, const std::vector<CountArgument>& arguments);
 
-// What they take (machine/timing.h); nothing where count_instructions says nothing.
+// The cycles of these instructions (machine/timing.h); nullopt if count_instructions returns nullopt.
 std::optional<double> count_cycles(const Implementation& kernel, const std::vector<CountArgument>& arguments,
                                    const machine::Timing& timing);
+
+// Labels and instructions of these lines, in order, with macros expanded and without directives and notes. A parameter
+// is written as in a C string, "\\\\o".
+std::vector<std::string> without_macros(const std::vector<std::string>& lines);
+
+std::vector<std::string> split(std::string_view text, char at);
+
+// "lw", "a4,8(a1)"; nothing behind a word that stands alone.
+std::pair<std::string, std::string> in_two(const std::string& line);
 
 }  // namespace aotc::cores::riscv

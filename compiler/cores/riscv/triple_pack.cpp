@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/common/triple_pack.h"
 #include "cores/riscv/kernel_text.h"
-#include "cores/riscv/triples.h"
 
 namespace aotc::cores::riscv {
 

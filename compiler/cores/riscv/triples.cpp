@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What is done for each channel is a macro of the assembler, which ends with the statement: C99 promises string
 // literals of 4095 characters only.
-#include "cores/riscv/triples.h"
+#include "cores/riscv/kernel_text.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "cores/riscv/kernel_text.h"
 #include "ops/common/triple_kernel.h"
 
 namespace aotc::cores::riscv {

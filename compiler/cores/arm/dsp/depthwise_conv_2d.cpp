@@ -2,15 +2,13 @@
 // Lowering of int8 3 x 3 depthwise convolutions onto the kernels of depthwise_kernels.h: each channel of
 // a band is copied into a plane of halfwords whose padding is the input's zero point, then its
 // outputs are made column by column. With strides of 2 they are made row by row from the image itself
-// (depthwise_strided.h), where instructions reach that far; a result of one row, from the image itself, too
-// (depthwise_row.h). Windows over one axis have a kernel of their own (depthwise_taps.h).
+// (StridedRows), where instructions reach that far; a result of one row, from the image itself, too
+// (DepthwiseRow). Windows over one axis have a kernel of their own (DepthwiseTaps).
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "cores/arm/dsp/depthwise_row.h"
-#include "cores/arm/dsp/depthwise_strided.h"
-#include "cores/arm/dsp/depthwise_taps.h"
+#include "cores/arm/dsp/depthwise_kernels.h"
 #include "cores/arm/dsp/lowerings.h"
 #include "cores/arm/generated/dsp_clamp.h"
 #include "ops/common/conv.h"

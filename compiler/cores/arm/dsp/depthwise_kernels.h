@@ -8,6 +8,7 @@
 #include <array>
 
 #include "cores/arm/dsp/gemm.h"
+#include "cores/arm/lowering.h"
 
 namespace aotc::cores::arm {
 
@@ -39,7 +40,7 @@ struct DepthwisePairs {
 // `nibbles` the first eight weights are 4 bits of one word each, lowest first (2,0) (0,0) (0,2) (1,0)
 // (2,1) (0,1) (1,2) (1,1).
 int64_t dw_stream_words(bool sign, bool nibbles = false);
-// `weights` are [channel][3][3]. Nothing if a bias has more than 24 bits.
+// `weights` are [channel][3][3]. nullopt if a bias has more than 24 bits.
 std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights, const std::vector<int32_t>& bias,
                                               const PairLines& lines, bool nibbles = false);
 // Distances in bytes.
@@ -54,5 +55,74 @@ tir::KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch);
 // (stream, plane, out, shape): all outputs of one channel. `stride` is from row to row.
 tir::KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign,
                                 bool nibbles = false);
+
+// One row of the result of a 3 x 3 depthwise convolution on cores with SMLAD, all its channels in one call: what a row
+// of a segment is (plan/segments.h). Each channel goes along the three rows of the image as they are: a column is three
+// bytes, two as a pair and a single one, and is loaded once for all outputs that read it. The one thing to know: no row
+// of the windows is outside of the image; of a missing column the zero points are multiplied.
+//
+// Bytes from row to row and from pixel to pixel of the image, and from pixel to pixel of the result; its columns.
+struct DepthwiseRow {
+  int64_t row = 0, pixel = 1, out_pixel = 1, columns = 2;
+  int64_t stride = 1;  // from column to column: 1 or 2
+  bool left = false,
+       right = false;  // whether the first column of the first window and the last of the last are outside
+  int32_t zero = 0;    // what is there
+  // What instructions can address.
+  bool fits() const;
+};
+
+// The stream is dw_stream's, of weights [channel][column][row], of as many channels as are made.
+// (stream, x, out, channels): x is at the first column inside of the image.
+tir::KernelPtr dw_row_kernel(const DepthwiseRow& row, int shift, bool sign);
+
+// 3 x 3 depthwise convolution with strides of 2 on cores with SMLAD, a channel at a time along the rows of the image as
+// it is: three bytes of a column are two of a pair and a single one, and a column is loaded once for the two outputs
+// that read it. No plane is made. The one thing to know: where a window's first or last row is outside of the image,
+// the three rows that are loaded are others, inside of it, and the weights are moved; of a missing column only the sum
+// is known.
+//
+// Bytes from row to row and from pixel to pixel of the image and of the result; columns of the result.
+struct StridedRows {
+  int64_t row = 0, pixel = 1, out_pixel = 1, columns = 2;
+  bool left = false,
+       right = false;  // whether the first column of the first window and the last of the last are outside
+  int32_t zero = 0;    // what is there
+  // What instructions can address.
+  bool fits() const;
+};
+// Words of the table that the kernel takes: rows of the result, and which row of their windows is outside.
+struct StridedShape {
+  enum Word { kRows, kMissing };
+  enum Missing { kNone, kTop, kBottom };
+};
+
+// The stream is dw_stream's, of weights [channel][column][row].
+// (stream, x, out, shape): x is at the first of three rows inside of the image, of the first output row.
+tir::KernelPtr dw_strided_kernel(const StridedRows& rows, int shift, bool sign);
+
+// Depthwise convolution over one axis, as networks for sequences have it, on cores with SMLAD: a channel at a time,
+// four outputs at a time along the axis. The elements that four outputs read are loaded once and stand in pairs of
+// neighbours, each of which is one more output's. No plane is made. The one thing to know: no window reaches outside of
+// the image, and nothing is read from where a result was written.
+struct DepthwiseTaps {
+  static constexpr int64_t kFewest = 2, kMost = 16;  // taps
+  int64_t taps = 2, outputs = 1;
+  int64_t pixel = 1;  // bytes from element to element of the image, and of the result
+  // What instructions can address.
+  bool fits() const;
+};
+
+// Words of a channel: its weights, four to a word (the bytes of taps 0, 2, 1, 3); bias << 8; multiplier, offset,
+// [sign].
+int64_t dw_taps_words(int64_t taps, bool sign);
+// `weights` are [channel][tap].
+std::vector<int32_t> dw_taps_stream(const std::vector<int8_t>& weights, int64_t taps, const std::vector<int32_t>& bias,
+                                    const PairLines& lines);
+// (stream, x, out, channels)
+tir::KernelPtr dw_taps_kernel(const DepthwiseTaps& shape, int shift, bool sign);
+
+// int8; nullopt if the kernel does not fit.
+std::optional<Lowered> lower_depthwise_taps(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::cores::arm

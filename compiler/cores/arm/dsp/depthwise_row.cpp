@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cores/arm/dsp/depthwise_row.h"
+#include "cores/arm/dsp/depthwise_kernels.h"
 
 #include <algorithm>
 

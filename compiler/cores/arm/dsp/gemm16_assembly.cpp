@@ -5,7 +5,6 @@
 
 #include "cores/arm/dsp/assembly.h"
 #include "cores/arm/dsp/gemm16.h"
-#include "cores/arm/dsp/gemv_frame.h"
 #include "cores/arm/thumb.h"
 
 namespace aotc::cores::arm {

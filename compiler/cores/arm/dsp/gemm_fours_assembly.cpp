@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cores/arm/dsp/assembly.h"
 #include "cores/arm/dsp/gemm_fours.h"
-#include "cores/arm/dsp/gemv_frame.h"
 #include "cores/arm/thumb.h"
 
 namespace aotc::cores::arm {

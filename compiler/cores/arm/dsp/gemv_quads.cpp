@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cores/arm/dsp/gemv_quads.h"
-#include "cores/arm/dsp/gemv_frame.h"
+#include "cores/arm/dsp/assembly.h"
 
 #include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
-#include "cores/arm/dsp/assembly.h"
 #include "cores/arm/thumb.h"
 
 namespace aotc::cores::arm {

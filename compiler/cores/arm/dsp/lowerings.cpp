@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cores/arm/dsp/lowerings.h"
 
-#include "cores/arm/dsp/add.h"
 #include "cores/arm/dsp/assembly.h"
+#include "cores/arm/dsp/sum.h"
 #include "cores/arm/generated/dsp_clamp.h"
 #include "cores/arm/generated/dsp_gates.h"
 #include "cores/arm/generated/lstm_kernels.h"

@@ -12,7 +12,7 @@ using tir::FunctionBuilder;
 
 namespace {
 
-constexpr int64_t kVectorBytes = 16;
+constexpr int64_t kVectorWidth = 16;
 constexpr int64_t kMostBytes = 128;  // of an input row: its vectors are written out
 constexpr int64_t kMostPitch = 127;  // what a load steps by
 constexpr int64_t kMostLive = 0x7FFF;
@@ -33,8 +33,8 @@ std::optional<MveBand> MveBand::of(const ops::Window& window, int64_t channels) 
   b.bytes = x.in * channels;
   b.rows = y.kernel;
   b.row = x.kernel * channels;
-  b.ways = 4 * b.row <= kVectorBytes && b.rows > 2 ? 4 : 2;
-  if (b.ways * b.row > kVectorBytes) return b.by_columns(window) ? std::optional(b) : std::nullopt;
+  b.ways = 4 * b.row <= kVectorWidth && b.rows > 2 ? 4 : 2;
+  if (b.ways * b.row > kVectorWidth) return b.by_columns(window) ? std::optional(b) : std::nullopt;
   b.planes = (b.rows + b.ways - 1) / b.ways;
   // Two rows are woven in halves of words.
   if (b.rows < 2 || b.bytes > kMostBytes || b.ways * b.bytes % 4 != 0) return std::nullopt;
@@ -44,7 +44,7 @@ std::optional<MveBand> MveBand::of(const ops::Window& window, int64_t channels) 
   b.lead = b.ways * lead;
   b.first = b.ways * (lead - before);
   const int64_t windows = b.first + (x.out - 1) * b.pixel + b.ways * b.row;
-  b.pitch = rounded_up(std::max(b.lead + b.ways * std::max(b.bytes, kVectorBytes), windows), 4);
+  b.pitch = rounded_up(std::max(b.lead + b.ways * std::max(b.bytes, kVectorWidth), windows), 4);
   if (b.planes > 1 && b.pitch > kMostPitch) return std::nullopt;
   if (x.out % 2 != 0 && y.out < 2) return std::nullopt;
   b.bands = x.out % 2 == 0 ? 1 : 2;
@@ -53,7 +53,7 @@ std::optional<MveBand> MveBand::of(const ops::Window& window, int64_t channels) 
 
 bool MveBand::by_columns(const ops::Window& window) {
   const WindowAxis& x = window.x;
-  if (rows > kMostColumnRows || channels > kVectorBytes / 2 || bytes < kVectorBytes || vectors() > kMostVectors ||
+  if (rows > kMostColumnRows || channels > kVectorWidth / 2 || bytes < kVectorWidth || vectors() > kMostVectors ||
       x.out % 2 != 0)
     return false;
   columns = true;
@@ -71,17 +71,17 @@ MveBlocks MveBand::blocks() const {
 
 std::vector<uint8_t> MveBand::offsets() const {
   std::vector<uint8_t> out;
-  for (int64_t from : {int64_t{0}, (bytes - kVectorBytes) % channels})
-    for (int64_t i = from; i < from + kVectorBytes; ++i)
+  for (int64_t from : {int64_t{0}, (bytes - kVectorWidth) % channels})
+    for (int64_t i = from; i < from + kVectorWidth; ++i)
       out.push_back(static_cast<uint8_t>(i / channels * column() + i % channels));
   return out;
 }
 
-int64_t MveBand::padding() const { return rounded_up(std::max(bytes, kVectorBytes), 4); }
+int64_t MveBand::padding() const { return rounded_up(std::max(bytes, kVectorWidth), 4); }
 
 // A window's last block may reach behind the last plane, where it is multiplied by 0.
 int64_t MveBand::panel_bytes() const {
-  return padding() + bands * band_bytes() + (columns ? 0 : kVectorBytes - ways * row);
+  return padding() + bands * band_bytes() + (columns ? 0 : kVectorWidth - ways * row);
 }
 
 std::vector<int8_t> MveBand::arranged(const std::vector<int8_t>& weights, int64_t of) const {
@@ -93,7 +93,7 @@ std::vector<int8_t> MveBand::arranged(const std::vector<int8_t>& weights, int64_
           out.push_back(weights[static_cast<size_t>((c * rows + r) * row + i)]);
   for (int64_t c = 0; !columns && c < of; ++c)
     for (int64_t plane = 0; plane < planes; ++plane)
-      for (int64_t j = 0; j < kVectorBytes; ++j) {
+      for (int64_t j = 0; j < kVectorWidth; ++j) {
         const int64_t r = plane * ways + j % ways, at = j / ways;
         const bool there = r < rows && at < row;
         out.push_back(there ? weights[static_cast<size_t>((c * rows + r) * row + at)] : int8_t{0});
@@ -103,7 +103,7 @@ std::vector<int8_t> MveBand::arranged(const std::vector<int8_t>& weights, int64_
 
 int64_t MveBand::cost() const {
   if (columns) return 40 + rows * (10 + 3 * vectors());
-  return 40 + planes * (4 * ways + 2 * ways * ((bytes + kVectorBytes - 1) / kVectorBytes) + 3);
+  return 40 + planes * (4 * ways + 2 * ways * ((bytes + kVectorWidth - 1) / kVectorWidth) + 3);
 }
 
 tir::KernelPtr mve_planes_kernel(const MveBand& band) {
@@ -118,7 +118,7 @@ tir::KernelPtr mve_planes_kernel(const MveBand& band) {
       Ex row = f.let("row", plane * band.ways + j);
       Ex at = f.let("at", to + plane * band.pitch + j);
       Ex there = row >= before && row < end;
-      f.loop("i", 0, std::max(band.bytes, kVectorBytes), [&](Ex i) {
+      f.loop("i", 0, std::max(band.bytes, kVectorWidth), [&](Ex i) {
         f.if_(
             there && i < band.bytes,
             [&] { f.store(panel, at + i * band.ways, load(x, (row - before) * band.bytes + i)); },
@@ -138,13 +138,13 @@ tir::KernelPtr mve_columns_kernel(const MveBand& band) {
   Ex live = f.scalar("live");
   Ex before = f.let("before", live >> 16);
   Ex end = f.let("end", before + (live & 0xFFFF));
-  const int64_t first = band.padding() + band.lead, last = band.bytes - kVectorBytes;
+  const int64_t first = band.padding() + band.lead, last = band.bytes - kVectorWidth;
   f.loop("row", 0, band.rows, [&](Ex row) {
     Ex there = row >= before && row < end;
     Ex from = f.let("from", (row - before) * band.bytes);
     Ex at = f.let("at", row * band.channels + first);
     auto store = [&](const Ex& byte, const Ex& to, int64_t table) {
-      f.loop("i", 0, kVectorBytes, [&](Ex i) {
+      f.loop("i", 0, kVectorWidth, [&](Ex i) {
         Ex where = f.let("where", to + load(offsets, i + table));
         f.if_(
             there, [&] { f.store(panel, where, load(x, from + byte + i)); },
@@ -153,7 +153,7 @@ tir::KernelPtr mve_columns_kernel(const MveBand& band) {
     };
     f.loop("vector", 0, band.vectors(),
            [&](Ex v) { store(v * band.step(), at + v * (band.step() / band.channels * band.column()), 0); });
-    store(Ex(last), at + last / band.channels * band.column(), kVectorBytes);
+    store(Ex(last), at + last / band.channels * band.column(), kVectorWidth);
   });
   return f.finish_kernel("mve_columns",
                          {{"rows", band.rows}, {"bytes", band.bytes}, {"channels", band.channels}, {"first", first}});

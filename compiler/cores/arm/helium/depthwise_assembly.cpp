@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "cores/arm/dsp/assembly.h"
-#include "cores/arm/helium/assembly.h"
 #include "cores/arm/helium/depthwise_kernels.h"
 #include "cores/arm/helium/helium.h"
+#include "cores/arm/helium/lowerings.h"
 
 namespace aotc::cores::arm {
 
@@ -20,9 +20,9 @@ constexpr int kVectorLanes = 4;
 // r12 step of the outputs (kSquares: of two quads); r3 shape, r9 end of the stream, r11 quads (kLine),
 // or shift or factor, multiplier, zero (kTwice; r3 stays the shape where q7 is the factor). With a clamp
 // r9 is the multiplier of kLine too.
-class QuadsWriter {
+class MveQuadsWriter {
  public:
-  explicit QuadsWriter(const tir::Kernel& kernel)
+  explicit MveQuadsWriter(const tir::Kernel& kernel)
       : once_(parameter(kernel, "kind") == MveDepthwise::kSquaresOnce),
         pairs_(once_ || parameter(kernel, "kind") == MveDepthwise::kSquares),
         kind_(pairs_ ? MveDepthwise::kSquare : static_cast<MveDepthwise::Kind>(parameter(kernel, "kind"))),
@@ -237,7 +237,7 @@ class QuadsWriter {
 
 }  // namespace
 
-Implementation mve_quads(const tir::Kernel& kernel) { return QuadsWriter(kernel).run(); }
+Implementation mve_quads(const tir::Kernel& kernel) { return MveQuadsWriter(kernel).run(); }
 
 // r0 x, r1 woven, r2 bytes, r3 zero. With rows that are kept, what is woven is loaded to q0 to q3
 // and stored from as many registers further up as rows leave; rows from x are then q4 and up.

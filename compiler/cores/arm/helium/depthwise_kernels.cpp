@@ -15,7 +15,7 @@ using tir::KernelPtr;
 namespace {
 
 using Kind = MveDepthwise::Kind;
-using Words = std::array<Ex, 4>;
+using FourWords = std::array<Ex, 4>;
 
 constexpr int64_t kLanes = 4;
 
@@ -129,7 +129,7 @@ class Quads {
 
   // The weights of each output of a quad, as they lie in its patch.
   void load_weights() {
-    Words first;
+    FourWords first;
     for (int64_t i = 0; i < kLanes; ++i) {
       bool there = i < weight_words(kind_);
       first[static_cast<size_t>(i)] = there ? f_.let(fmt::format("w{}", i), load(stream_, at_ + i)) : Ex(0);
@@ -144,8 +144,8 @@ class Quads {
     }
   }
 
-  Words lower_row(const Words& from) {
-    Words out;
+  FourWords lower_row(const FourWords& from) {
+    FourWords out;
     for (size_t i = 0; i < 4; ++i) {
       int64_t v = 0;
       out[i] = from[i].is_imm(&v) ? from[i] : f_.let("w", shl_wrapping(from[i], 8));
@@ -153,8 +153,8 @@ class Quads {
     return out;
   }
 
-  Words next_byte(const Words& from) {
-    Words out;
+  FourWords next_byte(const FourWords& from) {
+    FourWords out;
     for (size_t i = 0; i < 4; ++i)
       out[i] = f_.let("w", with_low_byte(from[i], i == 0 ? Ex(0) : (from[i - 1] >> 24) & 0xFF));
     return out;
@@ -163,7 +163,7 @@ class Quads {
   void quad(const Ex& channel, const Ex& i, const Ex* count) {
     Ex base = f_.let("base", channel + i * (step_ * patches()));
     Ex to = f_.let("to", channel + i * out_step_);
-    Words patch;
+    FourWords patch;
     for (int64_t j = 0; j < kLanes; ++j) {
       if (j == 0 || patches() > 1)
         for (size_t lane = 0; lane < 4; ++lane)
@@ -176,7 +176,7 @@ class Quads {
     }
   }
 
-  Ex sum(const Words& patch, const Words& weights) {
+  Ex sum(const FourWords& patch, const FourWords& weights) {
     Ex acc = f_.var("acc", 0);
     for (size_t lane = 0; lane < 4; ++lane) {
       int64_t v = 0;
@@ -216,7 +216,7 @@ class Quads {
   FunctionBuilder f_;
   BufferPtr woven_, stream_, out_, shape_;
   std::vector<Ex> gather_, scatter_;
-  std::vector<Words> weights_;
+  std::vector<FourWords> weights_;
   Ex step_, out_step_, zero_, least_, most_, at_;
 };
 

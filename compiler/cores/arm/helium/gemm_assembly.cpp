@@ -10,8 +10,8 @@
 #include <array>
 
 #include "cores/arm/dsp/assembly.h"
-#include "cores/arm/helium/assembly.h"
 #include "cores/arm/helium/helium.h"
+#include "cores/arm/helium/lowerings.h"
 
 namespace aotc::cores::arm {
 

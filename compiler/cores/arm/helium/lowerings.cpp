@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cores/arm/helium/lowerings.h"
 
-#include "cores/arm/dsp/add.h"
+#include "cores/arm/dsp/sum.h"
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/generated/mve_gates.h"
-#include "cores/arm/helium/assembly.h"
 #include "ops/common/conv.h"
 #include "ops/common/nibbles.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise kernels on bytes for cores with vectors (Helium). The one thing to know: each element
-// is read before the result of the same index is written, so results may lie on operands.
+// The weighted sum of two int8 tensors for cores with vectors (Helium). Each element is read before the result of the
+// same index is written, so results may overwrite operands.
 #pragma once
 
 #include "cores/arm/lowering.h"

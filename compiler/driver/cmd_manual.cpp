@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "driver/commands.h"
-#include "options/pages.h"
+#include "options/options.h"
 #include "support/streams.h"
 #include "support/text.h"
 

@@ -9,7 +9,7 @@
 #include "driver/device.h"
 #include "driver/port_run.h"
 #include "driver/together.h"
-#include "options/stored.h"
+#include "options/options.h"
 #include "project/cpus.h"
 
 namespace aotc::driver {

@@ -11,7 +11,7 @@
 #include "driver/code_estimate.h"
 #include "driver/compile_options.h"
 #include "driver/terminal.h"
-#include "options/stored.h"
+#include "options/options.h"
 #include "support/search.h"
 #include "support/text.h"
 

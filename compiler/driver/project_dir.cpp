@@ -14,7 +14,7 @@
 #include "driver/compile_options.h"
 #include "driver/schedules.h"
 #include "frontends/foreign.h"
-#include "options/stored.h"
+#include "options/options.h"
 #include "project/generate.h"
 #include "support/files.h"
 #include "support/json.h"

@@ -7,7 +7,7 @@
 
 #include "driver/compile_options.h"
 #include "driver/terminal.h"
-#include "options/stored.h"
+#include "options/options.h"
 #include "support/text.h"
 
 namespace aotc::driver {

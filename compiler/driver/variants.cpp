@@ -15,7 +15,7 @@
 #include "driver/cycle_estimate.h"
 #include "driver/project_dir.h"
 #include "driver/temporary.h"
-#include "options/stored.h"
+#include "options/options.h"
 #include "support/files.h"
 #include "support/search.h"
 #include "support/text.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "options/pages.h"
+#include "options/options.h"
 #include "support/text.h"
 
 namespace aotc::options {

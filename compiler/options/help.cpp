@@ -2,7 +2,7 @@
 // Help for terminals, and the tables of the documentation.
 #include <fmt/format.h>
 
-#include "options/pages.h"
+#include "options/options.h"
 #include "support/text.h"
 
 namespace aotc::options {

@@ -2,7 +2,7 @@
 // Man pages, in the macros of man(7).
 #include <fmt/format.h>
 
-#include "options/pages.h"
+#include "options/options.h"
 #include "support/text.h"
 
 namespace aotc::options {

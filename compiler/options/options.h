@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 namespace aotc::options {
 
 // A value that is one of a list of words; see one_of.
@@ -63,7 +65,7 @@ struct Option {
   // Completions for the value, such as names of boards; null: none.
   std::function<std::vector<std::string>()> offers = nullptr;
   std::string see = {};  // the section of the documentation with details: "emitted-c.md#pools"
-  // JSON key under which projects store the value (stored.h); empty if no project stores it.
+  // JSON key under which projects store the value (stored_values); empty if no project stores it.
   std::string key = {};
   // True if --help shows the option even for a command with more than kMostShown options. --help-all shows every
   // option.
@@ -163,5 +165,38 @@ int run(const Command& program, const std::vector<std::string>& args);
 // Prints the message for an invalid command line on standard error: "TITLE: error: TEXT [usage]" and how to get help.
 // Returns kUsage.
 int usage_error(const std::string& title, const std::string& text, const std::vector<std::string>& helps = {});
+
+// Stores the values of options as JSON and restores them: one member for each option that has a key. A number is stored
+// as a number, a text as a string, and a list of texts as an array. A flag, or a choice of on and off, is stored as a
+// boolean. Any other choice is stored as its word.
+//
+// The present values, in the order of the declarations.
+nlohmann::ordered_json stored_values(const std::vector<Group>& groups);
+// Sets each option that `values` has, in the order of the declarations; members without an option are ignored. False if
+// an option does not accept the type, word or number of its value; then later options are not set.
+bool restore_values(const std::vector<Group>& groups, const nlohmann::json& values);
+// The options of `to` that have another value than the option of `from` at the same index, as on a command line:
+// "--stream max". Both groups must have the same declarations. A flag can differ only by being set in `to`.
+std::vector<std::string> differences(const Group& from, const Group& to);
+
+// Help, the manual's tables, man pages and shell completion depend on the declarations only, so they are the same
+// everywhere.
+//
+// The text of --help, for 80 columns. A command with more than kMostShown options shows only its common ones, unless
+// `all` is true.
+std::string help_text(const Path& path, bool all = false);
+
+// Tables in Markdown: shared groups once, then each command with its own options.
+std::string markdown(const Command& program);
+
+// A man page of section 1, with the macros of man(7).
+std::string man_page(const Path& path);
+
+inline const std::vector<std::string> kShells = {"bash", "zsh", "fish"};
+// A completion script for one of kShells.
+std::string completion_script(const Command& program, const std::string& shell);
+
+// The paths of the program and of all its commands, in order of declaration.
+std::vector<Path> all_paths(const Command& program);
 
 }  // namespace aotc::options

@@ -7,7 +7,6 @@
 #include <CLI/CLI.hpp>
 
 #include "options/options.h"
-#include "options/pages.h"
 #include "support/diagnostics.h"
 #include "support/streams.h"
 #include "support/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "options/stored.h"
+#include "options/options.h"
 
 #include <algorithm>
 #include <type_traits>

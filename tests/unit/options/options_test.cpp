@@ -5,8 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "options/options.h"
-#include "options/pages.h"
-#include "options/stored.h"
 
 namespace aotc::options {
 namespace {

@@ -9,7 +9,6 @@
 #include "project/generate.h"
 #include "project/operators.h"
 #include "project/template.h"
-#include "rpc/base85.h"
 #include "rpc/json_rpc.h"
 #include "support/files.h"
 #include "support/json.h"

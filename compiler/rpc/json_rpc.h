@@ -3,10 +3,13 @@
 // (docs/project-api.md). A method is called only with exactly the parameters that it declares, of the declared types.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -52,5 +55,10 @@ class JsonRpcServer {
 
   std::map<std::string, JsonRpcMethod> methods_;
 };
+
+// Converts bytes to base 85 and back, with the alphabet and padding of Python's base64.b85encode.
+std::string base85_encode(std::span<const uint8_t> bytes);
+// nullopt if the text is not a valid encoding.
+std::optional<std::vector<uint8_t>> base85_decode(std::string_view text);
 
 }  // namespace aotc::rpc

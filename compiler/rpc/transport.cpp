@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens what a stream lies on: sockets, serial devices, programs.
+// The transport over file descriptors, and what it can connect to: sockets, serial devices, programs.
+#include "rpc/transport.h"
+
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -8,24 +10,159 @@
 #include <nss.h>
 #endif
 #include <poll.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
 
 #include <fmt/format.h>
 
-#include "rpc/stream.h"
 #include "support/process.h"
 
 namespace aotc::rpc {
 
 namespace {
+
+// The transport over file descriptors.
+class Stream : public Transport {
+ public:
+  // Takes ownership of `fd` and makes it non-blocking. `baud`: speed of the line; 0: no limit.
+  Stream(int fd, std::string name, int baud = 0);
+  ~Stream() override;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  bool write(std::span<const uint8_t> bytes, Milliseconds timeout) override;
+  ReadState read(std::vector<uint8_t>& to, Milliseconds timeout) override;
+  Milliseconds now() override;
+  std::string name() const override { return name_; }
+  Milliseconds duration_of(size_t bytes) const override;
+  std::string last_words() override;
+
+  // Takes ownership of the program at the other end, which the destructor kills, and of the descriptor of its messages.
+  void own_program(pid_t pid, int messages_fd);
+
+ private:
+  // Moves received bytes to `pending_`; false if the other side closed the connection.
+  bool receive();
+
+  int fd_;
+  std::string name_;
+  int baud_;
+  pid_t pid_ = -1;
+  int messages_fd_ = -1;
+  bool closed_ = false;
+  std::vector<uint8_t> pending_;
+};
+
+// Of what a program said, this many bytes are kept.
+constexpr size_t kLastWords = 400;
+// Of what has come and nobody has read; more than any answer, however often it is repeated.
+constexpr size_t kMostPending = size_t{256} << 10;
+
+int poll_timeout(Milliseconds left) { return static_cast<int>(std::clamp<int64_t>(left.count(), 0, 1 << 30)); }
+
+Stream::Stream(int fd, std::string name, int baud) : fd_(fd), name_(std::move(name)), baud_(baud) {
+  fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
+}
+
+Stream::~Stream() {
+  if (pid_ > 0) {
+    kill(-pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+  }
+  if (messages_fd_ >= 0) close(messages_fd_);
+  close(fd_);
+}
+
+void Stream::own_program(pid_t pid, int messages_fd) {
+  pid_ = pid;
+  messages_fd_ = messages_fd;
+}
+
+Milliseconds Stream::now() {
+  return std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now().time_since_epoch());
+}
+
+Milliseconds Stream::duration_of(size_t bytes) const {
+  // Eight bits with a start and a stop bit.
+  return Milliseconds(baud_ > 0 ? static_cast<int64_t>(bytes) * 10 * 1000 / baud_ : 0);
+}
+
+bool Stream::receive() {
+  uint8_t chunk[4096];
+  while (!closed_ && pending_.size() < kMostPending) {
+    ssize_t n = ::read(fd_, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return true;
+    if (n <= 0) {
+      closed_ = true;  // the end, or EIO: a pseudo terminal whose other side is closed
+      return false;
+    }
+    pending_.insert(pending_.end(), chunk, chunk + n);
+    if (static_cast<size_t>(n) < sizeof chunk) return true;
+  }
+  return !closed_;
+}
+
+bool Stream::write(std::span<const uint8_t> bytes, Milliseconds timeout) {
+  const Milliseconds deadline = now() + timeout;
+  while (!bytes.empty()) {
+    if (closed_) return false;
+    // A device that is itself held up writing must get rid of that before it reads.
+    // One that floods the line is not listened to any longer.
+    const bool room = pending_.size() < kMostPending;
+    pollfd p{fd_, static_cast<short>(room ? POLLIN | POLLOUT : POLLOUT), 0};
+    int ready = poll(&p, 1, poll_timeout(deadline - now()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return false;
+    if ((p.revents & (POLLIN | POLLHUP | POLLERR)) != 0) receive();
+    if ((p.revents & POLLOUT) == 0) continue;
+    ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+    if (n < 0 && errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK) {
+      closed_ = true;
+      return false;
+    }
+    if (n > 0) bytes = bytes.subspan(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+ReadState Stream::read(std::vector<uint8_t>& to, Milliseconds timeout) {
+  const Milliseconds deadline = now() + timeout;
+  while (pending_.empty()) {
+    if (closed_) return ReadState::kClosed;
+    pollfd p{fd_, POLLIN, 0};
+    int ready = poll(&p, 1, poll_timeout(deadline - now()));
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready <= 0) return ReadState::kTimeout;
+    receive();
+  }
+  to.insert(to.end(), pending_.begin(), pending_.end());
+  pending_.clear();
+  return ReadState::kData;
+}
+
+std::string Stream::last_words() {
+  if (messages_fd_ < 0) return "";
+  std::string text(kLastWords, '\0');
+  off_t size = lseek(messages_fd_, 0, SEEK_CUR);  // the program writes through the same position
+  off_t from = std::max<off_t>(0, size - static_cast<off_t>(kLastWords));
+  ssize_t n = pread(messages_fd_, text.data(), text.size(), from);
+  text.resize(n > 0 ? static_cast<size_t>(n) : 0);
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  return text;
+}
 
 constexpr off_t kMostMessages = off_t{1} << 20;  // bytes that a program may say
 

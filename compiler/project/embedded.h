@@ -17,8 +17,17 @@ struct EmbeddedFile {
 // All embedded files, sorted by path.
 std::span<const EmbeddedFile> embedded_files();
 // nullptr if there is no such file.
-const EmbeddedFile* find_embedded(std::string_view path);
+inline const EmbeddedFile* find_embedded(std::string_view path) {
+  for (const EmbeddedFile& f : embedded_files())
+    if (f.path == path) return &f;
+  return nullptr;
+}
 // The files below `folder` ("crt/"), with full paths.
-std::vector<const EmbeddedFile*> embedded_below(std::string_view folder);
+inline std::vector<const EmbeddedFile*> embedded_below(std::string_view folder) {
+  std::vector<const EmbeddedFile*> out;
+  for (const EmbeddedFile& f : embedded_files())
+    if (f.path.starts_with(folder)) out.push_back(&f);
+  return out;
+}
 
 }  // namespace aotc::project

@@ -7,10 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/c_function.h"
-#include "project/arduino.h"
 #include "project/embedded.h"
-#include "project/licence.h"
-#include "project/mlperf.h"
+#include "project/template.h"
 #include "support/crc32.h"
 #include "support/json.h"
 #include "support/text.h"

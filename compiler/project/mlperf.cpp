@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "project/mlperf.h"
+#include "project/template.h"
 
 #include <algorithm>
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include "project/generate.h"
-#include "project/licence.h"
 #include "project/template.h"
 #include "support/json.h"
 #include "support/text.h"

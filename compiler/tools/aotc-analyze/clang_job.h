@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs Clang in this process, with the flags of its command line. Clang reads the embedded headers of the C library
-// (c_headers.h), and no system folder.
+// (clang_files.h), and no system folder.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@
 #include <clang/Tooling/Tooling.h>
 
 #include "clang_files.h"
-#include "convention.h"
+#include "signature.h"
 
 namespace aotc::analyze {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "convention.h"
+#include "signature.h"
 
 #include <map>
 #include <utility>

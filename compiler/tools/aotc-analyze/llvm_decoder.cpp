@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "llvm_decoder.h"
+#include "llvm_machine.h"
 
 #include <string>
 
 #include <fmt/format.h>
 #include <llvm/MC/MCInst.h>
 #include <llvm/Support/raw_ostream.h>
-
-#include "llvm_machine.h"
 
 namespace aotc::analyze {
 

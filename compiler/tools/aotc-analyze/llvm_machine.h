@@ -18,6 +18,7 @@
 #include <llvm/MC/TargetRegistry.h>
 
 #include "machine/elf.h"
+#include "machine/instruction.h"
 
 namespace aotc::analyze {
 
@@ -40,5 +41,11 @@ struct LlvmMachine {
  private:
   bool make(const llvm::Triple& triple, const std::string& cpu, const std::string& features, std::string& why);
 };
+
+// Disassembles a program with LLVM, if no toolchain's objdump is installed.
+
+// Returns a decoder, which reads from the ELF file's attributes and flags which instructions the CPU has. It reports
+// [tool-failed].
+machine::Decoder llvm_decoder();
 
 }  // namespace aotc::analyze

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model_cycles.h"
+#include "commands.h"
 
 #include <map>
 #include <memory>

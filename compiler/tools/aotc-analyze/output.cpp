@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "convention.h"
+#include "signature.h"
 #include "support/json.h"
 
 namespace aotc::analyze {

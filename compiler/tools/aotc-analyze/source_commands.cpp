@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "source_commands.h"
+#include "commands.h"
 
 #include <algorithm>
 #include <memory>

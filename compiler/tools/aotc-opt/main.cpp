@@ -14,8 +14,8 @@
 #include "plan/verify.h"
 #include "support/files.h"
 #include "support/streams.h"
+#include "tir/tir.h"
 #include "tools/aotc-opt/plan_mode.h"
-#include "tools/aotc-opt/tir_mode.h"
 
 namespace aotc {
 
@@ -23,6 +23,13 @@ namespace {
 
 // As every program of the project: see docs/cli.md.
 enum ExitCode { kDone = 0, kBadInput = 1, kUsage = 2, kInternal = 70 };
+
+// The mode --tir: parses and verifies one TIR function and returns its text form.
+Result<std::string> run_tir(const std::string& text, const std::string& file, Diagnostics& diags) {
+  auto function = tir::parse(text, file, diags);
+  if (!function || !tir::verify(**function, diags)) return kFailure;
+  return tir::print(**function);
+}
 
 struct Options {
   std::string input = "-";

@@ -11,7 +11,7 @@
 
 #include "cores/cpu.h"
 #include "cores/instruction_counter.h"
-#include "driver/cycle_estimate.h"
+#include "driver/estimate.h"
 #include "mlf/operator_archive.h"
 #include "ops/common/pair_budget.h"
 #include "ops/operator.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/board_comparison.h"
+#include "driver/report.h"
 
 #include <cmath>
 #include <cstdlib>
 
 #include <nlohmann/json.hpp>
 
-#include "driver/cycle_estimate.h"
+#include "driver/estimate.h"
 #include "driver/fit.h"
 #include "project/cpus.h"
 

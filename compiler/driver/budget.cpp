@@ -12,8 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/alternatives.h"
-#include "driver/code_estimate.h"
-#include "driver/cycle_estimate.h"
+#include "driver/estimate.h"
 #include "driver/fit.h"
 #include "driver/terminal.h"
 #include "driver/variants.h"

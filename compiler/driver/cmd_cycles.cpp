@@ -11,7 +11,6 @@
 #include "driver/analyzer.h"
 #include "driver/commands.h"
 #include "driver/counted_cycles.h"
-#include "driver/emulated_counts.h"
 #include "driver/project_dir.h"
 #include "driver/temporary.h"
 #include "machine/commands.h"

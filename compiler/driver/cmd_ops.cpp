@@ -3,12 +3,13 @@
 // and says what to use instead of some that aotc does not have.
 #include <algorithm>
 #include <cctype>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "driver/commands.h"
-#include "driver/operator_names.h"
 #include "frontends/frontend.h"
 #include "ops/operator.h"
 #include "support/json.h"
@@ -18,6 +19,53 @@
 namespace aotc::driver {
 
 namespace {
+
+// Names of operators in Keras, PyTorch and ONNX, for `aotc ops --like`. They serve only the search: each frontend knows
+// the names in its models' files.
+struct OtherNames {
+  std::string_view op;  // aotc's name
+  std::vector<std::string_view> names;
+};
+
+const std::vector<OtherNames>& other_names() {
+  static const std::vector<OtherNames> kNames = {
+      {"add", {"Add", "residual"}},
+      {"arg_max", {"ArgMax"}},
+      {"attention", {"Attention", "MultiHeadAttention", "MultiheadAttention", "scaled_dot_product_attention"}},
+      {"average_pool_2d", {"AveragePooling2D", "AvgPool2d", "AveragePool", "AveragePooling1D", "AvgPool1d"}},
+      {"cast", {"Cast", "to"}},
+      {"concatenation", {"Concatenate", "Concat", "cat"}},
+      {"conv_2d", {"Conv2D", "Conv1D", "Conv2d", "Conv1d", "Convolution"}},
+      {"depthwise_conv_2d", {"DepthwiseConv2D", "DepthwiseConv1D", "SeparableConv2D"}},
+      {"dequantize", {"DequantizeLinear"}},
+      {"fully_connected", {"Dense", "Linear", "Gemm", "InnerProduct"}},
+      {"hard_swish", {"HardSwish", "hardswish", "hard_silu"}},
+      {"leaky_relu", {"LeakyReLU"}},
+      {"logistic", {"Sigmoid"}},
+      {"max_pool_2d", {"MaxPooling2D", "MaxPool2d", "MaxPool", "MaxPooling1D", "MaxPool1d"}},
+      {"maximum", {"Maximum", "Max"}},
+      {"mean",
+       {"GlobalAveragePooling2D", "GlobalAveragePooling1D", "GlobalAveragePool", "AdaptiveAvgPool2d", "ReduceMean"}},
+      {"minimum", {"Minimum", "Min"}},
+      {"mul", {"Multiply", "Mul"}},
+      {"pack", {"Stack"}},
+      {"pad", {"ZeroPadding2D", "ZeroPadding1D", "ConstantPad2d", "ZeroPad2d", "Pad"}},
+      {"quantize", {"QuantizeLinear"}},
+      {"relu", {"ReLU"}},
+      {"relu6", {"ReLU6", "Clip"}},
+      {"relu_n1_to_1", {"Hardtanh"}},
+      {"reshape", {"Flatten", "Unsqueeze", "View"}},
+      {"resize_nearest_neighbor", {"UpSampling2D", "Upsample", "Resize"}},
+      {"slice", {"Narrow", "Cropping2D"}},
+      {"softmax", {"Softmax"}},
+      {"split", {"Split", "Chunk"}},
+      {"sub", {"Subtract", "Sub"}},
+      {"tanh", {"Tanh"}},
+      {"transpose", {"Permute"}},
+      {"unpack", {"Unstack", "Unbind"}},
+  };
+  return kNames;
+}
 
 // What stands in for operators that networks often have and aotc has not: the part of the name that
 // tells, advice, and operators to show.
@@ -122,7 +170,7 @@ struct Search {
   }
 };
 
-Search search(const std::string& like) {
+Search search_operators(const std::string& like) {
   Search out;
   std::string wanted = plain(like);
   auto all = all_operators();
@@ -185,7 +233,7 @@ int ops_command(const std::string& like, const CommonOptions& common) {
   if (like.empty()) {
     shown.found = all_operators();
   } else {
-    shown = search(like);
+    shown = search_operators(like);
     print_err("{}", absence(like, shown));
   }
   nlohmann::ordered_json j = nlohmann::ordered_json::array();

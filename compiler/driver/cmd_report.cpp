@@ -9,8 +9,6 @@
 #include "driver/commands.h"
 #include "driver/project_dir.h"
 #include "driver/report.h"
-#include "driver/report_difference.h"
-#include "driver/report_page.h"
 #include "driver/summary.h"
 #include "support/files.h"
 #include "support/json.h"

@@ -13,7 +13,6 @@
 #include "driver/commands.h"
 #include "driver/comparison.h"
 #include "driver/given_reference.h"
-#include "driver/host_program.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/run_sequence.h"

@@ -11,12 +11,12 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/constants_for.h"
-#include "driver/firmware_stack.h"
 #include "driver/fit.h"
 #include "driver/graph_model.h"
 #include "driver/inputs.h"
 #include "driver/project_dir.h"
 #include "driver/self_test.h"
+#include "driver/stack.h"
 #include "driver/summary.h"
 #include "ops/operator.h"
 #include "project/generate.h"

@@ -8,7 +8,6 @@
 
 #include "driver/compilation.h"
 #include "driver/compile_options.h"
-#include "driver/port_run.h"
 #include "driver/project_dir.h"
 #include "driver/terminal.h"
 #include "options/options.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "codegen/c_model.h"
-#include "driver/state_pairs.h"
+#include "driver/input_options.h"
 #include "passes/pass.h"
 #include "plan/program.h"
 #include "project/board.h"
@@ -115,7 +115,7 @@ struct Compiled {
   int64_t more_arena = 0;                // additional arena bytes due to --slice
   codegen::ModelFiles c;                 // the emitted C; operators given in C are below "operators/"
   std::string prefix;
-  mutable std::shared_ptr<const CycleEstimate> cycles;  // set at first use (cycle_estimate.h)
+  mutable std::shared_ptr<const CycleEstimate> cycles;  // set at first use (estimate.h)
   std::shared_ptr<const BudgetResult> budget;           // of a search (budget.h); null: none was asked for
   double milliseconds = 0;                              // time from reading to printing, for display; not deterministic
 };

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/device.h"
-#include "driver/port_run.h"
+#include "driver/project_dir.h"
 #include "driver/together.h"
 #include "options/options.h"
 #include "project/cpus.h"

@@ -39,7 +39,7 @@ std::vector<options::Option> constants_options(CompileOptions& compile);
 options::Group variant_group(CompileOptions& compile);
 // The values of the variant options, by key.
 nlohmann::ordered_json variant_json(const VariantOptions& variant);
-// The groups that contain all options that aotc.json stores (options/stored.h).
+// The groups that contain all options that aotc.json stores (stored_values).
 std::vector<options::Group> stored_groups(CompileOptions& compile);
 
 // --port, --baud.

@@ -9,10 +9,9 @@
 
 #include "codegen/c_constants.h"
 #include "driver/compile_checks.h"
-#include "driver/cycle_estimate.h"
-#include "driver/memory_map.h"
+#include "driver/estimate.h"
 #include "driver/project_dir.h"
-#include "driver/report_difference.h"
+#include "driver/report.h"
 #include "driver/summary.h"
 #include "passes/channels.h"
 #include "support/files.h"

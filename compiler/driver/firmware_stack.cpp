@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/firmware_stack.h"
+#include "driver/stack.h"
 
 #include <fstream>
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "driver/code_estimate.h"
 #include "driver/compile_options.h"
+#include "driver/estimate.h"
 #include "driver/terminal.h"
 #include "options/options.h"
 #include "support/search.h"
@@ -296,11 +296,11 @@ class Adviser {
 
   // Smallest first: what the model needs elsewhere differs little, and is computed before it is said.
   std::string other_boards() const {
-    struct Candidate {
+    struct OtherBoard {
       int64_t ram;
       Board board;
     };
-    std::vector<Candidate> candidates;
+    std::vector<OtherBoard> candidates;
     Diagnostics ignored;
     for (const std::string& name : project::board_names()) {
       auto board = project::find_board(name, ignored);
@@ -309,10 +309,10 @@ class Adviser {
       candidates.push_back({board->memory_bytes("arena"), *board});
     }
     std::stable_sort(candidates.begin(), candidates.end(),
-                     [](const Candidate& a, const Candidate& b) { return a.ram < b.ram; });
+                     [](const OtherBoard& a, const OtherBoard& b) { return a.ram < b.ram; });
     std::string list;
     int found = 0;
-    for (const Candidate& c : candidates) {
+    for (const OtherBoard& c : candidates) {
       if (found == 4 || !patient()) break;
       CompileOptions options = compiled_.options;
       options.board_name = c.board.name;

@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/given_reference.h"
-#include "driver/operator_descriptions.h"
+#include "driver/operator_sources.h"
 #include "driver/temporary.h"
 #include "frontends/frontend.h"
 #include "mlf/archive.h"

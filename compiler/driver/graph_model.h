@@ -38,6 +38,21 @@ struct GraphModel {
 Result<GraphModel> load_graph_model(ModelKind kind, const std::vector<uint8_t>& bytes, const CompileOptions& options,
                                     Diagnostics& diags);
 
+// Reads JSON descriptions of custom operators of a TFLite model (docs/custom-operators.md). A description accompanies C
+// sources. It states C names, and types and shapes of results, which the model does not contain. The reader of the
+// model checks that the C agrees with the description.
+//
+// The files of `--operators`: C sources, and descriptions (.json). A description beside a source with the same name is
+// added automatically.
+struct OperatorFiles {
+  std::vector<std::string> sources, descriptions;
+};
+// Reports [operator-description] if there are sources but no description, or descriptions but no source.
+Result<OperatorFiles> operator_files(const std::vector<std::string>& given, Diagnostics& diags);
+
+// Adds the operators of one description. Reports [operator-description] with line and column.
+Status read_description(const std::string& path, ops::GivenOperators& out, Diagnostics& diags);
+
 // Custom operators of a .tflite model, given as C.
 struct GivenModelOperators {
   ops::GivenOperators operators;  // their descriptions, for the model's reader

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/host_program.h"
+#include "driver/project_dir.h"
 
 #include <sys/stat.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/memory_map.h"
+#include "driver/summary.h"
 
 #include <algorithm>
 #include <map>

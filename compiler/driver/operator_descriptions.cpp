@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/operator_descriptions.h"
+#include "driver/graph_model.h"
 
 #include <algorithm>
 #include <cctype>
@@ -19,8 +19,8 @@ namespace aotc::driver {
 namespace {
 
 namespace fs = std::filesystem;
-using graph_json::Json;
-using Kind = Json::Kind;
+using JsonValue = graph_json::Json;
+using Kind = JsonValue::Kind;
 
 constexpr uint64_t kMostDescriptionBytes = uint64_t{1} << 20;
 constexpr const char* kHelp = "docs/custom-operators.md describes the members";
@@ -40,7 +40,7 @@ class DescriptionReader {
     auto root = graph_json::parse_json(text, path_, syntax);
     for (const Diagnostic& d : syntax.all()) diags_.error(d.location, "operator-description", d.message).help(kHelp);
     if (!root || !object(*root, "the file", {"operators"})) return false;
-    const Json* list = member(*root, "operators", Kind::kArray, "a list");
+    const JsonValue* list = member(*root, "operators", Kind::kArray, "a list");
     for (size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
       ops::GivenOperator made;
       if (!read_operator(list->items[i], made)) continue;
@@ -55,19 +55,19 @@ class DescriptionReader {
   }
 
  private:
-  Location place(const Json& at) const {
+  Location place(const JsonValue& at) const {
     Location where;
     where.file = path_;
     where.line = at.at.line;
     where.column = at.at.column;
     return where;
   }
-  Diagnostic& error(const Json& at, const std::string& message) {
+  Diagnostic& error(const JsonValue& at, const std::string& message) {
     good_ = false;
     return diags_.error(place(at), "operator-description", message).help(kHelp);
   }
 
-  bool object(const Json& j, const std::string& what, const std::vector<std::string>& keys) {
+  bool object(const JsonValue& j, const std::string& what, const std::vector<std::string>& keys) {
     if (!j.is(Kind::kObject)) return error(j, fmt::format("{} must be an object", what)), false;
     bool known = true;
     for (size_t i = 0; i < j.keys.size(); ++i) {
@@ -80,23 +80,23 @@ class DescriptionReader {
   }
 
   // A member that has to be there.
-  const Json* member(const Json& j, const char* key, Kind kind, const char* what) {
-    const Json* found = j.find(key);
+  const JsonValue* member(const JsonValue& j, const char* key, Kind kind, const char* what) {
+    const JsonValue* found = j.find(key);
     if (found == nullptr) return error(j, fmt::format("\"{}\" is missing: {}", key, what)), nullptr;
     if (!found->is(kind)) return error(*found, fmt::format("\"{}\" must be {}", key, what)), nullptr;
     return found;
   }
 
-  bool read_operator(const Json& j, ops::GivenOperator& out) {
+  bool read_operator(const JsonValue& j, ops::GivenOperator& out) {
     if (!object(j, "an operator", {"custom", "function", "operands", "attributes", "parameters", "results"}))
       return false;
     out.where = place(j);
     names_.clear();
-    const Json* custom = member(j, "custom", Kind::kString, "the operator's name in the model");
+    const JsonValue* custom = member(j, "custom", Kind::kString, "the operator's name in the model");
     if (custom == nullptr) return false;
     out.name = custom->text;
     out.symbol = out.name;
-    const Json* function = j.find("function");
+    const JsonValue* function = j.find("function");
     if (function != nullptr && !function->is(Kind::kString))
       return error(*function, "\"function\" must be a string"), false;
     if (function != nullptr) out.symbol = function->text;
@@ -109,8 +109,8 @@ class DescriptionReader {
            read_tensors(j, "results", out.results) && check_shapes(j, out) && read_parameters(j, out);
   }
 
-  bool take_name(const Json& j, std::string& name) {
-    const Json* text = member(j, "name", Kind::kString, "a name of letters, digits and '_'");
+  bool take_name(const JsonValue& j, std::string& name) {
+    const JsonValue* text = member(j, "name", Kind::kString, "a name of letters, digits and '_'");
     if (text == nullptr) return false;
     name = text->text;
     if (!is_name(name) || name == "options")
@@ -121,8 +121,8 @@ class DescriptionReader {
     return true;
   }
 
-  bool take_type(const Json& j, DType& dtype) {
-    const Json* text = member(j, "type", Kind::kString, "an element type such as \"int8\"");
+  bool take_type(const JsonValue& j, DType& dtype) {
+    const JsonValue* text = member(j, "type", Kind::kString, "an element type such as \"int8\"");
     if (text == nullptr) return false;
     const auto named = tvm::data_type_from_name(text->text);
     const auto known = named ? named->dtype() : std::nullopt;
@@ -133,12 +133,12 @@ class DescriptionReader {
     return false;
   }
 
-  bool read_tensors(const Json& j, const char* key, std::vector<ops::GivenTensor>& out) {
+  bool read_tensors(const JsonValue& j, const char* key, std::vector<ops::GivenTensor>& out) {
     const bool results = std::string_view(key) == "results";
-    const Json* list = member(j, key, Kind::kArray, "a list of objects");
+    const JsonValue* list = member(j, key, Kind::kArray, "a list of objects");
     if (list == nullptr) return false;
     if (list->items.empty()) return error(*list, fmt::format("\"{}\" is empty", key)), false;
-    for (const Json& item : list->items) {
+    for (const JsonValue& item : list->items) {
       ops::GivenTensor tensor;
       tensor.where = place(item);
       std::vector<std::string> keys = {"name", "type"};
@@ -151,13 +151,13 @@ class DescriptionReader {
     return true;
   }
 
-  bool take_shape(const Json& j, ops::GivenTensor& out) {
-    const Json* shape = j.find("shape");
+  bool take_shape(const JsonValue& j, ops::GivenTensor& out) {
+    const JsonValue* shape = j.find("shape");
     if (shape == nullptr)
       return error(j, "\"shape\" is missing: give the name of an operand, or a list of dimensions"), false;
     if (shape->is(Kind::kString)) return out.like = shape->text, out.where = place(*shape), true;
     if (!shape->is(Kind::kArray)) return error(*shape, "\"shape\" must be the name of an operand or a list"), false;
-    for (const Json& d : shape->items) {
+    for (const JsonValue& d : shape->items) {
       if (!d.is(Kind::kString) && !d.integer())
         return error(d, "a dimension must be an integer or an expression in quotes"), false;
       out.shape.emplace_back(d.text, place(d));
@@ -165,21 +165,21 @@ class DescriptionReader {
     return true;
   }
 
-  bool check_shapes(const Json& j, const ops::GivenOperator& o) {
+  bool check_shapes(const JsonValue& j, const ops::GivenOperator& o) {
     for (const ops::GivenTensor& r : o.results) {
       if (r.like.empty() || index_of(o.operands, r.like)) continue;
-      Json at = j;
+      JsonValue at = j;
       at.at = {r.where.line, r.where.column};
       return error(at, fmt::format("there is no operand '{}'", escape_for_display(r.like))), false;
     }
     return true;
   }
 
-  bool read_attributes(const Json& j, ops::GivenOperator& out) {
-    const Json* list = j.find("attributes");
+  bool read_attributes(const JsonValue& j, ops::GivenOperator& out) {
+    const JsonValue* list = j.find("attributes");
     if (list == nullptr) return true;
     if (!list->is(Kind::kArray)) return error(*list, "\"attributes\" must be a list of objects"), false;
-    for (const Json& item : list->items) {
+    for (const JsonValue& item : list->items) {
       ops::GivenAttribute a;
       a.where = place(item);
       if (!object(item, "an attribute", {"name", "type", "default"}) || !take_name(item, a.name) ||
@@ -190,8 +190,8 @@ class DescriptionReader {
     return true;
   }
 
-  bool take_default(const Json& item, ops::GivenAttribute& a) {
-    const Json* preset = item.find("default");
+  bool take_default(const JsonValue& item, ops::GivenAttribute& a) {
+    const JsonValue* preset = item.find("default");
     if (preset == nullptr) return true;
     if (auto whole = preset->integer()) return a.preset = *whole, true;
     double value = 0;
@@ -211,9 +211,9 @@ class DescriptionReader {
     return std::nullopt;
   }
 
-  bool read_parameters(const Json& j, ops::GivenOperator& out) {
+  bool read_parameters(const JsonValue& j, ops::GivenOperator& out) {
     using What = ops::GivenParameter::What;
-    const Json* list = j.find("parameters");
+    const JsonValue* list = j.find("parameters");
     if (list == nullptr) {
       for (size_t i = 0; i < out.operands.size(); ++i) out.parameters.push_back({What::kTensor, false, i});
       for (size_t i = 0; i < out.attributes.size(); ++i) out.parameters.push_back({What::kAttribute, false, i});
@@ -221,7 +221,7 @@ class DescriptionReader {
     }
     if (!list->is(Kind::kArray)) return error(*list, "\"parameters\" must be a list of names"), false;
     size_t written = 0;
-    for (const Json& item : list->items) {
+    for (const JsonValue& item : list->items) {
       if (!item.is(Kind::kString)) return error(item, "a parameter must be a name"), false;
       auto result = index_of(out.results, item.text);
       if (result && *result == written) {
@@ -241,7 +241,7 @@ class DescriptionReader {
     return true;
   }
 
-  std::optional<ops::GivenParameter> parameter_of(const Json& item, const ops::GivenOperator& o) {
+  std::optional<ops::GivenParameter> parameter_of(const JsonValue& item, const ops::GivenOperator& o) {
     using What = ops::GivenParameter::What;
     const size_t dot = item.text.find('.');
     const std::string name = item.text.substr(0, dot);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/port_run.h"
+#include "driver/project_dir.h"
 
 #include <algorithm>
 #include <memory>

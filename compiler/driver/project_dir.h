@@ -81,4 +81,27 @@ std::optional<ModelSize> object_size(const project::Board& board, const std::str
 // The sizes of the model's object files; nullopt if there is no build.
 std::optional<ModelSize> model_size(const ProjectDir& project);
 
+// Builds project.image(), the program that `verify` runs on this machine: a host project's sources, compiled by the
+// system's compiler. Returns an exit code, reporting [tool-missing] or [build-failed].
+// CMake is not used, because it would take longer than the compiler. Programs are cached in the user's cache directory.
+// A cached program is used only if the compiler, its flags and every byte of every source are the same, and the program
+// itself is undamaged.
+int build_host_program(const ProjectDir& project, Diagnostics& diags);
+// True if a project's sources need only their own folders: no C runtime and no devices.
+bool builds_alone(const project::ProjectModel& model);
+
+// Runs firmware on a real board through a port, for run and verify with --port. For emulators, see run_firmware.
+struct PortChoice {
+  std::string port;  // a serial device, unix:PATH or tcp:HOST:PORT; empty: none
+  int baud = 115200;
+};
+
+enum class PortMode { kDemo, kVerify, kOutputs };
+
+// `in` and `out` are files of the verify mode; `most_out`: maximal size of `out` in bytes. Reports [device-timeout],
+// [device-flood], [firmware-other], and the errors of rpc/.
+Result<FirmwareRun> run_on_port(const ProjectDir& project, const PortChoice& choice, PortMode mode,
+                                const std::string& in, const std::string& out, uint64_t most_out, int timeout_seconds,
+                                Diagnostics& diags);
+
 }  // namespace aotc::driver

@@ -6,10 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "driver/board_comparison.h"
 #include "driver/counted_cycles.h"
-#include "driver/firmware_stack.h"
-#include "driver/memory_map.h"
+#include "driver/stack.h"
 #include "driver/summary.h"
 #include "ops/common/known_fits.h"
 #include "support/files.h"

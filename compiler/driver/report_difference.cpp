@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/report_difference.h"
+#include "driver/report.h"
 
 #include <algorithm>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/report_page.h"
+#include "driver/report.h"
 
 #include <fmt/format.h>
 
-#include "driver/report_difference.h"
 #include "project/embedded.h"
 #include "support/json.h"
 #include "support/text.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/cycle_estimate.h"
+#include "driver/estimate.h"
 #include "driver/report.h"
 #include "support/json.h"
 #include "support/text.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "driver/stack_need.h"
+#include "driver/stack.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -24,8 +24,8 @@ namespace {
 // mathematics library (in software where there is no FPU), and hooks and runtime of the application.
 constexpr int64_t kSmallHelper = 64, kLibm = 256, kRuntime = 384;
 // The run function may be called with the stack pointer at any word: the ABI aligns it.
-constexpr int64_t kAlignment = 8;
-constexpr int kCompileSeconds = 60;
+constexpr int64_t kStackAlignment = 8;
+constexpr int kGraphSeconds = 60;
 
 struct Node {
   int64_t frame = 0;
@@ -204,7 +204,7 @@ bool compile_with(const Compiled& c, const std::string& folder, const std::strin
   for (const char* always : {"-std=c99", "-O2", "-ffp-contract=off", "-w", "-I.", "-Icrt/include", "-c"})
     argv.emplace_back(always);
   argv.insert(argv.end(), {flag, source, "-o", "object.o"});
-  ProcessResult made = run_process(argv, folder, kCompileSeconds);
+  ProcessResult made = run_process(argv, folder, kGraphSeconds);
   return made.started && made.exit_code == 0;
 }
 
@@ -233,7 +233,7 @@ StackNeed stack_need(const Compiled& c) {
   }
   const std::string entry = c.prefix + "_run";
   int64_t deepest = frames.empty() ? deepest_path(files, entry) : from_frames(frames, entry);
-  if (deepest > 0) out = {(deepest + kAlignment + 7) / 8 * 8, true};
+  if (deepest > 0) out = {(deepest + kStackAlignment + 7) / 8 * 8, true};
   return out;
 }
 

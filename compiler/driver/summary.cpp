@@ -10,8 +10,7 @@
 
 #include "driver/budget.h"
 #include "driver/compile_options.h"
-#include "driver/cycle_estimate.h"
-#include "driver/memory_map.h"
+#include "driver/estimate.h"
 #include "driver/slices.h"
 #include "ops/operator.h"
 #include "plan/executions.h"

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "driver/code_estimate.h"
 #include "driver/compile_checks.h"
+#include "driver/estimate.h"
 #include "driver/fit.h"
 #include "driver/graph_model.h"
 #include "driver/project_dir.h"

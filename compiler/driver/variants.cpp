@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/compile_options.h"
-#include "driver/cycle_estimate.h"
+#include "driver/estimate.h"
 #include "driver/project_dir.h"
 #include "driver/temporary.h"
 #include "options/options.h"

@@ -472,7 +472,7 @@ def test_operators_by_other_names(aotc):
         said = aotc("ops", "--like", name.removeprefix("nn."))
         same((said.out.splitlines()[1].split()[0], said.err), (op, ""), f"operator for {name}")
     known = {o["name"]: o["other_names"] for o in aotc("ops", "--json").json()}
-    table = (ROOT / "compiler/driver/operator_names.cpp").read_text()
+    table = (ROOT / "compiler/driver/cmd_ops.cpp").read_text()
     listed = re.findall(r'^      \{"(\w+)", \{', table, re.M)
     same([name for name in listed if not known.get(name)], [], "other names of operators that there are not")
     # An operator of TFLite that is missing is said to be missing, whatever has a name like it.

@@ -1,15 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Estimates the cycles of each call of a compiled model from the core's documented instruction timing
-// (plan/instructions.h), before firmware is built. Only CycleEstimate::most includes wait states of memory.
+// Estimates the code size, instructions and cycles of a compiled model before firmware is built.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "driver/compilation.h"
+#include "project/board.h"
 
 namespace aotc::driver {
 
+// Estimated code bytes of a firmware that contains these files (name -> content). The estimate is more often too high
+// than too low.
+int64_t code_of_firmware(const std::map<std::string, std::string>& files, const project::Board& board);
+
+// Estimated code bytes of the model's own files.
+int64_t code_of_model(const std::map<std::string, std::string>& files);
+
+// Estimates the cycles of each call of a compiled model from the core's documented instruction timing
+// (plan/instructions.h). Only CycleEstimate::most includes wait states of memory.
 struct CycleEstimate {
   std::vector<int64_t> calls;  // by call: the sum over all its executions in a run; empty: no estimate
   int64_t total = 0;           // cycles of a run; 0: some call has no estimate

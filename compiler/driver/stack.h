@@ -1,18 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes an upper bound for the stack of a project's linked firmware from its instructions (compiler/machine), which
-// the toolchain's objdump decodes. The bound is `proven` if the analysis is complete, and `assumed` if some code cannot
-// be analysed completely. A stack without a bound is `unbounded`.
+// Computes bounds of stacks: of one run of a model before firmware is built, and of linked firmware.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "driver/compilation.h"
 #include "driver/project_dir.h"
 #include "machine/stack_report.h"
 
 namespace aotc::driver {
 
+// Computes the maximal stack bytes of one run of a model: a bound from the call graph that the board's own compiler
+// writes, or a safe guess if that compiler is missing.
+struct StackNeed {
+  int64_t bytes = 0;
+  bool computed = false;  // false: the compiler is missing or writes no call graph
+};
+
+// Compiles the emitted C as a project does, in a temporary folder: one or two seconds.
+StackNeed stack_need(const Compiled& compiled);
+int64_t model_stack_bytes(const Compiled& compiled);
+
+// Stack bytes of the deepest path from `entry` in call graphs of gcc's -fcallgraph-info=su, with the text of the
+// sources, for registers that assembly pushes. 0 if `entry` is in no graph. For tests as well.
+struct CallGraphFile {
+  std::string graph, source;
+};
+int64_t deepest_path(const std::vector<CallGraphFile>& files, const std::string& entry);
+
+// Computes an upper bound for the stack of a project's linked firmware from its instructions (compiler/machine), which
+// the toolchain's objdump decodes. The bound is `proven` if the analysis is complete, and `assumed` if some code cannot
+// be analysed completely. A stack without a bound is `unbounded`.
 struct FirmwareStack {
   int64_t reserved = 0;                         // size of the section .stack; 0: the firmware has none
   std::optional<machine::StackBound> model;     // bound of the run function

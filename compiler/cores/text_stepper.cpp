@@ -140,8 +140,8 @@ std::vector<machine::InstructionCost> TextStepper::costs(const machine::Timing& 
   for (size_t i = 0; i < size(); ++i) all.push_back(parsed(i, static_cast<uint32_t>(kWord) * static_cast<uint32_t>(i)));
   std::vector<machine::InstructionCost> out;
   for (size_t i = 0; i < all.size(); ++i)
-    out.push_back(machine::cost_of(timing, isa_, all[i], i > 0 ? &all[i - 1] : nullptr,
-                                   i + 1 < all.size() ? &all[i + 1] : nullptr));
+    out.push_back(
+        machine::cost_of(timing, all[i], i > 0 ? &all[i - 1] : nullptr, i + 1 < all.size() ? &all[i + 1] : nullptr));
   return out;
 }
 

@@ -56,7 +56,7 @@ class TextStepper {
  protected:
   using Value = TextValue;
 
-  TextStepper(const std::vector<CountArgument>& arguments, machine::Isa isa) : arguments_(arguments), isa_(isa) {}
+  explicit TextStepper(const std::vector<CountArgument>& arguments) : arguments_(arguments) {}
 
   virtual size_t size() const = 0;
   // Instruction i as the timing knows it, at this address.
@@ -114,7 +114,6 @@ class TextStepper {
   // False if the loop never ends.
   bool end_iteration(size_t jump, Sums& sums);
 
-  machine::Isa isa_;
   std::map<int64_t, Value> stack_;
   std::vector<Fact> facts_;
   std::unordered_map<size_t, Visit> visits_;  // by the backward branch

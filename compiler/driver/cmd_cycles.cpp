@@ -155,7 +155,7 @@ machine::CoreModel llvm_model(const Subject& s, const machine::Listing& listing,
   auto program = find_analyzer(ignored);
   out.reason = "aotc-analyze is not installed";
   if (!program) return out;
-  const auto blocks = machine::blocks_of(s.elf, listing, segments);
+  const auto blocks = machine::blocks_of(listing, segments);
   std::string lines;
   for (const machine::Block& b : blocks) lines += fmt::format("{:x} {:x} {}\n", b.begin, b.end, b.loop ? 1 : 0);
   TemporaryDirectory folder;

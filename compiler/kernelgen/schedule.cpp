@@ -107,8 +107,7 @@ std::vector<OpFacts> facts_of(const Block& block, machine::Isa isa) {
     const std::string text = filled(block, ops[i], [](Bank bank, Value) { return register_name(bank, 0); });
     for (const std::string& line : split_lines(text)) {
       const size_t space = std::min(line.find(' '), line.size());
-      out[i].kinds.push_back(
-          machine::kind_of(isa, machine::parse_instruction(isa, 0, 4, line.substr(0, space), line.substr(space))));
+      out[i].kinds.push_back(machine::parse_instruction(isa, 0, 4, line.substr(0, space), line.substr(space)).kind);
     }
   }
   // A register that an instruction overwrites has no reader left.
@@ -121,21 +120,10 @@ std::vector<OpFacts> facts_of(const Block& block, machine::Isa isa) {
   return out;
 }
 
-// Vectors are loaded and stored, multiplied, or anything else; units work at the same time.
-int unit_of(machine::Kind kind) {
-  switch (kind) {
-    case machine::Kind::kVectorLoad:
-    case machine::Kind::kVectorStore: return 1;
-    case machine::Kind::kVectorMultiply: return 2;
-    case machine::Kind::kVector: return 3;
-    default: return 0;
-  }
-}
-
 // Cycles that an instruction adds behind another. `registers`: in its list.
 double added_cycles(const machine::Timing& t, machine::Kind before, machine::Kind kind, int registers) {
   using machine::Kind;
-  const int unit = unit_of(kind), unit_before = unit_of(before);
+  const int unit = machine::unit_of(kind), unit_before = machine::unit_of(before);
   const double overlap = unit_before != 0 && unit != 0 && unit != unit_before ? t.vector_before_other - t.vector : 0;
   switch (kind) {
     case Kind::kLoad: return before == Kind::kLoad ? t.next_load : t.load;

@@ -28,14 +28,11 @@ std::optional<uint64_t> hex_number(std::string_view& line) {
 // "conv.constprop.0" is conv in the emitted C.
 std::string source_name(const std::string& name) { return name.substr(0, name.find('.')); }
 
-// "80f4" by binutils, "0x80f4" by LLVM.
+// Where a jump, call or branch goes, if it says so.
 std::optional<uint32_t> branch_target(const Instruction& i) {
-  if (i.operands.empty()) return std::nullopt;
-  std::string_view rest = i.operands.back();
-  if (rest.starts_with("0x")) rest.remove_prefix(2);
-  auto value = hex_number(rest);
-  if (!value || !rest.empty() || *value > UINT32_MAX) return std::nullopt;
-  return static_cast<uint32_t>(*value);
+  const bool goes = i.op == Op::kJump || i.op == Op::kCall || i.op == Op::kBranch;
+  if (!goes || i.reads.empty() || !i.reads.back().is_number()) return std::nullopt;
+  return static_cast<uint32_t>(i.reads.back().number);
 }
 
 // Lines of flash that an instruction has fetched, where the last one is kept: the one that it ends in, if it did not
@@ -74,7 +71,7 @@ class Counting {
       const Instruction* i = listing_.at(address);
       InstructionCost cost{.cycles = 1};
       if (i == nullptr) out_.unknown += executed.count;
-      else cost = cost_of(timing_, elf_.isa(), *i, listing_.before(address), listing_.at(i->next()));
+      else cost = cost_of(timing_, *i, listing_.before(address), listing_.at(i->next()));
       CycleSum one;
       one.add(cost, executed);
       if (i != nullptr) one.lines = lines_of(*i, executed);
@@ -116,9 +113,7 @@ class Counting {
     std::vector<LoopRow> found;
     for (const auto& [address, executed] : all_) {
       const Instruction* i = executed.taken == 0 ? nullptr : listing_.at(address);
-      if (i == nullptr || !is_branch(kind_of(elf_.isa(), *i)) || kind_of(elf_.isa(), *i) == Kind::kCall ||
-          i->operands.empty())
-        continue;
+      if (i == nullptr || i->kind == Kind::kCall) continue;
       const std::optional<uint32_t> target = branch_target(*i);
       if (!target || *target > address || elf_.function_around(*target) != elf_.function_around(address)) continue;
       found.push_back({*target, address, executed.taken, {}});
@@ -132,8 +127,7 @@ class Counting {
     for (LoopRow& loop : out_.loops)
       for (auto at = all_.lower_bound(loop.begin); at != all_.end() && at->first <= loop.end; ++at)
         if (const Instruction* i = listing_.at(at->first)) {
-          loop.sum.add(cost_of(timing_, elf_.isa(), *i, listing_.before(at->first), listing_.at(i->next())),
-                       at->second);
+          loop.sum.add(cost_of(timing_, *i, listing_.before(at->first), listing_.at(i->next())), at->second);
           loop.sum.lines += lines_of(*i, at->second);
           loop.sum.modelled += modelled_cycles(at->first) * static_cast<double>(at->second.count);
         }
@@ -252,7 +246,7 @@ CycleReport cycles_of(const Elf& elf, const Listing& listing, const std::vector<
   return Counting(elf, listing, timing, model, core).report(segments);
 }
 
-std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::vector<Segment>& segments) {
+std::vector<Block> blocks_of(const Listing& listing, const std::vector<Segment>& segments) {
   std::map<uint32_t, Execution> all;
   for (const Segment& segment : segments)
     for (const auto& [address, executed] : segment.counts) {
@@ -267,7 +261,7 @@ std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::
     if (i == nullptr) continue;
     // A branch ends it, and what is run more or less often than the one before it begins another.
     const bool goes_on = last != nullptr && last->next() == address && before.taken == 0 &&
-                         executed.count == before.count && !is_branch(kind_of(elf.isa(), *last));
+                         executed.count == before.count && !is_branch(last->kind);
     if (!goes_on) out.push_back({address, address, 0, false});
     Block& block = out.back();
     block.end = i->next();

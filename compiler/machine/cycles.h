@@ -74,7 +74,7 @@ struct Block {
   int instructions = 0;
   bool loop = false;  // true if the block is its own successor
 };
-std::vector<Block> blocks_of(const Elf& elf, const Listing& listing, const std::vector<Segment>& segments);
+std::vector<Block> blocks_of(const Listing& listing, const std::vector<Segment>& segments);
 
 // Cycles according to an external model of the core, such as LLVM's: each instruction has a share of its block's
 // cycles.

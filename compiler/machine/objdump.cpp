@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/objdump.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -53,8 +54,16 @@ std::pair<std::string, std::string> conditional_select(std::string_view bytes) {
   return {kNames[second >> 12 & 3], name(second >> 8 & 15) + ", " + name(first & 15) + ", " + name(second & 15)};
 }
 
-// "    8040:\te92d 4ff0 \tstmdb\tsp!, {r4, lr}". Lines of data have a mnemonic with a dot.
-void add_line(Isa isa, std::string_view line, Listing& to) {
+// Returns "vmov.f32" for "vmoveq.f32" in an IT block.
+std::string without_condition(std::string_view mnemonic) {
+  std::string out(mnemonic);
+  const size_t end = std::min(out.find('.'), out.size());
+  return end > 2 ? out.erase(end - 2, 2) : out;
+}
+
+// "    8040:\te92d 4ff0 \tstmdb\tsp!, {r4, lr}". Data begins with a dot, an undefined instruction with "<".
+// `block`: number of following instructions in the current IT block.
+void add_line(Isa isa, std::string_view line, size_t& block, Listing& to) {
   std::string_view address = next_field(line), bytes = next_field(line), mnemonic = next_field(line);
   size_t begin = address.find_first_not_of(' ');
   if (begin == std::string_view::npos || !address.ends_with(':')) return;
@@ -63,25 +72,34 @@ void add_line(Isa isa, std::string_view line, Listing& to) {
   std::pair<std::string, std::string> select;
   if (isa == Isa::kThumb && mnemonic.empty()) select = conditional_select(bytes);
   if (!select.first.empty()) mnemonic = select.first, line = select.second;
-  if (!is_hex(address) || address.size() > 8 || mnemonic.empty() || mnemonic[0] == '.') return;
+  if (!is_hex(address) || address.size() > 8 || mnemonic.empty()) return;
+  if (std::string_view(".<(").find(mnemonic[0]) != std::string_view::npos) return;
   uint32_t digits = 0;
   for (char c : bytes) digits += c != ' ';
   if (digits < 4) return;
-  to.add(parse_instruction(isa, static_cast<uint32_t>(std::stoul(std::string(address), nullptr, 16)), digits / 2,
-                           std::string(mnemonic), std::string(line)));
+  const bool conditional = block > 0;
+  const std::string name = conditional ? without_condition(mnemonic) : std::string(mnemonic);
+  Instruction i = parse_instruction(isa, static_cast<uint32_t>(std::stoul(std::string(address), nullptr, 16)),
+                                    digits / 2, name, line);
+  i.conditional = conditional;
+  to.add(std::move(i));
+  if (conditional) --block;
+  else if (isa == Isa::kThumb && name.starts_with("it") && name.find_first_not_of("te", 1) == std::string::npos)
+    block = name.size() - 1;
 }
 
 }  // namespace
 
 Listing parse_objdump(Isa isa, const std::string& text) {
   Listing out;
+  size_t block = 0;
   std::string_view rest = text;
   while (!rest.empty()) {
     size_t end = rest.find('\n');
-    add_line(isa, rest.substr(0, end), out);
+    add_line(isa, rest.substr(0, end), block, out);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
-  out.finish(isa);
+  out.finish();
   return out;
 }
 
@@ -108,6 +126,8 @@ Decoder objdump_decoder_of(const std::string& program, const std::string& archit
     std::vector<std::string> command = {found, "-d", "-z", "--", elf.file()};
     // Without symbols that say so it takes Thumb for Arm's other instructions.
     if (elf.isa() == Isa::kThumb && !elf.is_mapped()) command.insert(command.begin() + 1, {"-M", "force-thumb"});
+    // LLVM's decoder knows no aliases either.
+    if (elf.isa() == Isa::kRiscv) command.insert(command.begin() + 1, {"-M", "no-aliases"});
     if (!architecture.empty()) command.insert(command.begin() + 1, {"-m", architecture});
     ProcessResult run = run_process(command, "", kSeconds, [&](const std::string& piece) {
       text += piece;

@@ -114,8 +114,7 @@ bool StackReport::proven() const {
 int64_t exception_frame(const Elf& elf, const Listing& listing) {
   if (elf.isa() != Isa::kThumb) return 0;
   bool has_float = false;
-  for (const Instruction* i = listing.from(0); i != nullptr; i = listing.from(i->next()))
-    has_float = has_float || (i->mnemonic[0] == 'v' && i->mnemonic != "vmrs" && i->mnemonic != "vmsr");
+  for (const Instruction& i : listing.all()) has_float = has_float || i.uses(kSingles);
   return (has_float ? kArmFloatFrame : kArmFrame) + kArmAlignment;
 }
 

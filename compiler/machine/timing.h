@@ -3,41 +3,9 @@
 // no wait states, so real code and data in flash take longer.
 #pragma once
 
-#include <string>
-
 #include "machine/instruction.h"
 
 namespace aotc::machine {
-
-// The kind of an instruction; Timing has the cycles of each kind.
-enum class Kind {
-  kAlu,
-  kLoad,  // one word or less
-  kStore,
-  kLoadPair,  // LDRD
-  kStorePair,
-  kLoadMany,  // LDM, POP
-  kStoreMany,
-  kMultiply,     // a 32-bit result; products of two halfwords count, too
-  kMultiplyAdd,  // with an addend, MLA
-  kLong,         // a 64-bit product
-  kLongAdd,
-  kDivide,
-  kBranch,
-  kCall,
-  kLoopEnd,  // LE, LETP
-  kFloat,
-  kFloatMultiplyAdd,
-  kFloatDivide,  // square roots as well
-  kFloatLoad,
-  kFloatStore,
-  kFloatLoadMany,
-  kFloatStoreMany,
-  kVectorLoad,
-  kVectorStore,
-  kVectorMultiply,
-  kVector
-};
 
 // Cycles of each kind. Some values depend on the neighbouring instruction in memory.
 struct Timing {
@@ -65,17 +33,16 @@ struct InstructionCost {
   double taken = 0;   // added if the next executed instruction is not the next in memory
 };
 
-Kind kind_of(Isa isa, const Instruction& i);
+// The unit for vectors that executes it; 0: none. The units work at the same time: one loads and stores, one
+// multiplies.
+int unit_of(Kind kind);
 bool is_load(Kind kind);
 bool is_store(Kind kind);
 bool is_multiply(Kind kind);
 bool is_branch(Kind kind);
 
 // `before`, `behind`: the neighbouring instructions in memory, or nullptr.
-InstructionCost cost_of(const Timing& timing, Isa isa, const Instruction& i, const Instruction* before,
+InstructionCost cost_of(const Timing& timing, const Instruction& i, const Instruction* before,
                         const Instruction* behind);
-
-// Number of registers in a register list: 4 for "{r0, r4-r5, pc}" and for "{s0-s3}".
-int registers_in(const std::string& list);
 
 }  // namespace aotc::machine

@@ -60,6 +60,7 @@ Value minus(const Value& a, const Value& b) {
 }
 
 Value shifted_left(const Value& a, uint32_t by) {
+  if (by == 0) return a;
   if (by > 31) return {};
   Value out = a;
   if (a.is_number()) {
@@ -117,11 +118,18 @@ std::optional<std::vector<uint32_t>> all_of(const Elf& elf, const Value& value) 
   return out;
 }
 
+// True if `a` has all the numbers that `b` has, and more than one.
+static bool contains(const Value& a, const Value& b) {
+  if (!a.is_number() || !b.is_number() || a.count == 0 || a.stride == 0 || b.base < a.base) return false;
+  return (b.base - a.base) % a.stride == 0 && b.stride % a.stride == 0 &&
+         b.base + uint64_t{b.stride} * b.count <= a.base + uint64_t{a.stride} * a.count;
+}
+
 bool State::join(const State& other) {
   bool less = false;
   auto keep = [&](Value& mine, const Value& theirs) {
-    if (!mine.known() || mine == theirs) return;
-    mine = {};
+    if (!mine.known() || mine == theirs || contains(mine, theirs)) return;
+    mine = contains(theirs, mine) ? theirs : Value{};
     less = true;
   };
   for (size_t i = 0; i < registers.size(); ++i) keep(registers[i], other.registers[i]);
@@ -175,8 +183,11 @@ std::optional<int64_t> number_in(const std::string& text) {
   if (hex) at += 2;
   uint64_t value = 0;
   auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), value, hex ? 16 : 10);
-  if (error != std::errc() || end != text.data() + text.size() || value > INT64_MAX) return std::nullopt;
-  return negative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
+  if (error != std::errc() || value > INT64_MAX) return std::nullopt;
+  const int64_t first = negative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
+  if (end == text.data() + text.size()) return first;
+  const auto more = *end == '+' ? number_in(text.substr(static_cast<size_t>(end - text.data()))) : std::nullopt;
+  return more && value <= UINT32_MAX ? std::optional(first + *more) : std::nullopt;
 }
 
 }  // namespace aotc::machine

@@ -97,7 +97,6 @@ struct Step {
   std::string assumption;       // if not empty: what the stack bound does not include
   std::string problem;          // if not empty: why the stack pointer is unknown
   bool stack_switched = false;  // the stack pointer was set to the start of another stack
-  bool undecoded = false;
 };
 
 // The largest stack in bytes; a larger result is a sign of a wrong computation.
@@ -116,7 +115,7 @@ std::unique_ptr<Semantics> thumb_semantics(const Elf& elf);
 std::unique_ptr<Semantics> riscv_semantics(const Elf& elf);
 std::unique_ptr<Semantics> avr_semantics(const Elf& elf);
 
-// Parses "#-12", "0x8010", "12"; nullopt if it is no number.
+// Parses "#-12", "0x8010", "12", "8+4"; nullopt if it is no number.
 std::optional<int64_t> number_in(const std::string& text);
 
 }  // namespace aotc::machine

@@ -88,7 +88,6 @@ class Walking {
     if (-after.sp > out_.depth) deepest(node.address, -after.sp);
     if (!step.problem.empty()) problem(ProblemKind::kStackPointer, i->address, step.problem);
     if (!step.assumption.empty()) problem(ProblemKind::kException, i->address, step.assumption, true);
-    if (step.undecoded) problem(ProblemKind::kNoCode, i->address, "the instruction '" + i->mnemonic + "' is unknown");
     if (step.stack_switched) {
       out_.switches_stack = true;
       after.sp = entry_sp_;
@@ -242,7 +241,7 @@ class Walking {
     bool any = false;
     for (const Instruction* i = listing_.from(function->address);
          i != nullptr && i->address - function->address < function->size; i = listing_.from(i->next())) {
-      if (depths_.contains(i->address) || elf_.is_data(i->address) || i->mnemonic == "nop") continue;
+      if (depths_.contains(i->address) || elf_.is_data(i->address) || i->op == Op::kNop) continue;
       any = true;
       go(i->address, from);
       run();

@@ -101,6 +101,15 @@ def test_firmware(board, firmware):
            again["instructions"] == one["instructions"])
 
 
+@pytest.mark.parametrize("board", BOARDS)
+def test_decoders(board, firmware, build_folder):
+    """LLVM and objdump read the same instructions."""
+    program = build_folder / "tests" / "decoders_test"
+    if not program.exists():
+        common.skip("aotc-analyze is not built")
+    common.run([program, firmware(board) / "build" / "firmware.elf"])
+
+
 def test_models_of_cores(analyze, firmware):
     """Cycles by LLVM's model of the core, of firmware that is there already."""
     environment = dict(os.environ, AOTC_ANALYZE=str(analyze))

@@ -264,6 +264,7 @@ def test_core(core, build_folder, tmp_path, subtests):
         for a, b in zip(report["roots"], by_llvm["roots"], strict=True):
             with subtests.test(a["function"]):
                 assert a == b
+        run(build_folder / "tests" / "decoders_test", elf)
     for check in (check_size, check_limits, check_messages, check_stripped):
         with subtests.test(check.__name__):
             check(core, common.AOTC, elf, tmp_path)

@@ -22,6 +22,12 @@ endif()
 if(NOT TARGET aotc-analyze)
   return()
 endif()
+add_executable(decoders_test ${CMAKE_CURRENT_LIST_DIR}/decoders_test.cpp
+               ${CMAKE_SOURCE_DIR}/compiler/tools/aotc-analyze/llvm_decoder.cpp
+               ${CMAKE_SOURCE_DIR}/compiler/tools/aotc-analyze/llvm_machine.cpp)
+target_include_directories(decoders_test PRIVATE ${CMAKE_SOURCE_DIR}/compiler/tools/aotc-analyze)
+target_include_directories(decoders_test SYSTEM PRIVATE $<TARGET_PROPERTY:aotc-analyze,INCLUDE_DIRECTORIES>)
+target_link_libraries(decoders_test PRIVATE aotc_machine LLVM)
 if(NOT AOTC_SANITIZE)
   pytest_test(analyze.sources full test_sources.py)
 endif()

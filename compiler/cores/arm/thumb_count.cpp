@@ -151,8 +151,7 @@ Operand operand_of(const std::string& text) {
 
 class Machine : public TextStepper {
  public:
-  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
-      : TextStepper(arguments, machine::Isa::kThumb) {
+  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments) : TextStepper(arguments) {
     for (size_t a = 0; a < arguments.size() && a < 4; ++a) registers_[a] = argument(a);
     registers_[13] = {Value::kStack, 0};
     read(kernel.lines);

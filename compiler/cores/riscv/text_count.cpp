@@ -111,8 +111,7 @@ int64_t offset_in(std::string_view text) {
 
 class Machine : public TextStepper {
  public:
-  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
-      : TextStepper(arguments, machine::Isa::kRiscv) {
+  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments) : TextStepper(arguments) {
     for (const std::string& line : without_macros(kernel.lines)) put(line);
     for (size_t i = 0; i < code_.size(); ++i) prepare(code_[i], i + 1);
     for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)

@@ -9,6 +9,7 @@
 #include <llvm/MC/MCAsmInfo.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCDisassembler/MCDisassembler.h>
+#include <llvm/MC/MCInst.h>
 #include <llvm/MC/MCInstPrinter.h>
 #include <llvm/MC/MCInstrAnalysis.h>
 #include <llvm/MC/MCInstrInfo.h>
@@ -37,6 +38,25 @@ struct LlvmMachine {
   // `cpu`: LLVM's name of the core, for example "cortex-m4"; empty: the core in the program's attributes. On failure
   // returns false and sets `why` to the reason.
   bool make(const machine::Elf& elf, const std::string& cpu, std::string& why);
+
+  // Calls found(address, instruction, size) for each instruction that LLVM decodes in the program's code.
+  template <typename Found>
+  void decode(const machine::Elf& elf, Found found) const {
+    for (const machine::Section& s : elf.sections()) {
+      if (!s.allocated() || !s.executable() || !s.has_bytes()) continue;
+      const auto content = elf.content(s);
+      const llvm::ArrayRef<uint8_t> bytes(content.data(), content.size());
+      for (uint64_t at = 0, size = 0; at + 2 <= bytes.size(); at += size) {
+        const auto address = s.address + static_cast<uint32_t>(at);
+        llvm::MCInst inst;
+        const bool decoded = !elf.is_data(address) &&
+                             disassembler->getInstruction(inst, size, bytes.slice(at), address, llvm::nulls()) !=
+                                 llvm::MCDisassembler::Fail;
+        if (decoded && size > 0) found(address, inst, static_cast<uint32_t>(size));
+        else size = 2;
+      }
+    }
+  }
 
  private:
   bool make(const llvm::Triple& triple, const std::string& cpu, const std::string& features, std::string& why);

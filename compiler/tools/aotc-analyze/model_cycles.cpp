@@ -58,25 +58,8 @@ class Model {
 
   // All instructions of the program, in order: IT blocks make those behind them conditional.
   void decode(const machine::Elf& elf) {
-    for (const machine::Section& s : elf.sections()) {
-      if (!s.allocated() || !s.executable() || !s.has_bytes()) continue;
-      const auto content = elf.content(s);
-      const llvm::ArrayRef<uint8_t> bytes(content.data(), content.size());
-      for (uint64_t at = 0; at + 2 <= bytes.size();) {
-        const auto address = s.address + static_cast<uint32_t>(at);
-        llvm::MCInst inst;
-        uint64_t size = 0;
-        if (elf.is_data(address) ||
-            m_.disassembler->getInstruction(inst, size, bytes.slice(at), address, llvm::nulls()) ==
-                llvm::MCDisassembler::Fail ||
-            size == 0) {
-          at += 2;
-          continue;
-        }
-        decoded_[address] = {inst, static_cast<uint32_t>(size)};
-        at += size;
-      }
-    }
+    m_.decode(elf,
+              [&](uint32_t address, const llvm::MCInst& inst, uint32_t size) { decoded_[address] = {inst, size}; });
   }
 
   // Cycles of one pass when another of the same is before it.

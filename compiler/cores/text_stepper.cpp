@@ -137,7 +137,7 @@ bool TextStepper::end_iteration(size_t jump, Sums& sums) {
 
 std::vector<machine::InstructionCost> TextStepper::costs(const machine::Timing& timing) const {
   std::vector<machine::Instruction> all;
-  for (size_t i = 0; i < size(); ++i) all.push_back(parsed(i, static_cast<uint32_t>(kWord) * static_cast<uint32_t>(i)));
+  for (size_t i = 0; i < size(); ++i) all.push_back(parsed(i));
   std::vector<machine::InstructionCost> out;
   for (size_t i = 0; i < all.size(); ++i)
     out.push_back(

@@ -59,8 +59,8 @@ class TextStepper {
   explicit TextStepper(const std::vector<CountArgument>& arguments) : arguments_(arguments) {}
 
   virtual size_t size() const = 0;
-  // Instruction i as the timing knows it, at this address.
-  virtual machine::Instruction parsed(size_t i, uint32_t address) const = 0;
+  // Instruction i as the timing knows it.
+  virtual machine::Instruction parsed(size_t i) const = 0;
   // Runs instruction i; at_ is the one behind it, unless it is set. False where it is not known what comes next.
   virtual bool step(size_t i) = 0;
 

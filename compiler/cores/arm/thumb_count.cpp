@@ -160,8 +160,8 @@ class Machine : public TextStepper {
  private:
   size_t size() const override { return code_.size(); }
 
-  machine::Instruction parsed(size_t i, uint32_t address) const override {
-    return machine::parse_instruction(machine::Isa::kThumb, address, 4, code_[i].name, code_[i].text);
+  machine::Instruction parsed(size_t i) const override {
+    return machine::parse_instruction(machine::Isa::kThumb, 0, 4, code_[i].name, code_[i].text);
   }
 
   // Repeated text is written out; labels are numbers that may be put down more than once.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cores/riscv/text_count.h"
 
-#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <string_view>
-#include <utility>
 
 #include "cores/implementation.h"
 #include "cores/text_stepper.h"
@@ -83,53 +81,31 @@ std::pair<std::string, std::string> in_two(const std::string& line) {
 
 namespace {
 
-// What it does to the numbers that are followed.
-enum class Does : uint8_t { kNothing, kBranch, kStoreWord, kLoadWord, kMove, kAdd, kSubtract, kForget, kNotKnown };
+using machine::Isa;
+using machine::Op;
+using machine::Operand;
 
-// A register, or a number where there is none.
-struct Operand {
-  int reg = -1;
-  int64_t number = 0;
-};
-
-struct Instruction {
-  std::string name;
-  std::vector<std::string> operands;
-  Does does = Does::kForget;
-  int to = -1;            // the register that is set
-  Operand first, second;  // of a load or store: the register and the offset
-  char condition = 0;     // '=', '!', '>' (or equal), '<'
+struct Line {
+  machine::Instruction instruction;
+  std::string condition, label;  // of a branch
   size_t target = 0;
 };
-
-// The sum that an offset is: "8+4".
-int64_t offset_in(std::string_view text) {
-  int64_t out = 0;
-  for (const std::string& part : split(text, '+')) out += std::atoll(part.c_str());
-  return out;
-}
 
 class Machine : public TextStepper {
  public:
   Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments) : TextStepper(arguments) {
     for (const std::string& line : without_macros(kernel.lines)) put(line);
-    for (size_t i = 0; i < code_.size(); ++i) prepare(code_[i], i + 1);
+    for (size_t i = 0; i < code_.size(); ++i)
+      if (code_[i].instruction.op == Op::kBranch) code_[i].target = target(code_[i].label, i + 1);
     for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)
-      registers_[static_cast<size_t>(register_of(kernel.arguments[a]))] = argument(a);
-    registers_[static_cast<size_t>(register_of("sp"))] = {Value::kStack, 0};
-    registers_[static_cast<size_t>(register_of("zero"))] = {Value::kNumber, 0};
+      registers_[static_cast<size_t>(machine::register_of(Isa::kRiscv, kernel.arguments[a]))] = argument(a);
+    registers_[static_cast<size_t>(machine::register_of(Isa::kRiscv, "sp"))] = {Value::kStack, 0};
+    registers_[0] = {Value::kNumber, 0};
   }
 
  private:
   size_t size() const override { return code_.size(); }
-
-  machine::Instruction parsed(size_t i, uint32_t address) const override {
-    std::string operands;
-    for (const std::string& o : code_[i].operands) operands += (operands.empty() ? "" : ",") + o;
-    return machine::parse_instruction(machine::Isa::kRiscv, address, 4, code_[i].name, operands);
-  }
-
-  // ---------------------------------------------------------------- text
+  machine::Instruction parsed(size_t i) const override { return code_[i].instruction; }
 
   void put(const std::string& line) {
     if (line.back() == ':') {
@@ -137,61 +113,8 @@ class Machine : public TextStepper {
       return;
     }
     const auto [name, rest] = in_two(line);
-    Instruction made;
-    made.name = name;
-    made.operands = split(rest, ',');
-    code_.push_back(std::move(made));
-  }
-
-  int register_of(const std::string& name) {
-    const auto [found, added] = names_.emplace(name, static_cast<int>(registers_.size()));
-    if (added) registers_.emplace_back();
-    return found->second;
-  }
-
-  Operand operand(const std::string& text) {
-    const bool number = text[0] == '-' || (text[0] >= '0' && text[0] <= '9');
-    if (number) return {-1, offset_in(text)};
-    return {register_of(text), 0};
-  }
-
-  // `behind`: the number of the instruction behind it.
-  void prepare(Instruction& i, size_t behind) {
-    const std::string& n = i.name;
-    if (n[0] == 'b') {
-      i.does = Does::kBranch;
-      i.first = operand(i.operands[0]);
-      if (i.operands.size() > 2) i.second = operand(i.operands[1]);
-      const std::string how = n.substr(1, 2);
-      i.condition = how == "eq" ? '=' : how == "ne" ? '!' : how == "ge" ? '>' : '<';
-      i.target = target(i.operands.back(), behind);
-      return;
-    }
-    if (n[0] == 'j') {
-      i.does = Does::kNotKnown;
-      return;
-    }
-    if (n == "lw" || n == "sw") {
-      i.does = n == "lw" ? Does::kLoadWord : Does::kStoreWord;
-      const std::string& at = i.operands[1];
-      const size_t open = at.find('(');
-      i.first = {register_of(at.substr(open + 1, at.size() - open - 2)), offset_in(at.substr(0, open))};
-      i.to = register_of(i.operands[0]);
-      return;
-    }
-    if (n == "sb" || n == "sh") {
-      i.does = Does::kNothing;
-      return;
-    }
-    i.to = register_of(i.operands[0]);
-    if (n == "li" || n == "mv") {
-      i.does = Does::kMove;
-      i.first = operand(i.operands[1]);
-    } else if (n == "add" || n == "addi" || n == "sub") {
-      i.does = n == "sub" ? Does::kSubtract : Does::kAdd;
-      i.first = operand(i.operands[1]);
-      i.second = operand(i.operands[2]);
-    }
+    code_.push_back({machine::parse_instruction(Isa::kRiscv, 0, 4, name, rest), name.substr(1, 2),
+                     rest.substr(rest.rfind(',') + 1)});
   }
 
   size_t target(const std::string& label, size_t behind) const {
@@ -204,46 +127,46 @@ class Machine : public TextStepper {
     return last;
   }
 
-  // ---------------------------------------------------------------- steps
-
   Value value(const Operand& o) const {
-    return o.reg >= 0 ? registers_[static_cast<size_t>(o.reg)] : Value{Value::kNumber, o.number};
+    if (o.is_number()) return {Value::kNumber, o.number};
+    return o.reg >= 0 && o.reg < 32 ? registers_[static_cast<size_t>(o.reg)] : Value{};
   }
 
   // Forward where data decides: what is passed over is what is left out, the longer way goes through it.
-  bool branch(const Instruction& i) {
-    const Value difference = text_sum(value(i.first), value(i.second), -1);
+  bool branch(const Line& line) {
+    const std::vector<Operand>& reads = line.instruction.reads;
+    const Value difference = text_sum(value(reads[0]), value(reads.size() > 2 ? reads[1] : Operand{}), -1);
     if (difference.where == Value::kLeftOut) return false;
-    if (difference.where != Value::kNumber) return i.target >= at_;
-    const int64_t d = difference.number;
-    const Condition condition = i.condition == '='   ? Condition::kEqual
-                                : i.condition == '!' ? Condition::kNotEqual
-                                : i.condition == '>' ? Condition::kAtLeast
-                                                     : Condition::kLess;
-    if (decide(condition, d)) at_ = i.target;
+    if (difference.where != Value::kNumber) return line.target >= at_;
+    const Condition condition = line.condition == "eq"   ? Condition::kEqual
+                                : line.condition == "ne" ? Condition::kNotEqual
+                                : line.condition == "ge" ? Condition::kAtLeast
+                                                         : Condition::kLess;
+    if (decide(condition, difference.number)) at_ = line.target;
     return true;
   }
 
-  // Of a load or store.
-  Value address(const Instruction& i) const {
-    return text_sum(value({i.first.reg}), {Value::kNumber, i.first.number}, 1);
-  }
-
   bool step(size_t here) override {
-    const Instruction& i = code_[here];
+    const machine::Instruction& i = code_[here].instruction;
+    const Value address = text_sum(value({i.memory.base}), {Value::kNumber, i.memory.offset}, 1);
     Value made;
-    switch (i.does) {
-      case Does::kNothing: return true;
-      case Does::kNotKnown: return false;
-      case Does::kBranch: return branch(i);
-      case Does::kStoreWord: return store(address(i), registers_[static_cast<size_t>(i.to)]), true;
-      case Does::kLoadWord: made = load(address(i)); break;
-      case Does::kMove: made = value(i.first); break;
-      case Does::kAdd: made = text_sum(value(i.first), value(i.second), 1); break;
-      case Does::kSubtract: made = text_sum(value(i.first), value(i.second), -1); break;
-      case Does::kForget: break;
+    switch (i.op) {
+      case Op::kBranch: return branch(code_[here]);
+      case Op::kJump:
+      case Op::kCall: return false;
+      case Op::kStore:
+        if (i.memory.bytes == 4) store(address, value(i.reads[0]));
+        break;
+      case Op::kLoad:
+        if (i.memory.bytes == 4) made = load(address);
+        break;
+      case Op::kMove: made = value(i.reads[0]); break;
+      case Op::kAdd: made = text_sum(value(i.reads[0]), value(i.reads[1]), 1); break;
+      case Op::kSubtract: made = text_sum(value(i.reads[0]), value(i.reads[1]), -1); break;
+      default: break;
     }
-    registers_[static_cast<size_t>(i.to)] = made;
+    for (int r : i.writes)
+      if (r < 32) registers_[static_cast<size_t>(r)] = made;
     return true;
   }
 
@@ -251,10 +174,9 @@ class Machine : public TextStepper {
     for (Value& value : registers_) out.push_back(&value);
   }
 
-  std::vector<Instruction> code_;
+  std::vector<Line> code_;
   std::map<int, std::vector<size_t>> labels_;
-  std::map<std::string, int> names_;
-  std::vector<Value> registers_;
+  std::array<Value, 32> registers_ = {};
 };
 
 }  // namespace

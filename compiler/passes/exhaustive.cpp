@@ -23,26 +23,49 @@ std::vector<uint8_t> all_values(DType type) {
 namespace {
 
 const TensorType& operand_type(const Graph& graph, const Op& op) { return graph[op.operands[0]].type; }
+std::vector<uint8_t> copy_of(const graph::ConstantView& view) { return {view.bytes.begin(), view.bytes.end()}; }
 const TensorType& result_type(const Graph& graph, const Op& op) { return graph[op.results[0]].type; }
 
-// The op alone, over tensors of `count` elements in a row.
-struct RowOp {
-  Graph graph;
-
-  RowOp(const Op& op, const TensorType& from, const TensorType& to, int64_t count) {
-    for (const TensorType* type : {&from, &to}) {
-      graph::Tensor tensor;
-      tensor.type = *type;
-      tensor.type.shape = {count};
-      graph.add_tensor(std::move(tensor));
-    }
-    graph.ops.push_back(op);
-    graph.ops[0].operands = {TensorId{0}};
-    graph.ops[0].results = {TensorId{1}};
-  }
-};
-
 }  // namespace
+
+std::optional<std::vector<uint8_t>> evaluate_rows(const Graph& graph, const Op& op, const Rows& rows) {
+  Graph alone;
+  ops::EvalData data;
+  Op row = op;
+  int64_t count = 0;
+  // A tensor alone: a row, or a constant that is a parameter.
+  auto add = [&](TensorId id, bool constant) {
+    const graph::Tensor& from = graph[id];
+    if (constant && from.type.elements() != 1) return alone.add_constant("", from.type, copy_of(*from.constant));
+    TensorType type = from.type;
+    type.shape = {constant ? 1 : count};
+    if (constant) return alone.add_constant("", type, copy_of(*from.constant));
+    graph::Tensor tensor;
+    tensor.type = std::move(type);
+    return alone.add_tensor(std::move(tensor));
+  };
+  for (TensorId id : op.operands)
+    if (auto found = rows.find(id.value); id.valid() && found != rows.end())
+      count = static_cast<int64_t>(found->second.size()) / size_of(graph[id].type.dtype);
+  for (TensorId& id : row.operands) {
+    if (!id.valid()) {
+      data.operands.emplace_back();
+      continue;
+    }
+    auto found = rows.find(id.value);
+    const bool constant = found == rows.end();
+    if (constant && !graph.is_constant(id)) return std::nullopt;
+    id = add(id, constant);
+    data.operands.push_back(constant ? alone[id].constant->bytes : std::span<const uint8_t>(found->second));
+  }
+  row.results[0] = add(op.results[0], false);
+  alone.ops.push_back(row);
+  if (!is_valid(alone, alone.ops[0])) return std::nullopt;
+  std::vector<uint8_t> results(static_cast<size_t>(alone[row.results[0]].type.bytes()));
+  data.results = {results};
+  ops::evaluate_op(alone, alone.ops[0], data);
+  return results;
+}
 
 std::optional<std::vector<uint8_t>> evaluate_all_values(const Graph& graph, const std::vector<const Op*>& chain) {
   for (const Op* op : chain)
@@ -52,13 +75,10 @@ std::optional<std::vector<uint8_t>> evaluate_all_values(const Graph& graph, cons
   DType type = operand_type(graph, *chain.front()).dtype;
   std::vector<uint8_t> values = all_values(type);
   if (values.empty()) return std::nullopt;
-  int64_t count = static_cast<int64_t>(values.size()) / size_of(type);
   for (const Op* op : chain) {
-    RowOp row(*op, operand_type(graph, *op), result_type(graph, *op), count);
-    if (!is_valid(row.graph, row.graph.ops[0])) return std::nullopt;
-    std::vector<uint8_t> results(static_cast<size_t>(count * size_of(result_type(graph, *op).dtype)));
-    ops::evaluate_op(row.graph, row.graph.ops[0], {{values}, {results}});
-    values = std::move(results);
+    auto results = evaluate_rows(graph, *op, {{op->operands[0].value, values}});
+    if (!results) return std::nullopt;
+    values = std::move(*results);
   }
   return values;
 }

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "ops/operator.h"
@@ -14,6 +15,13 @@ namespace aotc::passes {
 
 // Returns every value of an 8- or 16-bit integer type in increasing order, as bytes; empty for other types.
 std::vector<uint8_t> all_values(DType type);
+
+// Elements of tensors by tensor id, all of the same number.
+using Rows = std::unordered_map<int32_t, std::vector<uint8_t>>;
+
+// Evaluates an operator whose result depends, element by element, on the operands that have rows. Other operands are
+// constants. Returns the elements of the result; nullopt if the operator cannot work on rows.
+std::optional<std::vector<uint8_t>> evaluate_rows(const graph::Graph& graph, const graph::Op& op, const Rows& rows);
 
 // Evaluates a chain of elementwise operators for every value of the first operand's type. Each operator has one
 // operand, the result of the previous one. Returns one element of the last result's type for each value. nullopt if an

@@ -27,6 +27,8 @@ constexpr Pass kPipeline[] = {
      fuse_addition},
     {"fuse-activation", "an operator clamps its own result, so no separate activation reads the result again",
      fuse_activation},
+    {"tabulate", "elementwise operators on one byte tensor are one table, which takes one step for each element",
+     tabulate},
     {"split-products", "each part of a split product is computed only when it is needed", split_products},
     {"dead-channels", "constant or unread channels waste time, RAM and flash", remove_dead_channels},
     {"order-repeats", "an unrolled network, ordered step by step, needs little RAM and becomes a loop", order_repeats},

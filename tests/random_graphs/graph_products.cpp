@@ -59,6 +59,27 @@ bool blocks(GraphMaker& g, const std::string& activation) {
   return g.add("fully_connected_blocks", operands, {{"activation", activation}}, {g.type(DType::kF32, {})});
 }
 
+bool dequantized(GraphMaker& g, const std::string& activation) {
+  TensorId in = g.any();
+  if (g.of(in).dtype != DType::kF32 || g.of(in).shape.empty()) return false;
+  const int64_t depth = g.of(in).shape.back(), units = g.random.pick(1, 11);
+  const int64_t count = depth % 4 == 0 && g.random.chance(50) ? 2 : depth % 3 == 0 && g.random.chance(50) ? 3 : 1;
+  const bool nibbles = g.random.chance(50), zeros = g.random.chance(40);
+  const int most = nibbles ? 7 : 127;
+  std::vector<int8_t> weights, zero_points;
+  std::vector<float> scales;
+  for (int64_t i = 0; i < units * depth; ++i) weights.push_back(static_cast<int8_t>(g.random.pick(-most - 1, most)));
+  for (int64_t i = 0; i < units * count; ++i) {
+    scales.push_back(g.random.real(0.0f, 0.1f));
+    zero_points.push_back(static_cast<int8_t>(zeros ? g.random.pick(-most - 1, most) : 0));
+  }
+  std::vector<TensorId> operands = {in, constant_of(g, nibbles ? DType::kI4 : DType::kI8, {units, depth}, weights),
+                                    constant_of(g, DType::kF32, {units, count}, scales),
+                                    constant_of(g, DType::kI8, {units, count}, zero_points)};
+  if (g.random.chance(50)) operands.push_back(g.constant(g.type(DType::kF32, {units})));
+  return g.add("fully_connected_dequantized", operands, {{"activation", activation}}, {g.type(DType::kF32, {})});
+}
+
 bool image(GraphMaker& g, const std::string& activation) {
   TensorId in = g.any();
   if (!is_main(g, in) || g.of(in).shape.size() != 4) return false;
@@ -146,7 +167,7 @@ bool attention(GraphMaker& g, const std::string&) {
 
 bool make_product(GraphMaker& graph, const std::string& activation) {
   using Make = bool (*)(GraphMaker&, const std::string&);
-  static constexpr Make kMakers[] = {rows, image, volume, blocks, attention};
+  static constexpr Make kMakers[] = {rows, image, volume, blocks, dequantized, attention};
   return kMakers[graph.random.pick(0, std::size(kMakers) - 1)](graph, activation);
 }
 

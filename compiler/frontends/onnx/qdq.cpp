@@ -10,6 +10,8 @@
 #include <optional>
 #include <unordered_map>
 
+#include "frontends/onnx/constant_weights.h"
+
 namespace aotc::frontends::onnx {
 
 namespace {
@@ -40,6 +42,7 @@ class Groups {
   Folded run() {
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (is_quantize(i)) fold(i);
+    for (size_t i = 0; i < nodes_.size(); ++i) keep_integers(i);
     // What nobody reads any more; a tensor's readers come behind it.
     for (size_t i = nodes_.size(); i-- > 0;)
       if ((is(i, "DequantizeLinear") || moves_constants(i)) && nodes_[i].outputs.size() == 1 &&
@@ -61,10 +64,10 @@ class Groups {
            is_usual(nodes_[i]);
   }
   // Without attributes that a group would lose: the rule of the operator sees them, and may refuse them.
-  static bool is_usual(const Node& n) {
-    return std::all_of(n.attributes.begin(), n.attributes.end(), [](const Attribute& a) {
+  static bool is_usual(const Node& n, bool blocks = false) {
+    return std::all_of(n.attributes.begin(), n.attributes.end(), [&](const Attribute& a) {
       const bool known = a.name == "axis" || a.name == "saturate" || a.name == "output_dtype";
-      return a.reference.empty() && (known || (a.name == "block_size" && a.i == 0));
+      return a.reference.empty() && (known || (a.name == "block_size" && (a.i == 0 || (blocks && a.i > 0))));
     });
   }
   // The axis of several scales, from the front.
@@ -135,9 +138,10 @@ class Groups {
 
   // The node that dequantises this tensor with one scale (or any constant ones); nothing if none
   // does.
-  const Node* dequantized(std::string_view name, bool per_tensor = true) const {
+  const Node* dequantized(std::string_view name, bool per_tensor = true, bool blocks = false) const {
     auto at = producer(name);
-    if (!at || !is(*at, "DequantizeLinear") || nodes_[*at].inputs.size() < 2 || !is_usual(nodes_[*at])) return nullptr;
+    if (!at || !is(*at, "DequantizeLinear") || nodes_[*at].inputs.size() < 2 || !is_usual(nodes_[*at], blocks))
+      return nullptr;
     const Node& n = nodes_[*at];
     std::string_view zero = zero_of(n);
     const Id scale = constant(n.inputs[1]);
@@ -306,19 +310,36 @@ class Groups {
                        [&](std::string_view name) { return name.empty() || constant(name).valid(); });
   }
 
-  // The integers that a tensor of floats is dequantised from, in the places of the floats; nullopt if the floats are
-  // not dequantised constants of bytes. Integers may come from any node on constants: a QuantizeLinear of floats too.
-  std::optional<Weights> weights(std::string_view name) {
-    std::vector<size_t> moves;
+  // The node that dequantises the integers of a tensor of floats, and the nodes that move the floats then, the last one
+  // first; null if the floats are not dequantised constants of bytes. Integers may come from any node on constants: a
+  // QuantizeLinear of floats too.
+  const Node* stored(std::string_view name, std::vector<size_t>& moves, bool blocks = false) const {
     auto at = producer(name);
     for (; at && moves.size() < nodes_.size() && moves_constants(*at); at = producer(name)) {
       moves.push_back(*at);
       name = nodes_[*at].inputs[0];
     }
-    const Node* dq = dequantized(name, false);
-    if (dq == nullptr || !is_whole(dq->inputs[0])) return std::nullopt;
-    const Weights stored{dq->inputs[0], dq->inputs[1], zero_of(*dq), axis_of(*dq, constant(dq->inputs[0]))};
-    return moves.empty() ? stored : moved_weights(stored, moves);
+    const Node* dq = dequantized(name, false, blocks);
+    return dq != nullptr && is_whole(dq->inputs[0]) ? dq : nullptr;
+  }
+
+  // Those integers in the places of the floats.
+  std::optional<Weights> weights(std::string_view name) {
+    std::vector<size_t> moves;
+    const Node* dq = stored(name, moves);
+    if (dq == nullptr) return std::nullopt;
+    const Weights found{dq->inputs[0], dq->inputs[1], zero_of(*dq), axis_of(*dq, constant(dq->inputs[0]))};
+    return moves.empty() ? found : moved_weights(found, moves);
+  }
+
+  // For each element of a tensor, the element of `values` that the nodes move there; invalid if they cannot.
+  Id places_of(Id values, const std::vector<size_t>& moves) {
+    const graph::TensorType type = b_.type(values);
+    Ints numbers(static_cast<size_t>(type.elements()));
+    std::iota(numbers.begin(), numbers.end(), int64_t{0});
+    Id places = constants_.add_ints(numbers, type.shape, DType::kI32).id;
+    for (size_t i = moves.size(); i-- > 0 && places.valid();) places = constants_.apply(nodes_[moves[i]], places);
+    return places.valid() && b_.type(places).elements() > 0 ? places : Id{};
   }
 
   // The nodes move the numbers of the elements; integers and scales follow.
@@ -330,11 +351,8 @@ class Groups {
     if (several && (from.axis < 0 || from.axis >= b_.rank(values) ||
                     type.shape[static_cast<size_t>(from.axis)] != static_cast<int64_t>(scales)))
       return std::nullopt;
-    Ints numbers(static_cast<size_t>(type.elements()));
-    std::iota(numbers.begin(), numbers.end(), int64_t{0});
-    Id places = constants_.add_ints(numbers, type.shape, DType::kI32).id;
-    for (size_t i = moves.size(); i-- > 0 && places.valid();) places = constants_.apply(nodes_[moves[i]], places);
-    if (!places.valid() || b_.type(places).elements() == 0) return std::nullopt;
+    const Id places = places_of(values, moves);
+    if (!places.valid()) return std::nullopt;
     const Ints of = *b_.ints(places), integers = *b_.ints(values);
     const graph::Shape shape = b_.shape(places);
     Ints moved;
@@ -353,6 +371,49 @@ class Groups {
     b_.set_element(added.id, element);
     out.values = added.name;
     return out;
+  }
+
+  ScaledWeights scaled(const Weights& w, int64_t block = 0) const {
+    const Id values = constant(w.values), scale = constant(w.scale), zero = constant(w.zero);
+    return {b_.shape(values),
+            *b_.ints(values),
+            b_.shape(scale),
+            *b_.floats(scale),
+            zero.valid() ? *b_.ints(zero) : Ints{0},
+            w.axis,
+            block};
+  }
+
+  // A product of floats and constant integers keeps the integers: its inputs become x, integers [units, depth], scales
+  // and zero points of the blocks of rows, bias.
+  void keep_integers(size_t at) {
+    const bool gemm = is(at, "Gemm");
+    if ((!gemm && !is(at, "MatMul")) || nodes_[at].inputs.size() < 2) return;
+    std::vector<size_t> moves;
+    const Node* dq = stored(nodes_[at].inputs[1], moves, true);
+    if (dq == nullptr) return;
+    const Id values = constant(dq->inputs[0]);
+    const Attribute *block = dq->find("block_size"), *turned = nodes_[at].find("transB");
+    const ScaledWeights weights =
+        scaled({dq->inputs[0], dq->inputs[1], zero_of(*dq), axis_of(*dq, values)}, block == nullptr ? 0 : block->i);
+    const Id places = places_of(values, moves);
+    if (!places.valid() || (weights.zeros.size() != 1 && weights.zeros.size() != weights.scales.size())) return;
+    const bool rows = gemm && turned != nullptr && turned->i != 0;
+    const auto matrix = weights.matrix(*b_.ints(places), b_.shape(places), rows);
+    if (!matrix) return;
+    Node out = nodes_[at];
+    out.domain = kGroups;
+    out.attributes.emplace_back();
+    out.attributes.back().name = "bits";
+    out.attributes.back().i = is_byte_type(b_.element(values)) ? 8 : 4;
+    const auto count = static_cast<int64_t>(matrix->zeros.size());
+    out.inputs = {out.inputs[0], constants_.add_ints(matrix->values, {matrix->units, matrix->depth}, DType::kI16).name,
+                  constants_.add_floats(matrix->scales).name,
+                  constants_.add_ints(matrix->zeros, {count}, DType::kI16).name};
+    if (nodes_[at].inputs.size() > 2) out.inputs.push_back(nodes_[at].inputs[2]);
+    read(nodes_[at], -1);
+    read(out, 1);
+    nodes_[at] = std::move(out);
   }
 
   // Finds an axis such that all elements with one index along it have one channel.

@@ -58,6 +58,17 @@ struct ByData {
   Id whole, scale, zero;
 };
 ByData by_data(Builder& b, Id x);
+// A constant matrix [units, depth] of integers of 4 or 8 bits. Each of `blocks` equal blocks of a row has a scale and a
+// zero point.
+struct StoredMatrix {
+  int64_t units = 0, depth = 0, blocks = 1, bits = 8;
+  Ints values;                // [units, depth]
+  std::vector<float> scales;  // [units, blocks]
+  Ints zeros;                 // [units, blocks]
+};
+// The product of float rows with the matrix, whose integers become floats only when they are multiplied. `bias`: none,
+// or a constant with a number for each unit.
+Id stored_product(Builder& b, Id rows, const StoredMatrix& matrix, Id bias = {});
 // The exact i32 product of two matrices (i32 or f32) whose elements are integers of at most 9 bits.
 Id exact_product(Builder& b, Id x, Id y);
 

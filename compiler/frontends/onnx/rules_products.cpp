@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
-#include "frontends/onnx/rules.h"
+#include "frontends/onnx/qdq.h"
+#include "frontends/onnx/quantized.h"
 
 namespace aotc::frontends::onnx {
 
@@ -39,6 +41,31 @@ Id matmul(Builder& b, Id x, Id y) {
   if (q.size() == 1) to.pop_back();
   if (p.size() == 1) to.erase(to.end() - (q.size() == 1 ? 1 : 2));
   return b.reshape(out, to);
+}
+
+Id stored_product(Builder& b, Id rows, const StoredMatrix& m, Id bias) {
+  const int64_t most = (int64_t{1} << (m.bits - 1)) - 1;
+  const size_t block = static_cast<size_t>(m.depth / m.blocks);
+  auto zero_of = [&](size_t i) { return m.zeros[i / block]; };
+  bool centred = true, above = false;
+  for (size_t i = 0; i < m.values.size(); ++i) {
+    const int64_t v = m.values[i] - zero_of(i);
+    centred = centred && v >= -most - 1 && v <= most;
+    above = above || m.values[i] > most;
+  }
+  // Unsigned integers become signed ones; zero points remain if the differences need more bits.
+  const int64_t less = above ? most + 1 : 0;
+  std::vector<uint8_t> bytes;
+  for (size_t i = 0; i < m.values.size(); ++i)
+    bytes.push_back(static_cast<uint8_t>(m.values[i] - (centred ? zero_of(i) : less)));
+  Ints zeros(m.zeros.size(), 0);
+  for (size_t i = 0; !centred && i < zeros.size(); ++i) zeros[i] = m.zeros[i] - less;
+  const graph::Shape scales = {m.units, m.blocks};
+  std::vector<Id> operands = {rows,
+                              b.constant(m.bits == 4 ? DType::kI4 : DType::kI8, {m.units, m.depth}, std::move(bytes)),
+                              b.floats_of(m.scales, scales), b.reshape(b.int_list(zeros, DType::kI8), scales)};
+  if (bias.valid()) operands.push_back(bias);
+  return b.add("fully_connected_dequantized", operands, {{"keep_num_dims", true}, {"activation", "unbounded"}});
 }
 
 namespace products {
@@ -116,6 +143,88 @@ void gemm(Call& c) {
   if (alpha != 1.0f) out = b.binary("mul", out, alpha);
   if (c.has(2)) out = b.widened("add", {out, beta == 1.0f ? c.in(2) : b.binary("mul", c.in(2), beta)});
   c.out(0, out);
+}
+
+// The matrix of a group (qdq.h): inputs 1 to 3 are its integers, scales and zero points.
+StoredMatrix stored_matrix(Call& c, Id integers) {
+  const graph::Shape shape = c.b.shape(integers);
+  StoredMatrix m{shape[0], shape[1], 1, c.i("bits", 8), *c.b.ints(integers), *c.b.floats(c.in(2)), *c.b.ints(c.in(3))};
+  m.blocks = static_cast<int64_t>(m.scales.size()) / m.units;
+  return m;
+}
+
+void stored_mat_mul(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape p = c.shape(0);
+  if (p.empty()) c.refuse("an operand of a matrix product must not be a scalar");
+  const StoredMatrix m = stored_matrix(c, c.in(1));
+  Id out = stored_product(b, p.size() == 1 ? b.reshape(c.in(0), {1, p[0]}) : c.in(0), m);
+  c.out(0, p.size() == 1 ? b.reshape(out, {m.units}) : out);
+}
+
+void stored_gemm(Call& c) {
+  Builder& b = c.b;
+  c.pass_over({"transB"});
+  const float alpha = c.f("alpha", 1.0f), beta = c.f("beta", 1.0f);
+  if (c.shape(0).size() != 2) c.refuse("the operands must be matrices");
+  Id x = c.i("transA", 0) != 0 ? b.transpose(c.in(0), {1, 0}) : c.in(0), integers = c.in(1);
+  const int64_t units = b.shape(integers)[0];
+  if (b.type(c.in(2)).elements() == units) take_columns_as_computed(b, x, integers);
+  const bool bias = c.has(4) && alpha == 1.0f && beta == 1.0f && b.is_constant(c.in(4)) &&
+                    b.type(c.in(4)).elements() == units && b.shape(c.in(4)).back() == units;
+  Id out = stored_product(b, x, stored_matrix(c, integers), bias ? b.reshape(c.in(4), {units}) : Id{});
+  if (alpha != 1.0f) out = b.binary("mul", out, alpha);
+  if (c.has(4) && !bias) out = b.binary("add", out, beta == 1.0f ? c.in(4) : b.binary("mul", c.in(4), beta));
+  c.out(0, out);
+}
+
+// `count` integers of `bits` bits for each of `rows` rows, which begin at bytes: the first in the lowest bits.
+Ints unpacked(const Ints& bytes, int64_t rows, int64_t count, int64_t bits) {
+  const int64_t stride = static_cast<int64_t>(bytes.size()) / rows;
+  Ints out;
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t i = 0; i < count; ++i)
+      out.push_back(bytes[static_cast<size_t>(row * stride + i * bits / 8)] >> (i * bits % 8) & ((1 << bits) - 1));
+  return out;
+}
+
+// Weights of 4 or 8 bits in blocks of a column; unsigned, with a zero point in the middle unless others are given.
+void mat_mul_nbits(Call& c) {
+  Builder& b = c.b;
+  constexpr std::string_view kHelp = "export the model with DequantizeLinear and MatMul instead";
+  StoredMatrix m{c.i("N", 0), c.i("K", 0), 1, c.i("bits", 4), {}, {}, {}};
+  const int64_t block = c.i("block_size", 0);
+  c.pass_over({"accuracy_level"});
+  if (c.has(4) || (m.bits != 4 && m.bits != 8) || c.i("weight_prepacked", 0) != 0)
+    c.refuse("g_idx, packed weights and weights of other than 4 or 8 bits are not supported", std::string(kHelp));
+  const graph::Shape x = c.shape(0);
+  const int64_t blocks = block > 0 ? (m.depth + block - 1) / block : 0, parts = 8 / m.bits;
+  const Ints bytes = c.known_ints(1, "the weights");
+  const std::vector<float> scales = c.known_floats(2, "the scales");
+  const auto rows = static_cast<size_t>(m.units > 0 ? m.units : 0);
+  if (x.empty() || m.units < 1 || m.depth < 1 || x.back() != m.depth || blocks < 1 || block % parts != 0 ||
+      bytes.size() / rows != static_cast<size_t>(blocks * (block / parts)) || bytes.size() % rows != 0 ||
+      scales.size() != rows * static_cast<size_t>(blocks))
+    c.refuse("N, K and block_size do not match the shapes of the operands", "the file is damaged; export it again");
+  m.values = unpacked(bytes, m.units, m.depth, m.bits);
+  Ints zeros(scales.size(), int64_t{1} << (m.bits - 1));
+  if (c.has(3)) {
+    const Ints packed = c.known_ints(3, "the zero points");
+    if (packed.size() != rows * static_cast<size_t>((blocks + parts - 1) / parts))
+      c.refuse("the zero points must be packed integers, one for each block", std::string(kHelp));
+    zeros = unpacked(packed, m.units, blocks, m.bits);
+  }
+  // The last block of a row may be shorter.
+  const int64_t length = m.depth % block == 0 ? block : std::gcd(block, m.depth);
+  m.blocks = m.depth / length;
+  for (int64_t u = 0; u < m.units; ++u)
+    for (int64_t k = 0; k < m.depth; k += length) {
+      m.scales.push_back(scales[static_cast<size_t>(u * blocks + k / block)]);
+      m.zeros.push_back(zeros[static_cast<size_t>(u * blocks + k / block)]);
+    }
+  Id bias = c.has(5) && b.is_constant(c.in(5)) ? b.reshape(c.in(5), {m.units}) : Id{};
+  Id out = stored_product(b, c.in(0), m, bias);
+  c.out(0, c.has(5) && !bias.valid() ? b.binary("add", out, c.in(5)) : out);
 }
 
 // Two operands, as products over all letters and a sum over those that are not in the result.
@@ -231,6 +340,9 @@ constexpr Rule kRules[] = {
     {"Det", 11, det},
     {"Gemm", 7, gemm},
     {"Einsum", 12, einsum},
+    {"MatMul", 1, stored_mat_mul, kGroups},
+    {"MatMulNBits", 1, mat_mul_nbits, "com.microsoft"},
+    {"Gemm", 1, stored_gemm, kGroups},
 };
 
 }  // namespace

@@ -41,6 +41,13 @@ namespace {
 
 using GemmAccumulators = std::vector<Ex>;
 
+// What x is multiplied with for weight `w` of channel c.
+Ex factor(const GemmTile& tile, const Ex& w, int64_t c) {
+  const bool converts = tile.x->dtype == DType::kF32 && w.type() != DType::kF32;
+  if (!converts) return w;
+  return cast(DType::kF32, tile.zero_points.empty() ? w : w - tile.zero_points[static_cast<size_t>(c)]);
+}
+
 // The step at k + `u`, with the weights of the tile's channels.
 void emit_gemm_step(tir::FunctionBuilder& f, const GemmTile& tile, const GemmAccumulators& acc, const Ex& k, int64_t u,
                     const std::vector<Ex>& w) {
@@ -59,9 +66,10 @@ void emit_nibble_steps(tir::FunctionBuilder& f, const GemmTile& tile, const Gemm
     std::vector<Ex> bytes, low, high;
     for (int64_t c = 0; c < tile.channels; ++c)
       bytes.push_back(f.let(fmt::format("b{}", c), load(tile.weights, tile.weights_base + row * tile.channels + c)));
-    for (const Ex& b : bytes) {
-      low.push_back(f.let(fmt::format("w{}", low.size()), shl_wrapping(b, 28) >> 28));
-      high.push_back(b >> 4);
+    for (int64_t c = 0; c < tile.channels; ++c) {
+      const Ex& b = bytes[static_cast<size_t>(c)];
+      low.push_back(f.let(fmt::format("w{}", c), factor(tile, shl_wrapping(b, 28) >> 28, c)));
+      high.push_back(factor(tile, b >> 4, c));
     }
     emit_gemm_step(f, tile, acc, row * 2, 0, low);
     if (both) emit_gemm_step(f, tile, acc, row * 2, 1, high);
@@ -93,8 +101,9 @@ std::vector<Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
     for (int64_t u = 0; u < unroll; ++u) {
       std::vector<Ex> w;
       for (int64_t c = 0; c < tile.channels; ++c)
-        w.push_back(f.let(fmt::format("w{}", c),
-                          load(tile.weights, tile.weights_base + k * tile.channels + (u * tile.channels + c))));
+        w.push_back(f.let(
+            fmt::format("w{}", c),
+            factor(tile, load(tile.weights, tile.weights_base + k * tile.channels + (u * tile.channels + c)), c)));
       emit_gemm_step(f, tile, acc, k, u, w);
     }
   };

@@ -21,6 +21,26 @@ namespace aotc::ops {
 using tir::BufferPtr;
 using tir::Ex;
 
+bool check_unit_bias(const OpView& op, size_t bias, Diagnostics& diags) {
+  const graph::Shape wanted = {op.operand(1).shape[0]};
+  return !op.has_operand(bias) || op.operand(bias).shape == wanted ||
+         bad_shape(
+             op, diags,
+             fmt::format("the bias is {}, not {}", graph::to_string(op.operand(bias).shape), graph::to_string(wanted)));
+}
+
+bool check_block_scales(const OpView& op, size_t scales, Diagnostics& diags, bool negative) {
+  for (float scale : op.constant(scales)->to_vector<float>())
+    if (!(scale >= 0 || negative) || !std::isfinite(scale)) {
+      diags
+          .error(op.where(), "op-quantization",
+                 fmt::format("a block has scale {}, which is no {} number", scale, negative ? "finite" : "positive"))
+          .help("quantise the model again");
+      return false;
+    }
+  return true;
+}
+
 namespace {
 
 // Operands.
@@ -61,27 +81,8 @@ class FullyConnectedBlocks final : public SpecifiedOperator {
   }
 
   bool check(const OpView& op, Diagnostics& diags) const override {
-    if (!check_bias(op, diags)) return false;
-    for (float scale : op.constant(kBlockScales)->to_vector<float>())
-      if (!(scale >= 0) || !std::isfinite(scale)) {
-        diags
-            .error(op.where(), "op-quantization",
-                   fmt::format("a block has scale {}, which is no positive number", scale))
-            .help("quantise the model again");
-        return false;
-      }
-    return true;
-  }
-
- private:
-  static bool check_bias(const OpView& op, Diagnostics& diags) {
-    if (!op.has_operand(kBlockBias)) return true;
-    if (!check_type(op, kBlockBias, {DType::kF32}, diags)) return false;
-    const graph::Shape wanted = {op.operand(kBlockWeights).shape[0]};
-    return op.operand(kBlockBias).shape == wanted ||
-           bad_shape(op, diags,
-                     fmt::format("the bias is {}, not {}", graph::to_string(op.operand(kBlockBias).shape),
-                                 graph::to_string(wanted)));
+    return (!op.has_operand(kBlockBias) || check_type(op, kBlockBias, {DType::kF32}, diags)) &&
+           check_unit_bias(op, kBlockBias, diags) && check_block_scales(op, kBlockScales, diags);
   }
 };
 

@@ -55,6 +55,17 @@ Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagno
   return std::vector<graph::Shape>{out};
 }
 
+std::optional<AxisFlow> fully_connected_axes(const OpView& op) {
+  if (!op.attrs<FullyConnectedAttrs>().keep_num_dims) return std::nullopt;
+  AxisFlow flow = same_axes(1, 1, op.result().shape.size());
+  flow.operands.resize(op.operand_count());
+  return flow;
+}
+
+SharedAttributes fully_connected_attributes(const OpView& op, const Order& axes) {
+  return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
+}
+
 namespace {
 
 class FullyConnected final : public SpecifiedOperator,
@@ -100,15 +111,9 @@ class FullyConnected final : public SpecifiedOperator,
     const bool whole_bytes = op.operand(1).dtype == DType::kI8 || op.operand(1).dtype == DType::kF32;
     return constants && listed && whole_bytes && !is_hybrid(op) ? op.operand(1).shape[0] : 0;
   }
-  std::optional<AxisFlow> axis_flow(const OpView& op) const override {
-    if (!op.attrs<FullyConnectedAttrs>().keep_num_dims) return std::nullopt;
-    AxisFlow flow = same_axes(1, 1, op.result().shape.size());
-    flow.operands.resize(op.operand_count());
-    return flow;
-  }
-  // Rows stay rows.
+  std::optional<AxisFlow> axis_flow(const OpView& op) const override { return fully_connected_axes(op); }
   SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
-    return axes.back() == static_cast<int>(axes.size()) - 1 ? op.op.attributes : nullptr;
+    return fully_connected_attributes(op, axes);
   }
 
   ChannelFlow channel_flow(const OpView& op) const override {
@@ -252,6 +257,7 @@ void add_operators_fully_connected(OperatorSet& set) {
   set.add(std::make_unique<FullyConnected>());
   add_fully_connected_computed(set);
   add_fully_connected_blocks(set);
+  add_fully_connected_dequantized(set);
 }
 
 }  // namespace aotc::ops

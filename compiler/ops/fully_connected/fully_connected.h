@@ -8,6 +8,7 @@
 #include "ops/common/conv.h"
 #include "ops/common/requantize.h"
 #include "ops/common/wide_requantize.h"
+#include "ops/interfaces.h"
 #include "ops/operator.h"
 
 namespace aotc::ops {
@@ -62,10 +63,21 @@ RowSums lower_fully_connected_pieces(const OpView& op, int64_t pieces, const Tar
 void evaluate_fully_connected_hybrid(const OpView& op, const EvalData& data);
 Lowered lower_fully_connected_hybrid(const OpView& op, const TargetInfo& target);
 
+// Rows stay rows: the axes but the last may change places if keep_num_dims.
+std::optional<AxisFlow> fully_connected_axes(const OpView& op);
+SharedAttributes fully_connected_attributes(const OpView& op, const Order& axes);
+// For operators whose scales are an operand: the optional bias has a number for each unit, and scales are finite and,
+// unless `negative`, not below 0. Report what is wrong.
+bool check_unit_bias(const OpView& op, size_t bias, Diagnostics& diags);
+bool check_block_scales(const OpView& op, size_t scales, Diagnostics& diags, bool negative = false);
+
 // The operator fully_connected_computed, whose weights are no constant (computed.cpp).
 void add_fully_connected_computed(OperatorSet& set);
 // The operator fully_connected_blocks (blocks.cpp): input, int4 weights [units, depth] without a scale, scales
 // [units, blocks], optional bias.
 void add_fully_connected_blocks(OperatorSet& set);
+// The operator fully_connected_dequantized (dequantized.cpp): input, int8 or int4 weights [units, depth] without a
+// scale, scales [units, blocks], zero points of the same shape, optional bias.
+void add_fully_connected_dequantized(OperatorSet& set);
 
 }  // namespace aotc::ops

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "frontends/onnx/constant_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace aotc::frontends::onnx {
+
+int64_t ScaledWeights::stride(int64_t at) const {
+  int64_t out = 1;
+  for (size_t d = static_cast<size_t>(at) + 1; d < shape.size(); ++d) out *= shape[d];
+  return out;
+}
+
+Ints ScaledWeights::scale_of_elements() const {
+  if (scales.size() == 1) return Ints(integers.size(), 0);
+  if (axis < 0 || axis >= static_cast<int64_t>(shape.size())) return {};
+  const auto d = static_cast<size_t>(axis);
+  const int64_t inner = stride(axis), length = shape[d];
+  graph::Shape of = {length};
+  if (block > 0) of = shape, of[d] = (length + block - 1) / block;
+  if (scale_shape != of) return {};
+  Ints out;
+  for (int64_t i = 0; i < static_cast<int64_t>(integers.size()); ++i) {
+    const int64_t at = i / inner % length;
+    out.push_back(block > 0 ? (i / inner / length * of[d] + at / block) * inner + i % inner : at);
+  }
+  return out;
+}
+
+std::optional<StoredMatrix> ScaledWeights::matrix(const Ints& places, const graph::Shape& to, bool rows) const {
+  // Scales of shorter blocks cost more than floats.
+  constexpr int64_t kLeastBlock = 8;
+  const Ints scale_of = scale_of_elements();
+  if (scale_of.size() != integers.size() || to.size() != 2) return std::nullopt;
+  StoredMatrix out{to[rows ? 0 : 1], to[rows ? 1 : 0], 1, 8, {}, {}, {}};
+  auto place = [&](int64_t u, int64_t k) {
+    return static_cast<size_t>(places[static_cast<size_t>(rows ? u * out.depth + k : k * out.units + u)]);
+  };
+  int64_t length = out.depth;
+  for (int64_t u = 0; u < out.units; ++u)
+    for (int64_t k = 0; k < out.depth; ++k) {
+      out.values.push_back(integers[place(u, k)]);
+      if (k > 0 && scale_of[place(u, k)] != scale_of[place(u, k - 1)]) length = std::gcd(length, k);
+    }
+  if (length < std::min(kLeastBlock, out.depth)) return std::nullopt;
+  out.blocks = out.depth / length;
+  for (int64_t u = 0; u < out.units; ++u)
+    for (int64_t k = 0; k < out.depth; k += length) {
+      const auto scale = static_cast<size_t>(scale_of[place(u, k)]);
+      if (!std::isfinite(scales[scale])) return std::nullopt;
+      out.scales.push_back(scales[scale]);
+      out.zeros.push_back(zeros[zeros.size() == 1 ? 0 : scale]);
+    }
+  return out;
+}
+
+}  // namespace aotc::frontends::onnx

@@ -29,6 +29,16 @@ Ints ScaledWeights::scale_of_elements() const {
   return out;
 }
 
+bool ScaledWeights::fit_int8() const {
+  const Ints scale_of = scale_of_elements();
+  if (scale_of.size() != integers.size()) return false;
+  for (size_t i = 0; i < integers.size(); ++i) {
+    const int64_t v = integers[i] - zeros[zeros.size() == 1 ? 0 : static_cast<size_t>(scale_of[i])];
+    if (v < -128 || v > 127) return false;
+  }
+  return true;
+}
+
 std::optional<StoredMatrix> ScaledWeights::matrix(const Ints& places, const graph::Shape& to, bool rows) const {
   // Scales of shorter blocks cost more than floats.
   constexpr int64_t kLeastBlock = 8;

@@ -21,6 +21,8 @@ struct ScaledWeights {
 
   // For each element, the index of its scale; empty if shapes do not match.
   Ints scale_of_elements() const;
+  // Integers less their zero points fit int8.
+  bool fit_int8() const;
   // The tensor whose element i is element places[i] of this one as a matrix: with `rows`, units are its rows, else its
   // columns. nullopt if blocks of a row that have one scale are short.
   std::optional<StoredMatrix> matrix(const Ints& places, const graph::Shape& to, bool rows) const;

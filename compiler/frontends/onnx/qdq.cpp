@@ -33,6 +33,7 @@ class Groups {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       for (std::string_view name : nodes_[i].outputs)
         if (!name.empty()) producers_.emplace(name, i);
+      for (std::string_view name : nodes_[i].inputs) consumers_[name] = i;
       read(nodes_[i], 1);
     }
     for (const ValueInfo& out : graph.outputs) ++readers_[out.name];
@@ -42,7 +43,10 @@ class Groups {
   Folded run() {
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (is_quantize(i)) fold(i);
-    for (size_t i = 0; i < nodes_.size(); ++i) keep_integers(i);
+    for (size_t i = 0; i < nodes_.size(); ++i) {
+      keep_integers(i);
+      fold_dynamic(i);
+    }
     // What nobody reads any more; a tensor's readers come behind it.
     for (size_t i = nodes_.size(); i-- > 0;)
       if ((is(i, "DequantizeLinear") || moves_constants(i)) && nodes_[i].outputs.size() == 1 &&
@@ -416,6 +420,98 @@ class Groups {
     nodes_[at] = std::move(out);
   }
 
+  // ---------------------------------------------------------------- scales from the data
+
+  // The only node that reads what this one makes, if it has this type; nullopt if there are others.
+  std::optional<size_t> next(size_t node, std::string_view type) const {
+    if (!only_reader(node)) return std::nullopt;
+    auto found = consumers_.find(nodes_[node].outputs[0]);
+    return found != consumers_.end() && is(found->second, type) ? std::optional(found->second) : std::nullopt;
+  }
+
+  // The operand of a node of two that is not `name`.
+  static std::string_view other(const Node& n, std::string_view name) {
+    if (n.inputs.size() != 2) return "";
+    return n.inputs[0] == name ? n.inputs[1] : n.inputs[1] == name ? n.inputs[0] : std::string_view();
+  }
+
+  // DynamicQuantizeLinear, a product of integers with constants, Cast and Mul by both scales, and an Add of a constant
+  // bias that may follow: one operator of floats with integer weights.
+  void fold_dynamic(size_t at) {
+    const bool conv = is(at, "ConvInteger");
+    const Node n = nodes_[at];
+    if (n.type == "DynamicQuantizeMatMul" && n.domain == "com.microsoft") return rename_dynamic(at);
+    if ((!conv && !is(at, "MatMulInteger")) || n.inputs.size() < 3) return;
+    const auto quantize = producer(n.inputs[0]);
+    if (!quantize || !is(*quantize, "DynamicQuantizeLinear")) return;
+    const Node& q = nodes_[*quantize];
+    if (q.outputs.size() != 3 || q.inputs.size() != 1 || n.inputs[2] != q.outputs[2]) return;
+    const auto cast = next(at, "Cast");
+    const Attribute* to = cast ? nodes_[*cast].find("to") : nullptr;
+    const auto product = to != nullptr && to->i == kFloat ? next(*cast, "Mul") : std::nullopt;
+    if (!product) return;
+    const auto scales = producer(other(nodes_[*product], nodes_[*cast].outputs[0]));
+    if (!scales || !is(*scales, "Mul")) return;
+    const Weights w{n.inputs[1], other(nodes_[*scales], q.outputs[1]), n.inputs.size() > 3 ? n.inputs[3] : "",
+                    conv ? 0 : 1};
+    if (!multiplies_dynamic(w, conv)) return;
+    const Id values = constant(w.values);
+    const int64_t channels = b_.shape(values)[static_cast<size_t>(w.axis)];
+
+    Node out;
+    out.domain = kGroups;
+    out.name = n.name;
+    out.type = conv ? "DynamicConv" : "DynamicMatMul";
+    out.attributes = n.attributes;
+    out.inputs = {q.inputs[0], w.values, w.scale, w.zero};
+    size_t last = *product;
+    const auto sum = next(last, "Add");
+    const std::string_view bias = sum ? other(nodes_[*sum], nodes_[last].outputs[0]) : std::string_view();
+    if (is_bias(bias, channels, conv, b_.rank(values))) {
+      out.inputs.push_back(bias);
+      remove(last);
+      last = *sum;
+    }
+    out.outputs = nodes_[last].outputs;
+    remove(at);
+    remove(*cast);
+    remove(last);
+    read(out, 1);
+    nodes_[last] = std::move(out);
+  }
+
+  // Inputs are those of the group.
+  void rename_dynamic(size_t at) {
+    Node& n = nodes_[at];
+    if (n.inputs.size() < 3 || !multiplies_dynamic({n.inputs[1], n.inputs[2], zero_of_matrix(n), 1}, false)) return;
+    const bool biased = n.inputs.size() > 4 && !n.inputs[4].empty();
+    if (biased && !is_bias(n.inputs[4], b_.shape(constant(n.inputs[1]))[1], false, 2)) return;
+    n.domain = kGroups;
+    n.type = "DynamicMatMul";
+  }
+  static std::string_view zero_of_matrix(const Node& n) {
+    return n.inputs.size() > 3 ? n.inputs[3] : std::string_view();
+  }
+
+  // Can the weights be those of such a group? Those of a convolution have one scale.
+  bool multiplies_dynamic(const Weights& w, bool conv) const {
+    const Id values = constant(w.values), scale = constant(w.scale), zero = constant(w.zero);
+    if (!is_bytes(w.values) || !scale.valid() || b_.element(scale) != kFloat || b_.rank(scale) > 1) return false;
+    const int64_t rank = b_.rank(values), count = b_.type(scale).elements();
+    if (conv ? rank < 3 || rank > 4 || count != 1 : rank != 2) return false;
+    if (!w.zero.empty() && (!is_bytes(w.zero) || b_.type(zero).elements() != count)) return false;
+    return scaled(w).fit_int8();
+  }
+
+  // A constant with a number for each channel, which broadcasts along them.
+  bool is_bias(std::string_view name, int64_t channels, bool conv, int64_t rank) const {
+    const Id id = constant(name);
+    if (!id.valid() || b_.element(id) != kFloat || b_.type(id).elements() != channels) return false;
+    const graph::Shape& shape = b_.shape(id);
+    const int64_t behind = conv ? rank - 2 : 0, size = static_cast<int64_t>(shape.size());
+    return size > behind && size <= (conv ? rank : 1) && shape[static_cast<size_t>(size - behind - 1)] == channels;
+  }
+
   // Finds an axis such that all elements with one index along it have one channel.
   bool take_axis(Weights& w, const Ints& channels, const graph::Shape& shape) {
     int64_t inner = static_cast<int64_t>(channels.size());
@@ -523,7 +619,7 @@ class Groups {
   Constants& constants_;
   Builder& b_;
   std::vector<std::pair<size_t, std::string>> notes_;
-  std::unordered_map<std::string_view, size_t> producers_;
+  std::unordered_map<std::string_view, size_t> producers_, consumers_;  // of consumers, the last one
   std::unordered_map<std::string_view, const ValueInfo*> inputs_;
   std::unordered_map<std::string_view, int> readers_;
 };
@@ -531,7 +627,9 @@ class Groups {
 }  // namespace
 
 bool has_groups(const std::vector<Node>& nodes) {
-  return std::any_of(nodes.begin(), nodes.end(), [](const Node& n) { return n.type == "DequantizeLinear"; });
+  return std::any_of(nodes.begin(), nodes.end(), [](const Node& n) {
+    return n.type == "DequantizeLinear" || n.type.starts_with("DynamicQuantize");
+  });
 }
 
 Folded fold_groups(const Graph& graph, std::vector<Node> nodes, int64_t version, bool literal, Constants& constants) {

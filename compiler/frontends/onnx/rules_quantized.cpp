@@ -97,19 +97,23 @@ Id bias_constant(Call& c, size_t i, const Affine& x, const Weights& w, int64_t c
 
 // ---------------------------------------------------------------- convolutions and pools
 
+void check_filters(Call& c, const graph::Shape& in, const graph::Shape& weights, int64_t groups) {
+  if (in.size() < 3 || in.size() > 4 || weights.size() != in.size())
+    c.refuse(
+        "a quantised convolution must have one or two spatial dimensions, and filters of the same rank as the image");
+  if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
+    c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
+                         graph::to_string(weights), groups, graph::to_string(in)));
+}
+
 void conv(Call& c) {
   Builder& b = c.b;
   const Affine x = operand_affine(c, 0), y = known_affine(c, 6, 7);
   const graph::Shape in = c.shape(0), weights = c.shape(3);
-  if (in.size() < 3 || in.size() > 4 || weights.size() != in.size())
-    c.refuse(
-        "a quantised convolution must have one or two spatial dimensions, and filters of the same rank as the image");
   const int64_t groups = c.i("group", 1);
+  check_filters(c, in, weights, groups);
   const WindowAttributes window = window_of(c, Ints(weights.begin() + 2, weights.end()));
-  if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
-    c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
-                         graph::to_string(weights), groups, graph::to_string(in)));
-  const Weights w = weights_of(c, 3, 0);
+  Weights w = weights_of(c, 3, 0);
   const bool depthwise = groups > 1 && weights[1] == 1;
   std::vector<Id> operands = {
       nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), x))),
@@ -206,6 +210,62 @@ void gemm(Call& c) {
   finish(c, layer(c, in, x, 3, c.i("transB", 0) != 0, bias, y), y.stored);
 }
 
+// ---------------------------------------------------------------- scales from the data
+
+// Constant weights [depth, units] as rows of units, with `more` dimensions of one element between.
+Id rows_constant(Call& c, const Weights& w, bool image) {
+  Id rows = weights_constant(c.b, w, c.shape(1), {1, 0}, 0);
+  if (!image) return rows;
+  const graph::TensorType type = c.b.type(rows);
+  c.b.graph()[rows].type.quantization = {};  // whose axis a view would not have
+  Id out = c.b.reshape(rows, {type.shape[0], 1, 1, type.shape[1]});
+  c.b.graph()[out].type.quantization = type.quantization;
+  return out;
+}
+
+// Rows of floats times integers. All rows have one scale: they are the pixels of an image.
+void dynamic_mat_mul(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape shape = c.shape(0), weights = c.shape(1);
+  const int64_t rows = shape.empty() ? 0 : b.type(c.in(0)).elements() / std::max<int64_t>(shape.back(), 1);
+  if (shape.empty() || shape.back() != weights[0])
+    c.refuse(fmt::format("operands of shapes {} and {} cannot be multiplied as matrices", graph::to_string(shape),
+                         graph::to_string(weights)));
+  const Weights w = weights_of(c, 1, 1);
+  const bool image = rows > 1;
+  Id x = b.reshape(c.in(0), image ? graph::Shape{1, 1, rows, shape.back()} : graph::Shape{1, shape.back()});
+  std::vector<Id> operands = {x, rows_constant(c, w, image)};
+  if (c.has(4)) operands.push_back(b.reshape(c.in(4), {weights[1]}));
+  std::vector<Setting> settings = {onnxruntime_rounding(), {"activation", "none"}};
+  Id out = b.add(image ? "conv_2d" : "fully_connected", operands, settings);
+  graph::Shape to = shape;
+  to.back() = weights[1];
+  c.out(0, b.reshape(out, to));
+}
+
+void dynamic_conv(Call& c) {
+  Builder& b = c.b;
+  const graph::Shape in = c.shape(0), weights = c.shape(1);
+  const int64_t groups = c.i("group", 1);
+  check_filters(c, in, weights, groups);
+  const WindowAttributes window = window_of(c, Ints(weights.begin() + 2, weights.end()));
+  const bool depthwise = groups > 1 && weights[1] == 1;
+  Weights w = weights_of(c, 1, 0);
+  // Groups of our operators have a scale for each channel.
+  if (groups > 1) {
+    w.quantization.scale.resize(static_cast<size_t>(weights[0]), w.quantization.scale[0]);
+    w.quantization.zero_point.resize(static_cast<size_t>(weights[0]), 0);
+  }
+  std::vector<Id> operands = {
+      nchw_to_nhwc(b, as_image(b, c.in(0))),
+      weights_constant(b, w, image_shape(weights), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1}, depthwise ? 3 : 0)};
+  if (c.has(4)) operands.push_back(b.reshape(c.in(4), {weights[0]}));
+  std::vector<Setting> settings = image_settings(window);
+  settings.push_back(onnxruntime_rounding());
+  Id out = b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, settings);
+  c.out(0, as_planes(b, nhwc_to_nchw(b, out), window));
+}
+
 // ---------------------------------------------------------------- elementwise
 
 // Is the first operand repeated along the innermost dimension and the second is not?
@@ -295,6 +355,8 @@ constexpr Rule kRules[] = {
     {"QLinearAveragePool", 1, average_pool<false>, "com.microsoft"},
     {"QLinearGlobalAveragePool", 1, global_average_pool, "com.microsoft"},
     {"QLinearConv", 1, conv, kGroups},
+    {"DynamicConv", 1, dynamic_conv, kGroups},
+    {"DynamicMatMul", 1, dynamic_mat_mul, kGroups},
     {"QLinearMatMul", 1, mat_mul, kGroups},
     {"QGemm", 1, gemm, kGroups},
     {"QLinearAdd", 1, binary<kAdd, true>, kGroups},

@@ -12,6 +12,7 @@
 #include "ops/common/checks.h"
 #include "ops/common/conv.h"
 #include "ops/common/gemm.h"
+#include "ops/common/requantize.h"
 
 namespace aotc::ops {
 
@@ -76,7 +77,18 @@ RowScale quantize_symmetric(std::span<const float> x, std::span<int8_t> q) {
   return {most == 0 ? 1.0f : range / 127.0f, 0};
 }
 
-RowScale quantize_asymmetric(std::span<const float> x, std::span<int8_t> q) {
+// Of onnxruntime's DynamicQuantizeLinear, whose uint8 results are 128 larger.
+RowScale quantize_to_even(std::span<const float> x, std::span<int8_t> q, float low, float range) {
+  float scale = range / 255.0f;
+  if (scale == 0) scale = 1.0f;
+  if ((std::bit_cast<int32_t>(range) & kMagnitude) >= kInfinity) return {scale, 0};
+  const float zero = std::nearbyint(std::clamp((0.0f - low) / scale, 0.0f, 255.0f)) - 128.0f;
+  for (size_t i = 0; i < x.size(); ++i)
+    q[i] = static_cast<int8_t>(std::clamp(std::nearbyint(x[i] / scale) + zero, -128.0f, 127.0f));
+  return {scale, static_cast<int32_t>(zero)};
+}
+
+RowScale quantize_asymmetric(std::span<const float> x, std::span<int8_t> q, RoundingRule rule) {
   int32_t least = 0, most = 0;
   for (float v : x) least = std::min(least, key_of(v)), most = std::max(most, key_of(v));
   const float low = std::bit_cast<float>(least ^ ((least >> 31) & kMagnitude));
@@ -84,6 +96,7 @@ RowScale quantize_asymmetric(std::span<const float> x, std::span<int8_t> q) {
   const float range = high - low;
   const int32_t bits = std::bit_cast<int32_t>(range) & kMagnitude;
   std::fill(q.begin(), q.end(), int8_t{0});
+  if (rule == RoundingRule::kOnnxruntime) return quantize_to_even(x, q, low, range);
   RowScale out{bits == 0 ? 1.0f : range / 255.0f, 0};
   if (bits < least_bits(true) || bits >= kInfinity) return out;
   out.zero = zero_of(low, high, static_cast<double>(range) / 255.0);
@@ -143,6 +156,7 @@ class RowWriter {
     Ex high = f_.let("high", float_of(most));
     Ex range = f_.let("range", high - low);
     Ex bits = f_.let("range_bits", bits_of(range) & kMagnitude);
+    if (row_.rule == RoundingRule::kOnnxruntime) return to_even(low, range, bits);
     Ex scale = f_.let("scale", select(bits == 0, tir::f32(1.0f), range / tir::f32(255.0f)));
     Ex zero = f_.var("zero", 0);
     f_.if_(
@@ -151,6 +165,30 @@ class RowWriter {
           Ex inverse = f_.let("inverse", tir::f32(1.0f) / scale);
           find_zero(zero, low, high, range, inverse);
           quantize(inverse, zero);
+        },
+        [&] { blank(); });
+    return {scale, f_.let("zero_point", zero)};
+  }
+
+  RowQuantization to_even(const Ex& low, const Ex& range, const Ex& bits) {
+    Ex step = f_.let("step", range / tir::f32(255.0f));
+    Ex scale = f_.let("scale", select(bits_of(step) == 0, tir::f32(1.0f), step));
+    Ex zero = f_.var("zero", 0);
+    f_.if_(
+        bits < kInfinity,
+        [&] {
+          Ex place = clamp((tir::f32(0.0f) - low) / scale, tir::f32(0.0f), tir::f32(255.0f));
+          Ex real = f_.let("real_zero", emit_nearest_even(f_.let("place", place)) - tir::f32(128.0f));
+          f_.assign(zero, cast(DType::kI32, real));
+          each(f_, 0, row_.count, row_.fours, [&](const Ex& i, int64_t n, const Ex& position) {
+            std::vector<Ex> values;
+            for (int64_t u = 0; u < n; ++u) {
+              Ex whole = f_.let("whole", emit_nearest_even(f_.let("steps", element(i + u) / scale)));
+              Ex q = cast(DType::kI32, clamp(whole + real, tir::f32(-128.0f), tir::f32(127.0f)));
+              values.push_back(f_.let("q", row_.centred ? q - zero : q));
+            }
+            row_.store(position, values);
+          });
         },
         [&] { blank(); });
     return {scale, f_.let("zero_point", zero)};
@@ -217,8 +255,8 @@ bool is_hybrid(const OpView& op) {
          (op.operand(1).dtype == DType::kI8 || op.operand(1).dtype == DType::kI4);
 }
 
-RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymmetric) {
-  return asymmetric ? quantize_asymmetric(x, q) : quantize_symmetric(x, q);
+RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymmetric, RoundingRule rule) {
+  return asymmetric ? quantize_asymmetric(x, q, rule) : quantize_symmetric(x, q);
 }
 
 RowQuantization emit_quantize_row(FunctionBuilder& f, const RowRequest& row) { return RowWriter(f, row).run(); }

@@ -2,14 +2,15 @@
 // What operators with float activations and int8 weights share ("dynamic range"): every row of the
 // input is quantised to int8 when it is known, multiplied in integers, and the sums are scaled
 // back. The one thing to know: this is LiteRT's arithmetic to the bit, down to how it rounds groups
-// of eight elements otherwise than the rest. Where a row holds a NaN or an infinity, or is so small
-// that the reciprocal of its scale has no float, LiteRT's is undefined; all its elements count as 0
-// here, and the scale is what comes out.
+// of eight elements otherwise than the rest, or that of onnxruntime's DynamicQuantizeLinear. Where a row holds a NaN or
+// an infinity, or is so small that the reciprocal of its scale has no float, LiteRT's is undefined; all its elements
+// count as 0 here, and the scale is what comes out.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
+#include "ops/common/rounding.h"
 #include "ops/operator.h"
 
 namespace aotc::ops {
@@ -23,7 +24,9 @@ struct RowScale {
   float scale = 1;
   int32_t zero = 0;
 };
-RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymmetric);
+// kOnnxruntime: asymmetric, with quotients by the scale, rounded to even.
+RowScale quantize_row(std::span<const float> x, std::span<int8_t> q, bool asymmetric,
+                      RoundingRule rule = RoundingRule::kLitert);
 
 // The same in TIR, from x[at .. at + count) to `store`, which is given a position in the row and
 // the q from there on: four at a time in rows of a multiple of four, an even number in rows of even
@@ -41,6 +44,7 @@ struct RowRequest {
   // Where it is not elements of a buffer: element i of the row, in the place of x and at.
   std::function<tir::Ex(const tir::Ex& i)> element = nullptr;
   bool fours = false;  // stored four at a time: position is the number of the four, and count a multiple of 4
+  RoundingRule rule = RoundingRule::kLitert;
 };
 RowQuantization emit_quantize_row(tir::FunctionBuilder& f, const RowRequest& row);
 // Into q[to .. to + count).

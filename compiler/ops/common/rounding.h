@@ -30,10 +30,10 @@ inline std::span<const std::string_view> enum_names(RoundingRule) {
   return kNames;
 }
 
-// Rules but LiteRT's are for int8. Reports [op-attribute].
+// Rules but LiteRT's are for int8, and for other types if `also`. Reports [op-attribute].
 template <typename Rule>
-bool check_rounding_rule(const OpView& op, Rule rule, Diagnostics& diags) {
-  if (rule == Rule::kLitert || op.operand(0).dtype == DType::kI8) return true;
+bool check_rounding_rule(const OpView& op, Rule rule, Diagnostics& diags, bool also = false) {
+  if (rule == Rule::kLitert || op.operand(0).dtype == DType::kI8 || also) return true;
   bad_attribute(op, diags, "rounding = onnxruntime is for int8");
   return false;
 }

@@ -145,8 +145,8 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
     }
     bool good = verify_convolution(op, w[0], 0, diags) && check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags) &&
-                check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags);
-    if (good && op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
+                check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags, is_hybrid(op));
+    if (good && op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime && !is_hybrid(op))
       good = check_even_scales(op, conv_requantization(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16)
       good = check_wide_sums(op, conv_wide_scaling(op, ConvShape(op)), diags);
@@ -174,11 +174,12 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
     auto w = data.in<int8_t>(1);
     auto out = data.out<float>();
     const bool asymmetric = conv_rows_are_asymmetric(op);
+    const RoundingRule rule = op.attrs<Conv2DAttrs>().rounding;
     std::vector<int8_t> q(x.size());
     std::vector<RowScale> rows;
     const size_t batch = x.size() / static_cast<size_t>(s.window.batch);
     for (size_t at = 0; at < x.size(); at += batch)
-      rows.push_back(quantize_row(x.subspan(at, batch), std::span(q).subspan(at, batch), asymmetric));
+      rows.push_back(quantize_row(x.subspan(at, batch), std::span(q).subspan(at, batch), asymmetric, rule));
     ClampF32 range = float_clamp(op.attrs<Conv2DAttrs>().activation);
     int32_t sum = 0;
     for_each_output(
@@ -190,8 +191,8 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
         [&](int64_t at, int64_t c) {
           const RowScale& row = rows[static_cast<size_t>(at) / (out.size() / rows.size())];
           float scale = weight_scale(op, c);
-          float v =
-              asymmetric ? static_cast<float>(sum) * scale * row.scale : static_cast<float>(sum) * (row.scale * scale);
+          const bool twice = asymmetric && rule == RoundingRule::kLitert;
+          float v = twice ? static_cast<float>(sum) * scale * row.scale : static_cast<float>(sum) * (row.scale * scale);
           v += float_bias_at(op, c);
           v = v < range.min ? range.min : v;
           out[static_cast<size_t>(at)] = range.max < v ? range.max : v;

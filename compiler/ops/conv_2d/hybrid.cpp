@@ -22,7 +22,11 @@ namespace {
 class HybridConvLowering {
  public:
   HybridConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), conv_(op), f_(op, "conv_2d"), asymmetric_(conv_rows_are_asymmetric(op)) {
+      : op_(op),
+        conv_(op),
+        f_(op, "conv_2d"),
+        asymmetric_(conv_rows_are_asymmetric(op)),
+        rule_(op.attrs<Conv2DAttrs>().rounding) {
     nibbles_ = packs_nibbles(op, target);
     groups_ = conv_.in_channels / conv_.group_in;
     group_out_ = conv_.out_channels / groups_;
@@ -44,7 +48,9 @@ class HybridConvLowering {
     out_ = f_.result(0);
     publish_batches(f_, op_, conv_.window.batch);
     f_.loop("n", 0, conv_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr}, scratch_, 0);
+      RowRequest row{in_, f_.let("batch", n * image_), image_, asymmetric_, false, nullptr};
+      row.rule = rule_;
+      q_ = emit_quantize_row(f_, row, scratch_, 0);
       if (!asymmetric_) step_ = f_.let("step", q_.scale * load(scales_, 0));
       conv_.pointwise ? pointwise(n) : gathered(n);
     });
@@ -146,10 +152,12 @@ class HybridConvLowering {
       if (asymmetric_) {
         zeros = f_.let("zeros", q_.zero * load(sums_, channel + c));
         scale = f_.let("scale", load(scales_, channel + c));
+        if (rule_ == RoundingRule::kOnnxruntime) scale = f_.let("step", q_.scale * scale);
       }
       for (int64_t p = 0; p < tile.pixels; ++p) {
         const Ex& a = acc[static_cast<size_t>(p * tile.channels + c)];
-        Ex v = asymmetric_ ? cast(DType::kF32, a - zeros) * scale * q_.scale : cast(DType::kF32, a) * step_;
+        Ex v = cast(DType::kF32, asymmetric_ ? a - zeros : a) * (asymmetric_ ? scale : step_);
+        if (asymmetric_ && rule_ == RoundingRule::kLitert) v = v * q_.scale;
         f_.store(out_, base + (p * conv_.out_channels + c), emit_clamp(f_.let("v", v + bias), range));
       }
     }
@@ -159,6 +167,7 @@ class HybridConvLowering {
   ConvShape conv_;
   LoweringBuilder f_;
   bool asymmetric_, nibbles_ = false;
+  RoundingRule rule_;
   int64_t groups_ = 1, group_out_ = 1, image_ = 1, row_ = 1, group_packed_ = 0;
   int64_t block_pixels_ = 1, block_channels_ = 1, unroll_ = 4;
   BufferPtr in_, out_, scratch_, weights_, bias_, scales_, sums_;
@@ -170,6 +179,7 @@ class HybridConvLowering {
 
 // The reference takes the same scale for all channels as one, and knows groups in one way only.
 bool conv_rows_are_asymmetric(const OpView& op) {
+  if (op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime) return true;
   const std::vector<float>& scales = op.operand(1).quantization.scale;
   return ConvShape(op).grouped() || std::any_of(scales.begin(), scales.end(), [&](float s) { return s != scales[0]; });
 }

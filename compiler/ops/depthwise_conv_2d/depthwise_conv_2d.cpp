@@ -206,8 +206,8 @@ class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, publi
                                    {.narrow_bias = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
-                check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags);
-    if (good && op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime)
+                check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags, is_hybrid(op));
+    if (good && op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime && !is_hybrid(op))
       good = check_even_scales(op, depthwise_scaling(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
     return good;

@@ -44,7 +44,9 @@ class HybridDepthwiseLowering {
     publish_batches(f_, op_, s_.window.batch);
     int64_t multiplier = s_.channels / s_.in_channels;
     f_.loop("n", 0, s_.window.batch, [&](Ex n) {
-      q_ = emit_quantize_row(f_, {in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr}, image_, 0);
+      RowRequest row{in_, f_.let("batch", n * s_.image), s_.image, true, false, nullptr};
+      row.rule = op_.attrs<DepthwiseConv2DAttrs>().rounding;
+      q_ = emit_quantize_row(f_, row, image_, 0);
       f_.loop("oy", 0, y.out, [&](Ex oy) {
         f_.loop("ox", 0, x.out, [&](Ex ox) {
           Ex to = f_.let("to", ((n * y.out + oy) * x.out + ox) * s_.channels);
@@ -124,7 +126,8 @@ void evaluate_depthwise_conv_2d_hybrid(const OpView& op, const EvalData& data) {
   std::vector<int8_t> q(static_cast<size_t>(s.image));
   size_t at = 0;
   for (int64_t n = 0; n < s.window.batch; ++n) {
-    RowScale row = quantize_row(data.in<float>(0).subspan(static_cast<size_t>(n) * q.size(), q.size()), q, true);
+    RowScale row = quantize_row(data.in<float>(0).subspan(static_cast<size_t>(n) * q.size(), q.size()), q, true,
+                                op.attrs<DepthwiseConv2DAttrs>().rounding);
     for (int64_t oy = 0; oy < s.window.y.out; ++oy)
       for (int64_t ox = 0; ox < s.window.x.out; ++ox)
         for (int64_t c = 0; c < s.channels; ++c, ++at) {

@@ -160,7 +160,7 @@ class FullyConnected final : public SpecifiedOperator,
   bool check(const OpView& op, Diagnostics& diags) const override {
     bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
                                    {.weights_zero_point = true, .bias_zero_point = true}) &&
-                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags);
+                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags, is_hybrid(op));
     DType type = op.operand(0).dtype;
     if (!good || type == DType::kF32) return good;
     good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&

@@ -36,8 +36,10 @@ HybridSizes::HybridSizes(const OpView& op)
     : units(op.operand(1).shape[0]),
       depth(op.operand(1).shape[1]),
       rows(op.operand(0).elements() / depth),
-      asymmetric(op.attrs<FullyConnectedAttrs>().asymmetric_rows),
-      per_channel(op.operand(1).quantization.per_channel()) {}
+      asymmetric(op.attrs<FullyConnectedAttrs>().asymmetric_rows ||
+                 op.attrs<FullyConnectedAttrs>().rounding == RoundingRule::kOnnxruntime),
+      per_channel(op.operand(1).quantization.per_channel()),
+      rule(op.attrs<FullyConnectedAttrs>().rounding) {}
 
 HybridRowsLowering::HybridRowsLowering(const OpView& op, const TargetInfo& target)
     : op_(op), target_(target), s_(op), f_(op, "fully_connected"), nibbles_(packs_nibbles(op, target)) {}
@@ -125,7 +127,7 @@ void evaluate_fully_connected_hybrid(const OpView& op, const EvalData& data) {
   std::vector<int8_t> q(static_cast<size_t>(s.depth));
   const bool zeros = std::all_of(x.begin(), x.end(), [](float v) { return v == 0; });
   for (int64_t r = 0; r < s.rows; ++r) {
-    RowScale row = quantize_row(x.subspan(static_cast<size_t>(r * s.depth), q.size()), q, s.asymmetric);
+    RowScale row = quantize_row(x.subspan(static_cast<size_t>(r * s.depth), q.size()), q, s.asymmetric, s.rule);
     for (int64_t u = 0; u < s.units; ++u) {
       int32_t sum = 0;
       for (size_t k = 0; k < q.size(); ++k) sum += (q[k] - row.zero) * w[static_cast<size_t>(u) * q.size() + k];

@@ -16,6 +16,7 @@ struct HybridSizes {
 
   int64_t units, depth, rows;
   bool asymmetric, per_channel;
+  RoundingRule rule;
 };
 
 class HybridRowsLowering {
@@ -34,7 +35,11 @@ class HybridRowsLowering {
   virtual void multiply(const tir::Ex& to);
   virtual std::string_view algorithm() const { return "tiles"; }
 
-  RowRequest request() const { return {in_, row_, s_.depth, s_.asymmetric, false, nullptr}; }
+  RowRequest request() const {
+    RowRequest row{in_, row_, s_.depth, s_.asymmetric, false, nullptr};
+    row.rule = s_.rule;
+    return row;
+  }
   void emit_result(const tir::Ex& to, const tir::Ex& unit, const tir::Ex& sum);
 
   const OpView& op_;

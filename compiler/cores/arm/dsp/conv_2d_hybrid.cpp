@@ -16,6 +16,7 @@
 
 namespace aotc::cores::arm {
 
+using ops::RoundingRule;
 using tir::BufferPtr;
 using tir::Ex;
 
@@ -84,6 +85,7 @@ class HybridPairsLowering {
 
   void quantize(const Ex& n) {
     RowRequest row{in_, f_.let("batch", n * image_), image_, asymmetric_, true, nullptr};
+    row.rule = op_.attrs<Conv2DAttrs>().rounding;
     row.store = [this](const Ex& i, const std::vector<Ex>& q) {
       Ex at = f_.let("at", i >> 1);
       for (size_t u = 0; u < q.size(); u += 2)
@@ -171,10 +173,12 @@ class HybridPairsLowering {
   void emit_channel(const Ex& to, const Ex& channel, const Ex& at) {
     ClampF32 range = float_clamp(op_.attrs<Conv2DAttrs>().activation);
     Ex bias = f_.let("bias", load(bias_, channel));
-    Ex scale = asymmetric_ ? f_.let("scale", load(scales_, channel)) : Ex();
+    const bool twice = asymmetric_ && op_.attrs<Conv2DAttrs>().rounding == RoundingRule::kLitert;
+    Ex scale = step_;
+    if (asymmetric_) scale = f_.let("scale", twice ? load(scales_, channel) : q_.scale * load(scales_, channel));
     for (int64_t p = 0; p < tile_; ++p) {
       Ex sum = cast(DType::kF32, load(words_, at + (sums_ + p * pairs_ * 2)));
-      Ex v = f_.let("v", (asymmetric_ ? sum * scale * q_.scale : sum * step_) + bias);
+      Ex v = f_.let("v", (twice ? sum * scale * q_.scale : sum * scale) + bias);
       f_.store(out_, to + channel + p * conv_.out_channels, emit_clamp(v, range));
     }
   }

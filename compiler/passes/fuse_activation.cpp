@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/common/activation.h"
+#include "ops/common/elementwise.h"
 #include "passes/exhaustive.h"
 #include "passes/rewrite.h"
 
@@ -28,20 +29,18 @@ std::optional<Activation> compose(Activation first, Activation second) {
   return std::nullopt;
 }
 
-// Does the activation operator clamp every value of an 8-bit type to the range that a fused
+// Does the activation operator clamp every value of an 8- or 16-bit type to the range that a fused
 // activation means?
 bool is_fused_clamp(const Graph& graph, const Op& op, Activation activation) {
   const graph::TensorType& type = graph[op.results[0]].type;
-  if (type.dtype != DType::kI8 && type.dtype != DType::kU8) return false;
+  if (type.dtype != DType::kI8 && type.dtype != DType::kU8 && type.dtype != DType::kI16) return false;
   auto table = evaluate_all_values(graph, {&op});
   if (!table) return false;
   ops::ClampI32 clamp = ops::quantized_clamp(activation, type);
-  std::vector<uint8_t> values = all_values(type.dtype);
-  for (size_t i = 0; i < values.size(); ++i) {
-    int32_t value = type.dtype == DType::kI8 ? static_cast<int8_t>(values[i]) : values[i];
-    int32_t wanted = std::min(std::max(value, clamp.min), clamp.max);
-    if ((*table)[i] != static_cast<uint8_t>(wanted)) return false;
-  }
+  const std::vector<int64_t> values = ops::widen(type.dtype, all_values(type.dtype));
+  const std::vector<int64_t> results = ops::widen(type.dtype, *table);
+  for (size_t i = 0; i < values.size(); ++i)
+    if (results[i] != std::clamp<int64_t>(values[i], clamp.min, clamp.max)) return false;
   return true;
 }
 

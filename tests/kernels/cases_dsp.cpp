@@ -167,7 +167,7 @@ void add_nibble_cases(std::vector<KernelCase>& to, const arm::NibbleTile& tile, 
       }
 }
 
-void add_halves_cases(std::vector<KernelCase>& to, bool relu, int64_t pixels) {
+void add_halves_cases(std::vector<KernelCase>& to, bool relu, int64_t pixels, int shift) {
   for (Pattern pattern : kPatterns)
     for (int64_t steps : {1, 2, 8, 9, 10, 27})
       for (int64_t pairs : {1, 3}) {
@@ -178,7 +178,7 @@ void add_halves_cases(std::vector<KernelCase>& to, bool relu, int64_t pixels) {
           for (int32_t multiplier : {(1 << 30) + 77, 12345 << 8}) stream.push_back(multiplier);
         }
         int64_t stride = 2 * pairs + 1;
-        to.push_back({arm::gemm_halves_kernel(pixels, relu),
+        to.push_back({arm::gemm_halves_kernel(pixels, relu, shift),
                       {table(stream), data.words(steps * pixels), data.bytes(2 * pixels * stride, 2),
                        table(arm::halves_shape(steps, pairs, 2 * stride, pixels))},
                       {}});
@@ -210,7 +210,8 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
            {arm::NibbleTile{1, 4, bias}, arm::NibbleTile{2, 4, bias}, arm::NibbleTile{1, 8, bias}})
         add_nibble_cases(to, tile, sign);
   for (bool relu : {false, true})
-    for (int64_t pixels = 1; pixels <= 4; ++pixels) add_halves_cases(to, relu, pixels);
+    for (int64_t pixels = 1; pixels <= 4; ++pixels)
+      for (int shift : {0, 8}) add_halves_cases(to, relu, pixels, shift);
   for (bool words : {false, true})
     for (bool sign : {false, true}) {
       for (int shift : sign ? std::vector<int>{kShift} : std::vector<int>{kShift, kEven}) {

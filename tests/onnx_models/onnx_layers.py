@@ -88,6 +88,8 @@ def session(model, level, saved=None):
     options.graph_optimization_level = getattr(ort.GraphOptimizationLevel, level)
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
+    # Products of dequantised weights in float, not with activations of 8 bits.
+    options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
     if saved:
         options.optimized_model_filepath = str(saved)
     return ort.InferenceSession(model if isinstance(model, bytes) else str(model), options,

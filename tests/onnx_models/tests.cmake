@@ -28,6 +28,7 @@ e2e_test(onnx.classical full ${python} ${onnx_models}/classical.py --work ${work
 e2e_test(onnx.classical.boards full ${python} ${onnx_models}/classical.py --target cortex_m4 --only random_forest
   --work ${work}/onnx_classical_boards)
 pytest_test(onnx.signals full test_signals.py)
+pytest_test(onnx.int16 full test_int16.py)
 pytest_test(onnx.projects full test_onnx_projects.py)
 e2e_test(onnx.large full ${python} ${onnx_models}/large.py --work ${work}/onnx_large)
 pytest_test(onnx.can_fail full test_onnx_can_fail.py)

@@ -135,7 +135,7 @@ class OperatorMaker final : public GraphMaker {
     Attributes attrs = window();
     attrs["dilation_h"] = std::to_string(random.chance(15) ? 2 : 1);
     attrs["dilation_w"] = std::to_string(random.chance(15) ? 2 : 1);
-    return add("conv_2d", operands, attrs, {type(dtype, {})});
+    return add("conv_2d", operands, attrs, {rounded(attrs, type(dtype, {}))});
   }
 
   bool transpose_conv() {
@@ -174,7 +174,16 @@ class OperatorMaker final : public GraphMaker {
     std::vector<TensorId> operands = {
         in, weights(weights_type(dtype), {1, random.pick(1, 3), random.pick(1, 3), out}, 3, out)};
     maybe_bias(operands, dtype, out);
-    return add("depthwise_conv_2d", operands, window(), {type(dtype, {})});
+    Attributes attrs = window();
+    return add("depthwise_conv_2d", operands, attrs, {rounded(attrs, type(dtype, {}))});
+  }
+
+  // Now and then by the rule of onnxruntime, which knows zero points of int16.
+  graph::TensorType rounded(Attributes& attrs, graph::TensorType type) {
+    if (!random.chance(25)) return type;
+    attrs["rounding"] = "onnxruntime";
+    if (type.dtype == DType::kI16) type.quantization.zero_point = {random.pick(-32768, 32767)};
+    return type;
   }
 
   bool dense() {
@@ -188,11 +197,10 @@ class OperatorMaker final : public GraphMaker {
     std::vector<TensorId> operands = {in, weights(weights_type(dtype), {out, depth}, 0, out)};
     maybe_bias(operands, dtype, out);
     bool asymmetric = dtype == DType::kF32 && random.chance(50);
-    return add("fully_connected", operands,
-               {{"activation", activation()},
-                {"keep_num_dims", keep ? "true" : "false"},
-                {"asymmetric_rows", asymmetric ? "true" : "false"}},
-               {type(dtype, {})});
+    Attributes attrs = {{"activation", activation()},
+                        {"keep_num_dims", keep ? "true" : "false"},
+                        {"asymmetric_rows", asymmetric ? "true" : "false"}};
+    return add("fully_connected", operands, attrs, {rounded(attrs, type(dtype, {}))});
   }
 
   bool pool() {

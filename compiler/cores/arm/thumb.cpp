@@ -53,9 +53,9 @@ void Thumb::sxtb16(Reg d, Reg m, int rotate) {
   emit("sxtb16", {name(d), name(m), shift("ror", rotate)});
 }
 
-void Thumb::ssat(Reg d, int bits, Reg m, int by) {
-  if (by == 0) return emit("ssat", {name(d), imm_text(bits), name(m)});
-  emit("ssat", {name(d), imm_text(bits), name(m), shift("asr", by)});
+void Thumb::saturate(const char* op, Reg d, int bits, Reg m, int by) {
+  if (by == 0) return emit(op, {name(d), imm_text(bits), name(m)});
+  emit(op, {name(d), imm_text(bits), name(m), shift("asr", by)});
 }
 
 void Thumb::access(const char* op, Reg t, Reg n, int offset) {

@@ -80,10 +80,11 @@ class Thumb {
   void smmla(Reg d, Reg n, Reg m, Reg a) { four("smmla", d, n, m, a); }
   // d = n * m >> 32, rounded
   void smmulr(Reg d, Reg n, Reg m) { emit("smmulr", {name(d), name(n), name(m)}); }
-  // Saturates m to `bits` unsigned bits.
-  void usat(Reg d, int bits, Reg m) { emit("usat", {name(d), imm_text(bits), name(m)}); }
-  // Saturates m >> by to `bits` signed bits.
-  void ssat(Reg d, int bits, Reg m, int by);
+  // The same, cut off
+  void smmul(Reg d, Reg n, Reg m) { emit("smmul", {name(d), name(n), name(m)}); }
+  // Saturates m >> by to `bits` unsigned bits, or signed ones.
+  void usat(Reg d, int bits, Reg m, int by = 0) { saturate("usat", d, bits, m, by); }
+  void ssat(Reg d, int bits, Reg m, int by) { saturate("ssat", d, bits, m, by); }
   // Low half of n, high half from the low half of m.
   void pkhbt(Reg d, Reg n, Reg m) { emit("pkhbt", {name(d), name(n), name(m), shift("lsl", 16)}); }
   void pkhtb(Reg d, Reg n, Reg m) { emit("pkhtb", {name(d), name(n), name(m), shift("asr", 16)}); }
@@ -196,6 +197,7 @@ class Thumb {
   void four(const char* op, Reg d, Reg n, Reg m, Reg a) { emit(op, {name(d), name(n), name(m), name(a)}); }
   void many_floats(const char* op, Reg n, int s, int count);
   void uses_floats(int to);
+  void saturate(const char* op, Reg d, int bits, Reg m, int by);
   void access(const char* op, Reg t, Reg n, int offset);
   void access_after(const char* op, Reg t, Reg n, int step);
   void access_index(const char* op, Reg t, Reg n, Reg m, int by);

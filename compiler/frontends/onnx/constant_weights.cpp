@@ -66,4 +66,29 @@ std::optional<StoredMatrix> ScaledWeights::matrix(const Ints& places, const grap
   return out;
 }
 
+bool ScaledWeights::fit_wide_sums(int64_t channel, const Layer& layer) const {
+  if (channel >= static_cast<int64_t>(shape.size()) || !(layer.y_scale > 0)) return false;
+  if (std::any_of(zeros.begin(), zeros.end(), [](int64_t zero) { return zero != 0; })) return false;
+  const auto channels = static_cast<size_t>(shape[static_cast<size_t>(channel)]);
+  const int64_t inner = stride(channel);
+  std::vector<double> sums(channels, 0), magnitudes(channels, 0);
+  for (size_t i = 0; i < integers.size(); ++i) {
+    if (integers[i] > 127) return false;
+    const size_t c = static_cast<size_t>(static_cast<int64_t>(i) / inner) % channels;
+    sums[c] += static_cast<double>(integers[i]);
+    magnitudes[c] += std::fabs(static_cast<double>(integers[i]));
+  }
+  if ((!layer.bias.empty() && layer.bias.size() != channels) || (scales.size() != 1 && scales.size() != channels))
+    return false;
+  for (size_t c = 0; c < channels; ++c) {
+    const double weight = static_cast<double>(scales[scales.size() == 1 ? 0 : c]);
+    const double real = static_cast<double>(layer.x_scale) * weight / static_cast<double>(layer.y_scale);
+    const double bias = layer.bias.empty() ? 0 : static_cast<double>(layer.bias[c]);
+    const double begin = std::fabs(bias - static_cast<double>(layer.x_zero) * sums[c]) +
+                         std::fabs(static_cast<double>(layer.y_zero)) / real + 1;
+    if (!(real < 0.5) || !(begin + magnitudes[c] * 32768 < 2147483647.0)) return false;
+  }
+  return true;
+}
+
 }  // namespace aotc::frontends::onnx

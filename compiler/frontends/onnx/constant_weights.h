@@ -26,6 +26,14 @@ struct ScaledWeights {
   // The tensor whose element i is element places[i] of this one as a matrix: with `rows`, units are its rows, else its
   // columns. nullopt if blocks of a row that have one scale are short.
   std::optional<StoredMatrix> matrix(const Ints& places, const graph::Shape& to, bool rows) const;
+  // Sums of int16 activations times these weights, one for each index of `channel`, fit 32 bits with what zero points
+  // add to them, and are multiplied by less than one half.
+  struct Layer {
+    float x_scale, y_scale;
+    int64_t x_zero, y_zero;
+    Ints bias;  // empty: none
+  };
+  bool fit_wide_sums(int64_t channel, const Layer& layer) const;
 
  private:
   // Elements between neighbours along an axis.

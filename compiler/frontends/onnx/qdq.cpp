@@ -43,6 +43,7 @@ class Groups {
   Folded run() {
     for (size_t i = 0; i < nodes_.size(); ++i)
       if (is_quantize(i)) fold(i);
+    wide_ = false;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       keep_integers(i);
       fold_dynamic(i);
@@ -110,10 +111,12 @@ class Groups {
     const Id id = constant(name);
     return id.valid() && b_.type(id).elements() == 1;
   }
-  bool is_bytes(std::string_view name) const {
+  // Of the type of the group's activations.
+  bool is_value(std::string_view name) const {
     const Id id = constant(name);
-    return id.valid() && is_byte_type(b_.element(id));
+    return id.valid() && is_value_type(b_.element(id));
   }
+  bool is_value_type(int32_t type) const { return wide_ ? type == kInt16 : is_byte_type(type); }
   // Of constant weights, which may also have four bits.
   bool is_whole(std::string_view name) const {
     const Id id = constant(name);
@@ -121,23 +124,23 @@ class Groups {
     return is_byte_type(element) || element == kInt4 || element == kUint4;
   }
   static bool is_byte_type(int32_t type) { return type == kInt8 || type == kUint8; }
-  // One scale of float32 and no or one zero point, of bytes.
+  // One scale of float32 and no or one zero point, of the group's type.
   bool is_plain(std::string_view scale, std::string_view zero) const {
-    return scalar(scale).has_value() && (zero.empty() || (is_bytes(zero) && is_one(zero)));
+    return scalar(scale).has_value() && (zero.empty() || (is_value(zero) && is_one(zero)));
   }
   static std::string_view zero_of(const Node& n) { return n.inputs.size() > 2 ? n.inputs[2] : std::string_view(); }
   // A zero point says of what type its tensor is.
-  bool holds_bytes(const Node& n) const {
-    if (std::string_view zero = zero_of(n); !zero.empty()) return is_bytes(zero);
-    if (constant(n.inputs[0]).valid()) return is_bytes(n.inputs[0]);
-    if (auto in = inputs_.find(n.inputs[0]); in != inputs_.end()) return is_byte_type(in->second->type);
+  bool holds_values(const Node& n) const {
+    if (std::string_view zero = zero_of(n); !zero.empty()) return is_value(zero);
+    if (constant(n.inputs[0]).valid()) return is_value(n.inputs[0]);
+    if (auto in = inputs_.find(n.inputs[0]); in != inputs_.end()) return is_value_type(in->second->type);
     auto from = producer(n.inputs[0]);
-    return from && is_quantize(*from) && makes_bytes(nodes_[*from]);
+    return from && is_quantize(*from) && makes_values(nodes_[*from]);
   }
-  bool makes_bytes(const Node& q) const {
+  bool makes_values(const Node& q) const {
     const Attribute* asked = q.find("output_dtype");
     std::string_view zero = zero_of(q);
-    return zero.empty() ? asked == nullptr || asked->i == 0 : is_bytes(zero);
+    return zero.empty() ? !wide_ && (asked == nullptr || asked->i == 0) : is_value(zero);
   }
 
   // The node that dequantises this tensor with one scale (or any constant ones); nothing if none
@@ -151,7 +154,7 @@ class Groups {
     const Id scale = constant(n.inputs[1]);
     if (!scale.valid() || b_.element(scale) != kFloat || (!zero.empty() && !constant(zero).valid())) return nullptr;
     if (const Attribute* asked = n.find("output_dtype"); asked != nullptr && asked->i > kFloat) return nullptr;
-    if (per_tensor && (!is_plain(n.inputs[1], zero) || !holds_bytes(n))) return nullptr;
+    if (per_tensor && (!is_plain(n.inputs[1], zero) || !holds_values(n))) return nullptr;
     return &n;
   }
 
@@ -166,16 +169,16 @@ class Groups {
     if (!id.valid() || b_.element(id) != kFloat || !is_one(name)) return std::nullopt;
     return (*b_.floats(id))[0];
   }
-  std::optional<int> byte(std::string_view name) const {
-    if (!is_bytes(name) || !is_one(name)) return std::nullopt;
+  std::optional<int> value(std::string_view name) const {
+    if (!is_value(name) || !is_one(name)) return std::nullopt;
     return static_cast<int>((*b_.ints(constant(name)))[0]);
   }
   std::optional<int> zero_point(const Node& q, int& least) const {
     std::string_view name = zero_of(q);
     least = 0;
     if (name.empty()) return 0;
-    if (const Id id = constant(name); id.valid() && b_.element(id) == kInt8) least = -128;
-    return byte(name);
+    if (const Id id = constant(name); id.valid() && b_.element(id) != kUint8) least = wide_ ? -32768 : -128;
+    return value(name);
   }
 
   // A Relu or Clip in front of the quantisation that bounds nothing which this does not.
@@ -191,13 +194,15 @@ class Groups {
     bool low =
         n.inputs.size() < 2 || n.inputs[1].empty() || (bound(1) && reaches(*bound(1)) <= static_cast<float>(least));
     bool high = n.inputs.size() < 3 || n.inputs[2].empty() ||
-                (bound(2) && reaches(*bound(2)) >= static_cast<float>(least + 255));
+                (bound(2) && reaches(*bound(2)) >= static_cast<float>(least + (wide_ ? 65535 : 255)));
     return low && high && n.find("min") == nullptr && n.find("max") == nullptr && n.inputs.size() > 1;
   }
 
   // Quantisation `q` of what one operator makes of dequantised tensors.
   void fold(size_t q) {
-    if (!is_plain(nodes_[q].inputs[1], zero_of(nodes_[q])) || !makes_bytes(nodes_[q])) return;
+    const Id zero = constant(zero_of(nodes_[q]));
+    wide_ = zero.valid() && b_.element(zero) == kInt16;
+    if (!is_plain(nodes_[q].inputs[1], zero_of(nodes_[q])) || !makes_values(nodes_[q])) return;
     std::vector<size_t> bounds;
     std::string_view from = nodes_[q].inputs[0];
     auto at = producer(from);
@@ -239,6 +244,7 @@ class Groups {
       const Node *a = dequantized(n.inputs[0]), *b = dequantized(n.inputs[1]);
       const auto w = n.type == "MatMul" ? weights(n.inputs[1]) : std::nullopt;
       if (a == nullptr || (b == nullptr && !w) || (w && !has_scales_along(*w, 1))) return std::nullopt;
+      if (wide_ && n.type == "MatMul" && (!w || !wide_sums_fit(*a, *w, q, 1, {}))) return std::nullopt;
       out.type = n.type == "MatMul" ? "QLinearMatMul" : n.type == "Add" ? "QLinearAdd" : "QLinearMul";
       put(out, *a);
       if (w) put(out, *w);
@@ -246,6 +252,8 @@ class Groups {
       put(out, q, 1);
       return out;
     }
+    if (wide_ && (n.type == "Concat" || n.type.ends_with("Pool") || n.type == "Softmax") && n.type != "MaxPool")
+      return std::nullopt;
     if (n.type == "Concat") return concat(std::move(out), n, q);
     const Node* x = dequantized(n.inputs[0]);
     if (x == nullptr) return std::nullopt;
@@ -262,7 +270,17 @@ class Groups {
       put(out, q, 1);
       return out;
     }
+    if (wide_ && n.type == "Relu") return rectified(std::move(out), *x, q);
     return moved(n, *x, q);
+  }
+
+  // Of int16 with zero points 0, which no table replaces.
+  std::optional<Node> rectified(Node out, const Node& x, const Node& q) const {
+    if (!same_scale(x.inputs[1], q.inputs[1]) || value(zero_of(x)) != 0 || value(zero_of(q)) != 0) return std::nullopt;
+    out.type = "Relu";
+    put(out, x);
+    put(out, q, 1);
+    return out;
   }
 
   std::optional<Node> with_weights(Node out, size_t at, const Node& q) {
@@ -282,7 +300,7 @@ class Groups {
         if ((a.name == "alpha" || a.name == "beta") && a.f != 1.0f) return std::nullopt;
     }
     const auto bias = bias_of(at, *x, *w, columns ? 1 : 0);
-    if (!bias) return std::nullopt;
+    if (!bias || (wide_ && !wide_sums_fit(*x, *w, q, columns ? 1 : 0, *bias))) return std::nullopt;
     if (n.type == "Gemm") {
       out.inputs.push_back(*bias);
       put(out, q, 1);
@@ -496,10 +514,10 @@ class Groups {
   // Can the weights be those of such a group? Those of a convolution have one scale.
   bool multiplies_dynamic(const Weights& w, bool conv) const {
     const Id values = constant(w.values), scale = constant(w.scale), zero = constant(w.zero);
-    if (!is_bytes(w.values) || !scale.valid() || b_.element(scale) != kFloat || b_.rank(scale) > 1) return false;
+    if (!is_value(w.values) || !scale.valid() || b_.element(scale) != kFloat || b_.rank(scale) > 1) return false;
     const int64_t rank = b_.rank(values), count = b_.type(scale).elements();
     if (conv ? rank < 3 || rank > 4 || count != 1 : rank != 2) return false;
-    if (!w.zero.empty() && (!is_bytes(w.zero) || b_.type(zero).elements() != count)) return false;
+    if (!w.zero.empty() && (!is_value(w.zero) || b_.type(zero).elements() != count)) return false;
     return scaled(w).fit_int8();
   }
 
@@ -578,6 +596,14 @@ class Groups {
     return constants_.add_ints(whole, b_.shape(id), DType::kI32).name;
   }
 
+  bool wide_sums_fit(const Node& x, const Weights& w, const Node& q, int64_t channel, std::string_view bias) const {
+    const auto sx = scalar(x.inputs[1]), sy = scalar(q.inputs[1]);
+    if (!sx || !sy) return false;
+    const Ints biases = bias.empty() ? Ints{} : *b_.ints(constant(bias));
+    return scaled(w).fit_wide_sums(channel,
+                                   {*sx, *sy, value(zero_of(x)).value_or(0), value(zero_of(q)).value_or(0), biases});
+  }
+
   std::optional<Node> concat(Node out, const Node& n, const Node& q) const {
     out.type = "QLinearConcat";
     put(out, q, 1);
@@ -595,7 +621,7 @@ class Groups {
   bool same_zero(std::string_view a, std::string_view b) const {
     if (a.empty() || b.empty()) return false;  // what does not say its type
     if (a == b) return true;
-    return byte(a) && byte(a) == byte(b) && b_.element(constant(a)) == b_.element(constant(b));
+    return value(a) && value(a) == value(b) && b_.element(constant(a)) == b_.element(constant(b));
   }
 
   // The operator itself on stored values, where both sides have one quantisation.
@@ -615,6 +641,7 @@ class Groups {
 
   int64_t version_;
   bool literal_;
+  bool wide_ = false;  // activations of the group are int16
   std::vector<Node> nodes_;
   Constants& constants_;
   Builder& b_;

@@ -12,7 +12,10 @@ namespace {
 
 constexpr int64_t kFlip = 128;
 
-bool is_byte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+bool is_quantised(DType type) { return type == DType::kI8 || type == DType::kU8 || type == DType::kI16; }
+
+// Of what represents a tensor of the file.
+DType form_type(DType stored) { return stored == DType::kI16 ? stored : DType::kI8; }
 
 graph::Quantization shifted(graph::Quantization q, int64_t by) {
   if (q.zero_point.empty()) q.zero_point = {0};
@@ -42,7 +45,7 @@ Id flipped_constant(Builder& b, Id x, const graph::Quantization& q) {
   std::vector<uint8_t> bytes(from.constant->bytes.begin(), from.constant->bytes.end());
   if (from.type.dtype == DType::kU8)
     for (uint8_t& v : bytes) v ^= 0x80;
-  Id out = b.constant(DType::kI8, from.type.shape, std::move(bytes));
+  Id out = b.constant(form_type(from.type.dtype), from.type.shape, std::move(bytes));
   b.graph()[out].type.quantization = q;
   b.name(out, from.name + " (int8)");
   return out;
@@ -71,7 +74,7 @@ std::optional<Affine> affine_of(Call& c, size_t scale, size_t zero, DType otherw
     if (!values || values->size() != out.scale.size()) return std::nullopt;
     out.zero = *values;
   }
-  if (!is_byte(out.stored) || out.scale.empty()) return std::nullopt;
+  if (!is_quantised(out.stored) || out.scale.empty()) return std::nullopt;
   return out;
 }
 
@@ -96,7 +99,7 @@ Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth);
 
 // Of int8: nothing but the quantisation changes. Of uint8: the top bit as well.
 Id int8_form(Builder& b, Id x, const graph::Quantization& q, int depth) {
-  if (b.dtype(x) == DType::kI8 && b.type(x).quantization == q) return x;
+  if (b.dtype(x) != DType::kU8 && b.type(x).quantization == q) return x;
   for (Id known : b.int8_forms(x))
     if (b.type(known).quantization == q) return known;
   Id made = made_int8(b, x, q, depth);
@@ -114,15 +117,16 @@ Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth) {
     // stored_of, backwards
     const bool flips = op.name() == "quantize" && type == DType::kU8 && b.dtype(op.operands[0]) == DType::kI8;
     if (op.name() == "as_stored" || flips) return int8_form(b, op.operands[0], q, depth + 1);
-    if (only_moves(op)) {
+    // Pools of int16 know no zero points.
+    if (only_moves(op) && (type != DType::kI16 || op.name() != "max_pool_2d")) {
       std::vector<Id> operands = op.operands;
       for (size_t i = 0; i < operands.size(); ++i)
         if (operands[i].valid() && b.dtype(operands[i]) == type && (op.name() != "gather" || i == 0))
           operands[i] = int8_form(b, operands[i], q, depth + 1);
-      return b.add_typed(op.name(), operands, settings_of(op), DType::kI8, q);
+      return b.add_typed(op.name(), operands, settings_of(op), form_type(type), q);
     }
   }
-  if (type == DType::kI8) return b.add_typed("as_stored", {x}, {}, type, q);
+  if (type != DType::kU8) return b.add_typed("as_stored", {x}, {}, type, q);
   Id real = b.add_typed("as_stored", {x}, {}, type, shifted(q, kFlip));
   return b.add_typed("quantize", {real}, {}, DType::kI8, q);
 }
@@ -288,7 +292,7 @@ bool is_identity(Builder& b, Id table) {
 
 Id quantized(Builder& b, Id real, const Affine& a) {
   const graph::Quantization q = a.int8();
-  if (auto function = Collector(b, real).run()) {
+  if (auto function = a.wide() ? std::nullopt : Collector(b, real).run()) {
     Id table = table_of(b, *function, real, q);
     if (b.is_constant(table)) {
       Id from = moved(b, *function);
@@ -296,7 +300,7 @@ Id quantized(Builder& b, Id real, const Affine& a) {
       return b.type(from).quantization == q ? from : b.add_typed("as_stored", {from}, {}, DType::kI8, q);
     }
   }
-  return b.add_typed("quantize", {real}, {onnxruntime_rounding()}, DType::kI8, q);
+  return b.add_typed("quantize", {real}, {onnxruntime_rounding()}, a.type(), q);
 }
 
 }  // namespace aotc::frontends::onnx

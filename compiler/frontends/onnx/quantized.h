@@ -12,18 +12,21 @@
 
 namespace aotc::frontends::onnx {
 
-// Constant scales and zero points of the file for an int8 or uint8 tensor.
+// Constant scales and zero points of the file for an int8, uint8 or int16 tensor. int16 tensors stay as they are.
 struct Affine {
   DType stored = DType::kU8;
   std::vector<float> scale;
   std::vector<int64_t> zero;  // one for each scale
 
   bool per_tensor() const { return scale.size() == 1; }
+  bool wide() const { return stored == DType::kI16; }
+  // Element type of the tensor that represents the stored tensor: int8, or int16 if `wide`.
+  DType type() const { return wide() ? DType::kI16 : DType::kI8; }
   // The quantisation of the int8 tensor that represents the stored tensor.
   graph::Quantization int8(int axis = 0) const;
 };
 // Reads the constants in inputs `scale` and `zero` of the call. If `zero` is absent, the zero point is 0 and the stored
-// type is `otherwise`. nullopt if the scale is not a constant f32, the zero point is not a constant i8 or u8, or a
+// type is `otherwise`. nullopt if the scale is not a constant f32, the zero point is not a constant i8, u8 or i16, or a
 // value is invalid.
 std::optional<Affine> affine_of(Call& c, size_t scale, size_t zero, DType otherwise = DType::kU8);
 // As affine_of, but calls Builder::stop if the result is nullopt or has several scales.

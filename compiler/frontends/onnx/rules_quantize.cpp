@@ -103,12 +103,12 @@ std::optional<Range> range_of_element(int32_t element) {
   return Range{static_cast<double>(range.min), static_cast<double>(range.max)};
 }
 
-// One scale and zero point for bytes, both known.
+// One scale and zero point for bytes or int16, both known.
 std::optional<Affine> plain(Call& c, int32_t element) {
-  if (element != kInt8 && element != kUint8) return std::nullopt;
+  if (element != kInt8 && element != kUint8 && element != kInt16) return std::nullopt;
   if (c.b.element(c.in(1)) != kFloat) return std::nullopt;
   if (c.b.type(c.in(1)).elements() != 1) return std::nullopt;
-  return affine_of(c, 1, 2, element == kInt8 ? DType::kI8 : DType::kU8);
+  return affine_of(c, 1, 2, *dtype_of(element));
 }
 
 void quantize_linear(Call& c) {
@@ -126,7 +126,7 @@ void quantize_linear(Call& c) {
   auto known = plain(c, element);
   if (known && b.element(c.in(0)) == kFloat) {
     Id out = quantized(b, x, *known);
-    if (b.is_new(out)) b.name(out, b.where().tensor + " (int8)");
+    if (b.is_new(out) && !known->wide()) b.name(out, b.where().tensor + " (int8)");
     return c.out(0, stored_of(b, out, known->stored));
   }
   Id y = b.binary("div", x, spread(c, b.cast(c.in(1), DType::kF32), b.shape(x), block));
@@ -145,7 +145,8 @@ void dequantize_linear(Call& c) {
   const int64_t asked = c.i("output_dtype", 0);
   const int32_t element = asked == 0 ? b.element(c.in(1)) : static_cast<int32_t>(asked);
   auto known = plain(c, b.element(c.in(0)));
-  if (known && element == kFloat && known->stored == type && !b.is_constant(c.in(0)))
+  const bool native = known && !(known->wide() && known->zero[0] != 0);  // int16 tensors of dequantize have none
+  if (native && element == kFloat && known->stored == type && !b.is_constant(c.in(0)))
     return c.out(0, dequantized(b, c.in(0), *known));
   Id x = b.cast(c.in(0), type == DType::kI32 ? type : DType::kF32);
   if (c.has(2)) x = b.binary("sub", x, spread(c, b.cast(c.in(2), b.dtype(x)), b.shape(x), block));

@@ -19,7 +19,7 @@ namespace {
 // The result of a rule: the int8 tensor, and the file's for whoever reads that.
 void finish(Call& c, Id int8, DType stored) {
   Builder& b = c.b;
-  if (b.is_new(int8)) b.name(int8, b.where().tensor + " (int8)");
+  if (b.is_new(int8) && stored != DType::kI16) b.name(int8, b.where().tensor + " (int8)");
   c.out(0, stored_of(b, int8, stored));
 }
 
@@ -81,14 +81,14 @@ Id weights_constant(Builder& b, const Weights& w, const graph::Shape& shape, con
   return out;
 }
 
-// int32, with the scale of the sums.
+// int32, or int64 for int16 activations, with the scale of the sums.
 Id bias_constant(Call& c, size_t i, const Affine& x, const Weights& w, int64_t channels) {
   Builder& b = c.b;
   Id id = c.in(i);
   if (!b.is_constant(id) || b.dtype(id) != DType::kI32 || b.type(id).elements() != channels)
     c.refuse(fmt::format("the bias must be an int32 constant with {} elements", channels));
-  const graph::Tensor tensor = b.graph()[id];
-  Id out = b.constant(DType::kI32, {channels}, {tensor.constant->bytes.begin(), tensor.constant->bytes.end()});
+  const Ints values = *b.ints(id);
+  Id out = b.int_list(values, x.wide() ? DType::kI64 : DType::kI32);
   graph::Quantization q{w.quantization.scale, std::vector<int64_t>(w.quantization.scale.size(), 0), 0};
   for (float& s : q.scale) s *= x.scale[0];
   b.graph()[out].type.quantization = q;
@@ -115,14 +115,15 @@ void conv(Call& c) {
   const WindowAttributes window = window_of(c, Ints(weights.begin() + 2, weights.end()));
   Weights w = weights_of(c, 3, 0);
   const bool depthwise = groups > 1 && weights[1] == 1;
+  if (depthwise && x.wide()) w.type = DType::kI8;  // which weights of 4 bits are too
   std::vector<Id> operands = {
       nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), x))),
       weights_constant(b, w, image_shape(weights), depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1}, depthwise ? 3 : 0)};
   if (c.has(8)) operands.push_back(bias_constant(c, 8, x, w, weights[0]));
   std::vector<Setting> settings = image_settings(window);
   settings.push_back(onnxruntime_rounding());
-  Id out = b.add_typed(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, settings, DType::kI8, y.int8());
-  b.name(out, b.where().tensor + " (int8, NHWC)");
+  Id out = b.add_typed(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, settings, y.type(), y.int8());
+  b.name(out, b.where().tensor + (y.wide() ? " (NHWC)" : " (int8, NHWC)"));
   finish(c, as_planes(b, nhwc_to_nchw(b, out), window), y.stored);
 }
 
@@ -180,7 +181,7 @@ Id layer(Call& c, Id x, const Affine& ax, size_t weights, bool turned, std::opti
   const graph::Shape shape = c.shape(weights);
   std::vector<Id> operands = {int8_of(b, x, ax), weights_constant(b, w, shape, turned ? Ints{0, 1} : Ints{1, 0}, 0)};
   if (bias) operands.push_back(bias_constant(c, *bias, ax, w, shape[static_cast<size_t>(channel)]));
-  return b.add_typed("fully_connected", operands, {{"keep_num_dims", true}, onnxruntime_rounding()}, DType::kI8,
+  return b.add_typed("fully_connected", operands, {{"keep_num_dims", true}, onnxruntime_rounding()}, y.type(),
                      y.int8());
 }
 
@@ -283,13 +284,18 @@ template <const char* op, bool group = false>
 void binary(Call& c) {
   Builder& b = c.b;
   const Affine p = operand_affine(c, 0), q = operand_affine(c, 3), y = known_affine(c, 6, 7);
-  const char* rounding = group || y.stored == DType::kU8 ? "onnxruntime_uint8" : "onnxruntime";
+  const char* rounding = !y.wide() && (group || y.stored == DType::kU8) ? "onnxruntime_uint8" : "onnxruntime";
   std::vector<Id> operands = {int8_of(b, c.in(0), p), int8_of(b, c.in(3), q)};
   if (repeats_first(b.shape(operands[0]), b.shape(operands[1]))) std::swap(operands[0], operands[1]);
-  Id out = b.add_typed(op, operands, {{"activation", "none"}, {"rounding", rounding}}, DType::kI8, y.int8());
+  Id out = b.add_typed(op, operands, {{"activation", "none"}, {"rounding", rounding}}, y.type(), y.int8());
   finish(c, out, y.stored);
 }
 constexpr char kAdd[] = "add", kMul[] = "mul";
+
+void relu(Call& c) {
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
+  finish(c, c.b.add_typed("relu", {int8_of(c.b, c.in(0), x)}, {}, y.type(), y.int8()), y.stored);
+}
 
 void sigmoid(Call& c) {
   const Affine y = known_affine(c, 3, 4);
@@ -355,6 +361,7 @@ constexpr Rule kRules[] = {
     {"QLinearAveragePool", 1, average_pool<false>, "com.microsoft"},
     {"QLinearGlobalAveragePool", 1, global_average_pool, "com.microsoft"},
     {"QLinearConv", 1, conv, kGroups},
+    {"Relu", 1, relu, kGroups},
     {"DynamicConv", 1, dynamic_conv, kGroups},
     {"DynamicMatMul", 1, dynamic_mat_mul, kGroups},
     {"QLinearMatMul", 1, mat_mul, kGroups},

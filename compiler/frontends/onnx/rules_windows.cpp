@@ -171,12 +171,12 @@ Id max_of_slices(Call& c, const WindowAttributes& w) {
 }
 
 // Stored values of some quantisation: what follows says which.
-Id max_of_bytes(Call& c, const WindowAttributes& w) {
+Id max_of_stored(Call& c, const WindowAttributes& w) {
   Builder& b = c.b;
   const DType type = b.dtype(c.in(0));
   const graph::Quantization any{{1.0f}, {0}, 0};
   Id image = nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), any)));
-  Id out = b.add_typed("max_pool_2d", {image}, pool_settings(w), DType::kI8, any);
+  Id out = b.add_typed("max_pool_2d", {image}, pool_settings(w), type == DType::kI16 ? type : DType::kI8, any);
   return stored_of(b, as_planes(b, nhwc_to_nchw(b, out), w), type);
 }
 
@@ -227,8 +227,8 @@ void max_pool(Call& c) {
   c.pass_over({"storage_order"});
   const bool plain = w.is_plain();
   const DType type = b.dtype(c.in(0));
-  const bool bytes = type == DType::kI8 || type == DType::kU8;
-  if (plain && bytes) return c.out(0, max_of_bytes(c, w));
+  const bool stored = type == DType::kI8 || type == DType::kU8 || type == DType::kI16;
+  if (plain && stored) return c.out(0, max_of_stored(c, w));
   if (!plain || type != DType::kF32) return c.out(0, max_of_slices(c, w));
   const char* begin = begins_with_first(c, w) ? "first" : is_in_vectors(w) ? "first_of_whole" : "least";
   c.out(0, pool_of(b, "max_pool_2d", c.in(0), w, {{"activation", "unbounded"}, {"begin", begin}}));

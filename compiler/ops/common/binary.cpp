@@ -2,12 +2,14 @@
 #include "ops/common/binary.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
 #include "ops/common/activation_checks.h"
 #include "ops/common/checks.h"
 #include "ops/common/lut.h"
+#include "ops/common/requantize.h"
 #include "tir/arithmetic.h"
 
 namespace aotc::ops {
@@ -70,6 +72,18 @@ namespace {
 
 Activation activation_of(const OpView& op) { return op.attrs<BinaryAttrs>().activation; }
 
+// int16 by the rule of onnxruntime: what the file states, in float32.
+bool is_literal(const OpView& op) {
+  return op.operand(0).dtype == DType::kI16 && op.attrs<BinaryAttrs>().rounding == PairRounding::kOnnxruntime;
+}
+
+// The bounds of a literal result, less its zero point.
+ClampF32 literal_bounds(const OpView& op) {
+  const ClampI32 clamp = quantized_clamp(activation_of(op), op.result());
+  return {static_cast<float>(clamp.min - op.result().zero_point()),
+          static_cast<float>(clamp.max - op.result().zero_point())};
+}
+
 }  // namespace
 
 IntRange integer_clamp(Activation activation, DType type) {
@@ -105,15 +119,17 @@ BinaryArithmetic::BinaryArithmetic(std::string_view name, std::string_view summa
                                       {.name = "b", .same_type_as = 0}},
                          .results = {{.name = "y"}},
                          .shapes = Shapes::kBroadcast,
-                         .quantized = Quantized::kSymmetric,
+                         .quantized = Quantized::kPerTensor,
                          .uint8 = Uint8::kShifted,
                          .attributes = make_attributes<BinaryAttrs>}) {}
 
 bool BinaryArithmetic::check(const OpView& op, Diagnostics& diags) const {
   if (!check_activation_bounds(op, activation_of(op), diags) ||
-      !check_rounding_rule(op, op.attrs<BinaryAttrs>().rounding, diags))
+      !check_rounding_rule(op, op.attrs<BinaryAttrs>().rounding, diags, is_literal(op)))
     return false;
   DType type = op.operand(0).dtype;
+  if (is_literal(op)) return true;
+  if (type == DType::kI16 && !check_symmetric_io(op, diags)) return false;
   bool quantized = type == DType::kI8 || type == DType::kI16;
   if (quantized && !verify_quantized(op, diags)) return false;
   return !op.attrs<BinaryAttrs>().shift_only || type == DType::kI16 ||
@@ -135,8 +151,32 @@ void BinaryArithmetic::evaluate(const OpView& op, const EvalData& data) const {
         return std::clamp(tir::wrap_to(type, static_cast<int64_t>(low)), range.min, range.max);
       });
     }
-    default: return evaluate_binary_int(op, data, quantized(op));
+    default: break;
   }
+  if (!is_literal(op)) return evaluate_binary_int(op, data, quantized(op));
+  const graph::TensorType &p = op.operand(0), &q = op.operand(1), &y = op.result();
+  evaluate_binary_int(op, data, [&, range = literal_bounds(op)](int64_t a, int64_t b) -> int64_t {
+    const float v =
+        compute(static_cast<float>(a - p.zero_point()) * p.scale(), static_cast<float>(b - q.zero_point()) * q.scale());
+    return static_cast<int64_t>(std::nearbyint(std::clamp(v / y.scale(), range.min, range.max))) + y.zero_point();
+  });
+}
+
+namespace {
+
+Ex emit_real(const Ex& stored, const graph::TensorType& type) {
+  return cast(DType::kF32, stored - type.zero_point()) * tir::f32(type.scale());
+}
+
+}  // namespace
+
+Lowered BinaryArithmetic::lower_literal(const OpView& op) const {
+  const ClampF32 range = literal_bounds(op);
+  return lower_binary(op, std::string(name()), [&](const Ex& a, const Ex& b) {
+    Ex place = emit(emit_real(a, op.operand(0)), emit_real(b, op.operand(1))) / tir::f32(op.result().scale());
+    Ex whole = emit_nearest_even(clamp(place, tir::f32(range.min), tir::f32(range.max)));
+    return cast(DType::kI32, whole) + op.result().zero_point();
+  });
 }
 
 Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo& target) const {
@@ -151,6 +191,7 @@ Lowered BinaryArithmetic::lower(const OpView& op, const TargetInfo& target) cons
                           [&](const Ex& a, const Ex& b) { return emit_integer_clamp(emit(a, b), activation_of(op)); });
     default: break;
   }
+  if (is_literal(op)) return lower_literal(op);
   if (auto table = lower_with_scalar(op, name, quantized(op))) return std::move(*table);
   return lower_quantized(op, target);
 }

@@ -16,7 +16,8 @@ struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
   // add and sub of int16: scales are powers of two, one operand has the result's, and the other is
   // shifted to it.
   bool shift_only = false;
-  PairRounding rounding = PairRounding::kLitert;  // add and mul
+  // add and mul; of int16 kOnnxruntime is what the file states, in float32.
+  PairRounding rounding = PairRounding::kLitert;
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {
     field("activation", self.activation);
@@ -65,6 +66,9 @@ class BinaryArithmetic : public BinaryElementwise {
   virtual std::function<int64_t(int64_t, int64_t)> quantized(const OpView& op) const = 0;
   virtual bool verify_quantized(const OpView& op, Diagnostics& diags) const = 0;
   virtual Lowered lower_quantized(const OpView& op, const TargetInfo& target) const = 0;
+
+ private:
+  Lowered lower_literal(const OpView& op) const;
 };
 
 }  // namespace aotc::ops

@@ -49,7 +49,13 @@ Requantization scaling_of(const OpView& op, const ComputedWeights& what) {
 }
 
 WideScaling wide_scaling_of(const OpView& op, const ComputedWeights& what) {
-  return {scales_of(op, what), ranges_of(op, what), what.wide_rounding, quantized_clamp(what.activation, op.result())};
+  WideScaling out;
+  out.scales = scales_of(op, what);
+  out.ranges = ranges_of(op, what);
+  out.rounding = what.wide_rounding;
+  out.clamp = quantized_clamp(what.activation, op.result());
+  for (int64_t c = 0; c < what.channels; ++c) out.bias.push_back(wide_bias_at(op, c));
+  return out;
 }
 
 bool check_bias(const OpView& op, const ComputedWeights& what, Diagnostics& diags) {
@@ -123,7 +129,7 @@ ComputedSums::ComputedSums(const OpView& op, LoweringBuilder& f, const ComputedW
   } else if (in_->dtype == DType::kI16) {
     const WideScaling scaling = wide_scaling_of(op, what);
     if (scaling.wide()) zero_ = tir::i64(0);
-    if (op.has_operand(2)) bias_ = wide_bias(f, op, scaling);
+    if (op.has_operand(2)) bias_ = wide_bias(f, scaling);
     wide_.emplace(f, scaling);
   } else {
     if (op.has_operand(2)) bias_ = f.operand(2);

@@ -160,7 +160,7 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
       !verify_weights_quantization(op, channels, channel_axis,
                                    uint8 || (rules.weights_zero_point && op.operand(1).dtype == DType::kI8), diags))
     return false;
-  if (type == DType::kI16) return check_symmetric_io(op, diags);
+  if (type == DType::kI16) return rules.int16_zero_points || check_symmetric_io(op, diags);
   return check_sums(op, channels, channel_axis, diags);
 }
 
@@ -203,6 +203,13 @@ tir::BufferPtr weights_constant(LoweringBuilder& f, const std::string& name, con
   bool narrow = std::all_of(weights.begin(), weights.end(), [](int16_t w) { return w >= -128 && w <= 127; });
   if (!narrow) return f.constant(name, DType::kI16, weights);
   return f.constant(name, DType::kI8, std::vector<int8_t>(weights.begin(), weights.end()));
+}
+
+void fill_elements(tir::FunctionBuilder& f, const tir::BufferPtr& buffer, const tir::Ex& to, int32_t zero,
+                   int64_t elements) {
+  const bool bytes = zero == 0 || size_of(buffer->dtype) == 1;
+  if (bytes) return f.fill_bytes(buffer, to, zero & 0xFF, elements);
+  f.loop("b", 0, elements, [&](const tir::Ex& b) { f.store(buffer, to + b, zero); });
 }
 
 int32_t bias_at(const OpView& op, int64_t c) {

@@ -22,7 +22,8 @@ std::vector<OperandSpec> convolution_operands(std::vector<TypeEntry> types);
 struct ConvolutionRules {
   bool weights_zero_point = false;
   bool bias_zero_point = false;
-  bool int16 = true;  // with zero points 0
+  bool int16 = true;
+  bool int16_zero_points = false;  // else they are 0
   bool narrow_bias = true;
   bool int4 = true;  // weights of 4 bits, with zero points 0
   bool int4_of_int16 = true;
@@ -70,6 +71,10 @@ tir::BufferPtr weights_constant(LoweringBuilder& f, const std::string& name, con
 
 // An int8 layer with weights of uint8, per tensor and with any zero point: a uint8 layer of the model.
 inline bool has_uint8_weights(const OpView& op) { return op.operand(1).dtype == DType::kU8; }
+
+// Elements of int8, int16 or, if `zero` is 0, of any type from `to` on become `zero`.
+void fill_elements(tir::FunctionBuilder& f, const tir::BufferPtr& buffer, const tir::Ex& to, int32_t zero,
+                   int64_t elements);
 
 // int32 bias of channel c, 0 without one.
 int32_t bias_at(const OpView& op, int64_t c);

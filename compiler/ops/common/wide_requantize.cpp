@@ -37,6 +37,20 @@ int32_t scale_once(int64_t acc, Kept m) {
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum >> m.right)));
 }
 
+// Of kHigh.
+int64_t high_multiplier(double scale, int shift) { return std::llround(std::ldexp(scale, 32 + shift)); }
+
+// Of shift 0, which sums do not hold.
+int64_t high_half(int shift) { return shift > 0 ? 0 : int64_t{1} << 31; }
+
+// Layers share kernels if their shifts are few.
+int high_shift(const std::vector<double>& scales) {
+  const double most = *std::max_element(scales.begin(), scales.end());
+  int shift = 0;
+  while (shift < 12 && std::ldexp(most, 32 + shift + 4) < 0x7FFFFFFF) shift += 4;
+  return shift;
+}
+
 int64_t scale_real(int64_t acc, double scale) {
   double real = std::round(static_cast<double>(acc) * scale);
   return static_cast<int64_t>(std::clamp(real, -2147483648.0, 2147483647.0));
@@ -56,6 +70,9 @@ int32_t WideScaling::apply(int64_t acc, size_t channel) const {
       scaled = multiply_by_quantized_multiplier(static_cast<int32_t>(acc), quantize_multiplier(scales[channel]));
       break;
     case WideRounding::kReal: scaled = scale_real(acc, scales[channel]); break;
+    case WideRounding::kHigh:
+      scaled = (acc * high_multiplier(scales[channel], shift) + high_half(shift)) >> (32 + shift);
+      break;
   }
   return static_cast<int32_t>(std::clamp<int64_t>(scaled, clamp.min, clamp.max));
 }
@@ -66,7 +83,8 @@ int64_t wide_bias_at(const OpView& op, int64_t c) {
   return op.operand(2).dtype == DType::kI64 ? bias->get<int64_t>(c) : bias->get<int32_t>(c);
 }
 
-WideRounding convolution_rounding(const OpView& op) {
+WideRounding convolution_rounding(const OpView& op, RoundingRule rule) {
+  if (rule == RoundingRule::kOnnxruntime) return WideRounding::kHigh;
   bool narrow = op.has_operand(2) && op.operand(2).dtype == DType::kI32;
   return narrow ? WideRounding::kDouble : WideRounding::kOnce;
 }
@@ -76,13 +94,23 @@ WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding roundi
   WideScaling out;
   out.scales = conv_scales(op.operand(0), op.operand(1), op.result(), channels);
   out.rounding = rounding;
+  if (rounding == WideRounding::kHigh) out.shift = high_shift(out.scales);
   out.clamp = quantized_clamp(activation, op.result());
   for (int64_t c = 0; c < channels; ++c) {
-    int64_t reach = 0;
-    for (int32_t w : weights_of(c)) reach += std::abs(int64_t{w}) * kLargestInput;
+    int64_t reach = 0, sum = 0;
+    for (int32_t w : weights_of(c)) reach += std::abs(int64_t{w}) * kLargestInput, sum += w;
     // Far beyond what check_wide_sums lets through, and far from where int64 ends.
     constexpr int64_t kMostBias = int64_t{1} << 60;
     int64_t bias = std::clamp(wide_bias_at(op, c), -kMostBias, kMostBias);
+    if (rounding == WideRounding::kHigh) {
+      const double scale = out.scales[static_cast<size_t>(c)];
+      const auto m = static_cast<double>(std::max<int64_t>(high_multiplier(scale, out.shift), 1));
+      const double zero = op.result().zero_point() + (out.shift > 0 ? 0.5 : 0);
+      bias += std::llround(std::ldexp(zero, 32 + out.shift) / m);
+    }
+    out.centred_bias.push_back(bias);
+    bias -= sum * op.operand(0).zero_point();
+    out.bias.push_back(bias);
     out.ranges.push_back({bias - reach, bias + reach});
   }
   return out;
@@ -94,7 +122,8 @@ bool check_wide_sums(const OpView& op, const WideScaling& scaling, Diagnostics& 
         .help("the reference result is undefined for such a layer; re-quantise the model");
     return false;
   };
-  bool narrow = op.has_operand(2) && op.operand(2).dtype == DType::kI32;
+  const bool high = scaling.rounding == WideRounding::kHigh;
+  const bool narrow = high || (op.has_operand(2) && op.operand(2).dtype == DType::kI32);
   int64_t limit = int64_t{1} << (narrow ? 31 : 47);
   for (size_t c = 0; c < scaling.scales.size(); ++c) {
     double real = scaling.scales[c];
@@ -105,6 +134,7 @@ bool check_wide_sums(const OpView& op, const WideScaling& scaling, Diagnostics& 
     bool defined = true;
     if (scaling.rounding == WideRounding::kOnce) defined = real < 128.0;
     if (scaling.rounding == WideRounding::kDouble) defined = real < (1 << 30) - 1;
+    if (high) defined = real < 0.5;
     if (scaling.rounding == WideRounding::kReal) defined = static_cast<double>(largest) * real < 2147483648.0 - 256;
     if (!defined)
       return fail(
@@ -115,9 +145,8 @@ bool check_wide_sums(const OpView& op, const WideScaling& scaling, Diagnostics& 
   return true;
 }
 
-tir::BufferPtr wide_bias(LoweringBuilder& f, const OpView& op, const WideScaling& scaling) {
-  std::vector<int64_t> bias;
-  for (size_t c = 0; c < scaling.scales.size(); ++c) bias.push_back(wide_bias_at(op, static_cast<int64_t>(c)));
+tir::BufferPtr wide_bias(LoweringBuilder& f, const WideScaling& scaling) {
+  const std::vector<int64_t>& bias = scaling.bias;
   if (scaling.wide()) return f.constant("bias", DType::kI64, bias, 8);
   return f.constant("bias", DType::kI32, std::vector<int32_t>(bias.begin(), bias.end()));
 }
@@ -128,6 +157,7 @@ WideRequantizer::WideRequantizer(LoweringBuilder& f, const WideScaling& what) : 
     case WideRounding::kOnce:
       if (!make_high(f, what)) make_shift(f, what);
       return;
+    case WideRounding::kHigh: make_high(f, what); return;
     case WideRounding::kReal:
       if (!make_pieces(f, what)) make_float(f, what);
       return;
@@ -147,9 +177,14 @@ WideRequantizer::WideRequantizer(LoweringBuilder& f, const WideScaling& what) : 
 // The shift behind the product as one by 32, which takes no instruction: the rest of it goes into the
 // multiplier.
 std::optional<std::vector<int32_t>> high_multipliers(const WideScaling& scaling) {
-  if (scaling.rounding != WideRounding::kOnce || scaling.wide()) return std::nullopt;
+  const bool high = scaling.rounding == WideRounding::kHigh;
+  if ((scaling.rounding != WideRounding::kOnce && !high) || scaling.wide()) return std::nullopt;
   std::vector<int32_t> out;
   for (double scale : scaling.scales) {
+    if (high) {
+      out.push_back(static_cast<int32_t>(high_multiplier(scale, scaling.shift)));
+      continue;
+    }
     Kept m = kept_of(scale);
     if (m.multiplier == 0) m.right = 32;
     if (m.right < 16 || m.right > 32) return std::nullopt;
@@ -163,6 +198,7 @@ bool WideRequantizer::make_high(LoweringBuilder& f, const WideScaling& what) {
   if (!table) return false;
   if (!per_channel_) table->resize(1);
   form_ = Form::kHigh;
+  shift_ = what.shift;
   table_ = f.constant("scale", DType::kI32, *table);
   return true;
 }
@@ -313,8 +349,9 @@ Ex WideRequantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& chann
   Ex q;
   switch (form_) {
     case Form::kHigh:
-      q = (wide(acc) * wide(channel.multiplier) + i64(int64_t{1} << 31)) >> i64(32);
+      q = (wide(acc) * wide(channel.multiplier) + i64(high_half(shift_))) >> i64(32);
       q = cast(DType::kI32, q);
+      if (shift_ > 0) q = q >> shift_;
       break;
     case Form::kShift: {
       Ex right = f.let("right", wide(channel.second));

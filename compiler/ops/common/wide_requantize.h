@@ -17,6 +17,7 @@ enum class WideRounding {
   kOnce,    // 16 bits of the multiplier, one rounding: convolutions, where the bias has 64 bits
   kDouble,  // as of int8: convolutions, where the bias has 32 bits
   kReal,    // round(double(acc) * real): fully connected layers
+  kHigh,    // 31 bits of the multiplier, one rounding: RoundingRule::kOnnxruntime, whose sums have 32 bits
 };
 
 struct WideScaling {
@@ -24,6 +25,12 @@ struct WideScaling {
   std::vector<AccRange> ranges;  // per channel, of the sum at any time
   WideRounding rounding = WideRounding::kOnce;
   ClampI32 clamp;
+  // Per channel, what a sum of products begins with: of stored inputs, and of inputs less their zero point. The zero
+  // point of the result (kHigh) is part of them.
+  std::vector<int64_t> bias = {}, centred_bias = {};
+  // kHigh: an output is (acc * multiplier) >> (32 + shift), whose half is part of the bias; if the shift is 0,
+  // (acc * multiplier + 2^31) >> 32.
+  int shift = 0;
 
   // Does some sum need 64 bits?
   bool wide() const;
@@ -34,18 +41,18 @@ struct WideScaling {
 // point) of output channel c.
 WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding rounding, Activation activation,
                          const std::function<std::vector<int32_t>(int64_t c)>& weights_of);
-// kOnce or kDouble, as the bias has it.
-WideRounding convolution_rounding(const OpView& op);
+// kHigh by the rule of onnxruntime, else kOnce or kDouble, as the bias has it.
+WideRounding convolution_rounding(const OpView& op, RoundingRule rule = RoundingRule::kLitert);
 // Of int16: are all sums ones that the reference's arithmetic is defined for? Reports [op-quantization].
 bool check_wide_sums(const OpView& op, const WideScaling& scaling, Diagnostics& diags);
 
 // int64 or int32 bias of channel c, 0 without one.
 int64_t wide_bias_at(const OpView& op, int64_t c);
 // The biases as a constant of a function, in the type that sums are made in.
-tir::BufferPtr wide_bias(LoweringBuilder& f, const OpView& op, const WideScaling& scaling);
+tir::BufferPtr wide_bias(LoweringBuilder& f, const WideScaling& scaling);
 
 // Where it can be done, of every channel the multiplier with which an output is
-// (acc * multiplier + 2^31) >> 32: sums of 32 bits, kOnce.
+// (acc * multiplier + 2^31) >> 32, or with a shift (acc * multiplier) >> (32 + shift): sums of 32 bits, kOnce or kHigh.
 std::optional<std::vector<int32_t>> high_multipliers(const WideScaling& scaling);
 
 // Emits a WideScaling; used as Requantizer is. Accumulators are i64 if the scaling is wide(), else i32.
@@ -75,6 +82,7 @@ class WideRequantizer {
   ClampI32 clamp_;
   bool wide_, per_channel_ = false;
   bool wraps_ = false;  // kShift: the quotient may leave 32 bits
+  int shift_ = 0;       // kHigh of WideRounding::kHigh
   int pieces_shift_ = 32;
   int64_t stride_ = 1;
   tir::BufferPtr table_;

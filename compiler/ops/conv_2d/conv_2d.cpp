@@ -143,10 +143,13 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
           .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return false;
     }
-    bool good = verify_convolution(op, w[0], 0, diags) && check_convolution_multipliers(op, diags) &&
+    const bool even = op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime;
+    bool good = verify_convolution(op, w[0], 0, diags, {.int16_zero_points = even}) &&
+                check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags) &&
-                check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags, is_hybrid(op));
-    if (good && op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime && !is_hybrid(op))
+                check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags,
+                                    op.operand(0).dtype == DType::kI16 || is_hybrid(op));
+    if (good && even && op.operand(0).dtype == DType::kI8)
       good = check_even_scales(op, conv_requantization(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16)
       good = check_wide_sums(op, conv_wide_scaling(op, ConvShape(op)), diags);
@@ -221,10 +224,11 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
     auto w = data.in<int8_t>(1);
     auto out = data.out<int16_t>();
     WideScaling scaling = conv_wide_scaling(op, ConvShape(op));
+    const int64_t zero = op.operand(0).zero_point();
     int64_t sum = 0;
     for_each_output(
-        s, [&](int64_t c) { sum = wide_bias_at(op, c); },
-        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
+        s, [&](int64_t c) { sum = scaling.centred_bias[static_cast<size_t>(c)]; },
+        [&](int64_t xi, int64_t wi) { sum += (x[static_cast<size_t>(xi)] - zero) * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
           out[static_cast<size_t>(at)] = static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
         });

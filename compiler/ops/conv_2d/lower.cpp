@@ -78,7 +78,7 @@ class ConvLowering {
     pack(stored.values);
     if (is_int16_) {
       WideScaling scaling = conv_wide_scaling(op_, conv_);
-      bias_ = wide_bias(f_, op_, scaling);
+      bias_ = wide_bias(f_, scaling);
       wide_.emplace(f_, scaling);
       return;
     }
@@ -179,8 +179,8 @@ class ConvLowering {
   }
 
   void blank(const Ex& to, int64_t elements) {
-    int byte = is_float_ ? 0 : op_.operand(0).zero_point() & 0xFF;
-    f_.fill_bytes(panel_, to, byte, elements);
+    const int32_t zero = is_float_ ? 0 : op_.operand(0).zero_point();
+    fill_elements(f_, panel_, to, zero, elements);
   }
 
   // What the weights' zero point adds to all sums of a pixel.

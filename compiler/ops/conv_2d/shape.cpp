@@ -38,9 +38,10 @@ ConvScaling::ConvScaling(const OpView& op, const ConvShape& shape, const std::ve
 
 WideScaling conv_wide_scaling(const OpView& op, const ConvShape& shape) {
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  return wide_scaling(
-      op, shape.out_channels, convolution_rounding(op), op.attrs<Conv2DAttrs>().activation,
-      [&](int64_t c) { return std::vector<int32_t>(w.begin() + c * shape.k, w.begin() + (c + 1) * shape.k); });
+  return wide_scaling(op, shape.out_channels, convolution_rounding(op, op.attrs<Conv2DAttrs>().rounding),
+                      op.attrs<Conv2DAttrs>().activation, [&](int64_t c) {
+                        return std::vector<int32_t>(w.begin() + c * shape.k, w.begin() + (c + 1) * shape.k);
+                      });
 }
 
 }  // namespace aotc::ops

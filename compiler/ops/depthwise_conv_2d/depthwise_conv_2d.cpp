@@ -28,8 +28,8 @@ Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges)
 WideScaling depthwise_wide_scaling(const OpView& op) {
   int64_t channels = op.operand(1).shape[3];
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  return wide_scaling(op, channels, convolution_rounding(op), op.attrs<DepthwiseConv2DAttrs>().activation,
-                      [&](int64_t c) {
+  return wide_scaling(op, channels, convolution_rounding(op, op.attrs<DepthwiseConv2DAttrs>().rounding),
+                      op.attrs<DepthwiseConv2DAttrs>().activation, [&](int64_t c) {
                         std::vector<int32_t> taps;
                         for (size_t i = static_cast<size_t>(c); i < w.size(); i += static_cast<size_t>(channels))
                           taps.push_back(w[i]);
@@ -202,12 +202,16 @@ class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, publi
           .help("LiteRT reads scales that are not there; convert the model with scales per channel");
       return false;
     }
-    bool good = verify_convolution(op, w[3], 3, diags,
-                                   {.narrow_bias = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
-                check_convolution_multipliers(op, diags) &&
-                check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
-                check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags, is_hybrid(op));
-    if (good && op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime && !is_hybrid(op))
+    const bool even = op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime;
+    bool good =
+        verify_convolution(
+            op, w[3], 3, diags,
+            {.int16_zero_points = even, .narrow_bias = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
+        check_convolution_multipliers(op, diags) &&
+        check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
+        check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags,
+                            op.operand(0).dtype == DType::kI16 || is_hybrid(op));
+    if (good && even && op.operand(0).dtype == DType::kI8)
       good = check_even_scales(op, depthwise_scaling(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
     return good;
@@ -251,10 +255,11 @@ class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, publi
     auto w = data.in<int8_t>(1);
     auto out = data.out<int16_t>();
     WideScaling scaling = depthwise_wide_scaling(op);
+    const int64_t zero = op.operand(0).zero_point();
     int64_t sum = 0;
     for_each_output(
-        op, [&](int64_t c) { sum = wide_bias_at(op, c); },
-        [&](int64_t xi, int64_t wi) { sum += x[static_cast<size_t>(xi)] * w[static_cast<size_t>(wi)]; },
+        op, [&](int64_t c) { sum = scaling.centred_bias[static_cast<size_t>(c)]; },
+        [&](int64_t xi, int64_t wi) { sum += (x[static_cast<size_t>(xi)] - zero) * w[static_cast<size_t>(wi)]; },
         [&](int64_t at, int64_t c) {
           out[static_cast<size_t>(at)] = static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(c)));
         });

@@ -166,7 +166,7 @@ class DepthwiseLowering {
     else weights_ = weights_constant(f_, "weights", w);
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = depthwise_wide_scaling(op_);
-      bias_ = wide_bias(f_, op_, scaling);
+      bias_ = wide_bias(f_, scaling);
       wide_.emplace(f_, scaling);
       return;
     }
@@ -209,8 +209,8 @@ class DepthwiseLowering {
 
   void emit_band(const Ex& n, const Ex& first, const Ex& rows) {
     if (padded()) {
-      int byte = is_float_ ? 0 : op_.operand(0).zero_point() & 0xFF;
-      f_.fill_bytes(plane_, 0, byte, bands_->plane_elements());
+      const int32_t zero = is_float_ ? 0 : op_.operand(0).zero_point();
+      fill_elements(f_, plane_, 0, zero, bands_->plane_elements());
     }
     Ex top = f_.let("top", first * window_.y.stride - window_.y.pad_before);
     Ex out = f_.let("out_at", (n * window_.y.out + first) * window_.x.out * channels_);

@@ -31,11 +31,13 @@ WideScaling fully_connected_wide_scaling(const OpView& op) {
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int32_t zero = op.operand(1).zero_point();
   std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  return wide_scaling(op, units, WideRounding::kReal, op.attrs<FullyConnectedAttrs>().activation, [&](int64_t u) {
-    std::vector<int32_t> row(w.begin() + u * depth, w.begin() + (u + 1) * depth);
-    for (int32_t& v : row) v -= zero;
-    return row;
-  });
+  const bool high = op.attrs<FullyConnectedAttrs>().rounding == RoundingRule::kOnnxruntime;
+  return wide_scaling(op, units, high ? WideRounding::kHigh : WideRounding::kReal,
+                      op.attrs<FullyConnectedAttrs>().activation, [&](int64_t u) {
+                        std::vector<int32_t> row(w.begin() + u * depth, w.begin() + (u + 1) * depth);
+                        for (int32_t& v : row) v -= zero;
+                        return row;
+                      });
 }
 
 Result<std::vector<graph::Shape>> fully_connected_shape(const OpView& op, Diagnostics& diags) {
@@ -158,9 +160,11 @@ class FullyConnected final : public SpecifiedOperator,
   }
 
   bool check(const OpView& op, Diagnostics& diags) const override {
+    const bool even = op.attrs<FullyConnectedAttrs>().rounding == RoundingRule::kOnnxruntime;
     bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
-                                   {.weights_zero_point = true, .bias_zero_point = true}) &&
-                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags, is_hybrid(op));
+                                   {.weights_zero_point = true, .bias_zero_point = true, .int16_zero_points = even}) &&
+                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags,
+                                    op.operand(0).dtype == DType::kI16 || is_hybrid(op));
     DType type = op.operand(0).dtype;
     if (!good || type == DType::kF32) return good;
     good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
@@ -240,12 +244,13 @@ class FullyConnected final : public SpecifiedOperator,
     auto w = data.in<int8_t>(1);
     auto out = data.out<int16_t>();
     WideScaling scaling = fully_connected_wide_scaling(op);
+    const int64_t zero_x = op.operand(0).zero_point();
     int32_t zero_w = op.operand(1).zero_point();
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t u = 0; u < units; ++u) {
-        int64_t sum = wide_bias_at(op, u);
+        int64_t sum = scaling.centred_bias[static_cast<size_t>(u)];
         for (int64_t k = 0; k < depth; ++k)
-          sum += x[static_cast<size_t>(r * depth + k)] * (w[static_cast<size_t>(u * depth + k)] - zero_w);
+          sum += (x[static_cast<size_t>(r * depth + k)] - zero_x) * (w[static_cast<size_t>(u * depth + k)] - zero_w);
         out[static_cast<size_t>(r * units + u)] = static_cast<int16_t>(scaling.apply(sum, static_cast<size_t>(u)));
       }
   }

@@ -80,7 +80,7 @@ class FullyConnectedLowering {
     }
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = fully_connected_wide_scaling(op_);
-      bias_ = wide_bias(f_, op_, scaling);
+      bias_ = wide_bias(f_, scaling);
       wide_.emplace(f_, scaling);
       return;
     }

@@ -50,7 +50,7 @@ class ConnectedPieces {
       f.loop("u", 0, units_, [&](const Ex& u) { f.store(kept, u, tir::f32(0.0f)); });
       return f.finish();
     }
-    const BufferPtr bias = wide_ ? wide_bias(f, op_, *wide_) : f.constant("bias", DType::kI32, folded_.bias);
+    const BufferPtr bias = wide_ ? wide_bias(f, *wide_) : f.constant("bias", DType::kI32, folded_.bias);
     f.copy(kept, 0, bias, 0, units_);
     return f.finish();
   }

@@ -102,7 +102,7 @@ class TransposeConvLowering {
     pack_weights_of(w);
     if (in_->dtype == DType::kI16) {
       WideScaling scaling = transpose_conv_wide_scaling(op_);
-      bias_ = wide_bias(f_, op_, scaling);
+      bias_ = wide_bias(f_, scaling);
       wide_.emplace(f_, scaling);
       return;
     }

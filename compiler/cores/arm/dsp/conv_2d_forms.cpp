@@ -54,12 +54,13 @@ void DspConvLowering::make_nibbles(const std::vector<int8_t>& w, const NibbleLin
 
 std::optional<Lowered> DspConvLowering::run_int16() {
   if (conv_.out_channels < 2 || !target_.allows("halves")) return std::nullopt;
-  auto scaling = fit_halves(conv_wide_scaling(op_, conv_));
+  const WideScaling wide = conv_wide_scaling(op_, conv_);
+  auto scaling = fit_halves(wide);
   if (!scaling) return std::nullopt;
   order_ = window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
   choose_tile();
   in_ = f_.operand(0);
-  make_halves(*scaling);
+  make_halves(*scaling, {wide.bias.begin(), wide.bias.end()});
   return finish("halves", fmt::format("{} steps", steps()));
 }
 
@@ -74,12 +75,10 @@ void DspConvLowering::choose_tile() {
   work_ = work(tile_);
 }
 
-void DspConvLowering::make_halves(const HalvesScaling& scaling) {
+void DspConvLowering::make_halves(const HalvesScaling& scaling, const std::vector<int32_t>& bias) {
   std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
-  std::vector<int32_t> bias;
-  for (int64_t c = 0; c < conv_.out_channels; ++c) bias.push_back(static_cast<int32_t>(wide_bias_at(op_, c)));
   use_stream(halves_stream(op_.constant(1)->to_vector<int8_t>(), conv_.k, order_, first, bias, scaling), first.size());
-  gemm_ = gemm_halves_kernel(tile_, scaling.relu);
+  gemm_ = gemm_halves_kernel(tile_, scaling.relu, scaling.shift);
   int64_t stride = conv_.out_channels * 2;
   make_shapes(halves_work(tile_, steps(), 1),
               [&](int64_t pairs) { return halves_shape(steps(), pairs, stride, tile_); });

@@ -54,7 +54,7 @@ class DspConvLowering {
   void make_nibbles(const std::vector<int8_t>& w, const NibbleLines& lines, const NibbleTile& tile);
   std::optional<Lowered> run_int16();
   void choose_tile();
-  void make_halves(const HalvesScaling& scaling);
+  void make_halves(const HalvesScaling& scaling, const std::vector<int32_t>& bias);
   // Words of the kernel over words that are written out.
   int words_unroll() const {
     return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess;

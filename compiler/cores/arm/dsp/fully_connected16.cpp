@@ -20,8 +20,7 @@ std::optional<Lowered> lower_fully_connected_dsp16(const OpView& op, const Targe
   int64_t rows = op.operand(0).elements() / depth, steps = depth / 2;
   WideScaling scaling = fully_connected_wide_scaling(op);
   if (units < kGroup || depth % 2 != 0 || op.operand(1).zero_point() != 0 || scaling.wide()) return std::nullopt;
-  std::vector<int32_t> bias;
-  for (int64_t u = 0; u < units; ++u) bias.push_back(static_cast<int32_t>(wide_bias_at(op, u)));
+  const std::vector<int32_t> bias(scaling.bias.begin(), scaling.bias.end());
   std::vector<int64_t> groups = tile_starts(units, kGroup);
   std::vector<int32_t> words = halves_vector_stream(op.constant(1)->to_vector<int8_t>(), depth, groups, bias);
   auto group_words = static_cast<int64_t>(words.size() / groups.size());

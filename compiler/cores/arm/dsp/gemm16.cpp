@@ -22,10 +22,11 @@ Ex dot_bytes(const Ex& acc, const Ex& x, const Ex& w, int first) {
                       mul_wrapping(high_half(x), byte(first + 2)));
 }
 
-Ex halves_output(const Ex& acc, const Ex& multiplier, bool relu) {
+Ex halves_output(const Ex& acc, const Ex& multiplier, bool relu, int shift) {
   Ex product = cast(DType::kI64, acc) * cast(DType::kI64, multiplier);
-  Ex q = cast(DType::kI32, (product + tir::i64(int64_t{1} << 31)) >> tir::i64(32));
-  return clamp(q, relu ? 0 : -32768, 32767);
+  if (shift == 0) product = product + tir::i64(int64_t{1} << 31);
+  Ex q = cast(DType::kI32, product >> tir::i64(32));
+  return clamp(shift > 0 ? q >> shift : q, relu ? 0 : -32768, 32767);
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ std::optional<HalvesScaling> fit_halves(const WideScaling& scaling) {
   bool bounds = scaling.clamp.max == 32767 && (scaling.clamp.min == 0 || scaling.clamp.min == -32768);
   auto multipliers = high_multipliers(scaling);
   if (!bounds || !multipliers) return std::nullopt;
-  return HalvesScaling{std::move(*multipliers), scaling.clamp.min == 0};
+  return HalvesScaling{std::move(*multipliers), scaling.clamp.min == 0, scaling.shift};
 }
 
 namespace {
@@ -123,7 +124,7 @@ Work halves_vector_work(int64_t steps, int64_t groups) {
   return Work{.load = 12, .store = 12, .alu = 12, .branch = 4} + group * static_cast<double>(groups);
 }
 
-KernelPtr gemm_halves_kernel(int64_t pixels, bool relu) {
+KernelPtr gemm_halves_kernel(int64_t pixels, bool relu, int shift) {
   FunctionBuilder f("gemm_halves");
   const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI16, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 1);
@@ -143,11 +144,13 @@ KernelPtr gemm_halves_kernel(int64_t pixels, bool relu) {
     });
     for (int64_t p = 0; p < pixels; ++p)
       for (int64_t c = 0; c < 2; ++c) {
-        Ex v = halves_output(acc[static_cast<size_t>(2 * p + c)], load(stream, at + 2 + steps + c), relu);
+        Ex v = halves_output(acc[static_cast<size_t>(2 * p + c)], load(stream, at + 2 + steps + c), relu, shift);
         f.store(out, p * stride + pair * 2 + c, f.let("v", v));
       }
   });
-  return f.finish_kernel("gemm_halves", {{"pixels", pixels}, {"relu", relu}});
+  std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"relu", relu}};
+  if (shift > 0) parameters.emplace_back("shift", shift);
+  return f.finish_kernel("gemm_halves", std::move(parameters));
 }
 
 namespace {

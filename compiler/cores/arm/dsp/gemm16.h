@@ -5,7 +5,8 @@
 // thing to know: sums are made in 32 bits, so the caller has proven that they fit.
 //
 // Stream of a pair of channels: two biases, one word a step, two multipliers. An output is
-// saturate((acc * multiplier + 2^31) >> 32), to int16 or, with `relu`, to 0 .. 32767. Panel and shape are
+// saturate((acc * multiplier + 2^31) >> 32), or with a shift saturate((acc * multiplier >> 32) >> shift), to int16 or,
+// with `relu`, to 0 .. 32767. Panel and shape are
 // those of gemm.h.
 #pragma once
 
@@ -30,6 +31,7 @@ struct HalvesGemm {
 struct HalvesScaling {
   std::vector<int32_t> multipliers;  // per channel
   bool relu = false;
+  int shift = 0;
 };
 std::optional<HalvesScaling> fit_halves(const WideScaling& scaling);
 
@@ -40,7 +42,7 @@ std::vector<int32_t> halves_stream(const std::vector<int8_t>& weights, int64_t k
 std::vector<int32_t> halves_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
 
 // (stream, panel, out, shape): `pixels` rows of out, two channels a pair.
-tir::KernelPtr gemm_halves_kernel(int64_t pixels, bool relu);
+tir::KernelPtr gemm_halves_kernel(int64_t pixels, bool relu, int shift = 0);
 // Sums of one pixel for groups of eight channels. Stream of a group: eight biases, then for every two taps a
 // word for each pair of channels, as above.
 std::vector<int32_t> halves_vector_stream(const std::vector<int8_t>& weights, int64_t depth,

@@ -13,7 +13,7 @@ namespace {
 
 class HalvesWriter {
  public:
-  HalvesWriter(int pixels, bool relu) : pixels_(pixels), relu_(relu) {}
+  HalvesWriter(int pixels, bool relu, int shift) : pixels_(pixels), relu_(relu), shift_(shift) {}
 
   Implementation run() {
     Label pair = a_.label(), body = a_.label();
@@ -93,11 +93,12 @@ class HalvesWriter {
     a_.str(lr, sp, kOut);
     for (int p = 0; p < pixels_; ++p) {
       for (int c = 0; c < 2; ++c) {
-        a_.smmulr(acc(p, c), acc(p, c), c == 0 ? r10 : r11);
+        const Reg multiplier = c == 0 ? r10 : r11;
+        shift_ == 0 ? a_.smmulr(acc(p, c), acc(p, c), multiplier) : a_.smmul(acc(p, c), acc(p, c), multiplier);
         if (relu_) {
-          a_.usat(acc(p, c), 15, acc(p, c));
+          a_.usat(acc(p, c), 15, acc(p, c), shift_);
         } else {
-          a_.ssat(acc(p, c), 16, acc(p, c), 0);
+          a_.ssat(acc(p, c), 16, acc(p, c), shift_);
         }
         a_.strh(acc(p, c), r0, 2 * c);
       }
@@ -108,6 +109,7 @@ class HalvesWriter {
   Thumb a_;
   int pixels_;
   bool relu_;
+  int shift_;
 };
 
 // One pixel, four pairs of channels: the accumulators are r2 to r9, channel 2 * pair + c.
@@ -158,7 +160,9 @@ class HalvesVectorWriter {
 Implementation gemv_halves(const tir::Kernel&) { return HalvesVectorWriter().run(); }
 
 Implementation gemm_halves(const tir::Kernel& kernel) {
-  return HalvesWriter(parameter(kernel, "pixels"), parameter(kernel, "relu") != 0).run();
+  return HalvesWriter(parameter(kernel, "pixels"), parameter(kernel, "relu") != 0,
+                      has_parameter(kernel, "shift") ? parameter(kernel, "shift") : 0)
+      .run();
 }
 
 // r0 x, r1 panel, r2 shape.

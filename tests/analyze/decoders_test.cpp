@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "llvm_decoder.h"
 #include "llvm_machine.h"
 #include "machine/commands.h"
 #include "machine/objdump.h"

@@ -208,7 +208,7 @@ std::vector<plan::PlanOptions> all_options() {
   for (const auto& [isa, features] : kIsas)
     for (const ops::Level level : {ops::Level::kSize, ops::Level::kBalanced, ops::Level::kSpeed}) {
       auto has = [&features](std::string_view feature) { return features.contains(feature); };
-      out.emplace_back().target = cores::for_goal(cores::target_info({isa, isa, has, true}), {level});
+      out.emplace_back().target = cores::for_goal(cores::target_info({isa, isa, has}), {level});
     }
   return out;
 }

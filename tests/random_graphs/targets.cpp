@@ -25,7 +25,7 @@ ops::TargetInfo target_of(uint64_t variant) {
   };
   const Kind& kind = kKinds[variant / 5 % std::size(kKinds)];
   auto has = [&](std::string_view feature) { return kind.features.contains(feature); };
-  return cores::for_goal(cores::target_info({kind.isa, kind.isa, has, true}), {kind.level});
+  return cores::for_goal(cores::target_info({kind.isa, kind.isa, has}), {kind.level});
 }
 
 plan::PlanOptions plan_options_of(uint64_t variant) {

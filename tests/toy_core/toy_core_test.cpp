@@ -50,7 +50,8 @@ std::string model() {
 }
 
 ops::TargetInfo toy(bool assembly = true, bool feature = true) {
-  return target_info({"toy", "toy", [=](std::string_view name) { return feature && name == "toy"; }, assembly});
+  auto has = [=](std::string_view name) { return feature && name == "toy"; };
+  return target_info({"toy", "toy", has, assembly ? KernelForm::kAssembly : KernelForm::kC});
 }
 
 graph::Graph parsed() {

@@ -69,7 +69,7 @@ class ConstantReads : public ::testing::TestWithParam<const char*> {};
 TEST_P(ConstantReads, AreThoseOfTheInterpreter) {
   for (bool dsp : {false, true}) {
     ops::TargetInfo target =
-        cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp});
+        cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp ? KernelForm::kAssembly : KernelForm::kC});
     Program p = program_of(GetParam(), target);
     std::vector<double> counted = constant_reads(p), wanted = interpreted(p);
     ASSERT_FALSE(counted.empty());
@@ -205,7 +205,7 @@ TEST(AssignSections, BytesThatAreReadOftenComeFirst) {
 }
 
 TEST(AssignSections, WhatIsReadMostPerByteIsFast) {
-  ops::TargetInfo target = cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, false});
+  ops::TargetInfo target = cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, KernelForm::kC});
   Program p = program_of("digits/digits_int8.tflite", target);
   std::vector<double> reads = constant_reads(p);
   std::vector<int> section = assign_sections(p, {{".fast", 2048}, {".slow"}});

@@ -121,7 +121,7 @@ TEST(PlanControl, ConvolutionBesideTheImageOnMve) {
 )");
   auto has = [](std::string_view feature) { return feature == "unaligned" || feature == "dsp" || feature == "mve"; };
   plan::PlanOptions options;
-  options.target = cores::target_info({"armv8.1-m.main", "armv8.1-m.main", has, true});
+  options.target = cores::target_info({"armv8.1-m.main", "armv8.1-m.main", has});
   Diagnostics diags;
   auto program = plan::plan_program(g, options, diags);
   ASSERT_TRUE(program) << diags.str();

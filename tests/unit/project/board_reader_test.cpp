@@ -97,7 +97,7 @@ TEST(BoardReader, UnknownNamesOfCpusAreRefusedWithTheNearest) {
 TEST(BoardReader, ACoreTakesNoLoweringsOfAnotherFamily) {
   const auto lowerings = [](const char* isa, bool feature) {
     const auto has = [&](std::string_view name) { return feature && (name == "dsp" || name == "mve"); };
-    const ops::TargetInfo target = cores::target_info({isa, isa, has, true});
+    const ops::TargetInfo target = cores::target_info({isa, isa, has});
     return target.lowerings ? target.lowerings->size() : 0;
   };
   EXPECT_GT(lowerings("rv32imac", false), 0u);

@@ -56,7 +56,7 @@ constexpr Helper kHelpers[] = {
      "(uint32_t)((int32_t)((uint32_t)w << 24) >> 24) +\n"
      "                     (uint32_t)(x >> 16) * (uint32_t)((int32_t)((uint32_t)w << 8) >> 24))",
      "sum + the products of the 16-bit halves of x and of bytes 0 and 2 of w, modulo 2^32", nullptr,
-     "__smlad(x, (int32_t)__sxtb16((uint32_t)w), sum)"},
+     "__smlad(x, __sxtb16(w), sum)"},
 };
 
 const Binary* binary_of(const Expr& e, BinaryOp op, DType type) {
@@ -169,8 +169,8 @@ std::vector<std::string> helper_names() {
 
 namespace {
 
-// Those with single instructions and barriers; nothing for others. `acle`: the macro that tells of intrinsics, or
-// empty.
+// The definition of a helper that is one instruction or a barrier; empty for other helpers. `acle`: the macro that is
+// defined if intrinsics exist, or empty.
 std::string instruction_definition(const std::string& name, const std::string& f, bool assembly,
                                    const std::string& acle) {
   if (name == "keep" || name == "fence") {

@@ -26,8 +26,8 @@ struct CpuQuery {
 // A CPU that is not known gets what its instruction set promises.
 ops::TargetInfo target_info(const CpuQuery& query);
 
-// Adds the lowerings of the family's extensions with these features to the target, as far as its kernel_form has their
-// kernels.
+// Adds the lowerings of the family's extensions whose features the core has, and whose kernels exist in the target's
+// kernel_form.
 void extend(ops::TargetInfo& target, std::string_view family, const std::function<bool(std::string_view)>& has);
 
 // The target with the goal: at kSize, loops are unrolled less.

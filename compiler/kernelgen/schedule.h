@@ -32,12 +32,12 @@ struct SearchOptions {
 std::optional<Schedule> schedule(const Block& block, const SearchOptions& options, machine::Isa isa,
                                  const machine::Timing& timing);
 
-// Searches with a wider beam, and with prices for registers, until one search finds registers among `free`. Checks the
-// schedule in builds with assertions.
+// Repeats the search, first with a price for registers, then with a wider beam, until it finds registers among `free`.
+// Builds with assertions check the schedule.
 std::optional<Schedule> find_schedule(const Block& block, std::array<Registers, kBanks> free, machine::Isa isa,
                                       const machine::Timing& timing);
 
-// The text of a block that is known to find registers: the unit tests print every kind of block. Aborts if it does not.
+// The text of a block that always finds registers; aborts otherwise. The unit tests print each kind of block.
 std::vector<std::string> scheduled_assembly(const Block& block, std::array<Registers, kBanks> free, machine::Isa isa,
                                             const machine::Timing& timing);
 

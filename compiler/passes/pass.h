@@ -99,9 +99,9 @@ Status fuse_addition(graph::Graph& graph, const PassOptions& options, Diagnostic
 // if its operand and result have the same type and the fused clamp is proven equal for every value.
 Status fuse_activation(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
 
-// Replaces elementwise functions of one byte tensor by a table: SiLU as a product of x and its sigmoid, or an activation
-// between two changes of scale. The pass evaluates the operators for all 256 values of the tensor. It replaces only the
-// last operator, if nothing else reads the result of one before it; the dead code pass removes that.
+// Replaces elementwise functions of one byte tensor by a table: SiLU as a product of x and its sigmoid, or an
+// activation between two changes of scale. The pass evaluates the operators for all 256 values of the tensor. It
+// replaces only the last operator, if nothing else reads the result of one before it; the dead code pass removes that.
 Status tabulate(graph::Graph& graph, const PassOptions& options, Diagnostics& diags);
 
 // Splits a matrix product with constant weights into several products if its result is read only in parts. Each new

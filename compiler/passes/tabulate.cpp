@@ -81,7 +81,8 @@ class Tabulation {
       rows[id.value] = known != functions_.end() ? known->second.values : all_values(graph_[id].type.dtype);
     }
     if (!out.root.valid()) return std::nullopt;
-    if (!out.steps.empty() && graph_.ops[*out.steps.begin()].device != op.device) return std::nullopt;
+    if (std::any_of(out.steps.begin(), out.steps.end(), [&](size_t i) { return graph_.ops[i].device != op.device; }))
+      return std::nullopt;
     auto values = evaluate_rows(graph_, op, rows);
     if (!values) return std::nullopt;
     out.values = std::move(*values);

@@ -25,8 +25,8 @@ using Checksums = std::map<std::string, std::string>;  // by file name relative 
 
 // Returns the 64-bit FNV-1a hash as 16 hexadecimal digits.
 std::string checksum_of(std::string_view content);
-// Gets what WorkArea::put_in_place needs to know about a present entry: the checksum of a file, or that it is a
-// directory. Empty for a link and for a file that cannot be read or has more than 1 GiB.
+// Gets the state of an entry for WorkArea::put_in_place: the checksum of a file, or a mark for a directory. Empty for a
+// link and for a file that cannot be read or has more than 1 GiB.
 std::error_code state_of(const std::filesystem::path& path, std::string& out);
 
 class WorkArea {
@@ -57,7 +57,7 @@ class WorkArea {
   // `changed`: all files of fresh(), which move into the target, and the entries of the target to remove; each with its
   // present state in the target, empty if it is not there. Makes all changes, or none if an error occurs. No system
   // call does this in one step. Therefore a journal first lists the changes, and the next run completes the changes of
-  // a killed run. It does not touch files that were changed after that run.
+  // a killed run. It leaves files that changed after the kill.
   std::error_code put_in_place(const Checksums& changed);
 
  private:

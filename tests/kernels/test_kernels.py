@@ -12,7 +12,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 E2E = common.ROOT / "tests" / "e2e"
 GCC = "arm-none-eabi-gcc"
 CORE = ["-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"]
-STRICT = ["-std=c99", "-Wall", "-Wextra", "-Werror"]
+STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 # What compiles the kernels; the rest of the program is always gcc's.
 COMPILERS = {"gcc": [GCC, *CORE], "clang": ["clang-19", "--target=thumbv7em-none-eabihf", *CORE, "-ffreestanding"]}
 VARIANTS = {f"{name}_O{level}": [*command, f"-O{level}"] for name, command in COMPILERS.items() for level in "0123s"}

@@ -31,7 +31,8 @@ SCALES = {"tensor": None, "columns": (1, 0), "rows": (0, 8), "blocks": (0, 16), 
 MOVES = ("none", "turned", "reshaped", "sliced")
 
 
-def kept_case(kind, scales, moves, bias, seed, rows=1, depth=32, units=10):
+def kept_case(kind, scales, moves, bias, seed, rows=1, depth=32, units=10, zero=None):
+    """`zero`: the zero point, and no weight is above half of it."""
     from onnx import helper
     random, node = np.random.default_rng(seed), helper.make_node
     known, nodes = {}, []
@@ -41,6 +42,8 @@ def kept_case(kind, scales, moves, bias, seed, rows=1, depth=32, units=10):
     middle = {"int8": 0, "uint8": 121, "int4": 0, "uint4": 8}[kind]
     known["w"] = integers(random, kind, (depth, units))
     zeros = np.clip(random.integers(-3, 4, count) + middle, 0 if kind[0] == "u" else -8, 15 if kind == "uint4" else 200)
+    if zero is not None:
+        known["w"], zeros = known["w"] % (zero // 2), np.full(count, zero)
     known["z"] = zeros.astype(known["w"].dtype)
     attributes = {"axis": axis} if axis is not None else {}
     if block:
@@ -95,6 +98,7 @@ def kept_cases():
     for rows in (0, 1, 5):
         case = kept_case("int8", "tensor", "none", "none", 90 + rows, rows=rows, depth=31, units=7)
         yield f"kept_int8_of_{rows}_rows", case
+    yield "kept_uint8_below_zero_point", kept_case("uint8", "tensor", "none", "none", 95, zero=200)
 
 
 def nbits_case(bits, depth, zeros, bias, seed, block=16, units=6, rows=2):

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "ops/common/wide_requantize.h"
+
 namespace aotc::frontends::onnx {
 
 int64_t ScaledWeights::stride(int64_t at) const {
@@ -19,7 +21,7 @@ Ints ScaledWeights::scale_of_elements() const {
   const auto d = static_cast<size_t>(axis);
   const int64_t inner = stride(axis), length = shape[d];
   graph::Shape of = {length};
-  if (block > 0) of = shape, of[d] = (length + block - 1) / block;
+  if (block > 0) of = shape, of[d] = (length - 1) / block + 1;
   if (scale_shape != of) return {};
   Ints out;
   for (int64_t i = 0; i < static_cast<int64_t>(integers.size()); ++i) {
@@ -39,14 +41,14 @@ bool ScaledWeights::fit_int8() const {
   return true;
 }
 
-std::optional<StoredMatrix> ScaledWeights::matrix(const Ints& places, const graph::Shape& to, bool rows) const {
+std::optional<StoredMatrix> ScaledWeights::matrix(const Ints& offsets, const graph::Shape& to, bool rows) const {
   // Scales of shorter blocks cost more than floats.
   constexpr int64_t kLeastBlock = 8;
   const Ints scale_of = scale_of_elements();
   if (scale_of.size() != integers.size() || to.size() != 2) return std::nullopt;
   StoredMatrix out{to[rows ? 0 : 1], to[rows ? 1 : 0], 1, 8, {}, {}, {}};
   auto place = [&](int64_t u, int64_t k) {
-    return static_cast<size_t>(places[static_cast<size_t>(rows ? u * out.depth + k : k * out.units + u)]);
+    return static_cast<size_t>(offsets[static_cast<size_t>(rows ? u * out.depth + k : k * out.units + u)]);
   };
   int64_t length = out.depth;
   for (int64_t u = 0; u < out.units; ++u)
@@ -80,13 +82,17 @@ bool ScaledWeights::fit_wide_sums(int64_t channel, const Layer& layer) const {
   }
   if ((!layer.bias.empty() && layer.bias.size() != channels) || (scales.size() != 1 && scales.size() != channels))
     return false;
+  std::vector<double> reals;
+  for (size_t c = 0; c < channels; ++c)
+    reals.push_back(static_cast<double>(layer.x_scale) * static_cast<double>(scales[scales.size() == 1 ? 0 : c]) /
+                    static_cast<double>(layer.y_scale));
+  if (!std::all_of(reals.begin(), reals.end(), [](double real) { return real > 0 && real < 0.5; })) return false;
+  const int shift = ops::high_shift(reals);
   for (size_t c = 0; c < channels; ++c) {
-    const double weight = static_cast<double>(scales[scales.size() == 1 ? 0 : c]);
-    const double real = static_cast<double>(layer.x_scale) * weight / static_cast<double>(layer.y_scale);
     const double bias = layer.bias.empty() ? 0 : static_cast<double>(layer.bias[c]);
-    const double begin = std::fabs(bias - static_cast<double>(layer.x_zero) * sums[c]) +
-                         std::fabs(static_cast<double>(layer.y_zero)) / real + 1;
-    if (!(real < 0.5) || !(begin + magnitudes[c] * 32768 < 2147483647.0)) return false;
+    const double zero = std::fabs(ops::high_start(reals[c], shift, static_cast<int32_t>(layer.y_zero)));
+    const double begin = std::fabs(bias - static_cast<double>(layer.x_zero) * sums[c]) + zero + 1;
+    if (!(begin + magnitudes[c] * 32768 < 2147483647.0)) return false;
   }
   return true;
 }

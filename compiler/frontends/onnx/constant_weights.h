@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScaledWeights: a constant tensor of integers with scales and zero points, as a DequantizeLinear reads it, and what
-// its numbers allow.
+// ScaledWeights: a constant integer tensor with scales and zero points. It tells which integer operators can use it.
 #pragma once
 
 #include <optional>
@@ -23,11 +22,11 @@ struct ScaledWeights {
   Ints scale_of_elements() const;
   // Integers less their zero points fit int8.
   bool fit_int8() const;
-  // The tensor whose element i is element places[i] of this one as a matrix: with `rows`, units are its rows, else its
-  // columns. nullopt if blocks of a row that have one scale are short.
-  std::optional<StoredMatrix> matrix(const Ints& places, const graph::Shape& to, bool rows) const;
-  // Sums of int16 activations times these weights, one for each index of `channel`, fit 32 bits with what zero points
-  // add to them, and are multiplied by less than one half.
+  // Permutes the elements: element i of the result is element offsets[i] of this tensor. `rows`: units are rows,
+  // otherwise columns. nullopt if a block with one scale has fewer than 8 elements.
+  std::optional<StoredMatrix> matrix(const Ints& offsets, const graph::Shape& to, bool rows) const;
+  // True if each sum of int16 activations times weights, with bias and zero points, fits in 32 bits, and its multiplier
+  // is below one half. `channel`: the axis of output channels.
   struct Layer {
     float x_scale, y_scale;
     int64_t x_zero, y_zero;

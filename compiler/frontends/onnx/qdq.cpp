@@ -111,7 +111,7 @@ class Groups {
     const Id id = constant(name);
     return id.valid() && b_.type(id).elements() == 1;
   }
-  // Of the type of the group's activations.
+  // True if the constant has the element type of the group's activations.
   bool is_value(std::string_view name) const {
     const Id id = constant(name);
     return id.valid() && is_value_type(b_.element(id));
@@ -201,7 +201,7 @@ class Groups {
   // Quantisation `q` of what one operator makes of dequantised tensors.
   void fold(size_t q) {
     const Id zero = constant(zero_of(nodes_[q]));
-    wide_ = zero.valid() && b_.element(zero) == kInt16;
+    wide_ = !literal_ && zero.valid() && b_.element(zero) == kInt16;
     if (!is_plain(nodes_[q].inputs[1], zero_of(nodes_[q])) || !makes_values(nodes_[q])) return;
     std::vector<size_t> bounds;
     std::string_view from = nodes_[q].inputs[0];
@@ -332,9 +332,8 @@ class Groups {
                        [&](std::string_view name) { return name.empty() || constant(name).valid(); });
   }
 
-  // The node that dequantises the integers of a tensor of floats, and the nodes that move the floats then, the last one
-  // first; null if the floats are not dequantised constants of bytes. Integers may come from any node on constants: a
-  // QuantizeLinear of floats too.
+  // Finds the DequantizeLinear behind float weights. `moves`: the nodes between, last first. Null if the integers are
+  // not constant. They may come from any node on constants, such as a QuantizeLinear.
   const Node* stored(std::string_view name, std::vector<size_t>& moves, bool blocks = false) const {
     auto at = producer(name);
     for (; at && moves.size() < nodes_.size() && moves_constants(*at); at = producer(name)) {
@@ -345,7 +344,7 @@ class Groups {
     return dq != nullptr && is_whole(dq->inputs[0]) ? dq : nullptr;
   }
 
-  // Those integers in the places of the floats.
+  // The integers of float weights, in the order of the floats.
   std::optional<Weights> weights(std::string_view name) {
     std::vector<size_t> moves;
     const Node* dq = stored(name, moves);
@@ -457,7 +456,7 @@ class Groups {
   // bias that may follow: one operator of floats with integer weights.
   void fold_dynamic(size_t at) {
     const bool conv = is(at, "ConvInteger");
-    const Node n = nodes_[at];
+    const Node& n = nodes_[at];
     if (n.type == "DynamicQuantizeMatMul" && n.domain == "com.microsoft") return rename_dynamic(at);
     if ((!conv && !is(at, "MatMulInteger")) || n.inputs.size() < 3) return;
     const auto quantize = producer(n.inputs[0]);
@@ -498,7 +497,7 @@ class Groups {
     nodes_[last] = std::move(out);
   }
 
-  // Inputs are those of the group.
+  // The contrib operator has the inputs of the group, in the same order.
   void rename_dynamic(size_t at) {
     Node& n = nodes_[at];
     if (n.inputs.size() < 3 || !multiplies_dynamic({n.inputs[1], n.inputs[2], zero_of_matrix(n), 1}, false)) return;
@@ -511,14 +510,16 @@ class Groups {
     return n.inputs.size() > 3 ? n.inputs[3] : std::string_view();
   }
 
-  // Can the weights be those of such a group? Those of a convolution have one scale.
+  // True if a dynamic group can use the weights. A convolution needs one scale.
   bool multiplies_dynamic(const Weights& w, bool conv) const {
     const Id values = constant(w.values), scale = constant(w.scale), zero = constant(w.zero);
     if (!is_value(w.values) || !scale.valid() || b_.element(scale) != kFloat || b_.rank(scale) > 1) return false;
     const int64_t rank = b_.rank(values), count = b_.type(scale).elements();
     if (conv ? rank < 3 || rank > 4 || count != 1 : rank != 2) return false;
     if (!w.zero.empty() && (!is_value(w.zero) || b_.type(zero).elements() != count)) return false;
-    return scaled(w).fit_int8();
+    const std::vector<float> scales = *b_.floats(scale);
+    return std::all_of(scales.begin(), scales.end(), [](float v) { return v > 0 && std::isfinite(v); }) &&
+           scaled(w).fit_int8();
   }
 
   // A constant with a number for each channel, which broadcasts along them.

@@ -89,7 +89,7 @@ Affine known_affine(Call& c, size_t scale, size_t zero, DType otherwise) {
   auto out = affine_of(c, scale, zero, otherwise);
   if (out && out->per_tensor()) return *out;
   c.b.stop("onnx-constant",
-           "each tensor must be int8 or uint8, with one scale and one zero point that are known at compile time",
+           "each tensor must be int8, uint8 or int16, with one scale and one zero point that are known at compile time",
            "quantise the model with onnxruntime's quantize_static");
 }
 

@@ -51,7 +51,7 @@ Id stored_product(Builder& b, Id rows, const StoredMatrix& m, Id bias) {
   for (size_t i = 0; i < m.values.size(); ++i) {
     const int64_t v = m.values[i] - zero_of(i);
     centred = centred && v >= -most - 1 && v <= most;
-    above = above || m.values[i] > most;
+    above = above || m.values[i] > most || zero_of(i) > most;
   }
   // Unsigned integers become signed ones; zero points remain if the differences need more bits.
   const int64_t less = above ? most + 1 : 0;
@@ -170,7 +170,7 @@ void stored_gemm(Call& c) {
   Id x = c.i("transA", 0) != 0 ? b.transpose(c.in(0), {1, 0}) : c.in(0), integers = c.in(1);
   const int64_t units = b.shape(integers)[0];
   if (b.type(c.in(2)).elements() == units) take_columns_as_computed(b, x, integers);
-  const bool bias = c.has(4) && alpha == 1.0f && beta == 1.0f && b.is_constant(c.in(4)) &&
+  const bool bias = c.has(4) && alpha == 1.0f && beta == 1.0f && b.is_constant(c.in(4)) && !b.shape(c.in(4)).empty() &&
                     b.type(c.in(4)).elements() == units && b.shape(c.in(4)).back() == units;
   Id out = stored_product(b, x, stored_matrix(c, integers), bias ? b.reshape(c.in(4), {units}) : Id{});
   if (alpha != 1.0f) out = b.binary("mul", out, alpha);
@@ -198,7 +198,7 @@ void mat_mul_nbits(Call& c) {
   if (c.has(4) || (m.bits != 4 && m.bits != 8) || c.i("weight_prepacked", 0) != 0)
     c.refuse("g_idx, packed weights and weights of other than 4 or 8 bits are not supported", std::string(kHelp));
   const graph::Shape x = c.shape(0);
-  const int64_t blocks = block > 0 ? (m.depth + block - 1) / block : 0, parts = 8 / m.bits;
+  const int64_t blocks = block > 0 && m.depth > 0 ? (m.depth - 1) / block + 1 : 0, parts = 8 / m.bits;
   const Ints bytes = c.known_ints(1, "the weights");
   const std::vector<float> scales = c.known_floats(2, "the scales");
   const auto rows = static_cast<size_t>(m.units > 0 ? m.units : 0);

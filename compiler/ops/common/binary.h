@@ -16,7 +16,7 @@ struct BinaryAttrs : graph::Attributes<BinaryAttrs> {
   // add and sub of int16: scales are powers of two, one operand has the result's, and the other is
   // shifted to it.
   bool shift_only = false;
-  // add and mul; of int16 kOnnxruntime is what the file states, in float32.
+  // For add and mul. kOnnxruntime of int16 operands computes the written formula in float32.
   PairRounding rounding = PairRounding::kLitert;
   template <typename Self, typename F>
   static void visit(Self& self, F&& field) {

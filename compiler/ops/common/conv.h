@@ -23,7 +23,7 @@ struct ConvolutionRules {
   bool weights_zero_point = false;
   bool bias_zero_point = false;
   bool int16 = true;
-  bool int16_zero_points = false;  // else they are 0
+  bool int16_zero_points = false;  // int16 activations may have zero points
   bool narrow_bias = true;
   bool int4 = true;  // weights of 4 bits, with zero points 0
   bool int4_of_int16 = true;
@@ -72,7 +72,7 @@ tir::BufferPtr weights_constant(LoweringBuilder& f, const std::string& name, con
 // An int8 layer with weights of uint8, per tensor and with any zero point: a uint8 layer of the model.
 inline bool has_uint8_weights(const OpView& op) { return op.operand(1).dtype == DType::kU8; }
 
-// Elements of int8, int16 or, if `zero` is 0, of any type from `to` on become `zero`.
+// Fills `elements` elements from index `to` with `zero`. The type is int8 or int16; any type if `zero` is 0.
 void fill_elements(tir::FunctionBuilder& f, const tir::BufferPtr& buffer, const tir::Ex& to, int32_t zero,
                    int64_t elements);
 

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators with float activations and int8 weights share ("dynamic range"): every row of the
-// input is quantised to int8 when it is known, multiplied in integers, and the sums are scaled
-// back. The one thing to know: this is LiteRT's arithmetic to the bit, down to how it rounds groups
-// of eight elements otherwise than the rest, or that of onnxruntime's DynamicQuantizeLinear. Where a row holds a NaN or
-// an infinity, or is so small that the reciprocal of its scale has no float, LiteRT's is undefined; all its elements
-// count as 0 here, and the scale is what comes out.
+// Dynamic range: quantises rows of float activations at run time, multiplies them with int8 weights and scales the
+// sums. kLitert equals LiteRT to the bit, which rounds groups of eight elements otherwise than the rest. kOnnxruntime
+// equals DynamicQuantizeLinear. If a row has a NaN, an infinity or too small a range, LiteRT's result is undefined;
+// then all its elements count as 0, and the scale is what comes out.
 #pragma once
 
 #include <cstdint>

@@ -30,11 +30,12 @@ inline std::span<const std::string_view> enum_names(RoundingRule) {
   return kNames;
 }
 
-// Rules but LiteRT's are for int8, and for other types if `also`. Reports [op-attribute].
+// Rules other than LiteRT's need int8 operands, unless `also` is true. Reports [op-attribute].
 template <typename Rule>
 bool check_rounding_rule(const OpView& op, Rule rule, Diagnostics& diags, bool also = false) {
   if (rule == Rule::kLitert || op.operand(0).dtype == DType::kI8 || also) return true;
-  bad_attribute(op, diags, "rounding = onnxruntime is for int8");
+  bad_attribute(op, diags,
+                "rounding = onnxruntime needs int8 or int16 activations, or float activations with int8 weights");
   return false;
 }
 

@@ -38,18 +38,12 @@ int32_t scale_once(int64_t acc, Kept m) {
 }
 
 // Of kHigh.
-int64_t high_multiplier(double scale, int shift) { return std::llround(std::ldexp(scale, 32 + shift)); }
+int64_t high_multiplier(double scale, int shift) {
+  return std::min<int64_t>(std::llround(std::ldexp(scale, 32 + shift)), INT32_MAX);
+}
 
 // Of shift 0, which sums do not hold.
 int64_t high_half(int shift) { return shift > 0 ? 0 : int64_t{1} << 31; }
-
-// Layers share kernels if their shifts are few.
-int high_shift(const std::vector<double>& scales) {
-  const double most = *std::max_element(scales.begin(), scales.end());
-  int shift = 0;
-  while (shift < 12 && std::ldexp(most, 32 + shift + 4) < 0x7FFFFFFF) shift += 4;
-  return shift;
-}
 
 int64_t scale_real(int64_t acc, double scale) {
   double real = std::round(static_cast<double>(acc) * scale);
@@ -57,6 +51,18 @@ int64_t scale_real(int64_t acc, double scale) {
 }
 
 }  // namespace
+
+int high_shift(const std::vector<double>& scales) {
+  const double most = *std::max_element(scales.begin(), scales.end());
+  int shift = 0;
+  while (shift < 12 && std::ldexp(most, 32 + shift + 4) < 0x7FFFFFFF) shift += 4;
+  return shift;
+}
+
+double high_start(double scale, int shift, int32_t zero_point) {
+  const auto m = static_cast<double>(std::max<int64_t>(high_multiplier(scale, shift), 1));
+  return std::ldexp(zero_point + (shift > 0 ? 0.5 : 0), 32 + shift) / m;
+}
 
 bool WideScaling::wide() const {
   return std::any_of(ranges.begin(), ranges.end(), [](const AccRange& r) { return r.magnitude() >= int64_t{1} << 31; });
@@ -103,10 +109,7 @@ WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding roundi
     constexpr int64_t kMostBias = int64_t{1} << 60;
     int64_t bias = std::clamp(wide_bias_at(op, c), -kMostBias, kMostBias);
     if (rounding == WideRounding::kHigh) {
-      const double scale = out.scales[static_cast<size_t>(c)];
-      const auto m = static_cast<double>(std::max<int64_t>(high_multiplier(scale, out.shift), 1));
-      const double zero = op.result().zero_point() + (out.shift > 0 ? 0.5 : 0);
-      bias += std::llround(std::ldexp(zero, 32 + out.shift) / m);
+      bias += std::llround(high_start(out.scales[static_cast<size_t>(c)], out.shift, op.result().zero_point()));
     }
     out.centred_bias.push_back(bias);
     bias -= sum * op.operand(0).zero_point();

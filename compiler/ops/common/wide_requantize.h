@@ -20,13 +20,18 @@ enum class WideRounding {
   kHigh,    // 31 bits of the multiplier, one rounding: RoundingRule::kOnnxruntime, whose sums have 32 bits
 };
 
+// kHigh: the shift of a layer with these scales, at least one. Layers share kernels, because there are few shifts.
+int high_shift(const std::vector<double>& scales);
+// kHigh: what the result's zero point and the rounding add to the start of a sum.
+double high_start(double scale, int shift, int32_t zero_point);
+
 struct WideScaling {
   std::vector<double> scales;    // per channel, > 0
   std::vector<AccRange> ranges;  // per channel, of the sum at any time
   WideRounding rounding = WideRounding::kOnce;
   ClampI32 clamp;
-  // Per channel, what a sum of products begins with: of stored inputs, and of inputs less their zero point. The zero
-  // point of the result (kHigh) is part of them.
+  // Start values of the sums, per channel: `bias` for stored inputs, `centred_bias` for inputs minus their zero point.
+  // With kHigh they include the result's zero point.
   std::vector<int64_t> bias = {}, centred_bias = {};
   // kHigh: an output is (acc * multiplier) >> (32 + shift), whose half is part of the bias; if the shift is 0,
   // (acc * multiplier + 2^31) >> 32.
@@ -41,7 +46,7 @@ struct WideScaling {
 // point) of output channel c.
 WideScaling wide_scaling(const OpView& op, int64_t channels, WideRounding rounding, Activation activation,
                          const std::function<std::vector<int32_t>(int64_t c)>& weights_of);
-// kHigh by the rule of onnxruntime, else kOnce or kDouble, as the bias has it.
+// kHigh if `rule` is kOnnxruntime; otherwise kDouble for a bias of 32 bits, and kOnce.
 WideRounding convolution_rounding(const OpView& op, RoundingRule rule = RoundingRule::kLitert);
 // Of int16: are all sums ones that the reference's arithmetic is defined for? Reports [op-quantization].
 bool check_wide_sums(const OpView& op, const WideScaling& scaling, Diagnostics& diags);
@@ -51,8 +56,8 @@ int64_t wide_bias_at(const OpView& op, int64_t c);
 // The biases as a constant of a function, in the type that sums are made in.
 tir::BufferPtr wide_bias(LoweringBuilder& f, const WideScaling& scaling);
 
-// Where it can be done, of every channel the multiplier with which an output is
-// (acc * multiplier + 2^31) >> 32, or with a shift (acc * multiplier) >> (32 + shift): sums of 32 bits, kOnce or kHigh.
+// Multipliers per channel for kOnce and kHigh with sums of 32 bits; nullopt if a channel has none. An output is
+// (acc * multiplier + 2^31) >> 32, or with a shift (acc * multiplier) >> (32 + shift).
 std::optional<std::vector<int32_t>> high_multipliers(const WideScaling& scaling);
 
 // Emits a WideScaling; used as Requantizer is. Accumulators are i64 if the scaling is wide(), else i32.

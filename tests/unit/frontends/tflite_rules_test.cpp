@@ -48,6 +48,7 @@ TEST(TfliteRules, EveryOperatorOfModelsHasARule) {
                                              "float_round",
                                              "fully_connected_blocks",
                                              "fully_connected_computed",
+                                             "fully_connected_dequantized",
                                              "if",
                                              "layer_normalization",
                                              "maximum_nan",

@@ -68,8 +68,9 @@ class ConstantReads : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ConstantReads, AreThoseOfTheInterpreter) {
   for (bool dsp : {false, true}) {
-    ops::TargetInfo target =
-        cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view f) { return f != "mve"; }, dsp ? KernelForm::kAssembly : KernelForm::kC});
+    auto has = [](std::string_view f) { return f != "mve"; };
+    const KernelForm form = dsp ? KernelForm::kAssembly : KernelForm::kC;
+    ops::TargetInfo target = cores::target_info({"cortex-m4", "armv7e-m", has, form});
     Program p = program_of(GetParam(), target);
     std::vector<double> counted = constant_reads(p), wanted = interpreted(p);
     ASSERT_FALSE(counted.empty());
@@ -205,7 +206,8 @@ TEST(AssignSections, BytesThatAreReadOftenComeFirst) {
 }
 
 TEST(AssignSections, WhatIsReadMostPerByteIsFast) {
-  ops::TargetInfo target = cores::target_info({"cortex-m4", "armv7e-m", [](std::string_view) { return false; }, KernelForm::kC});
+  auto none = [](std::string_view) { return false; };
+  ops::TargetInfo target = cores::target_info({"cortex-m4", "armv7e-m", none, KernelForm::kC});
   Program p = program_of("digits/digits_int8.tflite", target);
   std::vector<double> reads = constant_reads(p);
   std::vector<int> section = assign_sections(p, {{".fast", 2048}, {".slow"}});

@@ -91,7 +91,7 @@ Lowered DspConvLowering::finish(const char* algorithm, const std::string& how, C
   f_.choice("pixels", tile_);
   if (saved_ > 0) f_.buys_flash(bytes_of_words(), saved_);
   if (rest_ > 0) f_.choice("rest", 1);
-  f_.estimate(work_, target_);
+  f_.estimate(work_ + byte_clamp_work(op_.result().elements(), clamp), target_);
   return f_.finish(how);
 }
 

@@ -65,7 +65,7 @@ class WinogradLowering {
     emit_byte_clamp(f_, out_, op_.result().elements(), lines->clamp, target_);
     f_.algorithm(kWinograd);
     f_.buys_flash(more_bytes(), saved(lines->sign()));
-    f_.estimate(work, target_);
+    f_.estimate(work + byte_clamp_work(op_.result().elements(), lines->clamp), target_);
     return f_.finish(fmt::format("{} steps, left {}, {}", steps(), weights.left, form_text(*lines)));
   }
 

@@ -66,7 +66,7 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
   Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) + pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
   f.algorithm("nibbles");
-  f.estimate(work, target);
+  f.estimate(work + byte_clamp_work(rows * units, lines->lines.clamp), target);
   return f.finish(fmt::format("{} units, {} steps, shift {}{}", tile.channels, steps, lines->lines.fit.shift,
                               sign ? ", sign" : ""));
 }
@@ -154,7 +154,7 @@ std::optional<Lowered> lower_quads(const OpView& op, const TargetInfo& target) {
   Work work = quads_work(words, static_cast<int64_t>(groups.size()), sign, form) * static_cast<double>(rows);
   f.algorithm("pairs");
   f.choice("units", kSize);
-  f.estimate(work, target);
+  f.estimate(work + byte_clamp_work(rows * units, fit->lines.clamp), target);
   return f.finish(
       fmt::format("{} units, {} words{}, {}", kSize, words, form.bytes ? " by bytes" : "", form_text(fit->lines)));
 }

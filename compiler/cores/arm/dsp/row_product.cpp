@@ -71,7 +71,7 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
               static_cast<double>(rows);
   f.algorithm(words ? "words" : "pairs");
   if (!words) f.choice("units", size);
-  f.estimate(work, target);
+  f.estimate(work + byte_clamp_work(rows * units, lines->clamp), target);
   return f.finish(fmt::format("{} units, {} steps, {}{}", size, steps, form_text(*lines),
                               steps > row_steps ? ", sum of the row" : ""));
 }

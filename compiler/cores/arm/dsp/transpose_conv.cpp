@@ -49,7 +49,7 @@ class DspTransposeLowering {
     emit_byte_clamp(f_, out_, op_.result().elements(), lines->clamp, target_);
     f_.algorithm("pairs");
     f_.choice("pixels", tile_);
-    f_.estimate(work_, target_);
+    f_.estimate(work_ + byte_clamp_work(op_.result().elements(), lines->clamp), target_);
     return f_.finish(fmt::format("phases, shift {}{}", lines->fit.shift, sign_ ? ", sign" : ""));
   }
 

@@ -71,7 +71,7 @@ class DspText : public Thumb {
   void put(const kernelgen::Block& block, const kernelgen::Schedule& schedule) {
     append(kernelgen::print_assembly(block, schedule));
   }
-  // For blocks that find registers among these.
+  // Appends the scheduled block. Aborts if `core` has too few registers.
   void put(const kernelgen::Block& block, kernelgen::Registers core);
   void load_constant(Reg to, int value);
 };

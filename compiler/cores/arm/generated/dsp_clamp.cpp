@@ -53,13 +53,25 @@ Implementation clamp_text(int least, int most, int words) {
   return a.finish();
 }
 
+bool is_own_range(ops::ClampI32 range) { return range.min <= kLowest && range.max >= kHighest; }
+
+Ex clamped(const tir::BufferPtr& results, const Ex& i, ops::ClampI32 range) {
+  return clamp(load(results, i), range.min, range.max);
+}
+
 }  // namespace
+
+Work byte_clamp_work(int64_t elements, ops::ClampI32 range) {
+  if (is_own_range(range)) return {};
+  const Work word{.load = 1, .store = 1, .alu = (range.min > kLowest ? 2.0 : 0.0) + (range.max < kHighest ? 2.0 : 0.0)};
+  return word * (static_cast<double>(elements) / static_cast<double>(kClampedBytes)) + Work{.alu = 10, .branch = 3};
+}
 
 void emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, int64_t elements, ops::ClampI32 range,
                      const TargetInfo& target) {
-  if (range.min <= kLowest && range.max >= kHighest) return;
+  if (is_own_range(range)) return;
   if (elements < kClampedBytes) {
-    f.loop("i", 0, elements, [&](const Ex& i) { f.store(results, i, clamp(load(results, i), range.min, range.max)); });
+    f.loop("i", 0, elements, [&](const Ex& i) { f.store(results, i, clamped(results, i, range)); });
     return;
   }
   const int64_t words = elements >= kClampedBytes * kBlockWords ? kBlockWords : 1, block = kClampedBytes * words;
@@ -76,7 +88,7 @@ tir::KernelPtr dsp_clamp_kernel(ops::ClampI32 range, int64_t words) {
   tir::BufferPtr results = f.output("results", DType::kI8, 0);
   const Ex blocks = f.scalar("blocks");
   f.loop("i", 0, blocks * (kClampedBytes * words),
-         [&](const Ex& i) { f.store(results, i, clamp(load(results, i), range.min, range.max)); });
+         [&](const Ex& i) { f.store(results, i, clamped(results, i, range)); });
   return f.finish_kernel("dsp_clamp", {{"least", range.min}, {"most", range.max}, {"words", words}});
 }
 

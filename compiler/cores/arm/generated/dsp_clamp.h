@@ -14,7 +14,10 @@ namespace aotc::cores::arm {
 void emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, int64_t elements, ops::ClampI32 range,
                      const TargetInfo& target);
 
-// (results, blocks): blocks of `words` words, 1 or 4.
+// The work of emit_byte_clamp().
+Work byte_clamp_work(int64_t elements, ops::ClampI32 range);
+
+// Kernel arguments: results, number of blocks. A block has `words` words (1 or 4).
 tir::KernelPtr dsp_clamp_kernel(ops::ClampI32 range, int64_t words);
 Implementation dsp_clamp(const tir::Kernel& kernel);
 

@@ -72,7 +72,7 @@ class MveMachine {
 // A kernel whose blocks are scheduled for Cortex-M55.
 class MveText : public Helium {
  public:
-  // For blocks that find registers among these.
+  // Appends the scheduled block. Aborts if `core` and `vector` have too few registers.
   void put(const kernelgen::Block& block, kernelgen::Registers core, kernelgen::Registers vector = 0xFF);
   void load_constant(int number, int value) { emit("movw", {name(Reg{number}), imm_text(value & 0xFFFF)}); }
   void load_vector(int number, int value) { vmov_imm(16, Vec{number}, value); }

@@ -39,7 +39,7 @@ class MveConvLowering {
     columns_inside_ = conv_.window.x.inside();
   }
 
-  // Nothing where the kernels do not apply.
+  // nullopt if the kernels do not apply.
   std::optional<Lowered> run() {
     if (conv_.grouped() || !choose_form()) return std::nullopt;
     std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
@@ -73,7 +73,7 @@ class MveConvLowering {
   int64_t pixels() const { return conv_.window.batch * conv_.window.y.out * conv_.window.x.out; }
   int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
   int64_t row_step() const { return conv_.window.y.dilation * row_bytes(); }
-  // Taps of a window's row that have elements between them.
+  // True if the taps of a window's row are not adjacent.
   bool dilated() const { return conv_.window.x.dilation != 1 && conv_.window.x.kernel > 1; }
   int64_t pixel_step() const { return conv_.window.x.stride * conv_.in_channels; }
   // The panel: of a row of a window, and of a pixel.
@@ -439,7 +439,7 @@ class MveConvLowering {
     return {f_.let("begin", min(begin, a.kernel)), f_.let("end", min(end, a.kernel))};
   }
 
-  // The same wherever they lie.
+  // Gathers the windows of two pixels at any position.
   void gather_clipped(const Ex& first) {
     if (shares()) return gather_one(first, 0);
     f_.loop("i", 0, 2, [&](Ex i) { gather_one(first + i, f_.let("to", i * panel_pixel())); });

@@ -203,7 +203,8 @@ std::string instruction_definition(const std::string& name, const std::string& f
           "    return value;\n",
           bits);
     if (!acle.empty())
-      body += fmt::format("#{} defined({})\n    return __ssat(value, {});\n", assembly ? "elif" : "if", acle, bits);
+      body += fmt::format("#{} defined({})\n    return (int32_t)__ssat(value, {});\n", assembly ? "elif" : "if", acle,
+                          bits);
     body += body.empty() ? portable : "#else\n" + portable + "#endif\n";
     return fmt::format("static inline int32_t {}(int32_t value)\n{{\n{}}}\n", f, body);
   }

@@ -142,13 +142,19 @@ DYNAMIC = {
     "rows": ((2, 3, 20), (20, 6), None),
     "columns": ((3, 20), (20, 6), None),
 }
+# One range for all images.
+IMAGES = {
+    "images": ((2, 4, 7, 6), (6, 4, 3, 3), {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}),
+    "depthwise_images": ((3, 6, 5, 6), (6, 1, 3, 3), {"kernel_shape": [3, 3], "group": 6}),
+    "lines": ((2, 4, 19), (6, 4, 3), {"kernel_shape": [3]}),
+}
 
 
 def dynamic_case(layer, kind, bias, zero, seed, scale=1.0):
     """As quantize_dynamic writes it."""
     from onnx import helper
     random, node = np.random.default_rng(seed), helper.make_node
-    shape, weights, attributes = DYNAMIC[layer]
+    shape, weights, attributes = {**DYNAMIC, **IMAGES}[layer]
     several = layer == "columns"
     known = {"w": (random.integers(-63, 64, weights) + (zero if kind == "uint8" else 0)).astype(kind),
              "s": random.uniform(0.005, 0.02, weights[1:] if several else []).astype(np.float32)}
@@ -173,6 +179,9 @@ def dynamic_cases():
             for bias in (False, True):
                 case = dynamic_case(layer, kind, bias, zero, 400 + seed)
                 yield f"hybrid_{layer}_{kind}_{zero}{'_bias' if bias else ''}", case
+    for seed, layer in enumerate(IMAGES):
+        for kind, zero, bias in (("int8", 0, True), ("uint8", 70, False)):
+            yield f"dynamic_{layer}_{kind}", dynamic_case(layer, kind, bias, zero, 480 + seed)
     for name, scale in (("zeros", 0.0), ("small", 1e-38), ("large", 1e30)):
         yield f"hybrid_of_{name}", dynamic_case("row", "int8", True, 0, 500, scale)
 

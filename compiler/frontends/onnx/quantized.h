@@ -61,6 +61,9 @@ struct ByData {
   Id whole, scale, zero;
 };
 ByData by_data(Builder& b, Id x);
+// The convolution of float images that are quantised with the range of all of them. Operands: images, integer filters,
+// their scale, their zero point, bias.
+void dynamic_convolution(Call& c);
 // A constant matrix [units, depth] of integers of 4 or 8 bits. Each of `blocks` equal blocks of a row has a scale and a
 // zero point.
 struct StoredMatrix {

@@ -234,7 +234,8 @@ Id exact_convolution(Call& c, Id image, Id filter, const WindowAttributes& w, in
   return sum;
 }
 
-void conv_integer(Call& c) {
+// The image with the filters of operand 1 less their zero points, operand 3.
+Id integer_convolution(Call& c, Id image) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   const int64_t groups = c.i("group", 1);
@@ -251,9 +252,14 @@ void conv_integer(Call& c) {
     if (!column.empty()) column[0] = weights[0];
     filter = b.add("sub", {filter, b.reshape(zero, column)});
   }
+  return exact_convolution(c, image, filter, w, groups);
+}
+
+void conv_integer(Call& c) {
+  Builder& b = c.b;
   Id image = b.cast(c.in(0), DType::kI32);
   if (c.has(2)) image = b.add("sub", {image, b.reshape(b.cast(c.in(2), DType::kI32), {})});
-  c.out(0, exact_convolution(c, image, filter, w, groups));
+  c.out(0, integer_convolution(c, image));
 }
 
 constexpr Rule kRules[] = {
@@ -270,6 +276,15 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 }  // namespace quantize
+
+void dynamic_convolution(Call& c) {
+  Builder& b = c.b;
+  const ByData q = by_data(b, c.in(0));
+  Id image = b.cast(b.binary("sub", q.whole, q.zero), DType::kI32);
+  Id sums = b.cast(quantize::integer_convolution(c, image), DType::kF32);
+  Id out = b.binary("mul", sums, b.binary("mul", q.scale, b.reshape(c.in(2), {})));
+  c.out(0, c.has(4) ? b.binary("add", out, c.in(4)) : out);
+}
 
 std::span<const Rule> quantize_rules() { return quantize::kRules; }
 

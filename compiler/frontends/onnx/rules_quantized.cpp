@@ -249,6 +249,8 @@ void dynamic_conv(Call& c) {
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   const int64_t groups = c.i("group", 1);
   check_filters(c, in, weights, groups);
+  // The range belongs to the whole tensor, but kernels quantise image by image.
+  if (in[0] != 1) return dynamic_convolution(c);
   const WindowAttributes window = window_of(c, Ints(weights.begin() + 2, weights.end()));
   const bool depthwise = groups > 1 && weights[1] == 1;
   Weights w = weights_of(c, 1, 0);

@@ -5,7 +5,7 @@
 A cell has the figure of the default, and the figure that the search reaches for this objective alone: estimated cycles
 with `--objective ms`, RAM with `--objective ram`, constants with `--objective flash`.
 
-  tests/bench/joint.py                          a table of the recorded int8 models (docs/make-it-fit.md)
+  tests/bench/joint.py                          a table of the recorded int8 models
   tests/bench/joint.py --models A,B --targets m4,m55
 """
 import argparse

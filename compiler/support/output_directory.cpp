@@ -36,13 +36,12 @@ size_t own_checksum(std::string_view json) {
 }
 
 // Returns the text of JSON object `json` with the list added as its last member. The own checksum is that of the text
-// with zeros in its place.
+// with zeros in its place. The object is not parsed, because it grows with the model.
 std::string with_list(std::string_view json, const Checksums& files) {
-  nlohmann::ordered_json j;
-  (void)parse_json(json, j);
-  j[kKey]["files"] = files;
-  j[kKey]["checksum"] = kNoChecksum;
-  std::string out = json_text(j, 1) + "\n";
+  const nlohmann::ordered_json list = {{kKey, {{"files", files}, {"checksum", kNoChecksum}}}};
+  std::string out(json.substr(0, json.rfind('}')));
+  out.erase(out.find_last_not_of(" \n") + 1);
+  out += (out.back() == '{' ? "" : ",") + json_text(list, 1).substr(1) + "\n";
   return out.replace(own_checksum(out), kNoChecksum.size(), checksum_of(out));
 }
 

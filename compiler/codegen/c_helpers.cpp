@@ -107,15 +107,13 @@ std::optional<HelperCall> high_product(const Expr& e) {
   return std::nullopt;
 }
 
-// (x <<% up) >> down, which takes a part of a word.
+// A half or a byte of a word.
 std::optional<HelperCall> part_of_word(const Expr& e) {
-  const Binary* down = binary_of(e, BinaryOp::kShr, DType::kI32);
-  const Binary* up = down ? wrapping_of(*down->lhs, BinaryOp::kShl) : nullptr;
-  if (!up) return std::nullopt;
-  const auto left = immediate_of(up->rhs), right = immediate_of(down->rhs);
-  if (left == 16 && right == 16) return HelperCall{"lo16", {up->lhs}};
-  if (right != 24 || !left || *left % 8 != 0 || *left < 0 || *left > 24) return std::nullopt;
-  return HelperCall{"byte_at", {up->lhs, std::make_shared<IntImm>(DType::kI32, 3 - *left / 8)}};
+  const auto part = word_part(e);
+  if (!part) return std::nullopt;
+  if (part->up == 16 && part->down == 16) return HelperCall{"lo16", {part->word}};
+  if (part->down != 24 || part->up % 8 != 0 || part->up < 0 || part->up > 24) return std::nullopt;
+  return HelperCall{"byte_at", {part->word, std::make_shared<IntImm>(DType::kI32, 3 - part->up / 8)}};
 }
 
 // (low & 65535) | (high <<% 16)
@@ -220,7 +218,8 @@ HelperForm helper_form(const std::set<std::string>& functions, KernelForm kernel
   return {kernels == KernelForm::kAssembly, products && kernels != KernelForm::kC};
 }
 
-std::string intrinsic_includes(const std::string& prefix) {
+std::string intrinsic_includes(HelperForm form, const std::string& prefix) {
+  if (!form.intrinsics) return "";
   // gcc has these intrinsics since version 10, and does not define __ARM_ACLE.
   return fmt::format(
       "\n#if defined(__ARM_FEATURE_SIMD32) && \\\n"

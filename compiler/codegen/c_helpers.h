@@ -34,8 +34,9 @@ struct HelperForm {
 // For a file whose code calls the helpers `functions`.
 HelperForm helper_form(const std::set<std::string>& functions, KernelForm kernels);
 
-// Includes the header of ACLE intrinsics where the compiler has them, and defines PREFIX_ACLE there.
-std::string intrinsic_includes(const std::string& prefix);
+// Includes the header of ACLE intrinsics where the compiler has them, and defines PREFIX_ACLE there. Empty if `form`
+// has no intrinsics.
+std::string intrinsic_includes(HelperForm form, const std::string& prefix);
 
 // The definition of the helper function `name`, ending with a newline.
 std::string support_definition(const std::string& name, const std::string& prefix, HelperForm form = {});

@@ -37,8 +37,8 @@ OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions, 
   out.operators = banner("Operators in TVM's packed convention.", options.version) +
                   "#include <stddef.h>\n#include <stdint.h>\n" + (use.math ? "#include <math.h>\n" : "") +
                   (use.string ? "#include <string.h>\n" : "") +
-                  (helper_form(use.functions, options.kernels).intrinsics ? intrinsic_includes(p) : "") + "\n" +
-                  packed_includes() + "\n" + type_codes_definition(p, 1) + support + declarations + text;
+                  intrinsic_includes(helper_form(use.functions, options.kernels), p) + "\n" + packed_includes() + "\n" +
+                  type_codes_definition(p, 1) + support + declarations + text;
   return out;
 }
 

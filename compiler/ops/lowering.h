@@ -95,7 +95,7 @@ struct TargetInfo : Goal {
   bool has_assembly() const {
     return kernel_form == KernelForm::kAssembly && (lowerings || !triple_kernel.family.empty());
   }
-  // Kernels are C that calls intrinsics.
+  // True if kernels are C that calls intrinsics.
   bool calls_intrinsics() const { return kernel_form == KernelForm::kIntrinsics && lowerings; }
   bool asks_for(std::string_view algorithm) const { return asked && asked->algorithm == algorithm; }
   // The algorithm is not ruled out by what was asked.

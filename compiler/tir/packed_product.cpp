@@ -11,10 +11,6 @@ const Binary* binary_of(const Expr& e, BinaryOp op, bool wrapping) {
   return n.op == op && n.wrapping == wrapping ? &n : nullptr;
 }
 
-bool is_number(const Expr& e, int64_t value) {
-  return e.kind == ExprKind::kIntImm && static_cast<const IntImm&>(e).value == value;
-}
-
 bool is_same(const ExprPtr& a, const ExprPtr& b) {
   if (a == nullptr || b == nullptr) return false;
   if (a == b) return true;
@@ -22,16 +18,31 @@ bool is_same(const ExprPtr& a, const ExprPtr& b) {
   return static_cast<const VarRef&>(*a).var == static_cast<const VarRef&>(*b).var;
 }
 
-// The word of which `e` is the sign-extended part (word <<% left) >> right; null if it is another expression.
-ExprPtr word_of(const Expr& e, int64_t left, int64_t right) {
+std::optional<int64_t> number_of(const Expr& e) {
+  return e.kind == ExprKind::kIntImm ? std::optional(static_cast<const IntImm&>(e).value) : std::nullopt;
+}
+
+// The word of which `e` is the part with these shifts; null if it is another expression.
+ExprPtr word_of(const Expr& e, int64_t up, int64_t down) {
+  const auto part = word_part(e);
+  return part && part->up == up && part->down == down ? part->word : nullptr;
+}
+
+// The word of which `e` is the upper half; null if it is another expression.
+ExprPtr word_of_high_half(const Expr& e) {
   const Binary* down = binary_of(e, BinaryOp::kShr, false);
-  if (down == nullptr || !is_number(*down->rhs, right)) return nullptr;
-  if (left == 0) return down->lhs;
-  const Binary* up = binary_of(*down->lhs, BinaryOp::kShl, true);
-  return up != nullptr && is_number(*up->rhs, left) ? up->lhs : nullptr;
+  return down != nullptr && number_of(*down->rhs) == 16 ? down->lhs : nullptr;
 }
 
 }  // namespace
+
+std::optional<WordPart> word_part(const Expr& e) {
+  const Binary* down = binary_of(e, BinaryOp::kShr, false);
+  const Binary* up = down != nullptr ? binary_of(*down->lhs, BinaryOp::kShl, true) : nullptr;
+  if (up == nullptr) return std::nullopt;
+  const auto left = number_of(*up->rhs), right = number_of(*down->rhs);
+  return left && right ? std::optional(WordPart{up->lhs, *left, *right}) : std::nullopt;
+}
 
 std::optional<PackedProduct> packed_product(const Expr& e) {
   const Binary* second = binary_of(e, BinaryOp::kAdd, true);
@@ -39,9 +50,9 @@ std::optional<PackedProduct> packed_product(const Expr& e) {
   const Binary* high = second != nullptr ? binary_of(*second->rhs, BinaryOp::kMul, true) : nullptr;
   const Binary* low = first != nullptr ? binary_of(*first->rhs, BinaryOp::kMul, true) : nullptr;
   if (high == nullptr || low == nullptr) return std::nullopt;
-  const ExprPtr x = word_of(*low->lhs, 16, 16), x_again = word_of(*high->lhs, 0, 16);
+  const ExprPtr x = word_of(*low->lhs, 16, 16), x_again = word_of_high_half(*high->lhs);
   if (!is_same(x, x_again)) return std::nullopt;
-  const ExprPtr halves = word_of(*low->rhs, 16, 16), halves_again = word_of(*high->rhs, 0, 16);
+  const ExprPtr halves = word_of(*low->rhs, 16, 16), halves_again = word_of_high_half(*high->rhs);
   if (is_same(halves, halves_again)) return PackedProduct{first->lhs, x, halves, false};
   const ExprPtr bytes = word_of(*low->rhs, 24, 24), bytes_again = word_of(*high->rhs, 8, 24);
   if (is_same(bytes, bytes_again)) return PackedProduct{first->lhs, x, bytes, true};

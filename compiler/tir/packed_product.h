@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// packed_product(): recognises sums with two products of halfwords, which cores with the DSP extension compute in one
-// instruction.
+// Recognises expressions on parts of words: a sign-extended part, and a sum with two products of halfwords, which cores
+// with the DSP extension compute in one instruction.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,14 @@
 #include "tir/tir.h"
 
 namespace aotc::tir {
+
+// (word <<% up) >> down, with constant shifts.
+struct WordPart {
+  ExprPtr word;
+  int64_t up = 0, down = 0;
+};
+// nullopt if `e` is no such part. A part without a shift to the left is none.
+std::optional<WordPart> word_part(const Expr& e);
 
 // sum + low(x) * low(w) + high(x) * high(w) modulo 2^32, where low and high are the signed halves of a word.
 // even_bytes: bytes 0 and 2 of w, sign-extended, are in place of its halves.

@@ -69,7 +69,7 @@ class Emitter {
     return fmt::format(
         "#include \"kernel_case.h\"\n{}\n{}\n{}{}const struct kernel_case "
         "kernel_cases[] = {{\n{}}};\nconst int32_t kernel_case_count = {};\n",
-        codegen::intrinsic_includes("c"), support_, functions_, tables_, rows_, cases_);
+        codegen::intrinsic_includes({true, true}, "c"), support_, functions_, tables_, rows_, cases_);
   }
   int cases() const { return cases_; }
   int errors() const { return errors_; }

@@ -86,12 +86,12 @@ Lowered DspConvLowering::finish(const char* algorithm, const std::string& how, C
   spread_.use(in_, panel_);
   out_ = f_.result(0);
   emit();
-  emit_byte_clamp(f_, out_, op_.result().elements(), clamp, target_);
+  work_ += emit_byte_clamp(f_, out_, clamp, target_);
   f_.algorithm(algorithm);
   f_.choice("pixels", tile_);
   if (saved_ > 0) f_.buys_flash(bytes_of_words(), saved_);
   if (rest_ > 0) f_.choice("rest", 1);
-  f_.estimate(work_ + byte_clamp_work(op_.result().elements(), clamp), target_);
+  f_.estimate(work_, target_);
   return f_.finish(how);
 }
 

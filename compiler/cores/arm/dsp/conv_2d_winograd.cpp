@@ -54,7 +54,7 @@ class WinogradLowering {
     }
     if (!lines) return std::nullopt;
     if (!takes_winograd(target_, offer(lines->sign()))) return std::nullopt;
-    const Work work = parts(lines->sign()).of(conv_.window.y.out, conv_.window.x.out);
+    Work work = parts(lines->sign()).of(conv_.window.y.out, conv_.window.x.out);
     in_ = f_.operand(0);
     make_tables(weights, folded.bias, *lines);
     work_ = f_.scratch("work", DType::kI32, strip_words() + Winograd::panel_words(steps()), 8);
@@ -62,10 +62,10 @@ class WinogradLowering {
     if (auto order = rows_order(conv_.window, 2, {conv_.in_channels, conv_.out_channels}))
       f_.publish(std::move(*order));
     emit();
-    emit_byte_clamp(f_, out_, op_.result().elements(), lines->clamp, target_);
+    work += emit_byte_clamp(f_, out_, lines->clamp, target_);
     f_.algorithm(kWinograd);
     f_.buys_flash(more_bytes(), saved(lines->sign()));
-    f_.estimate(work + byte_clamp_work(op_.result().elements(), lines->clamp), target_);
+    f_.estimate(work, target_);
     return f_.finish(fmt::format("{} steps, left {}, {}", steps(), weights.left, form_text(*lines)));
   }
 

@@ -71,7 +71,7 @@ class DspDepthwiseLowering {
     copy_ = dw_plane_kernel(columns_, pitch_);
     column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign(), nibbles_);
     emit();
-    emit_byte_clamp(f_, out_, op_.result().elements(), lines->clamp, target_);
+    emit_byte_clamp(f_, out_, lines->clamp, target_);
     f_.publish(bands_->write_order());
     f_.algorithm("pairs");
     f_.choice("rows", bands_->height());
@@ -134,7 +134,7 @@ class DspDepthwiseLowering {
     f_.take_turns(turns, [&](const Ex& first, int64_t count) {
       f_.run(column_, {address(stream_, first * stream_words_), address(in_, first), address(out_, first), count});
     });
-    emit_byte_clamp(f_, out_, op_.result().elements(), lines.clamp, target_);
+    emit_byte_clamp(f_, out_, lines.clamp, target_);
     f_.algorithm("pairs");
     f_.choice("plane", 0);
     return f_.finish(fmt::format("a row of {} from the image, {}", window_.x.out, form_text(lines)));
@@ -179,7 +179,7 @@ class DspDepthwiseLowering {
         f_.loop("m", 0, multiplier, [&](Ex m) { emit_channel(n, c, f_.let("channel", c * multiplier + m), turns); });
       });
     });
-    emit_byte_clamp(f_, out_, op_.result().elements(), lines.clamp, target_);
+    emit_byte_clamp(f_, out_, lines.clamp, target_);
     publish_strided();
     f_.algorithm("pairs");
     f_.choice("plane", 0);

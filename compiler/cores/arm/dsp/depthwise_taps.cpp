@@ -239,7 +239,7 @@ std::optional<Lowered> lower_depthwise_taps(const OpView& op, const TargetInfo& 
   f.take_turns(turns, [&](const Ex& first, int64_t count) {
     f.run(kernel, {address(stream, first * words), address(in, first), address(out, first), count});
   });
-  emit_byte_clamp(f, out, op.result().elements(), lines->clamp, target);
+  emit_byte_clamp(f, out, lines->clamp, target);
   // An element's place is written when all outputs that read it have been made, of each channel for itself.
   WriteOrder order;
   order.in_place = true;

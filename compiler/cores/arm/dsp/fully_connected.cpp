@@ -61,12 +61,12 @@ std::optional<Lowered> lower_fully_connected_nibbles(const OpView& op, const Tar
       f.run(gemm, {address(stream, whole * group_words), address(panel, 0),
                    address(out, r * units + (units - tile.channels)), address(last, 0)});
   });
-  emit_byte_clamp(f, out, rows * units, lines->lines.clamp, target);
-  publish_batches(f, op, rows);
   Work work = (nibble_work(tile, steps, static_cast<int64_t>(groups.size()), sign) + pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
+  work += emit_byte_clamp(f, out, lines->lines.clamp, target);
+  publish_batches(f, op, rows);
   f.algorithm("nibbles");
-  f.estimate(work + byte_clamp_work(rows * units, lines->lines.clamp), target);
+  f.estimate(work, target);
   return f.finish(fmt::format("{} units, {} steps, shift {}{}", tile.channels, steps, lines->lines.fit.shift,
                               sign ? ", sign" : ""));
 }
@@ -149,12 +149,12 @@ std::optional<Lowered> lower_quads(const OpView& op, const TargetInfo& target) {
       f.run(gemv, {address(stream, whole * group_words), address(in, r * depth),
                    address(out, r * units + (units - kSize)), address(last, 0)});
   });
-  emit_byte_clamp(f, out, rows * units, fit->lines.clamp, target);
-  publish_mixed_rows(f, op, rows);
   Work work = quads_work(words, static_cast<int64_t>(groups.size()), sign, form) * static_cast<double>(rows);
+  work += emit_byte_clamp(f, out, fit->lines.clamp, target);
+  publish_mixed_rows(f, op, rows);
   f.algorithm("pairs");
   f.choice("units", kSize);
-  f.estimate(work + byte_clamp_work(rows * units, fit->lines.clamp), target);
+  f.estimate(work, target);
   return f.finish(
       fmt::format("{} units, {} words{}, {}", kSize, words, form.bytes ? " by bytes" : "", form_text(fit->lines)));
 }

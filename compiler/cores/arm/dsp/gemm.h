@@ -67,8 +67,8 @@ struct PairGemm {
 // The elements k that the two halves of a step take, -1 for nothing.
 using PairOrder = std::vector<std::array<int, 2>>;
 
-// A requantisation as the kernels do it: every channel by one multiply and one shift for all. Kernels saturate to int8;
-// results are then to be clamped (cores/arm/generated/dsp_clamp.h).
+// A requantisation as the kernels do it: every channel by one multiply and one shift for all. Kernels saturate to int8,
+// and the lowering clamps the results (cores/arm/generated/dsp_clamp.h).
 struct PairLines {
   LineFit fit;
   ops::ClampI32 clamp = {-128, 127};

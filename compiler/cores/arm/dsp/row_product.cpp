@@ -65,13 +65,13 @@ std::optional<Lowered> lower_row_product(const OpView& op, const TargetInfo& tar
       f.run(gemv, {address(stream, whole * group_words), address(panel, 0), address(out, r * units + (units - size)),
                    address(last, 0)});
   });
-  emit_byte_clamp(f, out, rows * units, lines->clamp, target);
-  publish_batches(f, op, rows);
   Work work = (gemv_work(words, steps, (units + size - 1) / size, sign) + pack_work(1, depth / 4, 1)) *
               static_cast<double>(rows);
+  work += emit_byte_clamp(f, out, lines->clamp, target);
+  publish_batches(f, op, rows);
   f.algorithm(words ? "words" : "pairs");
   if (!words) f.choice("units", size);
-  f.estimate(work + byte_clamp_work(rows * units, lines->clamp), target);
+  f.estimate(work, target);
   return f.finish(fmt::format("{} units, {} steps, {}{}", size, steps, form_text(*lines),
                               steps > row_steps ? ", sum of the row" : ""));
 }

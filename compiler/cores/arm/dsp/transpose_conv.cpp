@@ -46,10 +46,10 @@ class DspTransposeLowering {
     out_ = f_.result();
     gemm_ = gemm_pairs_kernel(tile_, lines->fit.shift, sign_);
     f_.loop("n", 0, s_.batch, [&](Ex n) { f_.loop("oy", 0, s_.y.out, [&](Ex oy) { row(n, oy); }); });
-    emit_byte_clamp(f_, out_, op_.result().elements(), lines->clamp, target_);
+    work_ += emit_byte_clamp(f_, out_, lines->clamp, target_);
     f_.algorithm("pairs");
     f_.choice("pixels", tile_);
-    f_.estimate(work_ + byte_clamp_work(op_.result().elements(), lines->clamp), target_);
+    f_.estimate(work_, target_);
     return f_.finish(fmt::format("phases, shift {}{}", lines->fit.shift, sign_ ? ", sign" : ""));
   }
 

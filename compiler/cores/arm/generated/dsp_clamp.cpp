@@ -53,26 +53,21 @@ Implementation clamp_text(int least, int most, int words) {
   return a.finish();
 }
 
-bool is_own_range(ops::ClampI32 range) { return range.min <= kLowest && range.max >= kHighest; }
-
 Ex clamped(const tir::BufferPtr& results, const Ex& i, ops::ClampI32 range) {
   return clamp(load(results, i), range.min, range.max);
 }
 
 }  // namespace
 
-Work byte_clamp_work(int64_t elements, ops::ClampI32 range) {
-  if (is_own_range(range)) return {};
-  const Work word{.load = 1, .store = 1, .alu = (range.min > kLowest ? 2.0 : 0.0) + (range.max < kHighest ? 2.0 : 0.0)};
-  return word * (static_cast<double>(elements) / static_cast<double>(kClampedBytes)) + Work{.alu = 10, .branch = 3};
-}
-
-void emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, int64_t elements, ops::ClampI32 range,
-                     const TargetInfo& target) {
-  if (is_own_range(range)) return;
+Work emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, ops::ClampI32 range, const TargetInfo& target) {
+  const int64_t elements = results->elements;
+  const int bounds = (range.min > kLowest ? 1 : 0) + (range.max < kHighest ? 1 : 0);
+  if (bounds == 0) return {};
+  const Work word{.load = 1, .store = 1, .alu = 2.0 * bounds};
+  const Work all = word * (static_cast<double>(elements) / kClampedBytes) + Work{.alu = 10, .branch = 3};
   if (elements < kClampedBytes) {
     f.loop("i", 0, elements, [&](const Ex& i) { f.store(results, i, clamped(results, i, range)); });
-    return;
+    return all;
   }
   const int64_t words = elements >= kClampedBytes * kBlockWords ? kBlockWords : 1, block = kClampedBytes * words;
   const tir::KernelPtr kernel = dsp_clamp_kernel(range, words);
@@ -81,6 +76,7 @@ void emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, int64_t 
                [&](const Ex& first, int64_t blocks) { f.run(kernel, {address(results, first * block), Ex(blocks)}); });
   // The last block may overlap the one before, which changes nothing.
   if (elements % block != 0) f.run(kernel, {address(results, elements - block), Ex(1)});
+  return all;
 }
 
 tir::KernelPtr dsp_clamp_kernel(ops::ClampI32 range, int64_t words) {

@@ -10,12 +10,8 @@
 
 namespace aotc::cores::arm {
 
-// Clamps the first `elements` results in place. Emits nothing if the range is int8's own.
-void emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, int64_t elements, ops::ClampI32 range,
-                     const TargetInfo& target);
-
-// The work of emit_byte_clamp().
-Work byte_clamp_work(int64_t elements, ops::ClampI32 range);
+// Clamps all results in place, and returns the work of that. Emits nothing if the range is int8's own.
+Work emit_byte_clamp(LoweringBuilder& f, const tir::BufferPtr& results, ops::ClampI32 range, const TargetInfo& target);
 
 // Kernel arguments: results, number of blocks. A block has `words` words (1 or 4).
 tir::KernelPtr dsp_clamp_kernel(ops::ClampI32 range, int64_t words);

@@ -48,7 +48,7 @@ class LstmGatesLowering {
   // Runs the product of every gate. Gates with the same kernel share a loop.
   void for_gates(const std::function<tir::KernelPtr(int64_t gate)>& kernel,
                  const std::function<void(const tir::KernelPtr& kernel, const tir::Ex& gate)>& call);
-  // The pieces of the inner loop to write out, for a product that runs `calls` times for each gate.
+  // Number of pieces of the inner loop to write out, for a product that runs `calls` times for each gate.
   int64_t best_unroll(const kernelgen::SegmentCost& cost, int64_t groups, int64_t calls) const;
 
   const OpView& op_;

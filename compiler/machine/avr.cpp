@@ -24,6 +24,8 @@ class Avr : public Semantics {
     return state;
   }
 
+  std::vector<int> arguments() const override { return {}; }
+
   void after_call(State& state) const override {
     for (int r : {0, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 30, 31}) set(state, r, {});
     state.compared = kNoRegister;

@@ -26,6 +26,7 @@ constexpr Opcode kThumb[] = {
     {"svc", Op::kSupervisorCall},
     {"mrs dls*"},
     {"mrc* mrrc*", Op::kOther, Kind::kAlu, kAll},
+    {"cdp* ldc* stc* mcr*", Op::kCoprocessor, Kind::kAlu, 0},
     {"cmp", Op::kCompare, Kind::kAlu, 0},
     {"cmn tst teq aut*", Op::kOther, Kind::kAlu, 0},
     {"movt", Op::kMoveTop},
@@ -142,6 +143,8 @@ const Opcode* row_of(Isa isa, std::string_view name) {
 
 // "bhi" of Thumb, "bltu" of RISC-V, "brlo" of AVR.
 Condition condition_of(std::string_view name) {
+  if (name == "beq") return Condition::kEqual;
+  if (name == "bne") return Condition::kNotEqual;
   if (is_one_of(name, "bcc blo bltu brcs brlo")) return Condition::kBelow;
   if (is_one_of(name, "bcs bhs bgeu brcc brsh")) return Condition::kNotBelow;
   if (is_one_of(name, "bhi bgtu")) return Condition::kAbove;

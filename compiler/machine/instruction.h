@@ -42,7 +42,8 @@ struct Memory {
 
 // The operation, as far as the analyses know its result.
 enum class Op : uint8_t {
-  kOther,  // its results are unknown
+  kOther,        // its results are unknown
+  kCoprocessor,  // as an older objdump names Helium's: any register may be a result
   kNop,
   kMove,
   kMoveHigh,  // LUI, AUIPC: the next instruction adds the low part
@@ -108,7 +109,7 @@ enum class Kind : uint8_t {
 };
 
 // How the unsigned operands of a branch compare if it is taken.
-enum class Condition : uint8_t { kOther, kBelow, kNotBelow, kAbove, kNotAbove };
+enum class Condition : uint8_t { kOther, kEqual, kNotEqual, kBelow, kNotBelow, kAbove, kNotAbove };
 
 struct Instruction {
   uint32_t address = 0, size = 0;

@@ -74,6 +74,7 @@ StackAnalysis::StackAnalysis(const Elf& elf, const Listing& listing, IndirectCal
 StackAnalysis::~StackAnalysis() = default;
 
 const Walk& StackAnalysis::walked(uint32_t entry) {
+  if (auto refined = refined_.find(entry); refined != refined_.end()) return refined->second;
   auto found = walks_.find(entry);
   if (found == walks_.end())
     found = walks_.emplace(entry, Walker(elf_, listing_, *semantics_).walk(entry, noreturn_)).first;
@@ -140,6 +141,7 @@ std::vector<uint32_t> StackAnalysis::below(uint32_t root) {
 // What follows a call that does not come back is not code of the function. First all calls are taken to
 // come back; each function without a way back takes some ways from those that call it.
 void StackAnalysis::explore(uint32_t root) {
+  refined_.clear();
   for (bool more = true; more;) {
     more = false;
     std::vector<uint32_t> functions = below(root);
@@ -156,12 +158,65 @@ void StackAnalysis::explore(uint32_t root) {
   }
 }
 
+std::set<Arguments> StackAnalysis::arguments_of(uint32_t function, const std::vector<uint32_t>& callers) {
+  std::set<Arguments> out;
+  for (uint32_t caller : callers)
+    for (const Call& c : walked(caller).calls) {
+      const std::vector<uint32_t>* given = c.indirect ? given_targets(caller, c.address) : nullptr;
+      const std::vector<uint32_t>& targets = !c.indirect ? c.targets : given != nullptr ? *given : address_taken();
+      if (std::find(targets.begin(), targets.end(), function) == targets.end()) continue;
+      if (c.indirect) out.insert(Arguments());
+      else out.insert(c.arguments.begin(), c.arguments.end());
+    }
+  return out;
+}
+
+void StackAnalysis::refine(uint32_t root) {
+  // Of a function with more sets of arguments the guess stays.
+  constexpr size_t kMostSets = 64;
+  // Arguments may come from a caller's caller.
+  constexpr int kMostRounds = 3;
+  const std::vector<uint32_t> functions = below(root);
+  std::set<uint32_t> wanted;
+  const auto guesses = [&](uint32_t f) {
+    const std::vector<Problem>& problems = walked(f).problems;
+    return std::any_of(problems.begin(), problems.end(), [](const Problem& p) { return p.kind == ProblemKind::kJump; });
+  };
+  for (int round = 0; round < kMostRounds; ++round) {
+    std::set<uint32_t> guessing;
+    for (uint32_t f : functions)
+      if (f != root && guesses(f)) guessing.insert(f);
+    if (guessing.empty()) return;
+    wanted.insert(guessing.begin(), guessing.end());
+    if (round > 0)
+      for (uint32_t f : functions)
+        for (const Call& c : walked(f).calls)
+          if (f != root &&
+              std::any_of(c.targets.begin(), c.targets.end(), [&](uint32_t to) { return wanted.contains(to); }))
+            wanted.insert(f);
+    // Callers come before those that they call, mostly.
+    for (uint32_t f : functions) {
+      if (!wanted.contains(f)) continue;
+      const std::set<Arguments> sets = arguments_of(f, functions);
+      if (sets.empty() || sets.size() > kMostSets) continue;
+      std::optional<Walk> all;
+      for (const Arguments& arguments : sets) {
+        Walk one = Walker(elf_, listing_, *semantics_).walk(f, noreturn_, arguments);
+        if (all) all->add(one);
+        else all = std::move(one);
+      }
+      refined_[f] = std::move(*all);
+    }
+  }
+}
+
 // The bound of one root over the walks below it.
 class Bounding {
  public:
   Bounding(StackAnalysis& analysis, uint32_t root) : analysis_(analysis), elf_(analysis.elf_) {
     out_.root = root;
     analysis.explore(root);
+    analysis.refine(root);
     functions_ = analysis.below(root);
     out_.functions = functions_.size();
     for (uint32_t f : functions_) add_edges(f);

@@ -54,6 +54,11 @@ class StackAnalysis {
  private:
   const Walk& walked(uint32_t entry);
   void explore(uint32_t root);
+  // Functions below the root whose computed jumps depend on their arguments are walked once for each set of arguments
+  // that they are called with.
+  void refine(uint32_t root);
+  // The constants with which `callers` call a function; an empty set for a call whose arguments are not known.
+  std::set<Arguments> arguments_of(uint32_t function, const std::vector<uint32_t>& callers);
   const std::vector<uint32_t>& address_taken();
   std::vector<uint32_t> below(uint32_t root);
   // The targets that the user's annotations list for a call through a pointer; null if they list none.
@@ -66,6 +71,7 @@ class StackAnalysis {
   IndirectCalls indirect_;
   std::unique_ptr<Semantics> semantics_;
   std::map<uint32_t, Walk> walks_;
+  std::map<uint32_t, Walk> refined_;  // for the root whose bound is computed
   std::set<uint32_t> noreturn_;
   std::optional<std::vector<uint32_t>> address_taken_;
 };

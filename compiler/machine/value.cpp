@@ -126,7 +126,8 @@ static bool contains(const Value& a, const Value& b) {
 }
 
 bool State::join(const State& other) {
-  bool less = false;
+  bool less = other.escaped && !escaped;
+  escaped = escaped || other.escaped;
   auto keep = [&](Value& mine, const Value& theirs) {
     if (!mine.known() || mine == theirs || contains(mine, theirs)) return;
     mine = contains(theirs, mine) ? theirs : Value{};

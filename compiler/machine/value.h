@@ -62,6 +62,7 @@ struct State {
   bool compared_pair = false;  // AVR: compared together with the next register
   std::array<Value, 32> registers = {};
   std::map<int64_t, Value> slots;  // words of the stack, by offset from the entry's stack pointer
+  bool escaped = false;            // an address in the stack may be where a write to an unknown address goes
   Value stack_high, stack_low;     // AVR: halves of a new stack pointer, until both are written
 
   // Keeps only facts that both states have. True if this state changed.
@@ -94,6 +95,7 @@ struct Step {
   uint32_t not_above = 0;
   bool bounded_if_taken = false;
   bool bounds_pair = false;
+  std::optional<bool> taken;    // of a branch: the only path that its numbers allow
   std::string assumption;       // if not empty: what the stack bound does not include
   std::string problem;          // if not empty: why the stack pointer is unknown
   bool stack_switched = false;  // the stack pointer was set to the start of another stack
@@ -106,6 +108,8 @@ class Semantics {
  public:
   virtual ~Semantics() = default;
   virtual State at_entry() const = 0;
+  // The registers in which a function gets its first arguments.
+  virtual std::vector<int> arguments() const = 0;
   // Forgets all that a called function may change.
   virtual void after_call(State& state) const = 0;
   virtual Step step(const struct Instruction& instruction, State& state) const = 0;

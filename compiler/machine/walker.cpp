@@ -27,11 +27,12 @@ struct Node {
 class Walking {
  public:
   Walking(const Elf& elf, const Listing& listing, const Semantics& semantics, const std::set<uint32_t>& noreturn,
-          uint32_t entry)
+          uint32_t entry, const Arguments& arguments)
       : elf_(elf), listing_(listing), semantics_(semantics), noreturn_(noreturn) {
     out_.entry = out_.depth_place = entry;
     State state = semantics.at_entry();
     entry_sp_ = state.sp;
+    for (auto [r, value] : arguments) state.registers[static_cast<size_t>(r)] = Value::number(value);
     go(entry, state);
     run();
     guess_jumps();
@@ -131,6 +132,7 @@ class Walking {
 
   void branch(const Instruction& i, const State& after, const Step& step) {
     for (bool taken : {false, true}) {
+      if (step.taken && *step.taken != taken) continue;
       State way = after;
       if (step.bounded >= 0 && step.bounded_if_taken == taken) {
         Value& v = way.registers[static_cast<size_t>(step.bounded)];
@@ -251,7 +253,21 @@ class Walking {
 
   void collect() {
     for (auto& [at, depths] : depths_) out_.reached.insert(at);
-    for (auto& [at, c] : calls_) out_.calls.push_back(std::move(c));
+    std::map<uint32_t, Arguments> arguments;
+    for (const auto& [node, state] : states_) {
+      if (!calls_.contains(node.address)) continue;
+      const auto [known, first] = arguments.try_emplace(node.address);
+      for (int r : semantics_.arguments())
+        if (const Value& v = state.registers[static_cast<size_t>(r)]; first && v.is_constant())
+          known->second[r] = v.base;
+      std::erase_if(known->second, [&](const auto& argument) {
+        return state.registers[static_cast<size_t>(argument.first)] != Value::number(argument.second);
+      });
+    }
+    for (auto& [at, c] : calls_) {
+      c.arguments = {arguments[at]};
+      out_.calls.push_back(std::move(c));
+    }
     out_.problems.assign(problems_.begin(), problems_.end());
   }
 
@@ -278,8 +294,32 @@ class Walking {
 
 }  // namespace
 
-Walk Walker::walk(uint32_t entry, const std::set<uint32_t>& noreturn) const {
-  return Walking(elf_, listing_, semantics_, noreturn, entry).take();
+void Walk::add(const Walk& other) {
+  if (other.depth > depth) {
+    depth = other.depth;
+    depth_place = other.depth_place;
+  }
+  returns = returns || other.returns;
+  switches_stack = switches_stack || other.switches_stack;
+  for (const Call& c : other.calls) {
+    auto mine = std::find_if(calls.begin(), calls.end(), [&](const Call& m) { return m.address == c.address; });
+    if (mine == calls.end()) {
+      calls.push_back(c);
+      continue;
+    }
+    mine->depth = std::max(mine->depth, c.depth);
+    mine->indirect = mine->indirect || c.indirect;
+    for (uint32_t to : c.targets)
+      if (std::find(mine->targets.begin(), mine->targets.end(), to) == mine->targets.end()) mine->targets.push_back(to);
+    mine->arguments.insert(c.arguments.begin(), c.arguments.end());
+  }
+  problems.insert(problems.end(), other.problems.begin(), other.problems.end());
+  reached.insert(other.reached.begin(), other.reached.end());
+  numbers.insert(other.numbers.begin(), other.numbers.end());
+}
+
+Walk Walker::walk(uint32_t entry, const std::set<uint32_t>& noreturn, const Arguments& arguments) const {
+  return Walking(elf_, listing_, semantics_, noreturn, entry, arguments).take();
 }
 
 }  // namespace aotc::machine

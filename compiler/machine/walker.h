@@ -38,9 +38,14 @@ struct Problem {
   bool operator<(const Problem& o) const { return std::tie(address, kind, text) < std::tie(o.address, o.kind, o.text); }
 };
 
+// What is known of a function's arguments: registers with constants.
+using Arguments = std::map<int, uint32_t>;
+
 struct Call {
   uint32_t address = 0;
   int32_t depth = 0;  // stack in use at the call, from the stack pointer before the caller was called
+  // Those that are the same whenever a walk of the caller comes here, for each walk.
+  std::set<Arguments> arguments;
   std::vector<uint32_t> targets;
   bool indirect = false;  // the target is unknown here; StackAnalysis finds it
 };
@@ -55,13 +60,16 @@ struct Walk {
   std::vector<Problem> problems;
   std::set<uint32_t> reached;
   std::set<uint32_t> numbers;  // constants in registers; some are addresses of functions
+
+  // Joins the walk of the same function with other arguments.
+  void add(const Walk& other);
 };
 
 class Walker {
  public:
   Walker(const Elf& elf, const Listing& listing, const Semantics& semantics)
       : elf_(elf), listing_(listing), semantics_(semantics) {}
-  Walk walk(uint32_t entry, const std::set<uint32_t>& noreturn) const;
+  Walk walk(uint32_t entry, const std::set<uint32_t>& noreturn, const Arguments& arguments = {}) const;
 
  private:
   const Elf& elf_;

@@ -15,11 +15,12 @@ namespace {
 
 class Words : public Semantics {
  public:
-  Words(const Elf& elf, int sp, int link, std::vector<int> changed_by_calls)
+  Words(const Elf& elf, int sp, int link, std::vector<int> arguments, std::vector<int> changed_by_calls)
       : elf_(elf),
         thumb_(elf.isa() == Isa::kThumb),
         sp_(sp),
         link_(link),
+        arguments_(std::move(arguments)),
         changed_by_calls_(std::move(changed_by_calls)) {}
 
   State at_entry() const override {
@@ -28,10 +29,12 @@ class Words : public Semantics {
     return state;
   }
 
+  std::vector<int> arguments() const override { return arguments_; }
+
   void after_call(State& state) const override {
     for (int r : changed_by_calls_) set(state, r, {});
     state.compared = kNoRegister;
-    state.forget_variables();
+    if (state.escaped) state.forget_variables();
   }
 
   Step step(const Instruction& i, State& state) const override {
@@ -51,6 +54,12 @@ class Words : public Semantics {
       case Op::kBranch: branch(i, state, out); break;
       case Op::kTable: table(i, state, out); break;
       case Op::kCompare: compare(i, state); break;
+      case Op::kCoprocessor:
+        for (Value& r : state.registers)
+          if (!r.is_stack() && r.kind != Value::Kind::kReturn) r = {};
+        state.compared = kNoRegister;
+        state.forget_variables();
+        break;
       case Op::kReturn: out.flow = Flow::kReturn; break;
       case Op::kStop: out.flow = Flow::kStop; break;
       case Op::kSupervisorCall:
@@ -63,6 +72,8 @@ class Words : public Semantics {
         break;
       default: {
         const Value value = result(i, state);
+        if (!value.known())
+          for (const Operand& o : i.reads) state.escaped = state.escaped || get(state, o).is_stack();
         for (int r : i.writes) assign(i, state, r, r == i.writes[0] ? value : Value{}, out);
       }
     }
@@ -115,6 +126,7 @@ class Words : public Semantics {
     out.by_register = i.reads[0].is_register();
     if (i.op == Op::kCall && is_case_helper(out.target)) return case_helper(i, state, out);
     if (i.op == Op::kCall) {
+      for (int r : arguments_) state.escaped = state.escaped || get(state, r).is_stack();
       out.flow = Flow::kCall;
       out.inside = thumb_ && is_inside(i, out.target);
     }
@@ -152,10 +164,12 @@ class Words : public Semantics {
     if (!i.reads.empty()) out.target = get(state, i.reads.back());
     for (int r : i.writes) set(state, r, {});
     Condition condition = i.condition;
-    if (thumb_ || condition == Condition::kOther || i.reads.size() < 3) {
+    out.taken = decided(i, state);
+    if (thumb_ || i.reads.size() < 3) {
       if (state.compared != kNoRegister) bound(condition, state.compared, state.compared_with, out);
       return;
     }
+    if (!orders(condition)) return;
     const Value left = get(state, i.reads[0]), right = get(state, i.reads[1]);
     if (right.is_constant() && !left.is_constant() && right.base > 0) {
       bound(condition, i.reads[0].reg, right.base, out);
@@ -168,10 +182,33 @@ class Words : public Semantics {
     }
   }
 
+  static bool orders(Condition condition) {
+    return condition != Condition::kOther && condition != Condition::kEqual && condition != Condition::kNotEqual;
+  }
+
+  // Whether the branch is taken, if both numbers that it depends on are known.
+  std::optional<bool> decided(const Instruction& i, const State& state) const {
+    const bool flags = thumb_ && state.compared != kNoRegister;
+    if (!flags && (thumb_ || i.reads.size() < 3)) return std::nullopt;
+    const Value left = flags ? get(state, state.compared) : get(state, i.reads[0]);
+    const Value right = flags ? Value::number(state.compared_with) : get(state, i.reads[1]);
+    if (!left.is_constant() || !right.is_constant()) return std::nullopt;
+    switch (i.condition) {
+      case Condition::kOther: return std::nullopt;
+      case Condition::kEqual: return left.base == right.base;
+      case Condition::kNotEqual: return left.base != right.base;
+      case Condition::kBelow: return left.base < right.base;
+      case Condition::kNotBelow: return left.base >= right.base;
+      case Condition::kAbove: return left.base > right.base;
+      case Condition::kNotAbove: return left.base <= right.base;
+    }
+    return std::nullopt;
+  }
+
   // Sets the bound of a register that a branch compares with a number.
   static void bound(Condition condition, int reg, uint32_t number, Step& out) {
     const bool strict = condition == Condition::kBelow || condition == Condition::kNotBelow;
-    if (condition == Condition::kOther || (strict && number == 0)) return;
+    if (!orders(condition) || (strict && number == 0)) return;
     out.bounded = reg;
     out.not_above = number - (strict ? 1 : 0);
     out.bounded_if_taken = condition == Condition::kBelow || condition == Condition::kNotAbove;
@@ -203,13 +240,20 @@ class Words : public Semantics {
     const bool words = count > 0 && m.bytes == 4 * static_cast<int32_t>(count);
     std::vector<Value> values;
     for (size_t n = 0; n < count; ++n)
-      if (i.op == Op::kStore) values.push_back(words ? get(state, i.reads[n]) : Value{});
-      else if (address.is_stack())
-        values.push_back(words ? state.load(address.offset + 4 * static_cast<int64_t>(n)) : Value{});
-      else values.push_back(count == 1 ? loaded(elf_, address, m.bytes, m.is_signed) : Value{});
+      if (i.op == Op::kStore) {
+        values.push_back(words ? get(state, i.reads[n]) : Value{});
+        state.escaped = state.escaped || get(state, i.reads[n]).is_stack();
+      } else if (count == 1 && !address.is_stack()) values.push_back(loaded(elf_, address, m.bytes, m.is_signed));
+      else if (!words) values.emplace_back();
+      else if (const auto at = static_cast<uint32_t>(4 * n); address.is_stack())
+        values.push_back(state.load(int64_t{address.offset} + at));
+      else values.push_back(loaded(elf_, plus(address, Value::number(at)), 4, false));
     if (m.update != Memory::Update::kNone && m.base == sp_) state.sp += static_cast<int32_t>(m.offset);
     else if (m.update != Memory::Update::kNone) set(state, m.base, moved);
-    if (i.op == Op::kStore && !address.is_stack() && !address.is_constant()) state.forget_variables();
+    if (i.op == Op::kStore && !address.is_stack() && !address.is_constant()) {
+      const bool of_stack = base.is_stack() || (m.index != kNoRegister && get(state, m.index).is_stack());
+      if (of_stack || state.escaped) state.forget_variables();
+    }
     if (i.op == Op::kStore && address.is_stack())
       for (int32_t n = 0; n < std::max(1, m.bytes / 4); ++n)
         state.store(int64_t{address.offset} + 4 * n, words ? values[static_cast<size_t>(n)] : Value{});
@@ -242,17 +286,18 @@ class Words : public Semantics {
   const Elf& elf_;
   bool thumb_;
   int sp_, link_;
-  std::vector<int> changed_by_calls_;
+  std::vector<int> arguments_, changed_by_calls_;
 };
 
 }  // namespace
 
 std::unique_ptr<Semantics> thumb_semantics(const Elf& elf) {
-  return std::make_unique<Words>(elf, 13, 14, std::vector{0, 1, 2, 3, 12, 14});
+  return std::make_unique<Words>(elf, 13, 14, std::vector{0, 1, 2, 3}, std::vector{0, 1, 2, 3, 12, 14});
 }
 
 std::unique_ptr<Semantics> riscv_semantics(const Elf& elf) {
-  return std::make_unique<Words>(elf, 2, 1, std::vector{1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31});
+  return std::make_unique<Words>(elf, 2, 1, std::vector{10, 11, 12, 13, 14, 15, 16, 17},
+                                 std::vector{1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31});
 }
 
 }  // namespace aotc::machine

@@ -67,6 +67,91 @@
     pop {r4, r5, r6, pc}
     .size asm_computed, . - asm_computed
 
+@ To a place that a table of the caller states, and not to the one that takes most: 8 + 16 + 4.
+@ root: asm_enters_by_table 28; proven
+    function asm_enters_by_table
+    push {r4, lr}
+    ldr r3, =asm_first_place
+    bl asm_entered
+    ldr r3, =asm_second_place
+    bl asm_entered
+    pop {r4, pc}
+    .size asm_enters_by_table, . - asm_enters_by_table
+
+@ The same through a function that hands the table on.
+@ root: asm_enters_through_other 36; proven
+    function asm_enters_through_other
+    push {r4, lr}
+    ldr r3, =asm_first_place
+    bl asm_hands_on
+    pop {r4, pc}
+    .size asm_enters_through_other, . - asm_enters_through_other
+    function asm_hands_on
+    push {r5, lr}
+    movs r0, #0
+    bl asm_entered
+    pop {r5, pc}
+    .size asm_hands_on, . - asm_hands_on
+
+@ One of two callers has a table that is not known.
+@ root: asm_enters_by_any_table 36; assumed jump
+    function asm_enters_by_any_table
+    push {r4, lr}
+    ldr r3, =asm_first_place
+    bl asm_entered
+    mov r3, r0
+    bl asm_entered
+    pop {r4, pc}
+    .size asm_enters_by_any_table, . - asm_enters_by_any_table
+
+@ root: asm_entered 28; assumed jump
+    function asm_entered
+    push {r4, r5, r6, lr}
+    ldm r3!, {r5, r6}
+    adr r4, 2f
+    cmp r5, #7
+    beq 1f
+    adr r4, 3f
+1:  adds r4, r4, r6
+    sub sp, #4
+    str r4, [sp]
+    str r5, [r0]
+    ldr r4, [sp]
+    add sp, #4
+    mov pc, r4
+    .balign 4
+2:  push {r0}
+    pop {r1}
+    pop {r4, r5, r6, pc}
+    .balign 4
+3:  push {r0, r1, r2}
+    pop {r0, r1, r2}
+    pop {r4, r5, r6, pc}
+    .size asm_entered, . - asm_entered
+    .pool
+    .section .rodata
+    .balign 4
+asm_first_place:
+    .word 7, 0
+asm_second_place:
+    .word 7, 4
+    .text
+
+#ifdef __ARM_FEATURE_MVE
+@ The sum over lanes is not the number that was in its register.
+@ root: asm_sum_of_lanes 24; proven
+    function asm_sum_of_lanes
+    push {r4, lr}
+    movs r0, #0
+    vmladava.s8 r0, q0, q1
+    cmp r0, #0
+    beq 1f
+    push {r0, r1, r2, r3}
+    pop {r0, r1, r2, r3}
+1:  pop {r4, pc}
+    .size asm_sum_of_lanes, . - asm_sum_of_lanes
+#endif
+
 @ A frame pointer, and a literal pool between the code.
 @ root: asm_frame 2056; proven
     function asm_frame

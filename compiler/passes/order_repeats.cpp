@@ -38,6 +38,19 @@ std::string signature_of(const Graph& graph, const Op& op) {
   return out;
 }
 
+bool are_weights(const Graph& graph, TensorId id) {
+  return graph.is_constant(id) && graph[id].constant->bytes.size() >= kLeastWeights;
+}
+
+// Do several operators read the same weights? Of most graphs this is known before operators are compared.
+bool shares_weights(const Graph& graph) {
+  std::map<const uint8_t*, size_t> readers;
+  for (const Op& op : graph.ops)
+    for (TensorId id : op.operands)
+      if (are_weights(graph, id) && ++readers[graph[id].constant->bytes.data()] >= kLeastSteps) return true;
+  return false;
+}
+
 class OrderOfSteps {
  public:
   explicit OrderOfSteps(const Graph& graph) : graph_(graph), definer_(graph::compute_use_def(graph).definer) {
@@ -47,12 +60,11 @@ class OrderOfSteps {
   }
 
   // Do several operators of one kind read the same weights?
-  bool shares_weights() const {
+  bool kinds_share_weights() const {
     std::map<std::pair<int, const uint8_t*>, size_t> readers;
     for (size_t i = 0; i < graph_.ops.size(); ++i)
       for (TensorId id : graph_.ops[i].operands)
-        if (graph_.is_constant(id) && graph_[id].constant->bytes.size() >= kLeastWeights)
-          ++readers[{signatures_[i], graph_[id].constant->bytes.data()}];
+        if (are_weights(graph_, id)) ++readers[{signatures_[i], graph_[id].constant->bytes.data()}];
     return std::any_of(readers.begin(), readers.end(), [](const auto& r) { return r.second >= kLeastSteps; });
   }
 
@@ -148,8 +160,9 @@ class OrderOfSteps {
 
 Status order_repeats(Graph& graph, const PassOptions& options, Diagnostics&) {
   if (options.devices && options.devices->devices.size() > 1) return success();
+  if (!shares_weights(graph)) return success();
   OrderOfSteps steps(graph);
-  if (!steps.shares_weights()) return success();
+  if (!steps.kinds_share_weights()) return success();
   std::vector<int> now(graph.ops.size());
   for (size_t i = 0; i < now.size(); ++i) now[i] = static_cast<int>(i);
   const std::vector<int> order = steps.on_demand();

@@ -119,7 +119,8 @@ class Tabulation {
 }  // namespace
 
 Status tabulate(Graph& graph, const PassOptions&, Diagnostics&) {
-  Tabulation(graph).run();
+  const auto bytes = [](const graph::Tensor& t) { return t.type.dtype == DType::kI8 || t.type.dtype == DType::kU8; };
+  if (std::any_of(graph.tensors.begin(), graph.tensors.end(), bytes)) Tabulation(graph).run();
   return success();
 }
 

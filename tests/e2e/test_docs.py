@@ -115,7 +115,8 @@ def words_of_sources():
 def is_there(path):
     """A path of the repository, without its suffix perhaps. NAME stands for any name."""
     pattern = re.sub(r"<\w+>|\b[A-Z]{2,}\b|(?<=_)[A-Z]{2,}(?=\.)", "*", path.strip("/"))
-    return pattern.startswith("build/") or any(any(common.ROOT.glob(folder + pattern + more)) for folder in FOLDERS
+    # Models of others, which may be elsewhere.
+    return pattern.startswith(("build/", "../shared")) or any(any(common.ROOT.glob(folder + pattern + more)) for folder in FOLDERS
                                                for more in ("", ".*", ".cpp", ".h"))
 
 

@@ -13,7 +13,8 @@ class Graph:
     def __init__(self, dtype):
         self.m = ModelBuilder("large")
         self.dtype, self.count = dtype, 0
-        self.input = self.tensor()
+        # What depends on one tensor of bytes would become a table.
+        self.input, self.other = self.tensor(), self.tensor()
 
     def tensor(self):
         self.count += 1
@@ -28,13 +29,13 @@ class Graph:
         return y
 
     def bytes(self, output):
-        return self.m.finish([self.input], [output])
+        return self.m.finish([self.input, self.other], [output])
 
 
 def chain(count, dtype="float32"):
-    """One behind the other; the input is read by all."""
+    """One behind the other; an input is read by all."""
     g = Graph(dtype)
-    t = g.input
+    t = g.other
     for _ in range(count):
         t = g.add(t, g.input)
     return g.bytes(t)
@@ -43,7 +44,7 @@ def chain(count, dtype="float32"):
 def window(count, dtype="float32", distance=24):
     """Every result is read once more `distance` operators later."""
     g = Graph(dtype)
-    made = [g.input]
+    made = [g.input, g.other]
     for _ in range(count):
         made.append(g.add(made[-1], made[max(0, len(made) - distance)]))
     return g.bytes(made[-1])
@@ -52,7 +53,7 @@ def window(count, dtype="float32", distance=24):
 def wide(count, dtype="float32"):
     """Half are made first, and are all alive when the others begin to add them up."""
     g = Graph(dtype)
-    made = [g.add(g.input, g.input) for _ in range(count // 2)]
+    made = [g.add(g.input, g.other) for _ in range(count // 2)]
     t = made[0]
     for other in made[1:]:
         t = g.add(t, other)
@@ -61,13 +62,14 @@ def wide(count, dtype="float32"):
 
 def many(kind, count):
     """`count` small int8 operators, each with a scale of its own where the kind has one, one behind the other;
-    CONCATENATION of 50 tensors at a time, and for "fan_out" MULs that all read the input, added up."""
+    CONCATENATION of 50 tensors at a time, and for "fan_out" MULs that all read the inputs, added up."""
     m = ModelBuilder(kind)
 
     def tensor(name, width=16, step=0):
         return m.tensor(name, "int8", (1, width), 0.1 + step / 100000, 0)
 
-    a = x = tensor("x")
+    a, b = tensor("a"), tensor("b")
+    x = b
     if kind in ("add", "mul"):
         for i in range(count):
             y = tensor(f"y{i}", step=i)
@@ -108,10 +110,10 @@ def many(kind, count):
     else:
         for i in range(count // 2):
             y, z = tensor(f"y{i}", step=i), tensor(f"z{i}", step=i)
-            m.op("MUL", [a, a], [y], activation="NONE")
+            m.op("MUL", [a, b], [y], activation="NONE")
             m.op("ADD", [x, y], [z], activation="NONE")
             x = z
-    return m.finish([0], [x])
+    return m.finish([0, 1], [x])
 
 
 def images(count, dtype="float32"):

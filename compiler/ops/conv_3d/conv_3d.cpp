@@ -20,7 +20,6 @@ using tir::Ex;
 namespace {
 
 using Axes = std::array<WindowAxis, 3>;
-constexpr std::array kDepth{"id", "iy", "ix"};
 constexpr std::array kTaps{"kd", "ky", "kx"};
 constexpr std::array kOutputs{"od", "oy", "ox"};
 
@@ -47,28 +46,37 @@ class Convolution3D : public SpecifiedOperator {
     BufferPtr out = f.result();
     const graph::Shape &x = op.operand(0).shape, &w = op.operand(1).shape, &y = op.result().shape;
     const ClampF32 range = float_clamp(op.attrs<Conv3DAttrs>().activation);
-    // Elements between weights of neighbouring channels of input and result.
-    const int64_t per_input = channels_axis() == 3 ? w[4] : 1, per_output = channels_axis() == 3 ? 1 : w[4];
-    auto output = [&](const Ex& n, const std::array<Ex, 3>& at, const Ex& c) {
+    const int64_t groups = op.attrs<Conv3DAttrs>().groups, inputs = x[4] / groups, outputs = y[4] / groups;
+    // Elements between weights of neighbouring channels of input and result, and of neighbouring groups.
+    const bool plain = channels_axis() == 3;
+    const int64_t per_input = plain ? w[4] : 1, per_output = plain ? 1 : w[4], per_group = plain ? outputs : inputs;
+    auto channel = [&](const Ex& g, const Ex& c) { return groups == 1 ? c : g * outputs + c; };
+    auto output = [&](const Ex& n, const std::array<Ex, 3>& at, const Ex& g, const Ex& c) {
       Ex acc = f.var("acc", tir::f32(0.0f));
       taps(f, op, 0, at[0], [&](const Ex& d, const Ex& kd) {
         taps(f, op, 1, at[1], [&](const Ex& h, const Ex& kh) {
           taps(f, op, 2, at[2], [&](const Ex& v, const Ex& kv) {
-            Ex from = f.let("from", (((n * x[1] + d) * x[2] + h) * x[3] + v) * x[4]);
-            Ex weight = f.let("weight", ((kd * w[1] + kh) * w[2] + kv) * (w[3] * w[4]) + c * per_output);
-            f.loop("k", 0, x[4],
+            Ex first = (((n * x[1] + d) * x[2] + h) * x[3] + v) * x[4];
+            Ex from = f.let("from", groups == 1 ? first : first + g * inputs);
+            Ex taps_weight = ((kd * w[1] + kh) * w[2] + kv) * (w[3] * w[4]) + c * per_output;
+            Ex weight = f.let("weight", groups == 1 ? taps_weight : taps_weight + g * per_group);
+            f.loop("k", 0, inputs,
                    [&](Ex k) { f.assign(acc, acc + load(in, from + k) * load(weights, weight + k * per_input)); });
           });
         });
       });
-      return emit_clamp(bias ? acc + load(bias, c) : adds_zero() ? acc + tir::f32(0.0f) : acc, range);
+      return emit_clamp(bias ? acc + load(bias, channel(g, c)) : adds_zero() ? acc + tir::f32(0.0f) : acc, range);
     };
     f.loop("n", 0, y[0], [&](Ex n) {
       f.loop(kOutputs[0], 0, y[1], [&](Ex d) {
         f.loop(kOutputs[1], 0, y[2], [&](Ex h) {
           f.loop(kOutputs[2], 0, y[3], [&](Ex v) {
             Ex to = f.let("to", (((n * y[1] + d) * y[2] + h) * y[3] + v) * y[4]);
-            f.loop("c", 0, y[4], [&](Ex c) { f.store(out, to + c, output(n, {d, h, v}, c)); });
+            auto group = [&](const Ex& g) {
+              f.loop("c", 0, outputs, [&](Ex c) { f.store(out, to + channel(g, c), output(n, {d, h, v}, g, c)); });
+            };
+            if (groups == 1) group(Ex(0));
+            else f.loop("g", 0, groups, group);
           });
         });
       });
@@ -90,13 +98,17 @@ class Convolution3D : public SpecifiedOperator {
       bad_attribute(op, diags, "strides, dilations and pads of a volume are three positive numbers each");
       return kFailure;
     }
-    if (in[4] != w[channels_axis()] || !std::all_of(in.begin(), in.end(), possible) ||
-        !std::all_of(w.begin(), w.end(), possible)) {
+    const int64_t groups = a.groups;
+    const bool plain = channels_axis() == 3;
+    good = std::all_of(in.begin(), in.end(), possible) && std::all_of(w.begin(), w.end(), possible) && groups >= 1 &&
+           in[4] % groups == 0 && in[4] == w[channels_axis()] * (plain ? groups : 1) &&
+           (plain ? w[4] % groups == 0 : possible(w[3] * groups));
+    if (!good) {
       bad_shape(op, diags,
                 fmt::format("weights {} do not fit an input of {}", graph::to_string(w), graph::to_string(in)));
       return kFailure;
     }
-    graph::Shape out = {in[0], 0, 0, 0, w[7 - channels_axis()]};
+    graph::Shape out = {in[0], 0, 0, 0, plain ? w[4] : w[3] * groups};
     if (!place(op, out, diags)) return kFailure;
     return std::vector<graph::Shape>{out};
   }
@@ -115,7 +127,7 @@ class Convolution3D : public SpecifiedOperator {
   virtual size_t channels_axis() const = 0;
   // Lengths 1 to 3 of the result.
   virtual bool place(const OpView& op, graph::Shape& out, Diagnostics& diags) const = 0;
-  // Inputs and taps that meet in output `o` of an axis, in the reference's order.
+  // Inputs and taps that meet in output `o` of an axis, by ascending inputs.
   virtual void taps(LoweringBuilder& f, const OpView& op, size_t axis, const Ex& o, const TapBody& body) const = 0;
   // Without a bias: is a 0 added?
   virtual bool adds_zero() const = 0;
@@ -179,15 +191,18 @@ class Conv3DTranspose final : public Convolution3D {
 
   void taps(LoweringBuilder& f, const OpView& op, size_t axis, const Ex& o, const TapBody& body) const override {
     const auto& a = op.attrs<Conv3DAttrs>();
-    const int64_t kernel = op.operand(1).shape[axis], dilation = a.dilations[axis];
-    f.loop(kDepth[axis], 0, op.operand(0).shape[axis + 1], [&](Ex i) {
-      Ex distance = f.let("distance", o + a.pads_before[axis] - i * a.strides[axis]);
-      if (dilation == 1) {
-        f.if_(distance >= 0 && distance < kernel, [&] { body(i, distance); });
+    const int64_t kernel = op.operand(1).shape[axis], stride = a.strides[axis];
+    const int64_t length = op.operand(0).shape[axis + 1];
+    // Later taps meet earlier inputs.
+    f.loop(kTaps[axis], 0, kernel, [&](Ex i) {
+      Ex tap = f.let("tap", kernel - 1 - i);
+      Ex distance = f.let("distance", o + a.pads_before[axis] - tap * a.dilations[axis]);
+      if (stride == 1) {
+        f.if_(distance >= 0 && distance < length, [&] { body(distance, tap); });
         return;
       }
-      f.if_(distance >= 0 && distance < kernel * dilation && distance % dilation == 0,
-            [&] { body(i, f.let("tap", distance / dilation)); });
+      f.if_(distance >= 0 && distance < length * stride && distance % stride == 0,
+            [&] { body(f.let("input", distance / stride), tap); });
     });
   }
 };

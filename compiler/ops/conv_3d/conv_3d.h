@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_3d and conv_3d_transpose: convolutions over volumes, NDHWC, of floats. Operands: input [N,D,H,W,C], weights
-// ([D,H,W,C,OC], or [D,H,W,OC,C] of the transposed one), optional bias [OC]. Weights may be computed.
+// ([D,H,W,C/groups,OC], or [D,H,W,OC/groups,C] of the transposed one), optional bias [OC]. Weights may be computed.
 #pragma once
 
 #include <vector>
@@ -16,6 +16,7 @@ struct Conv3DAttrs : graph::Attributes<Conv3DAttrs> {
   std::vector<int64_t> pads_before = {0, 0, 0};  // of the transposed one: elements in front that are not kept
   std::vector<int64_t> pads_after = {0, 0, 0};   // of conv_3d
   std::vector<int64_t> shape;                    // of conv_3d_transpose: of the result
+  int32_t groups = 1;                            // of channels: a group's results depend on its own inputs only
   Activation activation = Activation::kNone;
 
   template <typename Self, typename F>
@@ -25,6 +26,7 @@ struct Conv3DAttrs : graph::Attributes<Conv3DAttrs> {
     field("pads_before", self.pads_before);
     field("pads_after", self.pads_after);
     field("shape", self.shape);
+    field("groups", self.groups);
     field("activation", self.activation);
   }
 };

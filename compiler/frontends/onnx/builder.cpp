@@ -50,6 +50,14 @@ void Builder::stop(std::string_view slug, std::string message, std::string help)
   throw Stop{};
 }
 
+void Builder::note_slices(std::string_view what) {
+  for (const Diagnostic& d : told_->all())
+    if (d.slug == "onnx-slices") return;
+  Diagnostic& d = told_->warning(at_, "onnx-slices", fmt::format("aotc computes this operator from {}", what));
+  d.severity = Severity::kNote;
+  d.help("such steps take more memory and time than one operator");
+}
+
 void Builder::check_size(const graph::TensorType& type) {
   int64_t bytes = bounded_bytes(type.shape, type.dtype);
   if (bytes >= 0 && type.shape.size() <= limits::kMaxRank && bytes <= limits::kMaxActivationBytes - activation_bytes_) {

@@ -63,6 +63,8 @@ class Builder {
     first_ = graph_.tensors.size();
   }
   [[noreturn]] void stop(std::string_view slug, std::string message, std::string help);
+  // Notes that the operator of the file is composed of copies of parts, `what`, for lack of an operator of its own.
+  void note_slices(std::string_view what);
   const Location& where() const { return at_; }
 
   // Appends an operator, or only its results if they can be computed now. The result has the element type of the first
@@ -95,6 +97,7 @@ class Builder {
   // The model inputs from which a tensor is computed; nullopt in a region, because its inputs are not the model's.
   std::optional<std::vector<Id>> sources(Id id) const;
   void set_region() { region_ = true; }
+  bool is_region() const { return region_; }
   // The operator that computes a tensor; null for an input or constant. The pointer is valid until the next operator is
   // appended.
   const graph::Op* producer(Id id) const;
@@ -115,8 +118,10 @@ class Builder {
   Id to_stored(Id x);
   bool has_float64() const { return float64_; }
   // Sets the labels of the model. In the graph an index into this list represents a label; aotc prints the list for the
-  // user.
-  void tell_labels(std::vector<std::string> labels) { labels_ = std::move(labels); }
+  // user. Calls `stop` if the model has another list.
+  void tell_labels(std::vector<std::string> labels);
+  // The constant of strings: the index of each among the labels, which are its different strings.
+  Id labels_of(const Tensor& strings);
   const std::vector<std::string>& labels() const { return labels_; }
   int64_t rank(Id id) const { return static_cast<int64_t>(shape(id).size()); }
   // Normalises a negative axis. Calls `stop` if it is outside of -rank .. rank - 1.

@@ -2,6 +2,7 @@
 // Tensors that stand for element types aotc does not have (element_types.h).
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "frontends/onnx/builder.h"
@@ -32,6 +33,33 @@ Id uint64_of_float(Builder& b, Id x) {
 
 }  // namespace
 
+void Builder::tell_labels(std::vector<std::string> labels) {
+  if (!labels_.empty() && labels_ != labels)
+    stop("onnx-attribute", "the model has two different lists of label strings, expected one",
+         "export the model with numbers instead of one of them");
+  labels_ = std::move(labels);
+}
+
+Id Builder::labels_of(const Tensor& strings) {
+  std::vector<std::string> names;
+  std::unordered_map<std::string_view, int64_t> places;
+  Ints indices;
+  for (std::string_view text : strings.strings) {
+    auto [at, is_new] = places.emplace(text, static_cast<int64_t>(names.size()));
+    if (is_new) names.emplace_back(text);
+    indices.push_back(at->second);
+  }
+  const bool whole = bounded_bytes(strings.dims, DType::kI64) >= 0 && strings.dims.size() <= limits::kMaxRank &&
+                     graph::element_count(strings.dims) == static_cast<int64_t>(indices.size());
+  if (!whole || strings.external || strings.has_raw)
+    stop("onnx-invalid", "the data does not have the elements of the constant's shape",
+         "the file is damaged; export the model again");
+  if (!names.empty()) tell_labels(std::move(names));
+  std::vector<uint8_t> bytes(indices.size() * sizeof(int64_t));
+  std::copy_n(reinterpret_cast<const uint8_t*>(indices.data()), bytes.size(), bytes.begin());
+  return set_element(constant(DType::kI64, strings.dims, std::move(bytes)), kString);
+}
+
 int32_t Builder::element(Id id) const {
   auto at = static_cast<size_t>(id.value);
   if (at < elements_.size() && elements_[at] != 0) return elements_[at];
@@ -61,7 +89,7 @@ Id Builder::from_stored(Id x, int32_t element) {
 
 Id Builder::to_stored(Id x) {
   auto form = form_of(element(x));
-  if (!form->format) return x;
+  if (!form || !form->format) return x;
   // Every value is one of the format's already.
   return add("float_encode", {x}, {{"format", format_name(*form->format)}}, form->stored);
 }

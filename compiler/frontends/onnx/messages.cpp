@@ -214,6 +214,7 @@ bool MessageReader::tensor(Bytes bytes, Tensor& out) {
       case 3: out.segmented = true; return true;
       case 4: return append_run(out.floats, f);
       case 5: return append_run(out.ints, f);
+      case 6: out.strings.push_back(f.text()); return ++messages_ <= limits::kMaxMessages || exhausted();
       case 7: return append_run(out.longs, f);
       case 8: out.name = f.text(); return true;
       case 9:

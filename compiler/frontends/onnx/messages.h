@@ -56,6 +56,7 @@ struct Tensor {
   bool has_raw = false;
   Bytes raw;
   Runs floats, ints, longs, doubles, unsigned_longs;
+  std::vector<std::string_view> strings;
   bool external = false;
   bool segmented = false;
   std::vector<std::pair<std::string_view, std::string_view>> external_keys;

@@ -64,12 +64,18 @@ bool Importer::read_opsets(const std::vector<Opset>& from, Versions& to) {
 
 bool Importer::add_initializers(const Graph& from, Scope& scope) {
   for (const Tensor& t : from.initializers) {
-    graph::Tensor tensor;
-    tensor.name = std::string(t.name);
-    graph::ConstantView value;
-    if (!tensors_.read(t, where(t.name), tensor.type, value, diags_)) return false;
-    tensor.constant = std::move(value);
-    Id id = builder_.set_element(graph_.add_tensor(std::move(tensor)), t.type);
+    Id id;
+    if (t.type == kString && !builder_.is_region()) {
+      if (!build(t.name, [&] { id = builder_.labels_of(t); })) return false;
+      builder_.name(id, t.name);
+    } else {
+      graph::Tensor tensor;
+      tensor.name = std::string(t.name);
+      graph::ConstantView value;
+      if (!tensors_.read(t, where(t.name), tensor.type, value, diags_)) return false;
+      tensor.constant = std::move(value);
+      id = builder_.set_element(graph_.add_tensor(std::move(tensor)), t.type);
+    }
     if (t.name.empty() || !scope.values.emplace(t.name, id).second)
       return error(where(t.name), "onnx-invalid", "two constants have this name, or a constant has no name",
                    "the file is damaged; export the model again");

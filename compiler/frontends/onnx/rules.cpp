@@ -111,8 +111,8 @@ const Rule* find_rule(std::string_view domain, std::string_view type, int64_t ve
 }
 
 bool only_moves(const Rule& rule) {
-  static const std::set<std::string_view> gathering = {"Compress", "Gather", "GatherElements", "GatherND",
-                                                       "ReverseSequence"};
+  static const std::set<std::string_view> gathering = {"ArrayFeatureExtractor", "Compress", "Gather",
+                                                       "GatherElements",        "GatherND", "ReverseSequence"};
   std::span<const Rule> moving = movement_rules();
   bool known = gathering.contains(rule.type) ||
                std::any_of(moving.begin(), moving.end(), [&](const Rule& r) { return &r == &rule; });
@@ -127,6 +127,8 @@ bool states_type(const Rule& rule) {
 
 // Arithmetic on what carries them would not be theirs.
 bool takes_element(const Rule& rule, int32_t element) {
+  if (element == kString)
+    return only_moves(rule) || rule.type == "Identity" || rule.type == "Shape" || rule.type == "Size";
   if (element != kUint64 && element != kInt4 && element != kUint4) return true;
   if (rule.domain == kGroups) return true;  // of constant weights
   static const std::set<std::string_view> any = {"Cast", "CastLike",       "Identity",        "Shape",

@@ -32,7 +32,11 @@ List list_of(Call& c, const std::string& name) {
     out.numbers = b.floats_of(a->floats, {static_cast<int64_t>(a->floats.size())});
   if (const Attribute* a = c.find(name + "_strings"); a != nullptr)
     out.strings.assign(a->strings.begin(), a->strings.end());
-  if (const Attribute* a = c.find(name + "_tensor"); a != nullptr) out.numbers = c.tensor(*a);
+  if (const Attribute* a = c.find(name + "_tensor"); a != nullptr) {
+    if (a->tensor && a->tensor->type == kString)
+      out.strings.assign(a->tensor->strings.begin(), a->tensor->strings.end());
+    else out.numbers = c.tensor(*a);
+  }
   if (!out.found()) c.refuse(fmt::format("the operator has no {}", name));
   return out;
 }
@@ -42,18 +46,18 @@ Id values_of(Call& c, int64_t count) {
   Builder& b = c.b;
   List values = list_of(c, "values");
   Id otherwise;
-  if (const Attribute* a = c.find("default_tensor")) otherwise = b.reshape(c.tensor(*a), {1});
+  const Attribute* other = c.find("default_tensor");
+  const bool named = other != nullptr && other->tensor && other->tensor->strings.size() == 1;
+  if (other != nullptr && !named) otherwise = b.reshape(c.tensor(*other), {1});
   if (!values.strings.empty()) {
     std::vector<std::string> names;
     Ints places;
-    values.strings.push_back(c.s("default_string", "_Unused"));
+    values.strings.push_back(named ? std::string(other->tensor->strings[0]) : c.s("default_string", "_Unused"));
     for (const std::string& value : values.strings) {
       auto at = std::find(names.begin(), names.end(), value);
       places.push_back(at - names.begin());
       if (at == names.end()) names.push_back(value);
     }
-    if (!b.labels().empty() && b.labels() != names)
-      c.refuse("the model has two different lists of label strings, expected one");
     b.tell_labels(std::move(names));
     values.numbers = b.int_list(Ints(places.begin(), places.end() - 1));
     otherwise = b.int_list({places.back()});

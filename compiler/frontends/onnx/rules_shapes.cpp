@@ -23,7 +23,10 @@ std::vector<uint8_t> bytes_of(const std::vector<float>& values) {
 void constant(Call& c) {
   Builder& b = c.b;
   auto size = [](size_t n) { return graph::Shape{static_cast<int64_t>(n)}; };
-  if (const Attribute* a = c.find("value")) return c.out(0, c.tensor(*a));
+  if (const Attribute* a = c.find("value")) {
+    const bool labels = a->tensor && a->tensor->type == kString && !b.is_region();
+    return c.out(0, labels ? b.labels_of(*a->tensor) : c.tensor(*a));
+  }
   if (const Attribute* a = c.find("value_float")) return c.out(0, b.constant(DType::kF32, {}, bytes_of({a->f})));
   if (const Attribute* a = c.find("value_floats"))
     return c.out(0, b.constant(DType::kF32, size(a->floats.size()), bytes_of(a->floats)));

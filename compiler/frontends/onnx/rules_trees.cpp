@@ -2,6 +2,7 @@
 // TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble. The scores of a classifier of two classes are
 // computed as in onnxruntime, because the specification leaves them open.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -38,16 +39,20 @@ std::vector<float> float_list(Call& c, const std::string& name) {
   return c.find(tensor) != nullptr ? floats_of_tensor(c, tensor) : c.reals(name);
 }
 
-Branch branch_of(Call& c, std::string_view mode) {
-  static const std::map<std::string_view, Branch> kBranches = {{"BRANCH_LEQ", Branch::kLeq},
-                                                               {"BRANCH_LT", Branch::kLt},
-                                                               {"BRANCH_GTE", Branch::kGte},
-                                                               {"BRANCH_GT", Branch::kGt}};
+// Sets how node n compares, by the mode's name. NaN differs from every value.
+void set_branch(Call& c, TreeNode& n, std::string_view mode) {
+  static const std::map<std::string_view, Branch> kBranches = {
+      {"BRANCH_LEQ", Branch::kLeq}, {"BRANCH_LT", Branch::kLt},     {"BRANCH_GTE", Branch::kGte},
+      {"BRANCH_GT", Branch::kGt},   {"BRANCH_EQ", Branch::kMember}, {"BRANCH_NEQ", Branch::kMember}};
   auto found = kBranches.find(mode);
   if (found == kBranches.end())
     c.refuse(fmt::format("node mode '{}' is not supported", escape_for_display(std::string(mode))),
-             "nodes must compare by <=, <, >= or >");
-  return found->second;
+             "nodes must compare by <=, <, >=, >, == or !=");
+  n.branch = found->second;
+  if (n.branch == Branch::kMember) n.members = {n.threshold};
+  if (mode != "BRANCH_NEQ") return;
+  std::swap(n.if_true, n.if_false);
+  n.nan_is_true = false;
 }
 
 using Places = std::map<std::pair<int64_t, int64_t>, int64_t>;  // of nodes, by tree and number
@@ -95,12 +100,12 @@ Forest forest_of(Call& c, const std::string& what, int64_t targets) {
     TreeNode n;
     n.leaf = modes->strings[i] == "LEAF";
     if (!n.leaf) {
-      n.branch = branch_of(c, modes->strings[i]);
       n.nan_is_true = missing != nullptr && !missing->ints.empty() && missing->ints[i] != 0;
       n.feature = features[i];
       n.threshold = values[i];
       n.if_true = place_of(c, places, trees[i], yes[i]);
       n.if_false = place_of(c, places, trees[i], no[i]);
+      set_branch(c, n, modes->strings[i]);
     }
     out.nodes.push_back(std::move(n));
   }
@@ -179,6 +184,25 @@ void two_classes(Call& c, Id sum, const Scored& scored, bool first, const Ints& 
   else c.refuse(fmt::format("post_transform '{}' is not supported", escape_for_display(how)));
 }
 
+// Two classes that both have weights: the second one if its score is positive, as in onnxruntime.
+void both_classes(Call& c, Id sums, const Scored& scored, const Ints& labels) {
+  Builder& b = c.b;
+  const std::vector<float> base = float_list(c, "base_values");
+  if (!scored.every || base.size() > 1)
+    c.refuse(
+        "two classes with weights are supported if all leaves of a tree have weights for the same classes, and "
+        "base_values has at most one element",
+        "export the weights of one class, as scikit-learn's converter does");
+  if (!base.empty()) sums = b.binary("add", sums, b.floats_of({base[0], 0.0f}, {2}));
+  if (c.wants(0)) {
+    const int64_t rows = b.shape(sums)[0];
+    Id second = b.reshape(b.slice(sums, {0, 1}, {rows, 1}), {rows});
+    Id positive = b.add("greater", {second, b.filled(DType::kF32, 0)}, {}, DType::kBool);
+    c.out(0, label_at(c, b.cast(positive, DType::kI32), labels));
+  }
+  if (c.wants(1)) c.out(1, transformed(c, sums));
+}
+
 void tree_ensemble_classifier(Call& c) {
   const Ints labels = labels_of(c, "classlabels_int64s");
   const auto count = static_cast<int64_t>(labels.size());
@@ -192,16 +216,16 @@ void tree_ensemble_classifier(Call& c) {
     return several_classes(c, sums, scored_by(forest), labels);
   }
   // One score is enough where one class has weights.
-  const bool first = std::all_of(forest.nodes.begin(), forest.nodes.end(), [](const TreeNode& n) {
-    return std::all_of(n.weights.begin(), n.weights.end(), [](auto w) { return w.first == 0; });
-  });
-  for (TreeNode& n : forest.nodes)
-    for (auto& [target, weight] : n.weights) {
-      if (target != (first ? 0 : 1))
-        c.refuse("only one of two classes may have weights",
-                 "export the weights of one class, as scikit-learn's converter does");
-      target = 0;
+  bool any[2] = {};
+  for (const TreeNode& n : forest.nodes)
+    for (auto [target, weight] : n.weights) {
+      if (target != 0 && target != 1) c.refuse(fmt::format("a weight is for class {} of two", target));
+      any[target] = true;
     }
+  if (any[0] && any[1]) return both_classes(c, sums_of(c, x, forest), scored_by(forest), labels);
+  const bool first = !any[1];
+  for (TreeNode& n : forest.nodes)
+    for (auto& [target, weight] : n.weights) target = 0;
   forest.targets = 1;
   Id sum = sums_of(c, x, forest);
   two_classes(c, sum, scored_by(forest), first, labels);
@@ -218,8 +242,9 @@ Ints known(Call& c, std::string_view name) {
 struct NewForest {
   Call& c;
   Ints features, yes, no, yes_leafs, no_leafs, modes, missing, leaf_targets;
-  std::vector<float> splits, leaf_weights;
+  std::vector<float> splits, leaf_weights, members;
   Forest out;
+  std::vector<std::vector<float>> sets;  // by node
 
   int64_t leaf(int64_t at) {
     if (at < 0 || at >= static_cast<int64_t>(leaf_targets.size()) || at >= static_cast<int64_t>(leaf_weights.size()))
@@ -233,25 +258,46 @@ struct NewForest {
 
   // Both ways of a node of the file.
   void add(int64_t at, std::vector<std::pair<int64_t, int64_t>>& left) {
-    static constexpr Branch kBranches[] = {Branch::kLeq, Branch::kLt, Branch::kGte, Branch::kGt};
+    static constexpr std::string_view kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
+                                                  "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
+    constexpr int64_t kMember = 6;
     const auto i = static_cast<size_t>(at);
-    if (modes[i] < 0 || modes[i] > 3)
-      c.refuse(fmt::format("node mode {} is not supported", modes[i]), "nodes must compare by <=, <, >= or >");
+    if (modes[i] < 0 || modes[i] > kMember) c.refuse(fmt::format("node mode {} is not supported", modes[i]));
     TreeNode n;
-    n.branch = kBranches[modes[i]];
     n.nan_is_true = !missing.empty() && missing[i] != 0;
     n.feature = features[i];
     n.threshold = splits[i];
+    n.if_false = 0;  // which of the two sides each branch takes
+    n.if_true = 1;
+    if (modes[i] == kMember) {
+      n.branch = Branch::kMember;
+      n.members = sets[i];
+    } else {
+      set_branch(c, n, kModes[modes[i]]);
+    }
+    const bool exchanged = n.if_true == 0;
     out.nodes.push_back(n);
     const auto node = static_cast<int64_t>(out.nodes.size()) - 1;
     for (bool side : {false, true}) {
-      const int64_t to = (side ? yes : no)[i];
-      if ((side ? yes_leafs : no_leafs)[i] == 0) {
+      const bool true_side = side != exchanged;
+      const int64_t to = (true_side ? yes : no)[i];
+      if ((true_side ? yes_leafs : no_leafs)[i] == 0) {
         left.emplace_back(to, 2 * node + (side ? 1 : 0));
         continue;
       }
       const int64_t made = leaf(to);
       (side ? out.nodes[static_cast<size_t>(node)].if_true : out.nodes[static_cast<size_t>(node)].if_false) = made;
+    }
+  }
+
+  // Sets of values: those of a node end with NaN, and come in the order of the nodes.
+  void read_sets() {
+    sets.resize(splits.size());
+    size_t at = 0;
+    for (size_t i = 0; i < splits.size(); ++i) {
+      if (modes[i] != 6) continue;
+      while (at < members.size() && !std::isnan(members[at])) sets[i].push_back(members[at++]);
+      if (at++ >= members.size()) c.refuse("membership_values has fewer lists than nodes that need one");
     }
   }
 
@@ -286,6 +332,8 @@ void tree_ensemble(Call& c) {
               known(c, "leaf_targetids"),
               floats_of_tensor(c, "nodes_splits"),
               floats_of_tensor(c, "leaf_weights"),
+              floats_of_tensor(c, "membership_values"),
+              {},
               {}};
   for (const Ints* each : {&f.features, &f.yes, &f.no, &f.yes_leafs, &f.no_leafs, &f.modes})
     if (each->size() != f.splits.size()) c.refuse("the lists of nodes must have the same number of elements");
@@ -297,6 +345,7 @@ void tree_ensemble(Call& c) {
     c.refuse(fmt::format("n_targets is {}, but must be from 1 to {}", f.out.targets, kMostTargets));
   if (aggregate != 0 && aggregate != 1) c.refuse(fmt::format("aggregate_function {} is not supported", aggregate));
   if (transform != 0) c.refuse(fmt::format("post_transform {} is not supported", transform));
+  f.read_sets();
   for (int64_t root : known(c, "tree_roots")) f.add_tree(root);
   const int32_t element = c.b.element(c.in(0));
   Id sums = sums_of(c, features(c), f.out);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
 #include <limits>
 #include <map>
 #include <set>
@@ -168,7 +169,74 @@ Scored scored_by(const Forest& forest) {
   return out;
 }
 
-Id sums_of(Call& c, Id x, const Forest& forest) {
+namespace {
+
+// A feature and the values that a node looks for, ascending; `nan`: NaN is one of them.
+struct Membership {
+  int64_t feature;
+  std::vector<float> values;
+  bool nan;
+  auto operator<=>(const Membership&) const = default;
+};
+
+Membership membership_of(const TreeNode& n) {
+  std::set<float> values;
+  for (float v : n.members)
+    if (!std::isnan(v)) values.insert(v == 0.0f ? 0.0f : v);
+  return {n.feature, {values.begin(), values.end()}, n.nan_is_true};
+}
+
+// f32 [rows, count]: 1 where a row's feature is one of the values, else 0. All tests have as many values as the
+// longest; further ones are NaN, which equals nothing.
+Id hits_of(Builder& b, Id x, const std::vector<Membership>& tests) {
+  size_t most = 1;
+  for (const Membership& test : tests) most = std::max(most, test.values.size() + (test.nan ? 1 : 0));
+  Ints features;
+  std::vector<float> values;
+  std::vector<uint8_t> nan;
+  for (const Membership& test : tests)
+    for (size_t i = 0; i < most; ++i) {
+      features.push_back(test.feature);
+      values.push_back(i < test.values.size() ? test.values[i] : std::numeric_limits<float>::quiet_NaN());
+      nan.push_back(test.nan && i == test.values.size() ? 1 : 0);
+    }
+  const auto columns = static_cast<int64_t>(values.size()), count = static_cast<int64_t>(tests.size());
+  Id seen = b.add("gather", {x, b.int_list(features)}, {{"axis", 1}});
+  Id hits = b.add("equal", {seen, b.floats_of(values, {columns})}, {}, DType::kBool);
+  if (std::find(nan.begin(), nan.end(), 1) != nan.end()) {
+    Id none = b.add("not_equal", {seen, seen}, {}, DType::kBool);
+    none = b.add("logical_and", {none, b.constant(DType::kBool, {columns}, nan)}, {}, DType::kBool);
+    hits = b.add("logical_or", {hits, none}, {}, DType::kBool);
+  }
+  hits = b.cast(hits, DType::kF32);
+  return most == 1 ? hits
+                   : reduce(b, "reduce_max", b.reshape(hits, {b.shape(x)[0], count, columns / count}), {2}, false);
+}
+
+// Adds a feature for each test of membership, and makes the nodes compare these.
+Id with_memberships(Builder& b, Id x, Forest& forest) {
+  std::map<Membership, int64_t> numbers;
+  for (const TreeNode& n : forest.nodes)
+    if (!n.leaf && n.branch == Branch::kMember) numbers.emplace(membership_of(n), 0);
+  if (numbers.empty()) return x;
+  std::vector<Membership> tests;
+  for (auto& [test, number] : numbers) {
+    number = b.shape(x)[1] + static_cast<int64_t>(tests.size());
+    tests.push_back(test);
+  }
+  for (TreeNode& n : forest.nodes) {
+    if (n.leaf || n.branch != Branch::kMember) continue;
+    n.feature = numbers.at(membership_of(n));
+    n.branch = Branch::kGt;
+    n.threshold = 0.5f;
+    n.nan_is_true = false;
+  }
+  return b.add("concatenation", {x, hits_of(b, x, tests)}, {{"axis", 1}});
+}
+
+}  // namespace
+
+Id sums_of(Call& c, Id x, Forest forest) {
   if (forest.roots.empty()) c.refuse("the operator has no trees");
   for (const TreeNode& n : forest.nodes) {
     if (!n.leaf && (n.feature < 0 || n.feature >= c.b.shape(x)[1]))
@@ -178,6 +246,7 @@ Id sums_of(Call& c, Id x, const Forest& forest) {
       if (target < 0 || target >= forest.targets || !n.leaf)
         c.refuse("a weight is not at a leaf, or its target does not exist");
   }
+  x = with_memberships(c.b, x, forest);
   return Maker(c, forest).sums(x);
 }
 

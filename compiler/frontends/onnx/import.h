@@ -133,6 +133,9 @@ class Importer {
                        const std::optional<double>& go_on, const Scope& scope);
   bool add_long_scan(const Node& node, const Graph& body, const std::vector<Id>& inputs, const Ints& axes,
                      const Versions& versions, Scope& scope, int depth);
+  // batched_scans.cpp
+  bool add_batched_scan(const Node& node, const Graph& body, const std::vector<Id>& inputs, size_t carried,
+                        const Versions& versions, Scope& scope, int depth, bool& good);
   bool add_scan(const Node& node, const Versions& versions, const std::vector<Id>& inputs, Scope& scope, int depth);
   // run_time_loops.cpp
   bool depends(const Graph& body, std::set<std::string_view> seeds, size_t carried, const Scope& scope);

@@ -224,6 +224,7 @@ bool Importer::add_scan(const Node& node, const Versions& versions, const std::v
       builder_.stop("onnx-limit", "the scan inputs have no elements along their scan axes",
                     "export the model with sequences of at least one element");
   });
+  if (good && add_batched_scan(node, *body, inputs, carried, versions, scope, depth, good)) return good;
   if (good && turns > kMostTurns) return add_long_scan(node, *body, inputs, axes, versions, scope, depth);
   std::vector<Id> state(inputs.begin(), inputs.begin() + static_cast<int64_t>(carried));
   std::vector<std::vector<Id>> scanned(given_out);

@@ -206,15 +206,27 @@ void skip_layer_normalization(Call& c) {
   c.out(3, sum);
 }
 
-void rms_normalization(Call& c) {
-  Builder& b = c.b;
-  int64_t rank = b.rank(c.in(0)), axis = b.axis(c.i("axis", -1), rank);
-  const double epsilon = c.f("epsilon", 1e-5f);
-  if (has_rows(b, c.in(0)) && is_list_of_row(b, c.in(1), c.in(0), axis))
-    return c.out(0, normalised_rows(b, c.in(0), axis, epsilon, false, c.in(1)));
-  Id square = reduce(b, "mean", b.binary("mul", c.in(0), c.in(0)), axes_from(axis, rank), true);
+// By the root mean square of the dimensions from `axis` on.
+Id rms_normalised(Builder& b, Id x, Id scale, int64_t axis, double epsilon) {
+  if (has_rows(b, x) && is_list_of_row(b, scale, x, axis)) return normalised_rows(b, x, axis, epsilon, false, scale);
+  Id square = reduce(b, "mean", b.binary("mul", x, x), axes_from(axis, b.rank(x)), true);
   Id root = b.add("sqrt", {b.binary("add", square, epsilon)});
-  c.out(0, b.binary("mul", b.binary("div", c.in(0), root), c.in(1)));
+  return b.binary("mul", b.binary("div", x, root), scale);
+}
+
+// Also SimplifiedLayerNormalization, as onnxruntime's optimiser calls it.
+void rms_normalization(Call& c) {
+  const int64_t axis = c.b.axis(c.i("axis", -1), c.b.rank(c.in(0)));
+  c.out(0, rms_normalised(c.b, c.in(0), c.in(1), axis, c.f("epsilon", 1e-5f)));
+}
+
+// com.microsoft's: the same of a sum, as skip_layer_normalization has it.
+void skip_rms_normalization(Call& c) {
+  Builder& b = c.b;
+  Id sum = b.binary("add", c.in(0), c.in(1));
+  if (c.has(3)) sum = b.binary("add", sum, c.in(3));
+  c.out(0, rms_normalised(b, sum, c.in(2), b.rank(sum) - 1, c.f("epsilon", 1e-12f)));
+  c.out(3, sum);
 }
 
 void instance_normalization(Call& c) {
@@ -344,6 +356,8 @@ constexpr Rule kRules[] = {
     {"LayerNormalization", 1, layer_normalization},
     {"SkipLayerNormalization", 1, skip_layer_normalization, "com.microsoft"},
     {"RMSNormalization", 23, rms_normalization},
+    {"SimplifiedLayerNormalization", 1, rms_normalization},
+    {"SkipSimplifiedLayerNormalization", 1, skip_rms_normalization, "com.microsoft"},
     {"InstanceNormalization", 6, instance_normalization},
     {"GroupNormalization", 18, group_normalization},
     {"MeanVarianceNormalization", 9, mean_variance_normalization},

@@ -22,6 +22,7 @@ import node_tests  # noqa: E402
 import onnx_programs as programs  # noqa: E402
 from attention_cases import attention_cases  # noqa: E402
 from byte_cases import byte_cases  # noqa: E402
+from export_cases import export_cases  # noqa: E402
 from form_cases import form_cases, in_floats  # noqa: E402
 from mixed_cases import mixed_cases  # noqa: E402
 from index_models import index_models  # noqa: E402
@@ -148,12 +149,24 @@ def sampling_cases():
                                             "nearest_mode": "floor"}, 1, scales))
 
 
+def strings_of(graph):
+    """The strings of a LabelEncoder, of a classifier or of a constant."""
+    from onnx import TensorProto
+    of = [a for node in graph.node for a in node.attribute]
+    for tensor in [*graph.initializer, *(a.t for a in of)]:
+        if tensor.data_type == TensorProto.STRING:
+            return tensor.string_data
+    attributes = {a.name: a for a in of}
+    if "classlabels_strings" in attributes:
+        return attributes["classlabels_strings"].strings
+    return [*attributes["values_strings"].strings, attributes["default_string"].s]
+
+
 def places_of(array, graph):
-    """Of strings their places among a LabelEncoder's values."""
+    """Of strings their places among those of the model."""
     if array.dtype != object:
         return array
-    attributes = {a.name: a for a in graph.node[0].attribute}
-    names = list(dict.fromkeys([*attributes["values_strings"].strings, attributes["default_string"].s]))
+    names = list(dict.fromkeys(strings_of(graph)))
     return np.vectorize(lambda text: names.index(text.encode()), otypes=[np.int64])(array)
 
 
@@ -315,7 +328,7 @@ def all_cases():
                    tree_cases, bit_cases, integer_cases, between_cases, rounding_cases, run_time_loop_cases, counted_cases,
                    quantised_recurrent_cases, transform_cases, label_cases, not_a_number_cases, category_cases, odd_cases,
                    moved_byte_cases, written_out_cases, order_cases, attention_cases, mixed_cases, optimised_cases,
-                   byte_cases, form_cases, weight_cases):
+                   byte_cases, form_cases, weight_cases, export_cases):
         yield from family()
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resize and Upsample: along one dimension after the other, each result is a weighted sum of
-// elements whose places are known. So many sums of whole slices, with the weights as constants.
+// Resize and Upsample. Linear interpolation of images is an operator of our own. Otherwise, along one dimension after
+// the other, each result is a weighted sum of elements whose places are known: so many sums of whole slices, with the
+// weights as constants.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -164,23 +165,54 @@ std::vector<Dimension> sizes_of(Call& c, const Ints& axes, const std::optional<I
   return out;
 }
 
+// Images and signals in planes, interpolated along their last dimensions; invalid if our operator does not have the
+// form.
+Id resized_image(Call& c, const Form& form, const Ints& axes, const std::vector<Dimension>& dimensions) {
+  Builder& b = c.b;
+  const graph::Shape shape = c.shape(0);
+  const bool centres = form.coordinates == "half_pixel" || form.coordinates == "pytorch_half_pixel";
+  const bool corners = form.coordinates == "align_corners";
+  bool fits = form.mode == "linear" && !form.antialias && !form.exclude_outside && b.element(c.in(0)) == kFloat &&
+              (shape.size() == 3 || shape.size() == 4) && (centres || corners || form.coordinates == "asymmetric");
+  graph::Shape to = shape;
+  for (size_t i = 0; fits && i < axes.size(); ++i) {
+    const Dimension& d = dimensions[i];
+    const double wanted = d.scale * static_cast<double>(d.from), exact = static_cast<double>(d.to);
+    fits = (axes[i] >= 2 ? d.to > 1 || d.from == 1 : d.to == d.from) && std::abs(wanted - exact) <= 1e-9 * exact;
+    to[static_cast<size_t>(axes[i])] = d.to;
+  }
+  if (!fits) return {};
+  Id image = shape.size() == 3 ? b.reshape(c.in(0), {shape[0], shape[1], 1, shape[2]}) : c.in(0);
+  Id out = b.add("resize_bilinear", {nchw_to_nhwc(b, image)},
+                 {{"height", shape.size() == 3 ? 1 : to[2]},
+                  {"width", to.back()},
+                  {"align_corners", corners},
+                  {"half_pixel_centers", centres}});
+  return b.reshape(nhwc_to_nchw(b, out), to);
+}
+
 void resize_with(Call& c, const Form& form, const Ints& axes, const std::vector<Dimension>& dimensions) {
   Builder& b = c.b;
   Id x = c.in(0);
   if (b.dtype(x) != DType::kF32 && form.mode != "nearest")
     c.refuse(fmt::format("{} interpolation of {} is not supported", escape_for_display(form.mode), name_of(b.dtype(x))),
              "use float32");
+  auto same = [&](const Dimension& d) {
+    return d.from == d.to && d.scale == 1 && form.coordinates != "tf_crop_and_resize";
+  };
   for (size_t i = 0; i < axes.size(); ++i) {
     const Dimension& d = dimensions[i];
-    bool same = d.from == d.to && d.scale == 1 && form.coordinates != "tf_crop_and_resize";
     if (d.to < 1)
       c.refuse(fmt::format("the scale or size gives axis {} a size of {}, expected 1 or more", axes[i], d.to));
     constexpr int64_t kMost = 65536;  // for each of which there are places to be worked out
-    if (d.to > kMost && !same)
+    if (d.to > kMost && !same(d))
       b.stop("onnx-limit", fmt::format("the result has a dimension of {}, but the limit is {}", d.to, kMost),
              "resize to a smaller dimension");
-    if (!same) x = resize_axis(c, x, static_cast<size_t>(axes[i]), form, d);
   }
+  if (std::all_of(dimensions.begin(), dimensions.end(), same)) return c.out(0, x);
+  if (Id image = resized_image(c, form, axes, dimensions); image.valid()) return c.out(0, image);
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (!same(dimensions[i])) x = resize_axis(c, x, static_cast<size_t>(axes[i]), form, dimensions[i]);
   c.out(0, x);
 }
 

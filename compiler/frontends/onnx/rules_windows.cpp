@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions and pools. Those over one or two dimensions with constant weights are our operators between two
-// transpositions; all others are put together from slices, one for each place in the window.
+// Convolutions and pools: our operators between two transpositions. Pools with dilation or with indices of their maxima
+// are composed of slices, one for each place in the window.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +24,42 @@ Id pool_of(Builder& b, std::string_view op, Id x, const WindowAttributes& w, con
   return as_planes(b, nhwc_to_nchw(b, b.add(op, {nchw_to_nhwc(b, as_image(b, x))}, settings)), w);
 }
 
+// A pool of volumes in planes: over height and width of each depth, then over depth.
+Id pool_of_volume(Builder& b, std::string_view op, Id x, const WindowAttributes& w,
+                  const std::vector<Setting>& more = {}) {
+  auto pool = [&](Id image, size_t first, size_t count) {
+    auto part = [&](const Ints& all) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(first);
+      return Ints(begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+    WindowAttributes some;
+    some.kernel = part(w.kernel), some.strides = part(w.strides), some.dilations = part(w.dilations);
+    some.before = part(w.before), some.after = part(w.after);
+    // Depth is the height of an image.
+    if (count == 1)
+      for (auto [list, one] : {std::pair(&some.kernel, 1), std::pair(&some.strides, 1), std::pair(&some.dilations, 1),
+                               std::pair(&some.before, 0), std::pair(&some.after, 0)})
+        list->push_back(one);
+    std::vector<Setting> settings = pool_settings(some);
+    settings.insert(settings.end(), more.begin(), more.end());
+    return b.add_typed(op, {image}, settings, b.dtype(image), graph::Quantization(b.type(image).quantization));
+  };
+  Id volume = volume_of(b, x);
+  const graph::Shape s = b.shape(volume);
+  Id rows = pool(b.reshape(volume, {s[0] * s[1], s[2], s[3], s[4]}), 1, 2);
+  Id out = pool(b.reshape(rows, {s[0], s[1], w.out[1] * w.out[2], s[4]}), 0, 1);
+  return planes_of(b, b.reshape(out, {s[0], w.out[0], w.out[1], w.out[2], s[4]}), 3);
+}
+
+// The pool of planes over one to three dimensions.
+Id pool_of_planes(Builder& b, std::string_view op, Id x, const WindowAttributes& w,
+                  const std::vector<Setting>& more = {}) {
+  return w.dims() == 3 ? pool_of_volume(b, op, x, w, more) : pool_of(b, op, x, w, more);
+}
+
+// Has the pool windows without dilation, each with an element of the operand?
+bool is_pool(const WindowAttributes& w) { return w.is_inside() && w.dilations == Ints(w.dims(), 1); }
+
 Id pad_spatial(Builder& b, Id x, const WindowAttributes& w, double value) {
   Ints before = {0, 0}, after = {0, 0};
   bool any = false;
@@ -45,8 +81,8 @@ void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
   Builder& b = c.b;
   int64_t taps = graph::element_count(w.kernel);
   if (taps > kMostTaps)
-    c.refuse(fmt::format("the window must have at most {} elements", kMostTaps),
-             "use a smaller window, or a convolution with constant weights");
+    c.refuse(fmt::format("the window must have at most {} elements", kMostTaps), "use a smaller window");
+  b.note_slices(fmt::format("{} slices", taps));
   for (int64_t tap = 0; tap < taps; ++tap) {
     Ints begin = {0, 0}, counts = {b.shape(padded)[0], b.shape(padded)[1]}, steps = {1, 1};
     int64_t rest = tap;
@@ -63,23 +99,18 @@ void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
 
 // ---------------------------------------------------------------- convolutions
 
-// Weights are operands of a matrix product: [group, outputs, taps and channels].
-Id conv_of_slices(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups) {
+Id conv_3d(Call& c, Id x, Id filters, Id bias, const WindowAttributes& w, int64_t groups) {
   Builder& b = c.b;
-  const graph::Shape in = b.shape(x), weights = b.shape(filters);
-  int64_t outputs = weights[0] / groups, channels = weights[1], pixels = graph::element_count(w.out);
-  int64_t taps = graph::element_count(w.kernel);
-  std::vector<Id> columns;
-  for_each_tap(c, pad_spatial(b, x, w, 0.0), w,
-               [&](Id slice) { columns.push_back(b.reshape(slice, {in[0], groups, 1, channels, pixels})); });
-  Id all = columns.size() == 1 ? columns[0] : b.add("concatenation", columns, {{"axis", 2}});
-  all = b.reshape(all, {in[0], groups, taps * channels, pixels});
-  Id filter = b.reshape(filters, {groups, outputs, channels, taps});
-  filter = b.reshape(b.transpose(filter, {0, 1, 3, 2}), {1, groups, outputs, taps * channels});
-  Id out = b.add("batch_matmul", {filter, all});
-  graph::Shape to = {in[0], weights[0]};
-  to.insert(to.end(), w.out.begin(), w.out.end());
-  return b.reshape(out, to);
+  std::vector<Id> operands = {volume_of(b, x),
+                              b.transpose(b.reshape(filters, volume_shape(b.shape(filters))), {2, 3, 4, 1, 0})};
+  if (bias.valid()) operands.push_back(bias);
+  Id out = b.add("conv_3d", operands,
+                 {{"strides", along_volume(w.strides, 1)},
+                  {"dilations", along_volume(w.dilations, 1)},
+                  {"pads_before", along_volume(w.before, 0)},
+                  {"pads_after", along_volume(w.after, 0)},
+                  {"groups", groups}});
+  return planes_of(b, out, w.dims());
 }
 
 Id conv_2d(Call& c, const WindowAttributes& w, int64_t groups, bool& biased) {
@@ -106,7 +137,8 @@ void conv(Call& c) {
                          graph::to_string(weights), groups, graph::to_string(in)));
   bool biased = false;
   const bool native = w.dims() <= 2 && b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
-  Id out = native ? conv_2d(c, w, groups, biased) : conv_of_slices(c, c.in(0), c.in(1), w, groups);
+  if (!native) return c.out(0, conv_3d(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}, w, groups));
+  Id out = conv_2d(c, w, groups, biased);
   if (c.has(2) && !biased) {
     graph::Shape column(w.dims() + 1, 1);
     column[0] = weights[0];
@@ -175,7 +207,9 @@ Id max_of_stored(Call& c, const WindowAttributes& w) {
   Builder& b = c.b;
   const DType type = b.dtype(c.in(0));
   const graph::Quantization any{{1.0f}, {0}, 0};
-  Id image = nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), any)));
+  Id x = int8_of(b, c.in(0), any);
+  if (w.dims() == 3) return stored_of(b, pool_of_volume(b, "max_pool_2d", x, w), type);
+  Id image = nchw_to_nhwc(b, as_image(b, x));
   Id out = b.add_typed("max_pool_2d", {image}, pool_settings(w), type == DType::kI16 ? type : DType::kI8, any);
   return stored_of(b, as_planes(b, nhwc_to_nchw(b, out), w), type);
 }
@@ -225,13 +259,14 @@ void max_pool(Call& c) {
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   if (c.wants(1)) return max_and_places(c, w);
   c.pass_over({"storage_order"});
-  const bool plain = w.is_plain();
   const DType type = b.dtype(c.in(0));
   const bool stored = type == DType::kI8 || type == DType::kU8 || type == DType::kI16;
-  if (plain && stored) return c.out(0, max_of_stored(c, w));
-  if (!plain || type != DType::kF32) return c.out(0, max_of_slices(c, w));
-  const char* begin = begins_with_first(c, w) ? "first" : is_in_vectors(w) ? "first_of_whole" : "least";
-  c.out(0, pool_of(b, "max_pool_2d", c.in(0), w, {{"activation", "unbounded"}, {"begin", begin}}));
+  if (is_pool(w) && stored) return c.out(0, max_of_stored(c, w));
+  const bool first = begins_with_first(c, w);
+  // The first element of a volume's window is not that of each of its depths.
+  if (!is_pool(w) || type != DType::kF32 || (first && w.dims() == 3)) return c.out(0, max_of_slices(c, w));
+  const char* begin = first ? "first" : is_in_vectors(w) ? "first_of_whole" : "least";
+  c.out(0, pool_of_planes(b, "max_pool_2d", c.in(0), w, {{"activation", "unbounded"}, {"begin", begin}}));
 }
 
 // How many elements of the image each window holds.
@@ -271,7 +306,7 @@ Id sum_of_slices(Call& c, Id x, const WindowAttributes& w) {
 
 Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups) {
   Builder& b = c.b;
-  if (w.dims() > 2 || !b.is_constant(filters)) return windows::conv_of_slices(c, x, filters, w, groups);
+  if (w.dims() > 2 || !b.is_constant(filters)) return windows::conv_3d(c, x, filters, {}, w, groups);
   const Id image = nchw_to_nhwc(b, as_image(b, x));
   const Id out = b.add("conv_2d", {image, b.transpose(as_image(b, filters), {0, 2, 3, 1})}, image_settings(w));
   return as_planes(b, nhwc_to_nchw(b, out), w);
@@ -282,8 +317,13 @@ Id average_of_windows(Call& c, Id x) {
   Builder& b = c.b;
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
   bool with_padding = c.i("count_include_pad", 0) != 0 && !w.is_unpadded();
-  if (!w.is_plain() || with_padding) return b.binary("div", sum_of_slices(c, x, w), counts_of(c, w, with_padding));
-  return pool_of(b, "average_pool_2d", x, w);
+  if (!is_pool(w)) return b.binary("div", sum_of_slices(c, x, w), counts_of(c, w, with_padding));
+  Id average = pool_of_planes(b, "average_pool_2d", x, w);
+  if (!with_padding) return average;
+  // The pool divides by the elements that are there.
+  Id part = b.binary("div", counts_of(c, w, false), counts_of(c, w, true));
+  (void)b.is_constant(part);
+  return b.binary("mul", average, part);
 }
 
 namespace windows {
@@ -301,8 +341,18 @@ Id norm(Builder& b, int64_t p, Id x, const std::function<Id(Id)>& sum) {
 }
 
 void lp_pool(Call& c) {
+  Builder& b = c.b;
   WindowAttributes w = window_of(c, c.ints("kernel_shape").value_or(Ints{}));
-  c.out(0, norm(c.b, c.i("p", 2), c.in(0), [&](Id x) { return sum_of_slices(c, x, w); }));
+  const int64_t p = c.i("p", 2);
+  if (p == 2 && is_pool(w)) {
+    Id root = b.add("sqrt", {counts_of(c, w, false)});
+    (void)b.is_constant(root);
+    return c.out(0, b.binary("mul", pool_of_planes(b, "l2_pool_2d", c.in(0), w), root));
+  }
+  c.out(0, norm(b, p, c.in(0), [&](Id x) {
+          if (!is_pool(w)) return sum_of_slices(c, x, w);
+          return b.binary("mul", pool_of_planes(b, "average_pool_2d", x, w), counts_of(c, w, false));
+        }));
 }
 
 Ints spatial_axes(Call& c) {

@@ -111,6 +111,25 @@ Id as_planes(Builder& b, Id image, const WindowAttributes& w) {
   return b.reshape(image, shape);
 }
 
+graph::Shape volume_shape(graph::Shape shape) {
+  while (shape.size() < 5) shape.insert(shape.begin() + 2, 1);
+  return shape;
+}
+
+Id volume_of(Builder& b, Id x) { return b.transpose(b.reshape(x, volume_shape(b.shape(x))), {0, 2, 3, 4, 1}); }
+
+Id planes_of(Builder& b, Id volume, size_t dims) {
+  Id planes = b.transpose(volume, {0, 4, 1, 2, 3});
+  graph::Shape shape = b.shape(planes);
+  shape.erase(shape.begin() + 2, shape.end() - static_cast<std::ptrdiff_t>(dims));
+  return b.reshape(planes, shape);
+}
+
+Ints along_volume(Ints list, int64_t otherwise) {
+  list.insert(list.begin(), 3 - list.size(), otherwise);
+  return list;
+}
+
 HeightWidth height_width(const Ints& sizes, int64_t otherwise) {
   return {sizes.size() == 2 ? sizes[0] : otherwise, sizes.back()};
 }
@@ -132,18 +151,13 @@ std::vector<Setting> pool_settings(const WindowAttributes& w) {
 
 namespace {
 
-struct Transposed {
-  WindowAttributes w;  // of the convolution from the result to the operand
-  Ints size;           // of the result, without padding
-};
-
-Transposed transposed_of(Call& c) {
+// Of the convolution from the result to the operand.
+WindowAttributes transposed_of(Call& c) {
   const graph::Shape& image = c.shape(0);
   const graph::Shape& weights = c.shape(1);
   if (image.size() < 3 || image.size() > 5 || weights.size() != image.size())
     c.refuse("the operands must be an image of three to five dimensions, and filters with as many dimensions");
-  Transposed t;
-  WindowAttributes& w = t.w;
+  WindowAttributes w;
   size_t n = image.size() - 2;
   w.in = Ints(image.begin() + 2, image.end());
   w.kernel = Ints(weights.begin() + 2, weights.end());
@@ -171,9 +185,8 @@ Transposed transposed_of(Call& c) {
       c.refuse(fmt::format("a dimension of the result is {}, expected 1 to {}", out, kMostSize));
     w.before.push_back(before);
     w.out.push_back(out);
-    t.size.push_back(full);
   }
-  return t;
+  return w;
 }
 
 // Elements of a dimension apart by the stride, the first at `first` of `out` places; what is
@@ -205,33 +218,19 @@ Id spread(Builder& b, Id x, size_t axis, int64_t stride, int64_t first, int64_t 
   return b.add("pad", {x, zero}, {{"before", front}, {"after", behind}});
 }
 
-// Every place of the window adds a spread copy of the products with its weights.
-Id transposed_by_slices(Call& c, const Transposed& t, int64_t groups) {
+// Groups, dilation, volumes, and weights that are known only at run time.
+Id conv_transpose_3d(Call& c, const WindowAttributes& w, int64_t groups) {
   Builder& b = c.b;
-  const graph::Shape in = c.shape(0), weights = c.shape(1);
-  size_t n = t.w.dims();
-  int64_t channels = in[1] / groups, outputs = weights[1], taps = graph::element_count(t.w.kernel);
-  int64_t pixels = graph::element_count(t.w.in);
-  if (taps > 256) c.refuse("the window must have at most 256 elements");
-  // [batch, group, channel, pixel] by [group, tap and output, channel]
-  Id x = b.reshape(c.in(0), {in[0], groups, channels, pixels});
-  Id filter = b.reshape(c.in(1), {groups, channels, outputs, taps});
-  filter = b.reshape(b.transpose(filter, {0, 3, 2, 1}), {1, groups, taps * outputs, channels});
-  Id products = b.reshape(b.add("batch_matmul", {filter, x}), {in[0], groups, taps, outputs, pixels});
-  graph::Shape image = {in[0], groups * outputs};
-  image.insert(image.end(), t.w.in.begin(), t.w.in.end());
-  Id sum;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    Id part = b.slice(products, {0, 0, tap, 0, 0}, {in[0], groups, 1, outputs, pixels});
-    part = b.reshape(part, image);
-    int64_t rest = tap;
-    for (size_t i = n; i-- > 0; rest /= t.w.kernel[i]) {
-      int64_t first = rest % t.w.kernel[i] * t.w.dilations[i] - t.w.before[i];
-      part = spread(b, part, i + 2, t.w.strides[i], first, t.w.out[i]);
-    }
-    sum = sum.valid() ? b.binary("add", sum, part) : part;
-  }
-  return sum;
+  std::vector<Id> operands = {volume_of(b, c.in(0)),
+                              b.transpose(b.reshape(c.in(1), volume_shape(c.shape(1))), {2, 3, 4, 1, 0})};
+  if (c.has(2)) operands.push_back(c.in(2));
+  Id out = b.add("conv_3d_transpose", operands,
+                 {{"strides", along_volume(w.strides, 1)},
+                  {"dilations", along_volume(w.dilations, 1)},
+                  {"pads_before", along_volume(w.before, 0)},
+                  {"shape", along_volume(w.out, 1)},
+                  {"groups", groups}});
+  return planes_of(b, out, w.dims());
 }
 
 }  // namespace
@@ -258,6 +257,7 @@ void col2im(Call& c) {
     taps *= block[i];
     if (taps > 256) c.refuse("the window must have at most 256 elements");
   }
+  b.note_slices(fmt::format("{} slices", taps));
   if (in[1] % taps != 0 || graph::element_count(windows) != in[2] || in[2] == 0)
     c.refuse(fmt::format("columns of shape {} do not match {} elements of the window at {} positions",
                          graph::to_string(in), taps, graph::element_count(windows)));
@@ -277,33 +277,28 @@ void col2im(Call& c) {
 
 void conv_transpose(Call& c) {
   Builder& b = c.b;
-  Transposed t = transposed_of(c);
+  const WindowAttributes w = transposed_of(c);
   int64_t groups = c.i("group", 1), outputs = c.shape(1)[1] * groups;
   if (groups < 1 || c.shape(0)[1] % groups != 0 || c.shape(1)[0] != c.shape(0)[1])
     c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
                          graph::to_string(c.shape(1)), groups, graph::to_string(c.shape(0))));
-  bool native = t.w.dims() <= 2 && groups == 1 && b.is_constant(c.in(1)) && t.w.dilations == Ints(t.w.dims(), 1);
-  for (size_t i = 0; i < t.w.dims(); ++i) native = native && t.w.before[i] < t.w.kernel[i];
-  Id out;
-  bool bias = native && c.has(2) && b.is_constant(c.in(2));
-  if (native) {
-    std::vector<Id> operands = {nchw_to_nhwc(b, as_image(b, c.in(0))), b.transpose(as_image(b, c.in(1)), {1, 2, 3, 0})};
-    if (bias) operands.push_back(c.in(2));
-    const HeightWidth size = height_width(t.w.out), strides = height_width(t.w.strides),
-                      before = height_width(t.w.before, 0);
-    out = b.add("transpose_conv", std::move(operands),
-                {{"height", size.height},
-                 {"width", size.width},
-                 {"stride_h", strides.height},
-                 {"stride_w", strides.width},
-                 {"pad_top", before.height},
-                 {"pad_left", before.width}});
-    out = as_planes(b, nhwc_to_nchw(b, out), t.w);
-  } else {
-    out = transposed_by_slices(c, t, groups);
-  }
+  bool native = w.dims() <= 2 && groups == 1 && b.is_constant(c.in(1)) && w.dilations == Ints(w.dims(), 1);
+  for (size_t i = 0; i < w.dims(); ++i) native = native && w.before[i] < w.kernel[i];
+  if (!native) return c.out(0, conv_transpose_3d(c, w, groups));
+  std::vector<Id> operands = {nchw_to_nhwc(b, as_image(b, c.in(0))), b.transpose(as_image(b, c.in(1)), {1, 2, 3, 0})};
+  const bool bias = c.has(2) && b.is_constant(c.in(2));
+  if (bias) operands.push_back(c.in(2));
+  const HeightWidth size = height_width(w.out), strides = height_width(w.strides), before = height_width(w.before, 0);
+  Id out = b.add("transpose_conv", std::move(operands),
+                 {{"height", size.height},
+                  {"width", size.width},
+                  {"stride_h", strides.height},
+                  {"stride_w", strides.width},
+                  {"pad_top", before.height},
+                  {"pad_left", before.width}});
+  out = as_planes(b, nhwc_to_nchw(b, out), w);
   if (c.has(2) && !bias) {
-    graph::Shape column(t.w.dims() + 1, 1);
+    graph::Shape column(w.dims() + 1, 1);
     column[0] = outputs;
     out = b.binary("add", out, b.reshape(c.in(2), column));
   }

@@ -30,6 +30,13 @@ WindowAttributes window_of(Call& c, const Ints& kernel);
 graph::Shape image_shape(graph::Shape shape);
 Id as_image(Builder& b, Id x);
 Id as_planes(Builder& b, Id image, const WindowAttributes& w);
+// Operators over volumes have three spatial dimensions: those of planes over fewer are the last ones. volume_shape adds
+// the others to planes or filters, volume_of also brings the channels to the end, and planes_of undoes both.
+// along_volume completes a list of an attribute with `otherwise`.
+graph::Shape volume_shape(graph::Shape shape);
+Id volume_of(Builder& b, Id x);
+Id planes_of(Builder& b, Id volume, size_t dims);
+Ints along_volume(Ints list, int64_t otherwise);
 // Height and width of `sizes`, which has one or two elements; the height of a signal is `otherwise`.
 struct HeightWidth {
   int64_t height, width;

@@ -76,6 +76,7 @@ e2e_test(emitted.misra full ${python} ${e2e}/misra.py check --some --work ${work
 e2e_test(emitted.columns full ${python} ${e2e}/modes.py columns --work ${work}/columns)
 e2e_test(emitted.schedules full ${python} ${e2e}/schedules.py --models depthwise_column_int8,digits_int8
   --cpus host,cortex-m4f --every 12 --run 4 --work ${work}/schedules)
+pytest_test(models.sparse full test_sparse.py)
 pytest_test(emitted.runs full test_run_matrix.py)
 pytest_test(float_rule.flips.own full test_float_rule.py -k "flips and (digits or gadget)")
 pytest_test(float_rule.flips.shared full test_float_rule.py -k "flips and not digits and not gadget")

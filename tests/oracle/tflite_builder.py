@@ -124,6 +124,7 @@ OPERATORS = {  # name: (operator code, options)
         "name": (0, "text", ""), "subgraph": (1, "i32", 0), "attributes": (2, "bytes", b""),
     })),
     "CALL_ONCE": (129, (103, {"init": (0, "i32", 0)})),
+    "DENSIFY": (124, (99, {})),
     "BATCH_MATMUL": (126, (101, {
         "adj_x": (0, "bool", 0), "adj_y": (1, "bool", 0), "asymmetric_quantize_inputs": (2, "bool", 0),
     })),
@@ -234,9 +235,11 @@ class ModelBuilder:
         self._intermediates = {}  # by operator
 
     def tensor(self, name, dtype, shape, scale=None, zero_point=0, axis=0, data=None,
-               shape_signature=None, is_variable=False, type_number=None):
+               shape_signature=None, is_variable=False, type_number=None, sparsity=None):
         """Adds a tensor. `scale`/`zero_point`: a number, or one number per slice of `axis`; a list
-        of zero points of another length is written as it is. `type_number` overrides `dtype`."""
+        of zero points of another length is written as it is. `type_number` overrides `dtype`.
+        `sparsity`: (order of dimensions and blocks, dimensions of blocks, levels), where a level is the
+        length of a dense one, or (segments, indices) of a sparse one, as numpy arrays."""
         if scale is not None:
             scale = [float(s) for s in np.atleast_1d(scale)]
             shared = np.ndim(zero_point) == 0 or len(zero_point) == 1
@@ -248,7 +251,7 @@ class ModelBuilder:
             "type": TENSOR_TYPES[np.dtype(dtype).name] if type_number is None else type_number,
             "shape": [int(d) for d in shape], "scale": scale, "zero_point": zero_point,
             "axis": axis, "data": None if data is None else bytes(data),
-            "signature": shape_signature, "variable": is_variable,
+            "signature": shape_signature, "variable": is_variable, "sparsity": sparsity,
         })
         return len(self._tensors) - 1
 
@@ -381,11 +384,44 @@ def _quantization(b, t):
     return b.EndObject()
 
 
+_INDEX_VECTORS = {np.dtype(np.int32): 1, np.dtype(np.uint16): 2, np.dtype(np.uint8): 3}
+
+
+def _indices(b, values):
+    vector = b.CreateNumpyVector(values)
+    b.StartObject(1)
+    b.PrependUOffsetTRelativeSlot(0, vector, 0)
+    return b.EndObject()
+
+
+def _sparsity(b, sparsity):
+    if sparsity is None:
+        return 0
+    order, blocks, levels = sparsity
+    metadata = []
+    for level in levels:
+        lists = level if isinstance(level, tuple) else ()
+        offsets = [_indices(b, values) for values in lists]
+        b.StartObject(6)
+        b.PrependInt8Slot(0, 1 if lists else 0, 0)
+        b.PrependInt32Slot(1, 0 if lists else level, 0)
+        for slot, values, offset in zip((2, 4), lists, offsets):
+            b.PrependUint8Slot(slot, _INDEX_VECTORS[values.dtype], 0)
+            b.PrependUOffsetTRelativeSlot(slot + 1, offset, 0)
+        metadata.append(b.EndObject())
+    order, blocks, metadata = _ints(b, order), _ints(b, blocks), _offsets(b, metadata)
+    b.StartObject(3)
+    for slot, offset in enumerate((order, blocks, metadata)):
+        b.PrependUOffsetTRelativeSlot(slot, offset, 0)
+    return b.EndObject()
+
+
 def _tensor(b, t, buffer_index):
     name = b.CreateString(t["name"])
     shape = _ints(b, t["shape"])
     signature = 0 if t["signature"] is None else _ints(b, t["signature"])
     quantization = _quantization(b, t)
+    sparsity = _sparsity(b, t["sparsity"])
     b.StartObject(9)
     b.PrependUOffsetTRelativeSlot(0, shape, 0)
     b.PrependInt8Slot(1, t["type"], 0)
@@ -393,6 +429,7 @@ def _tensor(b, t, buffer_index):
     b.PrependUOffsetTRelativeSlot(3, name, 0)
     b.PrependUOffsetTRelativeSlot(4, quantization, 0)
     b.PrependBoolSlot(5, t["variable"], False)
+    b.PrependUOffsetTRelativeSlot(6, sparsity, 0)
     b.PrependUOffsetTRelativeSlot(7, signature, 0)
     b.PrependBoolSlot(8, True, False)
     return b.EndObject()

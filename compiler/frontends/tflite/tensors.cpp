@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "frontends/tflite/sparse.h"
 #include "support/numerics.h"
 
 namespace aotc::frontends {
@@ -197,9 +198,7 @@ void TensorReader::report_halves() {
 }
 
 bool TensorReader::check_supported(const schema::Tensor& raw, Role role, const Location& at) {
-  if (raw.sparsity() != nullptr) {
-    error(at, "tflite-sparse", "sparse tensors are not supported").help("export the model with dense weights");
-  } else if (raw.is_variable() && !role.state && !role.kept) {
+  if (raw.is_variable() && !role.state && !role.kept) {
     error(at, "tflite-variable",
           "the tensor is a variable (state between runs), but aotc supports no state for its operator")
         .help("export the model with its state as inputs and outputs");
@@ -385,6 +384,11 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
   }
   size_t size = buffer == nullptr ? 0 : length(buffer->data());
   bool computed = role.input || role.result;
+  if (raw.sparsity() != nullptr && (size == 0 || computed || tensor.type.dtype == DType::kI4)) {
+    error(at, "tflite-sparse", "only constants of whole bytes may be sparse")
+        .help("export the model with dense weights");
+    return false;
+  }
   if (size == 0 && (computed || tensor.type.bytes() > 0)) return true;
   if (computed) {
     error(
@@ -396,6 +400,18 @@ bool TensorReader::read_constant(const schema::Tensor& raw, Role role, const Loc
   const bool half = raw.type() == schema::TensorType_FLOAT16;
   const int64_t all = tensor.type.bytes();
   const int64_t wanted = half ? all / 2 : tensor.type.dtype == DType::kI4 ? (all + 1) / 2 : all;
+  if (raw.sparsity() != nullptr) {
+    // A quarter, so that one element in 32 may be there.
+    if (!take(source_.copies, static_cast<uint64_t>(wanted) / 4, at)) return false;
+    auto dense = densified(*raw.sparsity(), tensor.type.shape, half ? 2 : size_of(tensor.type.dtype),
+                           {buffer->data()->data(), size});
+    if (!dense) {
+      error(at, "tflite-sparse", "the sparse encoding does not match the tensor's shape and data").help(kDamaged);
+      return false;
+    }
+    tensor.constant = graph::own_bytes(std::move(*dense));
+    return true;
+  }
   if (static_cast<int64_t>(size) != wanted) {
     error(at, "tflite-invalid",
           fmt::format("there are {} bytes of data for shape {} of {}, expected {}", size,

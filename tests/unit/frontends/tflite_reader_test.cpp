@@ -448,7 +448,8 @@ const BadModel kBadModels[] = {
     {"TypeNumber", [](TestModel& m) { m.tensors[0].type = static_cast<schema::TensorType>(99); },
      "models/m.tflite: tensor 'in': error: element type 99 is not supported [tflite-dtype]"},
     {"Sparse", [](TestModel& m) { m.tensors[1].sparse = true; },
-     "models/m.tflite: tensor 'w': error: sparse tensors are not supported [tflite-sparse]"},
+     "models/m.tflite: tensor 'w': error: the sparse encoding does not match the tensor's shape and data "
+     "[tflite-sparse]"},
     {"Variable", [](TestModel& m) { m.tensors[1].variable = true; },
      "models/m.tflite: tensor 'w': error: the tensor is a variable (state between runs), but aotc supports no state "
      "for "

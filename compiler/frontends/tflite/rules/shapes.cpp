@@ -147,6 +147,17 @@ Status import_transpose(const TfliteOp& from, graph::Op& op, Diagnostics& diags)
   return success();
 }
 
+// The reader has decompressed the operand: all elements stay where they are. Unlike a view, a transposition takes
+// scales for each channel.
+Status import_densify(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
+  auto attrs = std::make_shared<TransposeAttrs>();
+  op.attributes = attrs;
+  OpView view{from.graph(), op};
+  if (!check_counts(view, 1, 1, 1, diags)) return kFailure;
+  for (size_t d = 0; d < view.operand(0).shape.size(); ++d) attrs->order.push_back(static_cast<int64_t>(d));
+  return success();
+}
+
 Status import_concatenation(const TfliteOp& from, graph::Op& op, Diagnostics& diags) {
   auto attrs = std::make_shared<ConcatenationAttrs>();
   op.attributes = attrs;
@@ -320,6 +331,7 @@ std::span<const Rule> shape_rules() {
       {.name = "SQUEEZE", .op = "reshape", .import = import_view<new_shape_of_squeeze, 1>, .is_stored = are_stored<0>},
       {"EXPAND_DIMS", "reshape", import_view<new_shape_of_expand_dims, 2>},
       {.name = "TRANSPOSE", .op = "transpose", .import = import_transpose, .is_stored = are_stored<0>},
+      {"DENSIFY", "transpose", import_densify},
       {.name = "CONCATENATION", .op = "concatenation", .import = import_concatenation, .is_stored = is_int16},
       {.name = "SPLIT",
        .op = "split",

@@ -73,3 +73,37 @@ def refused_models():
     places = {"x0": np.zeros((1, 1, 2, 2), np.float32), "x1": np.zeros((1, 1, 2, 2), np.int64)}
     yield "unpool_nothing", graph_of([node("MaxUnpool", ["x0", "x1"], ["y0"], kernel_shape=[0, 2], strides=[2, 2])], places, ["y0"]), \
         "kernel_shape must be at least 1"
+    yield from refused_labels()
+
+
+def refused_labels():
+    from onnx import helper, numpy_helper
+    node, ml, x = helper.make_node, "ai.onnx.ml", {"x0": np.zeros((4, 3), np.float32)}
+
+    def with_names(nodes, outputs):
+        graph = graph_of(nodes, x, outputs)
+        graph.initializer.extend(numpy_helper.from_array(np.array(v, dtype=object), k) for k, v in (("n", ["a", "b", "c"]),))
+        return graph
+
+    best = node("ArgMax", ["x0"], ["i"], axis=1, keepdims=0)
+    other = node("LabelEncoder", ["i"], ["y1"], domain=ml, keys_int64s=[0, 1], values_strings=["b", "a"])
+    yield "labels_of_two_lists", with_names([best, node("Gather", ["n", "i"], ["y0"]), other], ["y0", "y1"]), \
+        "the model has two different lists of label strings"
+    yield "labels_compared", with_names([best, node("Gather", ["n", "i"], ["g"]), node("Equal", ["g", "n"], ["y0"])], ["y0"]), \
+        "Equal is not supported for STRING"
+    tree = {"nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0] * 3, "nodes_values": [0.5, 0, 0],
+            "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],
+            "classlabels_int64s": [0, 1], "class_treeids": [0] * 3}
+    for name, more in (("uneven", {"class_nodeids": [1, 1, 2], "class_ids": [0, 1, 1], "class_weights": [1.0, 2.0, 3.0]}),
+                       ("based", {"class_nodeids": [1, 1, 2, 2], "class_treeids": [0] * 4, "class_ids": [0, 1, 0, 1],
+                                  "class_weights": [1.0, 2.0, 3.0, 4.0], "base_values": [0.5, 0.25]})):
+        classifier = node("TreeEnsembleClassifier", ["x0"], ["y0", "y1"], domain=ml, **{**tree, **more})
+        yield f"trees_of_two_{name}", graph_of([classifier], x, ["y0", "y1"]), "all leaves of a tree have weights for the same classes"
+    lists = node("TreeEnsemble", ["x0"], ["y0"], domain=ml, n_targets=1, tree_roots=[0], nodes_featureids=[0], nodes_truenodeids=[0],
+                 nodes_trueleafs=[1], nodes_falsenodeids=[1], nodes_falseleafs=[1], leaf_targetids=[0, 0],
+                 nodes_modes=numpy_helper.from_array(np.array([6], np.uint8)), leaf_weights=numpy_helper.from_array(np.ones(2, np.float32)),
+                 nodes_splits=numpy_helper.from_array(np.zeros(1, np.float32)),
+                 membership_values=numpy_helper.from_array(np.ones(2, np.float32)))
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid(ml, 5)]
+    yield "trees_of_no_list", helper.make_model(graph_of([lists], x, ["y0"]), opset_imports=opsets, ir_version=10), \
+        "membership_values has fewer lists"

@@ -116,11 +116,13 @@ Id conv_3d(Call& c, Id x, Id filters, Id bias, const WindowAttributes& w, int64_
 Id conv_2d(Call& c, const WindowAttributes& w, int64_t groups, bool& biased) {
   Builder& b = c.b;
   const Id image = nchw_to_nhwc(b, as_image(b, c.in(0))), filters = as_image(b, c.in(1));
-  bool depthwise = groups > 1 && b.shape(filters)[1] == 1 && b.shape(image)[3] == groups;
+  const bool known = b.is_constant(filters);
+  const bool depthwise = known && groups > 1 && b.shape(filters)[1] == 1 && b.shape(image)[3] == groups;
   std::vector<Id> operands = {image, b.transpose(filters, depthwise ? Ints{1, 2, 3, 0} : Ints{0, 2, 3, 1})};
   biased = c.has(2) && b.is_constant(c.in(2));
   if (biased) operands.push_back(c.in(2));
-  const Id out = b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, image_settings(w));
+  const char* op = depthwise ? "depthwise_conv_2d" : known ? "conv_2d" : "conv_2d_computed";
+  const Id out = b.add(op, operands, image_settings(w));
   return as_planes(b, nhwc_to_nchw(b, out), w);
 }
 
@@ -136,8 +138,7 @@ void conv(Call& c) {
     c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
                          graph::to_string(weights), groups, graph::to_string(in)));
   bool biased = false;
-  const bool native = w.dims() <= 2 && b.is_constant(c.in(1)) && b.dtype(c.in(0)) == DType::kF32;
-  if (!native) return c.out(0, conv_3d(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}, w, groups));
+  if (w.dims() > 2) return c.out(0, conv_3d(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}, w, groups));
   Id out = conv_2d(c, w, groups, biased);
   if (c.has(2) && !biased) {
     graph::Shape column(w.dims() + 1, 1);

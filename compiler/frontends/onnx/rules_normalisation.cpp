@@ -295,6 +295,7 @@ void lrn(Call& c) {
   front[1] = before;
   behind[1] = after;
   Id square = b.binary("mul", c.in(0), c.in(0));
+  b.note_slices(fmt::format("{} slices", size));
   Id padded = b.add("pad", {square, b.filled(DType::kF32, 0.0)}, {{"before", front}, {"after", behind}});
   Id sum;
   for (int64_t i = 0; i < size; ++i) {

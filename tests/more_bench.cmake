@@ -14,6 +14,10 @@ bench_check(shipped digits_int8 m0,m3,m4,m7,m33,m55,rv32imac)
 bench_check(shared kws,resnet,ad,strww m3,m4,rv32imac)
 bench_check(other kws,vww,resnet,ad,strww,micro_speech m7,m33)
 bench_check(more vww,micro_speech m4)
+# Takes eight CPU minutes.
+add_test(NAME bench.forms COMMAND ${python} ${bench} --forms --aotc $<TARGET_FILE:aotc>
+  --work ${CMAKE_BINARY_DIR}/bench_forms)
+set_tests_properties(bench.forms PROPERTIES LABELS full SKIP_RETURN_CODE 77)
 
 pytest_test(bench.levels full bench/test_levels.py)
 # Dynamic range beside int8: instructions of fully connected layers, at most 1.2 times as many.

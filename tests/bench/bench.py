@@ -9,6 +9,8 @@ m55 rv32imac.
   scripts/bench --level speed --json -                  the same for -O speed
   scripts/bench --targets m4 --cycles                   cycles by layer, measured and estimated
   scripts/bench --published                             estimated cycles beside results of MLPerf Tiny
+  scripts/bench --forms                                 the quantised forms of ../shared on m4, m55 and rv32imac;
+                                                        fails if a figure is > 1 % worse than recorded
   scripts/bench --check --level all                     fails if a figure of any column is > 1 % worse than recorded
   scripts/bench --record --level all                    writes the record and docs/performance.md
   scripts/bench --from tests/bench/record.json --markdown -   tables of what was measured before
@@ -26,6 +28,7 @@ import threading
 import baselines
 import cycles
 import document
+import forms
 import measure
 import published
 import record
@@ -48,7 +51,7 @@ def options_of(arguments):
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--models", type=names, metavar="A,B", help="default: all")
-    add("--targets", type=names, metavar="A,B", default=list(measure.TARGETS), help="default: all")
+    add("--targets", type=names, metavar="A,B", help="default: all; of --forms: m4,m55,rv32imac")
     add("--level", choices=[*measure.LEVELS, "all"], default="balanced",
         help="what the code is for, as aotc's -O (default balanced); all: those that the record has of a model and target")
     add("--jobs", type=int, default=2, help="runs at the same time (default 2)")
@@ -59,6 +62,7 @@ def options_of(arguments):
         help="cycles of the firmware beside the estimated ones, by layer (docs/cycles.md)")
     add("--published", action="store_true",
         help="print estimated cycles beside what others published for MLPerf Tiny; measure nothing")
+    add("--forms", action="store_true", help="measure and check the quantised forms of ../shared, and print their table")
     add("--record", action="store_true", help="replace their recorded figures")
     add("--check", action="store_true", help="compare them with the record")
     add("--from", dest="source", type=pathlib.Path, metavar="FILE",
@@ -69,6 +73,7 @@ def options_of(arguments):
         help="folder for projects (default build/bench)")
     add("--timeout", type=int, default=1800, help="seconds for one emulator (default 1800)")
     options = parser.parse_args(arguments)
+    options.targets = options.targets or list(forms.TARGETS if options.forms else measure.TARGETS)
     for target in options.targets:
         if target not in measure.TARGETS:
             parser.error(f"unknown target '{target}'; there are {' '.join(measure.TARGETS)}")
@@ -158,9 +163,42 @@ def figures(options):
     return *measure_all(options, models), measure.tools_of(options.targets)
 
 
+def bench_forms(options):
+    """Prints the table of quantised forms. Checks or records them."""
+    here = forms.available()
+    names_of = [name for name in options.models or forms.FORMS if name in here]
+    missing = sorted(set(options.models or forms.FORMS) - set(here))
+    if missing:
+        text = f"{', '.join(missing)}: no such form, or its file is missing (set AOTC_SHARED)"
+        if os.environ.get("CI") == "true" or not names_of:
+            raise measure.Failure(text)
+        say(f"SKIPPED: {text}")
+    rows, absent = forms.measure_all(measure.Aotc(options.aotc, options.timeout), names_of, options.targets,
+                                     options.jobs, options.work, say)
+    tools = measure.tools_of(options.targets)
+    sys.stdout.write(forms.markdown(rows))
+    for row in rows:
+        for column, now, most in forms.over(row, rows):
+            say(f"{row['model']} on {row['target']}: {column} {now:,}, requested {most:,}")
+    recorded = record.load(forms.RECORD)
+    if options.json:
+        write(options.json, json.dumps(rows, indent=1) + "\n")
+    if options.record:
+        gone = {record.key(row) for row in rows} | set(absent)
+        kept = [row for row in recorded["rows"] if record.key(row) not in gone]
+        everything = sorted([*kept, *rows], key=lambda r: (list(forms.FORMS).index(r["model"]), r["target"]))
+        record.store({"tools": dict(sorted({**recorded["tools"], **tools}.items())), "rows": everything}, forms.RECORD)
+        say(f"wrote {forms.RECORD.relative_to(measure.ROOT)}")
+    else:
+        record.check(recorded, rows, absent, tools, say, "--forms", figures=forms.FIGURES, same={})
+    return 0
+
+
 def main(arguments=None):
     options = options_of(arguments)
     try:
+        if options.forms:
+            return bench_forms(options)
         if options.published:
             if not available(published.MODELS):
                 return SKIP

@@ -125,6 +125,18 @@ def cycles_of(aotc, folder, report):
                              for layer, measured in zip(report["layers"], (taken or {} for taken in layers))]}
 
 
+def run_project(aotc, path, board, folder, options, title):
+    """(report, sizes, run) of a project that is made, built and run; None if the model does not fit the board."""
+    if aotc.run("create", path, "--board", board, "-o", folder, *options, may_not_fit=True) is None:
+        return None
+    size = aotc.run("build", folder)
+    run = aotc.run("run", folder, "--timeout", aotc.timeout)
+    if run.get("status") != 0 or run.get("guard_ok") != 1:
+        raise Failure(f"{title}: status {run.get('status')}, arena guards intact: {run.get('guard_ok')}; "
+                      "'aotc verify' shows the layer")
+    return aotc.run("report", folder, "--no-alternatives"), size, run
+
+
 def measure(aotc, model, target, level, work, say, cycles=False):
     """One row, or None if the model does not fit the board."""
     path, board = model_path(model), TARGETS[target]
@@ -134,16 +146,11 @@ def measure(aotc, model, target, level, work, say, cycles=False):
     work.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
     try:
-        if aotc.run("create", path, "--board", board, "-o", folder, *options,
-                    may_not_fit=True) is None:
+        done = run_project(aotc, path, board, folder, options, f"{model} on {target}")
+        if done is None:
             say(f"{model} on {target}: does not fit")
             return None
-        size = aotc.run("build", folder)
-        run = aotc.run("run", folder, "--timeout", aotc.timeout)
-        if run.get("status") != 0 or run.get("guard_ok") != 1:
-            raise Failure(f"{model} on {target}: status {run.get('status')}, arena guards intact: "
-                          f"{run.get('guard_ok')}; 'aotc verify' shows the layer")
-        report = aotc.run("report", folder, "--no-alternatives")
+        report, size, run = done
         compile_ms = aotc.compile_ms(path, board, folder / "compile_only", options)
         taken = cycles_of(aotc, folder, report) if cycles else {}
     finally:

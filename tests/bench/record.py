@@ -59,8 +59,8 @@ def store(record, path=RECORD):
     path.write_text(f'{{\n "tools": {tools},\n{published} "rows": [\n{lines}\n ]\n}}\n')
 
 
-def compare(record, rows, absent):
-    """(what got worse, what got better), as texts."""
+def compare(record, rows, absent, figures=FIGURES, same=SAME):
+    """(what got worse, what got better), as texts. `figures` and `same`: columns by their names in texts."""
     old = {key(row): row for row in record["rows"]}
     worse, better = [], []
     for row in rows:
@@ -68,11 +68,11 @@ def compare(record, rows, absent):
         if key(row) not in old:
             worse.append(f"{name}: is not in the record")
             continue
-        for what, column in SAME.items():
+        for what, column in same.items():
             now, was = row[column], old[key(row)][column]
             if now != was:
                 worse.append(f"{name}: {what} {was:,} -> {now:,}")
-        for what, column in FIGURES.items():
+        for what, column in figures.items():
             now, was = row[column], old[key(row)][column]
             slack = was * TOLERANCE
             change = f"{name}: {what} {was:,} -> {now:,} ({(now - was) / max(was, 1):+.1%})"
@@ -84,11 +84,12 @@ def compare(record, rows, absent):
     return worse, better
 
 
-def check(record, rows, absent, tools, say):
-    """Raises Failure if anything is worse than recorded, or if nothing was compared."""
+def check(record, rows, absent, tools, say, what="--level all", **columns):
+    """Raises Failure if anything is worse than recorded, or if nothing was compared. `what`: options of scripts/bench
+    that measure it."""
     if not rows and not absent:
         raise Failure("nothing was measured")
-    worse, better = compare(record, rows, absent)
+    worse, better = compare(record, rows, absent, **columns)
     for program, version in tools.items():
         recorded = record["tools"].get(program)
         if recorded != version:
@@ -96,7 +97,7 @@ def check(record, rows, absent, tools, say):
     for text in better:
         say(f"better than recorded: {text}")
     if better:
-        say("keep what was won: scripts/bench --record, in the commit that won it")
+        say(f"keep what was won: scripts/bench {what} --record, in the commit that won it")
     if worse:
         models = ",".join(sorted({row["model"] for row in rows} | {a[0] for a in absent}))
         targets = ",".join(t for t in TARGETS if t in {r["target"] for r in rows}
@@ -104,6 +105,6 @@ def check(record, rows, absent, tools, say):
         raise Failure(
             "worse than recorded by more than 1 %:\n  " + "\n  ".join(worse)
             + "\nIf this is meant, record it in the same commit and say why in its message:\n"
-            f"  scripts/bench --models {models} --targets {targets} --level all --record\n"
+            f"  scripts/bench {what} --models {models} --targets {targets} --record\n"
             "(without --models and --targets it measures everything)")
     say(f"{len(rows)} runs are within 1 % of the record")

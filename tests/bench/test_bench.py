@@ -9,6 +9,7 @@ import baselines
 import bench
 import cycles
 import document
+import forms
 import record
 from measure import Failure
 
@@ -45,6 +46,25 @@ class Check(unittest.TestCase):
                 self.said(changed(**{field: limit}))
                 with self.assertRaisesRegex(Failure, "m on m4: .*\n.*record it in the same commit"):
                     self.said(changed(**{field: limit + 1}))
+
+    def test_forms_have_their_own_columns_and_command(self):
+        row = {"model": "silu", "target": "m4", "level": "default", "arena_bytes": 2048, "constants_bytes": 256,
+               "estimated_cycles": 20_000, "instructions": 9_000}
+        known, said = {"tools": {}, "rows": [row]}, []
+        record.check(known, [dict(row)], [], {}, said.append, "--forms", figures=forms.FIGURES, same={})
+        for column in forms.FIGURES.values():
+            with self.assertRaisesRegex(Failure, "silu on m4: .*\n.*\n.*scripts/bench --forms --models silu"):
+                record.check(known, [{**row, column: 2 * row[column]}], [], {}, print, "--forms",
+                             figures=forms.FIGURES, same={})
+
+    def test_requested_figures_of_forms(self):
+        def row(model, target, cycles):
+            return {"model": model, "target": target, "level": "default", "arena_bytes": 100, "constants_bytes": 1,
+                    "estimated_cycles": cycles, "instructions": 1}
+        rows = [row("tcn_2d", "m55", 10), row("tcn_1d", "m55", 11), row("resnet8_int4", "m4", 16_000_000)]
+        self.assertEqual(forms.over(rows[1], rows), [("estimated_cycles", 11, 10)])
+        self.assertEqual(forms.over(rows[2], rows), [("estimated_cycles", 16_000_000, 15_500_000)])
+        self.assertIn("| 100 | 1 | 11 (over) | 1 | arena bytes 100;", forms.markdown(rows))
 
     def test_levels_are_apart(self):
         with self.assertRaisesRegex(Failure, "m on m4 at -O size: is not in the record"):

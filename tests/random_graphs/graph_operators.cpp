@@ -203,13 +203,26 @@ class OperatorMaker final : public GraphMaker {
     return add("fully_connected", operands, attrs, {rounded(attrs, type(dtype, {}))});
   }
 
+  // int16 with any scale and zero point.
+  TensorType uneven() {
+    TensorType out = type(DType::kI16, {});
+    out.quantization = {{1.0f / static_cast<float>(random.pick(100, 70000))}, {random.pick(-32768, 32767)}, 0};
+    return out;
+  }
+
   bool pool() {
     TensorId in = any_with_rank(4);
     Attributes attrs = window();
     attrs["filter_h"] = std::to_string(random.pick(1, 3));
     attrs["filter_w"] = std::to_string(random.pick(1, 3));
     static const char* kNames[] = {"max_pool_2d", "average_pool_2d", "l2_pool_2d"};
-    return add(kNames[random.pick(0, 2)], {in}, attrs, {of(in)});
+    const char* name = kNames[random.pick(0, 2)];
+    if (of(in).dtype == DType::kI16 && random.chance(50)) {
+      attrs["rounding"] = "onnxruntime";
+      if (add("average_pool_2d", {in}, attrs, {uneven()})) return true;
+      attrs.erase("rounding");
+    }
+    return add(name, {in}, attrs, {of(in)});
   }
 
   // A partner of the same type: a tensor of the pool, itself, or a constant that may be broadcast.
@@ -304,6 +317,8 @@ class OperatorMaker final : public GraphMaker {
     TensorType out = type(of(in).dtype, {});
     if (out.dtype == DType::kI8) out.quantization = {{1.0f / 256}, {-128}, 0};
     if (out.dtype == DType::kI16) out.quantization = {{1.0f / 32768}, {0}, 0};
+    if (out.dtype == DType::kI16 && random.chance(50))
+      return add("softmax", {in}, {{"rounding", "onnxruntime"}}, {uneven()});
     return add("softmax", {in}, {{"beta", random.chance(80) ? "1" : "0.5"}}, {out});
   }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 
 #include "frontends/onnx/constant_weights.h"
+#include "ops/softmax/int16.h"
 
 namespace aotc::frontends::onnx {
 
@@ -116,7 +117,7 @@ class Groups {
     const Id id = constant(name);
     return id.valid() && is_value_type(b_.element(id));
   }
-  bool is_value_type(int32_t type) const { return wide_ ? type == kInt16 : is_byte_type(type); }
+  bool is_value_type(int32_t type) const { return wide_ ? is_wide_type(type) : is_byte_type(type); }
   // Of constant weights, which may also have four bits.
   bool is_whole(std::string_view name) const {
     const Id id = constant(name);
@@ -124,6 +125,7 @@ class Groups {
     return is_byte_type(element) || element == kInt4 || element == kUint4;
   }
   static bool is_byte_type(int32_t type) { return type == kInt8 || type == kUint8; }
+  static bool is_wide_type(int32_t type) { return type == kInt16 || type == kUint16; }
   // One scale of float32 and no or one zero point, of the group's type.
   bool is_plain(std::string_view scale, std::string_view zero) const {
     return scalar(scale).has_value() && (zero.empty() || (is_value(zero) && is_one(zero)));
@@ -177,8 +179,14 @@ class Groups {
     std::string_view name = zero_of(q);
     least = 0;
     if (name.empty()) return 0;
-    if (const Id id = constant(name); id.valid() && b_.element(id) != kUint8) least = wide_ ? -32768 : -128;
+    if (const Id id = constant(name); id.valid() && b_.element(id) != kUint8 && b_.element(id) != kUint16)
+      least = wide_ ? -32768 : -128;
     return value(name);
+  }
+  // The zero point of the int16 tensor that represents a tensor of 16 bits.
+  int64_t wide_zero(const Node& n) const {
+    const Id id = constant(zero_of(n));
+    return value(zero_of(n)).value_or(0) - (id.valid() && b_.element(id) == kUint16 ? 32768 : 0);
   }
 
   // A Relu or Clip in front of the quantisation that bounds nothing which this does not.
@@ -201,7 +209,7 @@ class Groups {
   // Quantisation `q` of what one operator makes of dequantised tensors.
   void fold(size_t q) {
     const Id zero = constant(zero_of(nodes_[q]));
-    wide_ = !literal_ && zero.valid() && b_.element(zero) == kInt16;
+    wide_ = !literal_ && zero.valid() && is_wide_type(b_.element(zero));
     if (!is_plain(nodes_[q].inputs[1], zero_of(nodes_[q])) || !makes_values(nodes_[q])) return;
     std::vector<size_t> bounds;
     std::string_view from = nodes_[q].inputs[0];
@@ -252,8 +260,6 @@ class Groups {
       put(out, q, 1);
       return out;
     }
-    if (wide_ && (n.type == "Concat" || n.type.ends_with("Pool") || n.type == "Softmax") && n.type != "MaxPool")
-      return std::nullopt;
     if (n.type == "Concat") return concat(std::move(out), n, q);
     const Node* x = dequantized(n.inputs[0]);
     if (x == nullptr) return std::nullopt;
@@ -262,6 +268,8 @@ class Groups {
                  : n.type == "AveragePool" ? "QLinearAveragePool"
                                            : "QLinearGlobalAveragePool";
       if (n.type == "Softmax") {  // which says what its axis means
+        const auto scale = scalar(q.inputs[1]);
+        if (wide_ && !(scale && *scale >= ops::kLeastFineScale && *scale <= ops::kMostFineScale)) return std::nullopt;
         out.attributes.emplace_back();
         out.attributes.back().name = "opset";
         out.attributes.back().i = version_;
@@ -601,8 +609,7 @@ class Groups {
     const auto sx = scalar(x.inputs[1]), sy = scalar(q.inputs[1]);
     if (!sx || !sy) return false;
     const Ints biases = bias.empty() ? Ints{} : *b_.ints(constant(bias));
-    return scaled(w).fit_wide_sums(channel,
-                                   {*sx, *sy, value(zero_of(x)).value_or(0), value(zero_of(q)).value_or(0), biases});
+    return scaled(w).fit_wide_sums(channel, {*sx, *sy, wide_zero(x), wide_zero(q), biases});
   }
 
   std::optional<Node> concat(Node out, const Node& n, const Node& q) const {

@@ -12,10 +12,15 @@ namespace {
 
 constexpr int64_t kFlip = 128;
 
-bool is_quantised(DType type) { return type == DType::kI8 || type == DType::kU8 || type == DType::kI16; }
+bool is_quantised(DType type) {
+  return type == DType::kI8 || type == DType::kU8 || type == DType::kI16 || type == DType::kU16;
+}
 
 // Of what represents a tensor of the file.
-DType form_type(DType stored) { return stored == DType::kI16 ? stored : DType::kI8; }
+DType form_type(DType stored) { return size_of(stored) == 2 ? DType::kI16 : DType::kI8; }
+
+// What unsigned elements are less in the tensor that represents them.
+int64_t flip_of(DType stored) { return stored == DType::kU8 ? kFlip : stored == DType::kU16 ? kFlip << 8 : 0; }
 
 graph::Quantization shifted(graph::Quantization q, int64_t by) {
   if (q.zero_point.empty()) q.zero_point = {0};
@@ -43,11 +48,12 @@ std::vector<Setting> settings_of(const graph::Op& op) {
 Id flipped_constant(Builder& b, Id x, const graph::Quantization& q) {
   const graph::Tensor from = b.graph()[x];  // adding one moves them
   std::vector<uint8_t> bytes(from.constant->bytes.begin(), from.constant->bytes.end());
-  if (from.type.dtype == DType::kU8)
-    for (uint8_t& v : bytes) v ^= 0x80;
+  const auto size = static_cast<size_t>(size_of(from.type.dtype));
+  if (flip_of(from.type.dtype) != 0)
+    for (size_t top = size - 1; top < bytes.size(); top += size) bytes[top] ^= 0x80;
   Id out = b.constant(form_type(from.type.dtype), from.type.shape, std::move(bytes));
   b.graph()[out].type.quantization = q;
-  b.name(out, from.name + " (int8)");
+  b.name(out, from.name + (size == 2 ? " (int16)" : " (int8)"));
   return out;
 }
 
@@ -55,7 +61,7 @@ Id flipped_constant(Builder& b, Id x, const graph::Quantization& q) {
 
 graph::Quantization Affine::int8(int axis) const {
   graph::Quantization q{scale, zero, axis};
-  return stored == DType::kU8 ? shifted(q, -kFlip) : q;
+  return flip_of(stored) != 0 ? shifted(q, -flip_of(stored)) : q;
 }
 
 std::optional<Affine> affine_of(Call& c, size_t scale, size_t zero, DType otherwise) {
@@ -89,7 +95,7 @@ Affine known_affine(Call& c, size_t scale, size_t zero, DType otherwise) {
   auto out = affine_of(c, scale, zero, otherwise);
   if (out && out->per_tensor()) return *out;
   c.b.stop("onnx-constant",
-           "each tensor must be int8, uint8 or int16, with one scale and one zero point that are known at compile time",
+           "each tensor must have 8 or 16 bits, with one scale and one zero point that are known at compile time",
            "quantise the model with onnxruntime's quantize_static");
 }
 
@@ -97,9 +103,9 @@ namespace {
 
 Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth);
 
-// Of int8: nothing but the quantisation changes. Of uint8: the top bit as well.
+// Of signed elements nothing but the quantisation changes, of unsigned ones the top bit as well.
 Id int8_form(Builder& b, Id x, const graph::Quantization& q, int depth) {
-  if (b.dtype(x) != DType::kU8 && b.type(x).quantization == q) return x;
+  if (flip_of(b.dtype(x)) == 0 && b.type(x).quantization == q) return x;
   for (Id known : b.int8_forms(x))
     if (b.type(known).quantization == q) return known;
   Id made = made_int8(b, x, q, depth);
@@ -111,6 +117,8 @@ Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth) {
   constexpr int kDeepest = 64;
   const DType type = b.dtype(x);
   if (b.is_constant(x)) return flipped_constant(b, x, q);
+  // stored_of of 16 bits, backwards
+  if (type == DType::kU16 && !b.int8_forms(x).empty()) return int8_form(b, b.int8_forms(x)[0], q, depth + 1);
   const graph::Op* found = depth < kDeepest ? b.producer(x) : nullptr;
   if (found != nullptr) {
     const graph::Op op = *found;  // adding operators moves them
@@ -118,13 +126,17 @@ Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth) {
     const bool flips = op.name() == "quantize" && type == DType::kU8 && b.dtype(op.operands[0]) == DType::kI8;
     if (op.name() == "as_stored" || flips) return int8_form(b, op.operands[0], q, depth + 1);
     // Pools of int16 know no zero points.
-    if (only_moves(op) && (type != DType::kI16 || op.name() != "max_pool_2d")) {
+    if (only_moves(op) && (form_type(type) != DType::kI16 || op.name() != "max_pool_2d")) {
       std::vector<Id> operands = op.operands;
       for (size_t i = 0; i < operands.size(); ++i)
         if (operands[i].valid() && b.dtype(operands[i]) == type && (op.name() != "gather" || i == 0))
           operands[i] = int8_form(b, operands[i], q, depth + 1);
       return b.add_typed(op.name(), operands, settings_of(op), form_type(type), q);
     }
+  }
+  if (type == DType::kU16) {
+    Id whole = b.binary("add", b.cast(x, DType::kI32), static_cast<double>(-flip_of(type)));
+    return b.add_typed("as_stored", {b.cast(whole, DType::kI16)}, {}, DType::kI16, q);
   }
   if (type != DType::kU8) return b.add_typed("as_stored", {x}, {}, type, q);
   Id real = b.add_typed("as_stored", {x}, {}, type, shifted(q, kFlip));
@@ -138,7 +150,12 @@ Id int8_of(Builder& b, Id x, const graph::Quantization& q) { return int8_form(b,
 Id stored_of(Builder& b, Id x, DType stored) {
   const graph::Quantization q = b.type(x).quantization;
   if (stored == DType::kU8) x = b.add_typed("quantize", {x}, {}, DType::kU8, shifted(q, kFlip));
-  return b.add("as_stored", {x});
+  const Id integers = b.add("as_stored", {x});
+  if (stored != DType::kU16) return integers;
+  const Id whole = b.binary("add", b.cast(integers, DType::kI32), static_cast<double>(flip_of(stored)));
+  const Id out = b.cast(whole, DType::kU16);
+  if (!b.is_constant(out)) b.int8_forms(out).push_back(x);
+  return out;
 }
 
 Id dequantized(Builder& b, Id stored, const Affine& a) {

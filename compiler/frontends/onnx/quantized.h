@@ -12,22 +12,23 @@
 
 namespace aotc::frontends::onnx {
 
-// Constant scales and zero points of the file for an int8, uint8 or int16 tensor. int16 tensors stay as they are.
+// Constant scales and zero points of the file for an int8, uint8, int16 or uint16 tensor. int16 tensors stay as they
+// are; uint16 tensors become int16 as uint8 tensors become int8.
 struct Affine {
   DType stored = DType::kU8;
   std::vector<float> scale;
   std::vector<int64_t> zero;  // one for each scale
 
   bool per_tensor() const { return scale.size() == 1; }
-  bool wide() const { return stored == DType::kI16; }
+  bool wide() const { return stored == DType::kI16 || stored == DType::kU16; }
   // Element type of the tensor that represents the stored tensor: int8, or int16 if `wide`.
   DType type() const { return wide() ? DType::kI16 : DType::kI8; }
-  // The quantisation of the int8 tensor that represents the stored tensor.
+  // The quantisation of the int8 or int16 tensor that represents the stored tensor.
   graph::Quantization int8(int axis = 0) const;
 };
 // Reads the constants in inputs `scale` and `zero` of the call. If `zero` is absent, the zero point is 0 and the stored
-// type is `otherwise`. nullopt if the scale is not a constant f32, the zero point is not a constant i8, u8 or i16, or a
-// value is invalid.
+// type is `otherwise`. nullopt if the scale is not a constant f32, the zero point is not a constant i8, u8, i16 or u16,
+// or a value is invalid.
 std::optional<Affine> affine_of(Call& c, size_t scale, size_t zero, DType otherwise = DType::kU8);
 // As affine_of, but calls Builder::stop if the result is nullopt or has several scales.
 Affine known_affine(Call& c, size_t scale, size_t zero, DType otherwise = DType::kU8);
@@ -50,9 +51,10 @@ Id quantized(Builder& b, Id real, const Affine& a);
 // The attribute of aotc's operators that selects onnxruntime's arithmetic.
 inline Setting onnxruntime_rounding() { return {"rounding", "onnxruntime"}; }
 
-// True if the average of `count` elements in integers (average_pool_2d with onnxruntime_rounding) gives the same bytes
-// as onnxruntime's average in float, for all values and in any order of the sum. `up`: what onnxruntime adds to the
-// zero point of the int8 result before it rounds (averages.cpp).
+// True if the average of `count` elements in integers (average_pool_2d with onnxruntime_rounding) may replace
+// onnxruntime's average in float. Of bytes: if both are equal for all values and in any order of the sum. `up`: what
+// onnxruntime adds to the zero point of the int8 result before it rounds (averages.cpp). Of 16 bits: if at most one of
+// a thousand sums is so near to a tie that the order of the float sum decides.
 bool averages_in_integers(const Affine& x, const Affine& y, int64_t count, int64_t up);
 
 // The result of dynamic quantisation, whose scale follows from the minimum and maximum of the data. All members are f32

@@ -103,9 +103,9 @@ std::optional<Range> range_of_element(int32_t element) {
   return Range{static_cast<double>(range.min), static_cast<double>(range.max)};
 }
 
-// One scale and zero point for bytes or int16, both known.
+// One scale and zero point for 8 or 16 bits, both known.
 std::optional<Affine> plain(Call& c, int32_t element) {
-  if (element != kInt8 && element != kUint8 && element != kInt16) return std::nullopt;
+  if (element != kInt8 && element != kUint8 && element != kInt16 && element != kUint16) return std::nullopt;
   if (c.b.element(c.in(1)) != kFloat) return std::nullopt;
   if (c.b.type(c.in(1)).elements() != 1) return std::nullopt;
   return affine_of(c, 1, 2, *dtype_of(element));
@@ -145,8 +145,7 @@ void dequantize_linear(Call& c) {
   const int64_t asked = c.i("output_dtype", 0);
   const int32_t element = asked == 0 ? b.element(c.in(1)) : static_cast<int32_t>(asked);
   auto known = plain(c, b.element(c.in(0)));
-  const bool native = known && !(known->wide() && known->zero[0] != 0);  // int16 tensors of dequantize have none
-  if (native && element == kFloat && known->stored == type && !b.is_constant(c.in(0)))
+  if (known && element == kFloat && known->stored == type && !b.is_constant(c.in(0)))
     return c.out(0, dequantized(b, c.in(0), *known));
   Id x = b.cast(c.in(0), type == DType::kI32 ? type : DType::kF32);
   if (c.has(2)) x = b.binary("sub", x, spread(c, b.cast(c.in(2), b.dtype(x)), b.shape(x), block));

@@ -16,10 +16,11 @@ namespace qlinear {
 
 namespace {
 
-// The result of a rule: the int8 tensor, and the file's for whoever reads that.
+// The result of a rule: the tensor of int8 or int16, and the file's for whoever reads that.
 void finish(Call& c, Id int8, DType stored) {
   Builder& b = c.b;
-  if (b.is_new(int8) && stored != DType::kI16) b.name(int8, b.where().tensor + " (int8)");
+  const char* form = stored == DType::kU16 ? " (int16)" : " (int8)";
+  if (b.is_new(int8) && stored != DType::kI16) b.name(int8, b.where().tensor + form);
   c.out(0, stored_of(b, int8, stored));
 }
 
@@ -133,12 +134,19 @@ void global_average_pool(Call& c) {
   const graph::Shape shape = c.shape(0);
   const bool last = c.i("channels_last", 0) != 0;
   if (shape.size() < 3 || shape.size() > 4) c.refuse("a quantised pool must have one or two spatial dimensions");
+  const int64_t kept = shape[0] * (last ? shape.back() : shape[1]);
+  const int64_t pixels = graph::element_count(shape) / std::max<int64_t>(kept, 1);
+  if (x.wide() && !averages_in_integers(x, y, pixels, 0)) {
+    Ints axes(shape.size() - 2);
+    std::iota(axes.begin(), axes.end(), last ? 1 : 2);
+    return finish(c, quantized(b, reduce(b, "mean", dequantized(b, c.in(0), x), axes, true), y), y.stored);
+  }
   Id image = int8_of(b, c.in(0), x);
   if (shape.size() == 3) image = last ? b.reshape(image, {shape[0], 1, shape[1], shape[2]}) : as_image(b, image);
   if (!last) image = nchw_to_nhwc(b, image);
   Id out = b.add_typed("average_pool_2d", {image},
                        {{"filter_h", b.shape(image)[1]}, {"filter_w", b.shape(image)[2]}, onnxruntime_rounding()},
-                       DType::kI8, y.int8());
+                       y.type(), y.int8());
   if (!last) out = nhwc_to_nchw(b, out);
   graph::Shape to = shape;
   for (size_t d = last ? 1 : 2; d < (last ? shape.size() - 1 : shape.size()); ++d) to[d] = 1;
@@ -161,10 +169,11 @@ void average_pool(Call& c) {
     std::vector<Setting> settings = pool_settings(w);
     settings.push_back(onnxruntime_rounding());
     Id image = nchw_to_nhwc(b, as_image(b, int8_of(b, c.in(0), x)));
-    Id out = b.add_typed("average_pool_2d", {image}, settings, DType::kI8, q);
+    Id out = b.add_typed("average_pool_2d", {image}, settings, y.type(), q);
     return finish(c, as_planes(b, nhwc_to_nchw(b, out), w), y.stored);
   }
   Id real = average_of_windows(c, dequantized(b, c.in(0), operand_affine(c, 0)));
+  if (y.wide()) return finish(c, quantized(b, real, y), y.stored);
   Id place = b.binary("add", b.binary("div", real, static_cast<double>(y.scale[0])),
                       static_cast<double>(q.zero_point[0] + up));
   Id out = b.add_typed("quantize", {place}, {onnxruntime_rounding()}, DType::kI8, {{1.0f}, {-up}, 0});
@@ -294,6 +303,16 @@ void binary(Call& c) {
 }
 constexpr char kAdd[] = "add", kMul[] = "mul";
 
+// The tensor with the quantisation of the result. 16 bits: the sum with zero, which rounds as the file states.
+Id rescaled(Call& c, Id x, const Affine& from, const Affine& to) {
+  Builder& b = c.b;
+  if (!to.wide()) return quantized(b, dequantized(b, x, from), to);
+  const Id zero = b.filled_int(DType::kI16, 0);
+  b.graph()[zero].type.quantization = {{1.0f}, {0}, 0};
+  return b.add_typed("add", {int8_of(b, x, from), zero}, {{"activation", "none"}, onnxruntime_rounding()}, to.type(),
+                     to.int8());
+}
+
 void relu(Call& c) {
   const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
   finish(c, c.b.add_typed("relu", {int8_of(c.b, c.in(0), x)}, {}, y.type(), y.int8()), y.stored);
@@ -320,10 +339,10 @@ void concat(Call& c) {
   for (size_t i = 2; i < c.inputs(); i += 3) {
     const Affine x = operand_affine(c, i);
     bool same = x.int8() == y.int8();
-    operands.push_back(same ? int8_of(b, c.in(i), x) : quantized(b, dequantized(b, c.in(i), x), y));
+    operands.push_back(same ? int8_of(b, c.in(i), x) : rescaled(c, c.in(i), x, y));
   }
   int64_t axis = b.axis(c.i("axis", 0), b.rank(operands[0]));
-  finish(c, b.add_typed("concatenation", operands, {{"axis", axis}}, DType::kI8, y.int8()), y.stored);
+  finish(c, b.add_typed("concatenation", operands, {{"axis", axis}}, y.type(), y.int8()), y.stored);
 }
 
 // ---------------------------------------------------------------- softmax
@@ -346,7 +365,7 @@ void softmax(Call& c) {
     std::swap(order[static_cast<size_t>(axis)], order.back());
     rows = b.transpose(rows, order);
   }
-  Id out = b.add_typed("softmax", {rows}, {onnxruntime_rounding()}, DType::kI8, y.int8());
+  Id out = b.add_typed("softmax", {rows}, {onnxruntime_rounding()}, y.type(), y.int8());
   finish(c, flat ? b.reshape(out, shape) : b.transpose(out, order), y.stored);
 }
 

@@ -211,7 +211,7 @@ Id max_of_stored(Call& c, const WindowAttributes& w) {
   Id x = int8_of(b, c.in(0), any);
   if (w.dims() == 3) return stored_of(b, pool_of_volume(b, "max_pool_2d", x, w), type);
   Id image = nchw_to_nhwc(b, as_image(b, x));
-  Id out = b.add_typed("max_pool_2d", {image}, pool_settings(w), type == DType::kI16 ? type : DType::kI8, any);
+  Id out = b.add_typed("max_pool_2d", {image}, pool_settings(w), b.dtype(image), any);
   return stored_of(b, as_planes(b, nhwc_to_nchw(b, out), w), type);
 }
 
@@ -261,7 +261,7 @@ void max_pool(Call& c) {
   if (c.wants(1)) return max_and_places(c, w);
   c.pass_over({"storage_order"});
   const DType type = b.dtype(c.in(0));
-  const bool stored = type == DType::kI8 || type == DType::kU8 || type == DType::kI16;
+  const bool stored = type == DType::kI8 || type == DType::kU8 || type == DType::kI16 || type == DType::kU16;
   if (is_pool(w) && stored) return c.out(0, max_of_stored(c, w));
   const bool first = begins_with_first(c, w);
   // The first element of a volume's window is not that of each of its depths.

@@ -51,7 +51,7 @@ class Dequantize final : public SpecifiedOperator {
 
  protected:
   bool check(const OpView& op, Diagnostics& diags) const override {
-    return check_slices(op, op.operand_tensor(0), diags) && check_symmetric_io(op, diags);
+    return check_slices(op, op.operand_tensor(0), diags);
   }
 };
 

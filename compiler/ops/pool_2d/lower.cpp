@@ -37,7 +37,9 @@ class PoolLowering {
 
   Lowered run() {
     in_ = f_.operand(0);
-    if (kind_ == PoolKind::kAverage && !is_float_) divider_.emplace(f_, average_scaling(op_, y_counts_, x_counts_));
+    if (kind_ == PoolKind::kAverage) word_ = word_average(op_);
+    if (kind_ == PoolKind::kAverage && !is_float_ && !word_)
+      divider_.emplace(f_, average_scaling(op_, y_counts_, x_counts_));
     out_ = f_.result(0);
     publish_pixels();
     if (divider_) divider_->begin(f_);
@@ -47,6 +49,7 @@ class PoolLowering {
       f_.loop("oy", 0, y.out, [&](Ex oy) { f_.loop("ox", 0, x.out, [&](Ex ox) { emit_pixel(n, oy, ox); }); });
     });
     std::string how = any_whole() ? (clips() ? "whole and clipped windows" : "whole windows") : "clipped windows";
+    if (word_) how += ", high word";
     return f_.finish(divider_ ? fmt::format("{}, {}", how, divider_->form()) : how);
   }
 
@@ -173,6 +176,11 @@ class PoolLowering {
 
   Ex finished(const Ex& acc, const Ex& count, const Requantizer::Channel& scale) {
     if (divider_) return divider_->emit(f_, acc, scale);
+    if (word_) {
+      const ClampI32 range = quantized_clamp(activation_, op_.result());
+      const Ex sum = cast(DType::kI64, acc) * tir::i64(word_->multiplier) + tir::i64(word_->start);
+      return clamp(f_.let("q", cast(DType::kI32, sum >> tir::i64(word_->shift))), range.min, range.max);
+    }
     if (is_float_) {
       Ex v = kind_ == PoolKind::kMax ? acc : acc / count;
       if (kind_ == PoolKind::kRoot) v = call(tir::Intrinsic::kSqrt, DType::kF32, {v});
@@ -194,6 +202,7 @@ class PoolLowering {
   Counts y_counts_{}, x_counts_{};
   BufferPtr in_, out_;
   std::optional<Requantizer> divider_;
+  std::optional<WordAverage> word_;
 };
 
 }  // namespace

@@ -106,8 +106,8 @@ class PooledPieces {
 bool pool_sums_pieces(const OpView& op, int64_t pieces) {
   const Window w = pool_window(op);
   auto whole = [](const WindowAxis& axis) { return axis.out == 1 && axis.kernel == axis.in && axis.pad_before == 0; };
-  return op.attrs<Pool2DAttrs>().begin == MaxBegin::kLeast && w.batch == 1 && whole(w.y) && whole(w.x) &&
-         w.y.in % pieces == 0;
+  return op.attrs<Pool2DAttrs>().begin == MaxBegin::kLeast && !word_average(op) && w.batch == 1 && whole(w.y) &&
+         whole(w.x) && w.y.in % pieces == 0;
 }
 
 RowSums lower_pool_pieces(const OpView& op, PoolKind kind, int64_t pieces) {

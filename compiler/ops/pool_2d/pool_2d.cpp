@@ -60,6 +60,28 @@ Requantization average_scaling(const OpView& op, Counts y, Counts x) {
 
 namespace {
 
+bool averages_words(const OpView& op) {
+  return op.operand(0).dtype == DType::kI16 && op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime;
+}
+
+// Steps of the result for one step of a sum.
+double real_scale(const OpView& op) {
+  const auto& attrs = op.attrs<Pool2DAttrs>();
+  const double count = static_cast<double>(attrs.filter_h) * attrs.filter_w;
+  return static_cast<double>(op.operand(0).scale()) / (static_cast<double>(op.result().scale()) * count);
+}
+
+}  // namespace
+
+std::optional<WordAverage> word_average(const OpView& op) {
+  if (!averages_words(op)) return std::nullopt;
+  const auto& attrs = op.attrs<Pool2DAttrs>();
+  return WordAverage(real_scale(op), int64_t{attrs.filter_h} * attrs.filter_w, op.operand(0).zero_point(),
+                     op.result().zero_point());
+}
+
+namespace {
+
 // More would make tables larger than any image pool needs.
 constexpr int64_t kMostCounts = 4096;
 
@@ -117,6 +139,10 @@ class Pool2D : public SpecifiedOperator, public Streamable, public Prunable {
 
   // A rounded average of values in a range, as their maximum, is in it, and reaches its ends.
   ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
+    if (averages_words(op)) {
+      const ClampI32 clamp = quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result());
+      return ChannelRanges(operands[0].size(), {clamp.min, clamp.max});
+    }
     if (op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime) return rescaled_ranges(op, operands[0]);
     return clamped_ranges(operands[0], quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result()));
   }
@@ -149,7 +175,7 @@ class Pool2D : public SpecifiedOperator, public Streamable, public Prunable {
       bad_attribute(op, diags, "ties go up of int8 only");
       return false;
     }
-    if (!check_rounding_rule(op, attrs.rounding, diags)) return false;
+    if (!check_rounding_rule(op, attrs.rounding, diags, averages_words(op))) return false;
     if (op.operand(0).dtype == DType::kF32) return true;
     const bool rescaled = attrs.rounding == RoundingRule::kOnnxruntime;
     if (!check_quantized_io(op, diags) || !(rescaled || check_same_quantization(op, 0, 0, diags)) ||
@@ -159,6 +185,10 @@ class Pool2D : public SpecifiedOperator, public Streamable, public Prunable {
     if (rescaled && (attrs.ties_up || y.kinds() * x.kinds() != 1 || op.op.name() != "average_pool_2d")) {
       bad_attribute(op, diags, "rounding = onnxruntime is for averages without padding");
       return false;
+    }
+    if (averages_words(op)) {
+      return averages_by_word(real_scale(op), int64_t{attrs.filter_h} * attrs.filter_w) ||
+             bad_attribute(op, diags, "the scales or the window are too large for averages of int16");
     }
     if (rescaled && !check_even_scales(op, average_scaling(op, y, x).scales, diags)) return false;
     int bits = op.operand(0).dtype == DType::kI8 ? 24 : 16;
@@ -221,6 +251,13 @@ class AveragePool2D final : public Pool2D {
   static void average(const OpView& op, const EvalData& data) {
     auto in = data.in<T>(0);
     auto out = data.out<T>();
+    if (const auto word = word_average(op)) {
+      const ClampI32 clamp = quantized_clamp(op.attrs<Pool2DAttrs>().activation, op.result());
+      int32_t total = 0;
+      return for_each_output(
+          op, [&](int64_t) { total = 0; }, [&](size_t i) { total += in[i]; },
+          [&](size_t at, int64_t) { out[at] = static_cast<T>(std::clamp(word->of(total), clamp.min, clamp.max)); });
+    }
     const bool rescaled = op.attrs<Pool2DAttrs>().rounding == RoundingRule::kOnnxruntime;
     const Window window = pool_window(op);
     Requantization scaling =

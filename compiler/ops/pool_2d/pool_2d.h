@@ -3,11 +3,13 @@
 // a sum or its count and never is the maximum. What is not a number is the maximum only where it begins it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string_view>
 
 #include "ops/common/requantize.h"
 #include "ops/common/window.h"
+#include "ops/common/word_average.h"
 #include "ops/row_sums.h"
 
 namespace aotc::ops {
@@ -63,6 +65,9 @@ inline int32_t average_shift(const OpView& op) {
 // The int8 average of windows with `rows` x `columns` pixels for all rows and columns in the given
 // ranges, of values to which average_shift is added, numbered (rows - y.least) * x.kinds() + columns - x.least.
 Requantization average_scaling(const OpView& op, Counts y, Counts x);
+
+// The average of int16 by onnxruntime's rule, of stored values; nullopt if the operator computes another one.
+std::optional<WordAverage> word_average(const OpView& op);
 
 // kRoot: of the average of squares, float only.
 enum class PoolKind { kAverage, kMax, kRoot };

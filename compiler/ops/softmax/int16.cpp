@@ -78,7 +78,65 @@ void softmax_row(std::span<const int16_t> in, std::span<int16_t> out, QuantizedM
   }
 }
 
+FineSoftmax::FineSoftmax(const OpView& op) {
+  const auto scale = static_cast<double>(op.operand(0).scale());
+  auto stored = [&](int distance) {
+    return static_cast<int32_t>(std::llround(std::ldexp(std::exp(-distance * scale), 30)));
+  };
+  for (int i = 0; i < 256; ++i) high.push_back(stored(i << 8)), low.push_back(stored(i));
+  const double steps = 1.0 / static_cast<double>(op.result().scale());
+  const int up = 30 - static_cast<int>(std::floor(std::log2(steps)));
+  units = std::llround(std::ldexp(steps, up)) << 31;
+  shift = 31 + up;
+}
+
+void softmax_row(std::span<const int16_t> in, std::span<int16_t> out, const FineSoftmax& how, int32_t zero_point) {
+  const int32_t largest = *std::max_element(in.begin(), in.end());
+  std::vector<int64_t> e;
+  int64_t sum = 0;
+  for (int16_t v : in) {
+    const auto distance = static_cast<size_t>(largest - v);
+    e.push_back((int64_t{how.high[distance >> 8]} * how.low[distance & 255] + (1 << 29)) >> 30);
+    sum += e.back();
+  }
+  const int64_t inverse = (how.units + (sum >> 1)) / sum, half = int64_t{1} << (how.shift - 1);
+  for (size_t i = 0; i < in.size(); ++i) {
+    const auto q = static_cast<int32_t>((e[i] * inverse + half) >> how.shift);
+    out[i] = static_cast<int16_t>(std::clamp(q + zero_point, -32768, 32767));
+  }
+}
+
 namespace {
+
+Lowered lower_fine(const OpView& op) {
+  const FineSoftmax how(op);
+  LoweringBuilder f(op, "softmax");
+  const int64_t depth = op.operand(0).shape.back(), rows = op.operand(0).elements() / depth;
+  const BufferPtr in = f.operand(0);
+  const BufferPtr high = f.constant("high", DType::kI32, how.high), low = f.constant("low", DType::kI32, how.low);
+  const BufferPtr out = f.result(0);
+  // An element is read for the last time just before its result is written.
+  f.publish_in_place(0);
+  f.loop("r", 0, rows, [&](Ex r) {
+    const Ex row = f.let("row", r * depth);
+    const Ex largest = f.var("largest", load(in, row));
+    f.loop("i", 1, depth, [&](Ex i) { f.assign(largest, max(largest, load(in, row + i))); });
+    auto exponential = [&](const Ex& i) {
+      const Ex distance = f.let("distance", largest - load(in, row + i));
+      const Ex product = cast(DType::kI64, load(high, distance >> 8)) * cast(DType::kI64, load(low, distance & 255));
+      return f.let("e", (product + tir::i64(1 << 29)) >> tir::i64(30));
+    };
+    const Ex sum = f.var("sum", tir::i64(0));
+    f.loop("i", 0, depth, [&](Ex i) { f.assign(sum, sum + exponential(i)); });
+    const Ex inverse = f.let("inverse", (tir::i64(how.units) + (sum >> tir::i64(1))) / sum);
+    f.loop("i", 0, depth, [&](Ex i) {
+      const Ex place = exponential(i) * inverse + tir::i64(int64_t{1} << (how.shift - 1));
+      const Ex q = f.let("q", cast(DType::kI32, place >> tir::i64(how.shift)));
+      f.store(out, row + i, clamp(q + op.result().zero_point(), -32768, 32767));
+    });
+  });
+  return f.finish("two tables of 256");
+}
 
 class SoftmaxInt16Lowering {
  public:
@@ -144,6 +202,9 @@ class SoftmaxInt16Lowering {
 
 }  // namespace
 
-Lowered lower_softmax_int16(const OpView& op) { return SoftmaxInt16Lowering(op).run(); }
+Lowered lower_softmax_int16(const OpView& op) {
+  if (op.attrs<SoftmaxAttrs>().rounding == RoundingRule::kOnnxruntime) return lower_fine(op);
+  return SoftmaxInt16Lowering(op).run();
+}
 
 }  // namespace aotc::ops

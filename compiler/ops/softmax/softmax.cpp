@@ -102,7 +102,7 @@ class Softmax final : public SpecifiedOperator, public Transposable {
     if (op.operand(0).dtype == DType::kF32) return true;
     bool bytes = op.operand(0).dtype == DType::kI8;
     const RoundingRule rule = op.attrs<SoftmaxAttrs>().rounding;
-    if (!check_rounding_rule(op, rule, diags)) return false;
+    if (!check_rounding_rule(op, rule, diags, !bytes)) return false;
     if (rule == RoundingRule::kOnnxruntime) return check_even(op, diags);
     if (!check_quantized_io(op, diags) || !(bytes || check_symmetric_io(op, diags))) return false;
     const graph::TensorType& out = op.result();
@@ -135,10 +135,11 @@ class Softmax final : public SpecifiedOperator, public Transposable {
 
  private:
   static bool check_even(const OpView& op, Diagnostics& diags) {
-    if (!check_quantized_io(op, diags) || !check_result_type(op, 0, DType::kI8, diags)) return false;
-    if (op.attrs<SoftmaxAttrs>().beta == 1.0f) return true;
-    bad_attribute(op, diags, "rounding = onnxruntime is for beta = 1");
-    return false;
+    if (!check_quantized_io(op, diags) || !check_result_type(op, 0, op.operand(0).dtype, diags)) return false;
+    const float scale = op.result().scale();
+    if (op.operand(0).dtype == DType::kI16 && (scale < kLeastFineScale || scale > kMostFineScale))
+      return bad_attribute(op, diags, fmt::format("the scale of an int16 result must be 2^-20 to 1, not {}", scale));
+    return op.attrs<SoftmaxAttrs>().beta == 1.0f || bad_attribute(op, diags, "rounding = onnxruntime is for beta = 1");
   }
 
   static void evaluate_even(const OpView& op, const EvalData& data) {
@@ -161,6 +162,13 @@ class Softmax final : public SpecifiedOperator, public Transposable {
 
   static void evaluate_int16(const OpView& op, const EvalData& data) {
     auto depth = static_cast<size_t>(op.operand(0).shape.back());
+    if (op.attrs<SoftmaxAttrs>().rounding == RoundingRule::kOnnxruntime) {
+      const FineSoftmax how(op);
+      for (size_t at = 0; at < data.in<int16_t>(0).size(); at += depth)
+        softmax_row(data.in<int16_t>(0).subspan(at, depth), data.out<int16_t>().subspan(at, depth), how,
+                    static_cast<int32_t>(op.result().zero_point()));
+      return;
+    }
     QuantizedMultiplier distance = quantize_multiplier(softmax_distance_scale(op));
     for (size_t at = 0; at < data.in<int16_t>(0).size(); at += depth)
       softmax_row(data.in<int16_t>(0).subspan(at, depth), data.out<int16_t>().subspan(at, depth), distance);

@@ -29,6 +29,14 @@ std::optional<OffsetClamp> as_offset_clamp(const std::vector<int64_t>& values, i
   return form;
 }
 
+// Elements in a step of the loop: with one, each look-up needs a branch. Short loops are not worth the code.
+int64_t elements_in_step(int64_t elements) {
+  constexpr int64_t kLeast = 64;
+  for (int64_t count : {8, 4, 2})
+    if (elements >= kLeast && elements % count == 0) return count;
+  return 1;
+}
+
 }  // namespace
 
 Lowered lower_byte_function(const OpView& op, const std::string& name, const ByteFunction& function, size_t operand) {
@@ -49,7 +57,8 @@ Lowered lower_byte_function(const OpView& op, const std::string& name, const Byt
     table = f.constant_bytes("table", type, std::move(bytes), size_of(type));
   }
   tir::BufferPtr out = f.result();
-  f.loop("i", 0, op.result().elements(), [&](Ex i) {
+  const int64_t elements = op.result().elements(), step = form ? 1 : elements_in_step(elements);
+  auto element = [&](const Ex& i) {
     Ex x = load(in, i);
     if (form) {
       ClampI32 clamp{static_cast<int32_t>(form->min), static_cast<int32_t>(form->max)};
@@ -58,7 +67,13 @@ Lowered lower_byte_function(const OpView& op, const std::string& name, const Byt
       Ex byte = in->dtype == DType::kI8 ? cast(DType::kI32, cast_wrapping(DType::kU8, x)) : x;
       f.store(out, i, load(table, byte));
     }
-  });
+  };
+  f.loop(
+      "i", 0, elements,
+      [&](const Ex& i) {
+        for (int64_t k = 0; k < step; ++k) element(i + k);
+      },
+      step);
   if (in->dtype == out->dtype) f.publish_in_place(static_cast<int>(operand));
   return f.finish(form ? "flat loop" : "table of 256");
 }

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "ops/common/conv.h"
-#include "ops/common/nibbles.h"
 #include "ops/common/price.h"
 
 namespace aotc::ops {
@@ -18,10 +17,10 @@ struct WinogradOffer {
   double longest_turn = 0;        // instructions that cannot be split into slices
 };
 
-// True if the operator's weights are bytes, and the algorithm is asked for or may need more memory. The shapes that
-// a family supports are for the family to check.
+// True if the operator has int8 or int4 weights, and the algorithm is asked for or may need more memory. The shapes
+// that a family supports are for the family to check.
 inline bool may_use_winograd(const OpView& op, const TargetInfo& target) {
-  if (op.operand(0).dtype != DType::kI8 || packs_nibbles(op, target) || has_uint8_weights(op)) return false;
+  if (op.operand(0).dtype != DType::kI8 || has_uint8_weights(op)) return false;
   return target.asks_for(kWinograd) || (target.spends_memory() && target.allows(kWinograd));
 }
 

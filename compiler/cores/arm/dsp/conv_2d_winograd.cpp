@@ -13,6 +13,7 @@
 #include "cores/arm/dsp/winograd.h"
 #include "cores/arm/generated/dsp_clamp.h"
 #include "ops/common/conv_order.h"
+#include "ops/common/nibbles.h"
 #include "ops/common/winograd.h"
 #include "ops/conv_2d/shape.h"
 
@@ -85,8 +86,11 @@ class WinogradLowering {
   double saved(bool sign) const {
     return direct_cost(sign) - target_.costs.of(parts(sign).of(conv_.window.y.out, conv_.window.x.out));
   }
-  // Transformed weights take 16 words of 16 bits where there were 9 bytes.
-  double more_bytes() const { return static_cast<double>((32 - 9) * conv_.in_channels * conv_.out_channels); }
+  // Transformed weights take 16 words of 16 bits where there were 9 bytes, or 9 halves of bytes.
+  double more_bytes() const {
+    const double direct = packs_nibbles(op_, target_) ? 4.5 : 9;
+    return (32 - direct) * static_cast<double>(conv_.in_channels * conv_.out_channels);
+  }
 
   // At -O speed, the search for slices divides the turns.
   WinogradOffer offer(bool sign) const {

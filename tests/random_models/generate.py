@@ -121,6 +121,14 @@ def weights_and_bias(g, x, shape, axis, channels, per_channel):
         w = g.constant(np.maximum(g.data("int8", shape), np.int8(-127)), scale=scales)
         g[w].axis = axis
         return w, g.constant(g.data("float32", [channels])), None
+    if x.dtype == "float32" and g.late.random() < 0.25:  # weight-only quantisation
+        scales = [float(np.float32(2.0 ** g.late.uniform(-9, 0))) for _ in range(channels if per_channel else 1)]
+        most = g.late.choice([7, 127])
+        stored = g.constant(np.clip(g.data("int8", shape), -most, most), scale=scales)
+        g[stored].axis = axis
+        w = g.activation("float32", shape)
+        g.op("DEQUANTIZE", [stored], [w])
+        return w, g.constant(g.data("float32", [channels])), None
     if x.dtype == "float32":
         w = g.constant((g.data("float32", shape) / np.sqrt(taps)).astype(np.float32))
         bias = g.constant(g.data("float32", [channels]))

@@ -45,7 +45,9 @@ using GemmAccumulators = std::vector<Ex>;
 Ex factor(const GemmTile& tile, const Ex& w, int64_t c) {
   const bool converts = tile.x->dtype == DType::kF32 && w.type() != DType::kF32;
   if (!converts) return w;
-  return cast(DType::kF32, tile.zero_points.empty() ? w : w - tile.zero_points[static_cast<size_t>(c)]);
+  const auto at = static_cast<size_t>(c);
+  const Ex real = cast(DType::kF32, tile.zero_points.empty() ? w : w - tile.zero_points[at]);
+  return tile.scales.empty() ? real : real * tile.scales[at];
 }
 
 // The step at k + `u`, with the weights of the tile's channels.
@@ -69,7 +71,8 @@ void emit_nibble_steps(tir::FunctionBuilder& f, const GemmTile& tile, const Gemm
     for (int64_t c = 0; c < tile.channels; ++c) {
       const Ex& b = bytes[static_cast<size_t>(c)];
       low.push_back(f.let(fmt::format("w{}", c), factor(tile, shl_wrapping(b, 28) >> 28, c)));
-      high.push_back(factor(tile, b >> 4, c));
+      const Ex second = factor(tile, b >> 4, c);
+      high.push_back(tile.scales.empty() ? second : f.let(fmt::format("v{}", c), second));
     }
     emit_gemm_step(f, tile, acc, row * 2, 0, low);
     if (both) emit_gemm_step(f, tile, acc, row * 2, 1, high);

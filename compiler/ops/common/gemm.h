@@ -36,7 +36,8 @@ struct GemmTile {
   tir::Ex weights_base;         // index of the tile's first weight
   int64_t unroll = 4;           // most steps of k in one loop iteration
   bool nibbles = false;         // weights are bytes of pack_nibbles (ops/common/nibbles.h)
-  std::vector<tir::Ex> zero_points = {};  // of each channel; empty: 0. Integer weights of floats only
+  // Of each channel; empty: 0 and 1. Integer weights of floats only.
+  std::vector<tir::Ex> zero_points = {}, scales = {};
 };
 
 // Pixels per tile, at most `most`, for `total` pixels: the choice that costs fewest loads and
@@ -49,9 +50,9 @@ int64_t unroll_for(int64_t k, int64_t most);
 // x * w in the type of the accumulator that it is added to.
 tir::Ex product_for(const tir::Ex& acc, const tir::Ex& x, const tir::Ex& w);
 
-// Emits the tile. If x is float and weights are integers, a weight less its zero point becomes a float when it is
-// multiplied. Accumulators start as init(p, c), then the loop over k. Returns the P * C
-// accumulator variables, p-major.
+// Emits the tile. If x is float and weights are integers, a weight less its zero point, times its scale, becomes a
+// float when it is multiplied. Accumulators start as init(p, c), then the loop over k. Returns the P * C accumulator
+// variables, p-major.
 std::vector<tir::Ex> emit_gemm_tile(tir::FunctionBuilder& f, const GemmTile& tile,
                                     const std::function<tir::Ex(int64_t p, int64_t c)>& init);
 

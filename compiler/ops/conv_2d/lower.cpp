@@ -11,6 +11,7 @@
 #include "ops/common/conv_taps.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/integer_weights.h"
 #include "ops/common/nibbles.h"
 #include "ops/conv_2d/gather.h"
 #include "ops/conv_2d/shape.h"
@@ -59,6 +60,7 @@ class ConvLowering {
     std::string how = conv_.pointwise ? "in place" : "gathered panel";
     if (requantizer_) how += fmt::format(", {}", requantizer_->form());
     if (wide_) how += fmt::format(", {}", wide_->form());
+    if (scales_) how += ", integer weights";
     if (nibbles_) how += ", weights of 4 bits";
     if (correction_ != 0) how += ", sums of inputs";
     return f_.finish(how);
@@ -67,7 +69,15 @@ class ConvLowering {
  private:
   void make_constants() {
     if (is_float_) {
-      pack(op_.constant(1)->to_vector<float>());
+      const auto weights = op_.constant(1)->to_vector<float>();
+      const int64_t tiles = op_.result().elements() / conv_.out_channels / block_pixels_;
+      if (const auto found = stored_as_integers(op_, weights, conv_.out_channels, tiles, target_)) {
+        nibbles_ = found->nibbles && target_.level != Level::kSpeed;
+        pack(found->values);
+        scales_ = f_.constant("scales", DType::kF32, found->scales);
+      } else {
+        pack(weights);
+      }
       std::vector<float> bias;
       for (int64_t c = 0; c < conv_.out_channels; ++c) bias.push_back(float_bias_at(op_, c));
       bias_ = f_.constant("bias", DType::kF32, bias);
@@ -99,7 +109,7 @@ class ConvLowering {
       packed.insert(packed.end(), part.begin(), part.end());
     }
     group_packed_ = static_cast<int64_t>(packed.size()) / groups_;
-    weights_ = f_.constant("weights", is_float_ ? DType::kF32 : DType::kI8, packed);
+    weights_ = f_.constant("weights", sizeof(T) == sizeof(float) ? DType::kF32 : DType::kI8, packed);
   }
 
   // Where the result is larger than the input, from the last pixel to the first, so that it can be
@@ -220,6 +230,8 @@ class ConvLowering {
           for (int64_t i = 0; i < block_pixels_; ++i) tile.x_base.push_back(x_base(i));
           tile.weights = weights_;
           tile.nibbles = nibbles_;
+          for (int64_t i = 0; scales_ && i < block_channels_; ++i)
+            tile.scales.push_back(f_.let("scale", load(scales_, first + i)));
           // c is a multiple of the block, so tile number * (k * C) is c * k.
           tile.weights_base = f_.let("wi", g * group_packed_ + c * (nibbles_ ? nibble_bytes(conv_.k) : conv_.k));
           emit_tile(tile, pixel, first);
@@ -264,6 +276,7 @@ class ConvLowering {
   int32_t correction_ = 0;  // times the sum of a pixel's inputs
   std::vector<Ex> corrections_;
   BufferPtr in_, out_, panel_, weights_, bias_;
+  BufferPtr scales_;  // of float weights that are stored as integers
   std::optional<Requantizer> requantizer_;
   std::optional<WideRequantizer> wide_;  // int16
 };

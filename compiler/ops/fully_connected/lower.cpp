@@ -9,6 +9,7 @@
 #include "ops/common/conv_order.h"
 #include "ops/common/gemm.h"
 #include "ops/common/hybrid.h"
+#include "ops/common/integer_weights.h"
 #include "ops/common/nibbles.h"
 #include "ops/fully_connected/fully_connected.h"
 
@@ -23,6 +24,7 @@ class FullyConnectedLowering {
  public:
   FullyConnectedLowering(const OpView& op, const TargetInfo& target)
       : op_(op),
+        target_(target),
         f_(op, "fully_connected"),
         units_(op.operand(1).shape[0]),
         depth_(op.operand(1).shape[1]),
@@ -57,7 +59,7 @@ class FullyConnectedLowering {
     f_.choice("rows", block_rows_);
     f_.choice("units", block_units_);
     f_.choice("unroll", unroll_);
-    std::string how(is_float_ ? "" : wide_ ? wide_->form() : requantizer_->form());
+    std::string how(is_float_ ? (scales_ ? "integer weights" : "") : wide_ ? wide_->form() : requantizer_->form());
     return f_.finish(how + (nibbles_ ? ", weights of 4 bits" : ""));
   }
 
@@ -66,8 +68,16 @@ class FullyConnectedLowering {
     if (is_float_) {
       std::vector<float> bias;
       for (int64_t u = 0; u < units_; ++u) bias.push_back(float_bias_at(op_, u));
-      weights_ = f_.constant("weights", DType::kF32,
-                             pack_weights(op_.constant(1)->to_vector<float>(), units_, depth_, block_units_));
+      const auto weights = op_.constant(1)->to_vector<float>();
+      const int64_t tiles = (rows_ + block_rows_ - 1) / block_rows_;
+      if (const auto found = stored_as_integers(op_, weights, units_, tiles, target_)) {
+        nibbles_ = found->nibbles && target_.level != Level::kSpeed;
+        auto pack = nibbles_ ? pack_nibbles : pack_weights<int8_t>;
+        weights_ = f_.constant("weights", DType::kI8, pack(found->values, units_, depth_, block_units_));
+        scales_ = f_.constant("scales", DType::kF32, found->scales);
+      } else {
+        weights_ = f_.constant("weights", DType::kF32, pack_weights(weights, units_, depth_, block_units_));
+      }
       bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }
@@ -112,6 +122,8 @@ class FullyConnectedLowering {
     for (int64_t p = 0; p < block_rows_; ++p) tile.x_base.push_back((row + p) * depth_);
     tile.weights = weights_;
     tile.nibbles = nibbles_;
+    for (int64_t i = 0; scales_ && i < block_units_; ++i)
+      tile.scales.push_back(f_.let("scale", load(scales_, unit + i)));
     // u is a multiple of the block, so tile number * (depth * block) is u * depth.
     tile.weights_base = f_.let("wi", u * (nibbles_ ? nibble_bytes(depth_) : depth_));
     std::vector<Ex> acc = emit_gemm_tile(
@@ -133,12 +145,14 @@ class FullyConnectedLowering {
   }
 
   const OpView& op_;
+  const TargetInfo& target_;
   LoweringBuilder f_;
   int64_t units_, depth_, rows_;
   int64_t block_rows_ = 1, unroll_ = 4, block_units_ = 1;
   bool is_float_, nibbles_;
   Activation activation_;
   BufferPtr in_, out_, weights_, bias_;
+  BufferPtr scales_;  // of float weights that are stored as integers
   std::optional<Requantizer> requantizer_;
   std::optional<WideRequantizer> wide_;  // int16
 };

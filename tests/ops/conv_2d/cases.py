@@ -161,6 +161,14 @@ def _float32(rng, name, geometry, activation, bias=True):
     return Case(name, "CONV_2D", inputs, [float32()], _options(geometry, activation), "ulp")
 
 
+def _products(rng, name, geometry, most):
+    """Float weights that are products of a scale and an integer, as dequantised constants are."""
+    case = _float32(rng, name, geometry, "RELU6")
+    scales = rng.uniform(0.001, 0.02, (geometry[1][0], 1, 1, 1)).astype(np.float32)
+    case.inputs[1] = const(rng.integers(-most - 1, most + 1, geometry[1]).astype(np.float32) * scales)
+    return case
+
+
 def _not_finite(rng, name, geometry, bias=True):
     """Taps outside the image are skipped: zeros there would make NaN of these weights."""
     case = _float32(rng, name, geometry, "NONE", bias)
@@ -227,6 +235,11 @@ def _cases(rng):
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
     yield _float32(rng, "float32_no_bias", GEOMETRIES["k3_same"], "RELU_N1_TO_1", bias=False)
+    products = np.random.default_rng(12)
+    for name in ("wide_k16", "wide_k27", "wide_k160", "wide_first", "wide_same_odd"):
+        for bits, most in ((8, 127), (4, 7)):
+            yield _products(products, f"float32_products_{name}_{bits}", WIDE[name], most)
+    yield _products(products, "float32_products_groups", ((1, 3, 3, 16), (16, 3, 3, 4), (1, 1), (1, 1), "VALID"), 127)
     for name in ("k3_same", "groups2", "row", "filter_over_input", "k3_stride2"):
         yield _not_finite(rng, f"float32_not_finite_{name}", GEOMETRIES[name])
     yield _not_finite(rng, "float32_not_finite_no_bias", GEOMETRIES["k3_same"], bias=False)

@@ -82,6 +82,15 @@ def _float32(rng, name, geometry, activation, bias=True):
                 dict(activation=activation, keep_num_dims=keep), "ulp")
 
 
+def _products(rng, name, geometry, most, activation):
+    """Float weights that are products of a scale and an integer, as dequantised constants are."""
+    case = _float32(rng, name, geometry, activation)
+    shape = geometry[1], geometry[2]
+    scales = rng.uniform(0.001, 0.02, (shape[0], 1)).astype(np.float32)
+    case.inputs[1] = const(rng.integers(-most - 1, most + 1, shape).astype(np.float32) * scales)
+    return case
+
+
 def _dynamic(rng, name, geometry, activation, per_channel, asymmetric, bias=True, samples=None):
     """Float activations and int8 weights: rows are quantised when the operator runs."""
     shape, units, depth, keep = geometry
@@ -158,6 +167,10 @@ def _cases(rng):
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
     yield _float32(rng, "float32_no_bias", GEOMETRIES["plain"], "RELU_N1_TO_1", False)
+    products = np.random.default_rng(12)
+    for name, geometry in (("odd", GEOMETRIES["odd"]), ("wide", GEOMETRIES["wide"]), ("rows", WIDE["wide_rows"])):
+        for bits, most in ((8, 127), (4, 7)):
+            yield _products(products, f"float32_products_{name}_{bits}", geometry, most, "RELU" if bits == 4 else "NONE")
     bad = _int8(rng, "int8_bias_of_other_scale", GEOMETRIES["plain"], QUANTIZATIONS["typical"],
                 False)
     bad.inputs[2].scale = 1.0

@@ -37,9 +37,12 @@ std::string asm_body(const cores::Implementation& made, const PrintedFunction& f
                      fold_line(fmt::format("        : {}\"cc\", \"memory\");", clobbers)));
 }
 
-}  // namespace
-
-namespace {
+// Statements of C with intrinsics.
+std::string intrinsics_body(const cores::Implementation& made) {
+  std::string text;
+  for (const std::string& line : made.body) text += fold_line(line) + "\n";
+  return "{\n" + text + "}\n";
+}
 
 // "#if A && B" on as many lines as it takes.
 std::string directive(const std::string& name, const std::string& condition) {
@@ -55,15 +58,22 @@ std::string directive(const std::string& name, const std::string& condition) {
 
 }  // namespace
 
+std::string KernelConditions::includes() const {
+  std::string s;
+  for (const auto& [header, condition] : headers)
+    s += "\n" + directive("#if", condition) + fmt::format("#include <{}>\n#endif\n", header);
+  return s;
+}
+
 std::string kernel_macros(const KernelConditions& conditions, const std::string& prefix) {
   const std::string up = upper(prefix);
   int count = 0;
   for (const auto& [condition, kernels] : conditions.kernels) count += kernels;
   if (count == 0) return "";
   std::string s = fmt::format(
-      "/* Kernels, and how many of them are assembly where this is compiled. The others are C, which computes the\n"
+      "/* Kernels, and how many of them {} where this is compiled. The others are C, which computes the\n"
       " * same and takes longer. */\n#define {}_KERNEL_COUNT {}\n",
-      up, count);
+      conditions.headers.empty() ? "are assembly" : "use vectors", up, count);
   std::string sum;
   for (const auto& [condition, kernels] : conditions.kernels) {
     const std::string name =
@@ -86,8 +96,9 @@ std::string kernel_message(const KernelConditions& conditions, const std::string
       "    !defined({0}_KERNELS_IN_C)\n"
       "#pragma message(\"{2}: \\\nkernels are compiled as C, which takes 2 to 5 times as long: compile for the core "
       "that --cpu \\\n"
-      "or --board named, or define {0}_KERNELS_IN_C\")\n#endif\n\n",
-      up, conditions.family, prefix);
+      "or --board named, {3}or define {0}_KERNELS_IN_C\")\n#endif\n\n",
+      up, conditions.family, prefix,
+      conditions.headers.empty() ? "" : fmt::format("by a compiler with {}, \\\n", conditions.headers.begin()->first));
 }
 
 std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable, KernelForm form,
@@ -96,16 +107,17 @@ std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& 
   for (const auto& [name, value] : kernel.parameters)
     what += fmt::format("{} {} {}", what.empty() ? ":" : ",", name, value);
   std::string comment = fold_lines(fmt::format("/* kernel {}{} */\n", kernel.family, what));
-  auto made = form == KernelForm::kAssembly ? cores::implementation_of(kernel) : std::nullopt;
+  auto made = cores::implementation_of(kernel, form);
   if (!made) return comment + "static\n" + portable.text;
   if (conditions != nullptr) {
     ++conditions->kernels[made->condition];
     conditions->family = made->family;
+    if (!made->header.empty()) conditions->headers[made->header] = made->condition;
   }
   std::string aligned = made->function_alignment > 0 ? fmt::format(", aligned({})", made->function_alignment) : "";
   return fmt::format("{}{}static __attribute__((noinline{}))\n{}\n{}#else\nstatic\n{}#endif\n", comment,
-                     directive("#if", made->condition), aligned, portable.prototype, asm_body(*made, portable),
-                     portable.text);
+                     directive("#if", made->condition), aligned, portable.prototype,
+                     made->body.empty() ? asm_body(*made, portable) : intrinsics_body(*made), portable.text);
 }
 
 }  // namespace aotc::codegen

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prints a microkernel as C. If the compiler and the core support the assembly of the kernel, the C is one asm
-// statement, which saves the registers that it uses. Otherwise it is portable C.
+// statement, which saves the registers that it uses. Some kernels have C with intrinsics instead. Otherwise it is
+// portable C.
 #pragma once
 
 #include <map>
@@ -11,15 +12,20 @@
 
 namespace aotc::codegen {
 
-// The kernels of a source file that have assembly. `kernels`: the number of kernels by the preprocessor condition under
-// which their assembly is compiled. `family`: the preprocessor condition for all cores of their family.
+// The kernels of a source file that have assembly or intrinsics. `kernels`: the number of kernels by the preprocessor
+// condition under which that is compiled. `family`: the preprocessor condition for all cores of their family.
+// `headers`: of intrinsics, with the condition of each.
 struct KernelConditions {
   std::map<std::string, int> kernels;
   std::string family;
+  std::map<std::string, std::string> headers;
+
+  // "#include <...>" lines in their conditions, behind an empty line; empty without headers.
+  std::string includes() const;
 };
 
-// `portable` is the result of print_c_kernel() for the kernel. With kAssembly, adds the kernel to the counts in
-// `conditions`, unless it has no assembly or `conditions` is null.
+// `portable` is the result of print_c_kernel() for the kernel. Adds the kernel to the counts in `conditions`, unless it
+// has no text in this form or `conditions` is null.
 std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& portable, KernelForm form,
                               KernelConditions* conditions = nullptr);
 

@@ -167,7 +167,7 @@ class SourcePrinter {
     if (use.math) s += "#include <math.h>\n";
     if (use.string || parts_[0].program.feeding) s += "#include <string.h>\n";
     if (use.program) s += "\n#include <avr/pgmspace.h>\n";
-    s += intrinsic_includes(helper_form(use.functions, o.kernels), o.prefix);
+    s += intrinsic_includes(helper_form(use.functions, o.kernels), o.prefix) + kernels_.includes();
     if (o.memory == MemoryMode::kWorkspace) s += "\n#include <tvm/runtime/c_backend_api.h>\n";
     if (!tensors.empty()) s += "\n" + packed_includes();
     if (o.convention == CallingConvention::kRegistry) s += "#include <tvm/runtime/crt/module.h>\n";

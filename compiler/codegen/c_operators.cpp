@@ -33,12 +33,13 @@ OperatorLibrary print_operators(const std::vector<tir::FunctionPtr>& functions, 
   OperatorLibrary out;
   out.registry = banner("The functions of an operator archive, by name.", options.version) + packed_includes() +
                  "#include <tvm/runtime/crt/module.h>\n\n" + declarations + "\n" + registry_definition(symbols, p);
-  std::string support = support_definitions(use, options);
+  KernelConditions conditions;
+  std::string support = support_definitions(use, options, conditions);
   out.operators = banner("Operators in TVM's packed convention.", options.version) +
                   "#include <stddef.h>\n#include <stdint.h>\n" + (use.math ? "#include <math.h>\n" : "") +
                   (use.string ? "#include <string.h>\n" : "") +
-                  intrinsic_includes(helper_form(use.functions, options.kernels), p) + "\n" + packed_includes() + "\n" +
-                  type_codes_definition(p, 1) + support + declarations + text;
+                  intrinsic_includes(helper_form(use.functions, options.kernels), p) + conditions.includes() + "\n" +
+                  packed_includes() + "\n" + type_codes_definition(p, 1) + support + declarations + text;
   return out;
 }
 

@@ -76,8 +76,8 @@ std::string support_functions(const SupportUse& use, const CodegenOptions& optio
   return s;
 }
 
-std::string support_definitions(SupportUse& use, const CodegenOptions& options) {
-  std::string kernels = kernel_definitions(use, options);
+std::string support_definitions(SupportUse& use, const CodegenOptions& options, KernelConditions& conditions) {
+  std::string kernels = kernel_definitions(use, options, &conditions);
   return support_functions(use, options) + kernels;
 }
 

@@ -22,7 +22,7 @@ std::string kernel_definitions(SupportUse& use, const CodegenOptions& options, K
 // that change floating-point results.
 std::string support_functions(const SupportUse& use, const CodegenOptions& options);
 
-// The helper functions and kernels in `use`, in the order of a file.
-std::string support_definitions(SupportUse& use, const CodegenOptions& options);
+// The helper functions and kernels in `use`, in the order of a file. Counts the kernels in `conditions`.
+std::string support_definitions(SupportUse& use, const CodegenOptions& options, KernelConditions& conditions);
 
 }  // namespace aotc::codegen

@@ -34,15 +34,19 @@ const std::vector<Family>& families() { return all_families(); }
 
 void add_family(Family family) { all_families().push_back(std::move(family)); }
 
-std::optional<Implementation> implementation_of(const tir::Kernel& kernel) {
-  for (const KernelText* text : kernel_texts())
-    if (kernel.family == text->family) return text->make(kernel);
+std::optional<Implementation> implementation_of(const tir::Kernel& kernel, KernelForm form) {
+  if (form == KernelForm::kC) return std::nullopt;
+  for (const KernelText* text : kernel_texts()) {
+    if (kernel.family != text->family) continue;
+    return form == KernelForm::kAssembly || text->intrinsics ? std::optional(text->make(kernel)) : std::nullopt;
+  }
   return std::nullopt;
 }
 
 std::vector<std::string> kernel_families() {
   std::vector<std::string> out;
-  for (const KernelText* text : kernel_texts()) out.emplace_back(text->family);
+  for (const KernelText* text : kernel_texts())
+    if (!text->intrinsics) out.emplace_back(text->family);
   return out;
 }
 

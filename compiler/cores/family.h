@@ -35,6 +35,7 @@ struct Core {
 struct KernelText {
   std::string_view family;
   Implementation (*make)(const tir::Kernel& kernel);
+  bool intrinsics = false;  // the text is C with intrinsics, and no assembly
 };
 
 // What cores with a feature are better at.

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Assembly for microkernels. A kernel is looked up by its family; what comes back is the text of one
-// self-saving asm statement over the kernel's arguments in registers. The one thing to know: an
-// implementation must leave the same bytes as the kernel's meaning, which is printed beside it for
+// Implementation: a microkernel as the text of one self-saving asm statement over the kernel's arguments in registers,
+// or as C that calls intrinsics. It leaves the same bytes as the kernel's meaning, which is printed beside it for
 // compilers and cores that fail `condition`.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "machine/timing.h"
+#include "support/kernel_form.h"
 #include "tir/tir.h"
 
 namespace aotc::cores {
@@ -31,6 +32,10 @@ struct Implementation {
   std::string condition;           // of the C preprocessor: when the text assembles and runs
   std::string family = {};         // the same: whether this is a core of the kernel's family; empty: no such question
   std::vector<std::string> lines;  // instructions and labels, each one line; notes and unwinding
+  // In the place of `lines`: statements of C with intrinsics of `header`. They may change the kernel's parameters,
+  // whose names are those of its meaning.
+  std::vector<std::string> body = {};
+  std::string header = {};             // "riscv_vector.h"
   std::vector<std::string> arguments;  // registers that take the kernel's arguments, and may be changed
   std::vector<std::string> clobbers;   // besides those, the flags and memory
   int stack_bytes = 0;                 // most that the text pushes
@@ -39,10 +44,11 @@ struct Implementation {
   // of 2.
   int function_alignment = 0;
   // Instructions of one call, nothing where unknown data decides.
-  std::optional<int64_t> (*count)(const Implementation& made, const std::vector<CountArgument>& arguments) = nullptr;
+  std::function<std::optional<int64_t>(const Implementation& made, const std::vector<CountArgument>& arguments)> count;
   // The same in cycles.
-  std::optional<double> (*cycles)(const Implementation& made, const std::vector<CountArgument>& arguments,
-                                  const machine::Timing& timing) = nullptr;
+  std::function<std::optional<double>(const Implementation& made, const std::vector<CountArgument>& arguments,
+                                      const machine::Timing& timing)>
+      cycles;
 };
 
 // A line that says something to readers, behind "@ ".
@@ -50,8 +56,8 @@ inline bool is_comment(const std::string& line) { return line.starts_with("@ ");
 // A line that tells debuggers of the stack: it assembles only where the compiler describes its own.
 inline bool is_unwinding(const std::string& line) { return line.starts_with(".cfi_"); }
 
-// Nothing for a kernel that no CPU has in assembly.
-std::optional<Implementation> implementation_of(const tir::Kernel& kernel);
+// nullopt if no CPU has the kernel, or has it in another form only. Assembly includes intrinsics.
+std::optional<Implementation> implementation_of(const tir::Kernel& kernel, KernelForm form = KernelForm::kAssembly);
 
 // Families of kernels that some CPU has in assembly.
 std::vector<std::string> kernel_families();

@@ -286,9 +286,9 @@ double InstructionCounter::kernel(const CallKernel& s) {
   }
   if (auto seen = counted_.find(key); known && seen != counted_.end()) return out + seen->second;
   Number counted;
-  if (auto text = assembly_ && known ? implementation_of(*s.kernel) : std::nullopt) {
-    if (c_.timing != nullptr && text->cycles != nullptr) counted = text->cycles(*text, arguments, *c_.timing);
-    else if (const auto n = text->count != nullptr ? text->count(*text, arguments) : std::nullopt)
+  if (auto text = known ? implementation_of(*s.kernel, kernels_) : std::nullopt) {
+    if (c_.timing != nullptr && text->cycles) counted = text->cycles(*text, arguments, *c_.timing);
+    else if (const auto n = text->count ? text->count(*text, arguments) : std::nullopt)
       counted = static_cast<double>(*n);
   }
   for (auto& [buffer, table] : bound) tables_[buffer] = table;
@@ -444,10 +444,14 @@ InstructionCounter::Number InstructionCounter::value_of(const Binary& e) {
   }
 }
 
+KernelForm kernels_of(const ops::TargetInfo& target) {
+  return target.has_assembly() || target.calls_intrinsics() ? target.kernel_form : KernelForm::kC;
+}
+
 namespace {
 
 double counted(const ops::Lowered& lowered, const ops::TargetInfo& target, const OperationCosts& costs, int64_t turns) {
-  InstructionCounter counter(costs, target.has_assembly(), turns);
+  InstructionCounter counter(costs, kernels_of(target), turns);
   for (size_t a = 0; a < lowered.args.size() && a < lowered.function->params.size(); ++a)
     if (lowered.args[a].kind == ops::ArgKind::kConstant)
       counter.bind(lowered.function->params[a].get(), &lowered.constants[static_cast<size_t>(lowered.args[a].index)]);

@@ -17,6 +17,9 @@
 
 namespace aotc::cores {
 
+// The form of the kernels that the target's lowerings call.
+KernelForm kernels_of(const ops::TargetInfo& target);
+
 class InstructionCounter {
  public:
   using Number = std::optional<double>;
@@ -25,10 +28,9 @@ class InstructionCounter {
   // Iterations of loops that an estimate of cycles for users counts one by one; the middle one stands for all others.
   static constexpr int64_t kTurnsOfEstimate = int64_t{1} << 14;
 
-  // `assembly`: kernels are the text that the target has of them, where it has one. `turns`: how many turns of loops
-  // are made one by one.
-  InstructionCounter(const OperationCosts& costs, bool assembly, int64_t turns = kMostTurns)
-      : c_(costs), assembly_(assembly), turns_left_(turns) {
+  // `kernels`: the form in which the target has texts of kernels. `turns`: how many turns of loops are made one by one.
+  InstructionCounter(const OperationCosts& costs, KernelForm kernels, int64_t turns = kMostTurns)
+      : c_(costs), kernels_(kernels), turns_left_(turns) {
     if (c_.code) code_.emplace(*c_.code);
   }
 
@@ -82,7 +84,7 @@ class InstructionCounter {
   const OperationCosts& c_;
   std::optional<CodeModel> code_;
   std::unordered_set<const tir::Kernel*> modelled_;  // kernels whose meanings the code model has
-  bool assembly_;
+  KernelForm kernels_;
   int64_t turns_left_;   // to be made one by one
   bool exactly_ = true;  // every loop variable around has a value that it has
   std::unordered_map<const tir::Buffer*, Table> tables_;

@@ -155,7 +155,7 @@ FunctionPtr with_bounds(const Function& function, const std::vector<Around>& nes
 class BandPlanner {
  public:
   BandPlanner(const Program& program, const ops::TargetInfo& target)
-      : program_(program), costs_(cores::operation_costs(target)), assembly_(target.has_assembly()) {}
+      : program_(program), costs_(cores::operation_costs(target)), kernels_(cores::kernels_of(target)) {}
 
   std::vector<Around> nest(const ProgramCall& call) const {
     const Function& function = *function_of(call).body;
@@ -244,7 +244,7 @@ class BandPlanner {
   }
 
   InstructionCounter counter_of(const ProgramCall& call) const {
-    InstructionCounter counter(costs_, assembly_);
+    InstructionCounter counter(costs_, kernels_);
     const Function& function = *function_of(call).body;
     for (size_t a = 0; a < call.arguments.size() && a < function.params.size(); ++a)
       if (call.arguments[a].storage.kind == StorageKind::kConstant)
@@ -255,7 +255,7 @@ class BandPlanner {
 
   const Program& program_;
   OperationCosts costs_;
-  bool assembly_;
+  KernelForm kernels_;
 };
 
 const Location& place_of(const Program& program, const ProgramCall& call) {

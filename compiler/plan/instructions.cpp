@@ -14,9 +14,9 @@ using cores::OperationCosts;
 namespace {
 
 InstructionCounter counter_of(const Program& program, const ProgramCall& call, const OperationCosts& costs,
-                              bool assembly, int64_t turns = InstructionCounter::kMostTurns) {
+                              KernelForm kernels, int64_t turns = InstructionCounter::kMostTurns) {
   const tir::Function& function = *program.functions[static_cast<size_t>(call.function)].body;
-  InstructionCounter counter(costs, assembly, turns);
+  InstructionCounter counter(costs, kernels, turns);
   for (size_t a = 0; a < call.arguments.size() && a < function.params.size(); ++a)
     if (call.arguments[a].storage.kind == StorageKind::kConstant)
       counter.bind(function.params[a].get(),
@@ -66,7 +66,7 @@ std::vector<int64_t> costs_of_calls(const Program& program, const ops::TargetInf
       out.push_back(0);
       continue;
     }
-    InstructionCounter counter = counter_of(program, call, costs, target.has_assembly(), turns);
+    InstructionCounter counter = counter_of(program, call, costs, cores::kernels_of(target), turns);
     if (cores::CodeModel* code = counter.code()) {
       zeros.tell(call, *function.body, *code);
       counter.add(*function.body);
@@ -88,7 +88,7 @@ std::vector<int64_t> instructions_of_feeds(const Program& program, const ops::Ta
   const ProgramCall& call = program.calls[static_cast<size_t>(fed.call)];
   const tir::For* loop = loop_of(*program.functions[static_cast<size_t>(call.function)].body);
   const OperationCosts costs = cores::operation_costs(target);
-  InstructionCounter counter = counter_of(program, call, costs, target.has_assembly());
+  InstructionCounter counter = counter_of(program, call, costs, cores::kernels_of(target));
   std::vector<int64_t> out;
   for (size_t row = 0; row + 1 < fed.begins.size(); ++row) {
     double sum = costs.call + static_cast<double>(kStepInstructions);

@@ -109,6 +109,13 @@ TARGETS["rv32_clang"] = by_clang(
 TARGETS |= {f"{name}_clang": by_clang(TARGETS[name], "--target=arm-none-eabi", *TARGETS[name].flags,
                                       "-isystem", "/usr/lib/arm-none-eabi/include")
             for name in ("cortex_m4", "cortex_m4_speed", "cortex_m55", "thumb1", "thumb2")}
+# Vectors of 128 bits and of 256.
+for bits in (128, 256):
+    TARGETS[f"rv32_vectors_{bits}"] = dataclasses.replace(
+        by_clang(TARGETS["rv32"], "--target=riscv32-unknown-elf", "-march=rv32imac_zicsr_zve32x", "-mabi=ilp32", "-mcmodel=medany",
+                 "-isystem", "/usr/lib/picolibc/riscv64-unknown-elf/include"),
+        lowered_for="rvv", sources=["riscv_vectors.c"],
+        command=[*TARGETS["rv32"].command[:3], "-cpu", f"rv32,v=true,vext_spec=v1.0,vlen={bits}", *TARGETS["rv32"].command[3:]])
 # Each at every level, too.
 TARGETS |= {f"{name}_O{level}": dataclasses.replace(target, level=[f"-O{level}"])
             for name, target in TARGETS.items() if not target.level for level in "0123s"}

@@ -17,6 +17,9 @@ ENTRIES = {
     **{target: ((target,), 5, ()) for target in ("cortex_m4", "cortex_m55", "rv32imac")},
     # Convolutions and fully connected layers by the kernels of small cores.
     **{f"packed.{target}.{op}": ((target,), 3, (op,)) for target in ("thumb1", "thumb2", "rv32") for op in ("conv_2d", "fully_connected")},
+    # By RISC-V's vectors, whatever their length. 20 CPU seconds each.
+    **{f"vectors.{bits}": ((f"rv32_vectors_{bits}",), every, ("conv_2d", "depthwise_conv_2d", "fully_connected"))
+       for bits, every in ((128, 3), (256, 11))},
     # On a core with vectors that traps accesses at addresses that are no multiple of their size.
     "aligned.cortex_m55": (("cortex_m55_traps",), 40, ()),
     # What -O speed takes on a core with DSP instructions.

@@ -22,6 +22,7 @@ ops::TargetInfo target_of(uint64_t variant) {
       {"armv7e-m", {"unaligned", "dsp"}, ops::Level::kBalanced},
       {"armv7e-m", {"unaligned", "dsp"}, ops::Level::kSpeed},
       {"armv8.1-m.main", {"unaligned", "dsp", "mve"}, ops::Level::kBalanced},
+      {"rv32imac_zve32x", {"zve32x"}, ops::Level::kBalanced},
   };
   const Kind& kind = kKinds[variant / 5 % std::size(kKinds)];
   auto has = [&](std::string_view feature) { return kind.features.contains(feature); };

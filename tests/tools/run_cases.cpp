@@ -97,6 +97,7 @@ const std::vector<Target>& known_targets() {
       {"thumb1", {}, false, 1, {"conv_2d", "fully_connected"}, "armv6-m"},
       {"thumb2", {}, true, 4, {"conv_2d", "fully_connected"}, "armv7-m"},
       {"rv32", {}, true, 4, {"conv_2d", "fully_connected"}, "rv32imac"},
+      {"rvv", {"zve32x"}, false, 0, {"conv_2d", "depthwise_conv_2d", "fully_connected"}, "rv32imac_zve32x"},
   };
   return targets;
 }
@@ -110,7 +111,8 @@ ops::TargetInfo info_of(const Target& target) {
   if (!target.isa.empty())
     info =
         cores::target_info({std::string(target.cpu), std::string(target.isa), [](std::string_view) { return false; }});
-  cores::extend(info, "arm", [&](std::string_view feature) { return has(target.features, feature); });
+  cores::extend(info, target.isa.starts_with("rv32") ? "riscv" : "arm",
+                [&](std::string_view feature) { return has(target.features, feature); });
   if (target.speed) info.level = ops::Level::kSpeed;
   if (target.triple_channels > 0) {
     info.triple_channels = target.triple_channels;
@@ -359,7 +361,7 @@ int main(int argc, char** argv) {
                    .value = "NAME,...",
                    .target = &targets,
                    .help = "What is lowered for: plain (default), dsp, dsp_speed, mve, triples1, triples4, thumb1, "
-                           "thumb2, rv32"},
+                           "thumb2, rv32, rvv"},
                   {.names = "--part", .value = "I/N", .target = &part, .help = "Only every Nth case, from the Ith on"}},
       .run = work};
   return aotc::options::run(program, {argv + 1, argv + argc});

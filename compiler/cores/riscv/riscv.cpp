@@ -6,6 +6,7 @@
 
 #include "cores/family.h"
 #include "cores/riscv/kernel_text.h"
+#include "cores/riscv/vector/vector.h"
 #include "cores/riscv/winograd.h"
 #include "ops/common/conv.h"
 #include "ops/common/winograd.h"
@@ -54,6 +55,8 @@ std::string_view nearest_riscv(std::string_view cpu) {
       {"esp32p4", "rv32imac"}};
   for (const auto& [other, ours] : kNearest)
     if (cpu == other) return ours;
+  // The code of cores with vectors runs on those with more of their extensions.
+  if (cpu.starts_with("rv32") && (cpu.ends_with('v') || cpu.find("_zve") != cpu.npos)) return "rv32imac_zve32x";
   if (cpu.starts_with("rv32gc") || cpu.starts_with("rv32ima")) return "rv32imac";
   return cpu.starts_with("rv32im") ? "rv32imc" : "";
 }
@@ -73,12 +76,18 @@ void add_family_riscv(std::vector<Family>& to) {
   single.emplace_back("fpu");
   twice = single;
   twice.emplace_back("fpu64");
-  family.isas = {{"rv32im", plain},    {"rv32ima", plain},    {"rv32imc", plain},    {"rv32imac", plain},
-                 {"rv32imfc", single}, {"rv32imafc", single}, {"rv32imafdc", twice}, {"rv32gc", twice}};
-  family.cores = {{"rv32imac", "", &kThreeStages}, {"rv32imc", "", &kThreeStages}};
+  std::vector<std::string_view> vectors = plain;
+  vectors.emplace_back("zve32x");
+  family.isas = {{"rv32im", plain},     {"rv32ima", plain},   {"rv32imc", plain},
+                 {"rv32imac", plain},   {"rv32imfc", single}, {"rv32imafc", single},
+                 {"rv32imafdc", twice}, {"rv32gc", twice},    {"rv32imac_zve32x", vectors}};
+  family.cores = {{"rv32imac", "", &kThreeStages},
+                  {"rv32imc", "", &kThreeStages},
+                  {"rv32imac_zve32x", "rv32imac_zve32x", &kThreeStages}};
   family.nearest = nearest_riscv;
   family.describe = describe_riscv;
   family.operations = riscv_operations;
+  family.extensions = {riscv::vector_extension()};
   family.kernels = {{"triples_rv32", riscv::triples_rv32},
                     {"triple_pack_rv32", riscv::triple_pack_rv32},
                     {"quads_rv32", riscv::quads_rv32},

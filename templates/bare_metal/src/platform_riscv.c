@@ -27,6 +27,10 @@ __attribute__((naked, used, noreturn, section(".vectors"))) void reset_entry(voi
                      "li t0, 0x2000\n" /* mstatus.FS: floating point registers on, clean */
                      "csrs mstatus, t0\n"
 #endif
+#if defined(__riscv_vector)
+                     "li t0, 0x200\n" /* mstatus.VS: vector registers on, initial */
+                     "csrs mstatus, t0\n"
+#endif
                      "j platform_start\n");
 }
 

@@ -338,8 +338,11 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   }
   // The toolchain of a framework brings its own compiler.
   const bool own_compiler = project.manifest["build"][0] == "cmake";
-  if (own_compiler && find_program(project.board.compiler).empty()) {
-    diags.error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", project.board.compiler))
+  std::vector<std::string> compilers = {project.board.compiler};
+  if (!project.board.field("toolchain.link_flags").empty()) compilers.push_back(project.board.toolchain_prefix + "gcc");
+  for (const std::string& compiler : compilers) {
+    if (!own_compiler || !find_program(compiler).empty()) continue;
+    diags.error(where, "tool-missing", fmt::format("the compiler '{}' is not installed", compiler))
         .help(packages_help(project.board.toolchain_packages));
     return kExitToolMissing;
   }

@@ -22,7 +22,8 @@ pytest_test(emitted.names quick test_names.py)
 
 # --- Operator cases as C --------------------------------------------------------------------------
 foreach(entry host O2 cortex_m4 cortex_m55 rv32imac packed.thumb1.conv_2d packed.thumb1.fully_connected packed.thumb2.conv_2d
-        packed.thumb2.fully_connected packed.rv32.conv_2d packed.rv32.fully_connected aligned.cortex_m55 speed.conv_2d vectors.128 vectors.256)
+        packed.thumb2.fully_connected packed.rv32.conv_2d packed.rv32.fully_connected aligned.cortex_m55 speed.conv_2d
+        vectors.128 vectors.256)
   pytest_test(cases.${entry} full test_emitted_cases.py -k cases.${entry}-)
   set_tests_properties(cases.${entry} PROPERTIES FIXTURES_REQUIRED cases)
 endforeach()

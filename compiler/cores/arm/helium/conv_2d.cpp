@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of int8 conv_2d onto the vector kernels (cores/arm/helium/gemm.h), which take two pixels
+// Lowering of conv_2d of bytes onto the vector kernels (cores/arm/helium/gemm.h), which take two pixels
 // at a time. Where a convolution reads its windows:
 //   whole     one output, made of the whole input
 //   in place  1 x 1 at stride 1: one call for all pixels
@@ -42,12 +42,17 @@ class MveConvLowering {
   // nullopt if the kernels do not apply.
   std::optional<Lowered> run() {
     if (conv_.grouped() || !choose_form()) return std::nullopt;
-    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>();
-    if (form_ == Form::kWoven) w = band_->arranged(w, conv_.out_channels);
+    auto w = mve_weights(op_, conv_.k);
+    if (!w) return std::nullopt;
+    if (form_ == Form::kWoven) {
+      w->values = band_->arranged(w->values, conv_.out_channels);
+      if (!w->sums.empty()) w->sums = band_->arranged(w->sums, 1);
+    }
     auto [folded, scaling] = ConvScaling(op_, conv_);
     auto fit = fit_mve_scaling(scaling, folded.bias);
     if (!fit) return std::nullopt;
     scaling_ = std::move(*fit);
+    scaling_.window_sums = !w->sums.empty();
     bool line = scaling_.form == MveScaling::Form::kLine;
     if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && !line) return std::nullopt;
     in_ = f_.operand(0);
@@ -55,7 +60,7 @@ class MveConvLowering {
     auto make_stream = form_ == Form::kWhole ? mve_gemv_stream : mve_gemm_stream;
     stream_ = f_.constant(
         "stream", DType::kI32,
-        held_ ? held_->stream(w, blocks_, scaling_) : make_stream(w, conv_.out_channels, blocks_, scaling_));
+        held_ ? held_->stream(w->values, blocks_, scaling_) : make_stream(*w, conv_.out_channels, blocks_, scaling_));
     auto make_kernel = form_ == Form::kWhole ? mve_gemv_kernel : mve_gemm_kernel;
     kernel_ = held_ ? held_->kernel(scaling_) : make_kernel(blocks_, conv_.out_channels, scaling_);
     emit();
@@ -139,7 +144,7 @@ class MveConvLowering {
 
   void choose_held() {
     if (form_ != Form::kInPlace && (form_ != Form::kWoven || band_->bands > 1)) return;
-    if (target_.level == Level::kSize || target_.slice > 0) return;
+    if (target_.level == Level::kSize || target_.slice > 0 || scaling_.window_sums) return;
     const bool woven = form_ == Form::kWoven;
     held_ = MveHeld::of(blocks_, woven ? band_->pixel : conv_.in_channels, woven ? conv_.window.x.out : pixels(),
                         conv_.out_channels, scaling_);

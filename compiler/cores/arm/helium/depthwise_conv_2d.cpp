@@ -44,7 +44,9 @@ class MveDepthwiseLowering {
     if (batch_ != 1 || op_.operand(0).shape[3] != channels_ || y_.in > kMostRows ||
         row_bytes() < MveDepthwise::kWeaveLeast || !choose_kind())
       return std::nullopt;
-    std::vector<int8_t> w = by_channel();
+    const std::vector<int16_t> centred = centred_weights(op_);
+    if (std::any_of(centred.begin(), centred.end(), [](int16_t v) { return v < -128 || v > 127; })) return std::nullopt;
+    std::vector<int8_t> w = by_channel(centred);
     int64_t taps = y_.kernel * x_.kernel;
     FoldedBias folded = fold_bias(op_, channels_, [&](int64_t c) {
       return std::vector<int32_t>(w.begin() + c * taps, w.begin() + (c + 1) * taps);
@@ -152,11 +154,11 @@ class MveDepthwiseLowering {
   }
 
   // [tap][channel] as [channel][tap].
-  std::vector<int8_t> by_channel() const {
-    std::vector<int8_t> w = op_.constant(1)->to_vector<int8_t>(), out;
+  std::vector<int8_t> by_channel(const std::vector<int16_t>& w) const {
+    std::vector<int8_t> out;
     auto channels = static_cast<size_t>(channels_);
     for (size_t c = 0; c < channels; ++c)
-      for (size_t at = c; at < w.size(); at += channels) out.push_back(w[at]);
+      for (size_t at = c; at < w.size(); at += channels) out.push_back(static_cast<int8_t>(w[at]));
     return out;
   }
 

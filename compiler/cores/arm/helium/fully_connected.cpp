@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of int8 fully_connected onto the vector kernels (cores/arm/helium/gemm.h), which read rows
+// Lowering of fully_connected of bytes onto the vector kernels (cores/arm/helium/gemm.h), which read rows
 // of the input where they are: one row by eight units at a time, several by pairs.
 #include <fmt/format.h>
 
@@ -18,21 +18,23 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   int64_t rows = op.operand(0).elements() / depth;
   MveBlocks blocks(1, depth, false);
   bool pairs = rows > 1;
-  if (op.operand(1).zero_point() != 0 || depth > MveGemm::kMostGemvElements) return std::nullopt;
+  if (depth > MveGemm::kMostGemvElements) return std::nullopt;
   if (pairs && (units < MveGemm::kGroup || !blocks.fit_gemm())) return std::nullopt;
-  std::vector<int8_t> w = op.constant(1)->to_vector<int8_t>();
-  auto [folded, what] = folded_scaling(op, w);
+  auto w = mve_weights(op, depth);
+  if (!w) return std::nullopt;
+  auto [folded, what] = folded_scaling(op, centred_weights(op));
   auto scaling = fit_mve_scaling(what, folded.bias);
   if (!scaling) return std::nullopt;
+  scaling->window_sums = !w->sums.empty();
 
   LoweringBuilder f(op, "fully_connected");
   BufferPtr in = f.operand(0);
   auto make_stream = pairs ? mve_gemm_stream : mve_gemv_stream;
-  BufferPtr stream = f.constant("stream", DType::kI32, make_stream(w, units, blocks, *scaling));
+  BufferPtr stream = f.constant("stream", DType::kI32, make_stream(*w, units, blocks, *scaling));
   BufferPtr out = f.result(0);
   // Units or pairs of rows, turn after turn; units that are left over come with the last ones.
   const double group = 14.0 * static_cast<double>(blocks.count());
-  const bool whole = units % MveGemm::kGroup == 0;
+  const bool whole = units % MveGemm::kGroup == 0 && !scaling->window_sums;
   const Turns turns = pairs   ? turns_of(rows / 2, group * static_cast<double>((units + 3) / 4), target)
                       : whole ? turns_of(units, group / MveGemm::kGroup, target, MveGemm::kGroup)
                               : Turns{units, 1, 0};

@@ -165,7 +165,23 @@ void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, co
   }
 }
 
+std::optional<MveWeights> mve_weights(const OpView& op, int64_t k) {
+  StoredWeights stored(op);
+  const int32_t sums = has_uint8_weights(op) ? stored.correction : -op.operand(1).zero_point();
+  if (sums != static_cast<int8_t>(sums)) return std::nullopt;
+  MveWeights out{std::move(stored.values), {}};
+  if (sums != 0) out.sums.assign(static_cast<size_t>(k), static_cast<int8_t>(sums));
+  return out;
+}
+
 namespace {
+
+std::vector<int32_t> begin_stream(const MveWeights& weights, const MveBlocks& blocks) {
+  std::vector<int32_t> out;
+  for (int64_t i = 0; !weights.sums.empty() && i < blocks.count(); ++i)
+    put_mve_weights(out, weights.sums, blocks, i, 0);
+  return out;
+}
 
 void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t first) {
   for (int v = 0; v < scaling.vectors(); ++v)
@@ -177,26 +193,26 @@ void put_scaling(std::vector<int32_t>& out, const MveScaling& scaling, int64_t f
 
 }  // namespace
 
-std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+std::vector<int32_t> mve_gemm_stream(const MveWeights& weights, int64_t channels, const MveBlocks& blocks,
                                      const MveScaling& scaling) {
-  std::vector<int32_t> out;
+  std::vector<int32_t> out = begin_stream(weights, blocks);
   for (int64_t group : tile_starts(channels, kChannels))
     for (int64_t half = 0; half < 2; ++half) {
       for (int64_t i = 0; i < blocks.count(); ++i)
         for (int64_t c = 0; c < 4; ++c)
-          put_mve_weights(out, weights, blocks, half == 0 ? i : blocks.count() - 1 - i, group + 2 * c + half);
+          put_mve_weights(out, weights.values, blocks, half == 0 ? i : blocks.count() - 1 - i, group + 2 * c + half);
       put_scaling(out, scaling, group + half);
     }
   return out;
 }
 
-std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+std::vector<int32_t> mve_gemv_stream(const MveWeights& weights, int64_t channels, const MveBlocks& blocks,
                                      const MveScaling& scaling) {
-  std::vector<int32_t> out;
+  std::vector<int32_t> out = begin_stream(weights, blocks);
   int64_t width = std::min(channels, kChannels);
   for (int64_t group : tile_starts(channels, width)) {
     for (int64_t i = 0; i < blocks.count(); ++i)
-      for (int64_t c = 0; c < width; ++c) put_mve_weights(out, weights, blocks, i, group + c);
+      for (int64_t c = 0; c < width; ++c) put_mve_weights(out, weights.values, blocks, i, group + c);
     for (int64_t half = 0; half < 2; ++half) put_scaling(out, scaling, group + half);
   }
   return out;
@@ -219,7 +235,7 @@ std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks,
   set(MveGemm::kLeast, scaling.clamp.min);
   set(MveGemm::kMost, scaling.clamp.max);
   set(MveGemm::kRowSkip, blocks.rows > 1 ? pixels.row_step - blocks.passed() : 0);
-  set(MveGemm::kStreamBytes, groups * vectors * kBlock);
+  set(MveGemm::kStreamBytes, (groups * vectors + (scaling.window_sums ? blocks.count() : 0)) * kBlock);
   return out;
 }
 
@@ -251,16 +267,18 @@ class Product {
     int64_t half_words = kVectorWords * (4 * blocks_.count() + scaling_.vectors());
     f_.loop("pair", 0, shape("pairs", MveGemm::kPairs), [&](Ex pair) {
       Ex from = f_.let("from", pair * x_step), to = f_.let("to", pair * out_step);
+      auto pixels = [&] { return std::vector<Ex>{from, f_.let("second", from + x_pixel)}; };
+      if (scaling_.window_sums) of_window_ = sums(pixels(), 1, Ex(0), Ex(0));
       f_.loop("group", 0, groups(), [&](Ex group) {
         Ex channel = f_.let("channel", first_channel(group));
         f_.loop("half", 0, 2, [&](Ex half) {
-          Ex at = f_.let("at", (group * 2 + half) * half_words);
-          std::vector<Ex> acc = sums({from, f_.let("second", from + x_pixel)}, 4, at, half);
+          Ex at = f_.let("at", (group * 2 + half) * half_words + head_words());
+          std::vector<Ex> acc = sums(pixels(), 4, at, half);
           Ex line = f_.let("line", at + 4 * kVectorWords * blocks_.count());
           for (int64_t p = 0; p < 2; ++p)
             for (int64_t c = 0; c < 4; ++c)
               f_.store(out_, to + p * out_pixel + channel + half + 2 * c,
-                       requantized(acc[static_cast<size_t>(4 * p + c)], line + c));
+                       requantized(acc[static_cast<size_t>(4 * p + c)], p, line + c));
         });
       });
     });
@@ -269,15 +287,16 @@ class Product {
 
   KernelPtr gemv() {
     begin();
+    if (scaling_.window_sums) of_window_ = sums({Ex(0)}, 1, Ex(0), Ex(0));
     int64_t weights = width_ * blocks_.count();
     int64_t words = kVectorWords * (weights + 2 * scaling_.vectors());
     f_.loop("group", 0, groups(), [&](Ex group) {
       Ex channel = f_.let("channel", first_channel(group));
-      Ex at = f_.let("at", group * words);
+      Ex at = f_.let("at", group * words + head_words());
       std::vector<Ex> acc = sums({Ex(0)}, width_, at, Ex(0));
       for (int64_t c = 0; c < width_; ++c) {
         int64_t line = kVectorWords * (weights + c % 2 * scaling_.vectors()) + c / 2;
-        f_.store(out_, channel + c, requantized(acc[static_cast<size_t>(c)], at + line));
+        f_.store(out_, channel + c, requantized(acc[static_cast<size_t>(c)], 0, at + line));
       }
     });
     return finish();
@@ -312,6 +331,9 @@ class Product {
     return blocks_.rows > 1 ? row * row_step_ + column : column;
   }
 
+  // Words of the stream before the groups.
+  int64_t head_words() const { return scaling_.window_sums ? kVectorWords * blocks_.count() : 0; }
+
   // Sums of pixels x channels; a block's weights are one vector per channel.
   std::vector<Ex> sums(const std::vector<Ex>& x_at, int64_t channels, const Ex& at, const Ex& half) {
     std::vector<Ex> acc;
@@ -338,7 +360,8 @@ class Product {
     return acc;
   }
 
-  Ex requantized(const Ex& sum, const Ex& line) {
+  Ex requantized(const Ex& products, int64_t pixel, const Ex& line) {
+    const Ex sum = scaling_.window_sums ? products + of_window_[static_cast<size_t>(pixel)] : products;
     Ex v = scaling_.form == MveScaling::Form::kLine ? on_line(sum, line) : twice(sum, line);
     v = clamp(v, -128, 127);
     return scaling_.clamps() ? clamp(f_.let("v", v), least_, most_) : v;
@@ -368,16 +391,18 @@ class Product {
   }
 
   KernelPtr finish() {
-    return f_.finish_kernel(family_, {{"rows", blocks_.rows},
-                                      {"blocks", blocks_.per_row},
-                                      {"first", blocks_.first},
-                                      {"apart", blocks_.apart},
-                                      {"width", width_},
-                                      {"back", back_},
-                                      {"twice", scaling_.twice()},
-                                      {"left", scaling_.left},
-                                      {"shift", scaling_.shift},
-                                      {"clamp", scaling_.clamps()}});
+    std::vector<std::pair<std::string, int64_t>> parameters = {{"rows", blocks_.rows},
+                                                               {"blocks", blocks_.per_row},
+                                                               {"first", blocks_.first},
+                                                               {"apart", blocks_.apart},
+                                                               {"width", width_},
+                                                               {"back", back_},
+                                                               {"twice", scaling_.twice()},
+                                                               {"left", scaling_.left},
+                                                               {"shift", scaling_.shift},
+                                                               {"clamp", scaling_.clamps()}};
+    if (scaling_.window_sums) parameters.emplace_back("window", 1);
+    return f_.finish_kernel(family_, std::move(parameters));
   }
 
   const char* family_;
@@ -387,6 +412,7 @@ class Product {
   const MveScaling& scaling_;
   BufferPtr stream_, x_, out_, shape_;
   Ex row_step_, channels_, zero_, least_, most_;
+  std::vector<Ex> of_window_;  // what is added to the sums of each pixel
 };
 
 }  // namespace

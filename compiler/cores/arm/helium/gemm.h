@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "cores/arm/lowering.h"
-#include "ops/common/requantize.h"
+#include "ops/common/conv.h"
 #include "tir/builder.h"
 
 namespace aotc::cores::arm {
@@ -106,6 +106,8 @@ struct MveScaling {
   std::vector<int32_t> words[3];  // per channel: multiplier, offset; bias, multiplier, -shift or factor
   int32_t zero_point = 0;
   ClampI32 clamp{-128, 127};
+  // Sums also lack a multiple of the sum of their window, for which the stream begins with weights (MveWeights).
+  bool window_sums = false;
   bool clamps() const { return clamp.min != -128 || clamp.max != 127; }
   int vectors() const { return form == Form::kLine ? 2 : 3; }
   // Parameter of kernels: how many shifts that round half away from zero, less those that are products.
@@ -115,15 +117,23 @@ struct MveScaling {
 // Ranges count the bias. Nothing where neither form is exact.
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias);
 
-// Streams of all groups for weights [channels][k].
-std::vector<int32_t> mve_gemm_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+// Weights [channels][k] as the kernels take them. Weights of uint8, or with a zero point, are bytes and a multiple of
+// the sum of a window that is the same for all channels: `sums` has it for each element of k, or is empty.
+struct MveWeights {
+  std::vector<int8_t> values, sums;
+};
+// Nothing if the multiple is no byte.
+std::optional<MveWeights> mve_weights(const OpView& op, int64_t k);
+
+// Streams of all groups: weights of the sums, if there are any, a vector for each block; then the groups.
+std::vector<int32_t> mve_gemm_stream(const MveWeights& weights, int64_t channels, const MveBlocks& blocks,
                                      const MveScaling& scaling);
 // The weights of a channel that a block is multiplied by.
 void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& weights, const MveBlocks& blocks,
                      int64_t block, int64_t channel);
 // The same for mve_gemv: a block's weights of all eight channels, then the vectors of both halves.
 // Fewer channels than eight are one group that is so much smaller; then the form is kLine.
-std::vector<int32_t> mve_gemv_stream(const std::vector<int8_t>& weights, int64_t channels, const MveBlocks& blocks,
+std::vector<int32_t> mve_gemv_stream(const MveWeights& weights, int64_t channels, const MveBlocks& blocks,
                                      const MveScaling& scaling);
 
 // (stream, x, out, shape): `pairs` pairs of pixels.

@@ -51,7 +51,8 @@ class ProductWriter {
         shift_(parameter(kernel, "shift")),
         twice_(parameter(kernel, "twice") != 0),
         products_(parameter(kernel, "twice") == MveScaling::kTwiceProducts),
-        clamps_(parameter(kernel, "clamp") != 0) {}
+        clamps_(parameter(kernel, "clamp") != 0),
+        window_(has_parameter(kernel, "window")) {}
 
  protected:
   // Two vectors of sums, of the same channels, into the half lanes of two results. q2, q3 are free; r0 is the zero
@@ -111,6 +112,12 @@ class ProductWriter {
   }
   bool needs_shape() const { return (twice_ && !products_) || clamps_; }
 
+  // x times the weights at r5 that sums of windows have. q2 is free.
+  void add_to_windows(std::initializer_list<std::pair<Reg, Vec>> sums) {
+    a_.vldrb_after(8, q2, r5, 16);
+    for (auto [sum, x] : sums) a_.vmladava(sum, x, q2);
+  }
+
   // Elements beyond the only block's are read as 0; nothing behind them is touched. Nothing else changes the predicate.
   void predicate() {
     if (first_ >= MveGemm::kBlock) return;
@@ -130,7 +137,7 @@ class ProductWriter {
 
   Helium a_;
   int rows_, per_row_, blocks_, first_, apart_, back_, left_, shift_;
-  bool twice_, products_, clamps_;
+  bool twice_, products_, clamps_, window_;
 };
 
 // Two pixels by four channels. r9 and r11 are the pixels, r1 and r3 their outputs, r5 the stream.
@@ -149,6 +156,7 @@ class MveGemmWriter : ProductWriter {
     a_.note("For every two pixels. r9 and r11: the pixels, r1 and r3: their outputs, r5: weights.");
     a_.bind(pair);
     if (hoisted()) load_partly({{q6, r9}, {q7, r11}});
+    if (window_) sum_windows();
     a_.note("For every eight channels: four even ones, then four odd ones; r0, r2 to r12 and lr sum up.");
     a_.bind(group);
     half(false);
@@ -173,7 +181,7 @@ class MveGemmWriter : ProductWriter {
   // groups ends if r7 does not count them. The first seven are stored and loaded at once. kShape is the
   // zero point if only that is needed.
   static constexpr int kPairs = 0, kXStep = 4, kStream = 8, kXPixel = 12, kGroups = 16, kOutStep = 20, kOutPixel = 24,
-                       kShape = 28, kGroupsLeft = 32, kLocals = 36;
+                       kShape = 28, kGroupsLeft = 32, kLocals = 36, kWindows = 36, kFirst = 44, kMoreLocals = 48;
   static Reg sum(int pixel, int channel) { return kSums[static_cast<size_t>(4 * pixel + channel)]; }
   // The one block stays in registers.
   bool hoisted() const { return blocks_ == 1; }
@@ -186,7 +194,7 @@ class MveGemmWriter : ProductWriter {
   // r0 stream, r1 x, r2 out, r3 shape. Leaves the first pair's addresses.
   void prologue() {
     a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
-    a_.enter(kLocals);
+    a_.enter(window_ ? kMoreLocals : kLocals);
     if (needs_shape()) {
       a_.str(r3, sp, kShape);
     } else if (products_) {
@@ -239,6 +247,55 @@ class MveGemmWriter : ProductWriter {
     a_.b("ne", pair);
   }
 
+  // What is added to the sums of both pixels, to the stack. r6 is the distance of the pixels; r0, r2, r4, r8, r12 and
+  // lr are free.
+  void sum_windows() {
+    a_.note("Add up the window of each pixel.");
+    for (Reg sum : {r0, r2}) a_.mov(sum, 0);
+    if (hoisted()) {
+      add_to_windows({{r0, q6}, {r2, q7}});
+    } else {
+      a_.str(r9, sp, kFirst);
+      Label row = a_.label();
+      if (several_rows()) a_.mov(r4, rows_);
+      if (several_rows()) a_.bind(row);
+      sum_row();
+      if (several_rows()) {
+        skip(false);
+        a_.subs(r4, r4, 1);
+        a_.b("ne", row);
+      }
+      a_.ldr(r9, sp, kFirst);
+      if (!shares()) a_.add(r11, r9, r6);
+    }
+    a_.strd(r0, r2, sp, kWindows);
+  }
+
+  void sum_row() {
+    auto sum_block = [&](int step) {
+      a_.vldrb_after(8, q0, r9, step);
+      a_.vldrb_after(8, q1, r11, step);
+      add_to_windows({{r0, q0}, {r2, q1}});
+    };
+    if (shares()) {
+      for (int i = 0; i < per_row_; ++i) {
+        a_.vldrb(8, q0, r9, MveGemm::kBlock * i);
+        a_.vldrb(8, q1, r9, MveGemm::kBlock * (i + apart_));
+        add_to_windows({{r0, q0}, {r2, q1}});
+      }
+      return;
+    }
+    // The second block may begin early, or all of them are further apart.
+    sum_block(first_);
+    if (per_row_ == 1) return;
+    Label block = a_.label();
+    a_.mov(r8, per_row_ - 1);
+    a_.dls(r8);
+    a_.bind(block);
+    sum_block(std::max(first_, +MveGemm::kBlock));
+    a_.le(block);
+  }
+
   // Four channels: blocks upwards for the even ones, downwards for the odd ones.
   void half(bool odd) {
     if (row_loop()) {
@@ -264,6 +321,11 @@ class MveGemmWriter : ProductWriter {
     }
     a_.gather(q0, sum(0, 0), sum(0, 1), sum(0, 2), sum(0, 3));
     a_.gather(q1, sum(1, 0), sum(1, 1), sum(1, 2), sum(1, 3));
+    if (window_) {
+      a_.ldrd(r0, r2, sp, kWindows);
+      a_.vadd(32, q0, q0, r0);
+      a_.vadd(32, q1, q1, r2);
+    }
     if (products_) {
       a_.ldr(r0, sp, kShape);
       if (needs_shape()) a_.ldr(r0, r0, MveGemm::kZero * 4);
@@ -402,7 +464,7 @@ class MveGemvWriter : ProductWriter {
   Implementation run() {
     Label group = a_.label();
     a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
-    a_.enter(0);
+    a_.enter(window_ ? 4 : 0);
     a_.mov(r5, r0);
     a_.mov(r11, r3);
     a_.mov(r3, r2);
@@ -413,12 +475,17 @@ class MveGemvWriter : ProductWriter {
     } else {
       for (int i = 0; i < held_; ++i) a_.vldrb_after(8, held(i), r1, i == 0 ? first_ : MveGemm::kBlock);
     }
+    if (window_) sum_window();
     a_.note("For every eight channels. r1: the pixel, r3: out, r5: weights; r0, r2 to r12 and lr sum up.");
     a_.bind(group);
     products();
     // A block's channels alternate between the two vectors.
     a_.gather(q0, kSums[0], kSums[2], kSums[4], kSums[6]);
     a_.gather(q1, kSums[1], kSums[3], kSums[5], kSums[7]);
+    if (window_) {
+      a_.ldr(r0, sp, 0);
+      for (Vec v : {q0, q1}) a_.vadd(32, v, v, r0);
+    }
     if (products_) a_.ldr(r0, r11, MveGemm::kZero * 4);
     requantize_halves();
     if (needs_shape()) a_.mov(r4, r11);
@@ -433,6 +500,24 @@ class MveGemvWriter : ProductWriter {
   static constexpr int kHeld = 4;
   // The pixel's first blocks stay in registers.
   static Vec held(int i) { return {4 + i}; }
+
+  // What is added to the pixel's sums, to the stack.
+  void sum_window() {
+    a_.note("Add up the window.");
+    a_.mov(r0, 0);
+    for (int i = 0; i < held_; ++i) add_to_windows({{r0, held(i)}});
+    if (blocks_ > held_) {
+      Label block = a_.label();
+      a_.mov(r8, blocks_ - held_);
+      a_.dls(r8);
+      a_.bind(block);
+      a_.vldrb_after(8, q0, r1, MveGemm::kBlock);
+      add_to_windows({{r0, q0}});
+      a_.le(block);
+      a_.sub(r1, r1, MveGemm::kBlock * (blocks_ - held_));
+    }
+    a_.str(r0, sp, 0);
+  }
 
   void products() {
     for (int i = 0; i < held_; ++i) multiply(held(i), i == 0);

@@ -48,8 +48,8 @@ void Helium::vst4_bytes(Vec first, Reg n, int part) {
   vector(fmt::format("vst4{}.8", part), {use_some(first, 4), place(n, 0) + (part == 3 ? "!" : "")});
 }
 
-void Helium::vst2_bytes(Vec first, Reg n, int part) {
-  vector(fmt::format("vst2{}.8", part), {use_some(first, 2), place(n, 0) + (part == 1 ? "!" : "")});
+void Helium::store_pair(int bits, Vec first, Reg n, int part) {
+  vector(fmt::format("vst2{}.{}", part, bits), {use_some(first, 2), place(n, 0) + (part == 1 ? "!" : "")});
 }
 
 void Helium::vpst(int count) { emit("vps" + std::string(static_cast<size_t>(count), 't'), {}); }

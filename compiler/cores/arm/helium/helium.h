@@ -24,9 +24,9 @@ inline constexpr Vec q0{0}, q1{1}, q2{2}, q3{3}, q4{4}, q5{5}, q6{6}, q7{7};
 // Lanes are counted in bits: 8, 16 or 32.
 class Helium : public Thumb {
  public:
-  // ---- sums of products of bytes
-  void vmladav(Reg d, Vec n, Vec m) { vector("vmladav.s8", {name(d), use(n), use(m)}); }
-  void vmladava(Reg d, Vec n, Vec m) { vector("vmladava.s8", {name(d), use(n), use(m)}); }
+  // ---- sums of products of bytes or half words
+  void vmladav(Reg d, Vec n, Vec m, int bits = 8) { typed("vmladav.s", bits, {name(d), use(n), use(m)}); }
+  void vmladava(Reg d, Vec n, Vec m, int bits = 8) { typed("vmladava.s", bits, {name(d), use(n), use(m)}); }
 
   // ---- between register files
   // Two lanes of 32 bits, the other two stay.
@@ -50,8 +50,9 @@ class Helium : public Thumb {
   void vmla(int bits, Vec d, Vec n, Reg m) { typed("vmla.s", bits, {use(d), use(n), name(m)}); }
   // d = d * n + m
   void vmlas(int bits, Vec d, Vec n, Reg m) { typed("vmlas.s", bits, {use(d), use(n), name(m)}); }
-  // High half of the product, rounded down; of twice the product; of twice the product, rounded.
+  // High half of the product, rounded down; rounded; of twice the product; of twice the product, rounded.
   void vmulh(int bits, Vec d, Vec n, Vec m) { typed("vmulh.s", bits, {use(d), use(n), use(m)}); }
+  void vrmulh(int bits, Vec d, Vec n, Vec m) { typed("vrmulh.s", bits, {use(d), use(n), use(m)}); }
   void vqdmulh(int bits, Vec d, Vec n, Vec m) { typed("vqdmulh.s", bits, {use(d), use(n), use(m)}); }
   void vqrdmulh(int bits, Vec d, Vec n, Vec m) { typed("vqrdmulh.s", bits, {use(d), use(n), use(m)}); }
   void vqdmulh(int bits, Vec d, Vec n, Reg m) { typed("vqdmulh.s", bits, {use(d), use(n), name(m)}); }
@@ -118,6 +119,8 @@ class Helium : public Thumb {
   void vldrb_before(int bits, Vec d, Reg n, int step) { vector(load_bytes(bits), {use(d), place(n, step) + "!"}); }
   void vstrb(int bits, Vec d, Reg n, int offset = 0) { typed("vstrb.", bits, {use(d), place(n, offset)}); }
   void vstrb_after(int bits, Vec d, Reg n, int step) { typed("vstrb.", bits, {use(d), place(n, 0), imm_text(step)}); }
+  void vstrh(Vec d, Reg n) { vector("vstrh.16", {use(d), place(n, 0)}); }
+  void vstrh_after(Vec d, Reg n, int step) { vector("vstrh.16", {use(d), place(n, 0), imm_text(step)}); }
   void vldrw(Vec d, Reg n, int offset = 0) { vector("vldrw.u32", {use(d), place(n, offset)}); }
   void vldrw_after(Vec d, Reg n, int step) { vector("vldrw.u32", {use(d), place(n, 0), imm_text(step)}); }
   void vstrw(Vec d, Reg n, int offset = 0) { vector("vstrw.32", {use(d), place(n, offset)}); }
@@ -132,8 +135,9 @@ class Helium : public Thumb {
   // run. The last part of a store moves n past them.
   void vld4_bytes(Vec first, Reg n, int part);
   void vst4_bytes(Vec first, Reg n, int part);
-  // The same of two registers and two parts.
-  void vst2_bytes(Vec first, Reg n, int part);
+  // The same of two registers and two parts; of words, 32 bytes.
+  void vst2_bytes(Vec first, Reg n, int part) { store_pair(8, first, n, part); }
+  void vst2_words(Vec first, Reg n, int part) { store_pair(32, first, n, part); }
 
   // ---- predication. Until the next change of it, instructions wrapped in predicated() act on the
   // first n lanes only; vpst() announces as many of them as it says, at most 4.
@@ -164,6 +168,7 @@ class Helium : public Thumb {
  private:
   std::string use(Vec v);
   std::string use_some(Vec first, int count);
+  void store_pair(int bits, Vec first, Reg n, int part);
   static std::string place(Reg n, int offset);
   static std::string load_bytes(int bits);
   void typed(const char* op, int bits, std::initializer_list<std::string> operands);

@@ -4,7 +4,6 @@
 #include "cores/arm/dsp/sum.h"
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/generated/mve_gates.h"
-#include "ops/common/conv.h"
 #include "ops/common/nibbles.h"
 
 namespace aotc::cores::arm {
@@ -12,7 +11,7 @@ namespace aotc::cores::arm {
 namespace {
 
 bool is_vector_bytes(const OpView& op, const TargetInfo& target) {
-  return op.operand(0).dtype == DType::kI8 && !packs_nibbles(op, target) && !ops::has_uint8_weights(op);
+  return op.operand(0).dtype == DType::kI8 && !packs_nibbles(op, target);
 }
 
 bool is_vector_gemm(const OpView& op, const TargetInfo& target) {

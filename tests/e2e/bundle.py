@@ -13,6 +13,7 @@ import sys
 import common
 import emitted_cases
 import records
+import vector_layers
 
 # What runs a model: in a unit that holds the model as well, or beside files that were compiled alone.
 UNIT = string.Template("""\
@@ -203,10 +204,13 @@ def write_sources(folder, prefixes, per_unit):
 
 
 def model_file(folder, name):
-    """The file of a model; one with weights of 4 bits is made in the folder."""
+    """The file of a model; one with weights of 4 bits, or of layers for vectors, is made in the folder."""
+    path = folder / f"{name}.tflite"
+    if name in vector_layers.NAMES:
+        path.write_bytes(vector_layers.file(name))
+        return path
     if name not in INT4:
         return common.model_path(name)
-    path = folder / f"{name}.tflite"
     common.run([sys.executable, common.ROOT / "scripts" / "int4-model", common.model_path(INT4[name]), path])
     return path
 

@@ -33,6 +33,7 @@ set_tests_properties(cases.pairs PROPERTIES FIXTURES_REQUIRED cases)
 # --- Whole models ---------------------------------------------------------------------------------
 foreach(entry own.gcc own.clang shared.gcc shared.clang ops.gcc ops.clang ops.cortex_m4 ops.rv32imac keras.gcc keras.cortex_m4
         planes.gcc planes.clang planes.cortex_m4 weights.clang weights.rv32imac int16.gcc int16.clang int16.cortex_m4 int16.rv32imac
+        vectors.cortex_m55
         int4.cortex_m4 aligned.m3 aligned.m4 aligned.m7 aligned.m4_speed aligned.rv32 own.preserve.gcc own.preserve.cortex_m4
         own.overwrite.gcc own.overwrite.cortex_m4 ops.overwrite.gcc)
   pytest_test(models.${entry} full test_models.py -k models.${entry}-)

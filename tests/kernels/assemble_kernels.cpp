@@ -248,6 +248,33 @@ void add_large_kernels(Texts& texts) {
         }
 }
 
+// Vector kernels of half words, of uint8 and of taps.
+void add_wide_kernels(Texts& texts) {
+  for (int form = 0; form < 4; ++form)
+    for (int32_t most : {100, form < 2 ? 127 : 32767}) {
+      arm::MveScaling scaling;
+      scaling.clamp = {-most - 1, most};
+      if (form == 1) scaling.form = arm::MveScaling::Form::kTwice;
+      else if (form > 1) scaling.form = arm::MveScaling::Form::kHalves;
+      if (form == 0) scaling.left = 8, scaling.shift = 7;
+      if (form == 3) scaling.shift = 4;
+      scaling.window_sums = form < 2;
+      const int64_t bytes = scaling.bytes();
+      for (int64_t elements : {3, 24, 72}) {
+        texts.add(*arm::mve_gemm_kernel({3, elements, true, bytes}, 19, scaling));
+        texts.add(*arm::mve_gemm_kernel({1, elements, false, bytes}, 16, scaling));
+        texts.add(*arm::mve_gemv_kernel({1, elements, false, bytes}, 13, scaling));
+      }
+      scaling.window_sums = false;
+      for (int64_t step : {0, 48})
+        for (int64_t weight_bytes : {1, 2}) texts.add(*arm::mve_taps_kernel({3, bytes, weight_bytes, step}, 19, scaling));
+    }
+  arm::MveScaling sums;
+  sums.form = arm::MveScaling::Form::kSums;
+  texts.add(*arm::mve_gemv_kernel({1, 643, false, 2}, 19, sums));
+  for (int64_t bytes : {1, 2}) texts.add(*arm::mve_fill_kernel(bytes));
+}
+
 // Vector kernels of LSTM layers, which random graphs do not have.
 void add_lstm_kernels(Texts& texts) {
   for (int64_t pixels : {1, 2})

@@ -4,6 +4,7 @@
 
 #include "cores/arm/helium/gemm.h"
 #include "cores/arm/helium/held.h"
+#include "cores/arm/helium/taps.h"
 #include "cores/arm/thumb.h"
 #include "cores/implementation.h"
 
@@ -29,6 +30,25 @@ std::vector<MveScaling> scalings() {
       out.push_back(twice);
     }
   }
+  // With the sums of windows: the longest texts.
+  for (MveScaling with_sums : std::vector<MveScaling>(out)) {
+    with_sums.window_sums = true;
+    out.push_back(with_sums);
+  }
+  return out;
+}
+
+// Of half words.
+std::vector<MveScaling> wide_scalings() {
+  std::vector<MveScaling> out;
+  for (int shift : {0, 4})
+    for (int32_t least : {-32768, 0}) {
+      MveScaling scaling;
+      scaling.form = MveScaling::Form::kHalves;
+      scaling.shift = shift;
+      scaling.clamp = {least, 32767};
+      out.push_back(scaling);
+    }
   return out;
 }
 
@@ -56,10 +76,37 @@ TEST(HeliumText, ProductsOfRows) {
   EXPECT_GT(shared, 100);
 }
 
+TEST(HeliumText, ProductsOfHalfWords) {
+  for (const MveScaling& scaling : wide_scalings())
+    for (int64_t rows : {1, 3, 5})
+      for (int64_t elements : {3, 8, 13, 24, 32, 72, 125})
+        for (int64_t pixel : {0, 16, 32}) {
+          MveBlocks blocks(rows, elements, 2 * elements < MveGemm::kBlock && rows > 1, 2);
+          if (pixel > 0) blocks.share(pixel);
+          if (blocks.fit_gemm()) expect_fits(*mve_gemm_kernel(blocks, 19, scaling));
+        }
+}
+
 TEST(HeliumText, ProductsOfOnePixel) {
   for (const MveScaling& scaling : scalings())
     for (int64_t elements : {3, 16, 40, 128, 136, 1024, 4095})
       expect_fits(*mve_gemv_kernel({1, elements, false}, 16, scaling));
+  std::vector<MveScaling> wide = wide_scalings();
+  wide.emplace_back().form = MveScaling::Form::kSums;
+  for (const MveScaling& scaling : wide)
+    for (int64_t elements : {3, 8, 20, 64, 512, 2047})
+      expect_fits(*mve_gemv_kernel({1, elements, false, 2}, 16, scaling));
+}
+
+TEST(HeliumText, Taps) {
+  std::vector<MveScaling> all = scalings();
+  for (const MveScaling& scaling : wide_scalings()) all.push_back(scaling);
+  for (const MveScaling& scaling : all)
+    for (int64_t columns : {int64_t{1}, int64_t{3}, MveTaps::kMostColumns})
+      for (int64_t step : {0, 48})
+        for (int64_t weight_bytes : {1, 2})
+          if (!scaling.window_sums)
+            expect_fits(*mve_taps_kernel({columns, scaling.bytes(), weight_bytes, step}, 19, scaling));
 }
 
 TEST(HeliumText, ProductsOfHeldWeights) {

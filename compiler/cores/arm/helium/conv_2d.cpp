@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of conv_2d of bytes onto the vector kernels (cores/arm/helium/gemm.h), which take two pixels
+// Lowering of conv_2d of bytes and half words onto the vector kernels (cores/arm/helium/gemm.h), which take two pixels
 // at a time. Where a convolution reads its windows:
 //   whole     one output, made of the whole input
 //   in place  1 x 1 at stride 1: one call for all pixels
@@ -8,6 +8,8 @@
 //             those of a row of outputs; the other pairs of outputs are gathered into a panel
 //   woven     the rows that a row of outputs looks at are woven in the panel (cores/arm/helium/band.h)
 //   panel     all windows are gathered, without gaps
+// Sums of half words that the kernel cannot scale are those of single pixels, in place or gathered
+// (cores/arm/helium/wide_rows.h).
 // In place or woven, weights of few elements may stay in registers instead (cores/arm/helium/held.h).
 #include <algorithm>
 
@@ -17,6 +19,7 @@
 #include "cores/arm/helium/gemm.h"
 #include "cores/arm/helium/held.h"
 #include "cores/arm/helium/lowerings.h"
+#include "cores/arm/helium/wide_rows.h"
 #include "ops/common/conv_order.h"
 #include "ops/conv_2d/shape.h"
 
@@ -33,7 +36,8 @@ using Range = WindowAxis::Range;
 
 class MveConvLowering {
  public:
-  MveConvLowering(const OpView& op, const TargetInfo& target) : op_(op), conv_(op), f_(op, "conv_2d"), target_(target) {
+  MveConvLowering(const OpView& op, const TargetInfo& target)
+      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target), bytes_(op.operand(0).dtype == DType::kI16 ? 2 : 1) {
     row_elements_ = conv_.window.x.kernel * conv_.in_channels;
     rows_inside_ = conv_.window.y.inside();
     columns_inside_ = conv_.window.x.inside();
@@ -42,19 +46,19 @@ class MveConvLowering {
   // nullopt if the kernels do not apply.
   std::optional<Lowered> run() {
     if (conv_.grouped() || !choose_form()) return std::nullopt;
-    auto w = mve_weights(op_, conv_.k);
+    auto w = bytes_ == 2 ? MveWeights{op_.constant(1)->to_vector<int8_t>(), {}} : mve_weights(op_, conv_.k);
     if (!w) return std::nullopt;
     if (form_ == Form::kWoven) {
       w->values = band_->arranged(w->values, conv_.out_channels);
       if (!w->sums.empty()) w->sums = band_->arranged(w->sums, 1);
     }
-    auto [folded, scaling] = ConvScaling(op_, conv_);
-    auto fit = fit_mve_scaling(scaling, folded.bias);
+    auto fit = fit_scaling();
+    if (!fit && bytes_ == 2) return run_wide(std::move(w->values));
     if (!fit) return std::nullopt;
     scaling_ = std::move(*fit);
     scaling_.window_sums = !w->sums.empty();
-    bool line = scaling_.form == MveScaling::Form::kLine;
-    if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && !line) return std::nullopt;
+    const bool line = scaling_.form == MveScaling::Form::kLine, twice = scaling_.form == MveScaling::Form::kTwice;
+    if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && twice) return std::nullopt;
     in_ = f_.operand(0);
     choose_held();
     auto make_stream = form_ == Form::kWhole ? mve_gemv_stream : mve_gemm_stream;
@@ -69,30 +73,72 @@ class MveConvLowering {
     if (band_) f_.choice("woven", form_ == Form::kWoven);
     if (can_hold_) f_.choice("held", held_.has_value());
     return f_.finish(fmt::format("{}, {} blocks, {}{}", name_of_form(), blocks_.count(), held_ ? "weights held, " : "",
-                                 line ? fmt::format("shift {}", scaling_.shift) : "two roundings"));
+                                 line    ? fmt::format("shift {}", scaling_.shift)
+                                 : twice ? "two roundings"
+                                         : "high word"));
   }
 
  private:
   enum class Form { kWhole, kInPlace, kRows, kWoven, kPanel };
 
+  std::optional<Lowered> run_wide(std::vector<int8_t> weights) {
+    const WideScaling scaling = conv_wide_scaling(op_, conv_);
+    if (form_ == Form::kRows) {
+      form_ = Form::kPanel;
+      blocks_ = MveBlocks(1, conv_.k, true, bytes_);
+    }
+    in_ = f_.operand(0);
+    if (form_ == Form::kPanel) panel_ = f_.scratch("panel", in_->dtype, panel_elements(), 4);
+    if (form_ == Form::kPanel) make_copy_tables();
+    MveWideRows product(f_, scaling, std::move(weights), conv_.out_channels, target_, form_ == Form::kPanel);
+    out_ = f_.result(0);
+    product.begin();
+    auto publish = [&](std::optional<WriteOrder> order) {
+      if (order) f_.publish(std::move(*order));
+    };
+    if (form_ == Form::kPanel) {
+      publish(window_order(conv_.window, 2, pixel_bytes()));
+      emit_pairs([&](const Ex& first) {
+        f_.loop("i", 0, 2, [&](Ex i) {
+          product.run(panel_, f_.let("at", i * panel_pixel()), out_, f_.let("to", (first + i) * conv_.out_channels));
+        });
+      });
+    } else {
+      if (form_ == Form::kInPlace) publish(pointwise_order(pixels(), 1, pixel_bytes(), false, false));
+      f_.loop("p", 0, pixels(), [&](Ex p) {
+        product.run(in_, f_.let("at", p * conv_.k), out_, f_.let("to", p * conv_.out_channels));
+      });
+    }
+    f_.algorithm("vectors");
+    return f_.finish(fmt::format("{}, {}", form_ == Form::kPanel ? "gathered panel" : "in place", product.how()));
+  }
+
+  std::optional<MveScaling> fit_scaling() const {
+    if (bytes_ == 2) return fit_mve_halves(conv_wide_scaling(op_, conv_));
+    auto [folded, scaling] = ConvScaling(op_, conv_);
+    return fit_mve_scaling(scaling, folded.bias);
+  }
+
+  // Sizes and positions are in elements but for those of blocks, tables and write orders.
   int64_t pixels() const { return conv_.window.batch * conv_.window.y.out * conv_.window.x.out; }
-  int64_t row_bytes() const { return conv_.window.x.in * conv_.in_channels; }
-  int64_t row_step() const { return conv_.window.y.dilation * row_bytes(); }
+  int64_t image_row() const { return conv_.window.x.in * conv_.in_channels; }
+  int64_t row_step() const { return conv_.window.y.dilation * image_row(); }
+  PixelBytes pixel_bytes() const { return {conv_.in_channels * bytes_, conv_.out_channels * bytes_}; }
   // True if the taps of a window's row are not adjacent.
   bool dilated() const { return conv_.window.x.dilation != 1 && conv_.window.x.kernel > 1; }
   int64_t pixel_step() const { return conv_.window.x.stride * conv_.in_channels; }
   // The panel: of a row of a window, and of a pixel.
   int64_t panel_row() const {
     if (shares()) return row_elements_ + pixel_step();
-    return blocks_.rows > 1 ? blocks_.row_bytes() : row_elements_;
+    return blocks_.rows > 1 ? blocks_.row_bytes() / bytes_ : row_elements_;
   }
   int64_t panel_pixel() const {
-    return blocks_.rows > 1 ? blocks_.rows * panel_row() : rounded_up(conv_.k, MveGemm::kBlock);
+    return blocks_.rows > 1 ? blocks_.rows * panel_row() : rounded_up(conv_.k, MveGemm::kBlock / bytes_);
   }
 
   // Of pairs that share vectors the panel has the rows of both.
   bool shares() const { return blocks_.apart > 0; }
-  int64_t panel_bytes() const { return (shares() ? 1 : 2) * panel_pixel(); }
+  int64_t panel_elements() const { return (shares() ? 1 : 2) * panel_pixel(); }
 
   const char* name_of_form() const {
     switch (form_) {
@@ -112,18 +158,18 @@ class MveConvLowering {
       return a.kernel == a.in && a.out == 1 && a.dilation == 1 && a.pad_before == 0;
     };
     auto plain = [](const WindowAxis& a) { return a.kernel == 1 && a.stride == 1 && a.in == a.out; };
-    blocks_ = MveBlocks(1, conv_.k, false);
+    blocks_ = MveBlocks(1, conv_.k, false, bytes_);
     form_ = Form::kWhole;
-    if (pixels() == 1) return covers(y) && covers(x) && conv_.k <= MveGemm::kMostGemvElements;
+    if (pixels() == 1) return covers(y) && covers(x) && conv_.k * bytes_ <= MveGemm::kMostGemvElements;
     if (conv_.out_channels < MveGemm::kGroup) return false;
     form_ = Form::kInPlace;
     if (plain(y) && plain(x) && blocks_.fit_gemm()) return true;
-    if (conv_.window.batch != 1 || row_elements_ >= kMostRow || y.kernel >= kMostRow) return false;
-    band_ = MveBand::of(conv_.window, conv_.in_channels);
+    if (conv_.window.batch != 1 || row_elements_ * bytes_ >= kMostRow || y.kernel >= kMostRow) return false;
+    if (bytes_ == 1) band_ = MveBand::of(conv_.window, conv_.in_channels);
     // Code for columns is worth its bytes for speed.
     if (band_ && band_->columns && target_.level == Level::kSize) band_.reset();
     form_ = !dilated() && choose_rows() ? Form::kRows : Form::kPanel;
-    if (form_ == Form::kPanel) blocks_ = MveBlocks(1, conv_.k, true);
+    if (form_ == Form::kPanel) blocks_ = MveBlocks(1, conv_.k, true, bytes_);
     choose_woven();
     return true;
   }
@@ -144,7 +190,7 @@ class MveConvLowering {
 
   void choose_held() {
     if (form_ != Form::kInPlace && (form_ != Form::kWoven || band_->bands > 1)) return;
-    if (target_.level == Level::kSize || target_.slice > 0 || scaling_.window_sums) return;
+    if (target_.level == Level::kSize || target_.slice > 0 || scaling_.window_sums || bytes_ > 1) return;
     const bool woven = form_ == Form::kWoven;
     held_ = MveHeld::of(blocks_, woven ? band_->pixel : conv_.in_channels, woven ? conv_.window.x.out : pixels(),
                         conv_.out_channels, scaling_);
@@ -160,16 +206,16 @@ class MveConvLowering {
   bool choose_rows() {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
-    MveBlocks blocks(y.kernel, row_elements_, row_elements_ < MveGemm::kBlock && y.kernel > 1);
-    blocks.share(pixel_step());
+    MveBlocks blocks(y.kernel, row_elements_, row_elements_ * bytes_ < MveGemm::kBlock && y.kernel > 1, bytes_);
+    blocks.share(pixel_step() * bytes_);
     if (x.out % 2 != 0 || rows_inside_.empty() || columns_inside_.empty() || !blocks.fit_gemm()) return false;
     // The last blocks of rows may reach behind the image.
     auto end = [&](int64_t oy) {
-      int64_t from = y.start(oy) * row_bytes() + x.start(columns_inside_.high) * conv_.in_channels;
-      return from + (y.kernel - 1) * row_step() + std::max(blocks.row_bytes(), row_elements_);
+      int64_t from = y.start(oy) * image_row() + x.start(columns_inside_.high) * conv_.in_channels;
+      return from + (y.kernel - 1) * row_step() + std::max(blocks.row_bytes() / bytes_, row_elements_);
     };
     Range rows = rows_inside_;
-    while (!rows.empty() && end(rows.high) > y.in * row_bytes()) --rows.high;
+    while (!rows.empty() && end(rows.high) > y.in * image_row()) --rows.high;
     if (columns_inside_.low == columns_inside_.high) return false;  // no two columns are inside
     offset_ = blocks.apart > 0 ? 0 : columns_inside_.low % 2;
     tiles_ = {(columns_inside_.low + offset_ + 1) / 2, (columns_inside_.high - 1 + offset_) / 2};
@@ -211,10 +257,10 @@ class MveConvLowering {
   }
 
   int64_t cost_of_panel() const {
-    MveBlocks blocks(1, conv_.k, true);
+    MveBlocks blocks(1, conv_.k, true, bytes_);
     int64_t around = blocks.count() > MveGemm::kGemmUnroll ? 5 + 2 * (blocks.count() / MveGemm::kGemmUnroll - 1) : 0;
     int64_t pair = halves() * (kBlockCost * blocks.count() + around);
-    int64_t vectors = (row_elements_ + MveGemm::kBlock - 1) / MveGemm::kBlock;
+    int64_t vectors = (row_elements_ * bytes_ + MveGemm::kBlock - 1) / MveGemm::kBlock;
     int64_t pairs = (pixels() + 1) / 2;
     int64_t fast =
         (rows_inside_.high - rows_inside_.low + 1) * (columns_inside_.high / 2 - (columns_inside_.low + 1) / 2);
@@ -225,7 +271,7 @@ class MveConvLowering {
   void emit() {
     if (form_ == Form::kWoven) panel_ = f_.scratch("panel", DType::kI8, band_->panel_bytes(), 4);
     if (form_ == Form::kRows || form_ == Form::kPanel) {
-      panel_ = f_.scratch("panel", DType::kI8, panel_bytes(), 4);
+      panel_ = f_.scratch("panel", in_->dtype, panel_elements(), 4);
       make_gather_tables();
     }
     out_ = f_.result(0);
@@ -240,7 +286,12 @@ class MveConvLowering {
 
   BufferPtr shape(const char* name, const MvePixels& pixels) {
     if (held_) return f_.constant(name, DType::kI32, held_->shape(part()));
-    return f_.constant(name, DType::kI32, mve_shape(pixels, blocks_, conv_.out_channels, scaling_));
+    return f_.constant(name, DType::kI32, table_of(pixels));
+  }
+  std::vector<int32_t> table_of(MvePixels pixels) const {
+    for (int64_t* step : {&pixels.x_pixel, &pixels.out_pixel, &pixels.x_step, &pixels.out_step, &pixels.row_step})
+      *step *= bytes_;
+    return mve_shape(pixels, blocks_, conv_.out_channels, scaling_);
   }
 
   void multiply(const BufferPtr& x, const Ex& from, const Ex& pixel, const BufferPtr& shape) {
@@ -253,7 +304,7 @@ class MveConvLowering {
   void emit_in_place() {
     bool backwards = conv_.out_channels > conv_.in_channels;
     const int64_t tile = held_ ? part() : 2;
-    auto order = pointwise_order(pixels(), tile, {conv_.in_channels, conv_.out_channels}, backwards, true);
+    auto order = pointwise_order(pixels(), tile, pixel_bytes(), backwards, true);
     if (order) f_.publish(std::move(*order));
     if (held_) {
       BufferPtr table = shape("shape", {});
@@ -270,7 +321,7 @@ class MveConvLowering {
     const Turns turns = turns_of(how.pairs, pair, target_);
     const TurnTables shapes(f_, turns, "shape", [&](int64_t pairs) {
       how.pairs = pairs;
-      return mve_shape(how, blocks_, conv_.out_channels, scaling_);
+      return table_of(how);
     });
     f_.take_turns(turns, [&](const Ex& from, int64_t pairs) {
       Ex at = from * sign + first;
@@ -286,7 +337,7 @@ class MveConvLowering {
   void emit_woven() {
     const WindowAxis& y = conv_.window.y;
     const int64_t out_row = conv_.window.x.out * conv_.out_channels, together = band_->bands;
-    f_.publish(*rows_order(conv_.window, together, {conv_.in_channels, conv_.out_channels}));
+    f_.publish(*rows_order(conv_.window, together, pixel_bytes()));
     fill(0, op_.operand(0).zero_point(), band_->panel_bytes());
     MvePixels how{pairs_of_band(), band_->pixel, conv_.out_channels, 2 * band_->pixel, 2 * conv_.out_channels};
     if (together == 2) how = {pairs_of_band(), band_->band_bytes(), out_row, band_->pixel, conv_.out_channels};
@@ -296,7 +347,7 @@ class MveConvLowering {
       Ex top = f_.let("top", row * y.stride - y.pad_before);
       Ex before = f_.let("before", max(-top, 0));
       Ex live = min(Ex(y.in) - top, y.kernel) - before;
-      Ex from = address(in_, (top + before) * row_bytes()), rows = before * (1 << 16) + live;
+      Ex from = address(in_, (top + before) * image_row()), rows = before * (1 << 16) + live;
       if (band_->columns)
         return f_.run(mve_columns_kernel(*band_), {from, address(panel_, 0), address(offsets, 0), rows});
       f_.run(mve_planes_kernel(*band_), {from, address(panel_, 0), Ex(band_->padding() + to + band_->lead), rows});
@@ -316,30 +367,40 @@ class MveConvLowering {
   void make_gather_tables() {
     MvePixels how{1, shares() ? pixel_step() : panel_pixel(), conv_.out_channels, 0, 0, panel_row()};
     panel_shape_ = shape("panel_shape", how);
+    make_copy_tables();
+  }
+
+  void make_copy_tables() {
     std::vector<int32_t> windows(3);
-    windows[MveGemm::kRowStep] = static_cast<int32_t>(row_step());
-    windows[MveGemm::kPixelStep] = static_cast<int32_t>(pixel_step());
-    windows[MveGemm::kPanelPixel] = static_cast<int32_t>(panel_pixel());
+    auto bytes_of = [&](int64_t elements) { return static_cast<int32_t>(elements * bytes_); };
+    windows[MveGemm::kRowStep] = bytes_of(row_step());
+    windows[MveGemm::kPixelStep] = bytes_of(pixel_step());
+    windows[MveGemm::kPanelPixel] = bytes_of(panel_pixel());
     if (form_ == Form::kPanel) windows_shape_ = f_.constant("windows", DType::kI32, windows);
-    rows_shape_ = f_.constant<int32_t>("rows", DType::kI32,
-                                       {static_cast<int32_t>(row_step()), static_cast<int32_t>(panel_row())});
+    rows_shape_ = f_.constant<int32_t>("rows", DType::kI32, {bytes_of(row_step()), bytes_of(panel_row())});
   }
 
   // Bytes of the panel that no gather writes are multiplied by 0.
   void clear_panel() {
-    if (panel_pixel() != conv_.k && !shares()) fill(0, 0, panel_bytes());
+    if (panel_pixel() != conv_.k && !shares()) fill(0, 0, panel_elements());
   }
 
   void emit_panel() {
-    auto order = window_order(conv_.window, 2, {conv_.in_channels, conv_.out_channels});
+    auto order = window_order(conv_.window, 2, pixel_bytes());
     if (order) f_.publish(std::move(*order));
+    emit_pairs([&](const Ex& first) { multiply(panel_, 0, first, panel_shape_); });
+  }
+
+  // `make` for the windows of two pixels in the panel.
+  template <typename Make>
+  void emit_pairs(Make make) {
     clear_panel();
     f_.loop(
         "p", 0, pixels(),
         [&](Ex p) {
           Ex first = f_.let("pixel", pixels() % 2 == 0 ? p : min(p, Ex(pixels() - 2)));
           gather(first);
-          multiply(panel_, 0, first, panel_shape_);
+          make(first);
         },
         2);
   }
@@ -359,7 +420,7 @@ class MveConvLowering {
       auto run = [&] {
         Ex column = Ex(2 * tiles_.low - offset_);
         Ex top = oy * conv_.window.y.stride - conv_.window.y.pad_before;
-        Ex from = top * row_bytes() + (column * x.stride - x.pad_before) * conv_.in_channels;
+        Ex from = top * image_row() + (column * x.stride - x.pad_before) * conv_.in_channels;
         multiply(in_, from, begin + 2 * tiles_.low, rows_shape);
       };
       if (all) return run();
@@ -386,12 +447,13 @@ class MveConvLowering {
   void publish_rows() {
     if (pixels() > WriteOrder::kMostSteps) return;
     WriteOrder order;
-    int64_t end = conv_.window.y.in * row_bytes();
-    int64_t behind = std::max<int64_t>(blocks_.row_bytes() - row_elements_, 0);
-    auto pair = [&](int64_t first, bool in_place) {
-      ByteRange a = window_bytes(conv_.window, first, conv_.in_channels);
-      ByteRange b = window_bytes(conv_.window, first + 1, conv_.in_channels);
-      int64_t to = first * conv_.out_channels, to_end = to + 2 * conv_.out_channels;
+    const auto [in_bytes, out_bytes] = pixel_bytes();
+    int64_t end = conv_.window.y.in * image_row() * bytes_;
+    int64_t behind = std::max<int64_t>(blocks_.row_bytes() - row_elements_ * bytes_, 0);
+    auto pair = [&, in = in_bytes, out = out_bytes](int64_t first, bool in_place) {
+      ByteRange a = window_bytes(conv_.window, first, in);
+      ByteRange b = window_bytes(conv_.window, first + 1, in);
+      int64_t to = first * out, to_end = to + 2 * out;
       // Windows read in place are read again for every group of channels.
       if (in_place) {
         order.steps.push_back({a.begin, std::min(b.end + behind, end), to, to_end});
@@ -412,8 +474,8 @@ class MveConvLowering {
 
   // ---- gathering
 
-  void fill(const Ex& at, int value, const Ex& bytes) {
-    f_.run(mve_fill_kernel(), {address(panel_, at), Ex(value), bytes});
+  void fill(const Ex& at, int value, int64_t elements) {
+    f_.run(mve_fill_kernel(bytes_), {address(panel_, at), Ex(value), Ex(elements * bytes_)});
   }
 
   // The windows of a pair of pixels into the panel.
@@ -426,7 +488,7 @@ class MveConvLowering {
     Ex column = f_.let("column", first - row * x.out);
     auto fast = [&] {
       Ex top = row * y.stride - y.pad_before, left = column * x.stride - x.pad_before;
-      f_.run(mve_windows_kernel(y.kernel, row_elements_),
+      f_.run(mve_windows_kernel(y.kernel, row_elements_ * bytes_, bytes_),
              {address(in_, (top * x.in + left) * conv_.in_channels), address(panel_, 0), address(windows_shape_, 0)});
     };
     f_.if_(row >= rows_inside_.low && row <= rows_inside_.high && column >= columns.low && column <= columns.high, fast,
@@ -463,8 +525,8 @@ class MveConvLowering {
     // The taps of all rows from `tap` on, which lie side by side in the image.
     auto copy = [&](const Ex& tap, const Ex& taps) {
       Ex from = (top + down.begin * y.dilation) * x.in + left + tap * x.dilation;
-      Ex size = shl_wrapping(down.end - down.begin, 16) | (taps * conv_.in_channels);
-      f_.run(mve_rows_kernel(),
+      Ex size = shl_wrapping(down.end - down.begin, 16) | (taps * (conv_.in_channels * bytes_));
+      f_.run(mve_rows_kernel(bytes_),
              {address(in_, from * conv_.in_channels),
               address(panel_, to + down.begin * panel_row() + tap * conv_.in_channels), address(rows_shape_, 0), size});
     };
@@ -478,7 +540,8 @@ class MveConvLowering {
   const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  int64_t row_elements_;
+  int64_t bytes_;  // of an element
+  int64_t row_elements_ = 0;
   Range rows_inside_{}, columns_inside_{};
   Form form_ = Form::kPanel;
   MveBlocks blocks_{1, 1, false};

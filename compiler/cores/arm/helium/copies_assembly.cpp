@@ -187,11 +187,11 @@ Implementation mve_rows(const tir::Kernel&) {
 }
 
 // r0 panel, r1 value, r2 bytes.
-Implementation mve_fill(const tir::Kernel&) {
+Implementation mve_fill(const tir::Kernel& kernel) {
   Helium a;
   Label vector = a.label();
   a.enter(0);
-  a.vdup(8, q0, r1);
+  a.vdup(has_parameter(kernel, "halves") ? 16 : 8, q0, r1);
   a.dlstp(8, r2);
   a.bind(vector);
   a.vstrb_after(8, q0, r0, 16);

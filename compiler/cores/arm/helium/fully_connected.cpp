@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of fully_connected of bytes onto the vector kernels (cores/arm/helium/gemm.h), which read rows
+// Lowering of fully_connected of bytes and half words onto the vector kernels (cores/arm/helium/gemm.h), which read rows
 // of the input where they are: one row by eight units at a time, several by pairs.
 #include <fmt/format.h>
 
 #include "cores/arm/helium/gemm.h"
 #include "cores/arm/helium/lowerings.h"
+#include "cores/arm/helium/wide_rows.h"
 #include "ops/common/conv_order.h"
+#include "ops/common/hybrid.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::cores::arm {
@@ -13,18 +15,44 @@ namespace aotc::cores::arm {
 using tir::BufferPtr;
 using tir::Ex;
 
+namespace {
+
+Lowered lower_as_wide_rows(const OpView& op, const TargetInfo& target) {
+  const int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  const int64_t rows = op.operand(0).elements() / depth;
+  const WideScaling scaling = fully_connected_wide_scaling(op);
+  LoweringBuilder f(op, "fully_connected");
+  BufferPtr in = f.operand(0);
+  MveWideRows product(f, scaling, op.constant(1)->to_vector<int8_t>(), units, target, false);
+  BufferPtr out = f.result(0);
+  product.begin();
+  f.loop("r", 0, rows, [&](Ex r) { product.run(in, f.let("row", r * depth), out, f.let("to", r * units)); });
+  publish_batches(f, op, rows);
+  f.algorithm("vectors");
+  return f.finish(product.how());
+}
+
+std::optional<MveScaling> scaling_of(const OpView& op) {
+  if (op.operand(0).dtype == DType::kI16) return fit_mve_halves(fully_connected_wide_scaling(op));
+  auto [folded, what] = folded_scaling(op, centred_weights(op));
+  return fit_mve_scaling(what, folded.bias);
+}
+
+}  // namespace
+
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target) {
+  const int64_t bytes = op.operand(0).dtype == DType::kI16 ? 2 : 1;
   int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   int64_t rows = op.operand(0).elements() / depth;
-  MveBlocks blocks(1, depth, false);
+  MveBlocks blocks(1, depth, false, bytes);
   bool pairs = rows > 1;
-  if (depth > MveGemm::kMostGemvElements) return std::nullopt;
+  if (depth * bytes > MveGemm::kMostGemvElements) return std::nullopt;
   if (pairs && (units < MveGemm::kGroup || !blocks.fit_gemm())) return std::nullopt;
   auto w = mve_weights(op, depth);
   if (!w) return std::nullopt;
-  auto [folded, what] = folded_scaling(op, centred_weights(op));
-  auto scaling = fit_mve_scaling(what, folded.bias);
-  if (!scaling) return std::nullopt;
+  auto scaling = scaling_of(op);
+  if (!scaling || (bytes > 1 && !w->sums.empty())) return std::nullopt;
+  if (units < MveGemm::kGroup && scaling->form == MveScaling::Form::kTwice) return std::nullopt;
   scaling->window_sums = !w->sums.empty();
 
   LoweringBuilder f(op, "fully_connected");
@@ -40,7 +68,7 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
                               : Turns{units, 1, 0};
   tir::KernelPtr kernel = pairs ? mve_gemm_kernel(blocks, units, *scaling) : mve_gemv_kernel(blocks, units, *scaling);
   auto shape_of = [&](int64_t count) {
-    MvePixels pixels{pairs ? count : 1, depth, units, 2 * depth, 2 * units};
+    MvePixels pixels{pairs ? count : 1, depth * bytes, units * bytes, 2 * depth * bytes, 2 * units * bytes};
     return mve_shape(pixels, blocks, pairs ? units : count, *scaling);
   };
   auto run = [&](const Ex& first, const BufferPtr& shape) {
@@ -55,9 +83,16 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   f.take_turns(turns, [&](const Ex& first, int64_t count) { run(pairs ? first * 2 : first, shapes.of(count)); });
   if (pairs && rows % 2 == 1) run(rows - 2, f.constant("last_shape", DType::kI32, shape_of(1)));
   if (pairs)
-    if (auto order = pointwise_order(rows, 2, {depth, units}, false, true)) f.publish(std::move(*order));
+    if (auto order = pointwise_order(rows, 2, {depth * bytes, units * bytes}, false, true)) f.publish(std::move(*order));
   f.algorithm("vectors");
   return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(), scaling->shift));
+}
+
+std::optional<Lowered> lower_fully_connected_mve16(const OpView& op, const TargetInfo& target) {
+  if (op.operand(1).zero_point() != 0) return std::nullopt;
+  // The kernel scales where one rounding is the rule.
+  if (auto scaled = lower_fully_connected_mve(op, target)) return scaled;
+  return lower_as_wide_rows(op, target);
 }
 
 }  // namespace aotc::cores::arm

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "cores/arm/helium/taps.h"
 #include "ops/common/gemm.h"
 
 namespace aotc::cores::arm {
@@ -23,11 +24,12 @@ constexpr int64_t kVectorWords = 4;
 
 }  // namespace
 
-MveBlocks::MveBlocks(int64_t row_count, int64_t row_elements, bool whole)
+MveBlocks::MveBlocks(int64_t row_count, int64_t row_elements, bool whole, int64_t element_bytes)
     : rows(row_count),
-      elements(row_elements),
-      per_row((row_elements + kBlock - 1) / kBlock),
-      first(whole ? kBlock : row_elements - kBlock * (per_row - 1)) {}
+      elements(row_elements * element_bytes),
+      bytes(element_bytes),
+      per_row((elements + kBlock - 1) / kBlock),
+      first(whole ? kBlock : elements - kBlock * (per_row - 1)) {}
 
 MveBlocks MveBlocks::spaced(int64_t blocks, int64_t step) {
   MveBlocks out(1, kBlock * blocks, true);
@@ -149,17 +151,29 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std:
   return out;
 }
 
+std::optional<MveScaling> fit_mve_halves(const WideScaling& what) {
+  auto multipliers = high_multipliers(what);
+  if (!multipliers) return std::nullopt;
+  MveScaling out;
+  out.form = MveScaling::Form::kHalves;
+  out.shift = what.shift;
+  out.words[0].assign(what.bias.begin(), what.bias.end());
+  out.words[1] = std::move(*multipliers);
+  out.clamp = what.clamp;
+  return out;
+}
+
 // ---------------------------------------------------------------- tables
 
 void put_mve_weights(std::vector<int32_t>& out, const std::vector<int8_t>& w, const MveBlocks& blocks, int64_t block,
                      int64_t channel) {
-  int64_t k = blocks.rows * blocks.elements;
-  for (int64_t word = 0; word < kVectorWords; ++word) {
+  int64_t k = blocks.rows * blocks.elements / blocks.bytes;
+  for (int64_t word = 0; word < kVectorWords / blocks.bytes; ++word) {
     uint32_t bytes = 0;
     for (int64_t b = 0; b < 4; ++b) {
-      int64_t at = blocks.element(block, 4 * word + b);
+      int64_t at = blocks.element(block, (4 * word + b) * blocks.bytes);
       if (at < 0) continue;
-      bytes |= uint32_t{static_cast<uint8_t>(w[static_cast<size_t>(channel * k + at)])} << (8 * b);
+      bytes |= uint32_t{static_cast<uint8_t>(w[static_cast<size_t>(channel * k + at / blocks.bytes)])} << (8 * b);
     }
     out.push_back(static_cast<int32_t>(bytes));
   }
@@ -223,19 +237,20 @@ std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks,
   std::vector<int32_t> out(MveGemm::kShapeWords);
   auto set = [&](int at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
   int64_t groups = std::max<int64_t>(channels / kChannels, 1);
-  int64_t vectors = std::min(channels, kChannels) * blocks.count() + 2 * scaling.vectors();
+  const int64_t weights = std::min(channels, kChannels) * blocks.count() * kBlock / blocks.bytes;
+  const int64_t group = weights + 2 * scaling.vectors() * kBlock, head = scaling.window_sums ? blocks.count() : 0;
   set(MveGemm::kPairs, pixels.pairs);
   set(MveGemm::kGroups, groups);
   set(MveGemm::kXPixel, pixels.x_pixel);
   set(MveGemm::kOutPixel, pixels.out_pixel);
   set(MveGemm::kXStep, pixels.x_step);
   set(MveGemm::kOutStep, pixels.out_step);
-  set(MveGemm::kChannels, channels);
+  set(MveGemm::kChannels, channels * scaling.bytes());
   set(MveGemm::kZero, scaling.zero_point);
   set(MveGemm::kLeast, scaling.clamp.min);
   set(MveGemm::kMost, scaling.clamp.max);
   set(MveGemm::kRowSkip, blocks.rows > 1 ? pixels.row_step - blocks.passed() : 0);
-  set(MveGemm::kStreamBytes, (groups * vectors + (scaling.window_sums ? blocks.count() : 0)) * kBlock);
+  set(MveGemm::kStreamBytes, groups * group + head * kBlock);
   return out;
 }
 
@@ -254,17 +269,18 @@ class Product {
         back_((width_ - channels % width_) % width_),
         scaling_(scaling) {
     stream_ = f_.constant("stream", DType::kI32, 0);
-    x_ = f_.input("x", DType::kI8, 0);
-    out_ = f_.output("out", DType::kI8, 0);
+    x_ = f_.input("x", blocks_.bytes == 2 ? DType::kI16 : DType::kI8, 0);
+    out_ = f_.output("out", scaling_.bytes() == 1 ? DType::kI8 : scaling_.bytes() == 2 ? DType::kI16 : DType::kI32, 0);
     shape_ = f_.constant("shape", DType::kI32, 0);
   }
 
   KernelPtr gemm() {
-    Ex x_pixel = shape("x_pixel", MveGemm::kXPixel), x_step = shape("x_step", MveGemm::kXStep);
-    Ex out_pixel = shape("out_pixel", MveGemm::kOutPixel);
-    Ex out_step = shape("out_step", MveGemm::kOutStep);
+    Ex x_pixel = shape("x_pixel", MveGemm::kXPixel, blocks_.bytes);
+    Ex x_step = shape("x_step", MveGemm::kXStep, blocks_.bytes);
+    Ex out_pixel = shape("out_pixel", MveGemm::kOutPixel, scaling_.bytes());
+    Ex out_step = shape("out_step", MveGemm::kOutStep, scaling_.bytes());
     begin();
-    int64_t half_words = kVectorWords * (4 * blocks_.count() + scaling_.vectors());
+    int64_t half_words = 4 * weight_words() * blocks_.count() + kVectorWords * scaling_.vectors();
     f_.loop("pair", 0, shape("pairs", MveGemm::kPairs), [&](Ex pair) {
       Ex from = f_.let("from", pair * x_step), to = f_.let("to", pair * out_step);
       auto pixels = [&] { return std::vector<Ex>{from, f_.let("second", from + x_pixel)}; };
@@ -274,7 +290,7 @@ class Product {
         f_.loop("half", 0, 2, [&](Ex half) {
           Ex at = f_.let("at", (group * 2 + half) * half_words + head_words());
           std::vector<Ex> acc = sums(pixels(), 4, at, half);
-          Ex line = f_.let("line", at + 4 * kVectorWords * blocks_.count());
+          Ex line = f_.let("line", at + 4 * weight_words() * blocks_.count());
           for (int64_t p = 0; p < 2; ++p)
             for (int64_t c = 0; c < 4; ++c)
               f_.store(out_, to + p * out_pixel + channel + half + 2 * c,
@@ -288,26 +304,31 @@ class Product {
   KernelPtr gemv() {
     begin();
     if (scaling_.window_sums) of_window_ = sums({Ex(0)}, 1, Ex(0), Ex(0));
-    int64_t weights = width_ * blocks_.count();
-    int64_t words = kVectorWords * (weights + 2 * scaling_.vectors());
+    int64_t weights = width_ * blocks_.count() * weight_words();
+    int64_t words = weights + kVectorWords * 2 * scaling_.vectors();
     f_.loop("group", 0, groups(), [&](Ex group) {
       Ex channel = f_.let("channel", first_channel(group));
       Ex at = f_.let("at", group * words + head_words());
       std::vector<Ex> acc = sums({Ex(0)}, width_, at, Ex(0));
       for (int64_t c = 0; c < width_; ++c) {
-        int64_t line = kVectorWords * (weights + c % 2 * scaling_.vectors()) + c / 2;
+        int64_t line = weights + kVectorWords * (c % 2 * scaling_.vectors()) + c / 2;
         f_.store(out_, channel + c, requantized(acc[static_cast<size_t>(c)], 0, at + line));
       }
     });
     return finish();
   }
 
- private:
-  Ex shape(const char* name, int at) { return f_.let(name, load(shape_, at)); }
+ protected:
+  static Ex elements(const Ex& v, int64_t bytes) { return bytes == 1 ? v : v >> (bytes == 2 ? 1 : 2); }
+  // A number of the shape, bytes of elements of so many.
+  Ex shape(const char* name, int at, int64_t bytes = 1) { return f_.let(name, elements(load(shape_, at), bytes)); }
+  // Words of a block's weights of a channel.
+  int64_t weight_words() const { return kVectorWords / blocks_.bytes; }
 
   void begin() {
-    if (blocks_.rows > 1) row_step_ = f_.let("row_step", load(shape_, MveGemm::kRowSkip) + blocks_.passed());
-    if (back_ != 0) channels_ = shape("channels", MveGemm::kChannels);
+    if (blocks_.rows > 1)
+      row_step_ = f_.let("row_step", elements(load(shape_, MveGemm::kRowSkip) + blocks_.passed(), blocks_.bytes));
+    if (back_ != 0) channels_ = shape("channels", MveGemm::kChannels, scaling_.bytes());
     if (scaling_.form == MveScaling::Form::kTwice) zero_ = shape("zero", MveGemm::kZero);
     if (!scaling_.clamps()) return;
     least_ = shape("least", MveGemm::kLeast);
@@ -327,7 +348,7 @@ class Product {
     if (blocks_.per_row == 1) return blocks_.rows > 1 ? block * row_step_ : Ex(0);
     Ex row = blocks_.rows > 1 ? f_.let("row", block / blocks_.per_row) : Ex(0);
     Ex in_row = blocks_.rows > 1 ? block - row * blocks_.per_row : block;
-    Ex column = max(in_row * kBlock + (blocks_.first - kBlock), 0);
+    Ex column = max(in_row * (kBlock / blocks_.bytes) + (blocks_.first - kBlock) / blocks_.bytes, 0);
     return blocks_.rows > 1 ? row * row_step_ + column : column;
   }
 
@@ -342,13 +363,13 @@ class Product {
     f_.loop("i", 0, blocks_.count(), [&](Ex i) {
       Ex block = f_.let("block", select(half == 0, i, Ex(blocks_.count() - 1) - i));
       Ex begin = f_.let("begin", begin_of(block));
-      Ex weights = f_.let("weights", at + i * (channels * kVectorWords));
-      f_.loop("j", 0, blocks_.count() == 1 ? blocks_.first : kBlock, [&](Ex j) {
+      Ex weights = f_.let("weights", at + i * (channels * weight_words()));
+      f_.loop("j", 0, (blocks_.count() == 1 ? blocks_.first : kBlock) / blocks_.bytes, [&](Ex j) {
         std::vector<Ex> x;
         for (const Ex& pixel : x_at) x.push_back(f_.let("x", load(x_, pixel + begin + j)));
         Ex up = f_.let("up", Ex(24) - (j & 3) * 8);
         for (int64_t c = 0; c < channels; ++c) {
-          Ex word = load(stream_, weights + c * kVectorWords + (j >> 2));
+          Ex word = load(stream_, weights + c * weight_words() + (j >> 2));
           Ex w = f_.let(fmt::format("w{}", c), shl_wrapping(word, up) >> 24);
           for (size_t p = 0; p < x.size(); ++p) {
             const Ex& a = acc[p * static_cast<size_t>(channels) + static_cast<size_t>(c)];
@@ -362,8 +383,19 @@ class Product {
 
   Ex requantized(const Ex& products, int64_t pixel, const Ex& line) {
     const Ex sum = scaling_.window_sums ? products + of_window_[static_cast<size_t>(pixel)] : products;
+    if (scaling_.form == MveScaling::Form::kSums) return add_wrapping(sum, load(stream_, line));
+    if (scaling_.form == MveScaling::Form::kHalves) return half(sum, line);
     Ex v = scaling_.form == MveScaling::Form::kLine ? on_line(sum, line) : twice(sum, line);
     v = clamp(v, -128, 127);
+    return scaling_.clamps() ? clamp(f_.let("v", v), least_, most_) : v;
+  }
+
+  Ex half(const Ex& sum, const Ex& line) {
+    Ex acc = f_.let("acc", add_wrapping(sum, load(stream_, line)));
+    Ex product = cast(DType::kI64, acc) * cast(DType::kI64, load(stream_, line + kVectorWords));
+    if (scaling_.shift == 0) product = product + i64(int64_t{1} << 31);
+    Ex high = cast(DType::kI32, product >> i64(32));
+    Ex v = clamp(f_.let("v", scaling_.shift > 0 ? high >> scaling_.shift : high), -32768, 32767);
     return scaling_.clamps() ? clamp(f_.let("v", v), least_, most_) : v;
   }
 
@@ -402,6 +434,9 @@ class Product {
                                                                {"shift", scaling_.shift},
                                                                {"clamp", scaling_.clamps()}};
     if (scaling_.window_sums) parameters.emplace_back("window", 1);
+    if (scaling_.halves())
+      parameters.emplace_back(
+          "halves", scaling_.form == MveScaling::Form::kSums ? MveScaling::kNotNarrowed : MveScaling::kNarrowed);
     return f_.finish_kernel(family_, std::move(parameters));
   }
 
@@ -415,53 +450,161 @@ class Product {
   std::vector<Ex> of_window_;  // what is added to the sums of each pixel
 };
 
+// The meaning of mve_taps.
+class Taps : Product {
+ public:
+  Taps(const MveTaps& taps, int64_t channels, const MveScaling& scaling)
+      : Product("mve_taps", {1, kChannels, false, taps.bytes}, channels, scaling), taps_(taps) {}
+
+  KernelPtr run() {
+    begin();
+    Ex pixels = shape("pixels", MveTaps::kPixels), pixel_step = shape("pixel_step", MveTaps::kPixelStep, taps_.bytes);
+    Ex rows = shape("rows", MveTaps::kRows), column = shape("column", MveTaps::kColumnStep, taps_.bytes);
+    Ex row_step = f_.let("row_step", column * taps_.columns + shape("skip", MveTaps::kRowSkip, taps_.bytes));
+    Ex out_pixel = shape("out_pixel", MveTaps::kOutPixel, scaling_.bytes());
+    Ex taps = f_.let("taps", rows * (taps_.columns * tap_words()));
+    f_.loop("pixel", 0, pixels, [&](Ex pixel) {
+      f_.loop("group", 0, groups(), [&](Ex group) {
+        Ex channel = f_.let("channel", first_channel(group));
+        Ex from = f_.let("from", pixel * pixel_step + channel), to = f_.let("to", pixel * out_pixel + channel);
+        Ex at = f_.let("at", group * (taps + 2 * kVectorWords * scaling_.vectors()));
+        for (int64_t c = 0; c < kChannels; ++c) {
+          Ex acc = f_.var("acc", 0);
+          f_.loop("row", 0, rows, [&](Ex row) {
+            for (int64_t i = 0; i < taps_.columns; ++i) {
+              Ex x = load(x_, from + row * row_step + column * i + c);
+              f_.assign(acc, acc + x * weight(at + (row * taps_.columns + i) * tap_words(), c));
+            }
+          });
+          Ex line = at + taps + (kVectorWords * (c % 2 * scaling_.vectors()) + c / 2);
+          f_.store(out_, to + c, requantized(acc, 0, f_.let("line", line)));
+        }
+      });
+    });
+    std::vector<std::pair<std::string, int64_t>> parameters = {{"columns", taps_.columns}, {"step", taps_.step},
+                                                               {"bytes", taps_.bytes},     {"weights", taps_.weight_bytes},
+                                                               {"back", back_},            {"twice", scaling_.twice()},
+                                                               {"left", scaling_.left},    {"shift", scaling_.shift},
+                                                               {"clamp", scaling_.clamps()}};
+    if (scaling_.halves()) parameters.emplace_back("halves", MveScaling::kNarrowed);
+    return f_.finish_kernel(family_, std::move(parameters));
+  }
+
+ private:
+  int64_t tap_words() const { return 2 * taps_.weight_bytes; }
+  Ex weight(const Ex& at, int64_t c) {
+    if (taps_.weight_bytes == 1) return shl_wrapping(load(stream_, at + c / 4), 24 - 8 * (c % 4)) >> 24;
+    Ex word = load(stream_, at + c / 2);
+    return c % 2 == 0 ? shl_wrapping(word, 16) >> 16 : word >> 16;
+  }
+
+  const MveTaps& taps_;
+};
+
 }  // namespace
 
 KernelPtr mve_gemm_kernel(const MveBlocks& blocks, int64_t channels, const MveScaling& scaling) {
   return Product("mve_gemm", blocks, channels, scaling).gemm();
 }
 
+KernelPtr mve_taps_kernel(const MveTaps& taps, int64_t channels, const MveScaling& scaling) {
+  return Taps(taps, channels, scaling).run();
+}
+
+std::vector<int32_t> mve_taps_stream(const MveTaps& taps, const std::vector<int16_t>& weights, int64_t channels,
+                                     const MveScaling& scaling) {
+  std::vector<int32_t> out;
+  const int64_t in_word = 4 / taps.weight_bytes, bits = 8 * taps.weight_bytes;
+  for (int64_t group : tile_starts(channels, kChannels)) {
+    for (size_t tap = 0; tap < weights.size(); tap += static_cast<size_t>(channels))
+      for (int64_t c = group; c < group + kChannels; c += in_word) {
+        uint32_t word = 0;
+        for (int64_t i = 0; i < in_word; ++i) {
+          const auto w = static_cast<uint16_t>(weights[tap + static_cast<size_t>(c + i)]);
+          word |= (w & ((1u << bits) - 1)) << (bits * i);
+        }
+        out.push_back(static_cast<int32_t>(word));
+      }
+    for (int64_t half = 0; half < 2; ++half) put_scaling(out, scaling, group + half);
+  }
+  return out;
+}
+
+std::vector<int32_t> mve_taps_shape(const MveTaps& taps, const MveTapSteps& steps, int64_t channels,
+                                    const MveScaling& scaling) {
+  std::vector<int32_t> out(MveGemm::kShapeWords);
+  auto set = [&](int at, int64_t v) { out[static_cast<size_t>(at)] = static_cast<int32_t>(v); };
+  set(MveTaps::kPixels, steps.pixels);
+  set(MveTaps::kGroups, channels / kChannels);
+  set(MveTaps::kRows, steps.rows);
+  set(MveTaps::kColumnStep, steps.column * taps.bytes);
+  set(MveTaps::kPixelStep, steps.pixel * taps.bytes);
+  set(MveTaps::kRowSkip, (steps.row - taps.columns * steps.column) * taps.bytes);
+  set(MveTaps::kGroupStep, (kChannels - steps.rows * steps.row) * taps.bytes);
+  set(MveTaps::kOutPixel, channels * scaling.bytes());
+  set(MveGemm::kZero, scaling.zero_point);
+  set(MveGemm::kLeast, scaling.clamp.min);
+  set(MveGemm::kMost, scaling.clamp.max);
+  return out;
+}
+
 KernelPtr mve_gemv_kernel(const MveBlocks& blocks, int64_t channels, const MveScaling& scaling) {
   return Product("mve_gemv", blocks, channels, scaling).gemv();
 }
 
-KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes) {
+namespace {
+
+DType type_of_bytes(int64_t bytes) { return bytes == 2 ? DType::kI16 : DType::kI8; }
+Ex elements_of(const Ex& bytes, int64_t element_bytes) { return element_bytes == 2 ? bytes >> 1 : bytes; }
+
+std::vector<std::pair<std::string, int64_t>> with_halves(std::vector<std::pair<std::string, int64_t>> parameters,
+                                                         int64_t element_bytes) {
+  if (element_bytes == 2) parameters.emplace_back("halves", 1);
+  return parameters;
+}
+
+}  // namespace
+
+KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes, int64_t element_bytes) {
   FunctionBuilder f("mve_windows");
-  BufferPtr x = f.input("x", DType::kI8, 0);
-  BufferPtr panel = f.output("panel", DType::kI8, 0);
+  BufferPtr x = f.input("x", type_of_bytes(element_bytes), 0);
+  BufferPtr panel = f.output("panel", type_of_bytes(element_bytes), 0);
   BufferPtr shape = f.constant("shape", DType::kI32, 0);
-  Ex row_step = f.let("row_step", load(shape, MveGemm::kRowStep));
-  Ex pixel_step = f.let("pixel_step", load(shape, MveGemm::kPixelStep));
-  Ex panel_pixel = f.let("panel_pixel", load(shape, MveGemm::kPanelPixel));
+  const int64_t count = bytes / element_bytes;
+  Ex row_step = f.let("row_step", elements_of(load(shape, MveGemm::kRowStep), element_bytes));
+  Ex pixel_step = f.let("pixel_step", elements_of(load(shape, MveGemm::kPixelStep), element_bytes));
+  Ex panel_pixel = f.let("panel_pixel", elements_of(load(shape, MveGemm::kPanelPixel), element_bytes));
   f.loop("pixel", 0, 2, [&](Ex pixel) {
     f.loop("row", 0, rows, [&](Ex row) {
       Ex from = f.let("from", pixel * pixel_step + row * row_step);
-      Ex to = f.let("to", pixel * panel_pixel + row * bytes);
-      f.loop("i", 0, bytes, [&](Ex i) { f.store(panel, to + i, load(x, from + i)); });
+      Ex to = f.let("to", pixel * panel_pixel + row * count);
+      f.loop("i", 0, count, [&](Ex i) { f.store(panel, to + i, load(x, from + i)); });
     });
   });
-  return f.finish_kernel("mve_windows", {{"rows", rows}, {"bytes", bytes}});
+  return f.finish_kernel("mve_windows", with_halves({{"rows", rows}, {"bytes", bytes}}, element_bytes));
 }
 
-KernelPtr mve_rows_kernel() {
+KernelPtr mve_rows_kernel(int64_t element_bytes) {
   FunctionBuilder f("mve_rows");
-  BufferPtr x = f.input("x", DType::kI8, 0);
-  BufferPtr panel = f.output("panel", DType::kI8, 0);
+  BufferPtr x = f.input("x", type_of_bytes(element_bytes), 0);
+  BufferPtr panel = f.output("panel", type_of_bytes(element_bytes), 0);
   BufferPtr shape = f.constant("shape", DType::kI32, 0);
   Ex size = f.scalar("size");
-  Ex x_step = f.let("x_step", load(shape, 0)), panel_step = f.let("panel_step", load(shape, 1));
+  Ex x_step = f.let("x_step", elements_of(load(shape, 0), element_bytes));
+  Ex panel_step = f.let("panel_step", elements_of(load(shape, 1), element_bytes));
   f.loop("row", 0, size >> 16, [&](Ex row) {
-    f.loop("i", 0, size & 0xFFFF, [&](Ex i) { f.store(panel, row * panel_step + i, load(x, row * x_step + i)); });
+    f.loop("i", 0, elements_of(size & 0xFFFF, element_bytes),
+           [&](Ex i) { f.store(panel, row * panel_step + i, load(x, row * x_step + i)); });
   });
-  return f.finish_kernel("mve_rows", {});
+  return f.finish_kernel("mve_rows", with_halves({}, element_bytes));
 }
 
-KernelPtr mve_fill_kernel() {
+KernelPtr mve_fill_kernel(int64_t element_bytes) {
   FunctionBuilder f("mve_fill");
-  BufferPtr panel = f.output("panel", DType::kI8, 0);
+  BufferPtr panel = f.output("panel", type_of_bytes(element_bytes), 0);
   Ex value = f.scalar("value"), bytes = f.scalar("bytes");
-  f.loop("i", 0, bytes, [&](Ex i) { f.store(panel, i, value); });
-  return f.finish_kernel("mve_fill", {});
+  f.loop("i", 0, elements_of(bytes, element_bytes), [&](Ex i) { f.store(panel, i, value); });
+  return f.finish_kernel("mve_fill", with_halves({}, element_bytes));
 }
 
 }  // namespace aotc::cores::arm

@@ -9,6 +9,9 @@
 // 4, 6, one for 1, 3, 5, 7: for each block 16 weights of each channel, then the vectors of
 // requantisation. The second half goes through the blocks backwards, so that the pointers to x end
 // where they began. What remains of the channels is a group that overlaps the one before it.
+//
+// Half words x have weights of bytes, too: a block is eight elements and as many bytes of weights of each channel. Sums
+// have 32 bits, so the caller has proven that they fit.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +20,7 @@
 
 #include "cores/arm/lowering.h"
 #include "ops/common/conv.h"
+#include "ops/common/wide_requantize.h"
 #include "tir/builder.h"
 
 namespace aotc::cores::arm {
@@ -24,7 +28,7 @@ namespace aotc::cores::arm {
 // Layouts that meanings and implementations share.
 struct MveGemm {
   static constexpr int kGroup = 8;   // channels
-  static constexpr int kBlock = 16;  // elements k
+  static constexpr int kBlock = 16;  // bytes of x
   // Blocks written out; where there are more, the rest is a loop.
   static constexpr int kGemmUnroll = 9;
   static constexpr int kGemvUnroll = 8;
@@ -58,21 +62,21 @@ struct MveGemm {
 
 inline int64_t rounded_up(int64_t v, int64_t to) { return (v + to - 1) / to * to; }
 
-// How the elements k of a pixel, `rows` rows of `elements` one behind the other, are cut into
-// blocks.
+// How the elements k of a pixel, `rows` rows one behind the other, are cut into blocks. Sizes are in bytes.
 struct MveBlocks {
   // `whole`: the blocks of a row do not overlap; the last one reads bytes behind the row, which are
   // multiplied by 0 and have to be there.
-  MveBlocks(int64_t row_count, int64_t row_elements, bool whole);
+  MveBlocks(int64_t row_count, int64_t row_elements, bool whole, int64_t element_bytes = 1);
   // Whole blocks of one pixel, from each to the next `step` bytes.
   static MveBlocks spaced(int64_t blocks, int64_t step);
   // Rows of whole blocks of which the second pixel's lie `pixel` bytes further on: what both have in common is loaded
   // once. Leaves them as they are where that cannot be.
   void share(int64_t pixel);
-  int64_t rows, elements;
+  int64_t rows, elements;  // bytes of a row
+  int64_t bytes = 1;       // of an element
   int64_t per_row;
   int64_t apart = 0;  // blocks from a pixel of a pair to the other where they share, else 0
-  // Where the second block of a row begins; with one block, its elements. More than a block: so far is every
+  // Where the second block of a row begins; with one block, its bytes. More than a block: so far is every
   // block from the one before.
   int64_t first;
   int64_t count() const { return rows * per_row; }
@@ -82,7 +86,7 @@ struct MveBlocks {
   int64_t loads() const { return apart > 0 ? rows * (per_row + apart) : 2 * count(); }
   // Bytes that a pixel's pointer moves along a row.
   int64_t passed() const { return apart > 0 ? 0 : row_bytes(); }
-  // The element of the weights that byte j of a block is multiplied by, -1 for none.
+  // The byte of a pixel that is byte j of a block, -1 if it is multiplied by 0.
   int64_t element(int64_t block, int64_t j) const;
   // Whether mve_gemm does them: its loops go by whole blocks or rows.
   bool fit_gemm() const;
@@ -98,24 +102,37 @@ constexpr int kMostMveShift = 24;
 //   kTwice  as the reference: high product rounded, shift rounded half away from zero, zero point. With `products` the
 //           shift is a second rounded high product: its factor is one more than the power of two, which carries
 //           halves away from zero.
+//   kHalves  of half words x: saturate(hi32((sum + bias) * multiplier) >> shift), the high word rounded if shift is 0
+//   kSums    of half words x, of one pixel: sum + bias, not narrowed
 struct MveScaling {
-  enum class Form { kLine, kTwice };
+  enum class Form { kLine, kTwice, kHalves, kSums };
   Form form = Form::kLine;
-  int left = 0, shift = 0;        // kLine
+  int left = 0, shift = 0;        // kLine; kHalves: shift
   bool products = false;          // kTwice
-  std::vector<int32_t> words[3];  // per channel: multiplier, offset; bias, multiplier, -shift or factor
+  // Per channel: multiplier, offset; bias, multiplier, -shift or factor; bias, multiplier; bias.
+  std::vector<int32_t> words[3];
   int32_t zero_point = 0;
   ClampI32 clamp{-128, 127};
   // Sums also lack a multiple of the sum of their window, for which the stream begins with weights (MveWeights).
   bool window_sums = false;
-  bool clamps() const { return clamp.min != -128 || clamp.max != 127; }
-  int vectors() const { return form == Form::kLine ? 2 : 3; }
+  bool halves() const { return form == Form::kHalves || form == Form::kSums; }
+  bool clamps() const {
+    const int32_t most = form == Form::kHalves ? INT16_MAX : INT8_MAX;
+    return form != Form::kSums && (clamp.min != -most - 1 || clamp.max != most);
+  }
+  int vectors() const { return form == Form::kSums ? 1 : form == Form::kTwice ? 3 : 2; }
+  // Bytes of a result.
+  int64_t bytes() const { return form == Form::kSums ? 4 : form == Form::kHalves ? 2 : 1; }
   // Parameter of kernels: how many shifts that round half away from zero, less those that are products.
-  int twice() const { return form == Form::kLine ? 0 : products ? kTwiceProducts : kTwiceShifts; }
+  int twice() const { return form != Form::kTwice ? 0 : products ? kTwiceProducts : kTwiceShifts; }
   static constexpr int kTwiceShifts = 1, kTwiceProducts = 2;
+  // Parameter of kernels of half words.
+  static constexpr int kNarrowed = 1, kNotNarrowed = 2;
 };
 // Ranges count the bias. Nothing where neither form is exact.
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias);
+// kHalves. Nothing if a sum needs 64 bits, or it is rounded in another way.
+std::optional<MveScaling> fit_mve_halves(const WideScaling& what);
 
 // Weights [channels][k] as the kernels take them. Weights of uint8, or with a zero point, are bytes and a multiple of
 // the sum of a window that is the same for all channels: `sums` has it for each element of k, or is empty.
@@ -150,12 +167,13 @@ struct MvePixels {
 std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks, int64_t channels,
                                const MveScaling& scaling);
 
+// Elements of these have `element_bytes`, 1 or 2.
 // (x, panel, shape): the windows of two neighbouring pixels, `rows` rows of `bytes` bytes.
-tir::KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes);
+tir::KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes, int64_t element_bytes = 1);
 // (x, panel, shape, size): size >> 16 rows of size & 0xFFFF bytes, at least one of each; rows of x
 // and of the panel are shape[0] and shape[1] bytes apart.
-tir::KernelPtr mve_rows_kernel();
+tir::KernelPtr mve_rows_kernel(int64_t element_bytes = 1);
 // (panel, value, bytes): at least one.
-tir::KernelPtr mve_fill_kernel();
+tir::KernelPtr mve_fill_kernel(int64_t element_bytes = 1);
 
 }  // namespace aotc::cores::arm

@@ -12,6 +12,7 @@
 #include "cores/arm/dsp/assembly.h"
 #include "cores/arm/helium/helium.h"
 #include "cores/arm/helium/lowerings.h"
+#include "cores/arm/helium/scaling_writer.h"
 
 namespace aotc::cores::arm {
 
@@ -37,80 +38,21 @@ struct Unrolled {
   int before = 0, in_loop = 0, passes = 0;
 };
 
-// What both products have in common: their parameters, sums and requantisation.
-class ProductWriter {
+// What both products have in common: their blocks and sums.
+class ProductWriter : protected ScalingWriter {
  public:
   explicit ProductWriter(const tir::Kernel& kernel)
-      : rows_(parameter(kernel, "rows")),
+      : ScalingWriter(kernel),
+        rows_(parameter(kernel, "rows")),
         per_row_(parameter(kernel, "blocks")),
         blocks_(rows_ * per_row_),
         first_(parameter(kernel, "first")),
         apart_(parameter(kernel, "apart")),
-        back_(parameter(kernel, "back")),
-        left_(parameter(kernel, "left")),
-        shift_(parameter(kernel, "shift")),
-        twice_(parameter(kernel, "twice") != 0),
-        products_(parameter(kernel, "twice") == MveScaling::kTwiceProducts),
-        clamps_(parameter(kernel, "clamp") != 0),
         window_(has_parameter(kernel, "window")) {}
 
  protected:
-  // Two vectors of sums, of the same channels, into the half lanes of two results. q2, q3 are free; r0 is the zero
-  // point, which products add.
-  void requantize(Vec a, Vec b, Vec to_a, Vec to_b, bool odd) {
-    if (twice_) {
-      a_.vldrw_after(q2, r5, 16);
-      a_.vldrw_after(q3, r5, 16);
-      for (Vec v : {a, b}) a_.vadd(32, v, v, q2);
-      if (products_) {
-        for (Vec v : {a, b}) a_.vqrdmulh(32, v, v, q3);
-        a_.vldrw_after(q2, r5, 16);
-        for (Vec v : {a, b}) a_.vqrdmlash(32, v, q2, r0);
-      } else {
-        for (Vec v : {a, b}) {
-          a_.vshr(32, q2, v, 31);
-          a_.vqrdmulh(32, v, v, q3);
-          a_.vadd(32, v, v, q2);
-        }
-        a_.vldrw_after(q2, r5, 16);
-        for (Vec v : {a, b}) a_.vrshl(32, v, v, q2);
-      }
-      narrow(a, to_a, odd);
-      narrow(b, to_b, odd);
-      return;
-    }
-    a_.vldrw_after(q2, r5, 16);
-    a_.vshl(32, a, a, left_);
-    a_.vshl(32, b, b, left_);
-    a_.vldrw_after(q3, r5, 16);
-    a_.vmulh(32, a, a, q2);
-    a_.vmulh(32, b, b, q2);
-    a_.vadd(32, a, a, q3);
-    a_.vadd(32, b, b, q3);
-    narrow(a, to_a, odd);
-    narrow(b, to_b, odd);
-  }
-
-  // Words to half words.
-  void narrow(Vec v, Vec to, bool odd) { a_.narrow(32, to, v, twice_ ? 0 : std::min(shift_, 16), odd); }
-
-  // Half words to bytes in their even places. r0, r2 and q2, q3 are free, r4 points to the shape.
-  void finish(std::initializer_list<Vec> results) {
-    if (twice_ && !products_) {
-      a_.ldr(r0, r4, MveGemm::kZero * 4);
-      for (Vec v : results) a_.vqadd(16, v, v, r0);
-    }
-    for (Vec v : results) a_.narrow(16, v, v, twice_ ? 0 : std::max(shift_ - 16, 0));
-    if (!clamps_) return;
-    a_.ldrd(r0, r2, r4, MveGemm::kLeast * 4);
-    a_.vdup(8, q2, r0);
-    a_.vdup(8, q3, r2);
-    for (Vec v : results) {
-      a_.vmax(8, v, v, q2);
-      a_.vmin(8, v, v, q3);
-    }
-  }
-  bool needs_shape() const { return (twice_ && !products_) || clamps_; }
+  // Weights of a block and a channel.
+  void load_weights(Vec w) { halves_ ? a_.vldrb_after(16, w, r5, 8) : a_.vldrb_after(8, w, r5, 16); }
 
   // x times the weights at r5 that sums of windows have. q2 is free.
   void add_to_windows(std::initializer_list<std::pair<Reg, Vec>> sums) {
@@ -135,9 +77,8 @@ class ProductWriter {
     }
   }
 
-  Helium a_;
-  int rows_, per_row_, blocks_, first_, apart_, back_, left_, shift_;
-  bool twice_, products_, clamps_, window_;
+  int rows_, per_row_, blocks_, first_, apart_;
+  bool window_;
 };
 
 // Two pixels by four channels. r9 and r11 are the pixels, r1 and r3 their outputs, r5 the stream.
@@ -168,8 +109,8 @@ class MveGemmWriter : ProductWriter {
       a_.ldr(r3, sp, kOutPixel);
       a_.add(r3, r1, r3);
     }
-    a_.vstrb_after(16, q4, r1, 8);
-    a_.vstrb_after(16, q5, r3, 8);
+    for (auto [v, to] : {std::pair(q4, r1), std::pair(q5, r3)})
+      halves_ ? a_.vstrh_after(v, to, 16) : a_.vstrb_after(16, v, to, 8);
     next_group(group);
     next_pair(pair);
     a_.leave();
@@ -398,7 +339,7 @@ class MveGemmWriter : ProductWriter {
       if (odd) load(i);
       for (int c = 0; c < 4; ++c) {
         const Vec w = c % 2 == 0 || apart_ == MveGemm::kMostApart ? q2 : q3;
-        a_.vldrb_after(8, w, r5, 16);
+        load_weights(w);
         multiply(sum(0, c), x(i), w, begins && n == 0);
         if (c == 0 && !odd) load(i + apart_);
         multiply(sum(1, c), x(i + apart_), w, begins && n == 0);
@@ -411,7 +352,7 @@ class MveGemmWriter : ProductWriter {
     load_x(x0, r9, odd, step);
     for (int c = 0; c < 4; ++c) {
       Vec w = c % 2 == 0 ? q2 : q3;
-      a_.vldrb_after(8, w, r5, 16);
+      load_weights(w);
       multiply(sum(0, c), x0, w, begins);
       if (c == 0) load_x(x1, r11, odd, step);
       multiply(sum(1, c), x1, w, begins);
@@ -423,7 +364,9 @@ class MveGemmWriter : ProductWriter {
     odd ? a_.vldrb_before(8, x, from, -step) : a_.vldrb_after(8, x, from, step);
   }
 
-  void multiply(Reg sum, Vec x, Vec w, bool begins) { begins ? a_.vmladav(sum, x, w) : a_.vmladava(sum, x, w); }
+  void multiply(Reg sum, Vec x, Vec w, bool begins) {
+    begins ? a_.vmladav(sum, x, w, bits()) : a_.vmladava(sum, x, w, bits());
+  }
 
   // After the whole groups one more that begins earlier, if channels remain.
   void next_group(Label group) {
@@ -439,8 +382,8 @@ class MveGemmWriter : ProductWriter {
     if (back_ == 0) return a_.b("ne", group);
     a_.b(several_rows() ? "lo" : "gt", group);
     a_.b("ne", done);
-    a_.sub(r1, r1, back_);
-    a_.sub(r3, r3, back_);
+    a_.sub(r1, r1, back_ * bits() / 8);
+    a_.sub(r3, r3, back_ * bits() / 8);
     a_.b(group);
     a_.bind(done);
   }
@@ -486,11 +429,15 @@ class MveGemvWriter : ProductWriter {
       a_.ldr(r0, sp, 0);
       for (Vec v : {q0, q1}) a_.vadd(32, v, v, r0);
     }
-    if (products_) a_.ldr(r0, r11, MveGemm::kZero * 4);
-    requantize_halves();
-    if (needs_shape()) a_.mov(r4, r11);
-    finish({q0});
-    store();
+    if (only_sums_) {
+      store_sums();
+    } else {
+      if (products_) a_.ldr(r0, r11, MveGemm::kZero * 4);
+      requantize_halves();
+      if (needs_shape()) a_.mov(r4, r11);
+      finish({q0});
+      store(width_);
+    }
     next_group(group);
     a_.leave();
     return a_.finish();
@@ -545,44 +492,18 @@ class MveGemvWriter : ProductWriter {
   void multiply(Vec x, bool begins) {
     for (size_t c = 0; c < static_cast<size_t>(width_); ++c) {
       Vec w = c % 2 == 0 ? q2 : q3;
-      a_.vldrb_after(8, w, r5, 16);
-      begins ? a_.vmladav(kSums[c], x, w) : a_.vmladava(kSums[c], x, w);
+      load_weights(w);
+      begins ? a_.vmladav(kSums[c], x, w, bits()) : a_.vmladava(kSums[c], x, w, bits());
     }
   }
 
-  void requantize_halves() {
+  // The sums of all eight channels in order.
+  void store_sums() {
     for (Vec v : {q0, q1}) {
-      bool odd = v == q1;
       a_.vldrw_after(q2, r5, 16);
-      if (twice_) {
-        a_.vadd(32, v, v, q2);
-        a_.vldrw_after(q3, r5, 16);
-        if (!products_) a_.vshr(32, q2, v, 31);
-        a_.vqrdmulh(32, v, v, q3);
-        a_.vldrw_after(q3, r5, 16);
-        if (products_) {
-          a_.vqrdmlash(32, v, q3, r0);
-        } else {
-          a_.vadd(32, v, v, q2);
-          a_.vrshl(32, v, v, q3);
-        }
-      } else {
-        a_.vshl(32, v, v, left_);
-        a_.vldrw_after(q3, r5, 16);
-        a_.vmulh(32, v, v, q2);
-        a_.vadd(32, v, v, q3);
-      }
-      narrow(v, q0, odd);
+      a_.vadd(32, v, v, q2);
     }
-  }
-
-  // Of channels that do not exist there are neither products nor results.
-  void store() {
-    if (width_ == MveGemm::kGroup) return a_.vstrb_after(16, q0, r3, 8);
-    a_.mov(r0, width_);
-    a_.vctp(16, r0);
-    a_.vpst(1);
-    a_.predicated([&] { a_.vstrb(16, q0, r3); });
+    for (int part : {0, 1}) a_.vst2_words(q0, r3, part);
   }
 
   void next_group(Label group) {
@@ -591,7 +512,7 @@ class MveGemvWriter : ProductWriter {
     Label done = a_.label();
     a_.b("gt", group);
     a_.b("ne", done);
-    a_.sub(r3, r3, back_);
+    a_.sub(r3, r3, back_ * (only_sums_ ? 4 : bits() / 8));
     a_.b(group);
     a_.bind(done);
   }

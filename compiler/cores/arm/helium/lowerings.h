@@ -11,11 +11,13 @@ namespace aotc::cores::arm {
 
 Extension helium_extension();
 
-// int8.
+// int8; convolutions also int16.
 std::optional<Lowered> lower_average_pool_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_conv_2d_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_depthwise_conv_2d_mve(const OpView& op, const TargetInfo& target);
+std::optional<Lowered> lower_depthwise_conv_2d_taps(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetInfo& target);
+std::optional<Lowered> lower_fully_connected_mve16(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_lstm_mve(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_sum_mve(const OpView& op, const TargetInfo& target);
 
@@ -32,5 +34,6 @@ Implementation mve_weave(const tir::Kernel& kernel);
 Implementation mve_rows(const tir::Kernel& kernel);
 Implementation mve_fill(const tir::Kernel& kernel);
 Implementation mve_sum(const tir::Kernel& kernel);
+Implementation mve_taps(const tir::Kernel& kernel);
 
 }  // namespace aotc::cores::arm

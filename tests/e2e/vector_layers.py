@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Models of layers that cores with vectors compute by kernels of their own: uint8 with any zero point of the weights, and
+int16. All layers of a model read its input. Sizes are odd: channels that are no multiple of 8, windows whose rows are
+shorter than a vector or longer than an unrolled loop, batches, and sums that need more than 32 bits."""
+import pathlib
+import sys
+
+import numpy as np
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "random_models"))
+from model import Model, Op, Tensor  # noqa: E402
+
+# Input shape, then layers: operator, output channels, window, options.
+NARROW = ((1, 12, 10, 3), ("CONV_2D", 16, (3, 3)), ("CONV_2D", 11, (5, 5), {"stride": 2}),
+          ("CONV_2D", 9, (3, 3), {"padding": "VALID", "activation": "RELU"}))
+WIDE = ((1, 9, 7, 24), ("CONV_2D", 24, (1, 1)), ("CONV_2D", 8, (3, 3), {"activation": "RELU6"}), ("CONV_2D", 19, (3, 3), {"stride": 2}),
+        ("CONV_2D", 9, (2, 3), {"dilation": 2}), ("CONV_2D", 10, (9, 7), {"padding": "VALID"}),
+        ("DEPTHWISE_CONV_2D", 24, (3, 3), {"activation": "RELU"}), ("DEPTHWISE_CONV_2D", 24, (3, 3), {"stride": 2}),
+        ("DEPTHWISE_CONV_2D", 24, (5, 2), {"dilation": 2}), ("DEPTHWISE_CONV_2D", 24, (4, 4), {"padding": "VALID", "stride": 3}))
+DEEP = ((1, 6, 8, 64), ("CONV_2D", 16, (3, 3)), ("CONV_2D", 20, (3, 3), {"stride": 2}), ("CONV_2D", 13, (1, 1), {"activation": "RELU"}),
+        ("CONV_2D", 8, (5, 5), {"padding": "VALID"}), ("DEPTHWISE_CONV_2D", 64, (3, 3)))
+TWICE = ((2, 5, 5, 13), ("CONV_2D", 10, (1, 1)), ("CONV_2D", 21, (1, 1), {"activation": "RELU"}),
+         ("DEPTHWISE_CONV_2D", 13, (3, 3)), ("DEPTHWISE_CONV_2D", 13, (2, 3), {"padding": "VALID"}))
+ROWS = ((5, 40), ("FULLY_CONNECTED", 24), ("FULLY_CONNECTED", 9, {"activation": "RELU"}), ("FULLY_CONNECTED", 3))
+ROW = ((1, 643), ("FULLY_CONNECTED", 13), ("FULLY_CONNECTED", 16, {"activation": "RELU6"}), ("FULLY_CONNECTED", 16, {"heavy": True}),
+       ("FULLY_CONNECTED", 5))
+SHORT = ((1, 6), ("FULLY_CONNECTED", 16), ("FULLY_CONNECTED", 4))
+GRAPHS = {"narrow": NARROW, "wide": WIDE, "deep": DEEP, "twice": TWICE, "rows": ROWS, "row": ROW, "short": SHORT}
+NAMES = tuple(f"vectors_{graph}_{dtype}" for graph in GRAPHS for dtype in ("uint8", "int16"))
+
+
+def rounded(values):
+    return [float(np.float32(v)) for v in values]
+
+
+class Layers:
+    def __init__(self, name):
+        _, graph, self.dtype = name.split("_")
+        shape, *layers = GRAPHS[graph]
+        self.random = np.random.default_rng(sum(name.encode()))
+        self.model = Model()
+        self.x = self.tensor(shape, 0.05 if self.dtype == "uint8" else 0.0004)
+        self.model.inputs = [0]
+        for layer in layers:
+            self.add(*layer)
+
+    def tensor(self, shape, scale):
+        zero = int(self.random.integers(0, 256)) if self.dtype == "uint8" else 0
+        self.model.tensors.append(Tensor(self.dtype, list(shape), rounded([scale]), [zero]))
+        return self.model.tensors[-1]
+
+    def constant(self, data, scales, zeros=None, axis=0):
+        self.model.tensors.append(
+            Tensor(data.dtype.name, list(data.shape), rounded(scales), zeros or [0] * len(scales), axis, data))
+        return len(self.model.tensors) - 1
+
+    def weights(self, kind, shape, channels, heavy):
+        # Two thirds of a bell: some of uint8 take nine bits without their zero point.
+        values = self.random.normal(0, 60, shape).round()
+        if self.dtype == "uint8":
+            zero = int(self.random.choice([97, 128, 150, 255]))
+            data = np.clip(values + min(zero, 160), 0, 255).astype(np.uint8)
+            return self.constant(data, self.random.uniform(0.002, 0.02, 1), [zero])
+        data = np.where(values < 0, -127, 127) if heavy else np.clip(values, -127, 127)
+        count = 1 if kind == "FULLY_CONNECTED" else channels
+        return self.constant(data.astype(np.int8), self.random.uniform(0.002, 0.02, count),
+                             axis=3 if kind == "DEPTHWISE_CONV_2D" else 0)
+
+    def add(self, kind, channels, window=None, options=None):
+        if isinstance(window, dict):
+            window, options = None, window
+        options = options or {}
+        inner = self.x.shape[-1]
+        shape = {"CONV_2D": lambda: [channels, *window, inner], "DEPTHWISE_CONV_2D": lambda: [1, *window, channels],
+                 "FULLY_CONNECTED": lambda: [channels, inner]}[kind]()
+        k = int(np.prod(shape)) // channels
+        w = self.weights(kind, shape, channels, options.get("heavy"))
+        scales = self.model.tensors[w].scale
+        wide = self.dtype == "int16" and not options.get("narrow_bias")
+        bias = self.random.integers(-2000, 2000, channels).astype(np.int64 if wide else np.int32)
+        b = self.constant(bias, [self.x.scale[0] * s for s in scales])
+        one = {"activation": options.get("activation", "NONE")}
+        if window is None:
+            out, one["keep_num_dims"], one["asymmetric_quantize_inputs"] = [self.x.shape[0], channels], False, False
+        else:
+            stride, dilation, padding = options.get("stride", 1), options.get("dilation", 1), options.get("padding", "SAME")
+            reach = [(taps - 1) * dilation + 1 for taps in window]
+            out = [self.x.shape[0], *(-(-n // stride) if padding == "SAME" else (n - r) // stride + 1
+                                      for n, r in zip(self.x.shape[1:3], reach)), channels]
+            one |= {"padding": padding, "stride_h": stride, "stride_w": stride, "dilation_h": dilation, "dilation_w": dilation}
+        if kind == "DEPTHWISE_CONV_2D":
+            one["depth_multiplier"] = 1
+        y = len(self.model.tensors)
+        self.tensor(out, self.x.scale[0] * max(scales) * np.sqrt(k) * 60)
+        self.model.ops.append(Op(kind, [0, w, b], [y], one))
+        self.model.outputs.append(y)
+
+
+def file(name):
+    return Layers(name).model.file()

@@ -37,6 +37,7 @@
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/generated/mve_gates.h"
 #include "cores/arm/helium/held.h"
+#include "cores/arm/helium/taps.h"
 #include "cores/cpu.h"
 #include "cores/implementation.h"
 #include "ops/common/quad_kernel.h"
@@ -267,7 +268,8 @@ void add_wide_kernels(Texts& texts) {
       }
       scaling.window_sums = false;
       for (int64_t step : {0, 48})
-        for (int64_t weight_bytes : {1, 2}) texts.add(*arm::mve_taps_kernel({3, bytes, weight_bytes, step}, 19, scaling));
+        for (int64_t weight_bytes : {1, 2})
+          texts.add(*arm::mve_taps_kernel({3, bytes, weight_bytes, step}, 19, scaling));
     }
   arm::MveScaling sums;
   sums.form = arm::MveScaling::Form::kSums;
@@ -327,6 +329,7 @@ int run() {
   add_triple_cases(cases);
   for (const KernelCase& c : cases) texts.add(*c.kernel);
   add_large_kernels(texts);
+  add_wide_kernels(texts);
   add_lstm_kernels(texts);
   add_graphs(texts, Kind::kPlain, 60);
   add_graphs(texts, Kind::kRows, 150);

@@ -105,9 +105,8 @@ class MveConvLowering {
       });
     } else {
       if (form_ == Form::kInPlace) publish(pointwise_order(pixels(), 1, pixel_bytes(), false, false));
-      f_.loop("p", 0, pixels(), [&](Ex p) {
-        product.run(in_, f_.let("at", p * conv_.k), out_, f_.let("to", p * conv_.out_channels));
-      });
+      f_.loop("p", 0, pixels(),
+              [&](Ex p) { product.run(in_, f_.let("at", p * conv_.k), out_, f_.let("to", p * conv_.out_channels)); });
     }
     f_.algorithm("vectors");
     return f_.finish(fmt::format("{}, {}", form_ == Form::kPanel ? "gathered panel" : "in place", product.how()));

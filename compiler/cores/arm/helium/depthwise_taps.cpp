@@ -47,9 +47,9 @@ class MveTapsLowering {
     shape_ = f_.constant("shape", DType::kI32, mve_taps_shape(taps_, steps, channels_, *scaling));
     if (padded()) {
       const auto bytes = static_cast<int32_t>(taps_.bytes);
-      rows_shape_ = f_.constant<int32_t>("rows", DType::kI32,
-                                         {static_cast<int32_t>(y().dilation * image_row()) * bytes,
-                                          static_cast<int32_t>(panel_row()) * bytes});
+      rows_shape_ = f_.constant<int32_t>(
+          "rows", DType::kI32,
+          {static_cast<int32_t>(y().dilation * image_row()) * bytes, static_cast<int32_t>(panel_row()) * bytes});
       panel_ = f_.scratch("panel", in_->dtype, panel_elements(), 4);
     }
     out_ = f_.result(0);

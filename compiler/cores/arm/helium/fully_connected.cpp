@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lowering of fully_connected of bytes and half words onto the vector kernels (cores/arm/helium/gemm.h), which read rows
-// of the input where they are: one row by eight units at a time, several by pairs.
+// Lowering of fully_connected of bytes and half words onto the vector kernels (cores/arm/helium/gemm.h), which read
+// rows of the input where they are: one row by eight units at a time, several by pairs.
 #include <fmt/format.h>
 
 #include "cores/arm/helium/gemm.h"
@@ -83,7 +83,8 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
   f.take_turns(turns, [&](const Ex& first, int64_t count) { run(pairs ? first * 2 : first, shapes.of(count)); });
   if (pairs && rows % 2 == 1) run(rows - 2, f.constant("last_shape", DType::kI32, shape_of(1)));
   if (pairs)
-    if (auto order = pointwise_order(rows, 2, {depth * bytes, units * bytes}, false, true)) f.publish(std::move(*order));
+    if (auto order = pointwise_order(rows, 2, {depth * bytes, units * bytes}, false, true))
+      f.publish(std::move(*order));
   f.algorithm("vectors");
   return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(), scaling->shift));
 }

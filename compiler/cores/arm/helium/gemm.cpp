@@ -423,16 +423,11 @@ class Product {
   }
 
   KernelPtr finish() {
-    std::vector<std::pair<std::string, int64_t>> parameters = {{"rows", blocks_.rows},
-                                                               {"blocks", blocks_.per_row},
-                                                               {"first", blocks_.first},
-                                                               {"apart", blocks_.apart},
-                                                               {"width", width_},
-                                                               {"back", back_},
-                                                               {"twice", scaling_.twice()},
-                                                               {"left", scaling_.left},
-                                                               {"shift", scaling_.shift},
-                                                               {"clamp", scaling_.clamps()}};
+    std::vector<std::pair<std::string, int64_t>> parameters = {
+        {"rows", blocks_.rows},      {"blocks", blocks_.per_row}, {"first", blocks_.first},
+        {"apart", blocks_.apart},    {"width", width_},           {"back", back_},
+        {"twice", scaling_.twice()}, {"left", scaling_.left},     {"shift", scaling_.shift},
+        {"clamp", scaling_.clamps()}};
     if (scaling_.window_sums) parameters.emplace_back("window", 1);
     if (scaling_.halves())
       parameters.emplace_back(
@@ -481,11 +476,10 @@ class Taps : Product {
         }
       });
     });
-    std::vector<std::pair<std::string, int64_t>> parameters = {{"columns", taps_.columns}, {"step", taps_.step},
-                                                               {"bytes", taps_.bytes},     {"weights", taps_.weight_bytes},
-                                                               {"back", back_},            {"twice", scaling_.twice()},
-                                                               {"left", scaling_.left},    {"shift", scaling_.shift},
-                                                               {"clamp", scaling_.clamps()}};
+    std::vector<std::pair<std::string, int64_t>> parameters = {
+        {"columns", taps_.columns},      {"step", taps_.step},      {"bytes", taps_.bytes},
+        {"weights", taps_.weight_bytes}, {"back", back_},           {"twice", scaling_.twice()},
+        {"left", scaling_.left},         {"shift", scaling_.shift}, {"clamp", scaling_.clamps()}};
     if (scaling_.halves()) parameters.emplace_back("halves", MveScaling::kNarrowed);
     return f_.finish_kernel(family_, std::move(parameters));
   }

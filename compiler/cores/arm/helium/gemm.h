@@ -131,7 +131,7 @@ struct MveScaling {
 };
 // Ranges count the bias. Nothing where neither form is exact.
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias);
-// kHalves. Nothing if a sum needs 64 bits, or it is rounded in another way.
+// kHalves; nullopt if a sum needs 64 bits or is rounded in another way.
 std::optional<MveScaling> fit_mve_halves(const WideScaling& what);
 
 // Weights [channels][k] as the kernels take them. Weights of uint8, or with a zero point, are bytes and a multiple of
@@ -139,7 +139,7 @@ std::optional<MveScaling> fit_mve_halves(const WideScaling& what);
 struct MveWeights {
   std::vector<int8_t> values, sums;
 };
-// Nothing if the multiple is no byte.
+// nullopt if the multiple is no byte.
 std::optional<MveWeights> mve_weights(const OpView& op, int64_t k);
 
 // Streams of all groups: weights of the sums, if there are any, a vector for each block; then the groups.

@@ -76,7 +76,8 @@ class ScalingWriter {
     a_.vshr(32, v, v, shift_);
   }
 
-  // q0 has the sums of the even ones of eight channels, q1 those of the odd ones; the results go to q0. q2, q3 are free.
+  // q0 has the sums of the even ones of eight channels, q1 those of the odd ones; the results go to q0. q2, q3 are
+  // free.
   void requantize_halves() {
     for (Vec v : {q0, q1}) {
       bool odd = v == q1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise windows of any size for cores with vectors: eight channels of a pixel at a time, tap by tap, with products
 // of half words (VMULLB, VMULLT). Elements are bytes or half words; weights of nine bits are half words. The stream of
-// eight channels is their weights of each tap, then the vectors of requantisation: even channels, odd ones. What remains
-// of the channels is a group that overlaps the one before it.
+// eight channels is their weights of each tap, then the vectors of requantisation: even channels, odd ones. A last
+// group of fewer channels overlaps the one before it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,8 @@ namespace aotc::cores::arm {
 struct MveTaps {
   static constexpr int64_t kMostColumns = 12;  // written out
   static constexpr int64_t kMostStep = 127;    // that a load moves its pointer by
-  // Words of the table that mve_taps takes as shape, beside the zero point and the clamp of MveGemm. Steps are in bytes.
+  // Words of the table that mve_taps takes as shape, beside the zero point and the clamp of MveGemm. Steps are in
+  // bytes.
   enum Shape {
     kPixels = MveGemm::kPairs,
     kGroups = MveGemm::kGroups,

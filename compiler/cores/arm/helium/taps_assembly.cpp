@@ -70,8 +70,8 @@ class MveTapsWriter : ScalingWriter {
     a_.mov(r11, r3);
     a_.mov(r6, r1);
     a_.mov(r3, r2);
-    a_.ldrd(r4, r9, r11, MveTaps::kPixels * 4);  // and groups
-    a_.ldrd(r10, r8, r11, MveTaps::kRows * 4);   // and from column to column
+    a_.ldrd(r4, r9, r11, MveTaps::kPixels * 4);      // and groups
+    a_.ldrd(r10, r8, r11, MveTaps::kRows * 4);       // and from column to column
     a_.ldrd(r2, r12, r11, MveTaps::kPixelStep * 4);  // and from group to group
     a_.ldr(r7, r11, MveTaps::kRowSkip * 4);
     a_.strd(r0, r9, sp, kStream);

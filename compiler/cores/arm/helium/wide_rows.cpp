@@ -55,7 +55,8 @@ void MveWideRows::cut() {
 
 void MveWideRows::make(const TargetInfo& target) {
   // Loads and products of eight units.
-  const double unit = 17.0 / MveGemm::kGroup * static_cast<double>((depth_ * 2 + MveGemm::kBlock - 1) / MveGemm::kBlock);
+  const double unit =
+      17.0 / MveGemm::kGroup * static_cast<double>((depth_ * 2 + MveGemm::kBlock - 1) / MveGemm::kBlock);
   turns_ = at_once_ % MveGemm::kGroup == 0 ? turns_of(at_once_, unit, target, MveGemm::kGroup) : Turns{at_once_, 1, 0};
   for (size_t i = 0; i < chunks_.size(); ++i) {
     Chunk& chunk = chunks_[i];
@@ -72,8 +73,8 @@ void MveWideRows::make(const TargetInfo& target) {
     const std::string number = i == 0 ? "" : fmt::format("_{}", i);
     chunk.stream = f_.constant("stream" + number, DType::kI32, mve_gemv_stream(part, padded_, blocks, sums));
     chunk.kernel = mve_gemv_kernel(blocks, at_once_, sums);
-    chunk.shapes = TurnTables(f_, turns_, "shape" + number,
-                              [&](int64_t count) { return mve_shape({}, blocks, count, sums); });
+    chunk.shapes =
+        TurnTables(f_, turns_, "shape" + number, [&](int64_t count) { return mve_shape({}, blocks, count, sums); });
     blocks_ += blocks.count();
   }
 }

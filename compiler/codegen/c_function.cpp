@@ -13,6 +13,7 @@
 
 #include "codegen/c_helpers.h"
 #include "codegen/c_layout.h"
+#include "codegen/c_pointers.h"
 #include "codegen/c_ranges.h"
 #include "support/text.h"
 #include "tir/arithmetic.h"
@@ -136,7 +137,9 @@ class Printer {
         form_(form),
         bound_(bound),
         traced_call_(traced_call),
-        ranges_(narrow) {}
+        ranges_(narrow) {
+    if (is_kernel) pointers_ = pointer_variables(function);
+  }
 
   PrintedFunction run() {
     count_uses(*function_.body);
@@ -318,11 +321,22 @@ class Printer {
   Text text(const Address& n) {
     const auto* imm = n.index->kind == ExprKind::kIntImm ? static_cast<const IntImm*>(n.index.get()) : nullptr;
     if (imm && imm->value == 0) return {name_of_node(n.buffer.get()), kPostfix};
-    return {fmt::format("&{}[{}]", name_of_node(n.buffer.get()), any(n.index)), kUnary};
+    if (const auto [base, sum] = based_index(n.index); base && !sum && is_pointer(base))
+      return {name_of_node(base.get()), kPostfix};
+    return {"&" + place(n.buffer, n.index), kUnary};
+  }
+
+  bool is_pointer(const VarPtr& variable) const { return pointers_.contains(variable.get()); }
+
+  // An element: of the buffer, or of a variable that is a pointer into it.
+  std::string place(const BufferPtr& buffer, const ExprPtr& index) {
+    if (const auto [base, sum] = based_index(index); base && is_pointer(base))
+      return fmt::format("{}[{}]", name_of_node(base.get()), sum ? any(sum) : "0");
+    return fmt::format("{}[{}]", name_of_node(buffer.get()), any(index));
   }
 
   std::string element(const Load& n) {
-    std::string text = fmt::format("{}[{}]", name_of_node(n.buffer.get()), any(n.index));
+    std::string text = place(n.buffer, n.index);
     if (n.buffer->space != Space::kProgram) return text;
     std::string f = fmt::format("program_{}", short_name(n.buffer->dtype));
     out_.use.functions.insert(f);
@@ -552,6 +566,13 @@ class Printer {
 
   void print(const Declare& n) {
     if (is_unused_let(n)) return;
+    if (const auto pointer = pointers_.find(n.var.get()); pointer != pointers_.end()) {
+      const std::string init = any(std::make_shared<Address>(pointer->second, n.init));
+      line(fmt::format("const {} *{} = {};", c_type_of(pointer->second->dtype), declare(n.var.get(), n.var->name),
+                       init));
+      changing_.insert(n.var.get());
+      return;
+    }
     std::string init = converted(n.init);
     ranges_.forget(n.var);
     const char* small = n.is_mutable ? nullptr : ranges_.type_of_let(n.var, n.init);
@@ -619,7 +640,7 @@ class Printer {
     if (call.callee == Intrinsic::kMemcpy) {
       const auto& from = static_cast<const Address&>(*call.args[1]);
       if (from.buffer->dtype != to.buffer->dtype || from.buffer->space != Space::kData) return false;
-      value = fmt::format("{}[{}]", name_of_node(from.buffer.get()), any(from.index));
+      value = place(from.buffer, from.index);
     } else {
       if (to.buffer->dtype != DType::kI8 || call.args[1]->kind != ExprKind::kIntImm) return false;
       value = std::to_string(static_cast<int8_t>(static_cast<const IntImm&>(*call.args[1]).value));
@@ -629,12 +650,19 @@ class Printer {
   }
 
   void print(const For& n) {
-    std::string begin = any(n.begin), end = at_least(n.end, kAdditive);
+    const auto pointer = pointers_.find(n.var.get());
+    const bool is_index = pointer == pointers_.end();
+    auto bound = [&](const ExprPtr& e) {
+      return is_index ? at_least(e, kAdditive) : any(std::make_shared<Address>(pointer->second, e));
+    };
+    std::string begin = is_index ? any(n.begin) : bound(n.begin), end = bound(n.end);
     scopes_.emplace_back();
     std::string id = declare(n.var.get(), n.var->name);
     std::string next = n.step == 1 ? "++" + id : fmt::format("{} += {}", id, n.step);
     const char* type = ranges_.type_of_loop(n);
-    line(fmt::format("for ({} {} = {}; {} < {}; {}) {{", type ? type : "int32_t", id, begin, id, end, next));
+    const std::string declared = is_index ? fmt::format("{} ", type ? type : "int32_t")
+                                          : fmt::format("const {} *", c_type_of(pointer->second->dtype));
+    line(fmt::format("for ({}{} = {}; {} < {}; {}) {{", declared, id, begin, id, end, next));
     print_nested(n.body);
     scopes_.pop_back();
     line("}");
@@ -669,6 +697,7 @@ class Printer {
   std::vector<std::unordered_map<std::string, const void*>> lets_;  // by scope: what was said
   std::unordered_set<const void*> changing_;                        // variables that are assigned to
   std::unordered_map<const void*, int> uses_;
+  std::unordered_map<const Variable*, BufferPtr> pointers_;  // index variables that are pointers
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -57,6 +58,11 @@ constexpr Helper kHelpers[] = {
      "                     (uint32_t)(x >> 16) * (uint32_t)((int32_t)((uint32_t)w << 8) >> 24))",
      "sum + the products of the 16-bit halves of x and of bytes 0 and 2 of w, modulo 2^32", nullptr,
      "__smlad(x, __sxtb16(w), sum)"},
+    {"mla_low_high", "int32_t sum, int32_t x, int32_t w",
+     "(int32_t)((uint32_t)sum + (uint32_t)((int32_t)((uint32_t)x << 16) >> 16) * (uint32_t)(w >> 16))",
+     "sum + the product of the lower half of x and the upper half of w, modulo 2^32", nullptr, "__smlabt(x, w, sum)"},
+    {"halves_at", "const int16_t *at", "(int32_t)(((uint32_t)at[0] & 65535u) | (uint32_t)at[1] << 16)",
+     "A word of two neighbouring elements"},
 };
 
 const Binary* binary_of(const Expr& e, BinaryOp op, DType type) {
@@ -126,6 +132,28 @@ std::optional<HelperCall> two_halves(const Expr& e) {
   return HelperCall{"pack16", {low->lhs, high->lhs}};
 }
 
+// two_halves() of elements of int16 that are neighbours in memory.
+std::optional<HelperCall> halves_in_memory(const Expr& e) {
+  const auto halves = two_halves(e);
+  if (!halves) return std::nullopt;
+  const ExprPtr &low = halves->arguments[0], &high = halves->arguments[1];
+  if (low->kind != ExprKind::kLoad || high->kind != ExprKind::kLoad) return std::nullopt;
+  const auto &first = static_cast<const Load&>(*low), &second = static_cast<const Load&>(*high);
+  if (first.buffer != second.buffer || first.buffer->dtype != DType::kI16 || first.buffer->space != Space::kData)
+    return std::nullopt;
+  // A variable, and a constant that is added to it.
+  auto place = [](const ExprPtr& index) -> std::pair<const Variable*, int64_t> {
+    if (index->kind == ExprKind::kVarRef) return {static_cast<const VarRef&>(*index).var.get(), 0};
+    const Binary* sum = binary_of(*index, BinaryOp::kAdd, DType::kI32);
+    const auto by = sum != nullptr ? immediate_of(sum->rhs) : std::nullopt;
+    if (!by || sum->lhs->kind != ExprKind::kVarRef) return {nullptr, 0};
+    return {static_cast<const VarRef&>(*sum->lhs).var.get(), *by};
+  };
+  const auto [base, at] = place(first.index);
+  if (base == nullptr || place(second.index) != std::pair(base, at + 1)) return std::nullopt;
+  return HelperCall{"halves_at", {std::make_shared<Address>(first.buffer, first.index)}};
+}
+
 // An element of a table in program memory, as avr-libc reads it.
 std::string program_load(const std::string& name, const std::string& type, DType dtype) {
   std::string read = dtype == DType::kF32  ? "pgm_read_float(at)"
@@ -144,10 +172,11 @@ std::string program_load(const std::string& name, const std::string& type, DType
 }  // namespace
 
 std::optional<HelperCall> helper_call(const Expr& e) {
-  for (auto form : {high_product, part_of_word, two_halves})
+  for (auto form : {high_product, part_of_word, halves_in_memory, two_halves})
     if (auto call = form(e)) return call;
   if (auto product = packed_product(e))
     return HelperCall{product->even_bytes ? "dot_bytes" : "dot_halves", {product->sum, product->x, product->w}};
+  if (auto product = half_product(e)) return HelperCall{"mla_low_high", {product->sum, product->low, product->high}};
   if (const Binary* n = wrapping_of(e, BinaryOp::kAdd)) {
     if (const Binary* product = wrapping_of(*n->rhs, BinaryOp::kMul))
       return HelperCall{"mla_wrap", {n->lhs, product->lhs, product->rhs}};
@@ -234,6 +263,13 @@ std::string support_definition(const std::string& name, const std::string& prefi
   for (const Helper& helper : kHelpers)
     if (name == helper.name) {
       std::string body = fmt::format("    return {};\n", helper.result);
+      // The size of the word is constant, so this is a load. The standard function would be called with -ffreestanding.
+      if (name == "halves_at")
+        body =
+            "#if defined(__GNUC__) && defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)\n"
+            "    int32_t word;\n    __builtin_memcpy(&word, at, sizeof word);\n    return word;\n"
+            "#else\n" +
+            body + "#endif\n";
       if (form.intrinsics && helper.intrinsic != nullptr)
         body = fmt::format("#if defined({})\n    return {};\n#else\n{}#endif\n", acle, helper.intrinsic, body);
       if (form.assembly && helper.instruction != nullptr)

@@ -456,6 +456,8 @@ class CodeModel::Walker {
       const Value sum = emit(product->sum), x = emit(product->x), w = emit(product->w);
       return made(20, {sum, x, product->even_bytes ? made(21, {w}, 1, type) : w}, 1, type);
     }
+    if (const auto product = c_.packed_products ? half_product(n) : std::nullopt)
+      return made(22, {emit(product->sum), emit(product->low), emit(product->high)}, 1, type);
     if (n.op == BinaryOp::kAnd || n.op == BinaryOp::kOr || (is_comparison(n.op) && !is_sign(n))) {
       const Value v = condition_of(n);
       return made(mixed(kind, 1), {v}, c_.truth, n.type);

@@ -334,6 +334,8 @@ double InstructionCounter::binary(const Binary& e) {
   if (const auto product = c_.packed_product > 0 ? packed_product(e) : std::nullopt)
     return cost(*product->sum) + cost(*product->x) + cost(*product->w) + (product->even_bytes ? c_.alu : 0) +
            c_.packed_product;
+  if (const auto product = c_.packed_product > 0 ? half_product(e) : std::nullopt)
+    return cost(*product->sum) + cost(*product->low) + cost(*product->high) + c_.packed_product;
   const double sides = cost(*e.lhs) + cost(*e.rhs);
   const bool wide = e.lhs->type == DType::kI64;
   if (is_float(e.lhs->type)) {

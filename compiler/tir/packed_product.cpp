@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tir/packed_product.h"
 
+#include <utility>
+
 namespace aotc::tir {
 
 namespace {
@@ -56,6 +58,16 @@ std::optional<PackedProduct> packed_product(const Expr& e) {
   if (is_same(halves, halves_again)) return PackedProduct{first->lhs, x, halves, false};
   const ExprPtr bytes = word_of(*low->rhs, 24, 24), bytes_again = word_of(*high->rhs, 8, 24);
   if (is_same(bytes, bytes_again)) return PackedProduct{first->lhs, x, bytes, true};
+  return std::nullopt;
+}
+
+std::optional<HalfProduct> half_product(const Expr& e) {
+  const Binary* sum = binary_of(e, BinaryOp::kAdd, true);
+  const Binary* product = sum != nullptr ? binary_of(*sum->rhs, BinaryOp::kMul, true) : nullptr;
+  if (product == nullptr) return std::nullopt;
+  for (const auto& [a, b] : {std::pair(product->lhs, product->rhs), std::pair(product->rhs, product->lhs)})
+    if (const ExprPtr low = word_of(*a, 16, 16), high = word_of_high_half(*b); low != nullptr && high != nullptr)
+      return HalfProduct{sum->lhs, low, high};
   return std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recognises expressions on parts of words: a sign-extended part, and a sum with two products of halfwords, which cores
-// with the DSP extension compute in one instruction.
+// Recognises expressions on parts of words: a sign-extended part, and a sum with one or two products of halfwords,
+// which cores with the DSP extension compute in one instruction.
 #pragma once
 
 #include <optional>
@@ -24,5 +24,11 @@ struct PackedProduct {
   bool even_bytes = false;
 };
 std::optional<PackedProduct> packed_product(const Expr& e);
+
+// sum + the lower half of the word `low` * the upper half of the word `high`, modulo 2^32. Halves are signed.
+struct HalfProduct {
+  ExprPtr sum, low, high;
+};
+std::optional<HalfProduct> half_product(const Expr& e);
 
 }  // namespace aotc::tir

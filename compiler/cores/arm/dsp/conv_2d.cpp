@@ -108,7 +108,9 @@ double DspConvLowering::bytes_of_words() const {
 
 // The form of the weights, the pixels per tile, and whether those that are left over have a kernel of their own.
 void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
-  int64_t rows = spread_.rows(), most = std::min<int64_t>(4, pixels());
+  // Compilers find no registers for eight accumulators.
+  const int64_t largest = target_.calls_intrinsics() ? 3 : 4;
+  int64_t rows = spread_.rows(), most = std::min(largest, pixels());
   GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
   auto apart = [&](bool words, int64_t tile) {
     GemmShape whole = shape, rest = shape;

@@ -52,14 +52,41 @@ Ex dot_low_bytes(const Ex& acc, const Ex& x, const Ex& w) {
   return dot(acc, low_half(x), byte_0(w), high_half(x), byte_2(w));
 }
 
+Ex mla_low_high(const Ex& acc, const Ex& low, const Ex& high) {
+  return add_wrapping(acc, mul_wrapping(low_half(low), high_half(high)));
+}
+
+namespace {
+
+LineValues load_line(const BufferPtr& stream, const Ex& at, bool sign) {
+  return {load(stream, at), load(stream, at + 1), sign ? std::optional(load(stream, at + 2)) : std::nullopt};
+}
+
+}  // namespace
+
 Ex line_output(FunctionBuilder& f, const Ex& acc, const BufferPtr& stream, const Ex& at, int shift, bool sign) {
+  return line_output(f, acc, load_line(stream, at, sign), shift);
+}
+
+Ex line_output(FunctionBuilder& f, const Ex& acc, const LineValues& line, int shift) {
   if (shift == 0) {
-    Ex real = cast(DType::kF32, acc) * call(tir::Intrinsic::kFloatFromBits, DType::kF32, {load(stream, at)});
+    Ex real = cast(DType::kF32, acc) * call(tir::Intrinsic::kFloatFromBits, DType::kF32, {line.multiplier});
     // Far beyond what bytes and zero points can tell apart.
     real = clamp(f.let("v", real), tir::f32(-1024.0f), tir::f32(1024.0f));
-    return clamp(cast(DType::kI32, f.let("v", ops::emit_nearest_even(real))) + load(stream, at + 1), -128, 127);
+    return clamp(cast(DType::kI32, f.let("v", ops::emit_nearest_even(real))) + line.offset, -128, 127);
   }
-  return clamp(f.let("v", ops::line_sum(acc, stream, at, sign)) >> shift, -128, 127);
+  Ex product = cast(DType::kI64, acc) * cast(DType::kI64, line.multiplier);
+  Ex sum = cast(DType::kI32, product >> tir::i64(32)) + line.offset;
+  if (line.sign) sum = sum - ((acc >> 31) & *line.sign);
+  return clamp(f.let("v", sum) >> shift, -128, 127);
+}
+
+LineValues let_line(FunctionBuilder& f, const BufferPtr& stream, const Ex& at, bool sign) {
+  LineValues line = load_line(stream, at, sign);
+  line.multiplier = f.let("multiplier", line.multiplier);
+  line.offset = f.let("offset", line.offset);
+  if (line.sign) line.sign = f.let("sign", *line.sign);
+  return line;
 }
 
 int32_t stream_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t a) {
@@ -293,20 +320,40 @@ std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign) 
 
 namespace {
 
-// Two accumulators for each pixel take the steps of a pair whose weights begin at stream[at].
+// Steps that C writes out. Compilers keep no more of them in registers, and gain little by more.
+constexpr int64_t kWrittenSteps = 8;
+
+// Elements of a panel that as many steps take as are written out; the other steps come last.
+struct PanelSteps {
+  Ex written, all;
+  PanelSteps(FunctionBuilder& f, const Ex& steps, int64_t pixels)
+      : written(f.let("written", (steps - steps % kWrittenSteps) * pixels)), all(f.let("elements", steps * pixels)) {}
+};
+
+// Two accumulators for each pixel take the steps of a pair whose weights begin at stream[at]; moves `at` behind them.
 void gemm_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr& stream, const Ex& at,
-                const BufferPtr& panel, const Ex& steps) {
+                const BufferPtr& panel, const PanelSteps& steps) {
   const auto pixels = static_cast<int64_t>(acc.size() / 2);
-  f.loop("i", 0, steps, [&](Ex i) {
-    Ex w = f.let("w", load(stream, at + i));
-    for (int64_t p = 0; p < pixels; ++p) {
-      Ex x = f.let(fmt::format("x{}", p), load(panel, i * pixels + p));
-      const Ex& a = acc[static_cast<size_t>(2 * p)];
-      const Ex& b = acc[static_cast<size_t>(2 * p + 1)];
-      f.assign(a, dot(a, low_half(x), byte_0(w), high_half(x), byte_2(w)));
-      f.assign(b, dot(b, low_half(x), low_half(w), high_half(x), high_half(w)));
-    }
-  });
+  auto take = [&](const Ex& begin, const Ex& end, int64_t count) {
+    f.loop(
+        "k", begin, end,
+        [&](Ex k) {
+          for (int64_t i = 0; i < count; ++i) {
+            Ex w = f.let("w", load(stream, at + i));
+            for (int64_t p = 0; p < pixels; ++p) {
+              Ex x = f.let(fmt::format("x{}", p), load(panel, k + (i * pixels + p)));
+              const Ex& a = acc[static_cast<size_t>(2 * p)];
+              const Ex& b = acc[static_cast<size_t>(2 * p + 1)];
+              f.assign(a, dot_low_bytes(a, x, w));
+              f.assign(b, dot_words(b, x, w));
+            }
+          }
+          f.assign(at, at + count);
+        },
+        count * pixels);
+  };
+  take(0, steps.written, kWrittenSteps);
+  f.if_(steps.written < steps.all, [&] { take(steps.written, steps.all, 1); });
 }
 
 }  // namespace
@@ -315,26 +362,31 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bo
   FunctionBuilder f("gemm_pairs");
   const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI8, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
-  const int64_t words = 2 * line_words(sign), flag = mixed ? 1 : 0;
+  const int64_t words = line_words(sign), flag = mixed ? 1 : 0;
+  const PanelSteps of_panel(f, steps, pixels);
+  Ex at = f.var("at", 0);
   f.loop("pair", 0, pairs, [&](Ex pair) {
-    Ex at = f.let("at", pair * (steps + (2 + flag + words)));
     std::vector<Ex> acc;
     for (int64_t p = 0; p < pixels; ++p)
       for (int64_t c = 0; c < 2; ++c) acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
-    gemm_steps(f, acc, stream, at + 2, panel, steps);
-    Ex line = f.let("line", at + (2 + flag) + steps);
+    f.assign(at, at + 2);
+    gemm_steps(f, acc, stream, at, panel, of_panel);
+    // Loaded once: compilers must assume that the stores of bytes change the stream.
+    const LineValues first = let_line(f, stream, at + flag, sign);
+    const LineValues second = let_line(f, stream, at + (flag + words), sign);
     auto finish = [&](int by) {
       for (int64_t p = 0; p < pixels; ++p) {
         const Ex& a = acc[static_cast<size_t>(2 * p)];
         Ex b = f.let("b", sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a));
         Ex scaled = f.let("a", shl_wrapping(a, PairGemm::kLeft));
         Ex to = f.let("to", p * stride + pair * 2);
-        f.store(out, to, line_output(f, scaled, stream, line, by, sign));
-        f.store(out, to + 1, line_output(f, b, stream, line + words / 2, by, sign));
+        f.store(out, to, line_output(f, scaled, first, by));
+        f.store(out, to + 1, line_output(f, b, second, by));
       }
     };
-    if (mixed) f.if_(load(stream, line - 1) != 0, [&] { finish(0); }, [&] { finish(shift); });
+    if (mixed) f.if_(load(stream, at) != 0, [&] { finish(0); }, [&] { finish(shift); });
     else finish(shift);
+    f.assign(at, at + (flag + 2 * words));
   });
   std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
   if (mixed) parameters.push_back({"mixed", 1});
@@ -385,10 +437,12 @@ KernelPtr gemm_sums_kernel(int64_t pixels) {
   FunctionBuilder f("gemm_sums");
   const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI32, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 2);
+  const PanelSteps of_panel(f, steps, pixels);
+  Ex at = f.var("at", 0);
   f.loop("pair", 0, pairs, [&](Ex pair) {
     std::vector<Ex> acc;
     for (int64_t i = 0; i < 2 * pixels; ++i) acc.push_back(f.var(fmt::format("acc{}{}", i / 2, i % 2), 0));
-    gemm_steps(f, acc, stream, f.let("at", pair * steps), panel, steps);
+    gemm_steps(f, acc, stream, at, panel, of_panel);
     for (int64_t p = 0; p < pixels; ++p) {
       const Ex& a = acc[static_cast<size_t>(2 * p)];
       Ex to = f.let("to", pair * 2 + p * stride);

@@ -225,6 +225,15 @@ constexpr int64_t line_words(bool sign) { return sign ? 3 : 2; }
 // The output for an accumulator shifted left, with the channel's line at stream[at].
 tir::Ex line_output(tir::FunctionBuilder& f, const tir::Ex& acc, const tir::BufferPtr& stream, const tir::Ex& at,
                     int shift, bool sign);
+// The same with the channel's line in variables.
+struct LineValues {
+  tir::Ex multiplier, offset;
+  std::optional<tir::Ex> sign;
+};
+LineValues let_line(tir::FunctionBuilder& f, const tir::BufferPtr& stream, const tir::Ex& at, bool sign);
+tir::Ex line_output(tir::FunctionBuilder& f, const tir::Ex& acc, const LineValues& line, int shift);
+// acc + the lower half of `low` * the upper half of `high`.
+tir::Ex mla_low_high(const tir::Ex& acc, const tir::Ex& low, const tir::Ex& high);
 // Where the sum of channel c begins if it is to come out shifted left.
 inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int left) {
   return static_cast<int32_t>(static_cast<uint32_t>(bias[static_cast<size_t>(c)]) << left);

@@ -78,8 +78,17 @@ KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch) {
   Ex rows = f.scalar("rows");
   Ex pixel = f.let("pixel", load(shape, DepthwisePairs::kPixel));
   Ex row_bytes = f.let("row_bytes", load(shape, DepthwisePairs::kRow));
+  // Columns that C writes out: all of a narrow plane, or so many at a time.
+  constexpr int64_t kNarrow = 8, kTurn = 4;
+  const int64_t in_turns = columns > kNarrow ? columns / kTurn * kTurn : 0;
   f.loop("r", 0, rows, [&](Ex r) {
-    f.loop("i", 0, columns, [&](Ex i) { f.store(plane, r * pitch + i, load(x, r * row_bytes + i * pixel)); });
+    auto copy = [&](const Ex& first, int64_t count) {
+      Ex to = f.let("to", r * pitch + first);
+      Ex from = f.let("from", r * row_bytes + first * pixel);
+      for (int64_t i = 0; i < count; ++i) f.store(plane, to + i, load(x, from + pixel * i));
+    };
+    f.loop("i", 0, in_turns, [&](Ex i) { copy(i, kTurn); }, kTurn);
+    if (in_turns < columns) copy(in_turns, columns - in_turns);
   });
   return f.finish_kernel("dw_plane", {{"columns", columns}, {"pitch", pitch}});
 }
@@ -107,16 +116,45 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
   for (size_t t = 0; t < DepthwisePairs::kTaps; ++t)
     w.push_back(f.let(fmt::format("w{}", t), weight(t) * (1 << DepthwisePairs::kLeft)));
   Ex bias = f.let("bias", load(stream, biases) & -256);
-  f.loop("column", 0, columns, [&](Ex column) {
-    f.loop("row", 0, rows, [&](Ex row) {
-      Ex at = f.let("at", column * plane_column + row * (stride * pitch));
-      Ex acc = f.var("acc", bias);
-      for (int64_t t = 0; t < DepthwisePairs::kTaps; ++t)
-        f.assign(acc,
-                 add_wrapping(acc, mul_wrapping(load(plane, at + t / 3 * pitch + t % 3), w[static_cast<size_t>(t)])));
-      f.store(out, column * out_column + row * out_row, line_output(f, acc, stream, line, shift, sign));
-    });
-  });
+  const LineValues scale = let_line(f, stream, line, sign);
+  // The weights of a row: the first two, and the last two.
+  std::vector<Ex> first, last;
+  for (size_t row = 0; row < 3; ++row) {
+    first.push_back(f.let("first", pair_word(w[3 * row], w[3 * row + 1])));
+    last.push_back(f.let("last", pair_word(w[3 * row + 1], w[3 * row + 2])));
+  }
+  // A column of outputs, or two neighbours, which share the loads of four elements.
+  auto emit_columns = [&](const Ex& column, int64_t count) {
+    Ex to = f.var("to", column * out_column);
+    Ex begin = f.let("begin", column * plane_column);
+    f.loop(
+        "at", begin, begin + rows * (stride * pitch),
+        [&](Ex at) {
+          std::vector<Ex> acc, result;
+          for (int64_t c = 0; c < count; ++c) acc.push_back(f.var("acc", bias));
+          for (int64_t row = 0; row < 3; ++row) {
+            const Ex &low = first[static_cast<size_t>(row)], &high = last[static_cast<size_t>(row)];
+            auto element = [&](int64_t i) { return load(plane, at + (row * pitch + i)); };
+            Ex x = f.let("x", pair_word(element(0), element(1)));
+            f.assign(acc[0], dot_words(acc[0], x, low));
+            if (count == 1) {
+              f.assign(acc[0], mla_low_high(acc[0], element(2), high));
+              continue;
+            }
+            Ex y = f.let("y", pair_word(element(2), element(3)));
+            f.assign(acc[0], mla_low_high(acc[0], y, high));
+            f.assign(acc[1], mla_low_high(acc[1], low, x));
+            f.assign(acc[1], dot_words(acc[1], y, high));
+          }
+          for (const Ex& sum : acc) result.push_back(f.let("result", line_output(f, sum, scale, shift)));
+          for (int64_t c = 0; c < count; ++c) f.store(out, to + out_column * c, result[static_cast<size_t>(c)]);
+          f.assign(to, to + out_row);
+        },
+        stride * pitch);
+  };
+  Ex in_twos = f.let("in_twos", select(plane_column == 1, columns - columns % 2, 0));
+  f.loop("column", 0, in_twos, [&](Ex column) { emit_columns(column, 2); }, 2);
+  f.loop("column", in_twos, columns, [&](Ex column) { emit_columns(column, 1); });
   return f.finish_kernel(nibbles ? "dw_column_nibbles" : "dw_column",
                          {{"pitch", pitch}, {"stride", stride}, {"unroll", unroll}, {"shift", shift}, {"sign", sign}});
 }

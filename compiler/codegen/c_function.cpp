@@ -662,6 +662,11 @@ class Printer {
     const char* type = ranges_.type_of_loop(n);
     const std::string declared = is_index ? fmt::format("{} ", type ? type : "int32_t")
                                           : fmt::format("const {} *", c_type_of(pointer->second->dtype));
+    // These kernels write out as many steps as registers allow.
+    if (!pointers_.empty()) {
+      out_.use.functions.insert("no_unroll");
+      line(upper(prefix_) + "_NO_UNROLL");
+    }
     line(fmt::format("for ({}{} = {}; {} < {}; {}) {{", declared, id, begin, id, end, next));
     print_nested(n.body);
     scopes_.pop_back();

@@ -280,6 +280,11 @@ std::string support_definition(const std::string& name, const std::string& prefi
     }
   if (std::string found = instruction_definition(name, f, form.assembly, form.intrinsics ? acle : ""); !found.empty())
     return found;
+  if (name == "no_unroll")
+    return fmt::format(
+        "/* Loops that clang unrolls further take more instructions. */\n#if defined(__clang__)\n"
+        "#define {0}_NO_UNROLL _Pragma(\"clang loop unroll(disable)\")\n#else\n#define {0}_NO_UNROLL\n#endif\n",
+        upper(prefix));
   if (name == "float_bits")
     return fmt::format(
         "static inline int32_t {}(float value)\n{{\n    int32_t bits;\n"

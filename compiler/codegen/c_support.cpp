@@ -70,7 +70,8 @@ std::string support_functions(const SupportUse& use, const CodegenOptions& optio
   const HelperForm form = helper_form(use.functions, options.kernels);
   for (const std::string& f : use.functions) {
     std::string text = support_definition(f, options.prefix, form);
-    text.insert(text.find("static inline "), unused);
+    // A macro is no function.
+    if (const size_t at = text.find("static inline "); at != std::string::npos) text.insert(at, unused);
     s += fold_lines(text) + "\n";
   }
   return s;

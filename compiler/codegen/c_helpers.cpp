@@ -2,6 +2,7 @@
 #include "codegen/c_helpers.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
 
@@ -61,6 +62,19 @@ constexpr Helper kHelpers[] = {
     {"mla_low_high", "int32_t sum, int32_t x, int32_t w",
      "(int32_t)((uint32_t)sum + (uint32_t)((int32_t)((uint32_t)x << 16) >> 16) * (uint32_t)(w >> 16))",
      "sum + the product of the lower half of x and the upper half of w, modulo 2^32", nullptr, "__smlabt(x, w, sum)"},
+    {"even_bytes", "int32_t word",
+     "(int32_t)(((uint32_t)((int32_t)((uint32_t)word << 24) >> 24) & 65535u) |\n"
+     "                     (uint32_t)((int32_t)((uint32_t)word << 8) >> 24) << 16)",
+     "Bytes 0 and 2 of a word, sign-extended to halves", nullptr, "__sxtb16(word)"},
+    {"odd_bytes", "int32_t word",
+     "(int32_t)(((uint32_t)((int32_t)((uint32_t)word << 16) >> 24) & 65535u) |\n"
+     "                     (uint32_t)(word >> 24) << 16)",
+     "Bytes 1 and 3 of a word, sign-extended to halves", nullptr,
+     "__sxtb16((int32_t)((uint32_t)word >> 8 | (uint32_t)word << 24))"},
+    {"bytes_at", "const int8_t *at",
+     "(int32_t)(((uint32_t)at[0] & 255u) | ((uint32_t)at[1] & 255u) << 8 |\n"
+     "                     ((uint32_t)at[2] & 255u) << 16 | (uint32_t)at[3] << 24)",
+     "A word of four neighbouring elements"},
     {"halves_at", "const int16_t *at", "(int32_t)(((uint32_t)at[0] & 65535u) | (uint32_t)at[1] << 16)",
      "A word of two neighbouring elements"},
 };
@@ -132,26 +146,78 @@ std::optional<HelperCall> two_halves(const Expr& e) {
   return HelperCall{"pack16", {low->lhs, high->lhs}};
 }
 
-// two_halves() of elements of int16 that are neighbours in memory.
-std::optional<HelperCall> halves_in_memory(const Expr& e) {
+const Variable* variable_of(const Expr& e) {
+  return e.kind == ExprKind::kVarRef ? static_cast<const VarRef&>(e).var.get() : nullptr;
+}
+
+// An element of a buffer, at a variable and a constant that is added to it; null for other expressions.
+struct Element {
+  const Load* load = nullptr;
+  const Variable* base = nullptr;
+  int64_t at = 0;
+};
+Element element_of(const Expr& e, DType type) {
+  if (e.kind != ExprKind::kLoad) return {};
+  const auto& load = static_cast<const Load&>(e);
+  if (load.buffer->dtype != type || load.buffer->space != Space::kData) return {};
+  if (const Variable* base = variable_of(*load.index)) return {&load, base, 0};
+  const Binary* sum = binary_of(*load.index, BinaryOp::kAdd, DType::kI32);
+  const auto by = sum != nullptr ? immediate_of(sum->rhs) : std::nullopt;
+  const Variable* base = by ? variable_of(*sum->lhs) : nullptr;
+  return base != nullptr ? Element{&load, base, *by} : Element{};
+}
+bool follows(const Element& next, const Element& before, int64_t elements) {
+  return before.load != nullptr && next.load != nullptr && next.load->buffer == before.load->buffer &&
+         next.base == before.base && next.at == before.at + elements;
+}
+ExprPtr address_of(const Element& element) {
+  return std::make_shared<Address>(element.load->buffer, element.load->index);
+}
+
+// two_halves() of elements of int16 that are neighbours in memory, or of bytes 0 and 2, or 1 and 3, of a word.
+std::optional<HelperCall> halves_of_word(const Expr& e) {
   const auto halves = two_halves(e);
   if (!halves) return std::nullopt;
   const ExprPtr &low = halves->arguments[0], &high = halves->arguments[1];
-  if (low->kind != ExprKind::kLoad || high->kind != ExprKind::kLoad) return std::nullopt;
-  const auto &first = static_cast<const Load&>(*low), &second = static_cast<const Load&>(*high);
-  if (first.buffer != second.buffer || first.buffer->dtype != DType::kI16 || first.buffer->space != Space::kData)
-    return std::nullopt;
-  // A variable, and a constant that is added to it.
-  auto place = [](const ExprPtr& index) -> std::pair<const Variable*, int64_t> {
-    if (index->kind == ExprKind::kVarRef) return {static_cast<const VarRef&>(*index).var.get(), 0};
-    const Binary* sum = binary_of(*index, BinaryOp::kAdd, DType::kI32);
-    const auto by = sum != nullptr ? immediate_of(sum->rhs) : std::nullopt;
-    if (!by || sum->lhs->kind != ExprKind::kVarRef) return {nullptr, 0};
-    return {static_cast<const VarRef&>(*sum->lhs).var.get(), *by};
-  };
-  const auto [base, at] = place(first.index);
-  if (base == nullptr || place(second.index) != std::pair(base, at + 1)) return std::nullopt;
-  return HelperCall{"halves_at", {std::make_shared<Address>(first.buffer, first.index)}};
+  const Element first = element_of(*low, DType::kI16);
+  if (follows(element_of(*high, DType::kI16), first, 1)) return HelperCall{"halves_at", {address_of(first)}};
+  const auto even = word_part(*low);
+  if (!even || even->down != 24 || variable_of(*even->word) == nullptr) return std::nullopt;
+  const Variable* word = variable_of(*even->word);
+  if (const auto part = word_part(*high);
+      part && even->up == 24 && part->up == 8 && part->down == 24 && variable_of(*part->word) == word)
+    return HelperCall{"even_bytes", {even->word}};
+  const Binary* last = binary_of(*high, BinaryOp::kShr, DType::kI32);
+  const bool odd =
+      even->up == 16 && last != nullptr && immediate_of(last->rhs) == 24 && variable_of(*last->lhs) == word;
+  return odd ? std::optional(HelperCall{"odd_bytes", {even->word}}) : std::nullopt;
+}
+
+// (b0 & 255) | ((b1 & 255) <<% 8) | ((b2 & 255) <<% 16) | (b3 <<% 24), of elements of int8 that are neighbours.
+std::optional<HelperCall> bytes_in_memory(const Expr& e) {
+  std::array<Element, 4> bytes;
+  const Expr* rest = &e;
+  for (size_t i = bytes.size(); i-- > 0;) {
+    const Binary* both = i > 0 ? binary_of(*rest, BinaryOp::kBitOr, DType::kI32) : nullptr;
+    if (i > 0 && both == nullptr) return std::nullopt;
+    const Expr* byte = i > 0 ? both->rhs.get() : rest;
+    if (i > 0) {
+      const Binary* moved = wrapping_of(*byte, BinaryOp::kShl);
+      if (moved == nullptr || immediate_of(moved->rhs) != static_cast<int64_t>(8 * i)) return std::nullopt;
+      byte = moved->lhs.get();
+      rest = both->lhs.get();
+    }
+    if (i < 3) {
+      const Binary* masked = binary_of(*byte, BinaryOp::kBitAnd, DType::kI32);
+      if (masked == nullptr || immediate_of(masked->rhs) != 255) return std::nullopt;
+      byte = masked->lhs.get();
+    }
+    bytes[i] = element_of(*byte, DType::kI8);
+    if (bytes[i].load == nullptr) return std::nullopt;
+  }
+  for (size_t i = 1; i < bytes.size(); ++i)
+    if (!follows(bytes[i], bytes[0], static_cast<int64_t>(i))) return std::nullopt;
+  return HelperCall{"bytes_at", {address_of(bytes[0])}};
 }
 
 // An element of a table in program memory, as avr-libc reads it.
@@ -172,7 +238,7 @@ std::string program_load(const std::string& name, const std::string& type, DType
 }  // namespace
 
 std::optional<HelperCall> helper_call(const Expr& e) {
-  for (auto form : {high_product, part_of_word, halves_in_memory, two_halves})
+  for (auto form : {high_product, part_of_word, halves_of_word, bytes_in_memory, two_halves})
     if (auto call = form(e)) return call;
   if (auto product = packed_product(e))
     return HelperCall{product->even_bytes ? "dot_bytes" : "dot_halves", {product->sum, product->x, product->w}};
@@ -264,7 +330,7 @@ std::string support_definition(const std::string& name, const std::string& prefi
     if (name == helper.name) {
       std::string body = fmt::format("    return {};\n", helper.result);
       // The size of the word is constant, so this is a load. The standard function would be called with -ffreestanding.
-      if (name == "halves_at")
+      if (name == "halves_at" || name == "bytes_at")
         body =
             "#if defined(__GNUC__) && defined(__ARM_FEATURE_UNALIGNED) && !defined(__ARM_BIG_ENDIAN)\n"
             "    int32_t word;\n    __builtin_memcpy(&word, at, sizeof word);\n    return word;\n"

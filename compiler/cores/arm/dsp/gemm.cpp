@@ -33,8 +33,9 @@ Ex high_half(const Ex& word) { return word >> 16; }
 
 namespace {
 
-// Sign-extended bytes 0 and 2.
+// Sign-extended bytes of a word.
 Ex byte_0(const Ex& w) { return shl_wrapping(w, 24) >> 24; }
+Ex byte_1(const Ex& w) { return shl_wrapping(w, 16) >> 24; }
 Ex byte_2(const Ex& w) { return shl_wrapping(w, 8) >> 24; }
 
 // acc + x.low * w.low + x.high * w.high; sums of channel b may pass 32 bits and come back.
@@ -476,8 +477,14 @@ namespace {
 // Elements x[at .. at + 3] of one pixel into two steps of the panel.
 void spread(FunctionBuilder& f, const BufferPtr& x, const Ex& at, const BufferPtr& panel, const Ex& to,
             int64_t pixels) {
-  f.store(panel, to, pair_word(load(x, at), load(x, at + 2)));
-  f.store(panel, to + pixels, pair_word(load(x, at + 1), load(x, at + 3)));
+  Ex first = f.let("at", at);
+  auto byte = [&](int64_t i) { return load(x, first + i) & 255; };
+  Ex bytes = f.let(
+      "bytes", byte(0) | shl_wrapping(byte(1), 8) | shl_wrapping(byte(2), 16) | shl_wrapping(load(x, first + 3), 24));
+  Ex even = f.let("even", pair_word(byte_0(bytes), byte_2(bytes)));
+  Ex odd = f.let("odd", pair_word(byte_1(bytes), bytes >> 24));
+  f.store(panel, to, even);
+  f.store(panel, to + pixels, odd);
 }
 
 }  // namespace

@@ -58,6 +58,7 @@ FOR_CORES = {
     "gru_steps_m4": ("gru_steps_int8", ["--board", "qemu_mps2_an386"]),
     "gadget_m55": ("gadget_int8", ["--board", "qemu_mps3_an547"]),
     "kws_m4": ("kws", ["--board", "qemu_mps2_an386"]),
+    "kws_m4_acle": ("kws", ["--board", "qemu_mps2_an386", "--kernels", "intrinsics"]),
     "resnet_m4": ("resnet", ["--board", "qemu_mps2_an386", "-O", "speed"]),
     "strww_m55": ("strww", ["--board", "qemu_mps3_an547"]),
     "resnet_m55": ("resnet", ["--board", "qemu_mps3_an547"]),
@@ -68,6 +69,9 @@ FOR_CORES = {
     "vww_m55": ("vww", ["--board", "qemu_mps3_an547"]),
 }
 EVERY_OPERATOR_MODEL = 5
+# Compiled with a header that stands in for the intrinsics, as a compiler for Arm would have them.
+WITH_ACLE = {"kws_m4_acle"}
+ACLE = ["-D__ARM_ACLE=1", "-D__ARM_FEATURE_SIMD32=1", "-D__ARM_FEATURE_UNALIGNED=1", "-I", str(common.ROOT / "tests/e2e/acle")]
 # Builds that a compiler's defect once made wrong.
 ALWAYS_IN = {"digits_int4_m4": {"gcc-O3-plain64", "gcc-O2-lto64", "gcc-O3-lto64"}}
 # Kernels of operators with a state: tests/state runs those. Of trees, which .tflite has none of, of words, which no
@@ -219,7 +223,7 @@ class Builder:
                                    [*compiler, *BASE, "-O1", *mode, *floats]))
             out.append(self.object((at, p), folder / f"{p}.c",
                                    [*compiler, *BASE, f"-{build.level}", f"-D{p.upper()}_TRACE", *mode,
-                                    *floats]))
+                                    *floats, *(ACLE if p in WITH_ACLE else [])]))
         main = folder / f"main_{at}.c"
         main.write_text(bundle.main_text([m.prefix for m in models], "."))
         out.append(self.object((at, "main"), main, [*compiler, "-std=c99", "-O1", *width]))

@@ -7,7 +7,7 @@ set(aotc_only_in_all
   "^(arduino|platformio|faults|blockwise|speech|float_rule|packaging)(\\.|$)"
   "^analyze\\.(firmware|levels|mlperf|zephyr|hostile|start)$"
   "^avr\\.ops\\.(int8|f32|speed|size|ram)$"
-  "^bench\\.(shared|other|more|levels|dynamic_range|svdf|forms|estimates\\.all)$"
+  "^bench\\.(shared|other|more|levels|dynamic_range|svdf|forms|estimates\\.(all|held_out))$"
   "^boards(\\.real|\\.placed|\\.stack|\\.linked|\\.port)?$"
   "^cases\\.(O2|speed\\.conv_2d|packed\\..*\\.fully_connected)$"
   "^cli\\.boards$"

@@ -23,6 +23,8 @@ pytest_test(bench.levels full bench/test_levels.py)
 # Dynamic range beside int8: instructions of fully connected layers, at most 1.2 times as many.
 pytest_test(bench.dynamic_range full bench/test_dynamic_range.py)
 pytest_test(bench.svdf full bench/test_svdf.py)
-# Estimated instructions beside counted ones: three models in scripts/test, all others in scripts/test --all.
+# Estimated instructions beside counted ones: three models in scripts/test, all others in scripts/test --all, with those
+# that no cost was chosen with.
 pytest_test(bench.estimates full bench/test_estimates.py::test_few)
 pytest_test(bench.estimates.all full bench/test_estimates.py::test_more)
+pytest_test(bench.estimates.held_out full bench/test_estimates.py::test_held_out)

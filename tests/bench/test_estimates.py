@@ -40,3 +40,11 @@ def test_few(model, target, tmp_path):
 @pytest.mark.parametrize("model", [m for m in estimates.MODELS if m not in FEW])
 def test_more(model, target, tmp_path):
     judge(model, target, tmp_path)
+
+
+@pytest.mark.parametrize("target", estimates.TARGETS)
+@pytest.mark.parametrize("model", estimates.HELD_OUT)
+def test_held_out(model, target, tmp_path):
+    if model.endswith(("_onnx", "_qdq")):
+        common.need_modules("onnx", "onnxruntime")
+    judge(model, target, tmp_path)

@@ -94,8 +94,8 @@ def residual():
     return m.model([1, 1, 16, 16], "y", [1, 4])
 
 
-def transformer():
-    m, length, width = Maker(3), 8, 16
+def transformer(seed=3, length=8, width=16):
+    m = Maker(seed)
 
     def product(x):
         return m.op("Add", m.op("MatMul", x, m.weights(width, width)), m.weights(width))

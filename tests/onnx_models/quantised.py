@@ -48,16 +48,16 @@ FORMS = {
 OPTIONS = {"s8s8_float_weights": {"AddQDQPairToWeight": True}}
 
 
-def keyword():
-    m = networks.Maker(11)
-    x = m.op("Conv", "x", m.weights(24, 1, 10, 4), m.weights(24), kernel_shape=[10, 4], strides=[2, 2],
+def keyword(seed=11, channels=24):
+    m = networks.Maker(seed)
+    x = m.op("Conv", "x", m.weights(channels, 1, 10, 4), m.weights(channels), kernel_shape=[10, 4], strides=[2, 2],
              pads=[4, 1, 5, 1])
     x = m.op("Relu", x)
     for _ in range(2):
-        x = m.conv(x, (24, 24), 3, group=24)
-        x = m.conv(x, (24, 24), 1)
+        x = m.conv(x, (channels, channels), 3, group=channels)
+        x = m.conv(x, (channels, channels), 1)
     x = m.op("AveragePool", x, kernel_shape=[25, 5], strides=[25, 5])
-    m.op("Softmax", m.linear(m.op("Flatten", x), 24, 12), axis=-1)
+    m.op("Softmax", m.linear(m.op("Flatten", x), channels, 12), axis=-1)
     return m.model([1, 1, 49, 10], "y", [1, 12])
 
 
@@ -97,9 +97,9 @@ def block():
     return m.model([1, 4, 12, 12], "y", [1, 6, 6, 16])
 
 
-def transformer():
+def transformer(seed=15, length=12, width=24):
     """One head of attention and the layers behind it, with what quantize_static leaves in float between."""
-    m, length, width = networks.Maker(15), 12, 24
+    m = networks.Maker(seed)
 
     def product(x, before=width, after=width):
         return m.op("Add", m.op("MatMul", x, m.weights(before, after)), m.weights(after))

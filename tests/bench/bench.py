@@ -11,6 +11,7 @@ m55 rv32imac.
   scripts/bench --published                             estimated cycles beside results of MLPerf Tiny
   scripts/bench --forms                                 the quantised forms of ../shared on m4, m55 and rv32imac;
                                                         fails if a figure is > 1 % worse than recorded
+  .venv/bin/python scripts/bench --coverage             instructions a MAC of layers of many models (layer_coverage.py)
   scripts/bench --check --level all                     fails if a figure of any column is > 1 % worse than recorded
   scripts/bench --record --level all                    writes the record and docs/performance.md
   scripts/bench --from tests/bench/record.json --markdown -   tables of what was measured before
@@ -63,6 +64,8 @@ def options_of(arguments):
     add("--published", action="store_true",
         help="print estimated cycles beside what others published for MLPerf Tiny; measure nothing")
     add("--forms", action="store_true", help="measure and check the quantised forms of ../shared, and print their table")
+    add("--coverage", action="store_true",
+        help="check the layers of models of many kinds (docs/cycles.md); with --record, replace coverage.json")
     add("--record", action="store_true", help="replace their recorded figures")
     add("--check", action="store_true", help="compare them with the record")
     add("--from", dest="source", type=pathlib.Path, metavar="FILE",
@@ -79,7 +82,7 @@ def options_of(arguments):
             parser.error(f"unknown target '{target}'; there are {' '.join(measure.TARGETS)}")
     if options.record and options.check:
         parser.error("--record and --check exclude each other")
-    if options.source and (options.record or options.check):
+    if options.source and (options.record or options.check) and not options.coverage:
         parser.error("--from measures nothing: it goes with --json, --markdown and --beside")
     return options
 
@@ -203,6 +206,10 @@ def main(arguments=None):
             if not available(published.MODELS):
                 return SKIP
             sys.stdout.write(published.text(published.estimates(measure.Aotc(options.aotc, options.timeout))))
+            return 0
+        if options.coverage:
+            import layer_coverage  # needs numpy, which the other commands do not
+            layer_coverage.main(options, say)
             return 0
         rows, absent, tools = figures(options)
         if options.json:

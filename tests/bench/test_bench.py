@@ -10,6 +10,7 @@ import bench
 import cycles
 import document
 import forms
+import layer_coverage as coverage
 import record
 from measure import Failure
 
@@ -221,3 +222,81 @@ class Cycles(unittest.TestCase):
 
     def test_cycles_are_not_recorded(self):
         self.assertNotIn("cycles", record.slim(self.ROW))
+
+
+class Coverage(unittest.TestCase):
+    """Layers whose instructions a MAC are 1 (the best), 1.4 and 2; the last is estimated 20 % too low."""
+
+    def row(self, *counted, model="kws", target="m4"):
+        layers = [{"kind": "CONV_2D", "op": "conv_2d", "op_index": i, "dtype": "i8", "schedule": "pairs", "macs": 1000,
+                   "estimated": n - (n == 2000) * 400, "counted": n} for i, n in enumerate(counted)]
+        total = sum(counted)
+        return {"model": model, "target": target, "estimated": total, "counted": total, "layers": layers}
+
+    def recorded(self, *rows):
+        return coverage.merge({"best": {}, "exceptions": []}, rows, True, lambda *k: "why")
+
+    def test_only_layers_over_the_bounds_are_exceptions(self):
+        known = self.recorded(self.row(1000, 1400, 2000))
+        self.assertEqual(known["best"], {"m4": {"conv_2d i8": 1.0}})
+        self.assertEqual([(coverage.key(e)[2:], e["factor"], e["reason"]) for e in known["exceptions"]],
+                         [(("conv_2d i8", "estimate"), 0.8, "why"), (("conv_2d i8", "instructions"), 2.0, "why")])
+        coverage.check(known, [self.row(1000, 1400, 2000)], True)
+
+    def test_small_layers_and_layers_without_products_do_not_count(self):
+        row = self.row(1000, 100_000)
+        row["layers"][1]["macs"] = 0
+        self.assertEqual(self.recorded(row)["best"], {"m4": {}})
+
+    def test_types_of_weights_are_families(self):
+        known = self.recorded(self.row(1000), self.row(2000, model="cnn_int4"))
+        self.assertEqual(known["best"]["m4"], {"conv_2d i8": 1.0, "conv_2d i8 x i4": 2.0})
+
+    def test_cores_without_a_model_of_their_code_have_no_estimates(self):
+        known = self.recorded(self.row(1000, 2000, target="m0"))
+        self.assertEqual([e["what"] for e in known["exceptions"]], ["instructions"])
+
+    def test_a_factor_may_grow_by_one_percent_and_no_more(self):
+        known = self.recorded(self.row(1000, 2100))
+        coverage.check(known, [self.row(1000, 2120)], True)
+        with self.assertRaisesRegex(Failure, r"kws on m4: conv_2d i8, instructions 2.1 -> 2.13"):
+            coverage.check(known, [self.row(1000, 2130)], True)
+
+    def test_new_exceptions_fail(self):
+        with self.assertRaisesRegex(Failure, r"conv_2d i8, instructions 1.6 \(call of CONV_2D, pairs\)"):
+            coverage.check(self.recorded(self.row(1000, 1400)), [self.row(1000, 1600)], True)
+
+    def test_exceptions_that_are_not_needed_fail(self):
+        known = self.recorded(self.row(1000, 1600))
+        with self.assertRaisesRegex(Failure, "no longer needed:\n  kws m4 conv_2d i8 instructions: 1.6"):
+            coverage.check(known, [self.row(1000, 1500)], True)
+
+    def test_the_best_may_not_get_worse(self):
+        known = self.recorded(self.row(1000, 1400), self.row(1200, model="ad"))
+        with self.assertRaisesRegex(Failure, r"best conv_2d i8 on m4: 1.0 -> 1.1"):
+            coverage.check(known, [self.row(1100, 1400), self.row(1200, model="ad")], True)
+
+    def test_some_models_are_compared_with_the_best_of_all(self):
+        known = self.recorded(self.row(1000), self.row(1600, model="ad"))
+        coverage.check(known, [self.row(1600, model="ad")], False)
+        coverage.check(known, [self.row(1000)], False)
+
+    def test_reasons_are_kept_and_exceptions_of_models_that_are_gone_dropped(self):
+        known = self.recorded(self.row(1000, 1600), self.row(2000, 1000, model="no_such"))
+        for entry in known["exceptions"]:
+            entry["reason"] = "no tile"
+        new = coverage.merge(known, [self.row(1000, 1700)], False, lambda *k: "why")
+        self.assertEqual([(e["model"], e["factor"], e["reason"]) for e in new["exceptions"]], [("kws", 1.7, "no tile")])
+
+    def test_store_and_load(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "coverage.json"
+            known = self.recorded(self.row(1000, 1600), self.row(1000, 3000, target="m0"))
+            coverage.store(known, path)
+            self.assertEqual(coverage.load(path), known)
+
+    def test_tables(self):
+        rows = [self.row(1000, 1400, 2000)]
+        text = coverage.text(rows, self.recorded(*rows), True)
+        self.assertIn("| conv_2d i8 | 3 | 1.00 | 2.00 | 1 |", text)
+        self.assertIn("| `kws` | CONV_2D | 1,000 | 2.00 | 2.0 | 45 % | pairs | why |", text)

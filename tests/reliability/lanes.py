@@ -41,6 +41,8 @@ LANES = {
                     ["build/release/tests/random_graphs --rows --interpret --count 5000 --first 300000 --work build/random_graphs_rows"]),
     "mlperf-accuracy": ("MLPerf Tiny's 1,000 inputs of kws in the emulator, every result against LiteRT",
                         [f"{PYTHON} tests/mlperf/cases.py accuracy_whole --aotc build/release/compiler/aotc --work build/mlperf_accuracy"]),
+    "layer-coverage": ("Instructions a MAC and estimates of every layer of models of many kinds, on four cores",
+                       [f"{PYTHON} scripts/bench --coverage"]),
     "compile-cost": ("8,000 small operators of each kind, planned or refused",
                      [f"{PYTHON} tests/e2e/compile_cost.py --long --launcher build/release/tests/cost_of "
                       "--out build/compile_cost.json"]),

@@ -383,7 +383,7 @@ class Product {
 
   Ex requantized(const Ex& products, int64_t pixel, const Ex& line) {
     const Ex sum = scaling_.window_sums ? products + of_window_[static_cast<size_t>(pixel)] : products;
-    if (scaling_.form == MveScaling::Form::kSums) return add_wrapping(sum, load(stream_, line));
+    if (scaling_.form == MveScaling::Form::kUnscaled) return add_wrapping(sum, load(stream_, line));
     if (scaling_.form == MveScaling::Form::kHalves) return half(sum, line);
     Ex v = scaling_.form == MveScaling::Form::kLine ? on_line(sum, line) : twice(sum, line);
     v = clamp(v, -128, 127);
@@ -431,7 +431,7 @@ class Product {
     if (scaling_.window_sums) parameters.emplace_back("window", 1);
     if (scaling_.halves())
       parameters.emplace_back(
-          "halves", scaling_.form == MveScaling::Form::kSums ? MveScaling::kNotNarrowed : MveScaling::kNarrowed);
+          "halves", scaling_.form == MveScaling::Form::kUnscaled ? MveScaling::kNotNarrowed : MveScaling::kNarrowed);
     return f_.finish_kernel(family_, std::move(parameters));
   }
 

@@ -103,9 +103,9 @@ constexpr int kMostMveShift = 24;
 //           shift is a second rounded high product: its factor is one more than the power of two, which carries
 //           halves away from zero.
 //   kHalves  of half words x: saturate(hi32((sum + bias) * multiplier) >> shift), the high word rounded if shift is 0
-//   kSums    of half words x, of one pixel: sum + bias, not narrowed
+//   kUnscaled  of half words x, of one pixel: sum + bias, not narrowed
 struct MveScaling {
-  enum class Form { kLine, kTwice, kHalves, kSums };
+  enum class Form { kLine, kTwice, kHalves, kUnscaled };
   Form form = Form::kLine;
   int left = 0, shift = 0;        // kLine; kHalves: shift
   bool products = false;          // kTwice
@@ -115,14 +115,14 @@ struct MveScaling {
   ClampI32 clamp{-128, 127};
   // Sums also lack a multiple of the sum of their window, for which the stream begins with weights (MveWeights).
   bool window_sums = false;
-  bool halves() const { return form == Form::kHalves || form == Form::kSums; }
+  bool halves() const { return form == Form::kHalves || form == Form::kUnscaled; }
   bool clamps() const {
     const int32_t most = form == Form::kHalves ? INT16_MAX : INT8_MAX;
-    return form != Form::kSums && (clamp.min != -most - 1 || clamp.max != most);
+    return form != Form::kUnscaled && (clamp.min != -most - 1 || clamp.max != most);
   }
-  int vectors() const { return form == Form::kSums ? 1 : form == Form::kTwice ? 3 : 2; }
+  int vectors() const { return form == Form::kUnscaled ? 1 : form == Form::kTwice ? 3 : 2; }
   // Bytes of a result.
-  int64_t bytes() const { return form == Form::kSums ? 4 : form == Form::kHalves ? 2 : 1; }
+  int64_t bytes() const { return form == Form::kUnscaled ? 4 : form == Form::kHalves ? 2 : 1; }
   // Parameter of kernels: how many shifts that round half away from zero, less those that are products.
   int twice() const { return form != Form::kTwice ? 0 : products ? kTwiceProducts : kTwiceShifts; }
   static constexpr int kTwiceShifts = 1, kTwiceProducts = 2;

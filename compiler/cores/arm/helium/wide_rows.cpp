@@ -67,7 +67,7 @@ void MveWideRows::make(const TargetInfo& target) {
     }
     part.values.resize(static_cast<size_t>(padded_ * (chunk.end - chunk.begin)));
     MveScaling sums;
-    sums.form = MveScaling::Form::kSums;
+    sums.form = MveScaling::Form::kUnscaled;
     if (i == 0 && !what_.wide()) sums.words[0].assign(what_.bias.begin(), what_.bias.end());
     const MveBlocks blocks(1, chunk.end - chunk.begin, false, 2);
     const std::string number = i == 0 ? "" : fmt::format("_{}", i);

@@ -51,11 +51,13 @@ __attribute__((used)) void report_trap(void)
     for (;;) {}
 }
 
+/* Clang takes no statement but assembly in a naked function. */
+#define UNUSED __attribute__((unused))
+
 /* These three instructions, uncompressed and in a row, are the call. */
-__attribute__((naked, noinline)) intptr_t semihosting_call(uint32_t operation, const void *argument)
+__attribute__((naked, noinline)) intptr_t semihosting_call(UNUSED uint32_t operation,
+                                                           UNUSED const void *argument)
 {
-    (void)operation;
-    (void)argument;
     __asm__ volatile(".option push\n"
                      ".option norvc\n"
                      ".balign 16\n"
@@ -106,12 +108,9 @@ uint64_t platform_clock_now(void)
     return retired_instructions();
 }
 
-__attribute__((naked, noinline)) int32_t platform_empty_run(const inputs_of_model *inputs,
-                                                            const outputs_of_model *outputs,
-                                                            void *arena)
+__attribute__((naked, noinline)) int32_t platform_empty_run(UNUSED const inputs_of_model *inputs,
+                                                            UNUSED const outputs_of_model *outputs,
+                                                            UNUSED void *arena)
 {
-    (void)inputs;
-    (void)outputs;
-    (void)arena;
     __asm__ volatile("ret");
 }

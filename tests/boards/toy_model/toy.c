@@ -15,14 +15,14 @@ extern const int8_t toy_bias[64];
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)
+/* Clang takes no statement but assembly in a naked function. */
+#define UNUSED __attribute__((unused))
 
 int32_t toy_run(const struct toy_inputs *inputs, const struct toy_outputs *outputs, void *arena)
     __attribute__((naked));
-int32_t toy_run(const struct toy_inputs *inputs, const struct toy_outputs *outputs, void *arena)
+int32_t toy_run(UNUSED const struct toy_inputs *inputs, UNUSED const struct toy_outputs *outputs,
+                UNUSED void *arena)
 {
-    (void)inputs;
-    (void)outputs;
-    (void)arena;
 #if defined(__riscv)
     __asm__ volatile("lui t0, " TEXT(TOY_LOOPS) " >> 12\n"
                      "1: addi t0, t0, -1\n"

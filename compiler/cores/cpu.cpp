@@ -102,6 +102,27 @@ CoreProblem wrong_feature(const std::string& feature, std::string_view isa) {
 
 }  // namespace
 
+std::vector<CpuWithoutBoard> cpus_without_boards() {
+  std::vector<CpuWithoutBoard> out;
+  for (const Family& family : families())
+    for (const Core& core : family.cores) {
+      const auto& [like, features, flags] = core.like;
+      if (like.empty()) continue;
+      out.push_back({std::string(core.cpu),
+                     std::string(core.isa),
+                     std::string(like),
+                     {features.begin(), features.end()},
+                     {flags.begin(), flags.end()}});
+    }
+  return out;
+}
+
+std::string older_cpu(std::string_view cpu) {
+  const Core* core = find_core(cpu);
+  // With other features, it runs other code.
+  return core != nullptr && core->like.features.empty() ? std::string(core->like.core) : "";
+}
+
 std::string nearest_cpu(std::string_view cpu) {
   std::string name(cpu);
   for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));

@@ -42,6 +42,17 @@ std::vector<std::string> timed_cpus();
 // a Cortex-M4.
 bool knows_cpu(std::string_view cpu);
 
+// A CPU of no board: as the core `like`, which boards have, except for what is not empty.
+struct CpuWithoutBoard {
+  std::string cpu, isa, like;
+  std::vector<std::string> features, flags;  // all of them; flags: of the C compiler
+};
+std::vector<CpuWithoutBoard> cpus_without_boards();
+
+// The core whose code also runs on `cpu` and that more compilers know: "cortex-m55" for "cortex-m85"; empty if there is
+// none.
+std::string older_cpu(std::string_view cpu);
+
 // The known CPU whose code runs on `cpu`, which is not known; empty if there is none.
 std::string nearest_cpu(std::string_view cpu);
 

@@ -22,6 +22,13 @@ struct Isa {
   std::vector<std::string_view> features;  // "dsp", "fpu"
 };
 
+// How --cpu describes a core that no board of aotc has: as a core of a board, except for what is set here.
+struct LikeCore {
+  std::string_view core;                        // "cortex-m55"; empty: --cpu knows the core only by its boards
+  std::vector<std::string_view> features = {};  // all features; empty: those of `core`
+  std::vector<std::string_view> flags = {};     // all flags, for gcc 12 and Clang 19; empty: those of `core`
+};
+
 // A core that boards may name.
 struct Core {
   std::string_view cpu;                     // "cortex-m4"
@@ -29,6 +36,7 @@ struct Core {
   const machine::Timing* timing = nullptr;  // the cycles of its instructions; nullptr: nothing is known of them
   // What compilers' code takes there beside the sums of these, where estimates were far off what was counted.
   void (*in_programs)(OperationCosts& cycles) = nullptr;
+  LikeCore like = {};
 };
 
 // The text of a microkernel, by the family that its meaning names.
@@ -51,7 +59,7 @@ struct Family {
   std::string_view name;  // its folder
   std::vector<Isa> isas;
   std::vector<Core> cores;
-  // The core of ours whose code runs on another core of the family, or nothing: "cortex-m85" gives "cortex-m55".
+  // The core of ours whose code runs on another core of the family, or nothing: "cortex-m23" gives "cortex-m0plus".
   std::string_view (*nearest)(std::string_view cpu) = nullptr;
   // What compilers make of loops there; false where the instruction set is another's.
   bool (*describe)(const CpuQuery& query, ops::TargetInfo& target) = nullptr;

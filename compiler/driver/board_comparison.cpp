@@ -53,7 +53,7 @@ nlohmann::ordered_json boards_json(const CompileOptions& options) {
   auto all = project::cpus(ignored);
   if (!all) return out;
   for (const project::Cpu& cpu : *all) {
-    if (cpu.board.is_host() || cpu.board.isa == "generic") continue;
+    if (cpu.boards.empty() || cpu.board.is_host() || cpu.board.isa == "generic") continue;
     auto compiled = compiled_for(options, cpu.name);
     if (!compiled) continue;
     for (const std::string& name : cpu.boards) {

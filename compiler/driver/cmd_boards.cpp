@@ -319,6 +319,7 @@ int cpus_command(const CommonOptions& common) {
                     {"cpu", c.board.cpu},
                     {"isa", c.board.isa},
                     {"features", c.board.features},
+                    {"cflags", c.board.cflags},
                     {"boards", c.boards}});
     rows.push_back({c.name, c.board.isa, joined(c.board.features, ", "), joined(c.boards, ", ")});
   }

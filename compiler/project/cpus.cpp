@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <nlohmann/json.hpp>
+
 #include "cores/cpu.h"
 #include "support/text.h"
 
@@ -24,6 +26,33 @@ Board without_memories(Board board) {
   return board;
 }
 
+// `like`: the CPU of boards that `core` names.
+Cpu without_board(const cores::CpuWithoutBoard& core, const Cpu& like) {
+  Cpu out{"", like.board, {}};
+  Board& b = out.board;
+  b.cpu = core.cpu;
+  b.isa = core.isa;
+  if (!core.features.empty()) b.features = core.features;
+  if (!core.flags.empty()) b.cflags = core.flags;
+  out.name = b.name = b.title = name_of(b);
+  nlohmann::json description = *like.board.description;
+  description["cpu"] = b.cpu;
+  description["isa"] = b.isa;
+  description["features"] = b.features;
+  description["toolchain"]["cflags"] = b.cflags;
+  b.description = std::make_shared<const nlohmann::json>(std::move(description));
+  return out;
+}
+
+void add_cpus_without_boards(std::vector<Cpu>& to) {
+  const auto find = [&](const std::string& cpu) {
+    return std::find_if(to.begin(), to.end(), [&](const Cpu& c) { return c.board.cpu == cpu; });
+  };
+  for (const cores::CpuWithoutBoard& core : cores::cpus_without_boards())
+    if (const auto like = find(core.like); like != to.end() && find(core.cpu) == to.end())
+      to.push_back(without_board(core, *like));
+}
+
 }  // namespace
 
 Result<std::vector<Cpu>> cpus(Diagnostics& diags) {
@@ -38,6 +67,7 @@ Result<std::vector<Cpu>> cpus(Diagnostics& diags) {
     // What only some boards' cores have is not promised: double precision.
     std::erase_if(known->board.features, [&](const std::string& f) { return !board->has(f); });
   }
+  add_cpus_without_boards(out);
   std::sort(out.begin(), out.end(), [](const Cpu& a, const Cpu& b) { return a.name < b.name; });
   return out;
 }
@@ -52,7 +82,7 @@ Result<Board> find_cpu(const std::string& name, Diagnostics& diags) {
   }
   Location where;
   where.file = "--cpu " + name;
-  auto& d = diags.error(where, "cpu-unknown", "no board has this CPU");
+  auto& d = diags.error(where, "cpu-unknown", "this CPU is not known");
   const std::string nearest = cores::nearest_cpu(name);
   auto ours = std::find_if(all->begin(), all->end(), [&](const Cpu& c) { return c.board.cpu == nearest; });
   if (ours != all->end()) d.help("use '" + ours->name + "', the nearest known CPU: its code also runs on your CPU");

@@ -501,7 +501,7 @@ def test_cpus(aotc):
     for out in ("cpu", "core"):
         same((aotc.folder / out / "digits_int8.c").read_text() == (aotc.folder / "board/digits_int8.c").read_text(), True, "code")
     same(aotc("check", DIGITS, "--cpu", "cortex-m4f", "--json").json()["cpu"], "cortex-m4f", "CPU in JSON")
-    expect(aotc("check", DIGITS, "--cpu", "cortex-m44f", code=1).err, r"^--cpu cortex-m44f: error: no board has this CPU \[cpu-unknown\]$",
+    expect(aotc("check", DIGITS, "--cpu", "cortex-m44f", code=1).err, r"^--cpu cortex-m44f: error: this CPU is not known \[cpu-unknown\]$",
            r"did you mean 'cortex-m4f'\?", r"help: 'aotc cpus'")
     expect(aotc("check", DIGITS, "--cpu", "cortex-m4f", "--board", "host", code=2).err, r"\[option-conflict\]")
     # Kinds of projects without a board remember it.
@@ -509,6 +509,36 @@ def test_cpus(aotc):
     same("smlad" in "".join(p.read_text() for p in (aotc.folder / "library").rglob("*.c")), True, "instructions of the CPU")
     same(json.loads((aotc.folder / "library/aotc.json").read_text())["compile"]["cpu"], "cortex-m4f", "CPU of a project")
     expect(aotc("create", DIGITS, "--cpu", "cortex-m4f", code=2).err, r"\[board-missing\]")
+
+
+def test_cpus_without_boards(aotc):
+    listed = {c["name"]: c for c in aotc("cpus", "--json").json()}
+    arena = {}
+    for name in ("cortex-m3", "cortex-m33+nodsp", "cortex-m52f", "cortex-m55f", "cortex-m85", "rv32imafc"):
+        arena[name] = aotc("check", DIGITS, "--cpu", name, "--json").json()["arena_bytes"]
+    for name in ("cortex-m52f", "cortex-m85f"):
+        same(listed[name]["boards"], [], name)
+        for member in ("isa", "features", "cflags"):
+            same(listed[name][member], listed["cortex-m55f"][member], f"{member} of {name}")
+    same([arena[name] for name in ("cortex-m52f", "cortex-m85")], [arena["cortex-m55f"]] * 2, "arena with Helium")
+    same("dsp" in listed["cortex-m33+nodsp"]["features"], False, "DSP extension")
+    same(listed["cortex-m33+nodsp"]["cflags"][0], "-mcpu=cortex-m33+nodsp", "flag")
+    same(arena["cortex-m33+nodsp"], arena["cortex-m3"], "arena of the kernels of Cortex-M3")
+    same("fpu" in listed["rv32imafc"]["features"], True, "FPU")
+
+
+def test_boards_with_cores_that_old_compilers_lack(aotc):
+    """The flags of an older core build; a flag that the compiler lacks is named."""
+    for cflags in ({}, {"toolchain": {"cflags": ["-mcpu=cortex-m85", "-mfloat-abi=hard", "-mthumb", "--specs=nano.specs"]}}):
+        (aotc.folder / "mine.json").write_text(json.dumps({"like": "qemu_mps3_an547", "title": "mine", "cpu": "cortex-m85", **cflags}))
+        aotc("create", DIGITS, "--board", "mine.json", "-o", "app")
+        version = subprocess.run(["arm-none-eabi-gcc", "-dumpversion"], capture_output=True, text=True, check=True).stdout
+        if not cflags:
+            expect(aotc("build", "app").err, r"with -mcpu=cortex-m55, whose code also runs on cortex-m85$")
+            expect(aotc("run", "app").out + "", r"self test: bit-exact")
+        elif int(version.split(".")[0]) < 13:
+            expect(aotc("build", "app", code=1).err, r"\[build-failed\]", r"help: this arm-none-eabi-gcc does not know cortex-m85: "
+                   r"use a newer compiler, or -mcpu=cortex-m55 in the board's \"cflags\": its code also runs on cortex-m85$")
 
 
 def test_nobody_said_what_for(aotc):
@@ -531,9 +561,9 @@ def test_kinds_of_projects_nearly_right(aotc):
 
 
 def test_cores_that_are_not_known_are_refused_with_the_nearest(aotc):
-    for name, nearest in (("cortex-m85", "cortex-m55f"), ("cortex-m23", "cortex-m0plus"), ("cortex-m35p", "cortex-m33f")):
+    for name, nearest in (("star-mc1", "cortex-m33f"), ("cortex-m23", "cortex-m0plus"), ("cortex-m35p", "cortex-m33f")):
         said = aotc("check", DIGITS, "--cpu", name, code=1)
-        expect(said.err, rf"^--cpu {name}: error: no board has this CPU \[cpu-unknown\]$", rf"help: use '{nearest}', the nearest known CPU: its code also runs on your CPU$")
+        expect(said.err, rf"^--cpu {name}: error: this CPU is not known \[cpu-unknown\]$", rf"help: use '{nearest}', the nearest known CPU: its code also runs on your CPU$")
     for name, helps in (("pico", ["rp2040_pico"]), ("bluepill", ["--cpu cortex-m3", "nucleo_f446re"]),
                         ("stm32f411", ["--cpu cortex-m4f", "nucleo_f446re"]), ("STM32F407-DISCO", ["--cpu cortex-m4f"]),
                         ("uno", ["arduino_uno"]), ("nano_every", ["--cpu atmega328p", "arduino_uno"]),
@@ -553,7 +583,7 @@ def test_boards_of_a_users_own(aotc):
     (aotc.folder / "my-board.json").unlink()
     same(aotc("report", "app", "--json", "--no-alternatives").json()["board"], "my_board", "board of the project")
     for change, place, says in (({"features": ["mul", "dsp", "mve"]}, True, r"feature 'mve' belongs to other instruction sets.*\[board-core\]"),
-                                ({"cpu": "cortex-m85"}, True, r"CPU 'cortex-m85' is not known \[board-core\]"),
+                                ({"cpu": "cortex-m35p"}, True, r"CPU 'cortex-m35p' is not known \[board-core\]"),
                                 ({"feature": []}, True, r"the member 'feature' is unknown \[board-invalid\]"),
                                 ({"like": "qemu_mps2_an387"}, True, r"unknown board 'qemu_mps2_an387'"),
                                 ({"like": "bad.json"}, True, r"'like' names the unknown board 'bad\.json'"),

@@ -92,7 +92,7 @@ def test_links():
     assert not problems, "\n".join(problems)
 
 
-DEVELOPER_PAGES = ("docs/design.md", "docs/adding-a-board.md", "docs/adding-a-pass.md", "docs/adding-an-operator.md", "docs/ir.md",
+DEVELOPER_PAGES = ("docs/design.md", "docs/adding-a-board.md", "docs/adding-a-cpu.md", "docs/adding-a-pass.md", "docs/adding-an-operator.md", "docs/ir.md",
                    "CONTRIBUTING.md")
 # Pages name files as the folder's own text would.
 FOLDERS = ("", "compiler/", "compiler/ops/", "tests/", "docs/", "crt/", "templates/*/", "boards/*/")

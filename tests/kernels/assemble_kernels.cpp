@@ -65,6 +65,7 @@ std::vector<Core> all_cores() {
   };
   const Macros thumb2 = with(thumb1, {"__thumb2__", "__ARM_FEATURE_UNALIGNED"});
   const Macros dsp = with(thumb2, {"__ARM_FEATURE_DSP", "__ARM_FP"});
+  const Macros helium = with(dsp, {"__ARM_FEATURE_MVE"});
   const Macros rv32 = {{"__GNUC__", "12"}, {"__riscv", "1"}, {"__riscv_mul", "1"}, {"__riscv_xlen", "32"}};
   return {{"thumbv6m-none-eabi", "cortex-m0plus", "", thumb1},
           {"thumbv8m.base-none-eabi", "cortex-m23", "", thumb1},
@@ -72,9 +73,13 @@ std::vector<Core> all_cores() {
           {"thumbv7em-none-eabihf", "cortex-m4", "", dsp},
           {"thumbv7em-none-eabihf", "cortex-m7", "", dsp},
           {"thumbv8m.main-none-eabihf", "cortex-m33", "", dsp},
-          {"thumbv8.1m.main-none-eabihf", "cortex-m55", "", with(dsp, {"__ARM_FEATURE_MVE"})},
+          {"thumbv8m.main-none-eabi", "cortex-m33", "-dsp,-fpregs,-vfp2sp", thumb2},
+          {"thumbv8.1m.main-none-eabihf", "cortex-m52", "", helium},
+          {"thumbv8.1m.main-none-eabihf", "cortex-m55", "", helium},
+          {"thumbv8.1m.main-none-eabihf", "cortex-m85", "", helium},
           {"riscv32", "generic-rv32", "+m", rv32},
-          {"riscv32", "generic-rv32", "+m,+a,+c", rv32}};
+          {"riscv32", "generic-rv32", "+m,+a,+c", rv32},
+          {"riscv32", "generic-rv32", "+m,+a,+f,+c", rv32}};
 }
 
 // A term of a condition: "defined(A)", "!defined(A)" or "A == B".

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The option lane finds what it is there to find: another byte, a warning, a crash, a message without help, files that a
 refused command left."""
+import json
 import pathlib
 import re
 import subprocess
@@ -41,6 +42,13 @@ def test_programs(name, tmp_path):
     program.chmod(0o755)
     code, said = run(tmp_path / "work", program, 1)
     assert code == 1 and failures(said, pattern) == 1, said
+
+
+def test_every_cpu_is_drawn():
+    names = [cpu["name"] for cpu in json.loads(common.aotc("cpus", "--json"))]
+    code = "import options; print(*sorted(options.HOST_CPUS))"
+    drawn = subprocess.run([sys.executable, "-c", code], cwd=LANE.parent, capture_output=True, text=True, check=True).stdout.split()
+    assert drawn == sorted(names)
 
 
 @pytest.fixture(scope="module")

@@ -21,6 +21,10 @@ void in_programs_of_m3(OperationCosts& cycles) {
 }
 
 std::vector<Core> cortex_cores() {
+  const LikeCore m33_without_dsp = {
+      .core = "cortex-m33",
+      .features = {"mul", "unaligned", "hwdiv"},
+      .flags = {"-mcpu=cortex-m33+nodsp", "-mfloat-abi=soft", "-mthumb", "--specs=nano.specs"}};
   return {
       {"cortex-m0", "armv6-m", &arm::kCortexM0},
       {"cortex-m0plus", "armv6-m", &arm::kCortexM0Plus},
@@ -28,7 +32,10 @@ std::vector<Core> cortex_cores() {
       {"cortex-m4", "armv7e-m", &arm::kCortexM4},
       {"cortex-m7", "armv7e-m", &arm::kCortexM7},
       {"cortex-m33", "armv8-m.main", &arm::kCortexM33},
+      {"cortex-m33+nodsp", "armv8-m.main", &arm::kCortexM33, nullptr, m33_without_dsp},
+      {"cortex-m52", "armv8.1-m.main", &arm::kCortexM52, nullptr, {.core = "cortex-m55"}},
       {"cortex-m55", "armv8.1-m.main", &arm::kCortexM55},
+      {"cortex-m85", "armv8.1-m.main", &arm::kCortexM85, nullptr, {.core = "cortex-m55"}},
   };
 }
 
@@ -44,9 +51,9 @@ std::vector<Isa> arm_isas() {
 // Cores without timings here, beside the core whose instructions they have.
 std::string_view nearest_arm(std::string_view cpu) {
   constexpr std::pair<std::string_view, std::string_view> kNearest[] = {
-      {"cortex-m0+", "cortex-m0plus"}, {"cortex-m1", "cortex-m0"},   {"sc000", "cortex-m0"},
-      {"cortex-m23", "cortex-m0plus"}, {"sc300", "cortex-m3"},       {"cortex-m35p", "cortex-m33"},
-      {"star-mc1", "cortex-m33"},      {"cortex-m52", "cortex-m55"}, {"cortex-m85", "cortex-m55"}};
+      {"cortex-m0+", "cortex-m0plus"}, {"cortex-m1", "cortex-m0"}, {"sc000", "cortex-m0"},
+      {"cortex-m23", "cortex-m0plus"}, {"sc300", "cortex-m3"},     {"cortex-m35p", "cortex-m33"},
+      {"star-mc1", "cortex-m33"}};
   for (const auto& [other, ours] : kNearest)
     if (cpu == other) return ours;
   return {};
@@ -58,7 +65,8 @@ bool describe_arm(const CpuQuery& query, ops::TargetInfo& t) {
   if (!query.isa.starts_with("arm")) return false;
   if (query.isa != "armv6-m") {
     describe_usual(t);
-    if (query.isa == "armv7-m" && query.kernels == KernelForm::kAssembly) {
+    const bool lacks_dsp = query.isa == "armv7-m" || (query.isa == "armv8-m.main" && !query.has("dsp"));
+    if (lacks_dsp && query.kernels == KernelForm::kAssembly) {
       t.triple_kernel = {.family = "triples_thumb2",
                          .channels = 4,
                          .most_unroll = 16,

@@ -60,4 +60,20 @@ inline constexpr machine::Timing kCortexM55 = {.source = "Arm Cortex-M55 Softwar
                                                .float_load = 1,
                                                .float_store = 1};
 
+// One beat in a cycle, by the vector costs of LLVM.
+inline constexpr machine::Timing kCortexM52 = [] {
+  machine::Timing out = kCortexM55;
+  out.source = "the model of Cortex-M55 with one beat in a cycle: low confidence";
+  out.vector = 4;
+  out.vector_before_other = 2;
+  return out;
+}();
+
+// Two beats in a cycle, by the vector costs of LLVM. The pairs of other instructions that it issues are not modelled.
+inline constexpr machine::Timing kCortexM85 = [] {
+  machine::Timing out = kCortexM55;
+  out.source = "the model of Cortex-M55, without pairs of instructions: low confidence";
+  return out;
+}();
+
 }  // namespace aotc::cores::arm

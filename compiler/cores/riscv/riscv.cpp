@@ -45,19 +45,26 @@ bool describe_riscv(const CpuQuery& query, ops::TargetInfo& t) {
   return true;
 }
 
+LikeCore rv32imafc() {
+  return {.core = "rv32imac",
+          .features = {"mul", "hwdiv", "fpu"},
+          .flags = {"-march=rv32imafc", "-mabi=ilp32f", "-misa-spec=2.2", "-mcmodel=medany", "--specs=picolibc.specs"}};
+}
+
 // Cores by name, and other sets of extensions; nothing for those without multiplication.
 std::string_view nearest_riscv(std::string_view cpu) {
   constexpr std::pair<std::string_view, std::string_view> kNearest[] = {
-      {"sifive-e20", "rv32imc"},  {"sifive-e21", "rv32imac"}, {"sifive-e24", "rv32imac"}, {"sifive-e31", "rv32imac"},
-      {"sifive-e34", "rv32imac"}, {"sifive-e76", "rv32imac"}, {"hazard3", "rv32imac"},    {"bumblebee", "rv32imac"},
-      {"ibex", "rv32imc"},        {"cv32e40p", "rv32imc"},    {"cv32e40x", "rv32imc"},    {"vexriscv", "rv32imac"},
-      {"esp32c2", "rv32imc"},     {"esp32c3", "rv32imc"},     {"esp32c6", "rv32imac"},    {"esp32h2", "rv32imac"},
-      {"esp32p4", "rv32imac"}};
+      {"sifive-e20", "rv32imc"},   {"sifive-e21", "rv32imac"},  {"sifive-e24", "rv32imafc"}, {"sifive-e31", "rv32imac"},
+      {"sifive-e34", "rv32imafc"}, {"sifive-e76", "rv32imafc"}, {"hazard3", "rv32imac"},     {"bumblebee", "rv32imac"},
+      {"ibex", "rv32imc"},         {"cv32e40p", "rv32imc"},     {"cv32e40x", "rv32imc"},     {"vexriscv", "rv32imac"},
+      {"esp32c2", "rv32imc"},      {"esp32c3", "rv32imc"},      {"esp32c6", "rv32imac"},     {"esp32h2", "rv32imac"},
+      {"esp32p4", "rv32imafc"}};
   for (const auto& [other, ours] : kNearest)
     if (cpu == other) return ours;
   // The code of cores with vectors runs on those with more of their extensions.
   if (cpu.starts_with("rv32") && (cpu.ends_with('v') || cpu.find("_zve") != cpu.npos)) return "rv32imac_zve32x";
-  if (cpu.starts_with("rv32gc") || cpu.starts_with("rv32ima")) return "rv32imac";
+  if (cpu.starts_with("rv32g") || cpu.starts_with("rv32imaf")) return "rv32imafc";
+  if (cpu.starts_with("rv32ima")) return "rv32imac";
   return cpu.starts_with("rv32im") ? "rv32imc" : "";
 }
 
@@ -83,6 +90,7 @@ void add_family_riscv(std::vector<Family>& to) {
                  {"rv32imafdc", twice}, {"rv32gc", twice},    {"rv32imac_zve32x", vectors}};
   family.cores = {{"rv32imac", "", &kThreeStages},
                   {"rv32imc", "", &kThreeStages},
+                  {"rv32imafc", "rv32imafc", &kThreeStages, nullptr, rv32imafc()},
                   {"rv32imac_zve32x", "rv32imac_zve32x", &kThreeStages}};
   family.nearest = nearest_riscv;
   family.describe = describe_riscv;

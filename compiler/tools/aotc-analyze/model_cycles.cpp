@@ -113,9 +113,8 @@ class Model {
 // Whose model it is: LLVM takes that of another core for some.
 std::string owner_of(const llvm::MCSubtargetInfo& subtarget, const std::string& cpu) {
   const llvm::MCSchedModel* model = &subtarget.getSchedModel();
-  if (cpu != "cortex-m4" && subtarget.isCPUStringValid("cortex-m4") &&
-      model == &subtarget.getSchedModelForCPU("cortex-m4"))
-    return "cortex-m4";
+  for (const char* owner : {"cortex-m4", "cortex-m55"})
+    if (subtarget.isCPUStringValid(owner) && model == &subtarget.getSchedModelForCPU(owner)) return owner;
   return cpu;
 }
 

@@ -73,9 +73,9 @@ TEST(BoardReader, SoAreThoseThatTheInstructionSetHasNot) {
 
 TEST(BoardReader, UnknownCoresAreRefusedWithTheNearest) {
   const auto nearest = [](const std::string& cpu) { return said_of_core("nrf52840dk", cpu, "armv7e-m", {}); };
-  EXPECT_THAT(nearest("cortex-m85"), HasSubstr("b.json:"));
-  EXPECT_THAT(nearest("cortex-m85"), HasSubstr("CPU 'cortex-m85' is not known [board-core]"));
-  EXPECT_THAT(nearest("cortex-m85"), HasSubstr("use 'cortex-m55', the nearest known CPU"));
+  EXPECT_THAT(nearest("cortex-m35p"), HasSubstr("b.json:"));
+  EXPECT_THAT(nearest("cortex-m35p"), HasSubstr("CPU 'cortex-m35p' is not known [board-core]"));
+  EXPECT_THAT(nearest("cortex-m35p"), HasSubstr("use 'cortex-m33', the nearest known CPU"));
   EXPECT_THAT(nearest("cortex-m23"), HasSubstr("use 'cortex-m0plus', the nearest known CPU"));
   EXPECT_THAT(nearest("Cortex-M4F"), HasSubstr("use 'cortex-m4', the nearest known CPU"));
   EXPECT_THAT(nearest("sifive-e31"), HasSubstr("use 'rv32imac', the nearest known CPU"));
@@ -83,15 +83,31 @@ TEST(BoardReader, UnknownCoresAreRefusedWithTheNearest) {
 }
 
 TEST(BoardReader, UnknownNamesOfCpusAreRefusedWithTheNearest) {
-  for (auto [name, nearest] : {std::pair{"cortex-m85", "'cortex-m55f'"},
+  for (auto [name, nearest] : {std::pair{"star-mc1", "'cortex-m33f'"},
                                {"cortex-m23", "'cortex-m0plus'"},
                                {"cortex-m35p", "'cortex-m33f'"},
                                {"cortex-m0+", "'cortex-m0plus'"},
-                               {"rv32imafc", "'rv32imac'"}}) {
+                               {"rv32gc", "'rv32imafc'"}}) {
     Diagnostics diags;
     EXPECT_FALSE(find_cpu(name, diags).ok()) << name;
     EXPECT_THAT(diags.str(), HasSubstr(nearest));
   }
+}
+
+TEST(BoardReader, CpusOfNoBoardAreLikeOnesOfBoards) {
+  Diagnostics diags;
+  auto m55 = find_cpu("cortex-m55f", diags), m85 = find_cpu("cortex-m85f", diags), m33 = find_cpu("cortex-m33", diags),
+       plain = find_cpu("cortex-m33+nodsp", diags);
+  ASSERT_TRUE(m55.ok() && m85.ok() && m33.ok() && plain.ok()) << diags.str();
+  EXPECT_EQ(m85->name, "cortex-m85f");
+  EXPECT_EQ(m85->features, m55->features);
+  EXPECT_EQ(m85->cflags, m55->cflags);
+  EXPECT_EQ(m85->field("cpu"), "cortex-m85");
+  EXPECT_EQ(m33->name, "cortex-m33f");
+  EXPECT_FALSE(plain->has("dsp"));
+  EXPECT_EQ(plain->field("toolchain.cflags"), "-mcpu=cortex-m33+nodsp -mfloat-abi=soft -mthumb --specs=nano.specs");
+  EXPECT_EQ(cores::older_cpu("cortex-m85"), "cortex-m55");
+  EXPECT_EQ(cores::older_cpu("cortex-m33+nodsp"), "");
 }
 
 TEST(BoardReader, ACoreTakesNoLoweringsOfAnotherFamily) {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cores/cpu.h"
 #include "driver/compile_options.h"
 #include "driver/schedules.h"
 #include "frontends/foreign.h"
@@ -326,6 +327,38 @@ void date_back(const std::string& project) {
 
 }  // namespace
 
+namespace {
+
+// The core that the flags of the board's compiler name; empty if they name none.
+std::string cpu_of_flags(const project::Board& board) {
+  constexpr std::string_view kFlag = "-mcpu=";
+  for (const std::string& flag : board.cflags)
+    if (flag.starts_with(kFlag)) return flag.substr(kFlag.size());
+  return "";
+}
+
+// `output`: of gcc or Clang.
+void help_with_unknown_cpu(const project::Board& board, const std::string& output, Diagnostic& d) {
+  const std::string cpu = cpu_of_flags(board);
+  if (cpu.empty() || (output.find("unrecognized -mcpu target: " + cpu) == std::string::npos &&
+                      output.find("unsupported argument '" + cpu + "' to option '-mcpu='") == std::string::npos))
+    return;
+  const std::string older = cores::older_cpu(cpu);
+  d.help(fmt::format(
+      "this {} does not know {}: use a newer compiler{}", board.compiler, cpu,
+      older.empty() ? ""
+                    : fmt::format(", or -mcpu={} in the board's \"cflags\": its code also runs on {}", older, cpu)));
+}
+
+// " with -mcpu=cortex-m55, ..." if the compiler gets the name of an older core; otherwise empty.
+std::string older_flag(const project::Board& board) {
+  const std::string older = cores::older_cpu(board.cpu);
+  if (older.empty() || cpu_of_flags(board) != older) return "";
+  return fmt::format(" with -mcpu={}, whose code also runs on {}", older, board.cpu);
+}
+
+}  // namespace
+
 int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
   Location where;
   where.file = project.path;
@@ -380,9 +413,10 @@ int build_project(const ProjectDir& project, bool quiet, Diagnostics& diags) {
     d.note("command: " + text);
     std::istringstream lines(last_lines(r.output, 25));
     for (std::string line; std::getline(lines, line);) d.note(line);
+    help_with_unknown_cpu(project.board, r.output, d);
     return kExitBadInput;
   }
-  progress.done("built " + (project.has_image() ? project.image() : project.path));
+  progress.done("built " + (project.has_image() ? project.image() : project.path) + older_flag(project.board));
   return kExitDone;
 }
 

@@ -95,6 +95,8 @@ class Prober {
     made.schedule.algorithm = lowered.schedule.algorithm;
     made.schedule.numbers = asked.numbers;
     made.schedule.instructions = lowered.schedule.instructions;
+    made.schedule.more_bytes = lowered.schedule.more_bytes;
+    made.schedule.saved_instructions = lowered.schedule.saved_instructions;
     for (const ops::Constant& c : lowered.constants) made.constant_bytes += static_cast<int64_t>(c.bytes.size());
     made.scratch_bytes = lowered.scratch_bytes;
     out_.push_back(std::move(made));
@@ -185,7 +187,8 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, cons
     // A schedule goes to all operators of an index: those that a pass made of one have none of
     // their own.
     if (traits.view || traits.external || traits.device_copy || op.location.op_index < 0 ||
-        twice.contains(op.location.op_index) || !alone.contains(static_cast<int>(i)))
+        (choice.op_index >= 0 && op.location.op_index != choice.op_index) || twice.contains(op.location.op_index) ||
+        !alone.contains(static_cast<int>(i)))
       continue;
     // Every alternative is lowered at least twice: where it is found, and for its estimate.
     if (choice.most_weights >= 0 && read > choice.most_weights) break;

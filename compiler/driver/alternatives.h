@@ -35,7 +35,8 @@ struct OperatorAlternatives {
 };
 
 struct AlternativesChoice {
-  size_t most = 64;  // alternatives of an operator
+  size_t most = 64;   // alternatives of an operator
+  int op_index = -1;  // lists only the operator with this index in the model's file; -1: all
   // Lists the operators with the most cycles first, until lowering their alternatives has read about this many bytes of
   // weights; -1: lists all operators, in the order of the model.
   int64_t most_weights = -1;

@@ -20,6 +20,7 @@ struct ScheduleListing {
   CompileOptions compile;
   CommonOptions common;
   uint32_t most = 64;
+  int op_index = -1;
   bool explain = false;
 };
 
@@ -75,8 +76,17 @@ std::string difference_text(const Alternative& chosen, const Alternative& a) {
   return parts.empty() ? "the same figures, other code" : joined(parts, ", ");
 }
 
+// Why the larger tables of `a` are not worth the flash; empty if they are, or if `a` has none. `price`: instructions of
+// a run that a byte of flash must save.
+std::string price_text(const Alternative& a, double price) {
+  const double bytes = a.schedule.more_bytes, saved = a.schedule.saved_instructions;
+  if (bytes <= 0 || saved > price * bytes) return "";
+  return fmt::format("; it saves {:.1f} instructions for each further byte of constants, but must save {:.1f}",
+                     saved / bytes, price);
+}
+
 // Why an alternative is chosen, or not.
-std::string reason_of(const OperatorAlternatives& op, const Alternative& a) {
+std::string reason_of(const OperatorAlternatives& op, const Alternative& a, const ops::TargetInfo& target) {
   const Alternative& chosen = op.alternatives[0];
   if (!a.chosen) return difference_text(chosen, a);
   const Alternative* best = &chosen;
@@ -86,7 +96,8 @@ std::string reason_of(const OperatorAlternatives& op, const Alternative& a) {
   if (best == &chosen)
     return op.total > op.alternatives.size() ? "chosen: the lowest estimate of those listed"
                                              : "chosen: the lowest estimate";
-  return fmt::format("chosen; '{}' has {}", best->schedule.text(), difference_text(chosen, *best));
+  return fmt::format("chosen; '{}' has {}{}", best->schedule.text(), difference_text(chosen, *best),
+                     target.level == ops::Level::kSpeed ? "" : price_text(*best, target.instructions_per_byte));
 }
 
 // "-O balanced", "-O size --prefer ram", "every option".
@@ -105,7 +116,8 @@ std::string choosers_text(const std::vector<std::string>& options) {
 }
 
 // With `explains`, also the options that choose each schedule, and why it was taken or not.
-void print_alternatives(const std::vector<OperatorAlternatives>& operators, bool explains) {
+void print_alternatives(const std::vector<OperatorAlternatives>& operators, bool explains,
+                        const ops::TargetInfo& target) {
   std::vector<std::string> head = {"op_index", "type", "schedule", "estimate", "constants", "scratch"};
   if (explains) head.insert(head.end(), {"chosen by", "reason"});
   std::vector<std::vector<std::string>> rows = {head};
@@ -116,7 +128,7 @@ void print_alternatives(const std::vector<OperatorAlternatives>& operators, bool
                       (text.empty() ? "-" : text) + (a.chosen ? " *" : ""),
                       a.cost() > 0 ? with_commas(std::llround(a.cost())) : "", with_commas(a.constant_bytes),
                       with_commas(a.scratch_bytes)});
-      if (explains) rows.back().insert(rows.back().end(), {choosers_text(a.chosen_by), reason_of(op, a)});
+      if (explains) rows.back().insert(rows.back().end(), {choosers_text(a.chosen_by), reason_of(op, a, target)});
     }
   print_out("{}", format_table(rows));
 }
@@ -125,13 +137,22 @@ int schedules_command(const ScheduleListing& state) {
   Diagnostics diags;
   auto compiled = compile_model(state.compile, diags);
   if (!compiled) return fail(diags);
-  const auto operators =
-      alternatives_of(*compiled, {.most = state.most, .choosers = state.explain || state.common.json});
+  const auto operators = alternatives_of(
+      *compiled, {.most = state.most, .op_index = state.op_index, .choosers = state.explain || state.common.json});
+  if (operators.empty() && state.op_index >= 0) {
+    Location where;
+    where.file = state.compile.model_path;
+    diags
+        .error(where, "op-unknown",
+               fmt::format("operator {} has no schedule of its own, or the model has no such operator", state.op_index))
+        .help("'aotc schedules' without --op lists the operators that have schedules");
+    return fail(diags);
+  }
   if (state.common.json) {
     print_alternatives_json(operators);
     return kExitDone;
   }
-  print_alternatives(operators, state.explain);
+  print_alternatives(operators, state.explain, compiled->plan_options.target);
   print_diagnostics(diags);
   return kExitDone;
 }
@@ -149,6 +170,12 @@ options::Command schedules_declaration() {
                    .target = &s->most,
                    .help = "List at most N schedules of each operator: those with the fewest estimated instructions",
                    .range = options::Range{1, 1000},
+                   .common = true},
+                  {.names = "--op",
+                   .value = "INDEX",
+                   .target = &s->op_index,
+                   .help = "List only the operator with this index in the model's file",
+                   .range = options::Range{0, 1000000},
                    .common = true},
                   {.names = "--explain",
                    .target = &s->explain,

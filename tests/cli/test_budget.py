@@ -145,6 +145,19 @@ def test_schedules_are_explained():
         assert named in ([], [other["alternatives"][0]["name"]])
 
 
+def test_schedules_of_one_operator():
+    one = json.loads(common.aotc("schedules", DIGITS, "--cpu", "cortex-m4", "--op", "4", "--json"))["operators"]
+    assert [op["op_index"] for op in one] == [4]
+    done = common.aotc("schedules", DIGITS, "--cpu", "cortex-m4", "--op", "99", expect=None)
+    assert done.returncode == 1 and "[op-unknown]" in done.stderr and "help: " in done.stderr, done.stderr
+
+
+def test_the_price_of_flash_is_explained():
+    text = common.aotc("schedules", common.model("resnet"), "--cpu", "cortex-m4f", "--op", "5", "--most", "2", "--explain")
+    saved, price = re.search(r"it saves ([\d.]+) instructions for each further byte of constants, but must save ([\d.]+)", text).groups()
+    assert float(saved) <= float(price), text
+
+
 def test_warnings_about_the_model_are_shown():
     model = MODELS / "sklearn" / "random_forest_names.onnx"
     done = common.aotc("check", model, "--board", BOARD, "--objective", "ram", "--quiet", expect=None)

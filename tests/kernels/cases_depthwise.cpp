@@ -19,23 +19,42 @@ void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, in
   }
 }
 
-void add_column(std::vector<KernelCase>& to, Pattern pattern, int64_t stride, int64_t rows, int64_t columns,
-                int64_t unroll, bool sign, int shift, bool nibbles) {
-  constexpr int64_t kPitch = 14;
-  Data data(pattern, static_cast<uint32_t>(rows * 10 + columns));
+// A column kernel of one layer, or that of several.
+void add_column(std::vector<KernelCase>& to, Pattern pattern, const arm::DepthwiseColumn& column, bool sign, int shift,
+                bool nibbles) {
+  Data data(pattern, static_cast<uint32_t>(column.rows * 10 + column.columns));
   std::vector<int32_t> stream;
   data.add_words(stream, nibbles ? 2 : 3);
   data.add_line(stream, sign, shift);
-  arm::DepthwiseShape shape{.rows = rows,
-                            .columns = columns,
-                            .out_row = 3 * columns + 2,
-                            .out_column = 3,
-                            .plane_row = 2 * kPitch,
-                            .plane_column = 2 * stride};
-  to.push_back({arm::dw_column_kernel(kPitch, stride, unroll, shift, sign, nibbles),
-                {table(stream), data.words(((rows - 1) * stride + 3) * kPitch / 2), data.bytes(rows * shape.out_row, 1),
-                 table(arm::dw_shape(stride, unroll, shape))},
-                {}});
+  arm::DepthwiseShape shape{.rows = column.rows,
+                            .columns = column.columns,
+                            .out_row = column.out_row,
+                            .out_column = column.out_column,
+                            .plane_row = 2 * column.pitch,
+                            .plane_column = column.plane_column};
+  arm::DepthwiseColumn shared{column.pitch, column.stride, column.turn};
+  for (const arm::DepthwiseColumn& form : {column, shared})
+    to.push_back({arm::dw_column_kernel(form, shift, sign, nibbles),
+                  {table(stream), data.words(column.rows_read() * column.pitch / 2),
+                   data.bytes(column.rows * shape.out_row, 1), table(arm::dw_shape(column.stride, column.turn, shape))},
+                  {}});
+}
+
+// Outputs of an iteration that divide the rows, that do not, and all of them.
+void add_columns(std::vector<KernelCase>& to, Pattern pattern) {
+  for (int64_t stride : {1, 2})
+    for (int64_t rows : {1, 2, 3, 4, 7, 12})
+      for (int64_t turn : {1, 3, 4, 7})
+        for (int64_t columns : {1, 2, 5})
+          for (int64_t pitch : {14, 128}) {
+            if (turn > rows || (pitch == 128 && columns != 2)) continue;
+            const bool far = rows == 4 && columns == 2;  // distances that no single instruction adds
+            const int64_t out_row = far ? 1365 : 3 * columns + 2;
+            const arm::DepthwiseColumn c{pitch, stride, turn, rows, columns, out_row, 3, 2 * stride};
+            for (bool sign : {false, true})
+              for (bool nibbles : {false, true}) add_column(to, pattern, c, sign, kShift, nibbles);
+            add_column(to, pattern, c, false, kEven, turn == 3);
+          }
 }
 
 void add_strided(std::vector<KernelCase>& to, Pattern pattern, const arm::StridedRows& rows, bool sign, int shift) {
@@ -110,16 +129,7 @@ void add_depthwise_cases(std::vector<KernelCase>& to) {
         if (taps == 3) add_taps(to, pattern, {taps, outputs, 3}, false, kEven);
       }
     for (int32_t columns : {1, 5, 8}) add_plane(to, pattern, columns, 14);
-    for (int64_t stride : {1, 2})
-      for (bool sign : {false, true})
-        for (int64_t rows : {1, 2, 3, 4, 7})
-          for (int64_t columns : {1, 2, 5})
-            // Twice with a sign is not used: the text would be too long.
-            for (int64_t unroll = 1; unroll <= (sign ? 1 : 2); ++unroll)
-              for (bool nibbles : {false, true}) {
-                add_column(to, pattern, stride, rows, columns, unroll, sign, kShift, nibbles);
-                if (!sign && unroll == 1) add_column(to, pattern, stride, rows, columns, unroll, sign, kEven, nibbles);
-              }
+    add_columns(to, pattern);
   }
 }
 

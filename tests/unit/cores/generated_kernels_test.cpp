@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cores/arm/dsp/depthwise_kernels.h"
 #include "cores/arm/generated/dsp_gates.h"
 #include "cores/arm/generated/fixed_point.h"
 #include "cores/arm/generated/lstm_kernels.h"
@@ -112,6 +113,36 @@ TEST(GeneratedGates, ScalarCostsAreExact) {
             ++kernels;
           }
   EXPECT_EQ(kernels, 3 * 5 * 3 * 3 * 4);
+}
+
+// Of columns, in both forms.
+TEST(GeneratedColumns, TextsAreLiterals) {
+  int kernels = 0;
+  for (int64_t stride : {1, 2})
+    for (int64_t turn : {1, 5, 8})
+      for (int64_t rows : {0, 8, 25})
+        for (int flags = 0; flags < 6; ++flags) {
+          const DepthwiseColumn c{128, stride, turn, rows, 40, 511, 8, 2};
+          const tir::KernelPtr kernel = dw_column_kernel(c, flags % 3 == 0 ? 0 : 12, flags % 3 == 1, flags >= 3);
+          const auto made = implementation_of(*kernel);
+          ASSERT_TRUE(made) << name_of(*kernel);
+          EXPECT_TRUE(fits_literal(made->lines)) << name_of(*kernel);
+          ++kernels;
+        }
+  EXPECT_EQ(kernels, 2 * 3 * 3 * 6);
+}
+
+// The loop of a layer's own kernel has as many outputs as save more than their bytes cost, and preferably a divisor of
+// the rows.
+TEST(GeneratedColumns, IterationsDivideTheRows) {
+  TargetInfo target;
+  const DepthwiseShape kws{25, 5, 320, 64, 16, 2}, small{6, 6, 768, 128, 16, 2}, far{25, 5, 5000, 64, 16, 2};
+  EXPECT_EQ(column_of(8, 1, kws, 64, target).turn, 5);
+  EXPECT_EQ(column_of(8, 1, kws, 64, target).skip(), 0);
+  EXPECT_EQ(column_of(8, 1, small, 128, target).turns(), 1);
+  EXPECT_EQ(column_of(8, 1, far, 64, target).turn, 1);
+  target.level = Level::kSize;
+  EXPECT_FALSE(column_of(8, 1, kws, 64, target).own());
 }
 
 TEST(GeneratedLstm, TextsAreLiterals) {

@@ -61,15 +61,16 @@ class DspDepthwiseLowering {
     stream_words_ = dw_stream_words(lines->sign(), nibbles_);
     if (row) return run_row(*lines);
     if (strided) return run_strided(*lines);
-    // With a sign, twice would be longer than a C99 string literal may be.
-    unroll_ = target_.level == Level::kSize || lines->sign() || lines->even() ? 1 : 2;
-    make_tables();
-    if (floats_)
-      of_floats_ = {dw_column_kernel(pitch_, window_.y.stride, 1, 0, false, nibbles_), make_shapes("floats_shape", 1)};
+    const DepthwiseColumn column =
+        bands_->even() ? column_of(pitch_, window_.y.stride, shape_of(bands_->height()),
+                                   window_.batch * channels_ * (window_.y.out / bands_->height()), target_)
+                       : shared_column(pitch_, window_.y.stride, target_);
+    make_tables(column);
+    if (floats_) float_column_ = dw_column_kernel(column, 0, false, nibbles_);
     plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
     out_ = f_.result(0);
     copy_ = dw_plane_kernel(columns_, pitch_);
-    column_ = dw_column_kernel(pitch_, window_.y.stride, unroll_, lines->fit.shift, lines->sign(), nibbles_);
+    column_ = dw_column_kernel(column, lines->fit.shift, lines->sign(), nibbles_);
     emit();
     emit_byte_clamp(f_, out_, lines->clamp, target_);
     f_.publish(bands_->write_order());
@@ -172,7 +173,7 @@ class DspDepthwiseLowering {
       bottom_ = f_.constant("bottom_shape", DType::kI32, std::vector<int32_t>{1, StridedShape::kBottom});
     out_ = f_.result(0);
     column_ = dw_strided_kernel(strided_, lines.fit.shift, lines.sign());
-    if (floats_) of_floats_.column = dw_strided_kernel(strided_, 0, false);
+    if (floats_) float_column_ = dw_strided_kernel(strided_, 0, false);
     const int64_t multiplier = channels_ / in_channels_;
     f_.loop("n", 0, window_.batch, [&](Ex n) {
       f_.loop("c", 0, in_channels_, [&](Ex c) {
@@ -190,8 +191,7 @@ class DspDepthwiseLowering {
     const WindowAxis& y = window_.y;
     auto rows = [&](const Ex& first_in, const Ex& first_out, const BufferPtr& shape) {
       run_column(channel, address(in_, (n * y.in + first_in) * strided_.row + c),
-                 address(out_, (n * y.out + first_out) * (window_.x.out * channels_) + channel), address(shape, 0),
-                 address(shape, 0));
+                 address(out_, (n * y.out + first_out) * (window_.x.out * channels_) + channel), address(shape, 0));
     };
     // Where a row is outside, the three that are read are the image's first or last.
     if (top_) rows(0, 0, top_);
@@ -213,30 +213,29 @@ class DspDepthwiseLowering {
     f_.publish(std::move(order));
   }
 
-  void make_tables() {
+  DepthwiseShape shape_of(int64_t rows) const {
+    return {rows, window_.x.out, window_.x.out * channels_, channels_, 2 * pitch_, 2 * window_.x.stride};
+  }
+
+  void make_tables(const DepthwiseColumn& column) {
     std::vector<int32_t> plane(2);
     plane[DepthwisePairs::kPixel] = static_cast<int32_t>(in_channels_);
     plane[DepthwisePairs::kRow] = static_cast<int32_t>(window_.x.in * in_channels_);
     plane_shape_ = f_.constant("plane_shape", DType::kI32, plane);
-    shape_ = make_shapes("shape", unroll_);
-  }
-
-  BufferPtr make_shapes(const char* name, int64_t unroll) {
     std::vector<int32_t> shapes;
     for (int64_t rows : heights()) {
-      DepthwiseShape shape{rows, window_.x.out, window_.x.out * channels_, channels_, 2 * pitch_, 2 * window_.x.stride};
-      std::vector<int32_t> one = dw_shape(window_.y.stride, unroll, shape);
+      const std::vector<int32_t> one = dw_shape(window_.y.stride, column.turn, shape_of(rows));
       shapes.insert(shapes.end(), one.begin(), one.end());
     }
-    return f_.constant(name, DType::kI32, shapes);
+    shape_ = f_.constant("shape", DType::kI32, shapes);
   }
 
   // The kernel of the channel: of lines, or of floats.
-  void run_column(const Ex& channel, const Ex& x, const Ex& to, const Ex& shape, const Ex& floats_shape) {
+  void run_column(const Ex& channel, const Ex& x, const Ex& to, const Ex& shape) {
     const Ex stream = address(stream_, channel * stream_words_);
     auto by_line = [&] { f_.run(column_, {stream, x, to, shape}); };
     if (!floats_) return by_line();
-    f_.if_(load(floats_, channel) != 0, [&] { f_.run(of_floats_.column, {stream, x, to, floats_shape}); }, by_line);
+    f_.if_(load(floats_, channel) != 0, [&] { f_.run(float_column_, {stream, x, to, shape}); }, by_line);
   }
 
   // Of the bands: most of them, the first, the last.
@@ -283,8 +282,7 @@ class DspDepthwiseLowering {
              {address(in_, from + c), address(plane_, begin * pitch_ + left_), address(plane_shape_, 0), end - begin});
       f_.loop("m", 0, multiplier, [&](Ex m) {
         Ex channel = f_.let("channel", c * multiplier + m);
-        run_column(channel, address(plane_, left_ - x.pad_before), address(out_, to + channel), address(shape_, shape),
-                   address(floats_ ? of_floats_.shape : shape_, shape));
+        run_column(channel, address(plane_, left_ - x.pad_before), address(out_, to + channel), address(shape_, shape));
       });
     });
   }
@@ -314,15 +312,12 @@ class DspDepthwiseLowering {
   bool nibbles_;
   Window window_;
   int64_t channels_, in_channels_;
-  int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5, unroll_ = 1;
+  int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5;
   std::optional<Bands> bands_;
   tir::KernelPtr copy_, column_;
   BufferPtr in_, out_, plane_, stream_, plane_shape_, shape_;
   BufferPtr floats_;  // by channel: whether the FPU rounds it; nothing where all are alike
-  struct {
-    tir::KernelPtr column;
-    BufferPtr shape;
-  } of_floats_;
+  tir::KernelPtr float_column_;
   StridedRows strided_;
   DepthwiseRow row_;
   int64_t inner_ = 0;  // rows of the result whose windows lie inside of the image above and below

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cores/arm/dsp/depthwise_kernels.h"
 
+#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
+
+#include "cores/arm/dsp/assembly.h"
+#include "cores/arm/dsp/depthwise_lines.h"
 
 namespace aotc::cores::arm {
 
@@ -52,8 +56,7 @@ std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights
   return out;
 }
 
-std::vector<int32_t> dw_shape(int64_t stride, int64_t unroll, const DepthwiseShape& shape) {
-  int64_t turn = unroll * DepthwisePairs::in_flight(stride);
+std::vector<int32_t> dw_shape(int64_t stride, int64_t turn, const DepthwiseShape& shape) {
   int64_t turns = (shape.rows + turn - 1) / turn;
   int64_t rows_read = (shape.rows - 1) * stride + 3;
   std::vector<int32_t> out(DepthwisePairs::kShapeWords);
@@ -93,7 +96,48 @@ KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch) {
   return f.finish_kernel("dw_plane", {{"columns", columns}, {"pitch", pitch}});
 }
 
-KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign, bool nibbles) {
+DepthwiseColumn DepthwiseColumn::of(const tir::Kernel& kernel) {
+  DepthwiseColumn out{parameter(kernel, "pitch"), parameter(kernel, "stride"), parameter(kernel, "turn")};
+  if (!has_parameter(kernel, "rows")) return out;
+  out.rows = parameter(kernel, "rows"), out.columns = parameter(kernel, "columns");
+  out.out_row = parameter(kernel, "out_row"), out.out_column = parameter(kernel, "out_column");
+  out.plane_column = parameter(kernel, "plane_column");
+  return out;
+}
+
+DepthwiseColumn shared_column(int64_t pitch, int64_t stride, const TargetInfo& target) {
+  constexpr int64_t kFew = 3, kMany = 6;
+  return {pitch, stride, target.level == Level::kSize ? kFew : kMany};
+}
+
+DepthwiseColumn column_of(int64_t pitch, int64_t stride, const DepthwiseShape& shape, int64_t calls,
+                          const TargetInfo& target) {
+  constexpr int64_t kMostTurn = 8, kMostTurns = 255;  // what a literal holds; what an instruction adds to the counter
+  constexpr double kOutputBytes = 44;
+  // Cycles of an iteration's end, of the branch into the first one, of a column's end by a counter in a register, and
+  // by its address.
+  constexpr int64_t kTurnEnd = 5, kSkip = 3, kColumnEnd = 4, kColumnEndAt = 9;
+  constexpr double kCyclesPerByte = 2;  // at -O speed
+  const double per_byte = target.level == Level::kSpeed ? kCyclesPerByte : target.instructions_per_byte;
+  DepthwiseColumn best = shared_column(pitch, stride, target);
+  if (target.level == Level::kSize || shape.columns > kMostTurns) return best;
+  double least = 0;
+  for (int64_t turn = 1; turn <= std::min(shape.rows, kMostTurn) && (turn - 1) * shape.out_row <= kMostOffset; ++turn) {
+    const DepthwiseColumn c{
+        pitch, stride, turn, shape.rows, shape.columns, shape.out_row, shape.out_column, shape.plane_column};
+    if (c.turns() > kMostTurns) continue;
+    const int64_t cycles =
+        c.turns() == 1 ? kColumnEnd : c.turns() * kTurnEnd + (c.skip() > 0 ? kSkip : 0) + kColumnEndAt;
+    const double price =
+        static_cast<double>(cycles * shape.columns * calls) + per_byte * kOutputBytes * static_cast<double>(turn);
+    if (best.own() && price >= least) continue;
+    least = price;
+    best = c;
+  }
+  return best;
+}
+
+KernelPtr dw_column_kernel(const DepthwiseColumn& c, int shift, bool sign, bool nibbles) {
   FunctionBuilder f("dw_column");
   BufferPtr stream = f.constant("stream", DType::kI32, 0);
   BufferPtr plane = f.input("plane", DType::kI16, 0);
@@ -128,13 +172,13 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
     Ex to = f.var("to", column * out_column);
     Ex begin = f.let("begin", column * plane_column);
     f.loop(
-        "at", begin, begin + rows * (stride * pitch),
+        "at", begin, begin + rows * (c.stride * c.pitch),
         [&](Ex at) {
           std::vector<Ex> acc, result;
-          for (int64_t c = 0; c < count; ++c) acc.push_back(f.var("acc", bias));
+          for (int64_t i = 0; i < count; ++i) acc.push_back(f.var("acc", bias));
           for (int64_t row = 0; row < 3; ++row) {
             const Ex &low = first[static_cast<size_t>(row)], &high = last[static_cast<size_t>(row)];
-            auto element = [&](int64_t i) { return load(plane, at + (row * pitch + i)); };
+            auto element = [&](int64_t i) { return load(plane, at + (row * c.pitch + i)); };
             Ex x = f.let("x", pair_word(element(0), element(1)));
             f.assign(acc[0], dot_words(acc[0], x, low));
             if (count == 1) {
@@ -147,16 +191,24 @@ KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int sh
             f.assign(acc[1], dot_words(acc[1], y, high));
           }
           for (const Ex& sum : acc) result.push_back(f.let("result", line_output(f, sum, scale, shift)));
-          for (int64_t c = 0; c < count; ++c) f.store(out, to + out_column * c, result[static_cast<size_t>(c)]);
+          for (int64_t i = 0; i < count; ++i)
+            f.store(out, to + out_column * i, result[static_cast<size_t>(i)]);
           f.assign(to, to + out_row);
         },
-        stride * pitch);
+        c.stride * c.pitch);
   };
   Ex in_twos = f.let("in_twos", select(plane_column == 1, columns - columns % 2, 0));
   f.loop("column", 0, in_twos, [&](Ex column) { emit_columns(column, 2); }, 2);
   f.loop("column", in_twos, columns, [&](Ex column) { emit_columns(column, 1); });
-  return f.finish_kernel(nibbles ? "dw_column_nibbles" : "dw_column",
-                         {{"pitch", pitch}, {"stride", stride}, {"unroll", unroll}, {"shift", shift}, {"sign", sign}});
+  std::vector<std::pair<std::string, int64_t>> parameters = {
+      {"pitch", c.pitch}, {"stride", c.stride}, {"turn", c.turn}, {"shift", shift}, {"sign", sign}};
+  if (c.own())
+    parameters.insert(parameters.end(), {{"rows", c.rows},
+                                         {"columns", c.columns},
+                                         {"out_row", c.out_row},
+                                         {"out_column", c.out_column},
+                                         {"plane_column", c.plane_column}});
+  return f.finish_kernel(nibbles ? "dw_column_nibbles" : "dw_column", std::move(parameters));
 }
 
 }  // namespace aotc::cores::arm

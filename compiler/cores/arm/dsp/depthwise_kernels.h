@@ -2,7 +2,7 @@
 // Microkernels of 3 x 3 depthwise convolutions for cores that multiply two pairs of halfwords at
 // once (SMLAD). One copies a channel into a padded plane of halfwords, the other slides down the
 // columns of that plane. The one thing to know: both are specialised in the plane's pitch, so
-// layers whose pitches agree share their code.
+// layers whose pitches agree share their code. Except at -O size, a column kernel is for one shape of a layer.
 #pragma once
 
 #include <array>
@@ -21,8 +21,8 @@ struct DepthwisePairs {
   };
   static constexpr std::array<Place, kTaps> kPlaces = {
       {{0, 0}, {0, 2}, {1, 1}, {0, 1}, {0, 3}, {1, 3}, {1, 0}, {1, 2}, {2, 0}}};
-  // Words of the table that dw_column takes as shape: columns; (turns of the loop - 1) << 16;
-  // outputs of its first turn that are left out; bytes of out from row to row; bytes from the end
+  // Words of the table that dw_column takes as shape: columns; (iterations of the loop - 1) << 16;
+  // outputs of its first iteration that are left out; bytes of out from row to row; bytes from the end
   // of a column to the begin of the next one, in the plane and in out; output rows, bytes from
   // column to column in out and in the plane.
   enum Shape { kColumns, kTurns, kSkip, kOutRow, kPlaneNext, kOutNext, kRows, kOutColumn, kPlaneColumn, kShapeWords };
@@ -31,8 +31,6 @@ struct DepthwisePairs {
   static constexpr int kLeft = PairGemm::kLeft;  // weights and bias are scaled by 2^kLeft
   static constexpr int64_t kMostPitch = 128;     // elements; even, so that rows begin at words
   static constexpr int64_t kMostGap = 96;        // elements of a plane's row that are not copied
-  // Outputs in flight: accumulators that change places.
-  static constexpr int in_flight(int64_t stride) { return stride == 1 ? 3 : 2; }
 };
 
 // Words of a channel: bytes of weights (row, column), lowest first, (0,0) (1,0) (0,1) (1,1), then
@@ -47,14 +45,35 @@ std::optional<std::vector<int32_t>> dw_stream(const std::vector<int8_t>& weights
 struct DepthwiseShape {
   int64_t rows = 1, columns = 1, out_row = 0, out_column = 0, plane_row = 0, plane_column = 0;
 };
-// `unroll`: outputs per turn of the loop, a multiple of those in flight, for each of these.
-std::vector<int32_t> dw_shape(int64_t stride, int64_t unroll, const DepthwiseShape& shape);
+// `turn`: outputs of an iteration of the loop.
+std::vector<int32_t> dw_shape(int64_t stride, int64_t turn, const DepthwiseShape& shape);
+
+// The form of a column kernel: what it knows of its layer.
+struct DepthwiseColumn {
+  int64_t pitch = 8;   // elements from row to row of the plane
+  int64_t stride = 1;  // from row to row
+  int64_t turn = 1;    // outputs of an iteration of the loop
+  // The kernel of one layer has these numbers in its text. 0 rows: it takes them from the table.
+  int64_t rows = 0, columns = 0;                          // outputs of a column; columns
+  int64_t out_row = 0, out_column = 0, plane_column = 0;  // distances in bytes
+
+  bool own() const { return rows > 0; }
+  int64_t turns() const { return (rows + turn - 1) / turn; }
+  int64_t skip() const { return turns() * turn - rows; }  // outputs of the first iteration that are left out
+  int64_t rows_read() const { return (rows - 1) * stride + 3; }
+  static DepthwiseColumn of(const tir::Kernel& kernel);
+};
+// The kernel's form for a layer whose planes all have `shape`, with `calls` calls a run: its own, if instructions reach
+// its outputs, otherwise one that takes the numbers from the table.
+DepthwiseColumn column_of(int64_t pitch, int64_t stride, const DepthwiseShape& shape, int64_t calls,
+                          const TargetInfo& target);
+// The form that layers share.
+DepthwiseColumn shared_column(int64_t pitch, int64_t stride, const TargetInfo& target);
 
 // (x, plane, shape, rows): `rows` rows of `columns` pixels of one channel.
 tir::KernelPtr dw_plane_kernel(int64_t columns, int64_t pitch);
 // (stream, plane, out, shape): all outputs of one channel. `stride` is from row to row.
-tir::KernelPtr dw_column_kernel(int64_t pitch, int64_t stride, int64_t unroll, int shift, bool sign,
-                                bool nibbles = false);
+tir::KernelPtr dw_column_kernel(const DepthwiseColumn& column, int shift, bool sign, bool nibbles = false);
 
 // One row of the result of a 3 x 3 depthwise convolution on cores with SMLAD, all its channels in one call: what a row
 // of a segment is (plan/segments.h). Each channel goes along the three rows of the image as they are: a column is three

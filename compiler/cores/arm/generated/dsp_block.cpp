@@ -2,6 +2,8 @@
 #include "cores/arm/generated/dsp_block.h"
 
 #include <cassert>
+#include <cstdlib>
+#include <mutex>
 #include <utility>
 
 #include "cores/arm/timings.h"
@@ -14,6 +16,19 @@ using kernelgen::Block;
 namespace {
 
 bool fits_movw(int value) { return value >= 0 && value <= 0xFFFF; }
+
+// What decides a schedule: everything but immediates.
+std::vector<int64_t> structure_of(const Block& block, kernelgen::Registers core) {
+  std::vector<int64_t> out = {core};
+  for (const kernelgen::ValueInfo& v : block.values())
+    out.insert(out.end(), {static_cast<int64_t>(v.bank), v.allowed, v.fixed, v.live_out});
+  out.insert(out.end(), block.inputs().begin(), block.inputs().end());
+  for (const kernelgen::Op& op : block.ops()) {
+    out.insert(out.end(), {reinterpret_cast<intptr_t>(op.row), op.result, op.moved, op.stream});
+    out.insert(out.end(), op.uses.begin(), op.uses.end());
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -73,11 +88,18 @@ DspMachine::Value DspMachine::tanh_of(Value guess, Value a) {
 }
 
 std::optional<kernelgen::Schedule> DspText::find(const Block& block, kernelgen::Registers core) {
-  return kernelgen::find_schedule(block, {core, 0}, machine::Isa::kThumb, kCortexM4);
+  static std::mutex mutex;
+  static std::map<std::vector<int64_t>, std::optional<kernelgen::Schedule>> known;
+  const std::lock_guard lock(mutex);
+  const auto [found, added] = known.try_emplace(structure_of(block, core));
+  if (added) found->second = kernelgen::find_schedule(block, {core, 0}, machine::Isa::kThumb, kCortexM4);
+  return found->second;
 }
 
 void DspText::put(const Block& block, kernelgen::Registers core) {
-  append(kernelgen::scheduled_assembly(block, {core, 0}, machine::Isa::kThumb, kCortexM4));
+  const auto found = find(block, core);
+  if (!found) std::abort();
+  put(block, *found);
 }
 
 void DspText::load_constant(Reg to, int value) {

@@ -66,7 +66,7 @@ class DspMachine {
 // A kernel whose blocks are scheduled for Cortex-M4.
 class DspText : public Thumb {
  public:
-  // nullopt if the block needs more registers than these.
+  // nullopt if the block needs more registers than these. Blocks that differ only in immediates are searched once.
   static std::optional<kernelgen::Schedule> find(const kernelgen::Block& block, kernelgen::Registers core);
   void put(const kernelgen::Block& block, const kernelgen::Schedule& schedule) {
     append(kernelgen::print_assembly(block, schedule));

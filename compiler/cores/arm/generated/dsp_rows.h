@@ -34,6 +34,7 @@ inline constexpr Row kLoadHalfAfter{
     .text = "ldrsh %d, [%0], #$0", .result = Bank::kCore, .moved = 0, .memory = Row::Memory::kRead};
 inline constexpr Row kStoreHalfAfter{
     .text = "strh %1, [%0], #$0", .result = Bank::kNone, .moved = 0, .memory = Row::Memory::kWrite};
+inline constexpr Row kStoreByteAt{.text = "strb %1, [%0, #$0]", .result = Bank::kNone, .memory = Row::Memory::kWrite};
 inline constexpr Row kStoreByteAfter{
     .text = "strb %1, [%0], #$0", .result = Bank::kNone, .moved = 0, .memory = Row::Memory::kWrite};
 
@@ -46,6 +47,7 @@ inline constexpr Row kMove{"movw %d, #$0", Bank::kCore};
 // Sums and shifts.
 inline constexpr Row kSubtract{"sub %d, %0, %1", Bank::kCore};
 inline constexpr Row kAdd{"add %d, %0, %1", Bank::kCore};
+inline constexpr Row kAddHere{.text = "add %0, %0, %1", .result = Bank::kCore, .tied = 0};
 inline constexpr Row kAddNumber{"add %d, %0, #$0", Bank::kCore};
 inline constexpr Row kSubtractNumber{"sub %d, %0, #$0", Bank::kCore};
 inline constexpr Row kAddLeft{"add %d, %0, %1, lsl #$0", Bank::kCore};
@@ -55,6 +57,7 @@ inline constexpr Row kFromLeft{"rsb %d, %1, %0, lsl #$0", Bank::kCore};  // (ope
 inline constexpr Row kFromRight{"rsb %d, %1, %0, asr #$0", Bank::kCore};
 inline constexpr Row kExclusiveRight{"eor %d, %0, %1, asr #$0", Bank::kCore};
 inline constexpr Row kExclusiveRightUnsigned{"eor %d, %0, %1, lsr #$0", Bank::kCore};
+inline constexpr Row kAndRight{"and %d, %0, %1, asr #$0", Bank::kCore};
 inline constexpr Row kLeft{"lsl %d, %0, #$0", Bank::kCore};
 inline constexpr Row kLeftBy{"lsl %d, %0, %1", Bank::kCore};
 inline constexpr Row kRight{"asr %d, %0, #$0", Bank::kCore};
@@ -62,17 +65,22 @@ inline constexpr Row kRightBy{"asr %d, %0, %1", Bank::kCore};
 inline constexpr Row kLowBits{"ubfx %d, %0, #0, #$0", Bank::kCore};
 inline constexpr Row kSaturate{"ssat %d, #$0, %0", Bank::kCore};
 inline constexpr Row kSaturateRight{"ssat %d, #$0, %0, asr #$1", Bank::kCore};
+inline constexpr Row kSaturateRightHere{.text = "ssat %0, #$0, %0, asr #$1", .result = Bank::kCore, .tied = 0};
 inline constexpr Row kSaturateLeft{"ssat %d, #$0, %0, lsl #$1", Bank::kCore};
 
 // Products.
 inline constexpr Row kHalves{"smulbb %d, %0, %1", Bank::kCore};
 inline constexpr Row kHalvesAdd{"smlabb %d, %0, %1, %2", Bank::kCore};
+inline constexpr Row kHighAddDown{.text = "smmla %0, %0, %1, %2", .result = Bank::kCore, .tied = 0};  // not rounded
 inline constexpr Row kHigh{"smmulr %d, %0, %1", Bank::kCore};
 inline constexpr Row kHighAdd{"smmlar %d, %0, %1, %2", Bank::kCore};
 
 // Two products of halfwords, added to a word.
 inline constexpr Row kDot{"smlad %d, %0, %1, %2", Bank::kCore};
 inline constexpr Row kDotAdd{.text = "smlad %0, %1, %2, %0", .result = Bank::kCore, .tied = 0};
+// One product of a lower half with a lower or an upper one.
+inline constexpr Row kLowAdd{.text = "smlabb %0, %1, %2, %0", .result = Bank::kCore, .tied = 0};
+inline constexpr Row kLowTopAdd{.text = "smlabt %0, %1, %2, %0", .result = Bank::kCore, .tied = 0};
 // Bytes 0 and 2, or 1 and 3, as halfwords.
 inline constexpr Row kEvenBytes{"sxtb16 %d, %0", Bank::kCore};
 inline constexpr Row kOddBytes{"sxtb16 %d, %0, ror #8", Bank::kCore};
@@ -80,6 +88,12 @@ inline constexpr Row kOddBytes{"sxtb16 %d, %0, ror #8", Bank::kCore};
 // The larger or the smaller of signed bytes. Their difference sets the flags that select.
 inline constexpr Row kMaxBytes{.text = "ssub8 %d, %0, %1\nsel %d, %0, %1", .result = Bank::kCore, .early = true};
 inline constexpr Row kMinBytes{.text = "ssub8 %d, %0, %1\nsel %d, %1, %0", .result = Bank::kCore, .early = true};
+
+// A sum times the scale in s1, rounded to nearest, ties to even. Changes s0.
+inline constexpr Row kRoundEven{
+    .text = "vmov s0, %0\nvcvt.f32.s32 s0, s0\nvmul.f32 s0, s0, s1\nvcvtr.s32.f32 s0, s0\nvmov %0, s0",
+    .result = Bank::kCore,
+    .tied = 0};
 
 // Conditions. Instructions of a row stay together, so no other changes the flags between them.
 inline constexpr Row kHighIfClear{.text = "tst %1, #$0\nit eq\nsmmulreq %0, %0, %2", .result = Bank::kNone, .moved = 0};

@@ -124,6 +124,27 @@ void add_fours_cases(std::vector<KernelCase>& to, bool sign, int shift, const ar
       }
 }
 
+// The kernel of one layer, without a loop, and with some pieces before it.
+void add_own_cases(std::vector<KernelCase>& to, bool sign, int shift) {
+  constexpr int64_t kPixels = arm::OwnGemm::kPixels;
+  for (Pattern pattern : kPatterns)
+    for (int64_t steps : {4, 5, 21, 32})
+      for (int64_t unroll : {0, 1, 3})
+        for (int64_t pairs : {1, 3}) {
+          Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+          std::vector<int32_t> stream;
+          for (int64_t p = 0; p < pairs; ++p) {
+            data.add_words(stream, 2 + steps);
+            for (int c = 0; c < 2; ++c) data.add_line(stream, sign, shift);
+          }
+          const int64_t stride = 2 * pairs + 1;
+          to.push_back({arm::gemm_pairs_kernel(kPixels, shift, sign, false, false, {steps, stride, unroll}),
+                        {table(stream), data.words(steps * kPixels), data.bytes(kPixels * stride, 1),
+                         table(arm::gemm_shape(steps, pairs, stride, kPixels, sign))},
+                        {}});
+        }
+}
+
 // Pairs by lines and by floats, in turn.
 void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels, bool words) {
   for (Pattern pattern : kPatterns)
@@ -220,6 +241,7 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
           if (!words) add_quads_cases(to, sign, shift, form);
         for (const arm::FoursForm& form : {arm::FoursForm{}, arm::FoursForm{3, false}, arm::FoursForm{8, true}})
           if (!words) add_fours_cases(to, sign, shift, form);
+        if (!words) add_own_cases(to, sign, shift);
         for (int64_t pixels = 1; pixels <= 4; ++pixels) {
           add_matrix_cases(to, words, sign, shift, pixels);
           if (words) add_matrix_cases(to, words, sign, shift, pixels, arm::PairGemm::kWordsUnrollLess);

@@ -6,12 +6,14 @@
 #include <cstring>
 
 #include "cores/arm/dsp/depthwise_kernels.h"
+#include "cores/arm/dsp/gemm.h"
 #include "cores/arm/generated/dsp_gates.h"
 #include "cores/arm/generated/fixed_point.h"
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/generated/mve_gates.h"
 #include "cores/arm/thumb.h"
 #include "cores/arm/thumb_count.h"
+#include "cores/arm/timings.h"
 #include "ops/recurrent/fixed_point.h"
 
 namespace aotc::cores::arm {
@@ -113,6 +115,46 @@ TEST(GeneratedGates, ScalarCostsAreExact) {
             ++kernels;
           }
   EXPECT_EQ(kernels, 3 * 5 * 3 * 3 * 4);
+}
+
+// Cycles of a pair of channels, by the stepper.
+double cycles_of_pair(const tir::Kernel& kernel, int64_t steps, int64_t stride) {
+  const auto made = implementation_of(kernel);
+  double cycles[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<int32_t> table = gemm_shape(steps, 1 + i, stride, OwnGemm::kPixels, false);
+    std::vector<uint8_t> bytes(table.size() * 4);
+    std::memcpy(bytes.data(), table.data(), bytes.size());
+    std::vector<CountArgument> arguments(4, {.pointer = true});
+    arguments[3].table = bytes;
+    cycles[i] = count_cycles(*made, arguments, kCortexM4).value_or(0);
+  }
+  return cycles[1] - cycles[0];
+}
+
+TEST(GeneratedProducts, CyclesAreExact) {
+  constexpr int64_t kStride = 64, kFinish = 39;
+  for (int64_t steps : {4, 5, 20, 32, 75})
+    for (int64_t unroll : {0, 1, 2, 5}) {
+      const OwnGemm own{steps, kStride, unroll};
+      if (unroll > own.pieces() / 2) continue;
+      const tir::KernelPtr kernel = gemm_pairs_kernel(OwnGemm::kPixels, 12, false, false, false, own);
+      EXPECT_EQ(cycles_of_pair(*kernel, steps, kStride), static_cast<double>(own.cycles() + kFinish))
+          << name_of(*kernel);
+      EXPECT_TRUE(fits_literal(implementation_of(*kernel)->lines)) << name_of(*kernel);
+    }
+}
+
+// A layer of few groups, or one that is alone, takes the kernel that others share.
+TEST(GeneratedProducts, TextIsWorthItsBytes) {
+  TargetInfo target;
+  const auto four = OwnGemm::best(32, 64, 42 * 32, 4, target);
+  ASSERT_TRUE(four);
+  EXPECT_EQ(four->unroll, 0);
+  EXPECT_FALSE(OwnGemm::best(32, 64, 42 * 32, 1, target));
+  EXPECT_FALSE(OwnGemm::best(32, 4096, 42 * 32, 4, target));
+  target.level = Level::kSize;
+  EXPECT_FALSE(OwnGemm::best(32, 64, 42 * 32, 4, target));
 }
 
 // Of columns, in both forms.

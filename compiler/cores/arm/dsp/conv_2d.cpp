@@ -154,6 +154,18 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   work_ = apart(words_, tile_);
 }
 
+namespace {
+
+// Operators of the graph whose operands have the same shapes: they take the same text.
+int64_t layers_alike(const OpView& op) {
+  return std::count_if(op.graph.ops.begin(), op.graph.ops.end(), [&](const graph::Op& other) {
+    return other.definition == op.op.definition && op.graph[other.operands[0]].type.shape == op.operand(0).shape &&
+           op.graph[other.operands[1]].type.shape == op.operand(1).shape;
+  });
+}
+
+}  // namespace
+
 void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
                                   const PairLines& lines) {
   std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
@@ -163,11 +175,17 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
                ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll(), lines.mixed())
                : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
   };
+  auto own = [&] {
+    const int64_t groups = (pixels() + tile_ - 1) / tile_ * static_cast<int64_t>(first.size());
+    const bool pairs = !words_ && tile_ == OwnGemm::kPixels && !lines.mixed();
+    return (pairs ? OwnGemm::best(steps(), conv_.out_channels, groups, layers_alike(op_), target_) : std::nullopt)
+        .value_or(OwnGemm{});
+  };
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   use_stream(make_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
   auto of_tile = [&] {
     gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll(), lines.mixed())
-                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()));
+                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()), own());
     make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
   };
   if (rest_ > 0) {

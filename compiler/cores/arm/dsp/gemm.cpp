@@ -359,7 +359,7 @@ void gemm_steps(FunctionBuilder& f, const std::vector<Ex>& acc, const BufferPtr&
 
 }  // namespace
 
-KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bool even) {
+KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bool even, const OwnGemm& own) {
   FunctionBuilder f("gemm_pairs");
   const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI8, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
@@ -392,6 +392,8 @@ KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed, bo
   std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
   if (mixed) parameters.push_back({"mixed", 1});
   if (even) parameters.push_back({"even", 2});  // kernels are named by these numbers
+  if (own.steps > 0)
+    parameters.insert(parameters.end(), {{"steps", own.steps}, {"stride", own.stride}, {"unroll", own.unroll}});
   return f.finish_kernel("gemm_pairs", std::move(parameters));
 }
 

@@ -22,6 +22,7 @@
 #include <string>
 #include <vector>
 
+#include "cores/arm/generated/dsp_gemm.h"
 #include "cores/arm/lowering.h"
 #include "ops/common/requantize.h"
 #include "tir/builder.h"
@@ -140,8 +141,9 @@ std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
 // Whether the kernel of so many pixels is the one for even numbers of steps, which is faster.
 inline bool takes_even(int64_t pixels, int64_t steps) { return pixels == 2 && steps % 2 == 0; }
 // (stream, panel, out, shape): `pixels` rows of out, two channels a pair. `mixed`: before the lines of a pair stands
-// whether they are floats and zero points. `even`: the steps are (takes_even).
-tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed = false, bool even = false);
+// whether they are floats and zero points. `even`: the steps are (takes_even). `own`: for one layer.
+tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixed = false, bool even = false,
+                                 const OwnGemm& own = {});
 // (stream, panel, out, shape): one pixel, eight channels a group.
 tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
 // Both with the sums themselves, of 24 bits, in out.

@@ -458,6 +458,7 @@ Implementation gemv_words(const tir::Kernel& kernel) {
 }
 
 Implementation gemm_pairs(const tir::Kernel& kernel) {
+  if (has_parameter(kernel, "steps")) return own_gemm(kernel);
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, false,
                     false, PairGemm::kUnroll)
       .with(has_parameter(kernel, "mixed"), has_parameter(kernel, "even"))

@@ -8,6 +8,7 @@
 #include "cores/arm/dsp/gemm.h"
 #include "cores/arm/generated/cached.h"
 #include "cores/arm/generated/dsp_block.h"
+#include "cores/arm/generated/dsp_tile.h"
 #include "cores/arm/generated/lstm_kernels.h"
 
 namespace aotc::cores::arm {
@@ -23,39 +24,13 @@ using tir::FunctionBuilder;
 
 namespace {
 
-class ScalarGates {
+class ScalarGates : public DspTile {
  public:
   // Frame.
   static constexpr int kPanelAt = 0, kOutAt = 4, kStreamEnd = 8, kPanelEnd = 12, kMultiplierAt = 16, kHalfAt = 20,
                        kByAt = 24, kLocals = 28;
-  // Registers that keep their meaning over all blocks, and those that blocks may use: r2 to r12 and lr.
-  static constexpr int kStreamPointer = 0, kPanelPointer = 1, kFirstSum = 2;
-  static constexpr Registers kTemporaries = 0x5FFC;
 
-  explicit ScalarGates(const DspGateProducts& g)
-      : g_(g), pixels_(static_cast<int>(g.pixels)), channels_(static_cast<int>(g.channels)) {}
-
-  // So many steps of a group. `first`: its sums begin here, with the biases.
-  Block steps(int count, bool first) const {
-    Block block;
-    Value stream = block.live_in(Bank::kCore, kStreamPointer, false),
-          panel = block.live_in(Bank::kCore, kPanelPointer, false);
-    std::vector<Value> sums;
-    if (first) {
-      const Value biases = load(block, stream, channels_, kWords);
-      for (int i = 0; i < pixels_ * channels_; ++i) sums.push_back(biases + i % channels_);
-      // They become the sums of the last pixel in place.
-      for (int i = 0; i < channels_; ++i) block.fix(biases + i, kFirstSum + (pixels_ - 1) * channels_ + i);
-    } else {
-      for (int i = 0; i < pixels_ * channels_; ++i) sums.push_back(block.live_in(Bank::kCore, kFirstSum + i, false));
-    }
-    if (channels_ == 8) one_pixel(block, stream, panel, sums, count);
-    else several_pixels(block, stream, panel, sums, count, first);
-    for (size_t i = 0; i < sums.size(); ++i) block.keep(sums[i], kFirstSum + static_cast<int>(i));
-    block.keep(stream);
-    block.keep(panel);
-    return block;
-  }
+  explicit ScalarGates(const DspGateProducts& g) : DspTile(g.pixels, g.channels), g_(g) {}
 
   // From sums to int16.
   Block epilogue() const {
@@ -90,65 +65,21 @@ class ScalarGates {
   }
 
  private:
-  enum Stream { kPanelStream, kWords, kOut, kFrame };
-
-  static Value load(Block& block, Value& pointer, int count, int stream) {
-    return block.access(dsp::kLoadWords[count], pointer, {}, {}, stream);
-  }
   static Value frame(Block& block, int at) { return block.add(dsp::kFrameWord, {}, {at}, kFrame); }
 
-  // acc(b) takes the word, acc(a) its even bytes.
-  void several_pixels(Block& block, Value& stream, Value& panel, std::vector<Value>& sums, int count,
-                      bool first) const {
-    const Value words = load(block, stream, count, kWords);
-    const Value rows = pixels_ == 1 ? load(block, panel, count, kPanelStream) : kernelgen::kNoValue;
-    for (int s = 0; s < count; ++s) {
-      const Value x = pixels_ == 1 ? rows + s : load(block, panel, pixels_, kPanelStream);
-      const Value both = words + s, low = block.add(dsp::kEvenBytes, {both});
-      for (int p = 0; p < pixels_; ++p)
-        for (int c = 0; c < 2; ++c) {
-          Value& sum = sums[static_cast<size_t>(2 * p + c)];
-          const Value w = c == 0 ? low : both;
-          sum = first && s == 0 && p + 1 < pixels_ ? block.add(dsp::kDot, {x + p, w, sum})
-                                                   : block.add(dsp::kDotAdd, {sum, x + p, w});
-        }
-    }
-  }
-
-  void one_pixel(Block& block, Value& stream, Value& panel, std::vector<Value>& sums, int count) const {
-    const Value x = load(block, panel, count, kPanelStream);
-    for (int s = 0; s < count; ++s) {
-      std::vector<Value> words;
-      // When the first row's word has no reader left, its register takes weights.
-      for (int size : count == 2 && s == 1 ? std::vector<int>{3, 1} : std::vector<int>{2, 2}) {
-        const Value loaded = load(block, stream, size, kWords);
-        for (int i = 0; i < size; ++i) words.push_back(loaded + i);
-      }
-      for (size_t pair = 0; pair < words.size(); ++pair) {
-        Value &a = sums[2 * pair], &b = sums[2 * pair + 1];
-        b = block.add(dsp::kDotAdd, {b, x + s, words[pair]});
-        a = block.add(dsp::kDotAdd, {a, x + s, block.add(dsp::kEvenBytes, {words[pair]})});
-      }
-    }
-  }
-
   const DspGateProducts& g_;
-  int pixels_, channels_;
 };
-
-// Steps of the block in which the sums begin: from 1 to those of a piece.
-int first_steps(const DspGateProducts& g) { return static_cast<int>((g.steps() - 1) % g.piece_steps()) + 1; }
 
 }  // namespace
 
 kernelgen::SegmentCost DspGateProducts::cost() const {
   const ScalarGates blocks(*this);
-  const int first = first_steps(*this);
+  const int first = blocks.first_steps(steps());
   constexpr int64_t kCompareEnd = 4, kOnce = 8;
   return {.once = kOnce + (pixels == 3 ? 1 : 0),
           .group = blocks.steps(first, true).instructions() + blocks.epilogue().instructions() + kCompareEnd,
-          .piece = blocks.steps(static_cast<int>(piece_steps()), false).instructions(),
-          .pieces = (steps() - first) / piece_steps(),
+          .piece = blocks.steps(blocks.piece_steps(), false).instructions(),
+          .pieces = (steps() - first) / blocks.piece_steps(),
           .begin = 0,
           .end = 3};
 }
@@ -234,7 +165,7 @@ Implementation dsp_gates_text(const tir::Kernel& kernel) {
   const ScalarGates blocks(g);
   constexpr Registers kFree = ScalarGates::kTemporaries;
   const kernelgen::SegmentCost cost = g.cost();
-  const auto piece = static_cast<int>(g.piece_steps());
+  const int piece = blocks.piece_steps();
   static_assert(DspGateProducts::kStreamBytes == 0 && DspGateProducts::kRowBytes == 1 &&
                 DspGateProducts::kMultiplier == 2 && DspGateProducts::kHalf == 3 && DspGateProducts::kRight == 4);
   DspText a;
@@ -248,7 +179,7 @@ Implementation dsp_gates_text(const tir::Kernel& kernel) {
   a.stm(sp, {r1, r2, r4, r5, r6, r7, r8});
   a.note("On the stack from sp: panel, out, ends of weights and panel, multiplier, rounding, shift.");
   a.bind(group);
-  a.put(blocks.steps(first_steps(g), true), kFree);
+  a.put(blocks.steps(blocks.first_steps(g.steps()), true), kFree);
   a.repeat(static_cast<int>(cost.rest(g.unroll)), [&] { a.put(blocks.steps(piece, false), kFree); });
   if (cost.iterations(g.unroll) > 0) {
     a.bind(turn);

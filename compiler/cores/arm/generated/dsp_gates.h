@@ -29,7 +29,6 @@ struct DspGateProducts {
   int64_t out_step = 0;  // elements from pixel to pixel in `out`
   int64_t unroll = 1;    // pieces of the inner loop written out
 
-  int64_t piece_steps() const { return channels == 8 ? 2 : 3; }
   int64_t steps() const { return (depth + 3) / 4 * 2; }  // whole words of four elements
   int64_t panel_halves() const { return steps() * pixels * 2; }
   kernelgen::SegmentCost cost() const;

@@ -24,6 +24,7 @@ using Key = uint64_t;
 constexpr double kRounds = 4194304;  // 2^22: a sum with a larger constant has no fraction, and needs no normalisation
 constexpr double kIterations = 5;    // the number of iterations from pointers, and DLS
 constexpr int kMostTemporaries = 5;  // registers for operands that an iteration loads
+constexpr double kExtreme = 3;       // min, max: a comparison, IT and a move, also where a select is CSEL
 constexpr double kConverted = 3;     // instructions of the longest side of a select that is computed in any case
 
 Key mixed(Key a, Key b) {
@@ -72,6 +73,28 @@ const Binary* shifted(const Expr& e) {
 }
 
 bool is_comparison(BinaryOp op) { return op >= BinaryOp::kEq && op <= BinaryOp::kGe; }
+
+bool is_double(const Expr& e) {
+  return e.type == DType::kF64 || !all_children(e, [](const Expr& child) { return !is_double(child); });
+}
+
+bool computes_doubles(const Stmt& stmt);
+
+// The branch for usual operands, if the other one computes in f64; otherwise null.
+const Stmt* usual_branch(const If& s) {
+  if (!s.otherwise) return nullptr;
+  const bool then = computes_doubles(*s.then), otherwise = computes_doubles(*s.otherwise);
+  return then == otherwise ? nullptr : then ? s.otherwise.get() : s.then.get();
+}
+
+bool computes_doubles(const Stmt& stmt) {
+  if (stmt.kind == StmtKind::kIf && usual_branch(static_cast<const If&>(stmt)) != nullptr) return false;
+  bool found = false;
+  for_each_child(
+      stmt, [&](const Expr& e) { found = found || is_double(e); },
+      [&](const Stmt& s) { found = found || computes_doubles(s); });
+  return found;
+}
 
 // Integer arithmetic on variables: what it costs depends on its uses.
 bool is_pure(const Expr& e) {
@@ -489,12 +512,19 @@ class CodeModel::Walker {
     Value v = made(kind, {a, b}, cost, n.type);
     const bool relu = n.op == BinaryOp::kMax && (is_zero(*n.lhs) || is_zero(*n.rhs));
     const bool keeps = n.op == BinaryOp::kMul || n.op == BinaryOp::kMin;
-    v.half_zero = relu || (zeros && keeps);
+    // Of a pooling window: neighbours are mostly zero together.
+    const bool largest = n.op == BinaryOp::kMax && (a.half_zero || is_below_zero(*n.lhs)) &&
+                         (b.half_zero || is_below_zero(*n.rhs));
+    v.half_zero = relu || (zeros && (keeps || largest));
     return v;
   }
 
   static bool is_zero(const Expr& e) {
     return e.kind == ExprKind::kFloatImm && static_cast<const FloatImm&>(e).value == 0;
+  }
+
+  static bool is_below_zero(const Expr& e) {
+    return e.kind == ExprKind::kFloatImm && static_cast<const FloatImm&>(e).value < 0;
   }
 
   static bool is_sign(const Binary& n) {
@@ -575,7 +605,7 @@ class CodeModel::Walker {
     if (high.hi <= low.lo) return emit(n.rhs);
     const Value a = emit(n.lhs), b = emit(n.rhs);
     const bool relu = n.op == BinaryOp::kMax && is_imm(*n.rhs) && imm_of(*n.rhs) == 0;
-    return made(kind, {a, b}, relu ? c_.relu : c_.compare + c_.choose, n.type);
+    return made(kind, {a, b}, relu ? c_.relu : c_.thumb ? kExtreme : c_.compare + c_.choose, n.type);
   }
 
   Value cast(const Cast& n) {
@@ -698,6 +728,8 @@ class CodeModel::Walker {
       v = {mixed(v.key, arg.key), std::max(v.level, arg.level)};
     }
     if (library(n.callee, n.type) > kConverted + 1) path_.back().plain = false;
+    // The bits are loaded into a register for integers.
+    if (n.callee == Intrinsic::kFloatBits && n.args[0]->kind == ExprKind::kLoad) return charge(v, 0, n.type);
     const bool pinned = n.callee == Intrinsic::kKeep || n.callee == Intrinsic::kFence;
     if (pinned) return {mixed(v.key, ++serial_), depth()};
     const DType type = n.args.empty() ? n.type : n.args[0]->type;
@@ -710,10 +742,10 @@ class CodeModel::Walker {
 
   // ---------------------------------------------------------------- statements
 
-  // The variable has a value that nothing is known of.
-  void forget(const Variable* v) {
+  // The variable has a value of which nothing else is known.
+  void forget(const Variable* v, bool half_zero = false) {
     symbols_.erase(v);
-    values_[v] = {mixed(key_of(v), ++serial_), depth()};
+    values_[v] = {mixed(key_of(v), ++serial_), depth(), half_zero};
   }
 
   void forget(const Effects& e) {
@@ -734,8 +766,8 @@ class CodeModel::Walker {
       return;
     }
     const Value value = emit(s.init);
-    if (s.is_mutable) forget(v);
-    else values_[v] = value;
+    if (!s.is_mutable) values_[v] = value;
+    else forget(v, value.half_zero || is_below_zero(init));
   }
 
   bool reads_symbols(const Expr& e) const {
@@ -755,8 +787,8 @@ class CodeModel::Walker {
       symbol->second.constant += imm_of(*sum->rhs);
       return;
     }
-    emit(s.value);
-    forget(v);
+    const bool half_zero = emit(s.value).half_zero;
+    forget(v, half_zero);
   }
 
   void store(const Store& s) {
@@ -837,6 +869,7 @@ class CodeModel::Walker {
 
   void if_else(const If& s) {
     path_.back().plain = false;
+    model_.costs_[&s].usual = usual_branch(s);
     condition(s.condition);
     *once_ += number(s.condition) ? 0 : c_.branch;
     Effects e;

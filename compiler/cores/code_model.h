@@ -21,6 +21,8 @@ class CodeModel {
     double once = 0;   // instructions of one execution, without substatements
     double entry = 0;  // of a loop: instructions before its first iteration
     double turn = 0;   // of a loop: control and pointers of one iteration
+    // Of an If: the branch for usual operands, if the other one is the exact way in f64 for rare ones.
+    const tir::Stmt* usual = nullptr;
   };
 
   // Half of the elements of a float buffer are zeros: results of max(x, 0). Functions for sums and products return

@@ -117,6 +117,8 @@ double InstructionCounter::run(const Stmt& stmt) {
                            const Number holds = exactly_ ? value(*s.condition) : std::nullopt;
                            const double then = !holds || *holds != 0 ? run(*s.then) : 0;
                            const double otherwise = s.otherwise && (!holds || *holds == 0) ? run(*s.otherwise) : 0;
+                           if (const Stmt* usual = code_ && !holds ? code_->of(s).usual : nullptr)
+                             return test + (usual == s.then.get() ? then : otherwise);
                            return test + std::max(then, otherwise);
                          },
                          [&](const Declare& s) {

@@ -56,12 +56,13 @@ def path_of(model, work):
 
 
 def compare(aotc, path, target, work, board=None):
-    """{"estimated", "counted", "layers"} of one inference; a layer is a call of the program.
+    """{"estimated", "counted", "layers"} of one inference; a layer is a call of the program. None: it does not fit.
 
     `board`: where the program runs, if not on the board of the target."""
     folder = work / f"{path.stem}.{target}"
     try:
-        aotc.run("create", path, "--board", board or measure.TARGETS[target], "-o", folder)
+        if aotc.run("create", path, "--board", board or measure.TARGETS[target], "-o", folder, may_not_fit=True) is None:
+            return None
         aotc.run("build", folder)
         run = aotc.run("run", folder, "--timeout", aotc.timeout)
         report = aotc.run("report", folder, "--no-alternatives")

@@ -33,6 +33,7 @@ import state_svdf  # noqa: E402
 
 RECORD = HERE / "coverage.json"
 LIMIT = 1.5
+FEWER_PRODUCTS = ("winograd",)  # algorithms with fewer multiplications than MACs: no measure for other layers
 MOST = 10  # layers that a core's table lists
 TARGETS = tuple(name for name, core in measure.CORES.items() if core.coverage)
 STATE, SHARED = estimates.FIXTURES / "state", measure.SHARED
@@ -74,8 +75,8 @@ def path_of(model, work):
 def measure_row(aotc, model, path, target, work, say):
     board = measure.CORES[target].coverage
     found = estimates.compare(aotc, path, target, work, board)
-    say(f"{model} on {target}: {found['counted']:,} instructions")
-    return {"model": model, "target": target, **found}
+    say(f"{model} on {target}: " + (f"{found['counted']:,} instructions" if found else "does not fit"))
+    return {"model": model, "target": target, **found} if found else None
 
 
 def measure_all(aotc, models, targets, jobs, say):
@@ -91,7 +92,8 @@ def measure_all(aotc, models, targets, jobs, say):
             running += [pool.submit(measure_row, aotc, model, path, target, work, say) for target in targets]
         for job in running:
             try:
-                rows.append(job.result())
+                if row := job.result():
+                    rows.append(row)
             except (measure.Failure, subprocess.TimeoutExpired) as failure:
                 failures.append(str(failure))
     if failures:
@@ -116,9 +118,15 @@ def best_of(rows):
         of_core = best.setdefault(row["target"], {})
         for layer, each in products(row):
             name = family(row, layer)
-            of_core[name] = min(of_core.get(name, each), each)
+            if not layer["schedule"].startswith(FEWER_PRODUCTS):
+                of_core[name] = min(of_core.get(name, each), each)
     return {target: {name: round(each, 4) for name, each in sorted(of_core.items())}
             for target, of_core in best.items()}
+
+
+def factors(row, best):
+    """(layer, instructions a MAC, times the best of its family) of products()."""
+    return [(layer, each, each / best.get(family(row, layer), each)) for layer, each in products(row)]
 
 
 def badness(what, factor):
@@ -136,8 +144,7 @@ def exceptions_of(rows, best):
             out[key] = {"factor": round(factor, 3), "of": layer}
 
     for row in rows:
-        for layer, each in products(row):
-            factor = each / best[row["target"]][family(row, layer)]
+        for layer, _, factor in factors(row, best[row["target"]]):
             if factor > LIMIT:
                 add(row, family(row, layer), "instructions", factor, layer)
         if not measure.CORES[row["target"]].estimated:
@@ -264,7 +271,7 @@ WORST = ["model", "layer", "MACs", "a MAC", "of best", "share", "schedule", "rea
 
 def core_text(target, rows, best, known):
     rows = [row for row in rows if row["target"] == target]
-    layers = [(row, layer, each, each / best[family(row, layer)]) for row in rows for layer, each in products(row)]
+    layers = [(row, *found) for row in rows for found in factors(row, best)]
     lines = []
     for name in sorted(best):
         of = [(each, factor) for row, layer, each, factor in layers if family(row, layer) == name]

@@ -248,6 +248,13 @@ class Coverage(unittest.TestCase):
         row["layers"][1]["macs"] = 0
         self.assertEqual(self.recorded(row)["best"], {"m4": {}})
 
+    def test_fewer_products_than_macs_are_no_measure(self):
+        row = self.row(1000, 1400)
+        row["layers"][0]["schedule"] = "winograd; 8 steps"
+        self.assertEqual(self.recorded(row)["best"], {"m4": {"conv_2d i8": 1.4}})
+        row["layers"][1]["schedule"] = "winograd"
+        self.assertEqual(self.recorded(row), {"best": {"m4": {}}, "exceptions": []})
+
     def test_types_of_weights_are_families(self):
         known = self.recorded(self.row(1000), self.row(2000, model="cnn_int4"))
         self.assertEqual(known["best"]["m4"], {"conv_2d i8": 1.0, "conv_2d i8 x i4": 2.0})

@@ -40,7 +40,7 @@ PROGRAMS = {
     **of_targets("weights", "clang rv32imac", WEIGHTS),
     **of_targets("int16", "gcc clang cortex_m4 rv32imac", INT16),
     # 30 CPU seconds.
-    "vectors.cortex_m55": Program("cortex_m55", vector_layers.NAMES + INT16, ("--cpu", "cortex-m55"), 2, per_unit=4),
+    "vectors.cortex_m55": Program("cortex_m55_files", vector_layers.NAMES + INT16, ("--cpu", "cortex-m55"), 2, per_unit=4),
     **of_targets("int4", "gcc cortex_m4", tuple(bundle.INT4)),
     # Cores that trap accesses at addresses that are no multiple of their size, with kernels in assembly.
     **{f"aligned.{short}": Program(f"cortex_{short}_traps", ("digits_int8", "gadget_int8", "kws", "glance_int16"), ("--cpu", cpu), 1)

@@ -213,8 +213,9 @@ class Quantised:
                 else:
                     inputs.append(f"{name}_d")
             self.node(node.op_type, inputs, [f"{node.output[0]}_f"], **attributes_of(node))
-            self.pair(f"{node.output[0]}_f", node.output[0], last=node is self.net.nodes[-1])
-        return f"{self.net.last}_q"
+            self.pair(f"{node.output[0]}_f", node.output[0], last=node is self.net.nodes[-1] and node.op_type != "Softmax")
+        # onnxruntime computes a Softmax in floats if its integers are the model's output.
+        return f"{self.net.last}_{'d' if self.net.nodes[-1].op_type == 'Softmax' else 'q'}"
 
     def pair(self, source, name, last=False):
         self.node("QuantizeLinear", [source, f"{name}_s", f"{name}_z"], [f"{name}_q"])

@@ -192,7 +192,8 @@ Lowered lower_split(const OpView& op, const Parts& parts) {
 }
 
 std::vector<TypeEntry> movable_types(std::string_view bool_note) {
-  return {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, {DType::kBool, bool_note}};
+  return {DType::kI8,  DType::kF32, DType::kI16, DType::kU16,
+          DType::kI32, DType::kI64, DType::kU8,  {DType::kBool, bool_note}};
 }
 
 bool check_amounts(const OpView& op, std::span<const int64_t> before, std::span<const int64_t> after,
@@ -206,8 +207,10 @@ bool check_amounts(const OpView& op, std::span<const int64_t> before, std::span<
 bool check_moves(const OpView& op, std::span<const size_t> operands, Diagnostics& diags) {
   bool good = true;
   for (size_t i : operands) {
-    good = check_type(op, i, {DType::kI8, DType::kF32, DType::kI16, DType::kI32, DType::kI64, DType::kU8, DType::kBool},
-                      diags) &&
+    good = check_type(
+               op, i,
+               {DType::kI8, DType::kF32, DType::kI16, DType::kU16, DType::kI32, DType::kI64, DType::kU8, DType::kBool},
+               diags) &&
            good;
     if (op.operand(i).quantization.per_channel()) {
       diags

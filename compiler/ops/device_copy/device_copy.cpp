@@ -13,7 +13,7 @@ namespace aotc::ops {
 namespace {
 
 // Beside what operators of movement take: what models have as inputs, outputs and stored floats.
-constexpr DType kAlso[] = {DType::kU32, DType::kU16, DType::kF64};
+constexpr DType kAlso[] = {DType::kU32, DType::kF64};
 
 std::vector<TypeEntry> copied_types() {
   std::vector<TypeEntry> out = movable_types();

@@ -25,7 +25,7 @@ TEST(Pointers, ProductsAdvanceTwo) {
 }
 
 TEST(Pointers, ColumnsLoadHalvesAsWords) {
-  expect_text(cores::arm::dw_column_kernel(8, 1, 2, 12, false),
+  expect_text(cores::arm::dw_column_kernel({8, 1, 2}, 12, false),
               {"for (const int16_t *at = &plane[begin]; at < &plane[begin + rows * 8]; at += 8)", "p_halves_at(at)",
                "p_halves_at(&at[2])", "p_mla_low_high(", "int32_t to = column * out_column;"});
 }

@@ -191,8 +191,7 @@ KernelPtr dw_column_kernel(const DepthwiseColumn& c, int shift, bool sign, bool 
             f.assign(acc[1], dot_words(acc[1], y, high));
           }
           for (const Ex& sum : acc) result.push_back(f.let("result", line_output(f, sum, scale, shift)));
-          for (int64_t i = 0; i < count; ++i)
-            f.store(out, to + out_column * i, result[static_cast<size_t>(i)]);
+          for (int64_t i = 0; i < count; ++i) f.store(out, to + out_column * i, result[static_cast<size_t>(i)]);
           f.assign(to, to + out_row);
         },
         c.stride * c.pitch);

@@ -277,7 +277,7 @@ void add_wide_kernels(Texts& texts) {
           texts.add(*arm::mve_taps_kernel({3, bytes, weight_bytes, step}, 19, scaling));
     }
   arm::MveScaling sums;
-  sums.form = arm::MveScaling::Form::kSums;
+  sums.form = arm::MveScaling::Form::kUnscaled;
   texts.add(*arm::mve_gemv_kernel({1, 643, false, 2}, 19, sums));
   for (int64_t bytes : {1, 2}) texts.add(*arm::mve_fill_kernel(bytes));
 }

@@ -43,7 +43,7 @@ struct Memory {
 // The operation, as far as the analyses know its result.
 enum class Op : uint8_t {
   kOther,        // its results are unknown
-  kCoprocessor,  // as an older objdump names Helium's: any register may be a result
+  kCoprocessor,  // may write any register and any address: Helium's, as an older objdump names them
   kNop,
   kMove,
   kMoveHigh,  // LUI, AUIPC: the next instruction adds the low part

@@ -74,7 +74,11 @@ StackAnalysis::StackAnalysis(const Elf& elf, const Listing& listing, IndirectCal
 StackAnalysis::~StackAnalysis() = default;
 
 const Walk& StackAnalysis::walked(uint32_t entry) {
-  if (auto refined = refined_.find(entry); refined != refined_.end()) return refined->second;
+  auto refined = refined_.find(entry);
+  return refined != refined_.end() ? refined->second : walked_for_any(entry);
+}
+
+const Walk& StackAnalysis::walked_for_any(uint32_t entry) {
   auto found = walks_.find(entry);
   if (found == walks_.end())
     found = walks_.emplace(entry, Walker(elf_, listing_, *semantics_).walk(entry, noreturn_)).first;
@@ -87,7 +91,7 @@ const std::vector<uint32_t>& StackAnalysis::address_taken() {
   std::set<uint32_t> numbers;
   for (const Symbol& s : elf_.symbols())
     if (s.kind == SymbolKind::kFunction && s.section >= 0 && listing_.at(s.address) != nullptr) {
-      const Walk& walk = walked(s.address);
+      const Walk& walk = walked_for_any(s.address);
       numbers.insert(walk.numbers.begin(), walk.numbers.end());
     }
   const uint32_t width = elf_.isa() == Isa::kAvr ? 2 : 4;
@@ -172,32 +176,39 @@ std::set<Arguments> StackAnalysis::arguments_of(uint32_t function, const std::ve
 }
 
 void StackAnalysis::refine(uint32_t root) {
-  // Of a function with more sets of arguments the guess stays.
+  // A guess stays if there are more sets of arguments.
   constexpr size_t kMostSets = 64;
-  // Arguments may come from a caller's caller.
-  constexpr int kMostRounds = 3;
-  const std::vector<uint32_t> functions = below(root);
+  constexpr int kMostRounds = 8;
+  std::map<uint32_t, std::set<Arguments>> walked_with;
   std::set<uint32_t> wanted;
   const auto guesses = [&](uint32_t f) {
     const std::vector<Problem>& problems = walked(f).problems;
     return std::any_of(problems.begin(), problems.end(), [](const Problem& p) { return p.kind == ProblemKind::kJump; });
   };
   for (int round = 0; round < kMostRounds; ++round) {
+    // Another walk of a function may find other calls.
+    const std::vector<uint32_t> functions = below(root);
     std::set<uint32_t> guessing;
     for (uint32_t f : functions)
       if (f != root && guesses(f)) guessing.insert(f);
-    if (guessing.empty()) return;
-    wanted.insert(guessing.begin(), guessing.end());
-    if (round > 0)
+    // Arguments may come from a caller's caller.
+    if (round > 0 && !guessing.empty())
       for (uint32_t f : functions)
         for (const Call& c : walked(f).calls)
           if (f != root &&
               std::any_of(c.targets.begin(), c.targets.end(), [&](uint32_t to) { return wanted.contains(to); }))
             wanted.insert(f);
-    // Callers come before those that they call, mostly.
+    wanted.insert(guessing.begin(), guessing.end());
+    bool changed = false;
     for (uint32_t f : functions) {
       if (!wanted.contains(f)) continue;
       const std::set<Arguments> sets = arguments_of(f, functions);
+      if (auto [known, first] = walked_with.try_emplace(f, sets); !first) {
+        if (known->second == sets) continue;
+        known->second = sets;
+      }
+      changed = true;
+      refined_.erase(f);
       if (sets.empty() || sets.size() > kMostSets) continue;
       std::optional<Walk> all;
       for (const Arguments& arguments : sets) {
@@ -205,9 +216,12 @@ void StackAnalysis::refine(uint32_t root) {
         if (all) all->add(one);
         else all = std::move(one);
       }
-      refined_[f] = std::move(*all);
+      // Callers were walked as if it did not come back.
+      if (!all->returns || !noreturn_.contains(f)) refined_[f] = std::move(*all);
     }
+    if (!changed) return;
   }
+  refined_.clear();
 }
 
 // The bound of one root over the walks below it.

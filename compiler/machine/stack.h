@@ -53,9 +53,10 @@ class StackAnalysis {
 
  private:
   const Walk& walked(uint32_t entry);
+  const Walk& walked_for_any(uint32_t entry);  // whatever its arguments are
   void explore(uint32_t root);
-  // Functions below the root whose computed jumps depend on their arguments are walked once for each set of arguments
-  // that they are called with.
+  // Walks functions below the root whose computed jumps depend on their arguments once for each set of arguments that
+  // they are called with, until the calls that this finds bring no other arguments.
   void refine(uint32_t root);
   // The constants with which `callers` call a function; an empty set for a call whose arguments are not known.
   std::set<Arguments> arguments_of(uint32_t function, const std::vector<uint32_t>& callers);

@@ -39,14 +39,10 @@ Value Value::stack(int32_t offset) {
 Value plus(const Value& a, const Value& b) {
   if (b.is_constant() && !a.is_constant()) {
     Value out = a;
-    if (a.is_number())
-      out.base += b.base;
-    else if (a.kind == Value::Kind::kTable)
-      out.add += b.base;
-    else if (a.is_stack())
-      out.offset = static_cast<int32_t>(static_cast<uint32_t>(a.offset) + b.base);
-    else
-      return {};
+    if (a.is_number()) out.base += b.base;
+    else if (a.kind == Value::Kind::kTable) out.add += b.base;
+    else if (a.is_stack()) out.offset = static_cast<int32_t>(static_cast<uint32_t>(a.offset) + b.base);
+    else return {};
     return out;
   }
   if (a.is_constant() && b.is_constant()) return Value::number(a.base + b.base);
@@ -129,7 +125,10 @@ bool State::join(const State& other) {
   bool less = other.escaped && !escaped;
   escaped = escaped || other.escaped;
   auto keep = [&](Value& mine, const Value& theirs) {
-    if (!mine.known() || mine == theirs || contains(mine, theirs)) return;
+    if (mine == theirs || contains(mine, theirs)) return;
+    // An address in the stack that is not followed any more may be written through.
+    if ((mine.is_stack() || theirs.is_stack()) && !escaped) escaped = less = true;
+    if (!mine.known()) return;
     mine = contains(theirs, mine) ? theirs : Value{};
     less = true;
   };

@@ -44,7 +44,7 @@ using Arguments = std::map<int, uint32_t>;
 struct Call {
   uint32_t address = 0;
   int32_t depth = 0;  // stack in use at the call, from the stack pointer before the caller was called
-  // Those that are the same whenever a walk of the caller comes here, for each walk.
+  // The arguments that are the same whenever a walk of the caller comes here, for each walk.
   std::set<Arguments> arguments;
   std::vector<uint32_t> targets;
   bool indirect = false;  // the target is unknown here; StackAnalysis finds it

@@ -55,6 +55,11 @@ class Words : public Semantics {
       case Op::kTable: table(i, state, out); break;
       case Op::kCompare: compare(i, state); break;
       case Op::kCoprocessor:
+        for (const Operand& o : i.reads)
+          if (get(state, o).is_stack()) {
+            state.escaped = true;
+            set(state, o.reg, {});
+          }
         for (Value& r : state.registers)
           if (!r.is_stack() && r.kind != Value::Kind::kReturn) r = {};
         state.compared = kNoRegister;
@@ -107,6 +112,7 @@ class Words : public Semantics {
       out.stack_switched = true;
     } else {
       state.sp_known = false;
+      state.escaped = true;
       out.problem = "an instruction sets the stack pointer to an unknown value";
     }
   }

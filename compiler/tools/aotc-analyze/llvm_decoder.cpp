@@ -33,12 +33,7 @@ class Conversion {
     split(inst, isa == Isa::kThumb && name[0] == 'v', name == "vcvt");
     // A branch is named by its condition; other instructions with a condition are in an IT block.
     const bool branches = isa == Isa::kThumb && name == "b" && desc_.isConditionalBranch();
-    if (branches)
-      name = predicate_ == 2   ? "bhs"
-             : predicate_ == 3 ? "blo"
-             : predicate_ == 8 ? "bhi"
-             : predicate_ == 9 ? "bls"
-                               : "beq";
+    if (branches) name = std::string("b") + kConditions[predicate_ & 15];
     i_.conditional = predicate_ != kAlways && !branches;
     if (name == "hint" && !i_.reads.empty() && i_.reads[0].number == 0) name = "nop";
     const bool sets_flags = i_.sets_flags && name != "msr";
@@ -60,6 +55,8 @@ class Conversion {
 
  private:
   static constexpr int64_t kAlways = 14, kMainStack = 8;
+  static constexpr const char* kConditions[kAlways + 2] = {"eq", "ne", "cs", "cc", "mi", "pl", "vs", "vc",
+                                                           "hi", "ls", "ge", "lt", "gt", "le", "",   ""};
 
   // Appends the numbers of an LLVM register; "Q0_Q1" is two registers.
   void add_registers(unsigned reg, std::vector<int>& to) const {

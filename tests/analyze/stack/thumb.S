@@ -152,6 +152,79 @@ asm_second_place:
     .size asm_sum_of_lanes, . - asm_sum_of_lanes
 #endif
 
+@ A write through one of two addresses in the stack.
+@ root: asm_writes_to_either 88; proven
+    function asm_writes_to_either
+    push {r4, lr}
+    sub sp, #16
+    movs r0, #0
+    str r0, [sp, #8]
+    mov r1, sp
+    cmp r2, #5
+    beq 1f
+    adds r1, #8
+1:  movs r3, #1
+    str r3, [r1]
+    ldr r0, [sp, #8]
+    cmp r0, #0
+    beq 2f
+    sub sp, #64
+    add sp, #64
+2:  add sp, #16
+    pop {r4, pc}
+    .size asm_writes_to_either, . - asm_writes_to_either
+
+@ A jump by an argument, which comes back: code behind the call counts, or nothing is proven.
+@ root: asm_comes_back_by_argument 40; unbounded jump
+    function asm_comes_back_by_argument
+    push {r4, lr}
+    ldr r3, =asm_back
+    bl asm_jumps_to_argument
+    push {r0, r1, r2, r3}
+    push {r0, r1, r2, r3}
+    add sp, #32
+    pop {r4, pc}
+    .size asm_comes_back_by_argument, . - asm_comes_back_by_argument
+    function asm_jumps_to_argument
+    push {r4, r5, r6, lr}
+    mov pc, r3
+    .size asm_jumps_to_argument, . - asm_jumps_to_argument
+asm_back:  @ no function: pointers are not taken to reach it
+    pop {r4, r5, r6, pc}
+    .pool
+
+@ A function that only the arguments lead to has other arguments for a function that was walked before: 8 + 8 + 8 + 128.
+@ root: asm_finds_other_arguments 152; unbounded jump
+    function asm_finds_other_arguments
+    push {r4, lr}
+    movs r3, #0
+    bl asm_entered_by_number
+    ldr r3, =asm_calls_again
+    bl asm_goes_to_argument
+    pop {r4, pc}
+    .size asm_finds_other_arguments, . - asm_finds_other_arguments
+    function asm_goes_to_argument
+    push {r4, lr}
+    mov pc, r3
+    .size asm_goes_to_argument, . - asm_goes_to_argument
+asm_calls_again:
+    movs r3, #4
+    bl asm_entered_by_number
+    pop {r4, pc}
+    .pool
+    function asm_entered_by_number
+    push {r4, lr}
+    adr r4, 2f
+    adds r4, r4, r3
+    mov pc, r4
+    .balign 4
+2:  pop {r4, pc}
+    nop
+    sub sp, #128
+    add sp, #128
+    pop {r4, pc}
+    .size asm_entered_by_number, . - asm_entered_by_number
+
 @ A frame pointer, and a literal pool between the code.
 @ root: asm_frame 2056; proven
     function asm_frame

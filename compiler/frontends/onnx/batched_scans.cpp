@@ -2,6 +2,7 @@
 // A Scan whose turns depend on nothing but the element that they see, as exporters write distances of a row from the
 // rows of a table. Its body takes many elements at once: they are a further dimension in front of the others.
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "frontends/onnx/import.h"
@@ -11,7 +12,9 @@ namespace aotc::frontends::onnx {
 namespace {
 
 constexpr int64_t kFewTurns = 64;  // below, each turn is written out
-constexpr int64_t kElements = 32;  // of one step
+constexpr int64_t kElements = 32;  // of one step, at least
+constexpr int64_t kMostParts = 64;
+constexpr int64_t kMostWrittenOut = 4096;  // turns; more are a loop, which needs less memory than large steps
 
 // A value of the body, as it is in a turn.
 struct InTurn {
@@ -52,7 +55,30 @@ class BatchedBody {
   size_t rank() const { return rank_; }
   const graph::Shape& shape(std::string_view name) const { return values_.at(name).shape; }
 
+  // False if more turns than may be written out, in steps of `elements`, need more memory than a loop with its results.
+  bool fits(int64_t turns, int64_t elements, size_t carried) const {
+    double all = 0, largest = 0, results = 0;  // in elements, per turn
+    for (const auto& [name, v] : values_) {
+      if (!v.each) continue;
+      const double count = elements_of(v);
+      all += count;
+      largest = std::max(largest, count);
+    }
+    for (size_t i = carried; i < body_.outputs.size(); ++i) results += elements_of(values_.at(body_.outputs[i].name));
+    constexpr double kOperators = 4;  // tensors that operators compute for a value of the body, at most
+    const auto n = static_cast<double>(turns);
+    return turns <= kMostWrittenOut ||
+           (largest * static_cast<double>(elements) <= results * n &&
+            kOperators * sizeof(float) * all * n <= static_cast<double>(limits::kMaxActivationBytes));
+  }
+
  private:
+  // As double: the product of unchecked dimensions may exceed 64 bits.
+  static double elements_of(const InTurn& v) {
+    return std::accumulate(v.shape.begin(), v.shape.end(), 1.0,
+                           [](double n, int64_t d) { return n * static_cast<double>(d); });
+  }
+
   std::string_view origin(std::string_view name) const {
     for (auto found = copies_.find(name); found != copies_.end(); found = copies_.find(name)) name = found->second;
     return name;
@@ -171,13 +197,14 @@ bool Importer::add_batched_scan(const Node& node, const Graph& body, const std::
     return name;
   };
   BatchedBody batched(body, builder_, [&](std::string_view name) { return find(scope, name); }, list);
-  if (!batched.follow(inputs, carried)) return false;
+  const int64_t elements = std::max(kElements, (turns + kMostParts - 1) / kMostParts);
+  if (!batched.follow(inputs, carried) || !batched.fits(turns, elements, carried)) return false;
   Graph many = body;
   many.nodes = batched.nodes();
   std::vector<std::vector<Id>> parts(node.outputs.size() - carried);
   good = true;
-  for (int64_t begin = 0; good && begin < turns; begin += kElements) {
-    const int64_t count = std::min(kElements, turns - begin);
+  for (int64_t begin = 0; good && begin < turns; begin += elements) {
+    const int64_t count = std::min(elements, turns - begin);
     std::vector<Id> given(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(carried));
     good = build_at(where_node(node), [&] {
       for (size_t i = carried; i < inputs.size(); ++i) {

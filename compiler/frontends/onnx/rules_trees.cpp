@@ -240,6 +240,8 @@ Ints known(Call& c, std::string_view name) {
 
 // Its leaves have a list of their own, and its trees may share none of them.
 struct NewForest {
+  static constexpr int64_t kMember = 6;  // the mode BRANCH_MEMBER, behind those with a threshold
+
   Call& c;
   Ints features, yes, no, yes_leafs, no_leafs, modes, missing, leaf_targets;
   std::vector<float> splits, leaf_weights, members;
@@ -260,7 +262,6 @@ struct NewForest {
   void add(int64_t at, std::vector<std::pair<int64_t, int64_t>>& left) {
     static constexpr std::string_view kModes[] = {"BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE",
                                                   "BRANCH_GT",  "BRANCH_EQ", "BRANCH_NEQ"};
-    constexpr int64_t kMember = 6;
     const auto i = static_cast<size_t>(at);
     if (modes[i] < 0 || modes[i] > kMember) c.refuse(fmt::format("node mode {} is not supported", modes[i]));
     TreeNode n;
@@ -295,7 +296,7 @@ struct NewForest {
     sets.resize(splits.size());
     size_t at = 0;
     for (size_t i = 0; i < splits.size(); ++i) {
-      if (modes[i] != 6) continue;
+      if (modes[i] != kMember) continue;
       while (at < members.size() && !std::isnan(members[at])) sets[i].push_back(members[at++]);
       if (at++ >= members.size()) c.refuse("membership_values has fewer lists than nodes that need one");
     }

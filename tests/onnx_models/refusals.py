@@ -107,3 +107,17 @@ def refused_labels():
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid(ml, 5)]
     yield "trees_of_no_list", helper.make_model(graph_of([lists], x, ["y0"]), opset_imports=opsets, ir_version=10), \
         "membership_values has fewer lists"
+    # 2,000 tests, one of them of 5,000 values: all tests get as many.
+    count, longest = 2000, 5000
+    sets = np.concatenate([v for i in range(count) for v in ([i], [np.nan])] + [np.arange(count, count + longest), [np.nan]])
+    nodes = np.arange(count + 1)
+    leaves, last = np.ones(count + 1, np.int64), nodes == count
+    long = node("TreeEnsemble", ["x0"], ["y0"], domain=ml, n_targets=1, tree_roots=[0], nodes_featureids=[0] * (count + 1),
+                nodes_truenodeids=[0] * (count + 1), nodes_trueleafs=leaves.tolist(), leaf_targetids=[0, 0],
+                nodes_falsenodeids=np.where(last, 1, nodes + 1).tolist(), nodes_falseleafs=last.astype(np.int64).tolist(),
+                nodes_modes=numpy_helper.from_array(np.full(count + 1, 6, np.uint8)),
+                leaf_weights=numpy_helper.from_array(np.ones(2, np.float32)),
+                nodes_splits=numpy_helper.from_array(np.zeros(count + 1, np.float32)),
+                membership_values=numpy_helper.from_array(sets.astype(np.float32)))
+    yield "trees_of_long_list", helper.make_model(graph_of([long], x, ["y0"]), opset_imports=opsets, ir_version=10), \
+        "2001 membership tests of up to 5000 values are too many"

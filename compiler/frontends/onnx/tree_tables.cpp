@@ -191,6 +191,12 @@ Membership membership_of(const TreeNode& n) {
 Id hits_of(Builder& b, Id x, const std::vector<Membership>& tests) {
   size_t most = 1;
   for (const Membership& test : tests) most = std::max(most, test.values.size() + (test.nan ? 1 : 0));
+  constexpr auto kMostEntries = static_cast<size_t>(limits::kMaxActivationBytes) / 32;  // bytes while compiling
+  if (tests.size() > kMostEntries / most)
+    b.stop("onnx-limit",
+           fmt::format("{} membership tests of up to {} values are too many: the product must be at most {}",
+                       tests.size(), most, kMostEntries),
+           "export the trees with fewer categories");
   Ints features;
   std::vector<float> values;
   std::vector<uint8_t> nan;

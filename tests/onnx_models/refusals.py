@@ -91,6 +91,11 @@ def refused_labels():
         "the model has two different lists of label strings"
     yield "labels_compared", with_names([best, node("Gather", ["n", "i"], ["g"]), node("Equal", ["g", "n"], ["y0"])], ["y0"]), \
         "Equal is not supported for STRING"
+    # A string in a tensor of floats does not hide its type.
+    stray = numpy_helper.from_array(np.array([-2], np.float32))
+    stray.string_data.append(b"stray")
+    encoder = node("LabelEncoder", ["i"], ["y0"], domain=ml, keys_int64s=[0, 1], values_int64s=[7, 5], default_tensor=stray)
+    yield "labels_of_stray_string", graph_of([best, encoder], x, ["y0"]), "the default must have the same type as the values"
     tree = {"nodes_treeids": [0] * 3, "nodes_nodeids": [0, 1, 2], "nodes_featureids": [0] * 3, "nodes_values": [0.5, 0, 0],
             "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"], "nodes_truenodeids": [1, 0, 0], "nodes_falsenodeids": [2, 0, 0],
             "classlabels_int64s": [0, 1], "class_treeids": [0] * 3}

@@ -47,7 +47,8 @@ Id values_of(Call& c, int64_t count) {
   List values = list_of(c, "values");
   Id otherwise;
   const Attribute* other = c.find("default_tensor");
-  const bool named = other != nullptr && other->tensor && other->tensor->strings.size() == 1;
+  const bool named =
+      other != nullptr && other->tensor && other->tensor->type == kString && other->tensor->strings.size() == 1;
   if (other != nullptr && !named) otherwise = b.reshape(c.tensor(*other), {1});
   if (!values.strings.empty()) {
     std::vector<std::string> names;

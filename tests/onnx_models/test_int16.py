@@ -121,3 +121,31 @@ def test_layers(target, tmp_path, record_property):
     unequal, elements = (sum(c[i] for c in counts.values()) for i in (0, 1))
     assert unequal <= elements / 1000, counts
     record_property("cases", len(cases))
+
+
+def test_wider_results(tmp_path):
+    """The global average of int8 as int16, which onnxruntime's schema forbids: computed in floats."""
+    common.need_modules("onnx")
+    import onnx
+    from onnx import helper, numpy_helper
+    shape = (1, 6, 5, 7)
+    given = np.random.default_rng(5).integers(-128, 128, shape).astype(np.int8)
+    known = {"sx": np.float32(0.05), "zx": np.int8(3), "sy": np.float32(1e-4), "zy": np.int16(-20)}
+    node = helper.make_node("QLinearGlobalAveragePool", ["x", "sx", "zx", "sy", "zy"], ["y"], domain="com.microsoft")
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", onnx.TensorProto.INT8, shape)],
+                              [helper.make_empty_tensor_value_info("y")],
+                              [numpy_helper.from_array(np.asarray(a), n) for n, a in known.items()])
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    path = tmp_path / "wider.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=10), path)
+    mean = (given.astype(np.float64) - 3).mean((2, 3), keepdims=True) * 0.05
+    want = np.clip(np.rint(mean / 1e-4) - 20, -32768, 32767).astype(np.int16)
+    case = node_tests.Case("wider", path, "int16", [("x", given)], [want])
+
+    def judge(case, found):
+        apart = np.abs(np.frombuffer(found[0], np.int16).astype(np.int64) - want.ravel()).max()
+        case.verdict, case.why, case.text = ("passed" if apart <= 1 else "wrong"), f"by up to {apart}", ""
+
+    node_tests.run([case], argparse.Namespace(frozen=False, compiler="gcc", jobs=1, target="host", work=tmp_path / "c"),
+                   judged=judge)
+    assert (case.verdict, case.why, case.text)[0] == "passed", (case.why, case.text)

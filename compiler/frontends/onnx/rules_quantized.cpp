@@ -136,7 +136,7 @@ void global_average_pool(Call& c) {
   if (shape.size() < 3 || shape.size() > 4) c.refuse("a quantised pool must have one or two spatial dimensions");
   const int64_t kept = shape[0] * (last ? shape.back() : shape[1]);
   const int64_t pixels = graph::element_count(shape) / std::max<int64_t>(kept, 1);
-  if (x.wide() && !averages_in_integers(x, y, pixels, 0)) {
+  if ((x.wide() || y.wide()) && !averages_in_integers(x, y, pixels, 0)) {
     Ints axes(shape.size() - 2);
     std::iota(axes.begin(), axes.end(), last ? 1 : 2);
     return finish(c, quantized(b, reduce(b, "mean", dequantized(b, c.in(0), x), axes, true), y), y.stored);

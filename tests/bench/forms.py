@@ -149,6 +149,6 @@ def markdown(rows):
         most = requested(row, rows)
         cells = [f"{row[column]:,}{' (over)' if row[column] > most.get(column, row[column]) else ''}"
                  for column in FIGURES.values()]
-        asked = "; ".join(f"{what} {most[column]:,}" for what, column in FIGURES.items() if column in most)
-        lines.append(f"| {FORMS[row['model']].title} | {row['target']} | {' | '.join(cells)} | {asked or '–'} |")
+        bounds = "; ".join(f"{what} {most[column]:,}" for what, column in FIGURES.items() if column in most)
+        lines.append(f"| {FORMS[row['model']].title} | {row['target']} | {' | '.join(cells)} | {bounds or '–'} |")
     return "\n".join(lines) + "\n"

@@ -13,7 +13,7 @@ class Graph:
     def __init__(self, dtype):
         self.m = ModelBuilder("large")
         self.dtype, self.count = dtype, 0
-        # What depends on one tensor of bytes would become a table.
+        # Two inputs, because operators that depend on one tensor of bytes would become a table.
         self.input, self.other = self.tensor(), self.tensor()
 
     def tensor(self):

@@ -163,7 +163,7 @@ def strings_of(graph):
 
 
 def places_of(array, graph):
-    """Of strings their places among those of the model."""
+    """Strings as indices into the list of the model's strings; other arrays as they are."""
     if array.dtype != object:
         return array
     names = list(dict.fromkeys(strings_of(graph)))

@@ -22,10 +22,10 @@ double largest_magnitude(double sum, double count, double low, double high) {
   return most * high - (count - most) * low;
 }
 
-// Of 16 bits: a thousandth of the sums may lie beside a tie, which float sums miss by up to so much of a step.
+// True if averages of 16 bits may be computed in integers: at most a thousandth of the sums is close to a tie.
 bool averages_wide(const Affine& x, const Affine& y, int64_t count) {
   constexpr int kSums = 16384;
-  constexpr double kBeside = 1e-4;
+  constexpr double kBeside = 1e-4;  // of a step: the error of float sums
   const double real = static_cast<double>(x.scale[0]) / (static_cast<double>(y.scale[0]) * static_cast<double>(count));
   if (!ops::averages_by_word(real, count)) return false;
   int beside = 0;

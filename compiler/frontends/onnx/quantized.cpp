@@ -16,7 +16,7 @@ bool is_quantised(DType type) {
   return type == DType::kI8 || type == DType::kU8 || type == DType::kI16 || type == DType::kU16;
 }
 
-// Of what represents a tensor of the file.
+// The type of the tensor that represents a tensor of the file.
 DType form_type(DType stored) { return size_of(stored) == 2 ? DType::kI16 : DType::kI8; }
 
 // What unsigned elements are less in the tensor that represents them.
@@ -103,7 +103,7 @@ namespace {
 
 Id made_int8(Builder& b, Id x, const graph::Quantization& q, int depth);
 
-// Of signed elements nothing but the quantisation changes, of unsigned ones the top bit as well.
+// Signed elements keep their bits and get another quantisation. The top bit of unsigned elements is flipped as well.
 Id int8_form(Builder& b, Id x, const graph::Quantization& q, int depth) {
   if (flip_of(b.dtype(x)) == 0 && b.type(x).quantization == q) return x;
   for (Id known : b.int8_forms(x))

@@ -151,7 +151,7 @@ std::vector<Setting> pool_settings(const WindowAttributes& w) {
 
 namespace {
 
-// Of the convolution from the result to the operand.
+// The window of the convolution from the result to the operand.
 WindowAttributes transposed_of(Call& c) {
   const graph::Shape& image = c.shape(0);
   const graph::Shape& weights = c.shape(1);

@@ -36,7 +36,7 @@ struct GemmTile {
   tir::Ex weights_base;         // index of the tile's first weight
   int64_t unroll = 4;           // most steps of k in one loop iteration
   bool nibbles = false;         // weights are bytes of pack_nibbles (ops/common/nibbles.h)
-  // Of each channel; empty: 0 and 1. Integer weights of floats only.
+  // One per channel; empty: 0 and 1. Only integer weights of float activations have them.
   std::vector<tir::Ex> zero_points = {}, scales = {};
 };
 

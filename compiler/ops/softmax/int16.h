@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax of int16. By the rule of LiteRT, exp and 1 / (1 + x) are tables of 513 entries, between which straight lines
-// are drawn. The one thing to know: nothing here depends on the model but one multiplier, so all such layers share
-// their tables.
+// softmax of int16. By the rule of LiteRT, exp and 1 / (1 + x) are tables of 513 entries with linear interpolation.
+// Only one multiplier depends on the model, so all such layers share their tables.
 #pragma once
 
 #include <span>

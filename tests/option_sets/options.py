@@ -8,8 +8,8 @@ import random
 LEVELS = {"-O0": 20, "-O1": 35, "-O2": 20, "-O3": 10, "-Os": 15}
 # All of `aotc cpus`.
 HOST_CPUS = ("generic", "native", "cortex-m0", "cortex-m0plus", "cortex-m3", "cortex-m4f", "cortex-m7f", "cortex-m33f",
-             "cortex-m33+nodsp", "cortex-m52f", "cortex-m55f", "cortex-m85f", "rv32imac", "rv32imc", "rv32imafc", "xtensa-lx6",
-             "xtensa-lx7", "atmega328p", "atmega2560")
+             "cortex-m33+nodsp", "cortex-m52f", "cortex-m55f", "cortex-m85f", "rv32imac", "rv32imc", "rv32imafc",
+             "rv32imac_zve32x", "xtensa-lx6", "xtensa-lx7", "atmega328p", "atmega2560")
 # Targets of tests/e2e/emitted_cases.py that run the assembly of a CPU's kernels. The host runs the portable half of each
 # kernel.
 EMULATED = {"cortex-m0": "thumb1", "cortex-m3": "thumb2", "cortex-m4f": "cortex_m4", "cortex-m7f": "cortex_m4",

@@ -243,6 +243,14 @@ def test_open_code_of_dead_channels(tmp_path):
     is_refused(common.model_path("gadget_int8"), tmp_path / "old")
 
 
+def test_open_code_of_vectors_takes_every_byte(tmp_path):
+    """Pairs of products of -128 do not fit 16 bits: code for any weights has no such pairs, whatever the old weights are."""
+    compiled(DIGITS, tmp_path / "code", "--cpu", "rv32imac_zve32x", "--constants-open")
+    least = replaced(DIGITS, with_shape(1, 3, 3, 16), lambda w: np.where(w == w.min(), -128, w), tmp_path / "least.tflite")
+    common.aotc("compile", least, "--constants-for", tmp_path / "code" / "aotc.json", "-o", tmp_path / "new.bin")
+    assert (tmp_path / "new.bin").exists()
+
+
 def test_open_code_has_a_price(tmp_path):
     said = common.aotc("compile", DIGITS, "--cpu", "cortex-m4f", "--constants-file", "w.bin", "--constants-open", "-o", tmp_path / "c")
     assert re.search(r"--constants-open: \d\.\d times the cycles of code for these weights \([\d,]+ estimated, [\d,]+ without\)", said)

@@ -205,8 +205,9 @@ std::optional<Lowered> lower_depthwise_conv_2d_vector(const OpView& op, const Ta
   const WindowAxis& y = window.y;
   const WindowAxis& x = window.x;
   const std::vector<int8_t> weights = op.constant(1)->to_vector<int8_t>();
-  // Two products of -128 and -128 do not fit 16 bits.
-  VectorTaps taps{y.kernel, x.kernel, std::find(weights.begin(), weights.end(), -128) == weights.end()};
+  // Two products of -128 and -128 do not fit 16 bits. Open constants may have a -128 later.
+  const bool pairs = !op.graph.open_constants && std::find(weights.begin(), weights.end(), -128) == weights.end();
+  VectorTaps taps{y.kernel, x.kernel, pairs};
   if (op.operand(0).shape[3] != channels || taps.rows * taps.columns > VectorTaps::kMost) return std::nullopt;
   while (taps.registers > 2 && taps.channels() / 2 >= channels) taps.registers /= 2;
   const int64_t count = taps.rows * taps.columns;

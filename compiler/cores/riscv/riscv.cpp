@@ -61,8 +61,9 @@ std::string_view nearest_riscv(std::string_view cpu) {
       {"esp32p4", "rv32imafc"}};
   for (const auto& [other, ours] : kNearest)
     if (cpu == other) return ours;
-  // The code of cores with vectors runs on those with more of their extensions.
-  if (cpu.starts_with("rv32") && (cpu.ends_with('v') || cpu.find("_zve") != cpu.npos)) return "rv32imac_zve32x";
+  // The code of cores with vectors runs on those with more of their extensions; it needs multiplication and atomics.
+  const bool has_base = cpu.starts_with("rv32ima") || cpu.starts_with("rv32g");
+  if (has_base && (cpu.ends_with('v') || cpu.find("_zve") != cpu.npos)) return "rv32imac_zve32x";
   if (cpu.starts_with("rv32g") || cpu.starts_with("rv32imaf")) return "rv32imafc";
   if (cpu.starts_with("rv32ima")) return "rv32imac";
   return cpu.starts_with("rv32im") ? "rv32imc" : "";

@@ -87,10 +87,20 @@ TEST(BoardReader, UnknownNamesOfCpusAreRefusedWithTheNearest) {
                                {"cortex-m23", "'cortex-m0plus'"},
                                {"cortex-m35p", "'cortex-m33f'"},
                                {"cortex-m0+", "'cortex-m0plus'"},
-                               {"rv32gc", "'rv32imafc'"}}) {
+                               {"rv32gc", "'rv32imafc'"},
+                               {"rv32gcv", "'rv32imac_zve32x'"},
+                               {"rv32imafc_zve32f", "'rv32imac_zve32x'"}}) {
     Diagnostics diags;
     EXPECT_FALSE(find_cpu(name, diags).ok()) << name;
     EXPECT_THAT(diags.str(), HasSubstr(nearest));
+  }
+}
+
+TEST(BoardReader, CoresWithoutMultiplicationHaveNoNearestWithVectors) {
+  for (const char* name : {"rv32i_zve32x", "rv32ecv"}) {
+    Diagnostics diags;
+    EXPECT_FALSE(find_cpu(name, diags).ok()) << name;
+    EXPECT_THAT(diags.str(), ::testing::Not(HasSubstr("rv32imac_zve32x', the nearest"))) << name;
   }
 }
 

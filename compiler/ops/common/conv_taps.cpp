@@ -13,8 +13,6 @@ using tir::Ex;
 
 namespace {
 
-bool reaches_out(const WindowAxis& a) { return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in; }
-
 class TapLowering {
  public:
   TapLowering(const OpView& op, const TapConv& conv) : op_(op), conv_(conv), f_(op, conv.name) {}
@@ -77,7 +75,7 @@ class TapLowering {
 
 bool needs_taps(const OpView& op, const Window& window) {
   if (op.operand(0).dtype != DType::kF32) return false;
-  if (!reaches_out(window.y) && !reaches_out(window.x)) return false;
+  if (!window.y.reaches_beyond() && !window.x.reaches_beyond()) return false;
   std::vector<float> weights = op.constant(1)->to_vector<float>();
   return !std::all_of(weights.begin(), weights.end(), [](float w) { return std::isfinite(w); });
 }

@@ -51,6 +51,10 @@ struct WindowAxis {
   };
   // Outputs whose windows lie inside of the image.
   Range inside() const;
+  // True if a window reaches beyond the image.
+  bool reaches_beyond() const { return pad_before > 0 || start(out - 1) + effective_kernel() > in; }
+  // True if the only window is the whole image, without padding.
+  bool covers_image() const { return kernel == in && out == 1 && dilation == 1 && pad_before == 0; }
 };
 
 // Do `size` elements of an axis from `begin` on lie inside of the `in` that it has? The constant 0 where they are more:

@@ -7,8 +7,6 @@ using tir::Ex;
 
 namespace {
 
-bool pads(const WindowAxis& a) { return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in; }
-
 void gather_taps(tir::FunctionBuilder& f, const Windows& w, const WindowPlace& at, const Ex& iy, const Ex& x0,
                  const Ex& to) {
   const WindowAxis& y = w.conv.window.y;
@@ -20,7 +18,7 @@ void gather_taps(tir::FunctionBuilder& f, const Windows& w, const WindowPlace& a
       f.copy(w.panel, to + kx * depth, w.image, ((at.n * y.in + iy) * x.in + ix) * w.conv.in_channels + at.g * depth,
              depth);
     };
-    if (pads(x)) {
+    if (x.reaches_beyond()) {
       f.if_(ix >= 0 && ix < x.in, copy, [&] { w.blank(to + kx * depth, depth); });
     } else {
       copy();
@@ -47,13 +45,13 @@ void gather_window(tir::FunctionBuilder& f, const Windows& w, const WindowPlace&
       auto by_taps = [&] { gather_taps(f, w, at, iy, x0, row); };
       if (!rows_whole) {
         by_taps();
-      } else if (!pads(x)) {
+      } else if (!x.reaches_beyond()) {
         whole();
       } else {
         f.if_(lies_inside(x0, x.kernel, x.in), whole, by_taps);
       }
     };
-    if (pads(y)) {
+    if (y.reaches_beyond()) {
       f.if_(iy >= 0 && iy < y.in, copy_row, [&] { w.blank(row, row_elements); });
     } else {
       copy_row();

@@ -35,9 +35,8 @@ TriplePanel::TriplePanel(LoweringBuilder& f, const ConvShape& conv, int32_t zero
 bool TriplePanel::clips() const {
   const WindowAxis& y = conv_.window.y;
   const WindowAxis& x = conv_.window.x;
-  auto beyond = [](const WindowAxis& a) { return a.start(0) < 0 || a.start(a.out - 1) + a.effective_kernel() > a.in; };
   // Three pixels that begin in a row and end in the next are no row of the image either.
-  return !conv_.pointwise && (beyond(y) || beyond(x) || x.out % TripleGemm::kPixels != 0);
+  return !conv_.pointwise && (y.reaches_beyond() || x.reaches_beyond() || x.out % TripleGemm::kPixels != 0);
 }
 
 // Windows of few channels are read from a copy of their rows that has padding, unless their pixels are of two rows.

@@ -202,9 +202,7 @@ class DepthwiseLowering {
   }
 
   bool padded() const {
-    const WindowAxis& y = window_.y;
-    return extra_rows() > 0 || columns_ < plane_width_ || y.pad_before > 0 ||
-           y.start(y.out - 1) + y.effective_kernel() > y.in;
+    return extra_rows() > 0 || columns_ < plane_width_ || window_.y.reaches_beyond();
   }
 
   void emit_band(const Ex& n, const Ex& first, const Ex& rows) {

@@ -153,13 +153,10 @@ class MveConvLowering {
   bool choose_form() {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
-    auto covers = [](const WindowAxis& a) {
-      return a.kernel == a.in && a.out == 1 && a.dilation == 1 && a.pad_before == 0;
-    };
     auto plain = [](const WindowAxis& a) { return a.kernel == 1 && a.stride == 1 && a.in == a.out; };
     blocks_ = MveBlocks(1, conv_.k, false, bytes_);
     form_ = Form::kWhole;
-    if (pixels() == 1) return covers(y) && covers(x) && conv_.k * bytes_ <= MveGemm::kMostGemvElements;
+    if (pixels() == 1) return y.covers_image() && x.covers_image() && conv_.k * bytes_ <= MveGemm::kMostGemvElements;
     if (conv_.out_channels < MveGemm::kGroup) return false;
     form_ = Form::kInPlace;
     if (plain(y) && plain(x) && blocks_.fit_gemm()) return true;

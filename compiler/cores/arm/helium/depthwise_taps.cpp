@@ -70,10 +70,7 @@ class MveTapsLowering {
   int64_t panel_elements() const { return y().kernel * panel_row(); }
   // Columns of the image that the panel has.
   int64_t columns() const { return std::min(x().in, panel_width() - x().pad_before); }
-  static bool reaches_beyond(const WindowAxis& a) {
-    return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in;
-  }
-  bool padded() const { return reaches_beyond(y()) || reaches_beyond(x()); }
+  bool padded() const { return y().reaches_beyond() || x().reaches_beyond(); }
 
   std::optional<MveScaling> fit_scaling() const {
     if (taps_.bytes == 2) return fit_mve_halves(depthwise_wide_scaling(op_));
@@ -118,7 +115,7 @@ class MveTapsLowering {
     if (dilation > 1) begin = (begin + (dilation - 1)) / dilation, end = (end + (dilation - 1)) / dilation;
     begin = f_.let("begin", min(begin, y().kernel));
     end = f_.let("end", min(end, y().kernel));
-    if (reaches_beyond(y())) f_.if_(end - begin < y().kernel, [&] { fill_panel(); });
+    if (y().reaches_beyond()) f_.if_(end - begin < y().kernel, [&] { fill_panel(); });
     auto copy = [&] {
       const Ex from = (image + top + begin * dilation) * image_row();
       const Ex size = shl_wrapping(end - begin, 16) | Ex(columns() * channels_ * taps_.bytes);
@@ -127,7 +124,7 @@ class MveTapsLowering {
               address(rows_shape_, 0), size});
     };
     if (columns() <= 0) return;
-    reaches_beyond(y()) ? f_.if_(begin < end, copy) : copy();
+    y().reaches_beyond() ? f_.if_(begin < end, copy) : copy();
   }
 
   const OpView& op_;

@@ -46,9 +46,6 @@ const char* form_of(const VectorScaling& scaling) {
   return scaling.form == VectorScaling::Form::kLine ? "one multiply" : "two roundings";
 }
 
-// True if windows reach beyond the image.
-bool is_padded(const WindowAxis& a) { return a.pad_before > 0 || a.start(a.out - 1) + a.effective_kernel() > a.in; }
-
 // The band of a window over pixels of `channels` bytes.
 VectorBand band_of(const Window& window, int64_t channels, int32_t zero_point) {
   const WindowAxis& y = window.y;
@@ -74,7 +71,7 @@ class VectorRows {
       : f_(f), window_(window), channels_(channels), band_(band_of(window, channels, op.operand(0).zero_point())) {}
 
   bool possible() const { return band_.bytes > 0; }
-  bool copies() const { return is_padded(window_.y) || is_padded(window_.x); }
+  bool copies() const { return window_.y.reaches_beyond() || window_.x.reaches_beyond(); }
   int64_t row_step() const { return copies() ? band_.row : window_.y.dilation * band_.x_row; }
 
   void begin() {
@@ -160,10 +157,7 @@ std::optional<Lowered> lower_conv_2d_vector(const OpView& op, const TargetInfo& 
   if (!scaling) return std::nullopt;
   const std::vector<int8_t> weights = op.constant(1)->to_vector<int8_t>();
   const int64_t channels = conv.out_channels;
-  auto covers = [](const WindowAxis& a) {
-    return a.kernel == a.in && a.out == 1 && a.dilation == 1 && a.pad_before == 0;
-  };
-  if (conv.pointwise || (covers(y) && covers(x))) {
+  if (conv.pointwise || (y.covers_image() && x.covers_image())) {
     VectorShape shape{conv.pixels(), conv.k, channels, 1, conv.k, conv.k, channels};
     return lower_pixels(op, target, "conv_2d", shape, *scaling, weights);
   }

@@ -78,22 +78,27 @@ bool is_double(const Expr& e) {
   return e.type == DType::kF64 || !all_children(e, [](const Expr& child) { return !is_double(child); });
 }
 
-bool computes_doubles(const Stmt& stmt);
+// True if a statement computes in f64. An If of which only one branch does is false: its other branch is the usual one.
+// Each statement is visited once, because branches nest.
+bool computes_doubles(const Stmt& stmt) {
+  if (stmt.kind == StmtKind::kIf) {
+    const auto& s = static_cast<const If&>(stmt);
+    const bool then = computes_doubles(*s.then);
+    if (s.otherwise && computes_doubles(*s.otherwise) != then) return false;
+    return then || is_double(*s.condition);
+  }
+  bool found = false;
+  for_each_child(
+      stmt, [&](const Expr& e) { found = found || is_double(e); },
+      [&](const Stmt& s) { found = found || computes_doubles(s); });
+  return found;
+}
 
 // The branch for usual operands, if the other one computes in f64; otherwise null.
 const Stmt* usual_branch(const If& s) {
   if (!s.otherwise) return nullptr;
   const bool then = computes_doubles(*s.then), otherwise = computes_doubles(*s.otherwise);
   return then == otherwise ? nullptr : then ? s.otherwise.get() : s.then.get();
-}
-
-bool computes_doubles(const Stmt& stmt) {
-  if (stmt.kind == StmtKind::kIf && usual_branch(static_cast<const If&>(stmt)) != nullptr) return false;
-  bool found = false;
-  for_each_child(
-      stmt, [&](const Expr& e) { found = found || is_double(e); },
-      [&](const Stmt& s) { found = found || computes_doubles(s); });
-  return found;
 }
 
 // Integer arithmetic on variables: what it costs depends on its uses.

@@ -67,6 +67,14 @@ TEST(CodeModel, AccessesThatMoveWithALoopHavePointers) {
   EXPECT_GT(modelled(two, riscv).turn(0), modelled(one, riscv).turn(0));
 }
 
+// A visit of both branches twice would take 2^40 visits.
+TEST(CodeModel, NestedBranchesAreVisitedOnce) {
+  std::string text = "y[0] = 1";
+  for (int i = 0; i < 40; ++i)
+    text = "if x[" + std::to_string(i) + "] > 0 {\n" + text + "\n} else {\ny[" + std::to_string(i) + "] = 2\n}";
+  EXPECT_GT(modelled(text).store(0), 0);
+}
+
 TEST(CodeModel, ValuesThatFindNoRegisterAreLoadedAgain) {
   const std::string loop = "for i in 0 .. 64 {\n  y[i] = x[i] + a[0] * x[i] + a[1] * x[i] + a[2] * x[i] + a[3]\n}";
   CodeCosts few;

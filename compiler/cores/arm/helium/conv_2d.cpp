@@ -57,7 +57,7 @@ class MveConvLowering {
     if (!fit) return std::nullopt;
     scaling_ = std::move(*fit);
     scaling_.window_sums = !w->sums.empty();
-    const bool line = scaling_.form == MveScaling::Form::kLine, twice = scaling_.form == MveScaling::Form::kTwice;
+    const bool twice = scaling_.form == MveScaling::Form::kTwice;
     if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && twice) return std::nullopt;
     in_ = f_.operand(0);
     choose_held();
@@ -73,9 +73,7 @@ class MveConvLowering {
     if (band_) f_.choice("woven", form_ == Form::kWoven);
     if (can_hold_) f_.choice("held", held_.has_value());
     return f_.finish(fmt::format("{}, {} blocks, {}{}", name_of_form(), blocks_.count(), held_ ? "weights held, " : "",
-                                 line    ? fmt::format("shift {}", scaling_.shift)
-                                 : twice ? "two roundings"
-                                         : "high word"));
+                                 scaling_.text()));
   }
 
  private:

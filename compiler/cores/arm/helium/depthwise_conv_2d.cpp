@@ -67,9 +67,7 @@ class MveDepthwiseLowering {
     quads_ = mve_quads_kernel(pairs ? squares : kind_, *scaling, tail_ > 0);
     emit();
     f_.algorithm("patches");
-    return f_.finish(fmt::format(
-        "{}, {}", kind_name(),
-        scaling->form == MveScaling::Form::kLine ? fmt::format("shift {}", scaling->shift) : "two roundings"));
+    return f_.finish(fmt::format("{}, {}", kind_name(), scaling->text()));
   }
 
  private:

@@ -86,7 +86,7 @@ std::optional<Lowered> lower_fully_connected_mve(const OpView& op, const TargetI
     if (auto order = pointwise_order(rows, 2, {depth * bytes, units * bytes}, false, true))
       f.publish(std::move(*order));
   f.algorithm("vectors");
-  return f.finish(fmt::format("{}, {} blocks, shift {}", pairs ? "2x4" : "1x8", blocks.count(), scaling->shift));
+  return f.finish(fmt::format("{}, {} blocks, {}", pairs ? "2x4" : "1x8", blocks.count(), scaling->text()));
 }
 
 std::optional<Lowered> lower_fully_connected_mve16(const OpView& op, const TargetInfo& target) {

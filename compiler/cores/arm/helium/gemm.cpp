@@ -139,6 +139,11 @@ std::optional<MveScaling> fit_twice(const Requantization& what, const std::vecto
 
 }  // namespace
 
+std::string MveScaling::text() const {
+  if (form == Form::kLine) return "shift " + std::to_string(shift);
+  return form == Form::kTwice ? "two roundings" : "high word";
+}
+
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias) {
   if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
   // Where values below the zero point are results, two roundings are hardly ever one line.

@@ -16,6 +16,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cores/arm/lowering.h"
@@ -121,6 +122,8 @@ struct MveScaling {
     return form != Form::kUnscaled && (clamp.min != -most - 1 || clamp.max != most);
   }
   int vectors() const { return form == Form::kUnscaled ? 1 : form == Form::kTwice ? 3 : 2; }
+  // "shift 4", "two roundings" or "high word", for schedule descriptions.
+  std::string text() const;
   // Bytes of a result.
   int64_t bytes() const { return form == Form::kUnscaled ? 4 : form == Form::kHalves ? 2 : 1; }
   // Parameter of kernels: how many shifts that round half away from zero, less those that are products.

@@ -246,6 +246,8 @@ def explanations(aotc, path, target):
     command = [aotc.program, "schedules", path, "--board", measure.CORES[target].coverage, "--explain", "--most", "1",
                "--quiet"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=aotc.timeout)
+    if done.returncode != 0:
+        raise measure.Failure(f"{path.name} on {target}: aotc schedules failed: {done.stderr.strip()}")
     lines = [re.split(r"  +", line.strip()) for line in done.stdout.splitlines()[1:]]
     return {int(line[0]): line[-1] for line in reversed(lines) if line[0].isdigit()}
 

@@ -517,7 +517,7 @@ class CodeModel::Walker {
     Value v = made(kind, {a, b}, cost, n.type);
     const bool relu = n.op == BinaryOp::kMax && (is_zero(*n.lhs) || is_zero(*n.rhs));
     const bool keeps = n.op == BinaryOp::kMul || n.op == BinaryOp::kMin;
-    // Of a pooling window: neighbours are mostly zero together.
+    // The neighbours in a pooling window are mostly zero together.
     const bool largest = n.op == BinaryOp::kMax && (a.half_zero || is_below_zero(*n.lhs)) &&
                          (b.half_zero || is_below_zero(*n.rhs));
     v.half_zero = relu || (zeros && (keeps || largest));

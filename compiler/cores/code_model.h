@@ -21,7 +21,7 @@ class CodeModel {
     double once = 0;   // instructions of one execution, without substatements
     double entry = 0;  // of a loop: instructions before its first iteration
     double turn = 0;   // of a loop: control and pointers of one iteration
-    // Of an If: the branch for usual operands, if the other one is the exact way in f64 for rare ones.
+    // The branch of an If for usual operands, if the other one computes rare operands exactly in f64; otherwise null.
     const tir::Stmt* usual = nullptr;
   };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the instructions of one call of a lowered function: compiler/plan/instructions.h says
-// how. The one thing to know: turns of a loop that differ are made one by one, with the values of
-// loop variables, up to a limit; beyond it, and where data decides, the longer way is taken.
+// InstructionCounter counts the instructions of one call of a lowered function (compiler/plan/instructions.h). It
+// counts iterations of a loop that differ one by one, with the values of loop variables, up to a limit. Beyond the
+// limit, and if data decides, it assumes the longer branch.
 #pragma once
 
 #include <optional>
@@ -28,13 +28,14 @@ class InstructionCounter {
   // Iterations of loops that an estimate of cycles for users counts one by one; the middle one stands for all others.
   static constexpr int64_t kTurnsOfEstimate = int64_t{1} << 14;
 
-  // `kernels`: the form in which the target has texts of kernels. `turns`: how many turns of loops are made one by one.
+  // `kernels`: the form in which the target has texts of kernels. `turns`: the most iterations to
+  // count one by one.
   InstructionCounter(const OperationCosts& costs, KernelForm kernels, int64_t turns = kMostTurns)
       : c_(costs), kernels_(kernels), turns_left_(turns) {
     if (c_.code) code_.emplace(*c_.code);
   }
 
-  // What a parameter is, where that is known.
+  // Sets the table of a parameter.
   void bind(const tir::Buffer* buffer, const ops::Constant* table) { tables_[buffer] = {table, 0}; }
   void set(const tir::Variable* variable, Number value) { values_[variable] = value; }
 
@@ -50,11 +51,11 @@ class InstructionCounter {
 
   // A statement once; what it declares is known from there on.
   double run(const tir::Stmt& stmt);
-  // Of whole numbers that tables and variables make known.
+  // The value of an integer expression, if tables and variables are known; otherwise nullopt.
   Number value(const tir::Expr& e);
-  // One turn of a loop, with its variable there.
+  // One iteration of a loop, with its variable at `at`.
   double turn(const tir::For& s, double at);
-  // Every turn takes the same.
+  // True if every iteration takes the same instructions.
   bool is_uniform(const tir::For& s);
 
  private:
@@ -85,7 +86,7 @@ class InstructionCounter {
   std::optional<CodeModel> code_;
   std::unordered_set<const tir::Kernel*> modelled_;  // kernels whose meanings the code model has
   KernelForm kernels_;
-  int64_t turns_left_;   // to be made one by one
+  int64_t turns_left_;   // iterations that may still be counted one by one
   bool exactly_ = true;  // every loop variable around has a value that it has
   std::unordered_map<const tir::Buffer*, Table> tables_;
   std::unordered_map<const tir::Variable*, Number> values_;
@@ -101,7 +102,7 @@ class InstructionCounter {
   std::unordered_map<std::string, double> counted_;  // calls of kernels, by kernel and arguments
 };
 
-// Of one call of a lowered operator; 0: nothing is known.
+// The cost of one call of a lowered operator; 0 if it is unknown.
 struct LoweredCost {
   double instructions = 0, cycles = 0;
 };

@@ -157,7 +157,7 @@ TEST(GeneratedProducts, TextIsWorthItsBytes) {
   EXPECT_FALSE(OwnGemm::best(32, 64, 42 * 32, 4, target));
 }
 
-// Of columns, in both forms.
+// Texts of columns, in both forms.
 TEST(GeneratedColumns, TextsAreLiterals) {
   int kernels = 0;
   for (int64_t stride : {1, 2})

@@ -38,7 +38,7 @@ std::vector<MveScaling> scalings() {
   return out;
 }
 
-// Of half words.
+// Scalings of half words.
 std::vector<MveScaling> wide_scalings() {
   std::vector<MveScaling> out;
   for (int shift : {0, 4})

@@ -17,7 +17,7 @@ namespace {
 
 bool fits_movw(int value) { return value >= 0 && value <= 0xFFFF; }
 
-// What decides a schedule: everything but immediates.
+// A schedule depends on everything but immediates.
 std::vector<int64_t> structure_of(const Block& block, kernelgen::Registers core) {
   std::vector<int64_t> out = {core};
   for (const kernelgen::ValueInfo& v : block.values())

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The column kernel of 3 x 3 depthwise convolutions, generated. A row of a window is two loads from a plane of
 // halfwords: a pair and a single element. It is added to the sums of all outputs that read it, so two sums (one with
-// strides of 2) are alive between two outputs. A line without a sign stays in registers for all outputs.
+// strides of 2) are live between two outputs. A line without a sign stays in registers for all outputs.
 #include <vector>
 
 #include "cores/arm/dsp/assembly.h"
@@ -259,7 +259,7 @@ class ColumnText : DepthwiseLines {
     a_.mov(kLast, r5);
   }
 
-  // Where columns begin, by what is left out.
+  // The entry into a column depends on the number of outputs that are skipped.
   void choose_entry(Reg skip) {
     Label found = a_.label();
     for (int i = 0; i < turn_; ++i) {

@@ -13,7 +13,7 @@ struct GemmCycles {
   static constexpr int64_t kStep = 11, kPiece = 37, kTurnEnd = 6, kNotTaken = 2;
 };
 
-// Of the shared kernel: the first step, the jump into the loop with its weights, iterations of twelve steps.
+// Cycles of the shared kernel: the first step, the jump into the loop with its weights, iterations of twelve steps.
 int64_t shared_cycles(int64_t steps) {
   constexpr int64_t kFirstStep = 21, kTurnSteps = 12;
   const int64_t rest = steps - 1;

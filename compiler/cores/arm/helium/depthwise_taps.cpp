@@ -32,7 +32,7 @@ class MveTapsLowering {
     if (step <= MveTaps::kMostStep && target.level != Level::kSize) taps_.step = step;
   }
 
-  // Nothing where the kernel does not apply.
+  // nullopt if the kernel does not apply.
   std::optional<Lowered> run() {
     constexpr int64_t kMostSize = 1 << 15;  // what the size of a copy holds
     if (channels_ < MveGemm::kGroup || op_.operand(0).shape[3] != channels_ || x().kernel > MveTaps::kMostColumns ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Integer matrix products for cores that add up sixteen products of bytes at once (Helium's
 // VMLADAV). A block is sixteen elements k; two pixels and four channels at a time keep eight sums.
-// The one thing to know: bytes of x beyond k are never read. Where k is no multiple of 16 the
+// Bytes of x beyond k are never read. Where k is no multiple of 16 the
 // second block begins early and overlaps the first, with weights of 0 for what it repeats; where k
 // is less than 16, the only block is loaded with the lanes beyond k off.
 //
@@ -77,8 +77,8 @@ struct MveBlocks {
   int64_t bytes = 1;       // of an element
   int64_t per_row;
   int64_t apart = 0;  // blocks from a pixel of a pair to the other where they share, else 0
-  // Where the second block of a row begins; with one block, its bytes. More than a block: so far is every
-  // block from the one before.
+  // The offset of the second block of a row; with one block, its bytes. If it is more than a block, it is the distance
+  // of every block from the one before.
   int64_t first;
   int64_t count() const { return rows * per_row; }
   // Bytes from the begin of a row to behind its last block.
@@ -132,7 +132,7 @@ struct MveScaling {
   // Parameter of kernels of half words.
   static constexpr int kNarrowed = 1, kNotNarrowed = 2;
 };
-// Ranges count the bias. Nothing where neither form is exact.
+// Ranges count the bias. nullopt if neither form is exact.
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias);
 // kHalves; nullopt if a sum needs 64 bits or is rounded in another way.
 std::optional<MveScaling> fit_mve_halves(const WideScaling& what);

@@ -38,7 +38,7 @@ struct Unrolled {
   int before = 0, in_loop = 0, passes = 0;
 };
 
-// What both products have in common: their blocks and sums.
+// ProductWriter writes the common part of both products: their blocks and sums.
 class ProductWriter : protected ScalingWriter {
  public:
   explicit ProductWriter(const tir::Kernel& kernel)
@@ -188,8 +188,8 @@ class MveGemmWriter : ProductWriter {
     a_.b("ne", pair);
   }
 
-  // What is added to the sums of both pixels, to the stack. r6 is the distance of the pixels; r0, r2, r4, r8, r12 and
-  // lr are free.
+  // Stores the terms of both pixels, which are added to their sums, on the stack. r6 is the distance of the pixels;
+  // r0, r2, r4, r8, r12 and lr are free.
   void sum_windows() {
     a_.note("Add up the window of each pixel.");
     for (Reg sum : {r0, r2}) a_.mov(sum, 0);
@@ -448,7 +448,7 @@ class MveGemvWriter : ProductWriter {
   // The pixel's first blocks stay in registers.
   static Vec held(int i) { return {4 + i}; }
 
-  // What is added to the pixel's sums, to the stack.
+  // Stores the term that is added to the pixel's sums on the stack.
   void sum_window() {
     a_.note("Add up the window.");
     a_.mov(r0, 0);

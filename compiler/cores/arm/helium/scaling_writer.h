@@ -135,7 +135,7 @@ class ScalingWriter {
   }
   bool needs_shape() const { return (twice_ && !products_) || clamps_; }
 
-  // Of channels that do not exist there are neither products nor results.
+  // Channels that do not exist have neither products nor results.
   void store(int width) {
     if (width == MveGemm::kGroup) return halves_ ? a_.vstrh_after(q0, r3, 16) : a_.vstrb_after(16, q0, r3, 8);
     a_.mov(r0, width);

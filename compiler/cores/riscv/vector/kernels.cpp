@@ -102,7 +102,7 @@ std::vector<int32_t> VectorBand::words() const {
 
 namespace {
 
-// What the meanings of both products have in common.
+// VectorMeaning builds the common part of the meanings of both products.
 class VectorMeaning {
  public:
   VectorMeaning(const char* family, const VectorScaling& scaling) : family_(family), f_(family), scaling_(scaling) {

@@ -237,7 +237,7 @@ std::optional<VectorShape> shape_of(const std::vector<CountArgument>& arguments)
   return out;
 }
 
-// Of a kernel's parameters, as far as they decide a cost.
+// The scaling by a kernel's parameters, as far as it decides a cost.
 VectorScaling scaling_of(const tir::Kernel& kernel) {
   VectorScaling out;
   if (parameter_of(kernel, "line") != 0) out.form = VectorScaling::Form::kLine;
@@ -246,7 +246,7 @@ VectorScaling scaling_of(const tir::Kernel& kernel) {
   return out;
 }
 
-// Of a vector instruction on bytes, 16-bit lanes and words.
+// Costs of a vector instruction on bytes, 16-bit lanes and words.
 struct VectorCosts {
   int64_t bytes = 1, halves = 1, words = 1;
 

@@ -115,9 +115,14 @@ std::string kernel_definition(const tir::Kernel& kernel, const PrintedFunction& 
     if (!made->header.empty()) conditions->headers[made->header] = made->condition;
   }
   std::string aligned = made->function_alignment > 0 ? fmt::format(", aligned({})", made->function_alignment) : "";
-  return fmt::format("{}{}static __attribute__((noinline{}))\n{}\n{}#else\nstatic\n{}#endif\n", comment,
-                     directive("#if", made->condition), aligned, portable.prototype,
-                     made->body.empty() ? asm_body(*made, portable) : intrinsics_body(*made), portable.text);
+  std::string definition = fmt::format("static __attribute__((noinline{}))\n{}\n{}", aligned, portable.prototype,
+                                       made->body.empty() ? asm_body(*made, portable) : intrinsics_body(*made));
+  // Compilers with GNU assembly take literals of any length.
+  if (cores::literal_bytes(made->lines) > cores::kMostLiteral)
+    definition = "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n" + definition +
+                 "#pragma GCC diagnostic pop\n";
+  return fmt::format("{}{}{}#else\nstatic\n{}#endif\n", comment, directive("#if", made->condition), definition,
+                     portable.text);
 }
 
 }  // namespace aotc::codegen

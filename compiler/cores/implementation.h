@@ -53,6 +53,15 @@ struct Implementation {
 
 // A line that says something to readers, behind "@ ".
 inline bool is_comment(const std::string& line) { return line.starts_with("@ "); }
+// Bytes of the string literal in which C holds the lines. Compilers need not take more than kMostLiteral, and warn.
+inline constexpr size_t kMostLiteral = 4095;
+inline size_t literal_bytes(const std::vector<std::string>& lines) {
+  constexpr size_t kNewline = 1;
+  size_t bytes = 0;
+  for (const std::string& line : lines)
+    if (!is_comment(line)) bytes += line.size() + kNewline;
+  return bytes;
+}
 // A line that tells debuggers of the stack: it assembles only where the compiler describes its own.
 inline bool is_unwinding(const std::string& line) { return line.starts_with(".cfi_"); }
 

@@ -137,13 +137,7 @@ void Thumb::leave() {
   unwind(".cfi_restore_state");
 }
 
-bool fits_literal(const std::vector<std::string>& lines) {
-  constexpr size_t kMost = 4095, kNewline = 1;
-  size_t length = 0;
-  for (const std::string& line : lines)
-    if (!is_comment(line)) length += line.size() + kNewline;
-  return length <= kMost;
-}
+bool fits_literal(const std::vector<std::string>& lines) { return literal_bytes(lines) <= kMostLiteral; }
 
 namespace {
 

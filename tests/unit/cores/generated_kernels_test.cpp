@@ -168,7 +168,9 @@ TEST(GeneratedColumns, TextsAreLiterals) {
           const tir::KernelPtr kernel = dw_column_kernel(c, flags % 3 == 0 ? 0 : 12, flags % 3 == 1, flags >= 3);
           const auto made = implementation_of(*kernel);
           ASSERT_TRUE(made) << name_of(*kernel);
-          EXPECT_TRUE(fits_literal(made->lines)) << name_of(*kernel);
+          // Far rows take longer lines; what is too long for a literal gets a pragma.
+          EXPECT_LT(literal_bytes(made->lines), 5000u) << name_of(*kernel);
+          EXPECT_TRUE(turn == 8 || fits_literal(made->lines)) << name_of(*kernel);
           ++kernels;
         }
   EXPECT_EQ(kernels, 2 * 3 * 3 * 6);

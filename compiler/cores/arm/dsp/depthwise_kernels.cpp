@@ -112,7 +112,7 @@ DepthwiseColumn shared_column(int64_t pitch, int64_t stride, const TargetInfo& t
 
 DepthwiseColumn column_of(int64_t pitch, int64_t stride, const DepthwiseShape& shape, int64_t calls,
                           const TargetInfo& target) {
-  constexpr int64_t kMostTurn = 8, kMostTurns = 255;  // what a literal holds; what an instruction adds to the counter
+  constexpr int64_t kMostTurn = 8, kMostTurns = 255;  // of text; what an instruction adds to the counter
   constexpr double kOutputBytes = 44;
   // Cycles of an iteration's end, of the branch into the first one, of a column's end by a counter in a register, and
   // by its address.

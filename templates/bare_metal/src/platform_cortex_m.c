@@ -82,10 +82,12 @@ __attribute__((used)) void report_fault(const uint32_t *frame, uint32_t cause)
     for (;;) {}
 }
 
-__attribute__((naked, noinline)) intptr_t semihosting_call(uint32_t operation, const void *argument)
+/* Clang takes no statement but assembly in a naked function. */
+#define UNUSED __attribute__((unused))
+
+__attribute__((naked, noinline)) intptr_t semihosting_call(UNUSED uint32_t operation,
+                                                           UNUSED const void *argument)
 {
-    (void)operation;
-    (void)argument;
     __asm__ volatile("bkpt 0xAB\n"
                      "bx lr\n");
 }
@@ -210,12 +212,9 @@ uint64_t platform_clock_now(void)
            ticks % board_hz * 1000000000u / board_hz;
 }
 
-__attribute__((naked, noinline)) int32_t platform_empty_run(const inputs_of_model *inputs,
-                                                            const outputs_of_model *outputs,
-                                                            void *arena)
+__attribute__((naked, noinline)) int32_t platform_empty_run(UNUSED const inputs_of_model *inputs,
+                                                            UNUSED const outputs_of_model *outputs,
+                                                            UNUSED void *arena)
 {
-    (void)inputs;
-    (void)outputs;
-    (void)arena;
     __asm__ volatile("bx lr");
 }

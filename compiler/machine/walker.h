@@ -38,7 +38,7 @@ struct Problem {
   bool operator<(const Problem& o) const { return std::tie(address, kind, text) < std::tie(o.address, o.kind, o.text); }
 };
 
-// What is known of a function's arguments: registers with constants.
+// The constants in a function's argument registers, as far as they are known.
 using Arguments = std::map<int, uint32_t>;
 
 struct Call {

@@ -10,8 +10,9 @@
 namespace aotc::cores {
 
 // Instructions of one call of a library function, with the branch to it and the moves of its arguments: the mean over
-// operands of a normal distribution, counted once in the emulator. The standard deviation for exp, tanh and erfc is 0.6:
-// networks after initialisation have 0.3, trained ones 1 and more. tests/bench/estimates.py shows how far off they are.
+// operands of a normal distribution, counted once in the emulator. The standard deviation for exp, tanh and erfc is
+// 0.6: networks after initialisation have 0.3, trained ones 1 and more. tests/bench/estimates.py shows how far off they
+// are.
 struct LibraryCosts {
   double exponential = 60, logarithm = 76, tanh = 92, erf = 40, sine = 32, cosine = 39, power = 243;
   double floor = 25, ceil = 25, round = 19, round_to_even = 33, sqrt = 4, remainder = 55, erfc = 51, expm1 = 46;

@@ -518,8 +518,8 @@ class CodeModel::Walker {
     const bool relu = n.op == BinaryOp::kMax && (is_zero(*n.lhs) || is_zero(*n.rhs));
     const bool keeps = n.op == BinaryOp::kMul || n.op == BinaryOp::kMin;
     // The neighbours in a pooling window are mostly zero together.
-    const bool largest = n.op == BinaryOp::kMax && (a.half_zero || is_below_zero(*n.lhs)) &&
-                         (b.half_zero || is_below_zero(*n.rhs));
+    const bool largest =
+        n.op == BinaryOp::kMax && (a.half_zero || is_below_zero(*n.lhs)) && (b.half_zero || is_below_zero(*n.rhs));
     v.half_zero = relu || (zeros && (keeps || largest));
     return v;
   }

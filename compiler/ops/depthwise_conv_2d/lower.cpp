@@ -201,9 +201,7 @@ class DepthwiseLowering {
     return out;
   }
 
-  bool padded() const {
-    return extra_rows() > 0 || columns_ < plane_width_ || window_.y.reaches_beyond();
-  }
+  bool padded() const { return extra_rows() > 0 || columns_ < plane_width_ || window_.y.reaches_beyond(); }
 
   void emit_band(const Ex& n, const Ex& first, const Ex& rows) {
     if (padded()) {

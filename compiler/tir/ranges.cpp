@@ -75,6 +75,7 @@ void Ranges::restore(const Mark& mark) {
   }
   exact_path_ = mark.exact_path;
   reachable_ = mark.reachable;
+  may_not_run_ = mark.may_not_run;
 }
 
 void Ranges::enter_loop(const For& loop) {
@@ -90,6 +91,7 @@ void Ranges::enter_loop(const For& loop) {
     if (!known.interval.empty()) known.interval.hi = begin.lo + (known.interval.hi - begin.lo) / loop.step * loop.step;
   } else {
     exact_path_ = false;  // the body may not run at all
+    may_not_run_ = may_not_run_ || end.lo <= begin.hi;
   }
   if (known.interval.empty()) reachable_ = false;
   set(loop.var.get(), known);

@@ -37,8 +37,9 @@ class Ranges {
     size_t changes;
     bool exact_path;
     bool reachable;
+    bool may_not_run;
   };
-  Mark mark() const { return {changes_.size(), exact_path_, reachable_}; }
+  Mark mark() const { return {changes_.size(), exact_path_, reachable_, may_not_run_}; }
   void restore(const Mark& mark);
 
   void enter_loop(const For& loop);
@@ -49,6 +50,8 @@ class Ranges {
   Interval of(const ExprPtr& e);
   // False if the present point cannot be reached, because the interval of a variable is empty.
   bool reachable() const { return reachable_; }
+  // True in a loop that may have no iteration, because its bounds are not known.
+  bool may_not_run() const { return may_not_run_; }
   // True if both ends of the interval of(e) occur in every execution of the function.
   bool is_exact(const ExprPtr& e);
 
@@ -83,6 +86,7 @@ class Ranges {
   std::vector<Change> changes_;
   bool exact_path_ = true;
   bool reachable_ = true;
+  bool may_not_run_ = false;
   int selects_ = 0;
 };
 

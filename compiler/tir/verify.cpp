@@ -264,7 +264,7 @@ bool Verifier::access(const BufferPtr& b, const ExprPtr& index, int64_t elements
   Interval at = ranges_.of(index);
   int64_t last = b->elements - elements;
   if (at.empty() || (at.lo >= 0 && at.hi <= last)) return true;
-  bool all_outside = at.hi < 0 || at.lo > last;
+  bool all_outside = !ranges_.may_not_run() && (at.hi < 0 || at.lo > last);
   if (!all_outside && !ranges_.is_exact(index)) return true;
   std::string text = at.lo == at.hi ? fmt::format("index {}", at.lo) : fmt::format("index in [{}, {}]", at.lo, at.hi);
   std::string count = elements == 1 ? "" : fmt::format(" for {} elements", elements);

@@ -112,6 +112,11 @@ TEST(Verifier, RejectsNodesThatAreOutOfScope) {
 
 // ---------------------------------------------------------------- accesses
 
+TEST(Verifier, AcceptsAccessesOfLoopsThatMayNotRun) {
+  EXPECT_EQ(verified_body("let n: i32 = x[0] for i in 0 .. n { y[i + 20] = 0 }"), "");
+  EXPECT_NE(verified_body("let n: i32 = x[0] for i in 0 .. 2 { y[i + 20] = n }"), "");
+}
+
 TEST(Verifier, RejectsAccessesOutOfRange) {
   EXPECT_EQ(verified_body("y[0] = x[10]"), invalid("index 10 is outside of 'x' with 10 elements", "y[0] = x[10]"));
   EXPECT_EQ(verified_body("for i in 0 .. 11 { y[0] = x[i] }"),

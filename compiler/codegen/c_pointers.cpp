@@ -40,12 +40,12 @@ class PointerFinder {
   }
 
   void assign(const Assign& s, bool advancing) {
-    const auto& sum = static_cast<const Binary&>(*s.value);
-    const bool grows = s.value->kind == ExprKind::kBinary && sum.op == BinaryOp::kAdd && !sum.wrapping &&
-                       sum.lhs->kind == ExprKind::kVarRef && static_cast<const VarRef&>(*sum.lhs).var == s.var;
+    const auto* sum = s.value->kind == ExprKind::kBinary ? static_cast<const Binary*>(s.value.get()) : nullptr;
+    const bool grows = sum != nullptr && sum->op == BinaryOp::kAdd && !sum->wrapping &&
+                       sum->lhs->kind == ExprKind::kVarRef && static_cast<const VarRef&>(*sum->lhs).var == s.var;
     if (!grows) others_.insert(s.var.get());
     if (advancing) candidates_.insert(s.var.get());
-    read(grows ? *sum.rhs : *s.value);
+    read(grows ? *sum->rhs : *s.value);
   }
 
   void read(const Expr& e) {

@@ -239,7 +239,7 @@ std::vector<options::Option> schedule_options(CompileOptions& c) {
       {.names = "--stream",
        .target = stream_choice(c),
        .help = "Compute consecutive operators row by row, so that RAM holds only some rows of the tensors between "
-               "them. auto: if the arena shrinks and the instructions grow by at most 3 %. max: if the arena shrinks. "
+               "them. auto: if the arena shrinks and the instructions grow by at most 4 %. max: if the arena shrinks. "
                "time: rows are frames of a stream, which the caller feeds one by one",
        .see = "streaming.md",
        .key = "stream",

@@ -187,7 +187,7 @@ enum class Stream : uint8_t { kOff, kAuto, kMax, kTime };
 
 struct Streaming {
   Stream mode = Stream::kOff;
-  int most = 3;  // of kAuto: at most this many percent more instructions
+  int most = 4;  // of kAuto: at most this many percent more instructions
 
   // True if so many percent more instructions are not too many.
   bool allows(double percent) const { return mode == Stream::kMax || percent <= most; }

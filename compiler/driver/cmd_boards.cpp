@@ -155,7 +155,7 @@ int list(const std::vector<Board>& boards, const BoardsOptions& options) {
     print_out("{}\n", json_text(all, 1));
     return kExitDone;
   }
-  std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "runs in", "projects"}};
+  std::vector<std::vector<std::string>> rows = {{"board", "CPU", "RAM", "flash", "runs", "projects"}};
   for (const Board& b : boards)
     rows.push_back({b.name, b.cpu, short_bytes(largest(b, false)), short_bytes(largest(b, true)), emulator_word(b),
                     joined(project_kinds(b))});

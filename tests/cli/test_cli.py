@@ -746,7 +746,7 @@ def test_damaged_projects(aotc):
 
 
 def test_missing_toolchain(aotc):
-    for board, package in (("host", "gcc"), ("qemu_riscv32", "gcc-riscv64-unknown-elf"), ("qemu_riscv32_vector", "clang-19")):
+    for board, package in (("host", "gcc"), ("qemu_riscv32", "gcc-riscv64-unknown-elf"), ("qemu_riscv32_v", "clang-19")):
         aotc("create", DIGITS, "--board", board, "-o", board)
         said = aotc("build", board, code=5, env={"PATH": ""})
         expect(said.err, r"is not installed \[tool-missing\]", rf"help: install it: apt-get install .*{package}")

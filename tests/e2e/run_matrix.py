@@ -65,7 +65,7 @@ FOR_CORES = {
     "strww_m4": ("strww", ["--board", "qemu_mps2_an386"]),
     "ad_m4": ("ad", ["--board", "qemu_mps2_an386"]),
     "vww_m4": ("vww", ["--board", "qemu_mps2_an386"]),
-    "kws_rvv": ("kws", ["--board", "qemu_riscv32_vector"]),
+    "kws_rvv": ("kws", ["--board", "qemu_riscv32_v"]),
     "vww_m55": ("vww", ["--board", "qemu_mps3_an547"]),
 }
 EVERY_OPERATOR_MODEL = 5

@@ -12,10 +12,10 @@ import common
 import pytest
 
 BOARDS = ("qemu_microbit", "qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps2_an500", "qemu_mps2_an505", "qemu_mps3_an547",
-          "qemu_riscv32", "qemu_riscv32_vector")
+          "qemu_riscv32", "qemu_riscv32_v")
 # One board of each instruction set in each run. The first core of the AN521 is that of the AN505.
 BOARD_OF_EACH = ("qemu_microbit", "qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps3_an547", "qemu_riscv32",
-                 "qemu_riscv32_vector")
+                 "qemu_riscv32_v")
 OTHER_BOARDS = ("qemu_mps2_an500", "qemu_mps2_an505", "qemu_mps2_an521")
 # With an FPU and without, on both architectures.
 FLOAT_BOARDS = ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_riscv32")

@@ -153,7 +153,7 @@ def test_schedules_of_one_operator():
 
 
 def test_the_price_of_flash_is_explained():
-    text = common.aotc("schedules", common.model("resnet"), "--cpu", "cortex-m4f", "--op", "5", "--most", "2", "--explain")
+    text = common.aotc("schedules", common.model_path("resnet"), "--cpu", "cortex-m4f", "--op", "5", "--most", "2", "--explain")
     saved, price = re.search(r"it saves ([\d.]+) instructions for each further byte of constants, but must save ([\d.]+)", text).groups()
     assert float(saved) <= float(price), text
 

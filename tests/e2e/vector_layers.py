@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "random_models"))
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "random_models"))
 from model import Model, Op, Tensor  # noqa: E402
 
 # Input shape, then layers: operator, output channels, window, options.

@@ -23,19 +23,21 @@ ELSEWHERE = {
     "UNIDIRECTIONAL_SEQUENCE_LSTM": _KEEPS + ", of int16 tests/custom", "UNIDIRECTIONAL_SEQUENCE_RNN": _KEEPS,
     "CIRCULAR_BUFFER": "TensorFlow Lite Micro's: tests/custom", "TFLM_DECODE": "TensorFlow Lite Micro's: tests/custom",
     "TFLite_Detection_PostProcess": "LiteRT's, in other shapes: tests/custom",
-    "CAST": {"u16": "of ONNX models: tests/onnx_models"},
+    "DENSIFY": "of constants: tests/e2e/test_sparse.py",
     "DIV": {"i64": _NO_KERNEL}, "PACK": {"bool": _NO_KERNEL}, "RESIZE_NEAREST_NEIGHBOR": {"i64": _NO_KERNEL},
     "SPLIT": {"bool": _NO_KERNEL}, "SPLIT_V": {"bool": _NO_KERNEL}, "UNPACK": {"i64": _NO_KERNEL},
     **dict.fromkeys(("SignalDelay", "SignalEnergy", "SignalFftAutoScale", "SignalFilterBank", "SignalFilterBankLog",
                      "SignalFilterBankSpectralSubtraction", "SignalFilterBankSquareRoot", "SignalFramer", "SignalIrfft",
                      "SignalOverlapAdd", "SignalPCAN", "SignalRfft", "SignalStacker", "SignalWindow"), _SIGNAL),
 }
+# The same, by type: of all operators that have no reason of their own.
+BY_TYPE = {"u16": "of ONNX models: tests/onnx_models"}
 
 
 def reason_of(name, dtype):
     """None if there is none."""
     known = ELSEWHERE.get(name)
-    return known.get(dtype) if isinstance(known, dict) else known
+    return (known.get(dtype) if isinstance(known, dict) else known) or BY_TYPE.get(dtype)
 
 
 def counted(index):

@@ -136,12 +136,10 @@ bool TextStepper::end_iteration(size_t jump, Sums& sums) {
 }
 
 std::vector<machine::InstructionCost> TextStepper::costs(const machine::Timing& timing) const {
-  std::vector<machine::Instruction> all;
-  for (size_t i = 0; i < size(); ++i) all.push_back(parsed(i));
   std::vector<machine::InstructionCost> out;
-  for (size_t i = 0; i < all.size(); ++i)
-    out.push_back(
-        machine::cost_of(timing, all[i], i > 0 ? &all[i - 1] : nullptr, i + 1 < all.size() ? &all[i + 1] : nullptr));
+  for (size_t i = 0; i < size(); ++i)
+    out.push_back(machine::cost_of(timing, parsed(i), i > 0 ? &parsed(i - 1) : nullptr,
+                                   i + 1 < size() ? &parsed(i + 1) : nullptr));
   return out;
 }
 

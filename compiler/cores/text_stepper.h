@@ -6,8 +6,11 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "cores/implementation.h"
@@ -29,6 +32,21 @@ struct TextValue {
 TextValue text_unknown(TextValue a, TextValue b);
 // a + sign * b; unknown where that is neither a number nor a pointer.
 TextValue text_sum(TextValue a, TextValue b, int sign);
+
+// Code(lines), read once in a thread: reading a text takes longer than to step through it, and a model calls few
+// kernels with many tables.
+template <typename Code>
+std::shared_ptr<const Code> read_once(const std::vector<std::string>& lines) {
+  constexpr size_t kMostTexts = 256;
+  thread_local std::unordered_map<std::string, std::shared_ptr<const Code>> texts;
+  std::string key;
+  for (const std::string& line : lines) key.append(line).push_back('\n');
+  if (auto found = texts.find(key); found != texts.end()) return found->second;
+  if (texts.size() >= kMostTexts) texts.clear();
+  auto code = std::make_shared<const Code>(lines);
+  texts.emplace(std::move(key), code);
+  return code;
+}
 
 class TextStepper {
  public:
@@ -60,7 +78,7 @@ class TextStepper {
 
   virtual size_t size() const = 0;
   // Instruction i as the timing knows it.
-  virtual machine::Instruction parsed(size_t i) const = 0;
+  virtual const machine::Instruction& parsed(size_t i) const = 0;
   // Runs instruction i; at_ is the one behind it, unless it is set. False where it is not known what comes next.
   virtual bool step(size_t i) = 0;
 

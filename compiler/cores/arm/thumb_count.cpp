@@ -73,7 +73,6 @@ struct Instruction {
   std::vector<Operand> operands;
   std::string text;      // of the operands
   int64_t at_most = -1;  // a branch that data decides counts as taken so many times in turn
-  int64_t taken = 0;
   Does does = Does::kForget;
   bool sets_flags = false;  // to the result
   bool forgets_flags = false;
@@ -149,37 +148,24 @@ Operand operand_of(const std::string& text) {
   return out;
 }
 
-class Machine : public TextStepper {
- public:
-  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments) : TextStepper(arguments) {
-    for (size_t a = 0; a < arguments.size() && a < 4; ++a) registers_[a] = argument(a);
-    registers_[13] = {Value::kStack, 0};
-    read(kernel.lines);
-  }
-
- private:
-  size_t size() const override { return code_.size(); }
-
-  machine::Instruction parsed(size_t i) const override {
-    return machine::parse_instruction(machine::Isa::kThumb, 0, 4, code_[i].name, code_[i].text);
-  }
-
+struct Code {
   // Repeated text is written out; labels are numbers that may be put down more than once.
-  void read(const std::vector<std::string>& lines) {
+  explicit Code(const std::vector<std::string>& lines) {
     std::vector<std::pair<size_t, int64_t>> repeats;  // where each begins, and how often; one may hold others
     int64_t at_most = -1;
     for (const std::string& line : lines) {
       if (line.starts_with(kTakenAtMost)) at_most = std::atoll(line.c_str() + kTakenAtMost.size());
       if (is_comment(line) || is_unwinding(line) || line.starts_with(".syntax")) continue;
       if (line.starts_with(".rept ")) {
-        repeats.emplace_back(code_.size(), std::atoll(line.c_str() + 6));
+        repeats.emplace_back(instructions.size(), std::atoll(line.c_str() + 6));
       } else if (line == ".endr" && !repeats.empty()) {
         const auto [begin, times] = repeats.back();
         repeats.pop_back();
-        const std::vector<Instruction> body(code_.begin() + static_cast<std::ptrdiff_t>(begin), code_.end());
-        for (int64_t t = 1; t < times; ++t) code_.insert(code_.end(), body.begin(), body.end());
+        const std::vector<Instruction> body(instructions.begin() + static_cast<std::ptrdiff_t>(begin),
+                                            instructions.end());
+        for (int64_t t = 1; t < times; ++t) instructions.insert(instructions.end(), body.begin(), body.end());
       } else if (line.back() == ':') {
-        labels_[std::atoi(line.c_str())] = code_.size();
+        labels[std::atoi(line.c_str())] = instructions.size();
       } else {
         const size_t space = std::min(line.find(' '), line.size());
         Instruction i{line.substr(0, space), {}, line.substr(space), std::exchange(at_most, -1)};
@@ -190,34 +176,60 @@ class Machine : public TextStepper {
         i.does = does_of(i.name, i.operands.size());
         i.sets_flags = i.name == "adds" || i.name == "subs";
         i.forgets_flags = i.name == "asrs" || i.name == "movs";
-        code_.push_back(std::move(i));
+        instructions.push_back(std::move(i));
       }
     }
+    for (const Instruction& i : instructions)
+      timed.push_back(machine::parse_instruction(machine::Isa::kThumb, 0, 4, i.name, i.text));
   }
+
+  std::vector<Instruction> instructions;
+  std::vector<machine::Instruction> timed;  // the same ones, as the timing knows them
+  std::map<int, size_t> labels;
+};
+
+class Machine : public TextStepper {
+ public:
+  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
+      : TextStepper(arguments), code_(read_once<Code>(kernel.lines)), taken_(code_->instructions.size()) {
+    for (size_t a = 0; a < arguments.size() && a < 4; ++a) registers_[a] = argument(a);
+    registers_[13] = {Value::kStack, 0};
+  }
+
+ private:
+  size_t size() const override { return code_->instructions.size(); }
+  const machine::Instruction& parsed(size_t i) const override { return code_->timed[i]; }
 
   Value& reg(const Operand& o) { return registers_[static_cast<size_t>(o.reg)]; }
   Value value(const Operand& o) { return o.kind == Operand::kRegister ? reg(o) : Value{Value::kNumber, o.number}; }
 
-  void compare(Value a, Value b) { flags_ = text_sum(a, b, -1); }
+  // Conditions without a sign need pointers into one table, or numbers without one.
+  void compare(Value a, Value b) {
+    flags_ = text_sum(a, b, -1);
+    unsigned_ = a.where != Value::kNumber || (a.number >= 0 && b.number >= 0);
+  }
 
-  bool branch(Instruction& i) {
+  bool branch(const Instruction& i, int64_t& taken_before) {
     const std::string condition = i.name.substr(1);
     bool taken = true;
     if (!condition.empty() && flags_.where != Value::kNumber) {
       if (i.at_most < 0 || flags_.where == Value::kLeftOut) return false;
       never_repeat();
-      taken = i.taken < i.at_most;
-      i.taken = taken ? i.taken + 1 : 0;
+      taken = taken_before < i.at_most;
+      taken_before = taken ? taken_before + 1 : 0;
     } else if (!condition.empty()) {
       const int64_t f = static_cast<int32_t>(flags_.number);
       if (condition == "ne") taken = decide(Condition::kNotEqual, f);
       else if (condition == "eq") taken = decide(Condition::kEqual, f);
       else if (condition == "pl") taken = decide(Condition::kAtLeast, f);
       else if (condition == "mi") taken = decide(Condition::kLess, f);
-      else if (condition == "gt") taken = decide(Condition::kMore, f);
+      else if (condition == "gt" || (condition == "hi" && unsigned_)) taken = decide(Condition::kMore, f);
+      else if (condition == "lo" && unsigned_) taken = decide(Condition::kLess, f);
+      else if (condition == "hs" && unsigned_) taken = decide(Condition::kAtLeast, f);
+      else if (condition == "ls" && unsigned_) taken = !decide(Condition::kMore, f);
       else return false;
     }
-    if (taken) at_ = labels_.at(static_cast<int>(i.operands[0].number));
+    if (taken) at_ = code_->labels.at(static_cast<int>(i.operands[0].number));
     return true;
   }
 
@@ -243,7 +255,7 @@ class Machine : public TextStepper {
     lanes_ = dot == std::string::npos ? 1 : 128 / std::atoll(i.name.c_str() + dot + 1);
     reg(i.operands[0]) = turns;
     depend_on(turns.number);
-    if (i.name[0] == 'w' && turns.number == 0) at_ = labels_.at(static_cast<int>(i.operands[2].number));
+    if (i.name[0] == 'w' && turns.number == 0) at_ = code_->labels.at(static_cast<int>(i.operands[2].number));
     return true;
   }
 
@@ -253,7 +265,7 @@ class Machine : public TextStepper {
     const int64_t step = i.name == "letp" ? lanes_ : 1;
     if (!decide(Condition::kMore, left.number - step)) return true;
     left.number -= step;
-    at_ = labels_.at(static_cast<int>(i.operands[1].number));
+    at_ = code_->labels.at(static_cast<int>(i.operands[1].number));
     return true;
   }
 
@@ -279,7 +291,7 @@ class Machine : public TextStepper {
     if (to.where != Value::kCode) return false;
     depend_on(to.number);
     at_ = static_cast<size_t>((to.number & ~int64_t{1}) / 4);
-    return at_ <= code_.size();
+    return at_ <= size();
   }
 
   bool many(const Instruction& i) {
@@ -311,13 +323,13 @@ class Machine : public TextStepper {
   }
 
   bool step(size_t here) override {
-    Instruction& i = code_[here];
+    const Instruction& i = code_->instructions[here];
     switch (i.does) {
       case Does::kPushPop: return stack(i);
       case Does::kVector: return vector(i);
       case Does::kLoopEnd: return loop_end(i);
       case Does::kLoopStart: return loop_start(i);
-      case Does::kBranch: return branch(i);
+      case Does::kBranch: return branch(i, taken_[here]);
       case Does::kCompare: return compare(value(i.operands[0]), value(i.operands[1])), true;
       case Does::kAccess: return access(i);
       case Does::kMany: return many(i);
@@ -330,7 +342,7 @@ class Machine : public TextStepper {
     if (i.operands.empty() || i.operands[0].kind != Operand::kRegister) return false;
     if (i.forgets_flags) flags_ = {};
     const Value made = result(i);
-    if (i.sets_flags && i.operands.size() >= 3) flags_ = made;
+    if (i.sets_flags && i.operands.size() >= 3) flags_ = made, unsigned_ = false;
     reg(i.operands[0]) = made;
     return true;
   }
@@ -339,7 +351,7 @@ class Machine : public TextStepper {
     if (i.does == Does::kForget) return {};
     if (i.does == Does::kMove) return value(i.operands[1]);
     if (i.does == Does::kAddress)
-      return {Value::kCode, 4 * static_cast<int64_t>(labels_.at(static_cast<int>(i.operands[1].number)))};
+      return {Value::kCode, 4 * static_cast<int64_t>(code_->labels.at(static_cast<int>(i.operands[1].number)))};
     const Value left = value(i.operands[1]);
     if (i.does == Does::kHalf) {
       depend_on(left.number);
@@ -373,10 +385,11 @@ class Machine : public TextStepper {
     out.push_back(&flags_);
   }
 
-  std::vector<Instruction> code_;
-  std::map<int, size_t> labels_;
+  std::shared_ptr<const Code> code_;
+  std::vector<int64_t> taken_;  // times in turn that data decided a branch, by instruction
   std::array<Value, 16> registers_ = {};
   Value flags_;
+  bool unsigned_ = true;
   int64_t lanes_ = 1;
 };
 

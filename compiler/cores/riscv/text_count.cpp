@@ -91,34 +91,25 @@ struct Line {
   size_t target = 0;
 };
 
-class Machine : public TextStepper {
- public:
-  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments) : TextStepper(arguments) {
-    for (const std::string& line : without_macros(kernel.lines)) put(line);
-    for (size_t i = 0; i < code_.size(); ++i)
-      if (code_[i].instruction.op == Op::kBranch) code_[i].target = target(code_[i].label, i + 1);
-    for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)
-      registers_[static_cast<size_t>(machine::register_of(Isa::kRiscv, kernel.arguments[a]))] = argument(a);
-    registers_[static_cast<size_t>(machine::register_of(Isa::kRiscv, "sp"))] = {Value::kStack, 0};
-    registers_[0] = {Value::kNumber, 0};
+struct Code {
+  explicit Code(const std::vector<std::string>& text) {
+    for (const std::string& line : without_macros(text)) put(line);
+    for (size_t i = 0; i < lines.size(); ++i)
+      if (lines[i].instruction.op == Op::kBranch) lines[i].target = target(lines[i].label, i + 1);
   }
-
- private:
-  size_t size() const override { return code_.size(); }
-  machine::Instruction parsed(size_t i) const override { return code_[i].instruction; }
 
   void put(const std::string& line) {
     if (line.back() == ':') {
-      labels_[std::atoi(line.c_str())].push_back(code_.size());
+      labels[std::atoi(line.c_str())].push_back(lines.size());
       return;
     }
     const auto [name, rest] = in_two(line);
-    code_.push_back({machine::parse_instruction(Isa::kRiscv, 0, 4, name, rest), name.substr(1, 2),
+    lines.push_back({machine::parse_instruction(Isa::kRiscv, 0, 4, name, rest), name.substr(1, 2),
                      rest.substr(rest.rfind(',') + 1)});
   }
 
   size_t target(const std::string& label, size_t behind) const {
-    const std::vector<size_t>& places = labels_.at(std::atoi(label.c_str()));
+    const std::vector<size_t>& places = labels.at(std::atoi(label.c_str()));
     size_t last = 0;
     for (size_t p : places) {
       if (p >= behind) return label.back() == 'f' ? p : last;
@@ -126,6 +117,24 @@ class Machine : public TextStepper {
     }
     return last;
   }
+
+  std::vector<Line> lines;
+  std::map<int, std::vector<size_t>> labels;
+};
+
+class Machine : public TextStepper {
+ public:
+  Machine(const Implementation& kernel, const std::vector<CountArgument>& arguments)
+      : TextStepper(arguments), code_(read_once<Code>(kernel.lines)) {
+    for (size_t a = 0; a < arguments.size() && a < kernel.arguments.size(); ++a)
+      registers_[static_cast<size_t>(machine::register_of(Isa::kRiscv, kernel.arguments[a]))] = argument(a);
+    registers_[static_cast<size_t>(machine::register_of(Isa::kRiscv, "sp"))] = {Value::kStack, 0};
+    registers_[0] = {Value::kNumber, 0};
+  }
+
+ private:
+  size_t size() const override { return code_->lines.size(); }
+  const machine::Instruction& parsed(size_t i) const override { return code_->lines[i].instruction; }
 
   Value value(const Operand& o) const {
     if (o.is_number()) return {Value::kNumber, o.number};
@@ -147,11 +156,11 @@ class Machine : public TextStepper {
   }
 
   bool step(size_t here) override {
-    const machine::Instruction& i = code_[here].instruction;
+    const machine::Instruction& i = code_->lines[here].instruction;
     const Value address = text_sum(value({i.memory.base}), {Value::kNumber, i.memory.offset}, 1);
     Value made;
     switch (i.op) {
-      case Op::kBranch: return branch(code_[here]);
+      case Op::kBranch: return branch(code_->lines[here]);
       case Op::kJump:
       case Op::kCall: return false;
       case Op::kStore:
@@ -174,8 +183,7 @@ class Machine : public TextStepper {
     for (Value& value : registers_) out.push_back(&value);
   }
 
-  std::vector<Line> code_;
-  std::map<int, std::vector<size_t>> labels_;
+  std::shared_ptr<const Code> code_;
   std::array<Value, 32> registers_ = {};
 };
 

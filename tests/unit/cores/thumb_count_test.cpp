@@ -63,6 +63,16 @@ TEST(ThumbCount, LoopsThatChangeAreSteppedThrough) {
   EXPECT_EQ(count({"1:", "sub r2,r2,#7", "cmp r2,#0", "bgt 1b"}, arguments), 9 * 3);
 }
 
+TEST(ThumbCount, ConditionsWithoutASign) {
+  const std::vector<CountArgument> arguments = {{.pointer = true}, {.value = 5}};
+  // A pointer below another one into the same table.
+  EXPECT_EQ(count({"add r2,r0,#40", "1:", "ldr r3,[r0],#4", "cmp r0,r2", "blo 1b"}, arguments), 1 + 10 * 3);
+  EXPECT_EQ(count({"1:", "sub r1,r1,#2", "cmp r1,#1", "bhi 1b"}, arguments), 2 * 3);
+  EXPECT_EQ(count({"1:", "sub r1,r1,#2", "cmp r1,#1", "bhs 1b", "mov r2,#0"}, arguments), std::nullopt);
+  EXPECT_EQ(count({"sub r1,r1,#2", "cmp r1,#3", "bls 2f", "mov r2,#0", "2:"}, arguments), 3);
+  EXPECT_EQ(count({"sub r1,r1,#2", "cmp r1,#2", "bls 2f", "mov r2,#0", "2:"}, arguments), 4);
+}
+
 TEST(ThumbCount, LoopsWhoseTableSaysOtherThingsLater) {
   uint8_t table[400] = {};
   for (size_t i = 0; i < 100; ++i) table[4 * i] = i < 70 ? 1 : 3;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
-#include <set>
 #include <unordered_map>
 
 #include "ops/interfaces.h"
@@ -20,9 +19,16 @@ namespace {
 
 // A tensor as a function of the elements of another one.
 struct Function {
+  // One operator that computes something. All such operators of a function are on one device.
+  std::optional<size_t> step;
+  bool several = false;  // more than one operator computes something
   TensorId root;
-  std::set<size_t> steps;       // operators that compute something
   std::vector<uint8_t> values;  // for all values of the root's type
+
+  void add_step(size_t at) {
+    several = several || (step && *step != at);
+    step = at;
+  }
 };
 
 class Tabulation {
@@ -34,7 +40,7 @@ class Tabulation {
       auto found = function_of(i);
       if (!found) continue;
       const TensorId result = graph_.ops[i].results[0];
-      if (is_byte(graph_[result].type) && found->steps.size() > 1 && saves_an_operator(i)) replace(i, *found);
+      if (is_byte(graph_[result].type) && found->several && saves_an_operator(i)) replace(i, *found);
       functions_.emplace(result.value, std::move(*found));
     }
   }
@@ -77,16 +83,18 @@ class Tabulation {
       if (graph_[id].type.shape != graph_[op.results[0]].type.shape) return std::nullopt;
       out.root = *root;
       auto known = functions_.find(id.value);
-      if (known != functions_.end()) out.steps.insert(known->second.steps.begin(), known->second.steps.end());
+      if (known != functions_.end() && known->second.step) {
+        if (graph_.ops[*known->second.step].device != op.device) return std::nullopt;
+        out.several = out.several || known->second.several;
+        out.add_step(*known->second.step);
+      }
       rows[id.value] = known != functions_.end() ? known->second.values : all_values(graph_[id].type.dtype);
     }
     if (!out.root.valid()) return std::nullopt;
-    if (std::any_of(out.steps.begin(), out.steps.end(), [&](size_t i) { return graph_.ops[i].device != op.device; }))
-      return std::nullopt;
     auto values = evaluate_rows(graph_, op, rows);
     if (!values) return std::nullopt;
     out.values = std::move(*values);
-    if (!ops::definition_of(op).traits().view) out.steps.insert(at);
+    if (!ops::definition_of(op).traits().view) out.add_step(at);
     return out;
   }
 

@@ -40,7 +40,7 @@ MANY_KINDS = ("add", "mul", "relu", "concatenation", "pad", "fan_out")
 MOST_SLOPE = 2.3
 SLOPES = (("compile", "images", 500), ("check", "images", 500), ("check --stream max", "images", 250),
           ("check --stream auto", "images", 250), ("compile --slice call", "images", 500),
-          ("report --no-alternatives", "chain", 500), ("check", "planes", 150))
+          ("report --no-alternatives", "chain", 500), ("check", "planes", 150), ("check", "bytes", 500))
 # 600 ADDs whose results are read 280 later: many large sets of tensors that are alive at once. Weighing them by all
 # pairs of each set cost 1,926 million instructions, and by sorted distances 980.
 FAR, FAR_DISTANCE, MOST_OF_FAR = 600, 280, 1300

@@ -143,4 +143,9 @@ def planes(count, dtype="float32"):
     return m.finish([first], [x])
 
 
-KINDS = {"chain": chain, "window": window, "wide": wide, "images": images, "planes": planes}
+def bytes_of_bytes(count):
+    """Int8 RELUs that become one table."""
+    return many("relu", count)
+
+
+KINDS = {"chain": chain, "window": window, "wide": wide, "images": images, "planes": planes, "bytes": bytes_of_bytes}

@@ -194,7 +194,7 @@ class Reading {
   void read(size_t n, const std::string& text) {
     const bool accesses = i_.op == Op::kLoad || i_.op == Op::kStore || i_.op == Op::kLoadProgram;
     const auto target = is_target(n) ? target_in(isa_, text, i_.next()) : std::nullopt;
-    const auto number = number_in(text);
+    const auto number = isa_ == Isa::kRiscv && text == "vlenb" ? std::optional<int64_t>(kVlenb) : number_in(text);
     const int r = register_of(isa_, text);
     if (target) {
       i_.reads.push_back({kNoRegister, *target});

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <bit>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -16,6 +18,7 @@ namespace {
 struct StackOptions {
   std::string file, indirect, objdump;
   std::vector<std::string> roots, interrupts;
+  int64_t vector_bits = -1;  // not given
   bool json = false, strict = false, apart = false;
 };
 
@@ -97,6 +100,8 @@ std::vector<std::pair<std::string, int>> handlers(const std::vector<std::string>
 int stack(const StackOptions& o, const DecoderChoice& choice) {
   Diagnostics diags;
   std::string wrong;
+  if (o.vector_bits > 0 && !std::has_single_bit(static_cast<uint64_t>(o.vector_bits)))
+    return options::usage_error("aotc analyze stack", "--vector-bits: the number must be a power of 2", {});
   const auto given = handlers(o.interrupts, wrong);
   if (!wrong.empty())
     return options::usage_error("aotc analyze stack",
@@ -116,7 +121,9 @@ int stack(const StackOptions& o, const DecoderChoice& choice) {
   if (diags.has_errors()) return failed(diags);
   auto listing = choice(o.objdump)(*elf, diags);
   if (!listing) return failed(diags);
-  StackAnalysis analysis(*elf, *listing, std::move(indirect));
+  const VectorLength vectors =
+      o.vector_bits > 0 ? VectorLength{static_cast<uint32_t>(o.vector_bits), true} : VectorLength{};
+  StackAnalysis analysis(*elf, *listing, std::move(indirect), vectors);
   StackReport report;
   for (uint32_t f : roots) report.roots.push_back(analysis.bound(f));
   for (auto [f, priority] : levels) report.interrupts.push_back({priority, analysis.bound(f)});
@@ -158,6 +165,12 @@ options::Command stack_declaration(const DecoderChoice& decoder) {
                    .target = &o->indirect,
                    .help = "Read the targets of calls through pointers: lines 'CALLER: CALLEE...'",
                    .takes = options::Takes::kFile},
+                  {.names = "--vector-bits",
+                   .value = "BITS",
+                   .target = &o->vector_bits,
+                   .help = "Bits of a vector register of RISC-V, a power of 2, on which frames of functions depend "
+                           "(default: 128, as an assumption)",
+                   .range = options::Range{32, 65536}},
                   objdump_option(o->objdump),
                   {.names = "--strict",
                    .target = &o->strict,

@@ -74,7 +74,8 @@ constexpr Opcode kRiscv[] = {
     {"sb sh sw fsw", Op::kStore, Kind::kStore, 0},
     {"sc.w*", Op::kStore, Kind::kStore},
     {"fsd cm.push", Op::kStore, Kind::kAlu, 0},
-    {"mul", Op::kOther, Kind::kMultiply},
+    {"mul", Op::kMultiply, Kind::kMultiply},
+    {"csrr csrrs", Op::kVectorBytes},  // of VLENB only
     {"mulh*", Op::kOther, Kind::kLong},
     {"div* rem*", Op::kOther, Kind::kDivide},
     {"jal jalr", Op::kCall, Kind::kCall},
@@ -257,6 +258,10 @@ void complete_thumb(std::string_view name, const Opcode& opcode, Instruction& i)
 
 void complete_riscv(std::string_view name, Instruction& i) {
   std::erase(i.writes, 0);
+  if (i.op == Op::kVectorBytes) {
+    if (i.reads.empty() || i.reads[0] != Operand{kNoRegister, kVlenb}) i.op = Op::kOther;
+    std::erase_if(i.reads, [&](const Operand& o) { return i.op == Op::kVectorBytes || !o.is_register(); });
+  }
   if (name == "ret") i.reads = {{1}};
   if (i.op == Op::kMoveHigh && !i.reads.empty())
     i.reads[0].number = static_cast<uint32_t>(i.reads[0].number << 12) + (name == "auipc" ? i.address : 0u);

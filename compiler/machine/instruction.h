@@ -18,6 +18,9 @@ namespace aotc::machine {
 inline constexpr int kAvrSp = 32, kPc = 33, kSingles = 64, kDoubles = 96, kVectors = 128, kNoRegister = -1,
                      kUnknownRegister = -2;
 
+// The number of RISC-V's register VLENB.
+inline constexpr int64_t kVlenb = 0xC22;
+
 struct Operand {
   int reg =
       kNoRegister;  // kNoRegister: a number; kUnknownRegister: another operand, such as a register shifted to the right
@@ -48,6 +51,7 @@ enum class Op : uint8_t {
   kMove,
   kMoveHigh,  // LUI, AUIPC: the next instruction adds the low part
   kNot,
+  kVectorBytes,  // the bytes of a vector register of RISC-V
   kLowByte,
   kLowHalf,
   kExtract,  // UBFX
@@ -55,6 +59,7 @@ enum class Op : uint8_t {
   kCompareCarry,
   kBinary,  // from here to kAndNot: operations on the two operands in `reads`; the result of this one is unknown
   kMoveTop,
+  kMultiply,  // of RISC-V
   kAdd,
   kAddCarry,
   kSubtract,

@@ -16,10 +16,10 @@ bool holds_vectors(const std::string& name) {
   return name.find("vector") != std::string::npos || name.find("isr") != std::string::npos;
 }
 
-std::unique_ptr<Semantics> semantics_of(const Elf& elf) {
+std::unique_ptr<Semantics> semantics_of(const Elf& elf, VectorLength vectors) {
   switch (elf.isa()) {
     case Isa::kThumb: return thumb_semantics(elf);
-    case Isa::kRiscv: return riscv_semantics(elf);
+    case Isa::kRiscv: return riscv_semantics(elf, vectors);
     case Isa::kAvr: break;
   }
   return avr_semantics(elf);
@@ -68,8 +68,8 @@ Result<IndirectCalls> read_indirect_calls(const std::string& path, const Elf& el
   return out;
 }
 
-StackAnalysis::StackAnalysis(const Elf& elf, const Listing& listing, IndirectCalls indirect)
-    : elf_(elf), listing_(listing), indirect_(std::move(indirect)), semantics_(semantics_of(elf)) {}
+StackAnalysis::StackAnalysis(const Elf& elf, const Listing& listing, IndirectCalls indirect, VectorLength vectors)
+    : elf_(elf), listing_(listing), indirect_(std::move(indirect)), semantics_(semantics_of(elf, vectors)) {}
 
 StackAnalysis::~StackAnalysis() = default;
 

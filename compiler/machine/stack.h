@@ -47,7 +47,7 @@ std::vector<uint32_t> functions_called(const Elf& elf, const std::string& name);
 
 class StackAnalysis {
  public:
-  StackAnalysis(const Elf& elf, const Listing& listing, IndirectCalls indirect);
+  StackAnalysis(const Elf& elf, const Listing& listing, IndirectCalls indirect, VectorLength vectors = {});
   ~StackAnalysis();
   StackBound bound(uint32_t root);
 

@@ -34,6 +34,7 @@ const char* word_for(ProblemKind kind) {
     case ProblemKind::kJump: return "jump";
     case ProblemKind::kIndirectCall: return "indirect-call";
     case ProblemKind::kException: return "exception";
+    case ProblemKind::kVectorLength: return "vector-length";
     case ProblemKind::kRecursion: return "recursion";
     case ProblemKind::kNoReturn: return "no-return";
     case ProblemKind::kNoCode: break;

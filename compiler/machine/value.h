@@ -97,6 +97,7 @@ struct Step {
   bool bounds_pair = false;
   std::optional<bool> taken;    // of a branch: the only path that its numbers allow
   std::string assumption;       // if not empty: what the stack bound does not include
+  std::string length_assumption;  // if not empty: the length of vector registers that the stack bound is for
   std::string problem;          // if not empty: why the stack pointer is unknown
   bool stack_switched = false;  // the stack pointer was set to the start of another stack
 };
@@ -115,8 +116,14 @@ class Semantics {
   virtual Step step(const struct Instruction& instruction, State& state) const = 0;
 };
 
+// Bits of the vector registers of a core.
+struct VectorLength {
+  uint32_t bits = 128;
+  bool given = false;  // false: an assumption
+};
+
 std::unique_ptr<Semantics> thumb_semantics(const Elf& elf);
-std::unique_ptr<Semantics> riscv_semantics(const Elf& elf);
+std::unique_ptr<Semantics> riscv_semantics(const Elf& elf, VectorLength vectors = {});
 std::unique_ptr<Semantics> avr_semantics(const Elf& elf);
 
 // Parses "#-12", "0x8010", "12", "8+4"; nullopt if it is no number.

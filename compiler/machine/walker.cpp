@@ -89,6 +89,7 @@ class Walking {
     if (-after.sp > out_.depth) deepest(node.address, -after.sp);
     if (!step.problem.empty()) problem(ProblemKind::kStackPointer, i->address, step.problem);
     if (!step.assumption.empty()) problem(ProblemKind::kException, i->address, step.assumption, true);
+    if (!step.length_assumption.empty()) problem(ProblemKind::kVectorLength, out_.entry, step.length_assumption, true);
     if (step.stack_switched) {
       out_.switches_stack = true;
       after.sp = entry_sp_;

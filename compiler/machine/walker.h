@@ -22,9 +22,10 @@ enum class ProblemKind {
   kJump,          // a computed jump whose jump table was not recognised
   kIndirectCall,
   kRecursion,
-  kException,  // an instruction that raises an exception, whose handler is another root
-  kNoReturn,   // a call is the last instruction of the function
-  kNoCode      // execution reaches an address without a decoded instruction
+  kVectorLength,  // of the vector registers, on which the stack of the function depends
+  kException,     // an instruction that raises an exception, whose handler is another root
+  kNoReturn,      // a call is the last instruction of the function
+  kNoCode         // execution reaches an address without a decoded instruction
 };
 
 struct Problem {

@@ -15,13 +15,15 @@ namespace {
 
 class Words : public Semantics {
  public:
-  Words(const Elf& elf, int sp, int link, std::vector<int> arguments, std::vector<int> changed_by_calls)
+  Words(const Elf& elf, int sp, int link, std::vector<int> arguments, std::vector<int> changed_by_calls,
+        VectorLength vectors = {})
       : elf_(elf),
         thumb_(elf.isa() == Isa::kThumb),
         sp_(sp),
         link_(link),
         arguments_(std::move(arguments)),
-        changed_by_calls_(std::move(changed_by_calls)) {}
+        changed_by_calls_(std::move(changed_by_calls)),
+        vectors_(vectors) {}
 
   State at_entry() const override {
     State state;
@@ -64,6 +66,11 @@ class Words : public Semantics {
           if (!r.is_stack() && r.kind != Value::Kind::kReturn) r = {};
         state.compared = kNoRegister;
         state.forget_variables();
+        break;
+      case Op::kVectorBytes:
+        for (int r : i.writes) assign(i, state, r, Value::number(vectors_.bits / 8), out);
+        if (!vectors_.given)
+          out.length_assumption = fmt::format("vector registers have {} bits; --vector-bits states it", vectors_.bits);
         break;
       case Op::kReturn: out.flow = Flow::kReturn; break;
       case Op::kStop: out.flow = Flow::kStop; break;
@@ -280,6 +287,7 @@ class Words : public Semantics {
       case Op::kLowByte: return masked(left, 0xffu);
       case Op::kLowHalf: return masked(left, 0xffffu);
       case Op::kExtract: return right.base < 12 ? Value::up_to((1u << right.base) - 1) : Value{};
+      case Op::kMultiply: return left.is_constant() && number ? Value::number(left.base * right.base) : Value{};
       case Op::kAdd: return plus(left, right);
       case Op::kSubtract: return minus(left, right);
       case Op::kShiftLeft: return number ? shifted_left(left, right.base) : Value{};
@@ -293,6 +301,7 @@ class Words : public Semantics {
   bool thumb_;
   int sp_, link_;
   std::vector<int> arguments_, changed_by_calls_;
+  VectorLength vectors_;
 };
 
 }  // namespace
@@ -301,9 +310,9 @@ std::unique_ptr<Semantics> thumb_semantics(const Elf& elf) {
   return std::make_unique<Words>(elf, 13, 14, std::vector{0, 1, 2, 3}, std::vector{0, 1, 2, 3, 12, 14});
 }
 
-std::unique_ptr<Semantics> riscv_semantics(const Elf& elf) {
+std::unique_ptr<Semantics> riscv_semantics(const Elf& elf, VectorLength vectors) {
   return std::make_unique<Words>(elf, 2, 1, std::vector{10, 11, 12, 13, 14, 15, 16, 17},
-                                 std::vector{1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31});
+                                 std::vector{1, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31}, vectors);
 }
 
 }  // namespace aotc::machine

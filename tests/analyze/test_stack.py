@@ -217,6 +217,19 @@ def check_own_stack(aotc, elf):
         raise Failure(f"without interrupts: {alone}")
 
 
+def check_vector_bits(aotc, elf):
+    """--vector-bits states what is assumed otherwise; frames grow with it."""
+    given = ["analyze", "stack", elf, "--root", "asm_vectors"]
+    for bits, bytes_ in ((32, 16 + 12 * 4), (128, 16 + 12 * 16), (512, 16 + 12 * 64)):
+        found = json.loads(run(aotc, *given, "--strict", "--json", "--vector-bits", bits).stdout)["roots"][0]
+        if (found["bytes"], found["state"]) != (bytes_, "proven"):
+            raise Failure(f"{bits} bits: {found}")
+    run(aotc, *given, "--strict", code=3)
+    for bits in (0, 96, 16, 1 << 20, -128):
+        if "--vector-bits" not in run(aotc, *given, "--vector-bits", bits, code=2).stderr:
+            raise Failure(f"{bits} bits are accepted")
+
+
 def check_stripped(core, aotc, elf, work):
     """Without symbols a root is an address, and where no table is jumped through the bound is the same."""
     known = json.loads(run(aotc, "analyze", "stack", elf, "--root", "chain", "--json").stdout)["roots"][0]
@@ -265,6 +278,9 @@ def test_core(core, build_folder, tmp_path, subtests):
             with subtests.test(a["function"]):
                 assert a == b
         run(build_folder / "tests" / "decoders_test", elf)
+    if assembly == "riscv.S":
+        with subtests.test("check_vector_bits"):
+            check_vector_bits(common.AOTC, elf)
     for check in (check_size, check_limits, check_messages, check_stripped):
         with subtests.test(check.__name__):
             check(core, common.AOTC, elf, tmp_path)

@@ -25,6 +25,31 @@
     ret
     .size asm_frame, . - asm_frame
 
+# A frame of twelve vector registers, as compilers write it. vlenb is 0xc22.
+# root: asm_vectors 208; assumed vector-length
+    function asm_vectors
+    addi sp, sp, -16
+    csrr t0, 0xc22
+    li t1, 12
+    mul t0, t0, t1
+    sub sp, sp, t0
+    csrr t0, 0xc22
+    slli t1, t0, 3
+    slli t0, t0, 2
+    add t1, t1, t0
+    add sp, sp, t1
+    addi sp, sp, 16
+    ret
+    .size asm_vectors, . - asm_vectors
+
+# root: asm_other_csr 16; unbounded stack-pointer
+    function asm_other_csr
+    addi sp, sp, -16
+    csrr t0, mscratch
+    sub sp, sp, t0
+    ret
+    .size asm_other_csr, . - asm_other_csr
+
 # root: asm_saves 48; proven
     function asm_saves
     jal t0, asm_save

@@ -78,6 +78,146 @@ void look_at(const Elf& elf) {
   EXPECT_EQ(rows, sections);
 }
 
+// A text of instructions of 4 bytes each, from 0x8000 on, and the stack that it needs.
+struct Text {
+  uint32_t machine;  // of the ELF header
+  std::vector<std::pair<const char*, const char*>> lines;
+  int64_t bytes;
+  BoundState state;
+  VectorLength vectors = {};
+};
+
+constexpr uint32_t kArm = 40, kRiscvMachine = 243, kAvrMachine = 83;
+
+StackBound bound_of(const Text& text) {
+  std::vector<uint8_t> bytes = small_program();
+  put(bytes, 18, text.machine, 2);
+  if (text.machine != kArm) put(bytes, 24, 0x8000, 4), put(bytes, 80, 0x8000, 4);
+  Diagnostics diags;
+  auto elf = read(bytes, diags);
+  EXPECT_TRUE(elf) << diags.str();
+  Listing listing;
+  uint32_t at = 0x8000;
+  for (const auto& [name, operands] : text.lines) {
+    listing.add(parse_instruction(elf->isa(), at, 4, name, operands));
+    at += 4;
+  }
+  listing.finish();
+  return StackAnalysis(*elf, listing, {}, text.vectors).bound(0x8000);
+}
+
+TEST(Stack, TextsOfThreeInstructionSets) {
+  constexpr auto kProven = BoundState::kProven, kAssumed = BoundState::kAssumed, kNone = BoundState::kUnbounded;
+  const std::vector<Text> texts = {
+      {kArm, {{"push", "{r4, lr}"}, {"sub", "sp, #16"}, {"add", "sp, #16"}, {"pop", "{r4, pc}"}}, 24, kProven},
+      {kArm, {{"stmdb", "sp!, {r4, r5, lr}"}, {"ldmia.w", "sp!, {r4, r5, pc}"}}, 12, kProven},
+      // A frame pointer, and a branch that both numbers decide.
+      {kArm,
+       {{"push", "{r7, lr}"},
+        {"sub.w", "sp, sp, #256"},
+        {"add", "r7, sp, #0"},
+        {"movs", "r0, #3"},
+        {"cmp", "r0, #3"},
+        {"beq.n", "8020 <f+0x20>"},
+        {"sub.w", "sp, sp, #512"},
+        {"nop", ""},
+        {"adds", "r7, #255"},
+        {"adds", "r7, #1"},
+        {"mov", "sp, r7"},
+        {"pop", "{r7, pc}"}},
+       264,
+       kProven},
+      // A loop that uses no stack, a store, and a call of itself at the end.
+      {kArm,
+       {{"push", "{lr}"},
+        {"movs", "r2, #8"},
+        {"str", "r1, [r0, #4]"},
+        {"ldrb", "r1, [r0, r2]"},
+        {"subs", "r2, #1"},
+        {"bne.n", "8008 <f+0x8>"},
+        {"ldr.w", "pc, [sp], #4"}},
+       4,
+       kProven},
+      {kArm, {{"push", "{r0}"}, {"b.n", "8000 <f>"}}, 0, kNone},
+      {kArm, {{"mov", "sp, r3"}, {"bx", "lr"}}, 0, kNone},
+      {kArm, {{"push", "{r0}"}, {"bx", "lr"}}, 4, kNone},
+      {kArm, {{"svc", "0"}, {"bx", "lr"}}, 0, kAssumed},
+      {kArm, {{"udf", "#0"}}, 0, kProven},
+      {kRiscvMachine,
+       {{"addi", "sp,sp,-32"}, {"sw", "ra,28(sp)"}, {"lw", "ra,28(sp)"}, {"addi", "sp,sp,32"}, {"ret", ""}},
+       32,
+       kProven},
+      {kRiscvMachine,
+       {{"addi", "sp,sp,-16"},
+        {"csrr", "t0,vlenb"},
+        {"li", "t1,3"},
+        {"mul", "t0,t0,t1"},
+        {"sub", "sp,sp,t0"},
+        {"csrr", "t0,vlenb"},
+        {"slli", "t1,t0,0x1"},
+        {"add", "t0,t0,t1"},
+        {"add", "sp,sp,t0"},
+        {"addi", "sp,sp,16"},
+        {"ret", ""}},
+       64,
+       kAssumed},
+      {kRiscvMachine,
+       {{"csrr", "t0,vlenb"}, {"sub", "sp,sp,t0"}, {"csrr", "t0,vlenb"}, {"add", "sp,sp,t0"}, {"ret", ""}},
+       64,
+       kProven,
+       {512, true}},
+      {kRiscvMachine, {{"csrr", "t0,mscratch"}, {"sub", "sp,sp,t0"}, {"ret", ""}}, 0, kNone},
+      {kRiscvMachine, {{"mv", "t0,a0"}, {"jr", "t0"}}, 0, kNone},
+      {kRiscvMachine, {{"ecall", ""}, {"ret", ""}}, 0, kAssumed},
+      {kRiscvMachine,
+       {{"lui", "t0,0x1"}, {"sub", "sp,sp,t0"}, {"lui", "t0,0x1"}, {"add", "sp,sp,t0"}, {"ret", ""}},
+       4096,
+       kProven},
+      // One path of a branch has more stack than the other.
+      {kRiscvMachine,
+       {{"bltu", "a0,a1,8010"},
+        {"addi", "sp,sp,-16"},
+        {"addi", "sp,sp,16"},
+        {"ret", ""},
+        {"addi", "sp,sp,-48"},
+        {"addi", "sp,sp,48"},
+        {"ret", ""}},
+       48,
+       kProven},
+      {kAvrMachine, {{"push", "r28"}, {"push", "r29"}, {"pop", "r29"}, {"pop", "r28"}, {"ret", ""}}, 2, kProven},
+      {kAvrMachine,
+       {{"push", "r28"},
+        {"push", "r29"},
+        {"in", "r28, 0x3d"},
+        {"in", "r29, 0x3e"},
+        {"sbiw", "r28, 0x08"},
+        {"in", "r0, 0x3f"},
+        {"cli", ""},
+        {"out", "0x3e, r29"},
+        {"out", "0x3f, r0"},
+        {"out", "0x3d, r28"},
+        {"adiw", "r28, 0x08"},
+        {"out", "0x3e, r29"},
+        {"out", "0x3d, r28"},
+        {"pop", "r29"},
+        {"pop", "r28"},
+        {"ret", ""}},
+       10,
+       kProven},
+  };
+  for (size_t t = 0; t < texts.size(); ++t) {
+    const StackBound found = bound_of(texts[t]);
+    std::string why;
+    for (const Problem& p : found.problems) why += p.text + "; ";
+    EXPECT_EQ(found.state, texts[t].state) << "text " << t << ": " << why;
+    // The return address of AVR is the caller's.
+    const int64_t more = texts[t].machine == kAvrMachine ? 2 : 0;
+    if (texts[t].state != kNone)
+      EXPECT_TRUE(found.bytes == texts[t].bytes || found.bytes == texts[t].bytes + more)
+          << "text " << t << ": " << found.bytes;
+  }
+}
+
 TEST(Elf, SmallProgramIsRead) {
   Diagnostics diags;
   auto elf = read(small_program(), diags);

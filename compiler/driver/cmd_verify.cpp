@@ -68,7 +68,7 @@ class Verifier {
     if (!options_.data.empty() && !prepare_data(*compiled)) return finish(kExitBadInput);
     if (!try_given(*compiled)) return finish(kExitVerifyFailed);
     bool good = true;
-    if (!can_use_port(project)) return finish(kExitUsage);
+    if (!can_use_port(project) || !has_board(project)) return finish(kExitUsage);
     // A project for this machine is the place itself: what is in it is what is to be proven.
     bool own = project && project->board.is_host() && project->can_verify();
     if (options_.host) good = (own ? board(*project, *compiled) : host(*compiled)) && good;
@@ -78,6 +78,16 @@ class Verifier {
   }
 
  private:
+  // Only a project for a board has something to run there.
+  bool has_board(const std::optional<ProjectDir>& project) {
+    if (options_.host || (project && !project->board.is_host())) return true;
+    Location where;
+    where.file = options_.target;
+    diags_.error(where, "board-unused", "--only board needs a project for a board")
+        .help("create a project with 'aotc MODEL --board BOARD -o DIRECTORY', and verify that directory");
+    return false;
+  }
+
   bool can_use_port(const std::optional<ProjectDir>& project) {
     if (options_.port.port.empty() || (project && !project->board.is_host() && options_.board)) return true;
     Location where;

@@ -178,6 +178,8 @@ def test_shapes_of_inputs(aotc):
          ["motion=2,16,3"])
     same(aotc("report", "app", "--json").json()["inputs"][0]["shape"], [2, 16, 3])
     expect(aotc("verify", "app", "--only", "host", "--samples", "1").out, "bit-exact")
+    for target in ("app", DIGITS):
+        expect(aotc("verify", target, "--only", "board", code=2).err, r"\[board-unused\]")
 
 
 def test_models_of_other_formats(aotc):

@@ -36,6 +36,7 @@
 #include "cases.h"
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/generated/mve_gates.h"
+#include "cores/arm/helium/floats.h"
 #include "cores/arm/helium/held.h"
 #include "cores/arm/helium/taps.h"
 #include "cores/cpu.h"
@@ -65,7 +66,8 @@ std::vector<Core> all_cores() {
   };
   const Macros thumb2 = with(thumb1, {"__thumb2__", "__ARM_FEATURE_UNALIGNED"});
   const Macros dsp = with(thumb2, {"__ARM_FEATURE_DSP", "__ARM_FP"});
-  const Macros helium = with(dsp, {"__ARM_FEATURE_MVE"});
+  Macros helium = dsp;
+  helium["__ARM_FEATURE_MVE"] = "3";  // of integers and of floats
   const Macros rv32 = {{"__GNUC__", "12"}, {"__riscv", "1"}, {"__riscv_mul", "1"}, {"__riscv_xlen", "32"}};
   return {{"thumbv6m-none-eabi", "cortex-m0plus", "", thumb1},
           {"thumbv8m.base-none-eabi", "cortex-m23", "", thumb1},
@@ -208,7 +210,7 @@ std::vector<plan::PlanOptions> all_options() {
       {"armv7-m", {"unaligned"}},
       {"rv32imac", {"mul", "unaligned"}},
       {"armv7e-m", {"unaligned", "dsp", "fpu"}},
-      {"armv8.1-m.main", {"unaligned", "dsp", "mve", "fpu"}},
+      {"armv8.1-m.main", {"unaligned", "dsp", "mve", "mve_float", "fpu"}},
   };
   std::vector<plan::PlanOptions> out;
   for (const auto& [isa, features] : kIsas)
@@ -282,6 +284,22 @@ void add_wide_kernels(Texts& texts) {
   for (int64_t bytes : {1, 2}) texts.add(*arm::mve_fill_kernel(bytes));
 }
 
+// Vector kernels of floats: all tiles.
+void add_float_kernels(Texts& texts) {
+  using arm::FloatTile;
+  for (int64_t vectors = 1; vectors <= FloatTile::kMostSums; ++vectors)
+    for (int64_t pixels = 1; pixels <= std::min(FloatTile::kMostSums / vectors, FloatTile::kMostPixels); ++pixels)
+      for (int64_t unroll = 1; unroll <= FloatTile::kMostUnroll; ++unroll)
+        for (int flags = 0; flags < 8; ++flags) {
+          FloatTile tile{pixels, vectors, unroll, (flags & 1) != 0, (flags & 2) != 0, (flags & 4) != 0 ? 3 : 0};
+          tile.clamps = (flags & 4) == 0;
+          if (vectors == 1) tile.lanes = 1 + unroll % FloatTile::kLanes;
+          texts.add(*tile.kernel());
+        }
+  for (int64_t bytes : {1, 4}) texts.add(*arm::mve_rows_kernel(bytes));
+  texts.add(*arm::mve_fill_kernel(4));
+}
+
 // Vector kernels of LSTM layers, which random graphs do not have.
 void add_lstm_kernels(Texts& texts) {
   for (int64_t pixels : {1, 2})
@@ -335,6 +353,7 @@ int run() {
   for (const KernelCase& c : cases) texts.add(*c.kernel);
   add_large_kernels(texts);
   add_wide_kernels(texts);
+  add_float_kernels(texts);
   add_lstm_kernels(texts);
   add_graphs(texts, Kind::kPlain, 60);
   add_graphs(texts, Kind::kRows, 150);

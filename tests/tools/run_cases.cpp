@@ -91,7 +91,7 @@ const std::vector<Target>& known_targets() {
       {"plain", {}},
       {"dsp", {"dsp"}},
       {"dsp_speed", {"dsp"}, true, 0, {}, "armv7e-m", "cortex-m4"},
-      {"mve", {"dsp", "mve"}},
+      {"mve", {"dsp", "mve", "mve_float"}},
       {"triples1", {}, false, 1, {"conv_2d", "fully_connected"}},
       {"triples4", {}, false, 4, {"conv_2d", "fully_connected"}},
       {"thumb1", {}, false, 1, {"conv_2d", "fully_connected"}, "armv6-m"},

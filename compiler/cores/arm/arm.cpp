@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "cores/arm/dsp/lowerings.h"
+#include "cores/arm/helium/floats.h"
 #include "cores/arm/helium/lowerings.h"
 #include "cores/arm/quads.h"
 #include "cores/arm/timings.h"
@@ -106,7 +107,7 @@ void add_family_arm(std::vector<Family>& to) {
   family.nearest = nearest_arm;
   family.describe = describe_arm;
   family.operations = thumb1_operations;
-  family.extensions = {arm::dsp_extension(), arm::helium_extension()};
+  family.extensions = {arm::dsp_extension(), arm::helium_extension(), arm::helium_float_extension()};
   family.kernels = {{"triples_thumb1", arm::triples_thumb1},
                     {"triples_thumb2", arm::triples_thumb2},
                     {"triple_pack_thumb2", arm::triple_pack_thumb2},

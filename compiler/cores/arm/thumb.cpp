@@ -174,6 +174,29 @@ void Thumb::vadd(int s, int n, int m) {
   emit("vadd.f32", {"s" + std::to_string(s), "s" + std::to_string(n), "s" + std::to_string(m)});
 }
 
+void Thumb::vmul(int s, int n, int m) {
+  uses_floats(std::max({s, n, m}));
+  emit("vmul.f32", {"s" + std::to_string(s), "s" + std::to_string(n), "s" + std::to_string(m)});
+}
+
+void Thumb::vldr(int s, Reg n, int offset) {
+  uses_floats(s);
+  emit("vldr", {"s" + std::to_string(s), fmt::format("[{}, #{}]", name(n), offset)});
+}
+
+void Thumb::vstr(int s, Reg n, int offset) {
+  uses_floats(s);
+  emit("vstr", {"s" + std::to_string(s), fmt::format("[{}, #{}]", name(n), offset)});
+}
+
+void Thumb::take_if_first_less(int s, int n, int m, int from) {
+  uses_floats(std::max({s, n, m, from}));
+  emit("vcmp.f32", {"s" + std::to_string(n), "s" + std::to_string(m)});
+  emit("vmrs", {"APSR_nzcv", "fpscr"});
+  emit("it", {"mi"});
+  emit("vmovmi.f32", {"s" + std::to_string(s), "s" + std::to_string(from)});
+}
+
 void Thumb::many_floats(const char* op, Reg n, int s, int count) {
   uses_floats(s + count - 1);
   emit(op, {name(n), count == 1 ? fmt::format("{{s{}}}", s) : fmt::format("{{s{}-s{}}}", s, s + count - 1)});

@@ -63,6 +63,8 @@ class Thumb {
   void csel(Reg d, Reg n, Reg m, const char* condition) { emit("csel", {name(d), name(n), name(m), condition}); }
   void cmp(Reg n, Reg m) { three("cmp", n, m); }
   void cmp(Reg n, int imm) { emit("cmp", {name(n), imm_text(imm)}); }
+  void tst(Reg n, int imm) { emit("tst", {name(n), imm_text(imm)}); }
+  void mul(Reg d, Reg n, Reg m) { emit("mul", {name(d), name(n), name(m)}); }
 
   // ---- DSP
   // Bytes 0 and 2 of m (rotated right by 0, 8, 16, 24 bits), sign-extended into halfwords.
@@ -100,6 +102,15 @@ class Thumb {
   // Registers s0 to s15, by their numbers.
   void vmov(int s, Reg m);
   void vadd(int s, int n, int m);
+  void vmul(int s, int n, int m);
+  void vldr(int s, Reg n, int offset = 0);
+  void vstr(int s, Reg n, int offset = 0);
+  // s = m where n is less than m, or where it is more; NaN is neither.
+  void take_if_less(int s, int n, int m) { take_if_first_less(s, n, m, m); }
+  void take_if_more(int s, int n, int m) { take_if_first_less(s, m, n, m); }
+  // The FPU's status and control.
+  void read_fpscr(Reg d) { emit("vmrs", {name(d), "fpscr"}); }
+  void write_fpscr(Reg n) { emit("vmsr", {"fpscr", name(n)}); }
   // `count` of them from s on; n stays.
   void vldm(Reg n, int s, int count) { many_floats("vldmia", n, s, count); }
   void vstm(Reg n, int s, int count) { many_floats("vstmia", n, s, count); }
@@ -196,6 +207,7 @@ class Thumb {
   void three(const char* op, Reg d, Reg m) { emit(op, {name(d), name(m)}); }
   void four(const char* op, Reg d, Reg n, Reg m, Reg a) { emit(op, {name(d), name(n), name(m), name(a)}); }
   void many_floats(const char* op, Reg n, int s, int count);
+  void take_if_first_less(int s, int n, int m, int from);
   void uses_floats(int to);
   void saturate(const char* op, Reg d, int bits, Reg m, int by);
   void access(const char* op, Reg t, Reg n, int offset);

@@ -42,13 +42,15 @@ enum class Does : uint8_t {
   kClear,
   kHalf,
   kNothing,
+  kTest,
   kForget
 };
 
 Does does_of(const std::string& n, size_t operands) {
   if (n == "push" || n == "pop") return Does::kPushPop;
   if (n[0] == 'v') return Does::kVector;
-  if (n == "it" || n == "tst") return Does::kNothing;
+  if (n == "it") return Does::kNothing;
+  if (n == "tst") return Does::kTest;
   if (n == "le" || n == "letp") return Does::kLoopEnd;
   if (n.starts_with("dls") || n.starts_with("wls")) return Does::kLoopStart;
   if (n[0] == 'b' && n != "bic" && n != "bfi") return Does::kBranch;
@@ -214,7 +216,7 @@ class Machine : public TextStepper {
     bool taken = true;
     if (!condition.empty() && flags_.where != Value::kNumber) {
       if (i.at_most < 0 || flags_.where == Value::kLeftOut) return false;
-      never_repeat();
+      if (i.at_most > 0) never_repeat();
       taken = taken_before < i.at_most;
       taken_before = taken ? taken_before + 1 : 0;
     } else if (!condition.empty()) {
@@ -334,6 +336,7 @@ class Machine : public TextStepper {
       case Does::kAccess: return access(i);
       case Does::kMany: return many(i);
       case Does::kNothing: return true;
+      case Does::kTest: return flags_ = {}, true;
       default: return compute(i);
     }
   }

@@ -553,12 +553,15 @@ KernelPtr mve_gemv_kernel(const MveBlocks& blocks, int64_t channels, const MveSc
 
 namespace {
 
-DType type_of_bytes(int64_t bytes) { return bytes == 2 ? DType::kI16 : DType::kI8; }
-Ex elements_of(const Ex& bytes, int64_t element_bytes) { return element_bytes == 2 ? bytes >> 1 : bytes; }
+DType type_of_bytes(int64_t bytes) { return bytes == 4 ? DType::kF32 : bytes == 2 ? DType::kI16 : DType::kI8; }
+Ex elements_of(const Ex& bytes, int64_t element_bytes) {
+  return element_bytes == 1 ? bytes : bytes >> (element_bytes == 2 ? 1 : 2);
+}
 
-std::vector<std::pair<std::string, int64_t>> with_halves(std::vector<std::pair<std::string, int64_t>> parameters,
+std::vector<std::pair<std::string, int64_t>> with_type(std::vector<std::pair<std::string, int64_t>> parameters,
                                                          int64_t element_bytes) {
   if (element_bytes == 2) parameters.emplace_back("halves", 1);
+  if (element_bytes == 4) parameters.emplace_back("floats", 1);
   return parameters;
 }
 
@@ -580,7 +583,7 @@ KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes, int64_t element_bytes)
       f.loop("i", 0, count, [&](Ex i) { f.store(panel, to + i, load(x, from + i)); });
     });
   });
-  return f.finish_kernel("mve_windows", with_halves({{"rows", rows}, {"bytes", bytes}}, element_bytes));
+  return f.finish_kernel("mve_windows", with_type({{"rows", rows}, {"bytes", bytes}}, element_bytes));
 }
 
 KernelPtr mve_rows_kernel(int64_t element_bytes) {
@@ -595,15 +598,17 @@ KernelPtr mve_rows_kernel(int64_t element_bytes) {
     f.loop("i", 0, elements_of(size & 0xFFFF, element_bytes),
            [&](Ex i) { f.store(panel, row * panel_step + i, load(x, row * x_step + i)); });
   });
-  return f.finish_kernel("mve_rows", with_halves({}, element_bytes));
+  return f.finish_kernel("mve_rows", with_type({}, element_bytes));
 }
 
 KernelPtr mve_fill_kernel(int64_t element_bytes) {
   FunctionBuilder f("mve_fill");
   BufferPtr panel = f.output("panel", type_of_bytes(element_bytes), 0);
   Ex value = f.scalar("value"), bytes = f.scalar("bytes");
-  f.loop("i", 0, elements_of(bytes, element_bytes), [&](Ex i) { f.store(panel, i, value); });
-  return f.finish_kernel("mve_fill", with_halves({}, element_bytes));
+  // Of floats, the value is 0.
+  Ex element = element_bytes == 4 ? cast(DType::kF32, value) : value;
+  f.loop("i", 0, elements_of(bytes, element_bytes), [&](Ex i) { f.store(panel, i, element); });
+  return f.finish_kernel("mve_fill", with_type({}, element_bytes));
 }
 
 }  // namespace aotc::cores::arm

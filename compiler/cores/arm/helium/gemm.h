@@ -170,13 +170,13 @@ struct MvePixels {
 std::vector<int32_t> mve_shape(const MvePixels& pixels, const MveBlocks& blocks, int64_t channels,
                                const MveScaling& scaling);
 
-// Elements of these have `element_bytes`, 1 or 2.
+// Elements of these have `element_bytes`: 1, 2 or, except for windows, 4 (floats).
 // (x, panel, shape): the windows of two neighbouring pixels, `rows` rows of `bytes` bytes.
 tir::KernelPtr mve_windows_kernel(int64_t rows, int64_t bytes, int64_t element_bytes = 1);
 // (x, panel, shape, size): size >> 16 rows of size & 0xFFFF bytes, at least one of each; rows of x
 // and of the panel are shape[0] and shape[1] bytes apart.
 tir::KernelPtr mve_rows_kernel(int64_t element_bytes = 1);
-// (panel, value, bytes): at least one.
+// (panel, value, bytes): at least one. The value of floats is 0.
 tir::KernelPtr mve_fill_kernel(int64_t element_bytes = 1);
 
 }  // namespace aotc::cores::arm

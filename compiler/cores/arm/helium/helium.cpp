@@ -61,8 +61,10 @@ void Helium::append(const std::vector<std::string>& lines) {
   Thumb::append(lines);
 }
 
-Implementation Helium::finish() {
-  Implementation out = Thumb::finish("defined(__ARMEL__) && defined(__ARM_FEATURE_MVE)");
+Implementation Helium::finish(bool floats) {
+  std::string core = "defined(__ARMEL__) && defined(__ARM_FEATURE_MVE)";
+  if (floats) core += " && __ARM_FEATURE_MVE == 3";
+  Implementation out = Thumb::finish(core);
   int saved = 0;
   for (int q = 0; q < 8; ++q) {
     if (!(used_ >> q & 1)) continue;

@@ -24,6 +24,10 @@ inline constexpr Vec q0{0}, q1{1}, q2{2}, q3{3}, q4{4}, q5{5}, q6{6}, q7{7};
 // Lanes are counted in bits: 8, 16 or 32.
 class Helium : public Thumb {
  public:
+  using Thumb::vadd;
+  using Thumb::vmov;
+  using Thumb::vmul;
+
   // ---- sums of products of bytes or half words
   void vmladav(Reg d, Vec n, Vec m, int bits = 8) { typed("vmladav.s", bits, {name(d), use(n), use(m)}); }
   void vmladava(Reg d, Vec n, Vec m, int bits = 8) { typed("vmladava.s", bits, {name(d), use(n), use(m)}); }
@@ -150,6 +154,13 @@ class Helium : public Thumb {
     suffix_ = "";
   }
 
+  // ---- floats: four of 32 bits. Subnormal operands and results become 0, whatever FPSCR says.
+  void vmul_float(Vec d, Vec n, Reg m) { vector("vmul.f32", {use(d), use(n), name(m)}); }
+  void vadd_float(Vec d, Vec n, Vec m) { vector("vadd.f32", {use(d), use(n), use(m)}); }
+  // The next instruction, to be wrapped in predicated(), acts on the lanes in which n is more than m; NaN is not.
+  void vpt_more(Vec n, Vec m) { emit("vpt.f32", {"gt", use(n), use(m)}); }
+  void vpt_more(Vec n, Reg m) { emit("vpt.f32", {"gt", use(n), name(m)}); }
+
   // ---- low-overhead loops; the counter is lr
   void dls(Reg count) { emit("dls", {"lr", name(count)}); }
   void wls(Reg count, Label end) { emit("wls", {"lr", name(count), target(end)}); }
@@ -162,8 +173,8 @@ class Helium : public Thumb {
   // Instructions of a generated block, whose vector registers count as changed.
   void append(const std::vector<std::string>& lines);
 
-  // Condition: a compiler that knows GNU asm, for a core with the integer vector extension.
-  Implementation finish();
+  // Condition: a compiler that knows GNU asm, for a core with the vector extension of integers, or also of floats.
+  Implementation finish(bool floats = false);
 
  private:
   std::string use(Vec v);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lowerings of float32 layers onto the vector kernel of floats. Pixels of 1 x 1 windows, rows of fully connected layers
+// and windows without padding are read in place. For other windows the image's rows that a row of outputs needs are
+// copied into a band with a border of zeros.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cores/arm/helium/floats.h"
+#include "cores/arm/helium/gemm.h"
+#include "ops/common/conv_order.h"
+#include "ops/common/conv_taps.h"
+#include "ops/common/integer_weights.h"
+#include "ops/conv_2d/shape.h"
+#include "ops/fully_connected/fully_connected.h"
+
+namespace aotc::cores::arm {
+
+using tir::BufferPtr;
+using tir::Ex;
+
+namespace {
+
+constexpr int64_t kFloat = 4;  // bytes
+
+bool is_vector_floats(const OpView& op, const TargetInfo& target) {
+  return op.operand(0).dtype == DType::kF32 && op.operand(1).dtype == DType::kF32 && op.constant(1) != nullptr &&
+         target.allows("vectors");
+}
+
+// The constants of a layer.
+struct FloatLayer {
+  std::vector<float> weights, bias;
+  ClampF32 clamp;
+
+  FloatLayer(const OpView& op, int64_t channels, Activation activation)
+      : weights(op.constant(1)->to_vector<float>()), clamp(float_clamp(activation)) {
+    for (int64_t c = 0; c < channels; ++c) bias.push_back(float_bias_at(op, c));
+  }
+  // Each tile with a subnormal weight or bias would be computed twice.
+  bool has_subnormals() const {
+    auto subnormal = [](float v) { return std::fpclassify(v) == FP_SUBNORMAL; };
+    return std::any_of(weights.begin(), weights.end(), subnormal) || std::any_of(bias.begin(), bias.end(), subnormal);
+  }
+};
+
+std::string tile_text(const FloatTile& tile) { return fmt::format("{} pixels x {} channels", tile.pixels, tile.channels()); }
+
+// Products of rows of pixels that are read where they are.
+Lowered lower_float_pixels(const OpView& op, const TargetInfo& target, const char* name, FloatShape whole,
+                           const FloatLayer& layer) {
+  LoweringBuilder f(op, name);
+  const int64_t depth = whole.row_elements, channels = whole.channels;
+  const FloatTile tile = FloatTile::of(whole, layer.clamp);
+  // From the last pixel to the first if results are larger, so that they can be written over the input.
+  const bool backwards = channels > depth;
+  whole.x_step = (backwards ? -depth : depth) * kFloat;
+  whole.out_step = (backwards ? -channels : channels) * kFloat;
+  const BufferPtr in = f.operand(0);
+  const BufferPtr stream = f.constant("stream", DType::kF32, tile.stream(layer.weights, layer.bias, layer.clamp));
+  const double each = static_cast<double>(tile.cost(whole)) / static_cast<double>(whole.pixels);
+  const Turns turns = turns_of(whole.pixels, each, target, tile.pixels);
+  const TurnTables shapes(f, turns, "shape", [&](int64_t pixels) {
+    FloatShape shape = whole;
+    shape.pixels = pixels;
+    return tile.words(shape);
+  });
+  const BufferPtr out = f.result(0);
+  const tir::KernelPtr kernel = tile.kernel();
+  f.take_turns(turns, [&](const Ex& first, int64_t pixels) {
+    const Ex at = backwards ? Ex(whole.pixels - 1) - first : first;
+    f.run(kernel, {address(stream, 0), address(in, at * depth), address(out, at * channels),
+                   address(shapes.of(pixels), 0)});
+  });
+  if (whole.pixels > tile.pixels)
+    if (auto order = pointwise_order(whole.pixels, tile.pixels, {depth * kFloat, channels * kFloat}, backwards, true))
+      f.publish(std::move(*order));
+  f.algorithm("vectors");
+  return f.finish(tile_text(tile) + ", in place");
+}
+
+// Rows of an image that a row of outputs needs, for windows that reach beyond the image.
+class FloatBand {
+ public:
+  FloatBand(const Window& window, int64_t channels) : window_(window), channels_(channels) {
+    const WindowAxis& x = window.x;
+    width_ = x.start(x.out - 1) + x.effective_kernel() + x.pad_before;
+    copied_ = std::min(x.in, width_ - x.pad_before) * channels;
+  }
+
+  // The copies take a row's bytes in 16 bits.
+  bool possible() const { return copied_ > 0 && copied_ * kFloat <= UINT16_MAX; }
+  int64_t row() const { return width_ * channels_; }
+
+  void begin(LoweringBuilder& f) {
+    const int64_t image_row = window_.x.in * channels_;
+    const std::vector<int32_t> steps = {static_cast<int32_t>(window_.y.dilation * image_row * kFloat),
+                                        static_cast<int32_t>(row() * kFloat)};
+    steps_ = f.constant("band_steps", DType::kI32, steps);
+    band_ = f.scratch("band", DType::kF32, window_.y.kernel * row(), 4);
+  }
+  const BufferPtr& buffer() const { return band_; }
+
+  void clear(LoweringBuilder& f) const { fill(f, 0, Ex(window_.y.kernel * row() * kFloat)); }
+
+  // The rows of image n that the output row oy needs.
+  void copy(LoweringBuilder& f, const BufferPtr& in, const Ex& n, const Ex& oy) const {
+    const WindowAxis& y = window_.y;
+    const int64_t image_row = window_.x.in * channels_, lead = window_.x.pad_before * channels_;
+    const Ex top = f.let("top", oy * y.stride - y.pad_before);
+    Ex begin(0), end(y.kernel);
+    if (y.reaches_beyond()) {
+      auto from = [&](const Ex& rows) { return clamp((rows + (y.dilation - 1)) / y.dilation, 0, y.kernel); };
+      begin = f.let("begin", from(max(-top, 0)));
+      end = f.let("end", max(from(max(Ex(y.in) - top, 0)), begin));
+      f.if_(begin > 0, [&] { fill(f, 0, begin * (row() * kFloat)); });
+      f.if_(end < y.kernel, [&] { fill(f, end * row(), (Ex(y.kernel) - end) * (row() * kFloat)); });
+    }
+    auto rows = [&] {
+      const Ex image = n * (y.in * image_row) + (top + begin * y.dilation) * image_row;
+      f.run(mve_rows_kernel(kFloat), {address(in, image), address(band_, begin * row() + lead), address(steps_, 0),
+                                      shl_wrapping(end - begin, 16) | Ex(copied_ * kFloat)});
+    };
+    y.reaches_beyond() ? f.if_(begin < end, rows) : rows();
+  }
+
+ private:
+  void fill(LoweringBuilder& f, const Ex& at, const Ex& bytes) const {
+    f.run(mve_fill_kernel(kFloat), {address(band_, at), Ex(0), bytes});
+  }
+
+  Window window_;
+  int64_t channels_, width_ = 0, copied_ = 0;
+  BufferPtr steps_, band_;
+};
+
+}  // namespace
+
+std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& target) {
+  const ConvShape conv(op);
+  const WindowAxis& y = conv.window.y;
+  const WindowAxis& x = conv.window.x;
+  if (conv.grouped() || (x.dilation != 1 && x.kernel > 1) || needs_taps(op, conv.window)) return std::nullopt;
+  const FloatLayer layer(op, conv.out_channels, op.attrs<Conv2DAttrs>().activation);
+  if (layer.has_subnormals()) return std::nullopt;
+  if (stored_as_integers(op, layer.weights, conv.out_channels, conv.pixels() / 2, target)) return std::nullopt;
+  const int64_t channels = conv.out_channels, depth = conv.in_channels;
+  if (conv.pointwise || (y.covers_image() && x.covers_image()))
+    return lower_float_pixels(op, target, "conv_2d", {conv.pixels(), 0, 0, 1, conv.k, conv.k, channels}, layer);
+
+  FloatBand band(conv.window, depth);
+  const bool copies = y.reaches_beyond() || x.reaches_beyond();
+  if (copies && (!band.possible() || !target.spends_memory())) return std::nullopt;
+  const int64_t image_row = x.in * depth;
+  // Rows of a window that covers the image's width are one.
+  FloatShape shape{x.out,          x.stride * depth * kFloat, channels * kFloat, y.kernel,
+                   x.kernel * depth, copies ? band.row() : y.dilation * image_row, channels};
+  if (shape.rows > 1 && shape.row_step == shape.row_elements) {
+    shape.row_elements *= shape.rows;
+    shape.rows = 1;
+  }
+  const FloatTile tile = FloatTile::of(shape, layer.clamp);
+  LoweringBuilder f(op, "conv_2d");
+  const BufferPtr in = f.operand(0);
+  const BufferPtr stream = f.constant("stream", DType::kF32, tile.stream(layer.weights, layer.bias, layer.clamp));
+  const BufferPtr table = f.constant("shape", DType::kI32, tile.words(shape));
+  if (copies) band.begin(f);
+  const BufferPtr out = f.result(0);
+  const tir::KernelPtr kernel = tile.kernel();
+  if (copies) band.clear(f);
+  f.loop("n", 0, conv.window.batch, [&](const Ex& n) {
+    f.loop("oy", 0, y.out, [&](const Ex& oy) {
+      const Ex pixel = f.let("pixel", (n * y.out + oy) * x.out);
+      if (copies) band.copy(f, in, n, oy);
+      const Ex from = copies ? Ex(0) : n * (y.in * image_row) + oy * (y.stride * image_row);
+      f.run(kernel, {address(stream, 0), address(copies ? band.buffer() : in, from), address(out, pixel * channels),
+                     address(table, 0)});
+    });
+  });
+  if (copies && conv.window.batch == 1)
+    if (auto order = rows_order(conv.window, 1, {depth * kFloat, channels * kFloat})) f.publish(std::move(*order));
+  f.algorithm("vectors");
+  return f.finish(tile_text(tile) + (copies ? ", band" : ", in place"));
+}
+
+std::optional<Lowered> lower_fully_connected_floats(const OpView& op, const TargetInfo& target) {
+  const int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
+  const int64_t rows = op.operand(0).elements() / depth;
+  const FloatLayer layer(op, units, op.attrs<FullyConnectedAttrs>().activation);
+  if (layer.has_subnormals()) return std::nullopt;
+  if (stored_as_integers(op, layer.weights, units, (rows + 1) / 2, target)) return std::nullopt;
+  return lower_float_pixels(op, target, "fully_connected", {rows, 0, 0, 1, depth, depth, units}, layer);
+}
+
+Extension helium_float_extension() {
+  constexpr int kPriority = 20;
+  Extension out;
+  out.feature = "mve_float";
+  out.lowerings = {{"conv_2d", kPriority, is_vector_floats, lower_conv_2d_floats},
+                   {"fully_connected", kPriority, is_vector_floats, lower_fully_connected_floats}};
+  out.kernels = {{"mve_floats", mve_floats}};
+  return out;
+}
+
+}  // namespace aotc::cores::arm

@@ -31,13 +31,16 @@ GRAPHS = {"narrow": NARROW, "wide": WIDE, "deep": DEEP, "twice": TWICE, "rows": 
 EDGES = ((1, 7, 5, 6), ("CONV_2D", 1, (1, 1)), ("CONV_2D", 2, (3, 3)), ("CONV_2D", 3, (2, 2), {"stride": 2}), ("CONV_2D", 4, (1, 5)),
          ("CONV_2D", 7, (5, 1), {"padding": "VALID"}), ("CONV_2D", 8, (3, 3), {"dilation": 2}), ("CONV_2D", 13, (7, 5), {"padding": "VALID"}),
          ("CONV_2D", 14, (7, 3), {"activation": "RELU_N1_TO_1"}), ("CONV_2D", 18, (1, 1), {"stride": 3}),
-         ("CONV_2D", 5, (3, 1), {"dilation": 3, "activation": "RELU6"}))
+         ("CONV_2D", 5, (3, 1), {"dilation": 3, "activation": "RELU6"}), ("DEPTHWISE_CONV_2D", 6, (2, 3), {"stride": 2}),
+         ("DEPTHWISE_CONV_2D", 6, (7, 1), {"padding": "VALID", "activation": "RELU6"}), ("DEPTHWISE_CONV_2D", 6, (3, 3), {"dilation": 2}))
+# Channels whose pixels are farther apart than loads can move their address by.
+FAR = ((1, 5, 6, 130), ("DEPTHWISE_CONV_2D", 130, (3, 3), {"activation": "RELU"}), ("DEPTHWISE_CONV_2D", 130, (1, 4), {"padding": "VALID"}))
 # Layers that read result 1, whose elements are about 1e-20.
 TINY = ((1, 6, 5, 9), ("CONV_2D", 10, (1, 1), {"tiny": True}), ("CONV_2D", 11, (3, 3), {"tiny": True, "of": 0}),
         ("CONV_2D", 8, (1, 1), {"tiny": True, "of": 0, "activation": "RELU"}),
         ("CONV_2D", 2, (2, 2), {"tiny": True, "of": 0, "padding": "VALID", "activation": "RELU6"}),
-        ("CONV_2D", 12, (1, 1), {"tiny": True, "of": 1}), ("CONV_2D", 6, (3, 3), {"of": 0, "stride": 2}))
-GRAPHS_OF_FLOATS = {**GRAPHS, "edges": EDGES, "tiny": TINY}
+        ("DEPTHWISE_CONV_2D", 10, (3, 3), {"tiny": True, "of": 0}), ("CONV_2D", 12, (1, 1), {"tiny": True, "of": 1}), ("CONV_2D", 6, (3, 3), {"of": 0, "stride": 2}))
+GRAPHS_OF_FLOATS = {**GRAPHS, "edges": EDGES, "far": FAR, "tiny": TINY}
 FLOATS = tuple(f"vectors_{graph}_float32" for graph in GRAPHS_OF_FLOATS)
 NAMES = tuple(f"vectors_{graph}_{dtype}" for graph in GRAPHS for dtype in ("uint8", "int16")) + FLOATS
 

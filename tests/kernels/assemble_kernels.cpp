@@ -296,6 +296,13 @@ void add_float_kernels(Texts& texts) {
           if (vectors == 1) tile.lanes = 1 + unroll % FloatTile::kLanes;
           texts.add(*tile.kernel());
         }
+  for (int64_t pixels = 1; pixels <= arm::FloatTaps::kMostPixels; ++pixels)
+    for (int64_t rows : {1, 5})
+      for (int64_t columns : {int64_t{1}, int64_t{3}, arm::FloatTaps::kMostColumns})
+        for (int flags = 0; flags < 8; ++flags)
+          texts.add(*arm::FloatTaps{pixels, rows, columns, (flags & 1) != 0 ? arm::FloatTaps::kMostStep : 0,
+                                    (flags & 2) != 0, (flags & 4) != 0 ? 3 : 0, (flags & 4) == 0}
+                         .kernel());
   for (int64_t bytes : {1, 4}) texts.add(*arm::mve_rows_kernel(bytes));
   texts.add(*arm::mve_fill_kernel(4));
 }

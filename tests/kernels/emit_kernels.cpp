@@ -26,6 +26,7 @@ namespace {
 const std::set<std::string> kElsewhere = {"mve_average",
                                           "mve_columns",
                                           "mve_fill",
+                                          "mve_float_taps",
                                           "mve_floats",
                                           "mve_gates",
                                           "mve_gemm",

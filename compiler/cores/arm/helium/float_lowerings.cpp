@@ -14,6 +14,7 @@
 #include "ops/common/conv_taps.h"
 #include "ops/common/integer_weights.h"
 #include "ops/conv_2d/shape.h"
+#include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "ops/fully_connected/fully_connected.h"
 
 namespace aotc::cores::arm {
@@ -136,6 +137,31 @@ class FloatBand {
   BufferPtr steps_, band_;
 };
 
+struct FloatTables {
+  BufferPtr stream, in, out, shape;
+};
+
+// A call for each row of outputs. `channels`: of a pixel of the image and of the result.
+void lower_float_rows(LoweringBuilder& f, const Window& window, const FloatBand* band, const tir::KernelPtr& kernel,
+                      const FloatTables& tables, std::pair<int64_t, int64_t> channels) {
+  const WindowAxis& y = window.y;
+  const auto [in, out] = channels;
+  const int64_t image_row = window.x.in * in;
+  if (band) band->clear(f);
+  f.loop("n", 0, window.batch, [&](const Ex& n) {
+    f.loop("oy", 0, y.out, [&](const Ex& oy) {
+      const Ex pixel = f.let("pixel", (n * y.out + oy) * window.x.out);
+      if (band) band->copy(f, tables.in, n, oy);
+      const Ex from = band ? Ex(0) : n * (y.in * image_row) + oy * (y.stride * image_row);
+      f.run(kernel, {address(tables.stream, 0), address(band ? band->buffer() : tables.in, from),
+                     address(tables.out, pixel * out), address(tables.shape, 0)});
+    });
+  });
+  if (band && window.batch == 1)
+    if (auto order = rows_order(window, 1, {in * kFloat, out * kFloat})) f.publish(std::move(*order));
+  f.algorithm("vectors");
+}
+
 }  // namespace
 
 std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& target) {
@@ -168,21 +194,41 @@ std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& 
   const BufferPtr table = f.constant("shape", DType::kI32, tile.words(shape));
   if (copies) band.begin(f);
   const BufferPtr out = f.result(0);
-  const tir::KernelPtr kernel = tile.kernel();
-  if (copies) band.clear(f);
-  f.loop("n", 0, conv.window.batch, [&](const Ex& n) {
-    f.loop("oy", 0, y.out, [&](const Ex& oy) {
-      const Ex pixel = f.let("pixel", (n * y.out + oy) * x.out);
-      if (copies) band.copy(f, in, n, oy);
-      const Ex from = copies ? Ex(0) : n * (y.in * image_row) + oy * (y.stride * image_row);
-      f.run(kernel, {address(stream, 0), address(copies ? band.buffer() : in, from), address(out, pixel * channels),
-                     address(table, 0)});
-    });
-  });
-  if (copies && conv.window.batch == 1)
-    if (auto order = rows_order(conv.window, 1, {depth * kFloat, channels * kFloat})) f.publish(std::move(*order));
-  f.algorithm("vectors");
+  lower_float_rows(f, conv.window, copies ? &band : nullptr, tile.kernel(), {stream, in, out, table},
+                   {depth, channels});
   return f.finish(tile_text(tile) + (copies ? ", band" : ", in place"));
+}
+
+std::optional<Lowered> lower_depthwise_conv_2d_floats(const OpView& op, const TargetInfo& target) {
+  const graph::Shape& weights = op.operand(1).shape;
+  const int64_t channels = weights[3];
+  const Window window = window_of(op, op.attrs<DepthwiseConv2DAttrs>(), weights[1], weights[2]);
+  const WindowAxis& y = window.y;
+  const WindowAxis& x = window.x;
+  if (op.operand(0).shape[3] != channels || channels < FloatTile::kLanes || x.kernel > FloatTaps::kMostColumns ||
+      needs_taps(op, window))
+    return std::nullopt;
+  const FloatLayer layer(op, channels, op.attrs<DepthwiseConv2DAttrs>().activation);
+  if (layer.has_subnormals()) return std::nullopt;
+  FloatBand band(window, channels);
+  const bool copies = y.reaches_beyond() || x.reaches_beyond();
+  if (copies && (!band.possible() || !target.spends_memory())) return std::nullopt;
+  const int64_t image_row = x.in * channels;
+  const FloatTapsShape shape{x.out,
+                             x.stride * channels * kFloat,
+                             channels * kFloat,
+                             copies ? band.row() : y.dilation * image_row,
+                             x.dilation * channels,
+                             channels};
+  const FloatTaps taps = FloatTaps::of(shape, y.kernel, x.kernel, layer.clamp);
+  LoweringBuilder f(op, "depthwise_conv_2d");
+  const BufferPtr in = f.operand(0);
+  const BufferPtr stream = f.constant("stream", DType::kF32, taps.stream(layer.weights, layer.bias, layer.clamp));
+  const BufferPtr table = f.constant("shape", DType::kI32, taps.words(shape));
+  if (copies) band.begin(f);
+  const BufferPtr out = f.result(0);
+  lower_float_rows(f, window, copies ? &band : nullptr, taps.kernel(), {stream, in, out, table}, {channels, channels});
+  return f.finish(fmt::format("{} pixels x 4 channels, {}", taps.pixels, copies ? "band" : "in place"));
 }
 
 std::optional<Lowered> lower_fully_connected_floats(const OpView& op, const TargetInfo& target) {
@@ -199,8 +245,9 @@ Extension helium_float_extension() {
   Extension out;
   out.feature = "mve_float";
   out.lowerings = {{"conv_2d", kPriority, is_vector_floats, lower_conv_2d_floats},
+                   {"depthwise_conv_2d", kPriority, is_vector_floats, lower_depthwise_conv_2d_floats},
                    {"fully_connected", kPriority, is_vector_floats, lower_fully_connected_floats}};
-  out.kernels = {{"mve_floats", mve_floats}};
+  out.kernels = {{"mve_floats", mve_floats}, {"mve_float_taps", mve_float_taps}};
   return out;
 }
 

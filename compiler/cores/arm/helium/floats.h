@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of float32 in vectors of four output channels. Each channel keeps the reference's order: one running
-// sum from 0, a rounded product added at a time, then the bias and the clamp. Vectors flush subnormal numbers to zero,
+// Matrix products and depthwise windows of float32 in vectors of four output channels. Each channel keeps the
+// reference's order: one running sum from 0, a rounded product added at a time, then the bias and the clamp. Vectors flush subnormal numbers to zero,
 // which the FPU does not. They report it in two sticky flags of FPSCR, so the kernel reads these flags before it stores
 // a tile, and computes a tile in which a number was flushed once more in the FPU. Results are exact for all inputs.
 #pragma once
@@ -53,9 +53,42 @@ struct FloatTile {
 
 Implementation mve_floats(const tir::Kernel& kernel);
 
+// Words of the table `shape` of a depthwise kernel; steps are bytes. kXBack and kOutBack: by how much the last tile
+// overlaps the one before.
+struct FloatTapsShape {
+  enum Word { kTiles, kGroups, kXStep, kOutStep, kXTile, kColumnStep, kXBack, kOutBack, kRowSkip, kWords };
+  int64_t pixels = 1, x_step = 0, out_step = 0;
+  int64_t row_step = 0, column_step = 0;  // elements from a tap to the one below, and to the next
+  int64_t channels = 1;                   // at least FloatTile::kLanes
+};
+
+// The tile of a depthwise kernel: pixels x four channels.
+struct FloatTaps {
+  static constexpr int64_t kMostPixels = 4, kMostColumns = 12, kMostStep = 508;
+
+  int64_t pixels = 1;
+  int64_t rows = 1, columns = 1;
+  int64_t step = 0;   // bytes from a tap to the next if loads can move by them, else 0
+  bool part = false;  // tiles overlap
+  int64_t back = 0;   // channels by which the last group overlaps the one before
+  bool clamps = true;
+
+  int64_t cost(const FloatTapsShape& shape) const;
+  static FloatTaps of(const FloatTapsShape& shape, int64_t rows, int64_t columns, ops::ClampF32 clamp);
+  std::vector<int32_t> words(const FloatTapsShape& shape) const;
+  // Weights [tap][channel] as [group][tap][channel], a group's biases before its weights.
+  std::vector<float> stream(const std::vector<float>& weights, const std::vector<float>& bias,
+                            ops::ClampF32 clamp) const;
+  // (stream, x, out, shape)
+  tir::KernelPtr kernel() const;
+};
+
+Implementation mve_float_taps(const tir::Kernel& kernel);
+
 // Lowerings and kernels for cores with vectors of floats.
 Extension helium_float_extension();
 std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& target);
+std::optional<Lowered> lower_depthwise_conv_2d_floats(const OpView& op, const TargetInfo& target);
 std::optional<Lowered> lower_fully_connected_floats(const OpView& op, const TargetInfo& target);
 
 }  // namespace aotc::cores::arm

@@ -155,6 +155,7 @@ class Helium : public Thumb {
   }
 
   // ---- floats: four of 32 bits. Subnormal operands and results become 0, whatever FPSCR says.
+  void vmul_float(Vec d, Vec n, Vec m) { vector("vmul.f32", {use(d), use(n), use(m)}); }
   void vmul_float(Vec d, Vec n, Reg m) { vector("vmul.f32", {use(d), use(n), name(m)}); }
   void vadd_float(Vec d, Vec n, Vec m) { vector("vadd.f32", {use(d), use(n), use(m)}); }
   // The next instruction, to be wrapped in predicated(), acts on the lanes in which n is more than m; NaN is not.

@@ -186,6 +186,18 @@ def cnn(kind, shape=(1, 16, 16, 3), channels=8, seed=1):
     return net.finish()
 
 
+def wide(kind):
+    """A layer of each kind with enough channels for the inner loop to dominate."""
+    net = Network(kind, (1, 10, 10, 64))
+    net.conv(64, (1, 1))
+    net.conv(64)
+    net.conv(64, depthwise=True)
+    net.pool()
+    net.pool()
+    net.dense(64)
+    return net.finish()
+
+
 def grouped(kind):
     """Convolutions whose channels form groups."""
     net = Network(kind, (1, 16, 16, 8))
@@ -227,7 +239,7 @@ MADE = {f"{make.__name__}_{kind}": (make, kind)
         for kind in kinds}
 # Only for coverage.
 MORE = {f"{make.__name__}_{kind}": (make, kind)
-        for make, kinds in ((transposed_unet, ("f32", "int8")), (detection, ("int8",)), (grouped, ("int8",)),
+        for make, kinds in ((transposed_unet, ("f32", "int8")), (detection, ("int8",)), (grouped, ("int8",)), (wide, ("f32",)),
                             (cnn, ("int4", "uint8", "dynamic")))
         for kind in kinds}
 

@@ -91,8 +91,10 @@ class FloatBand {
     copied_ = std::min(x.in, width_ - x.pad_before) * channels;
   }
 
-  // The copies take a row's bytes in 16 bits.
-  bool possible() const { return copied_ > 0 && copied_ * kFloat <= UINT16_MAX; }
+  // The copies take a row's bytes in 16 bits, and the number of rows in 15.
+  bool possible() const {
+    return copied_ > 0 && copied_ * kFloat <= UINT16_MAX && window_.y.kernel <= INT16_MAX;
+  }
   int64_t row() const { return width_ * channels_; }
 
   void begin(LoweringBuilder& f) {
@@ -122,7 +124,7 @@ class FloatBand {
     auto rows = [&] {
       const Ex image = n * (y.in * image_row) + (top + begin * y.dilation) * image_row;
       f.run(mve_rows_kernel(kFloat), {address(in, image), address(band_, begin * row() + lead), address(steps_, 0),
-                                      shl_wrapping(end - begin, 16) | Ex(copied_ * kFloat)});
+                                      (end - begin) * (1 << 16) + copied_ * kFloat});
     };
     y.reaches_beyond() ? f.if_(begin < end, rows) : rows();
   }

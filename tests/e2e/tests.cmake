@@ -33,7 +33,7 @@ set_tests_properties(cases.pairs PROPERTIES FIXTURES_REQUIRED cases)
 # --- Whole models ---------------------------------------------------------------------------------
 foreach(entry own.gcc own.clang shared.gcc shared.clang ops.gcc ops.clang ops.cortex_m4 ops.rv32imac keras.gcc keras.cortex_m4
         planes.gcc planes.clang planes.cortex_m4 weights.clang weights.rv32imac int16.gcc int16.clang int16.cortex_m4 int16.rv32imac
-        vectors.cortex_m55
+        vectors.cortex_m55 vectors.ram.cortex_m55
         int4.cortex_m4 aligned.m3 aligned.m4 aligned.m7 aligned.m4_speed aligned.rv32 own.preserve.gcc own.preserve.cortex_m4
         own.overwrite.gcc own.overwrite.cortex_m4 ops.overwrite.gcc)
   pytest_test(models.${entry} full test_models.py -k models.${entry}-)
@@ -79,6 +79,7 @@ e2e_test(emitted.columns full ${python} ${e2e}/modes.py columns --work ${work}/c
 e2e_test(emitted.schedules full ${python} ${e2e}/schedules.py --models depthwise_column_int8,digits_int8
   --cpus host,cortex-m4f --every 12 --run 4 --work ${work}/schedules)
 pytest_test(models.sparse full test_sparse.py)
+pytest_test(models.float_vectors full test_float_vectors.py)
 pytest_test(emitted.runs full test_run_matrix.py)
 pytest_test(float_rule.flips.own full test_float_rule.py -k "flips and (digits or gadget)")
 pytest_test(float_rule.flips.shared full test_float_rule.py -k "flips and not digits and not gadget")

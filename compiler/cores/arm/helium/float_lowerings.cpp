@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowerings of float32 layers onto the vector kernel of floats. Pixels of 1 x 1 windows, rows of fully connected layers
 // and windows without padding are read in place. For other windows the image's rows that a row of outputs needs are
-// copied into a band with a border of zeros.
+// copied into a band with a border of zeros. To save RAM, and for dilated windows, the windows of a tile of pixels are
+// gathered instead.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "ops/common/conv_order.h"
 #include "ops/common/conv_taps.h"
 #include "ops/common/integer_weights.h"
+#include "ops/conv_2d/gather.h"
 #include "ops/conv_2d/shape.h"
 #include "ops/depthwise_conv_2d/depthwise_conv_2d.h"
 #include "ops/fully_connected/fully_connected.h"
@@ -139,6 +141,33 @@ class FloatBand {
   BufferPtr steps_, band_;
 };
 
+// Rows of outputs whose windows lie inside of the image and are read between its results.
+std::optional<WriteOrder> mixed_rows_order(const Window& window, PixelBytes bytes) {
+  const WindowAxis& y = window.y;
+  const int64_t in = window.x.in * bytes.in, out = window.x.out * bytes.out;
+  if (y.out > WriteOrder::kMostSteps) return std::nullopt;
+  WriteOrder order;
+  for (int64_t oy = 0; oy < y.out; ++oy)
+    order.steps.push_back({y.start(oy) * in, (y.start(oy) + y.effective_kernel()) * in, oy * out, (oy + 1) * out});
+  return order;
+}
+
+// The windows of `tile` pixels of a row are read before their results are written.
+std::optional<WriteOrder> panel_order(const Window& window, int64_t tile, PixelBytes bytes) {
+  const int64_t rows = window.batch * window.y.out, row = window.x.out;
+  if (rows * row > WriteOrder::kMostSteps) return std::nullopt;
+  WriteOrder order;
+  for (int64_t oy = 0; oy < rows; ++oy)
+    for (const int64_t ox : tile_starts(row, tile)) {
+      const int64_t first = oy * row + ox;
+      for (int64_t p = first; p < first + tile; ++p)
+        if (const ByteRange read = window_bytes(window, p, bytes.in); read.begin < read.end)
+          order.steps.push_back({read.begin, read.end, 0, 0});
+      order.steps.push_back({0, 0, first * bytes.out, (first + tile) * bytes.out});
+    }
+  return order;
+}
+
 struct FloatTables {
   BufferPtr stream, in, out, shape;
 };
@@ -159,9 +188,47 @@ void lower_float_rows(LoweringBuilder& f, const Window& window, const FloatBand*
                      address(tables.out, pixel * out), address(tables.shape, 0)});
     });
   });
-  if (band && window.batch == 1)
-    if (auto order = rows_order(window, 1, {in * kFloat, out * kFloat})) f.publish(std::move(*order));
+  if (window.batch == 1) {
+    const PixelBytes bytes{in * kFloat, out * kFloat};
+    if (auto order = band ? rows_order(window, 1, bytes) : mixed_rows_order(window, bytes)) f.publish(std::move(*order));
+  }
   f.algorithm("vectors");
+}
+
+// The windows of a tile of pixels at a time, one after the other in a panel.
+Lowered lower_float_panel(const OpView& op, const ConvShape& conv, const FloatLayer& layer) {
+  const int64_t pixels = conv.window.x.out, channels = conv.out_channels;
+  FloatShape shape{pixels, conv.k * kFloat, channels * kFloat, 1, conv.k, conv.k, channels};
+  FloatTile tile = FloatTile::of(shape, layer.clamp);
+  // The last tile of a row overlaps the one before.
+  tile.part = false;
+  shape.pixels = tile.pixels;
+  LoweringBuilder f(op, "conv_2d");
+  const BufferPtr in = f.operand(0);
+  const BufferPtr stream = f.constant("stream", DType::kF32, tile.stream(layer.weights, layer.bias, layer.clamp));
+  const BufferPtr table = f.constant("shape", DType::kI32, tile.words(shape));
+  const BufferPtr panel = f.scratch("panel", DType::kF32, tile.pixels * conv.k, 4);
+  const BufferPtr out = f.result(0);
+  const tir::KernelPtr kernel = tile.kernel();
+  const Windows windows{conv, in, panel, [&](const Ex& to, int64_t elements) { fill_elements(f, panel, to, 0, elements); }};
+  f.loop("n", 0, conv.window.batch, [&](const Ex& n) {
+    f.loop("oy", 0, conv.window.y.out, [&](const Ex& oy) {
+      f.loop(
+          "ox", 0, pixels,
+          [&](const Ex& ox) {
+            const Ex first = f.let("column", pixels % tile.pixels == 0 ? ox : min(ox, Ex(pixels - tile.pixels)));
+            f.loop("i", 0, tile.pixels,
+                   [&](const Ex& i) { gather_window(f, windows, {n, oy, first + i, Ex(0)}, i * conv.k); });
+            const Ex pixel = (n * conv.window.y.out + oy) * pixels + first;
+            f.run(kernel, {address(stream, 0), address(panel, 0), address(out, pixel * channels), address(table, 0)});
+          },
+          tile.pixels);
+    });
+  });
+  if (auto order = panel_order(conv.window, tile.pixels, {conv.in_channels * kFloat, channels * kFloat}))
+    f.publish(std::move(*order));
+  f.algorithm("vectors");
+  return f.finish(tile_text(tile) + ", gathered panel");
 }
 
 }  // namespace
@@ -170,7 +237,7 @@ std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& 
   const ConvShape conv(op);
   const WindowAxis& y = conv.window.y;
   const WindowAxis& x = conv.window.x;
-  if (conv.grouped() || (x.dilation != 1 && x.kernel > 1) || needs_taps(op, conv.window)) return std::nullopt;
+  if (conv.grouped() || needs_taps(op, conv.window)) return std::nullopt;
   const FloatLayer layer(op, conv.out_channels, op.attrs<Conv2DAttrs>().activation);
   if (layer.has_subnormals()) return std::nullopt;
   if (stored_as_integers(op, layer.weights, conv.out_channels, conv.pixels() / 2, target)) return std::nullopt;
@@ -180,7 +247,8 @@ std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& 
 
   FloatBand band(conv.window, depth);
   const bool copies = y.reaches_beyond() || x.reaches_beyond();
-  if (copies && (!band.possible() || !target.spends_memory())) return std::nullopt;
+  const bool dilated = x.dilation != 1 && x.kernel > 1;
+  if (dilated || (copies && (!band.possible() || !target.spends_memory()))) return lower_float_panel(op, conv, layer);
   const int64_t image_row = x.in * depth;
   // Rows of a window that covers the image's width are one.
   FloatShape shape{x.out,          x.stride * depth * kFloat, channels * kFloat, y.kernel,

@@ -20,6 +20,12 @@ int64_t largest_tensor(const graph::Graph& graph) {
 
 }  // namespace
 
+int64_t plane_budget(const OpView& op, const TargetInfo& target) {
+  const int64_t peak = largest_tensor(op.graph);
+  const int64_t spare = peak + peak / 32 - std::max(op.operand(0).bytes(), op.result().bytes());
+  return target.spends_ram() ? std::max(kSmall, spare) : 0;
+}
+
 Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout, const TargetInfo& target)
     : window_(window), layout_(layout) {
   const graph::TensorType& in = op.operand(0);
@@ -28,9 +34,7 @@ Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout, 
   in_row_ = window.x.in * in.shape[3] * element;
   out_row_ = window.x.out * out.shape[3] * element;
   one_to_one_ = in.shape[3] == out.shape[3];
-  int64_t peak = largest_tensor(op.graph);
-  int64_t spare = peak + peak / 32 - std::max(in.bytes(), out.bytes());
-  choose(target.spends_ram() ? std::max(kSmall, spare) : 0);
+  choose(plane_budget(op, target));
   int64_t asked = target.wish("rows", height_, 1, window.y.out);
   if (asked != height_) height_ = asked, first_ = asked;
 }

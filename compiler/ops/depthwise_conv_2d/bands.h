@@ -58,4 +58,7 @@ class Bands {
   int64_t height_ = 1, first_ = 1;
 };
 
+// Bytes that a plane may take beside the operator's tensors: what the graph's largest tensors take anyway.
+int64_t plane_budget(const OpView& op, const TargetInfo& target);
+
 }  // namespace aotc::ops

@@ -19,15 +19,29 @@ namespace aotc::cores::arm {
 using tir::Ex;
 
 bool DspConvLowering::fits_panel() const {
-  const bool one_image = conv_.pointwise || conv_.window.batch == 1;
+  const bool one_image = whole_.pointwise || whole_.window.batch == 1;
   // Only products of int8 take panels without words.
   const bool words = spread_.row_words() > 0 || spread_.lanes() == 4;
-  return !conv_.grouped() && one_image && words;
+  if (!whole_.grouped()) return one_image && words;
+  if (!plane_.fits() || !one_image || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_)) return false;
+  // The missing half of an odd group would be part of a window's sum.
+  return whole_.group_in % 2 == 0 || StoredWeights(op_).correction == 0;
+}
+
+std::vector<int64_t> DspConvLowering::first_channels(int64_t size) const {
+  std::vector<int64_t> out;
+  for (int64_t group = 0; group < whole_.out_channels; group += conv_.out_channels)
+    for (int64_t c : tile_starts(conv_.out_channels, size)) out.push_back(group + c);
+  return out;
+}
+
+void DspConvLowering::order_steps() {
+  order_ = plane_.fits() ? plane_.order() : window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
 }
 
 std::optional<std::vector<int8_t>> DspConvLowering::stored_weights() {
-  order_ = window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
-  auto stored = weights_with_sums(op_, conv_.out_channels, conv_.k, order_);
+  order_steps();
+  auto stored = weights_with_sums(op_, whole_.out_channels, whole_.k, order_);
   if (!stored) return std::nullopt;
   stored_k_ = stored->k, sum_steps_ = stored->steps;
   return std::move(stored->weights);
@@ -38,22 +52,26 @@ std::optional<Lowered> DspConvLowering::run() {
   if (op_.operand(0).dtype == DType::kI16) return run_int16();
   if (packs_nibbles(op_, target_)) return spread_.row_words() > 0 ? run_nibbles() : std::nullopt;
   if (target_.asked && target_.asked->algorithm == "fours") return run_fours();
+  if (conv_.out_channels < 2) return std::nullopt;
   const auto w = stored_weights();
   if (!w) return std::nullopt;
-  bool pairs = pairs_fit(*w, conv_.out_channels, stored_k_);
+  bool pairs = pairs_fit(*w, first_channels(2), 2, stored_k_);
   bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
-  if (conv_.out_channels < 2 || !applies) return std::nullopt;
-  auto [folded, scaling] = ConvScaling(op_, conv_);
+  if (!applies) return std::nullopt;
+  auto [folded, scaling] = ConvScaling(op_, whole_);
   std::vector<int32_t> bias = folded.bias;
   auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, target_.fpu);
   if (!lines) return std::nullopt;
-  if (!words_allowed(target_) && mixes(*lines, target_)) {
+  // Mixed lines take pairs that begin at even channels.
+  const bool even = !whole_.grouped() || conv_.out_channels % 2 == 0;
+  if (!words_allowed(target_) && even && mixes(*lines, target_)) {
     auto mixed = fit_mixed_lines(scaling, folded.bias, true);
     if (mixed && mixing_pays(*lines, *mixed)) lines = std::move(mixed), bias = folded.bias;
   }
   choose_kernel(pairs, lines->sign());
   if (lines->mixed())
-    work_ += mixed_work(tile_, conv_.out_channels / 2, lines->float_channels() / 2) *
+    work_ += mixed_work(tile_, conv_.out_channels / 2,
+                        lines->float_channels() / 2 * conv_.out_channels / whole_.out_channels) *
              static_cast<double>((pixels() + tile_ - 1) / tile_);
   in_ = f_.operand(0);
   make_tables(*w, bias, *lines);
@@ -61,13 +79,13 @@ std::optional<Lowered> DspConvLowering::run() {
 }
 
 std::optional<Lowered> DspConvLowering::run_fours() {
-  if (!fits_panel() || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_) || spread_.row_words() == 0 ||
-      pixels() < FourGemm::kPixels || conv_.out_channels < FourGemm::kChannels)
+  if (!fits_panel() || op_.operand(0).dtype != DType::kI8 || packs_nibbles(op_, target_) ||
+      (!plane_.fits() && spread_.row_words() == 0) || pixels() < FourGemm::kPixels ||
+      conv_.out_channels < FourGemm::kChannels)
     return std::nullopt;
   const auto w = stored_weights();
-  if (!w || !pairs_fit(*w, tile_starts(conv_.out_channels, FourGemm::kChannels), FourGemm::kChannels, stored_k_))
-    return std::nullopt;
-  auto [folded, scaling] = ConvScaling(op_, conv_);
+  if (!w || !pairs_fit(*w, first_channels(FourGemm::kChannels), FourGemm::kChannels, stored_k_)) return std::nullopt;
+  auto [folded, scaling] = ConvScaling(op_, whole_);
   const auto lines = fit_pair_lines(scaling, folded.bias, PairGemm::kLeft, target_.fpu);
   if (!lines) return std::nullopt;
   tile_ = FourGemm::kPixels, group_ = FourGemm::kChannels;
@@ -77,21 +95,26 @@ std::optional<Lowered> DspConvLowering::run_fours() {
 }
 
 std::string DspConvLowering::text_of(const PairLines& lines) const {
-  return fmt::format("{} steps{}, {}", steps(), sum_steps_ > 0 ? " with sums of inputs" : "", form_text(lines));
+  const std::string groups = plane_.fits() ? fmt::format(", {} groups", plane_.groups()) : "";
+  return fmt::format("{} steps{}{}, {}", steps(), groups, sum_steps_ > 0 ? " with sums of inputs" : "",
+                     form_text(lines));
 }
 
 // Behind the tables.
 Lowered DspConvLowering::finish(const char* algorithm, const std::string& how, ClampI32 clamp) {
-  panel_ = f_.scratch("panel", DType::kI32, steps() * tile_, 4);
-  spread_.use(in_, panel_);
+  const int64_t panel_words = steps() * tile_;
+  panel_ = f_.scratch("panel", DType::kI32, panel_words + (plane_.fits() ? plane_.words() : 0), 4);
+  plane_.fits() ? plane_.use(in_, panel_, panel_words) : spread_.use(in_, panel_);
   out_ = f_.result(0);
   emit();
   work_ += emit_byte_clamp(f_, out_, clamp, target_);
   f_.algorithm(algorithm);
   f_.choice("pixels", tile_);
-  if (saved_ > 0) f_.buys_flash(bytes_of_words(), saved_);
+  if (plane_.fits()) f_.choice("rows", plane_.height());
+  const auto groups = static_cast<double>(whole_.out_channels / conv_.out_channels), all = static_cast<double>(parts());
+  if (saved_ > 0) f_.buys_flash(groups * bytes_of_words(), all * saved_);
   if (rest_ > 0) f_.choice("rest", 1);
-  f_.estimate(work_, target_);
+  f_.estimate(work_ * all, target_);
   return f_.finish(how);
 }
 
@@ -112,6 +135,7 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   const int64_t largest = target_.calls_intrinsics() ? 3 : 4;
   int64_t rows = spread_.rows(), most = std::min(largest, pixels());
   GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
+  if (plane_.fits()) shape.rows = 1, shape.words = steps() / 2, shape.rest = steps() % 2;
   auto apart = [&](bool words, int64_t tile) {
     GemmShape whole = shape, rest = shape;
     rest.pixels = pixels() % tile;
@@ -168,17 +192,18 @@ int64_t layers_alike(const OpView& op) {
 
 void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
                                   const PairLines& lines) {
-  std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
+  std::vector<int64_t> first = first_channels(group_);
   bool sign = lines.sign();
+  const int64_t stride = whole_.out_channels;
   auto make_shape = [&](int64_t pairs) {
-    return words_
-               ? gemm_words_shape(steps(), pairs, conv_.out_channels, tile_, sign, words_unroll(), lines.mixed())
-               : gemm_shape(steps(), pairs, conv_.out_channels, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
+    return words_ ? gemm_words_shape(steps(), pairs, stride, tile_, sign, words_unroll(), lines.mixed())
+                  : gemm_shape(steps(), pairs, stride, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
   };
   auto own = [&] {
-    const int64_t groups = (pixels() + tile_ - 1) / tile_ * static_cast<int64_t>(first.size());
+    const int64_t bands = plane_.fits() ? plane_.bands() : 1;
+    const int64_t groups = bands * ((pixels() + tile_ - 1) / tile_) * static_cast<int64_t>(first.size());
     const bool pairs = !words_ && tile_ == OwnGemm::kPixels && !lines.mixed();
-    return (pairs ? OwnGemm::best(steps(), conv_.out_channels, groups, layers_alike(op_), target_) : std::nullopt)
+    return (pairs ? OwnGemm::best(steps(), stride, groups, layers_alike(op_), target_) : std::nullopt)
         .value_or(OwnGemm{});
   };
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
@@ -193,20 +218,21 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
     of_rest_ = {gemm_, turns_, shapes_, last_shape_};
   }
   of_tile();
-  spread_.make_tables(tile_);
+  make_panel_tables();
 }
 
 void DspConvLowering::make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
                                  const PairLines& lines) {
-  const std::vector<int64_t> first = tile_starts(conv_.out_channels, group_);
+  const std::vector<int64_t> first = first_channels(group_);
   const bool sign = lines.sign();
   use_stream(gemm_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
-  const int64_t tiles = (pixels() + tile_ - 1) / tile_, groups = static_cast<int64_t>(first.size());
-  gemm_ = gemm_fours_kernel(lines.fit.shift, sign, fours_form(steps(), tiles * groups));
+  const int64_t tiles = (pixels() + tile_ - 1) / tile_;
+  const int64_t groups = static_cast<int64_t>(first.size()) * conv_.out_channels / whole_.out_channels;
+  gemm_ = gemm_fours_kernel(lines.fit.shift, sign, fours_form(steps(), parts() * tiles * groups));
   make_shapes(fours_work(steps(), 1, sign),
-              [&](int64_t count) { return fours_shape(steps(), count, conv_.out_channels, sign); });
+              [&](int64_t count) { return fours_shape(steps(), count, whole_.out_channels, sign); });
   spread_.save_cycles();
-  spread_.make_tables(tile_);
+  make_panel_tables();
   work_ = work_of(tile_, fours_work(steps(), groups, sign));
 }
 
@@ -225,6 +251,14 @@ void DspConvLowering::make_shapes(const Work& group, const std::function<std::ve
 }
 
 void DspConvLowering::emit() {
+  if (plane_.fits()) {
+    const int64_t units = (conv_.out_channels + group_ - 1) / group_ * stream_words_;
+    return plane_.for_each([&](const Ex& group, const Ex& first) {
+      stream_at_ = f_.let("weights_at", group * units);
+      out_at_ = f_.let("out_at", first * whole_.out_channels + group * conv_.out_channels);
+      emit_tiles(false);
+    });
+  }
   // Where the result is larger than the input, from the last pixel to the first, so that it can
   // be written over the input from behind.
   bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
@@ -233,6 +267,10 @@ void DspConvLowering::emit() {
   auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                                : window_order(conv_.window, tile_, bytes);
   if (order) f_.publish(std::move(*order));
+  emit_tiles(backwards);
+}
+
+void DspConvLowering::emit_tiles(bool backwards) {
   // The pixels that are left over come last, wherever they are: less than the order above says is read and written.
   const int64_t whole = pixels() - rest_;
   f_.loop(
@@ -249,19 +287,19 @@ void DspConvLowering::emit() {
 }
 
 void DspConvLowering::emit_tile(const Ex& first) {
-  spread_.pack(first, tile_);
+  plane_.fits() ? plane_.pack(first, tile_) : spread_.pack(first, tile_);
   multiply(first);
 }
 
 void DspConvLowering::multiply(const Ex& first) {
   emit_window_sums(f_, {panel_, tile_, steps() - sum_steps_, sum_steps_});
-  Ex to = f_.let("to", first * conv_.out_channels);
+  Ex to = f_.let("to", out_at_ + first * whole_.out_channels);
   f_.take_turns(turns_, [&](const Ex& pair, int64_t pairs) {
-    f_.run(gemm_, {address(stream_, pair * stream_words_), address(panel_, 0), address(out_, to + pair * group_),
-                   address(shapes_.of(pairs), 0)});
+    f_.run(gemm_, {address(stream_, stream_at_ + pair * stream_words_), address(panel_, 0),
+                   address(out_, to + pair * group_), address(shapes_.of(pairs), 0)});
   });
   if (conv_.out_channels % group_ != 0)
-    f_.run(gemm_, {address(stream_, pairs_ * stream_words_), address(panel_, 0),
+    f_.run(gemm_, {address(stream_, stream_at_ + pairs_ * stream_words_), address(panel_, 0),
                    address(out_, to + (conv_.out_channels - group_)), address(last_shape_, 0)});
 }
 

@@ -14,7 +14,7 @@ std::optional<Lowered> DspConvLowering::run_nibbles() {
   auto [folded, scaling] = ConvScaling(op_, conv_);
   auto lines = fit_nibble_lines(scaling, folded.bias);
   if (!lines) return std::nullopt;
-  order_ = window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
+  order_steps();
   NibbleTile tile = choose_nibbles(lines->lines.sign());
   tile.bias = !lines->bias.empty();
   in_ = f_.operand(0);
@@ -57,7 +57,7 @@ std::optional<Lowered> DspConvLowering::run_int16() {
   const WideScaling wide = conv_wide_scaling(op_, conv_);
   auto scaling = fit_halves(wide);
   if (!scaling) return std::nullopt;
-  order_ = window_steps(spread_.rows(), spread_.row_elements(), spread_.lanes());
+  order_steps();
   choose_tile();
   in_ = f_.operand(0);
   make_halves(*scaling, {wide.bias.begin(), wide.bias.end()});

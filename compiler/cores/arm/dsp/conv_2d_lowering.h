@@ -10,9 +10,11 @@
 
 #include "cores/arm/dsp/conv_panel.h"
 #include "cores/arm/dsp/gemm16.h"
+#include "cores/arm/dsp/group_plane.h"
 #include "cores/arm/dsp/nibbles.h"
 #include "ops/common/conv_order.h"
 #include "ops/conv_2d/shape.h"
+#include "ops/depthwise_conv_2d/bands.h"
 
 namespace aotc::cores::arm {
 
@@ -20,9 +22,11 @@ class DspConvLowering {
  public:
   DspConvLowering(const OpView& op, const TargetInfo& target)
       : op_(op),
-        conv_(op),
+        whole_(op),
         f_(op, "conv_2d"),
         target_(target),
+        plane_(f_, whole_, op.operand(0).zero_point(), whole_.grouped() ? plane_budget(op, target) : 0, target),
+        conv_(plane_.fits() ? plane_.shape() : whole_),
         spread_(f_, conv_, op.operand(0).dtype, op.operand(0).zero_point()) {}
 
   // Nothing where the kernels do not apply.
@@ -33,18 +37,27 @@ class DspConvLowering {
  private:
   int64_t steps() const { return static_cast<int64_t>(order_.size()); }
   int64_t pixels() const { return conv_.pixels(); }
+  // Products of the panel with all channels of conv_ that a run makes: of groups of channels, of bands of rows.
+  int64_t parts() const { return plane_.fits() ? plane_.groups() * plane_.bands() : 1; }
 
   // Whether the operator is one for the panel.
   bool fits_panel() const;
   // The order of steps and the weights in it, with sums of inputs where these have a zero point.
   std::optional<std::vector<int8_t>> stored_weights();
+  // The first channels of tiles of so many, group by group.
+  std::vector<int64_t> first_channels(int64_t size) const;
+  // Sets the order of steps of a window.
+  void order_steps();
+  void make_panel_tables() { plane_.fits() ? plane_.make_tables() : spread_.make_tables(tile_); }
+  // What filling the panel runs.
+  Work pack_work_of(int64_t tile) const { return plane_.fits() ? plane_.work(tile) : spread_.work(tile); }
   // How, for the description: without the estimate.
   std::string text_of(const PairLines& lines) const;
   // `clamp`: the range of int8 results.
   Lowered finish(const char* algorithm, const std::string& how, ClampI32 clamp = {INT8_MIN, INT8_MAX});
   // Of all pixels, in tiles of so many whose product takes `product`.
   Work work_of(int64_t tile, const Work& product) const {
-    return (product + spread_.work(tile)) * static_cast<double>((pixels() + tile - 1) / tile);
+    return (product + pack_work_of(tile)) * static_cast<double>((pixels() + tile - 1) / tile);
   }
   // The weights of all groups of channels.
   void use_stream(const std::vector<int32_t>& stream, size_t groups);
@@ -66,6 +79,7 @@ class DspConvLowering {
   void make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape);
   void emit();
+  void emit_tiles(bool backwards);
   void emit_tile(const tir::Ex& first);
   void multiply(const tir::Ex& first);
 
@@ -78,9 +92,11 @@ class DspConvLowering {
   }
 
   const OpView& op_;
-  const ConvShape conv_;
+  const ConvShape whole_;
   LoweringBuilder f_;
   const TargetInfo& target_;
+  GroupPlane plane_;      // of grouped convolutions
+  const ConvShape conv_;  // what a panel is made for: all, or a group
   ConvPanel spread_;
   int64_t group_ = 2;  // channels at a time
   int64_t tile_ = 4, pairs_ = 1, stream_words_ = 0;
@@ -95,6 +111,8 @@ class DspConvLowering {
   TurnTables shapes_;
   std::tuple<tir::KernelPtr, Turns, TurnTables, tir::BufferPtr> of_rest_;
   tir::BufferPtr in_, out_, panel_, stream_, last_shape_;
+  // Where a group's weights begin, and its part of a band's results.
+  tir::Ex stream_at_ = 0, out_at_ = 0;
 };
 
 }  // namespace aotc::cores::arm

@@ -114,6 +114,22 @@ NARROW = {
     "narrow_columns_eight_channels": ((1, 6, 6, 8), (8, 2, 2, 8), (1, 1), (1, 1), "SAME"),
     "narrow_columns_tall": ((1, 4, 20, 1), (8, 14, 9, 1), (1, 1), (1, 1), "SAME"),
 }
+# Groups of whole words of channels, of pairs, odd ones; tiles that cross rows; a last channel of an odd number; bands
+# of the result's rows.
+GROUPED = {
+    "grouped_words": ((1, 8, 8, 8), (16, 3, 3, 4), (1, 1), (1, 1), "SAME"),
+    "grouped_words_odd": ((1, 5, 7, 16), (10, 3, 3, 8), (1, 1), (1, 1), "SAME"),
+    "grouped_pairs": ((1, 6, 9, 8), (16, 3, 3, 2), (1, 1), (1, 1), "VALID"),
+    "grouped_odd": ((1, 6, 5, 9), (9, 3, 2, 3), (1, 1), (1, 1), "SAME"),
+    "grouped_stride2": ((1, 9, 10, 12), (12, 3, 3, 6), (2, 2), (1, 1), "SAME"),
+    "grouped_dilated": ((1, 9, 8, 8), (8, 3, 3, 4), (1, 1), (2, 2), "SAME"),
+    "grouped_narrow": ((1, 9, 2, 8), (8, 3, 3, 4), (1, 1), (1, 1), "SAME"),
+    "grouped_pointwise": ((1, 7, 6, 16), (12, 1, 1, 8), (1, 1), (1, 1), "SAME"),
+    "grouped_unread": ((1, 8, 8, 8), (8, 2, 2, 4), (3, 3), (1, 1), "VALID"),
+    "grouped_filter_over_input": ((1, 2, 3, 4), (4, 5, 5, 2), (1, 1), (1, 1), "SAME"),
+    "grouped_bands": ((1, 21, 20, 8), (8, 3, 3, 4), (1, 1), (1, 1), "SAME"),
+    "grouped_batch": ((2, 4, 5, 8), (8, 3, 3, 4), (1, 1), (1, 1), "SAME"),
+}
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.3, 4, "NONE"),
     "relu": (0.05, -128, 0.02, 0.2, -128, "RELU"),
@@ -267,4 +283,7 @@ def _cases(rng):
     own = np.random.default_rng(16)
     for name, geometry in NARROW.items():
         for quantization in ("typical", "relu", "relu_n1_to_1"):
+            yield _int8(own, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])
+    for name, geometry in GROUPED.items():
+        for quantization in ("typical", "relu", "relu6"):
             yield _int8(own, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])

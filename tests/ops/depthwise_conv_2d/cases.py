@@ -61,6 +61,18 @@ PAIRS_OF_SQUARES = {
     "pairs_odd": ((1, 5, 13, 3), (2, 3), 1, (1, 1), (1, 1), "SAME"),
     "pairs_valid": ((1, 5, 14, 17), (3, 3), 1, (1, 1), (1, 1), "VALID"),
 }
+# Planes between each other: of equal sizes or not, with windows that lie inside of the image or beyond it.
+DILATED = {
+    "dilated_even": ((1, 8, 8, 4), (3, 3), 1, (1, 1), (2, 2), "SAME"),
+    "dilated_odd": ((1, 10, 11, 5), (3, 3), 1, (1, 1), (3, 2), "SAME"),
+    "dilated_valid": ((1, 9, 10, 4), (3, 3), 1, (1, 1), (2, 2), "VALID"),
+    "dilated_4": ((1, 16, 13, 3), (3, 3), 1, (1, 1), (4, 4), "SAME"),
+    "dilated_rows": ((1, 9, 8, 3), (3, 3), 1, (1, 1), (2, 1), "SAME"),
+    "dilated_columns": ((1, 7, 12, 3), (3, 3), 1, (1, 1), (1, 3), "SAME"),
+    "dilated_multiplier2": ((1, 8, 9, 3), (3, 3), 2, (1, 1), (2, 2), "SAME"),
+    "dilated_batch2": ((2, 7, 6, 2), (3, 3), 1, (1, 1), (2, 2), "SAME"),
+    "dilated_over_input": ((1, 3, 3, 4), (3, 3), 1, (1, 1), (4, 4), "SAME"),
+}
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.1, 4, "NONE"),
     "relu": (0.05, -128, 0.02, 0.05, -128, "RELU"),
@@ -185,4 +197,7 @@ def _cases(rng):
     own = np.random.default_rng(16)
     for name, geometry in PAIRS_OF_SQUARES.items():
         for quantization in ("typical", "relu", "relu6_part", "left_shift"):
+            yield _int8(own, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])
+    for name, geometry in DILATED.items():
+        for quantization in ("typical", "relu", "left_shift"):
             yield _int8(own, f"int8_{name}_{quantization}", geometry, QUANTIZATIONS[quantization])

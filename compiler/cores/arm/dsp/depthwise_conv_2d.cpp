@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lowering of int8 3 x 3 depthwise convolutions onto the kernels of depthwise_kernels.h: each channel of
 // a band is copied into a plane of halfwords whose padding is the input's zero point, then its
-// outputs are made column by column. With strides of 2 they are made row by row from the image itself
+// outputs are made column by column. A dilated window is an ordinary one over every few rows and columns, so there is a
+// plane for each such part of a channel. With strides of 2 they are made row by row from the image itself
 // (StridedRows), where instructions reach that far; a result of one row, from the image itself, too
 // (DepthwiseRow). Windows over one axis have a kernel of their own (DepthwiseTaps).
 #include <algorithm>
@@ -61,46 +62,118 @@ class DspDepthwiseLowering {
     stream_words_ = dw_stream_words(lines->sign(), nibbles_);
     if (row) return run_row(*lines);
     if (strided) return run_strided(*lines);
-    const DepthwiseColumn column =
-        bands_->even() ? column_of(pitch_, window_.y.stride, shape_of(bands_->height()),
-                                   window_.batch * channels_ * (window_.y.out / bands_->height()), target_)
-                       : shared_column(pitch_, window_.y.stride, target_);
+    const Plane& first = planes_.front();
+    const bool own = planes_.size() == 1 && first.bands.even();
+    const DepthwiseColumn column = own ? column_of(pitch_, window_.y.stride, shape_of(first, first.bands.height()),
+                                                   window_.batch * channels_ * first.y.count * first.x.count *
+                                                       (first.y.axis.out / first.bands.height()),
+                                                   target_)
+                                       : shared_column(pitch_, window_.y.stride, target_);
     make_tables(column);
     if (floats_) float_column_ = dw_column_kernel(column, 0, false, nibbles_);
-    plane_ = f_.scratch("plane", DType::kI16, bands_->plane_elements(), 4);
+    int64_t elements = 0;
+    for (const Plane& plane : planes_) elements = std::max(elements, plane.bands.plane_elements());
+    plane_ = f_.scratch("plane", DType::kI16, elements, 4);
     out_ = f_.result(0);
-    copy_ = dw_plane_kernel(columns_, pitch_);
     column_ = dw_column_kernel(column, lines->fit.shift, lines->sign(), nibbles_);
-    emit();
+    f_.loop("n", 0, window_.batch, [&](Ex n) {
+      for (const Plane& plane : planes_) emit(plane, n);
+    });
     emit_byte_clamp(f_, out_, lines->clamp, target_);
-    f_.publish(bands_->write_order());
+    publish_planes();
     f_.algorithm("pairs");
-    f_.choice("rows", bands_->height());
-    return f_.finish(fmt::format("plane of {}x{}, {}{}", bands_->plane_rows(), pitch_, form_text(*lines),
+    f_.choice("rows", first.bands.height());
+    return f_.finish(fmt::format("plane of {}x{}{}, {}{}", first.bands.plane_rows(), pitch_,
+                                 dilated() ? ", dilated" : "", form_text(*lines),
                                  nibbles_ ? ", weights of 4 bits" : ""));
   }
 
  private:
-  // Sets the plane's layout.
+  // Outputs first, first + 1 .. of an axis, each with every step-th one behind it, where `step` is the dilation. Each
+  // of these sequences reads every step-th element, `shift` elements behind its first output: an ordinary `axis`.
+  struct Phases {
+    int64_t first, count, shift;
+    WindowAxis axis;
+  };
+  // A plane for each of some phases.
+  struct Plane {
+    Phases y, x;
+    int64_t left, columns;  // the plane's first column that is copied, and how many are
+    Bands bands;
+  };
+
+  bool dilated() const { return window_.y.dilation * window_.x.dilation != 1; }
+
+  // Neighbours of equal axes are one entry.
+  static std::vector<Phases> phases_of(const WindowAxis& a) {
+    const int64_t step = a.dilation;
+    std::vector<Phases> all;
+    for (int64_t phase = 0; phase < std::min(step, a.out); ++phase) {
+      WindowAxis axis = a;
+      axis.dilation = 1;
+      axis.pad_before = (std::max<int64_t>(a.pad_before - phase, 0) + step - 1) / step;
+      axis.out = (a.out - phase + step - 1) / step;
+      const int64_t shift = axis.pad_before * step - a.pad_before;
+      axis.in = (std::max<int64_t>(a.in - phase - shift, 0) + step - 1) / step;
+      if (step == 1) return {{0, 1, 0, a}};
+      const bool same =
+          !all.empty() && all.back().shift == shift && all.back().axis.in == axis.in && all.back().axis.out == axis.out;
+      same ? void(++all.back().count) : all.push_back({phase, 1, shift, axis});
+    }
+    return all;
+  }
+
+  // Sets the planes.
   bool fits() {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
-    if (y.kernel != 3 || x.kernel != 3 || y.dilation != 1 || x.dilation != 1 || y.stride > 2) return false;
-    int64_t width = (x.out - 1) * x.stride + x.kernel;
-    // The first column that is copied begins at a word.
-    left_ = x.pad_before + x.pad_before % 2;
-    columns_ = std::min(x.in, width - x.pad_before);
-    pitch_ = left_ - x.pad_before + width;
-    pitch_ += pitch_ % 2;
-    if (columns_ < 1 || pitch_ > DepthwisePairs::kMostPitch || pitch_ - columns_ > DepthwisePairs::kMostGap)
-      return false;
+    auto possible = [](const WindowAxis& a) { return a.kernel == 3 && (a.dilation == 1 || a.stride == 1); };
+    if (!possible(window_.y) || !possible(window_.x) || window_.y.stride > 2) return false;
+    const std::vector<Phases> columns = phases_of(window_.x);
+    pitch_ = 0;
+    for (const Phases& x : columns)
+      if (!fits_pitch(x)) return false;
     constexpr int64_t kPitchStep = 8, kShared = 32;
     // Small planes round their pitch up, so that more layers share their code.
     if (pitch_ <= kShared) pitch_ = (pitch_ + kPitchStep - 1) / kPitchStep * kPitchStep;
-    bands_.emplace(op_, window_, PlaneLayout{pitch_, 2, 0}, target_);
-    // Every band has rows to be copied.
-    return y.pad_before < bands_->height() && y.pad_before < y.kernel && y.start(y.out - 1) < y.in &&
-           (bands_->even() || y.pad_before < 2);
+    for (const Phases& y : phases_of(window_.y))
+      for (const Phases& x : columns) {
+        const Window part{y.axis, x.axis, window_.batch};
+        planes_.push_back({y, x, left_of(x), columns_of(x), Bands(op_, part, PlaneLayout{pitch_, 2, 0}, target_)});
+        if (!fits_bands(planes_.back())) return false;
+      }
+    return !dilated() || in_place() || target_.spends_ram();
+  }
+
+  // The first column that is copied begins at a word.
+  static int64_t left_of(const Phases& x) { return x.axis.pad_before + x.axis.pad_before % 2; }
+  static int64_t width_of(const Phases& x) { return (x.axis.out - 1) * x.axis.stride + x.axis.kernel; }
+  static int64_t columns_of(const Phases& x) { return std::min(x.axis.in, width_of(x) - x.axis.pad_before); }
+
+  // Widens the pitch for the phases.
+  bool fits_pitch(const Phases& x) {
+    int64_t pitch = left_of(x) - x.axis.pad_before + width_of(x);
+    pitch += pitch % 2;
+    pitch_ = std::max(pitch_, pitch);
+    return columns_of(x) >= 1 && pitch <= DepthwisePairs::kMostPitch &&
+           pitch - columns_of(x) <= DepthwisePairs::kMostGap;
+  }
+
+  // Every band has rows to be copied. Parts of a dilated window are made whole: they are smaller than a plane of all.
+  bool fits_bands(const Plane& plane) const {
+    const WindowAxis& y = plane.y.axis;
+    return y.pad_before < plane.bands.height() && y.pad_before < y.kernel && y.start(y.out - 1) < y.in &&
+           (plane.bands.even() || y.pad_before < 2) && (!dilated() || plane.bands.one());
+  }
+
+  // Whether the results of a dilated window are written where their plane was copied from.
+  bool in_place() const {
+    auto same = [](const WindowAxis& a) { return a.in == a.out; };
+    return channels_ == in_channels_ && same(window_.y) && same(window_.x) &&
+           std::all_of(planes_.begin(), planes_.end(), [](const Plane& p) { return p.y.shift == 0 && p.x.shift == 0; });
+  }
+
+  void publish_planes() {
+    if (!dilated()) return f_.publish(planes_.front().bands.write_order());
+    if (in_place()) f_.publish_in_place(0);
   }
 
   // [channel][row][column], or [channel][column][row].
@@ -213,20 +286,26 @@ class DspDepthwiseLowering {
     f_.publish(std::move(order));
   }
 
-  DepthwiseShape shape_of(int64_t rows) const {
-    return {rows, window_.x.out, window_.x.out * channels_, channels_, 2 * pitch_, 2 * window_.x.stride};
+  // Bytes of an output row, and of an input row, of the whole image.
+  int64_t out_row() const { return window_.x.out * channels_; }
+  int64_t in_row() const { return window_.x.in * in_channels_; }
+
+  DepthwiseShape shape_of(const Plane& plane, int64_t rows) const {
+    return {rows,       plane.x.axis.out,    window_.y.dilation * out_row(), window_.x.dilation * channels_,
+            2 * pitch_, 2 * window_.x.stride};
   }
 
   void make_tables(const DepthwiseColumn& column) {
     std::vector<int32_t> plane(2);
-    plane[DepthwisePairs::kPixel] = static_cast<int32_t>(in_channels_);
-    plane[DepthwisePairs::kRow] = static_cast<int32_t>(window_.x.in * in_channels_);
+    plane[DepthwisePairs::kPixel] = static_cast<int32_t>(window_.x.dilation * in_channels_);
+    plane[DepthwisePairs::kRow] = static_cast<int32_t>(window_.y.dilation * in_row());
     plane_shape_ = f_.constant("plane_shape", DType::kI32, plane);
     std::vector<int32_t> shapes;
-    for (int64_t rows : heights()) {
-      const std::vector<int32_t> one = dw_shape(window_.y.stride, column.turn, shape_of(rows));
-      shapes.insert(shapes.end(), one.begin(), one.end());
-    }
+    for (const Plane& p : planes_)
+      for (int64_t rows : heights(p.bands, p.y.axis.out)) {
+        const std::vector<int32_t> one = dw_shape(window_.y.stride, column.turn, shape_of(p, rows));
+        shapes.insert(shapes.end(), one.begin(), one.end());
+      }
     shape_ = f_.constant("shape", DType::kI32, shapes);
   }
 
@@ -239,66 +318,84 @@ class DspDepthwiseLowering {
   }
 
   // Of the bands: most of them, the first, the last.
-  std::vector<int64_t> heights() const {
-    if (bands_->even()) return {bands_->height()};
-    int64_t height = bands_->height(), out = window_.y.out;
-    int64_t first = bands_->begin() + height;
+  static std::vector<int64_t> heights(const Bands& bands, int64_t out) {
+    if (bands.even()) return {bands.height()};
+    int64_t height = bands.height();
+    int64_t first = bands.begin() + height;
     int64_t last = (out - first) % height;
     return {height, first, last == 0 ? height : last};
   }
 
-  void emit() {
-    f_.loop("n", 0, window_.batch, [&](Ex n) {
-      if (bands_->even()) {
-        f_.loop("b", 0, window_.y.out, [&](Ex b) { emit_band(n, b, bands_->height(), 0); }, bands_->height());
-        return;
-      }
-      int64_t height = bands_->height(), out = window_.y.out;
-      f_.loop(
-          "b", bands_->begin(), out,
-          [&](Ex b) {
-            Ex first = f_.let("first", max(b, 0));
-            Ex rows = f_.let("rows", min(b + height, out) - first);
-            int64_t words = DepthwisePairs::kShapeWords;
-            Ex shape = select(b < 0, words, select(b + height > out, 2 * words, 0));
-            emit_band(n, first, rows, f_.let("shape_at", shape));
-          },
-          height);
-    });
+  void emit(const Plane& plane, const Ex& n) {
+    const Bands& bands = plane.bands;
+    int64_t height = bands.height(), out = plane.y.axis.out, words = DepthwisePairs::kShapeWords;
+    if (bands.even()) {
+      // Of several planes each has one band.
+      const int64_t shape = words * (&plane - planes_.data());
+      f_.loop("b", 0, out, [&](Ex b) { emit_band(plane, n, b, height, shape); }, height);
+      return;
+    }
+    f_.loop(
+        "b", bands.begin(), out,
+        [&](Ex b) {
+          Ex first = f_.let("first", max(b, 0));
+          Ex rows = f_.let("rows", min(b + height, out) - first);
+          Ex shape = select(b < 0, words, select(b + height > out, 2 * words, 0));
+          emit_band(plane, n, first, rows, f_.let("shape_at", shape));
+        },
+        height);
   }
 
-  void emit_band(const Ex& n, const Ex& first, const Ex& rows, const Ex& shape) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+  void emit_band(const Plane& plane, const Ex& n, const Ex& first, const Ex& rows, const Ex& shape) {
+    const WindowAxis& y = plane.y.axis;
     Ex top = f_.let("top", first * y.stride - y.pad_before);
     Ex begin = f_.let("begin", max(-top, 0));
     Ex end = f_.let("end", min((rows - 1) * y.stride + y.kernel, Ex(y.in) - top));
-    fill_padding(begin, end);
-    Ex from = f_.let("from", (n * y.in + top + begin) * (x.in * in_channels_));
-    Ex to = f_.let("to", (n * y.out + first) * (x.out * channels_));
+    fill_padding(plane, begin, end);
+    const int64_t step = window_.y.dilation;
+    Ex from = f_.let("from", (n * window_.y.in + top * step + begin * step) * in_row());
+    Ex to = f_.let("to", (n * window_.y.out + first * step) * out_row());
+    if (!dilated()) return emit_plane(plane, {from, to, begin, end, shape});
+    f_.loop("py", plane.y.first, plane.y.first + plane.y.count, [&](Ex py) {
+      f_.loop("px", plane.x.first, plane.x.first + plane.x.count, [&](Ex px) {
+        Ex pixel = (py + plane.y.shift) * in_row() + (px + plane.x.shift) * in_channels_;
+        emit_plane(plane, {f_.let("phase_from", from + pixel), f_.let("phase_to", to + py * out_row() + px * channels_),
+                           begin, end, shape});
+      });
+    });
+  }
+
+  // Where a plane's first element and first output are, the plane's rows that are copied, and the table of its shape.
+  struct PlanePlace {
+    Ex from, to, begin, end, shape;
+  };
+
+  void emit_plane(const Plane& plane, const PlanePlace& at) {
+    const tir::KernelPtr copy = dw_plane_kernel(plane.columns, pitch_);
     int64_t multiplier = channels_ / in_channels_;
     f_.loop("c", 0, in_channels_, [&](Ex c) {
-      f_.run(copy_,
-             {address(in_, from + c), address(plane_, begin * pitch_ + left_), address(plane_shape_, 0), end - begin});
+      f_.run(copy, {address(in_, at.from + c), address(plane_, at.begin * pitch_ + plane.left),
+                    address(plane_shape_, 0), at.end - at.begin});
       f_.loop("m", 0, multiplier, [&](Ex m) {
         Ex channel = f_.let("channel", c * multiplier + m);
-        run_column(channel, address(plane_, left_ - x.pad_before), address(out_, to + channel), address(shape_, shape));
+        run_column(channel, address(plane_, plane.left - plane.x.axis.pad_before), address(out_, at.to + channel),
+                   address(shape_, at.shape));
       });
     });
   }
 
   // What copies leave alone.
-  void fill_padding(const Ex& begin, const Ex& end) {
-    const WindowAxis& y = window_.y;
-    const WindowAxis& x = window_.x;
+  void fill_padding(const Plane& plane, const Ex& begin, const Ex& end) {
+    const WindowAxis& y = plane.y.axis;
+    const WindowAxis& x = plane.x.axis;
     int32_t zero = op_.operand(0).zero_point();
-    int64_t elements = bands_->plane_elements();
+    int64_t elements = plane.bands.plane_elements();
     auto fill = [&](const Ex& from, const Ex& to) { f_.loop("i", from, to, [&](Ex i) { f_.store(plane_, i, zero); }); };
     if (y.pad_before > 0) fill(0, begin * pitch_);
     int64_t last = y.start(y.out - 1) + y.kernel;
     if (last > y.in) fill(end * pitch_, elements);
-    int64_t before = left_, after = left_ + columns_;
-    int64_t width = left_ - x.pad_before + (x.out - 1) * x.stride + x.kernel;
+    int64_t before = plane.left, after = plane.left + plane.columns;
+    int64_t width = plane.left - x.pad_before + (x.out - 1) * x.stride + x.kernel;
     if (before == 0 && after >= width) return;
     f_.loop("r", begin, end, [&](Ex r) {
       for (int64_t i = 0; i < width; ++i)
@@ -312,9 +409,9 @@ class DspDepthwiseLowering {
   bool nibbles_;
   Window window_;
   int64_t channels_, in_channels_;
-  int64_t left_ = 0, columns_ = 0, pitch_ = 0, stream_words_ = 5;
-  std::optional<Bands> bands_;
-  tir::KernelPtr copy_, column_;
+  int64_t pitch_ = 0, stream_words_ = 5;
+  std::vector<Plane> planes_;
+  tir::KernelPtr column_;
   BufferPtr in_, out_, plane_, stream_, plane_shape_, shape_;
   BufferPtr floats_;  // by channel: whether the FPU rounds it; nothing where all are alike
   tir::KernelPtr float_column_;

@@ -13,6 +13,7 @@
 #include "cores/instruction_counter.h"
 #include "driver/estimate.h"
 #include "mlf/operator_archive.h"
+#include "ops/common/alike.h"
 #include "ops/common/pair_budget.h"
 #include "ops/operator.h"
 
@@ -181,6 +182,7 @@ std::vector<OperatorAlternatives> alternatives_of(const Compiled& compiled, cons
     std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return cost(a) > cost(b); });
   }
   int64_t read = 0;
+  const ops::AlikeOps alike(p.graph);
   for (size_t i : order) {
     const graph::Op& op = p.graph.ops[i];
     const ops::Traits traits = ops::definition_of(op).traits();

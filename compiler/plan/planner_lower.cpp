@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "graph/limits.h"
+#include "ops/common/alike.h"
 #include "ops/common/pair_budget.h"
 #include "ops/common/pieces.h"
 #include "plan/moves.h"
@@ -22,6 +23,7 @@ Status Planner::lower_all() {
   lowered_.resize(graph().ops.size());
   // Counted anew for each plan.
   ops::PairBudget proofs(ops::kMostPairs);
+  const ops::AlikeOps alike(graph());
   const std::vector<int> parts = parts_of(graph());
   for (size_t i = 0; i < graph().ops.size(); ++i) {
     const graph::Op& op = graph().ops[i];

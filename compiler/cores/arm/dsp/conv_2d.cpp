@@ -47,6 +47,39 @@ std::optional<std::vector<int8_t>> DspConvLowering::stored_weights() {
   return std::move(stored->weights);
 }
 
+namespace {
+
+// How sums of pairs of channels are requantised, and their biases.
+std::optional<PairLines> fit_conv_lines(const OpView& op, const ConvShape& whole, const TargetInfo& target,
+                                        std::vector<int32_t>& bias) {
+  auto [folded, scaling] = ConvScaling(op, whole);
+  bias = folded.bias;
+  auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, target.fpu);
+  // Mixed lines take pairs that begin at even channels.
+  const bool even = !whole.grouped() || whole.out_channels / (whole.in_channels / whole.group_in) % 2 == 0;
+  if (!lines || words_allowed(target) || !even || !mixes(*lines, target)) return lines;
+  auto mixed = fit_mixed_lines(scaling, folded.bias, true);
+  if (mixed && mixing_pays(*lines, *mixed)) lines = std::move(mixed), bias = folded.bias;
+  return lines;
+}
+
+}  // namespace
+
+std::optional<AlikeOps::Key> conv_shapes(const OpView& op, const TargetInfo& target) {
+  if (op.op.name() != "conv_2d" || op.operand(0).dtype != DType::kI8 || packs_nibbles(op, target)) return std::nullopt;
+  AlikeOps::Key out = {has_uint8_weights(op)};
+  for (const graph::Shape& shape : {op.operand(0).shape, op.operand(1).shape, op.result().shape})
+    out.insert(out.end(), shape.begin(), shape.end());
+  return out;
+}
+
+std::optional<AlikeOps::Key> pairs_text(const OpView& op, const TargetInfo& target) {
+  std::vector<int32_t> bias;
+  const auto lines = fit_conv_lines(op, ConvShape(op), target, bias);
+  if (!lines) return std::nullopt;
+  return AlikeOps::Key{lines->fit.shift, lines->sign(), lines->mixed()};
+}
+
 std::optional<Lowered> DspConvLowering::run() {
   if (!fits_panel()) return std::nullopt;
   if (op_.operand(0).dtype == DType::kI16) return run_int16();
@@ -58,16 +91,9 @@ std::optional<Lowered> DspConvLowering::run() {
   bool pairs = pairs_fit(*w, first_channels(2), 2, stored_k_);
   bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
   if (!applies) return std::nullopt;
-  auto [folded, scaling] = ConvScaling(op_, whole_);
-  std::vector<int32_t> bias = folded.bias;
-  auto lines = fit_pair_lines(scaling, bias, PairGemm::kLeft, target_.fpu);
+  std::vector<int32_t> bias;
+  const auto lines = fit_conv_lines(op_, whole_, target_, bias);
   if (!lines) return std::nullopt;
-  // Mixed lines take pairs that begin at even channels.
-  const bool even = !whole_.grouped() || conv_.out_channels % 2 == 0;
-  if (!words_allowed(target_) && even && mixes(*lines, target_)) {
-    auto mixed = fit_mixed_lines(scaling, folded.bias, true);
-    if (mixed && mixing_pays(*lines, *mixed)) lines = std::move(mixed), bias = folded.bias;
-  }
   choose_kernel(pairs, lines->sign());
   if (lines->mixed())
     work_ += mixed_work(tile_, conv_.out_channels / 2,
@@ -178,18 +204,6 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   work_ = apart(words_, tile_);
 }
 
-namespace {
-
-// Operators of the graph whose operands have the same shapes: they take the same text.
-int64_t layers_alike(const OpView& op) {
-  return std::count_if(op.graph.ops.begin(), op.graph.ops.end(), [&](const graph::Op& other) {
-    return other.definition == op.op.definition && op.graph[other.operands[0]].type.shape == op.operand(0).shape &&
-           op.graph[other.operands[1]].type.shape == op.operand(1).shape;
-  });
-}
-
-}  // namespace
-
 void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias,
                                   const PairLines& lines) {
   std::vector<int64_t> first = first_channels(group_);
@@ -202,9 +216,11 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
   auto own = [&] {
     const int64_t bands = plane_.fits() ? plane_.bands() : 1;
     const int64_t groups = bands * ((pixels() + tile_ - 1) / tile_) * static_cast<int64_t>(first.size());
-    const bool pairs = !words_ && tile_ == OwnGemm::kPixels && !lines.mixed();
-    return (pairs ? OwnGemm::best(steps(), stride, groups, layers_alike(op_), target_) : std::nullopt)
-        .value_or(OwnGemm{});
+    if (words_ || tile_ != OwnGemm::kPixels || lines.mixed()) return OwnGemm{};
+    auto best = [&](int64_t alike) { return OwnGemm::best(steps(), stride, groups, alike, target_); };
+    // Fitting the lines of other layers takes long: it is done only if they decide on the form.
+    const auto least = best(1), most = best(AlikeOps::count(op_, target_, conv_shapes));
+    return (least == most ? most : best(AlikeOps::count(op_, target_, conv_shapes, pairs_text))).value_or(OwnGemm{});
   };
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   use_stream(make_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());

@@ -12,11 +12,17 @@
 #include "cores/arm/dsp/gemm16.h"
 #include "cores/arm/dsp/group_plane.h"
 #include "cores/arm/dsp/nibbles.h"
+#include "ops/common/alike.h"
 #include "ops/common/conv_order.h"
 #include "ops/conv_2d/shape.h"
 #include "ops/depthwise_conv_2d/bands.h"
 
 namespace aotc::cores::arm {
+
+// The shapes of an int8 convolution, and what else the text of its product by pairs depends on; nullopt if there is
+// none.
+std::optional<AlikeOps::Key> conv_shapes(const OpView& op, const TargetInfo& target);
+std::optional<AlikeOps::Key> pairs_text(const OpView& op, const TargetInfo& target);
 
 class DspConvLowering {
  public:
@@ -29,7 +35,7 @@ class DspConvLowering {
         conv_(plane_.fits() ? plane_.shape() : whole_),
         spread_(f_, conv_, op.operand(0).dtype, op.operand(0).zero_point()) {}
 
-  // Nothing where the kernels do not apply.
+  // nullopt if the kernels do not apply.
   std::optional<Lowered> run();
   // By two pixels and four channels at a time (gemm_fours.h), or nothing.
   std::optional<Lowered> run_fours();
@@ -49,7 +55,7 @@ class DspConvLowering {
   // Sets the order of steps of a window.
   void order_steps();
   void make_panel_tables() { plane_.fits() ? plane_.make_tables() : spread_.make_tables(tile_); }
-  // What filling the panel runs.
+  // The work of filling the panel.
   Work pack_work_of(int64_t tile) const { return plane_.fits() ? plane_.work(tile) : spread_.work(tile); }
   // How, for the description: without the estimate.
   std::string text_of(const PairLines& lines) const;

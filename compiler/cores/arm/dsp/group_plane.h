@@ -29,7 +29,7 @@ class GroupPlane {
   PairOrder order() const;
   // Words of the plane.
   int64_t words() const { return plane_rows(height_) * row_words(); }
-  // What pack() runs.
+  // The work of pack().
   Work work(int64_t tile) const;
 
   // Constants of the function.

@@ -19,6 +19,7 @@ struct OwnGemm {
   int64_t stride = 0;  // bytes from pixel to pixel in the output
   int64_t unroll = 0;  // pieces of an iteration; 0: no loop
 
+  bool operator==(const OwnGemm&) const = default;
   int64_t pieces() const { return (steps - 1) / kPieceSteps; }
   int64_t iterations() const { return unroll > 0 ? pieces() / unroll : 0; }
   int64_t rest() const { return pieces() - iterations() * unroll; }  // pieces before the loop

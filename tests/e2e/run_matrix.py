@@ -49,6 +49,7 @@ FOR_CORES = {
     "digits_m4_intrinsics": ("digits_int8", ["--board", "qemu_mps2_an386", "--kernels", "intrinsics"]),
     "gadget_m4": ("gadget_int8", ["--board", "qemu_mps2_an386"]),
     "digits_m55": ("digits_int8", ["--board", "qemu_mps3_an547"]),
+    "digits_f32_m55": ("digits_f32", ["--board", "qemu_mps3_an547"]),
     "weights_m4": ("weights_dynamic", ["--board", "qemu_mps2_an386"]),
     "glance_int16_m4": ("glance_int16", ["--board", "qemu_mps2_an386"]),
     "glance_int16_m55": ("glance_int16", ["--board", "qemu_mps3_an547"]),

@@ -49,7 +49,9 @@ struct FloatLayer {
   }
 };
 
-std::string tile_text(const FloatTile& tile) { return fmt::format("{} pixels x {} channels", tile.pixels, tile.channels()); }
+std::string tile_text(const FloatTile& tile) {
+  return fmt::format("{} pixels x {} channels", tile.pixels, tile.channels());
+}
 
 // Products of rows of pixels that are read where they are.
 Lowered lower_float_pixels(const OpView& op, const TargetInfo& target, const char* name, FloatShape whole,
@@ -74,8 +76,8 @@ Lowered lower_float_pixels(const OpView& op, const TargetInfo& target, const cha
   const tir::KernelPtr kernel = tile.kernel();
   f.take_turns(turns, [&](const Ex& first, int64_t pixels) {
     const Ex at = backwards ? Ex(whole.pixels - 1) - first : first;
-    f.run(kernel, {address(stream, 0), address(in, at * depth), address(out, at * channels),
-                   address(shapes.of(pixels), 0)});
+    f.run(kernel,
+          {address(stream, 0), address(in, at * depth), address(out, at * channels), address(shapes.of(pixels), 0)});
   });
   if (whole.pixels > tile.pixels)
     if (auto order = pointwise_order(whole.pixels, tile.pixels, {depth * kFloat, channels * kFloat}, backwards, true))
@@ -94,9 +96,7 @@ class FloatBand {
   }
 
   // The copies take a row's bytes in 16 bits, and the number of rows in 15.
-  bool possible() const {
-    return copied_ > 0 && copied_ * kFloat <= UINT16_MAX && window_.y.kernel <= INT16_MAX;
-  }
+  bool possible() const { return copied_ > 0 && copied_ * kFloat <= UINT16_MAX && window_.y.kernel <= INT16_MAX; }
   int64_t row() const { return width_ * channels_; }
 
   void begin(LoweringBuilder& f) {
@@ -190,7 +190,8 @@ void lower_float_rows(LoweringBuilder& f, const Window& window, const FloatBand*
   });
   if (window.batch == 1) {
     const PixelBytes bytes{in * kFloat, out * kFloat};
-    if (auto order = band ? rows_order(window, 1, bytes) : mixed_rows_order(window, bytes)) f.publish(std::move(*order));
+    if (auto order = band ? rows_order(window, 1, bytes) : mixed_rows_order(window, bytes))
+      f.publish(std::move(*order));
   }
   f.algorithm("vectors");
 }
@@ -210,7 +211,8 @@ Lowered lower_float_panel(const OpView& op, const ConvShape& conv, const FloatLa
   const BufferPtr panel = f.scratch("panel", DType::kF32, tile.pixels * conv.k, 4);
   const BufferPtr out = f.result(0);
   const tir::KernelPtr kernel = tile.kernel();
-  const Windows windows{conv, in, panel, [&](const Ex& to, int64_t elements) { fill_elements(f, panel, to, 0, elements); }};
+  const Windows windows{conv, in, panel,
+                        [&](const Ex& to, int64_t elements) { fill_elements(f, panel, to, 0, elements); }};
   f.loop("n", 0, conv.window.batch, [&](const Ex& n) {
     f.loop("oy", 0, conv.window.y.out, [&](const Ex& oy) {
       f.loop(
@@ -251,8 +253,9 @@ std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& 
   if (dilated || (copies && (!band.possible() || !target.spends_memory()))) return lower_float_panel(op, conv, layer);
   const int64_t image_row = x.in * depth;
   // Rows of a window that covers the image's width are one.
-  FloatShape shape{x.out,          x.stride * depth * kFloat, channels * kFloat, y.kernel,
-                   x.kernel * depth, copies ? band.row() : y.dilation * image_row, channels};
+  FloatShape shape{x.out,    x.stride * depth * kFloat, channels * kFloat,
+                   y.kernel, x.kernel * depth,          copies ? band.row() : y.dilation * image_row,
+                   channels};
   if (shape.rows > 1 && shape.row_step == shape.row_elements) {
     shape.row_elements *= shape.rows;
     shape.rows = 1;

@@ -41,7 +41,8 @@ FloatTile FloatTile::of(const FloatShape& shape, ops::ClampF32 clamp) {
         if (vectors > 1 && kLanes * vectors > shape.channels) continue;
         FloatTile tile{pixels, vectors, unroll, shape.rows > 1, shape.pixels % pixels != 0};
         tile.lanes = std::min(kLanes, shape.channels);
-        if (shape.channels > tile.channels()) tile.back = tile.groups(shape.channels) * tile.channels() - shape.channels;
+        if (shape.channels > tile.channels())
+          tile.back = tile.groups(shape.channels) * tile.channels() - shape.channels;
         tile.clamps = std::isfinite(clamp.min) || std::isfinite(clamp.max);
         const int64_t cost = tile.cost(shape);
         if (least && cost >= *least) continue;
@@ -140,7 +141,8 @@ tir::KernelPtr FloatTile::kernel() const {
 
 int64_t FloatTaps::cost(const FloatTapsShape& shape) const {
   const int64_t row = columns * (1 + (step > 0 ? 3 : 4) * pixels) + (rows > 1 ? pixels + 1 : 0);
-  const int64_t tile = 12 + (part ? 6 : 0) + 4 * pixels + (rows > 1 ? 2 : 0) + rows * row + (clamps ? 2 + 4 * pixels : 0);
+  const int64_t tile =
+      12 + (part ? 6 : 0) + 4 * pixels + (rows > 1 ? 2 : 0) + rows * row + (clamps ? 2 + 4 * pixels : 0);
   const int64_t groups = quotient_up(shape.channels, FloatTile::kLanes);
   return 45 + groups * (14 + quotient_up(shape.pixels, pixels) * tile);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Matrix products and depthwise windows of float32 in vectors of four output channels. Each channel keeps the
-// reference's order: one running sum from 0, a rounded product added at a time, then the bias and the clamp. Vectors flush subnormal numbers to zero,
-// which the FPU does not. They report it in two sticky flags of FPSCR, so the kernel reads these flags before it stores
-// a tile, and computes a tile in which a number was flushed once more in the FPU. Results are exact for all inputs.
+// reference's order: one running sum from 0, a rounded product added at a time, then the bias and the clamp. Vectors
+// flush subnormal numbers to zero, which the FPU does not. They report it in two sticky flags of FPSCR, so the kernel
+// reads these flags before it stores a tile, and computes a tile in which a number was flushed once more in the FPU.
+// Results are exact for all inputs.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace aotc::cores::arm {
 // Words of the table `shape`; steps are bytes.
 struct FloatShape {
   enum Word { kPixels, kTurns, kXStep, kOutStep, kGroups, kGroupBytes, kRows, kRowSkip, kWords };
-  int64_t pixels = 1, x_step = 0, out_step = 0;           // steps from a pixel to the next
-  int64_t rows = 1, row_elements = 1, row_step = 0;       // of a window; the step in elements
+  int64_t pixels = 1, x_step = 0, out_step = 0;      // steps from a pixel to the next
+  int64_t rows = 1, row_elements = 1, row_step = 0;  // of a window; the step in elements
   int64_t channels = 1;
 };
 

@@ -129,8 +129,8 @@ class FloatWriter : FloatText {
  private:
   // The frame, bytes from sp: x and out of each pixel, which move on with the groups; what is left; bounds of results;
   // the next tile; sums of a tile that is computed again.
-  static constexpr int kX = 0, kOut = 12, kLeft = 24, kShape = 28, kStream = 32, kGroups = 36, kLow = 40,
-                       kNextX = 48, kSums = 64, kLocals = 128;
+  static constexpr int kX = 0, kOut = 12, kLeft = 24, kShape = 28, kStream = 32, kGroups = 36, kLow = 40, kNextX = 48,
+                       kSums = 64, kLocals = 128;
 
   int sums() const { return pixels_ * vectors_; }
   Vec sum(int p, int v) const { return {p * vectors_ + v}; }
@@ -327,9 +327,9 @@ class FloatWriter : FloatText {
   bool clamps_;
 };
 
-// q0 to q3 are the tile's sums, q4 a tap's weights, q5 and q6 products, q7 the biases. r0 to r3 are the pixels, r4 their
-// results, r5 the weights, r6 is skipped between rows, r7 and r8 are the steps of pixels, r9 that of columns; r11 counts
-// tiles, lr rows, and r12 is the group of channels.
+// q0 to q3 are the tile's sums, q4 a tap's weights, q5 and q6 products, q7 the biases. r0 to r3 are the pixels, r4
+// their results, r5 the weights, r6 is skipped between rows, r7 and r8 are the steps of pixels, r9 that of columns; r11
+// counts tiles, lr rows, and r12 is the group of channels.
 class FloatTapsWriter : FloatText {
  public:
   explicit FloatTapsWriter(const tir::Kernel& kernel)
@@ -391,7 +391,8 @@ class FloatTapsWriter : FloatText {
   }
 
  private:
-  // The frame, bytes from sp: x and out of the group; the tile; bounds of results; sums of a tile that is computed again.
+  // The frame, bytes from sp: x and out of the group; the tile; bounds of results; sums of a tile that is computed
+  // again.
   static constexpr int kX = 0, kTile = 8, kShape = 12, kGroups = 16, kPixels = 20, kLow = 24, kSums = 32, kLocals = 96;
 
   // r0 stream, r1 x, r2 out, r3 shape.

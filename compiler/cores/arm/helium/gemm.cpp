@@ -559,7 +559,7 @@ Ex elements_of(const Ex& bytes, int64_t element_bytes) {
 }
 
 std::vector<std::pair<std::string, int64_t>> with_type(std::vector<std::pair<std::string, int64_t>> parameters,
-                                                         int64_t element_bytes) {
+                                                       int64_t element_bytes) {
   if (element_bytes == 2) parameters.emplace_back("halves", 1);
   if (element_bytes == 4) parameters.emplace_back("floats", 1);
   return parameters;

@@ -80,7 +80,7 @@ void add_sums_cases(std::vector<KernelCase>& to) {
 void add_matrix_cases(std::vector<KernelCase>& to, bool words, bool sign, int shift, int64_t pixels,
                       int unroll = arm::PairGemm::kWordsUnroll) {
   for (Pattern pattern : kPatterns)
-    for (int64_t steps : words ? std::vector<int64_t>{1, 2, unroll, unroll + 1, unroll + 2, 2 * unroll + 3}
+    for (int64_t steps : words ? std::vector<int64_t>{1, 2, unroll, unroll + 1, unroll + 2, 2 * unroll + 4}
                                : std::vector<int64_t>{1, 2, 4, 6, 8, 9, 10, 12, 14, 27})
       for (int64_t pairs : {1, 3}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
@@ -126,7 +126,7 @@ void add_fours_cases(std::vector<KernelCase>& to, bool sign, int shift, const ar
 
 // The kernel of one layer, without a loop, and with some pieces before it.
 void add_own_cases(std::vector<KernelCase>& to, bool sign, int shift) {
-  constexpr int64_t kPixels = arm::OwnGemm::kPixels;
+  constexpr int64_t kPixels = arm::OwnGemm::kPixels, kStride = 7;
   for (Pattern pattern : kPatterns)
     for (int64_t steps : {4, 5, 21, 32})
       for (int64_t unroll : {0, 1, 3})
@@ -137,10 +137,9 @@ void add_own_cases(std::vector<KernelCase>& to, bool sign, int shift) {
             data.add_words(stream, 2 + steps);
             for (int c = 0; c < 2; ++c) data.add_line(stream, sign, shift);
           }
-          const int64_t stride = 2 * pairs + 1;
-          to.push_back({arm::gemm_pairs_kernel(kPixels, shift, sign, false, false, {steps, stride, unroll}),
-                        {table(stream), data.words(steps * kPixels), data.bytes(kPixels * stride, 1),
-                         table(arm::gemm_shape(steps, pairs, stride, kPixels, sign))},
+          to.push_back({arm::gemm_pairs_kernel(kPixels, shift, sign, false, false, {steps, kStride, unroll}),
+                        {table(stream), data.words(steps * kPixels), data.bytes(kPixels * kStride, 1),
+                         table(arm::gemm_shape(steps, pairs, kStride, kPixels, sign))},
                         {}});
         }
 }
@@ -148,7 +147,7 @@ void add_own_cases(std::vector<KernelCase>& to, bool sign, int shift) {
 // Pairs by lines and by floats, in turn.
 void add_mixed_cases(std::vector<KernelCase>& to, int64_t pixels, bool words) {
   for (Pattern pattern : kPatterns)
-    for (int64_t steps : {1, 2, 8, 9, 27})
+    for (int64_t steps : {1, 2, 8, 9, 30})
       for (int64_t pairs : {1, 4}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
         std::vector<int32_t> stream;

@@ -6,7 +6,6 @@
 //   assemble_kernels
 #include <cstdio>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -14,24 +13,8 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <llvm/MC/MCAsmBackend.h>
-#include <llvm/MC/MCAsmInfo.h>
-#include <llvm/MC/MCCodeEmitter.h>
-#include <llvm/MC/MCContext.h>
-#include <llvm/MC/MCInstrInfo.h>
-#include <llvm/MC/MCObjectFileInfo.h>
-#include <llvm/MC/MCObjectWriter.h>
-#include <llvm/MC/MCParser/MCAsmParser.h>
-#include <llvm/MC/MCParser/MCTargetAsmParser.h>
-#include <llvm/MC/MCRegisterInfo.h>
-#include <llvm/MC/MCStreamer.h>
-#include <llvm/MC/MCSubtargetInfo.h>
-#include <llvm/MC/MCTargetOptions.h>
-#include <llvm/MC/TargetRegistry.h>
-#include <llvm/Support/SourceMgr.h>
-#include <llvm/Support/TargetSelect.h>
-#include <llvm/Support/raw_ostream.h>
 
+#include "../proof/machine_code.h"
 #include "../random_graphs/generator.h"
 #include "cases.h"
 #include "cores/arm/generated/lstm_kernels.h"
@@ -125,47 +108,7 @@ std::string assembly_of(const cores::Implementation& made, const Core& core) {
 
 // Empty, or what LLVM says of a text.
 std::string problem_of(const std::string& text, const Core& core) {
-  std::string problem;
-  const llvm::Triple triple(core.triple);
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(core.triple, problem);
-  if (target == nullptr) return problem;
-  llvm::SourceMgr sources;
-  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text), llvm::SMLoc());
-  sources.setDiagHandler(
-      [](const llvm::SMDiagnostic& said, void* to) {
-        if (said.getKind() == llvm::SourceMgr::DK_Error)
-          *static_cast<std::string*>(to) +=
-              fmt::format("{} in '{}'\n", said.getMessage().str(), said.getLineContents().str());
-      },
-      &problem);
-  llvm::MCTargetOptions options;
-  std::unique_ptr<llvm::MCRegisterInfo> registers(target->createMCRegInfo(core.triple));
-  std::unique_ptr<llvm::MCAsmInfo> syntax(target->createMCAsmInfo(*registers, core.triple, options));
-  std::unique_ptr<llvm::MCSubtargetInfo> subtarget(target->createMCSubtargetInfo(core.triple, core.cpu, core.features));
-  std::unique_ptr<llvm::MCInstrInfo> instructions(target->createMCInstrInfo());
-  llvm::MCContext context(triple, syntax.get(), registers.get(), subtarget.get(), &sources, &options);
-  std::unique_ptr<llvm::MCObjectFileInfo> object(target->createMCObjectFileInfo(context, false));
-  context.setObjectFileInfo(object.get());
-  context.setDiagnosticHandler(
-      [&problem](const llvm::SMDiagnostic& said, bool, const llvm::SourceMgr&, std::vector<const llvm::MDNode*>&) {
-        if (said.getKind() == llvm::SourceMgr::DK_Error) problem += said.getMessage().str() + "\n";
-      });
-  std::unique_ptr<llvm::MCAsmBackend> backend(target->createMCAsmBackend(*subtarget, *registers, options));
-  std::unique_ptr<llvm::MCCodeEmitter> emitter(target->createMCCodeEmitter(*instructions, context));
-  llvm::raw_null_ostream nowhere;
-  llvm::SmallVector<char> bytes;
-  llvm::raw_svector_ostream out(bytes);
-  std::unique_ptr<llvm::MCObjectWriter> writer = backend->createObjectWriter(out);
-  std::unique_ptr<llvm::MCStreamer> streamer(target->createMCObjectStreamer(
-      triple, context, std::move(backend), std::move(writer), std::move(emitter), *subtarget));
-  std::unique_ptr<llvm::MCAsmParser> parser(llvm::createMCAsmParser(sources, context, *streamer, *syntax));
-  std::unique_ptr<llvm::MCTargetAsmParser> reader(
-      target->createMCAsmParser(*subtarget, *parser, *instructions, options));
-  if (!reader) return "LLVM has no assembler for it";
-  parser->setTargetParser(*reader);
-  if (parser->Run(false) && problem.empty()) problem = "LLVM gives no reason\n";
-  if (context.hadError() && problem.empty()) problem = "LLVM gives no reason\n";
-  return problem;
+  return proof::MachineCode({core.triple, core.cpu, core.features}).assemble(text).problem;
 }
 
 class Texts {
@@ -342,9 +285,6 @@ void check_refusals(Texts& texts) {
 }
 
 int run() {
-  llvm::InitializeAllTargetInfos();
-  llvm::InitializeAllTargetMCs();
-  llvm::InitializeAllAsmParsers();
   Texts texts;
   check_refusals(texts);
   std::vector<KernelCase> cases;

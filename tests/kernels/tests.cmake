@@ -11,7 +11,8 @@ endforeach()
 
 # Where LLVM is, as for aotc-analyze.
 if(TARGET aotc-analyze)
-  add_executable(assemble_kernels ${CMAKE_CURRENT_LIST_DIR}/assemble_kernels.cpp ${kernel_cases})
+  add_executable(assemble_kernels ${CMAKE_CURRENT_LIST_DIR}/assemble_kernels.cpp ${CMAKE_CURRENT_LIST_DIR}/../proof/machine_code.cpp
+                 ${kernel_cases})
   target_link_libraries(assemble_kernels PRIVATE random_graph_makers aotc_codegen aotc_frontends fmt::fmt LLVM)
   target_include_directories(assemble_kernels SYSTEM PRIVATE
                              $<TARGET_PROPERTY:aotc-analyze,INCLUDE_DIRECTORIES>)

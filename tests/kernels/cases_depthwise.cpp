@@ -21,7 +21,7 @@ void add_plane(std::vector<KernelCase>& to, Pattern pattern, int32_t columns, in
 
 // A column kernel of one layer, or that of several.
 void add_column(std::vector<KernelCase>& to, Pattern pattern, const arm::DepthwiseColumn& column, bool sign, int shift,
-                bool nibbles) {
+                bool nibbles, bool own = true) {
   Data data(pattern, static_cast<uint32_t>(column.rows * 10 + column.columns));
   std::vector<int32_t> stream;
   data.add_words(stream, nibbles ? 2 : 3);
@@ -33,11 +33,13 @@ void add_column(std::vector<KernelCase>& to, Pattern pattern, const arm::Depthwi
                             .plane_row = 2 * column.pitch,
                             .plane_column = column.plane_column};
   arm::DepthwiseColumn shared{column.pitch, column.stride, column.turn};
-  for (const arm::DepthwiseColumn& form : {column, shared})
+  for (const arm::DepthwiseColumn& form : {shared, column}) {
+    if (form.own() && !own) continue;
     to.push_back({arm::dw_column_kernel(form, shift, sign, nibbles),
                   {table(stream), data.words(column.rows_read() * column.pitch / 2),
                    data.bytes(column.rows * shape.out_row, 1), table(arm::dw_shape(column.stride, column.turn, shape))},
                   {}});
+  }
 }
 
 // Outputs of an iteration that divide the rows, that do not, and all of them.
@@ -54,6 +56,19 @@ void add_columns(std::vector<KernelCase>& to, Pattern pattern) {
             for (bool sign : {false, true})
               for (bool nibbles : {false, true}) add_column(to, pattern, c, sign, kShift, nibbles);
             add_column(to, pattern, c, false, kEven, turn == 3);
+          }
+}
+
+// Every entry into the outputs of an iteration.
+void add_entries(std::vector<KernelCase>& to, Pattern pattern) {
+  for (int64_t stride : {1, 2})
+    for (int64_t turn : {3, 4, 7})
+      for (int64_t rows = turn; rows < 2 * turn; ++rows)
+        for (int64_t pitch : {14, 128})
+          for (bool nibbles : {false, true}) {
+            const arm::DepthwiseColumn c{pitch, stride, turn, rows, 2, 8, 3, 2 * stride};
+            for (bool sign : {false, true}) add_column(to, pattern, c, sign, kShift, nibbles, false);
+            if (nibbles == (turn == 3)) add_column(to, pattern, c, false, kEven, nibbles, false);
           }
 }
 
@@ -130,6 +145,7 @@ void add_depthwise_cases(std::vector<KernelCase>& to) {
       }
     for (int32_t columns : {1, 5, 8}) add_plane(to, pattern, columns, 14);
     add_columns(to, pattern);
+    add_entries(to, pattern);
   }
 }
 

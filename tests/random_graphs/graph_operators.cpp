@@ -429,6 +429,10 @@ class OperatorMaker final : public GraphMaker {
     axes.resize(std::min(axes.size(), of(in).shape.size()));
     for (size_t i = 0; i < axes.size(); ++i) axes[i] = std::min(axes[i], static_cast<int64_t>(of(in).shape.size()) - 1);
     TensorType out = random.chance(50) ? of(in) : type(of(in).dtype, {});
+    if (name == "mean" && of(in).dtype == DType::kI8 && random.chance(50)) {
+      static const char* kOrders[] = {"in_order", "lanes", "fours"};
+      return add("dequantized_mean", {in}, {{"axes", list(axes)}, {"order", kOrders[random.pick(0, 2)]}}, {out});
+    }
     return add(name.c_str(), {in}, {{"axes", list(axes)}, {"keep_dims", random.chance(50) ? "true" : "false"}}, {out});
   }
 

@@ -278,8 +278,21 @@ class Groups {
       put(out, q, 1);
       return out;
     }
+    if (!wide_ && n.type == "ReduceMean") return averaged(std::move(out), n, *x, q);
     if (wide_ && n.type == "Relu") return rectified(std::move(out), *x, q);
     return moved(n, *x, q);
+  }
+
+  // The axes are an input from version 18 on.
+  std::optional<Node> averaged(Node out, const Node& n, const Node& x, const Node& q) const {
+    const bool has_axes = n.inputs.size() > 1 && !n.inputs[1].empty();
+    if (has_axes ? version_ < 18 || !constant(n.inputs[1]).valid() : version_ >= 18 && n.find("axes") != nullptr)
+      return std::nullopt;
+    out.type = "QLinearReduceMean";
+    put(out, x);
+    put(out, q, 1);
+    if (has_axes) out.inputs.push_back(n.inputs[1]);
+    return out;
   }
 
   // Of int16 with zero points 0, which no table replaces.

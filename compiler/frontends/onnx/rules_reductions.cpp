@@ -7,7 +7,9 @@
 #include <limits>
 #include <numeric>
 
-#include "frontends/onnx/rules.h"
+#include "frontends/onnx/qdq.h"
+#include "frontends/onnx/quantized.h"
+#include "ops/reduce/dequantized_mean.h"
 
 namespace aotc::frontends::onnx {
 
@@ -38,12 +40,11 @@ struct Axes {
   bool noop;  // nothing is reduced; what is done to elements is done all the same
 };
 
-// An attribute before the version in which the operator's axes became an input.
-Axes axes_of(Call& c, int64_t input_since) {
+// The axes are the list `given`.
+Axes axes_of(Call& c, const std::optional<Ints>& given) {
   Axes out;
   out.keep = c.i("keepdims", 1) != 0;
   const bool may_be_noop = c.i("noop_with_empty_axes", 0) != 0;
-  std::optional<Ints> given = c.version() >= input_since ? c.optional_ints(1, "its axes") : c.ints("axes");
   int64_t rank = c.b.rank(c.in(0));
   out.noop = (!given || given->empty()) && may_be_noop;
   if (out.noop) return out;
@@ -56,6 +57,11 @@ Axes axes_of(Call& c, int64_t input_since) {
   std::sort(out.list.begin(), out.list.end());
   out.list.erase(std::unique(out.list.begin(), out.list.end()), out.list.end());
   return out;
+}
+
+// An attribute before the version in which the operator's axes became an input.
+Axes axes_of(Call& c, int64_t input_since) {
+  return axes_of(c, c.version() >= input_since ? c.optional_ints(1, "its axes") : c.ints("axes"));
 }
 
 template <const char* op, int64_t since>
@@ -128,7 +134,51 @@ void position(Call& c) {
 }
 constexpr char kArgMax[] = "arg_max", kArgMin[] = "arg_min";
 
+// ---------------------------------------------------------------- means of quantised values
+
+// The order in which onnxruntime's ReduceMean adds floats. It joins neighbours of which both or none are reduced, and
+// then has special forms for few dimensions. nullopt if aotc does not compute this order: packets of several runs.
+std::optional<ops::SumOrder> order_of_sums(const graph::Shape& shape, const Ints& axes) {
+  std::vector<std::pair<bool, int64_t>> dims;  // reduced?, size
+  for (size_t i = 0; i < shape.size(); ++i) {
+    const bool reduced = std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(i));
+    if (!dims.empty() && dims.back().first == reduced) dims.back().second *= shape[i];
+    else dims.emplace_back(reduced, shape[i]);
+  }
+  const bool ends_reduced = dims.back().first;
+  if (dims.size() < 3) return ends_reduced ? ops::SumOrder::kLanes : ops::SumOrder::kInOrder;
+  // Forms of three dimensions are for at least as many results as threads, which are one or two here.
+  if (dims.size() > 3 || dims[ends_reduced ? 1 : 0].second < 2) return ops::SumOrder::kInOrder;
+  return ends_reduced ? std::nullopt : std::optional(ops::SumOrder::kFours);
+}
+
+// ReduceMean between DequantizeLinear and QuantizeLinear. Operands: x and the result's quantisation, as in
+// QLinearGlobalAveragePool, and the axes.
+void quantized_mean(Call& c) {
+  Builder& b = c.b;
+  const Affine x = operand_affine(c, 0), y = known_affine(c, 3, 4);
+  const Axes axes = axes_of(c, c.has(5) ? std::optional(c.known_ints(5, "its axes")) : c.ints("axes"));
+  const graph::Shape shape = c.shape(0);
+  const graph::Quantization from = x.int8(), to = y.int8();
+  ops::MeanScales scales{from.scale[0], to.scale[0], static_cast<int32_t>(from.zero_point[0]),
+                         static_cast<int32_t>(to.zero_point[0])};
+  for (int64_t axis : axes.list) scales.count *= shape[static_cast<size_t>(axis)];
+  const auto order = axes.list.empty() || scales.count < 1 ? std::nullopt : order_of_sums(shape, axes.list);
+  if (order) scales.order = *order;
+  if (!order || !ops::integer_mean(scales)) {
+    const Id real = dequantized(b, c.in(0), x);
+    const Id mean = quantized(b, axes.noop ? real : reduce(b, kMean, real, axes.list, axes.keep), y);
+    return c.out(0, stored_of(b, mean, y.stored));
+  }
+  const std::string_view name = ops::enum_names(*order)[static_cast<size_t>(*order)];
+  const Id mean = b.add_typed("dequantized_mean", {int8_of(b, c.in(0), x)},
+                              {{"axes", axes.list}, {"keep_dims", axes.keep}, {"order", name}}, DType::kI8, to);
+  if (b.is_new(mean)) b.name(mean, b.where().tensor + " (int8)");
+  c.out(0, stored_of(b, mean, y.stored));
+}
+
 constexpr Rule kRules[] = {
+    {"QLinearReduceMean", 1, quantized_mean, kGroups},
     {"ReduceSum", 1, plain<kSum, 13>},
     {"ReduceMean", 1, plain<kMean, 18>},
     {"ReduceMax", 1, extreme<kMax>},

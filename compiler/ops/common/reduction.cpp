@@ -9,12 +9,11 @@
 
 namespace aotc::ops {
 
-bool ReduceAttrs::reduces(size_t dim) const {
+bool ReduceFields::reduces(size_t dim) const {
   return std::binary_search(axes.begin(), axes.end(), static_cast<int64_t>(dim));
 }
 
-Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics& diags) {
-  const auto& attrs = op.attrs<ReduceAttrs>();
+Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, const ReduceFields& attrs, Diagnostics& diags) {
   const graph::Shape& in = op.operand(0).shape;
   int64_t last = -1;
   for (int64_t axis : attrs.axes) {

@@ -10,19 +10,26 @@
 
 namespace aotc::ops {
 
-struct ReduceAttrs : graph::Attributes<ReduceAttrs> {
+struct ReduceFields {
   std::vector<int64_t> axes;  // ascending
   bool keep_dims = false;
 
   template <typename Self, typename F>
-  static void visit(Self& self, F&& field) {
+  static void visit_reduction(Self& self, F&& field) {
     field("axes", self.axes);
     field("keep_dims", self.keep_dims);
   }
   bool reduces(size_t dim) const;
 };
 
+struct ReduceAttrs : graph::Attributes<ReduceAttrs>, ReduceFields {
+  template <typename Self, typename F>
+  static void visit(Self& self, F&& field) {
+    visit_reduction(self, field);
+  }
+};
+
 // Expects one operand. Reports [op-attribute] for axes that are not ascending or not of the operand.
-Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, Diagnostics& diags);
+Result<std::vector<graph::Shape>> infer_reduction(const OpView& op, const ReduceFields& attrs, Diagnostics& diags);
 
 }  // namespace aotc::ops

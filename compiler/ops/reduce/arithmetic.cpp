@@ -26,53 +26,6 @@ Arithmetic arithmetic_of(const Rule& rule, const graph::TensorType& operand) {
   return Arithmetic::kInteger;
 }
 
-std::vector<Dim> dims_of(const OpView& op) {
-  const graph::Shape& in = op.operand(0).shape;
-  const auto& attrs = op.attrs<ReduceAttrs>();
-  std::vector<Dim> dims;
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (in[i] == 1) continue;
-    bool reduced = attrs.reduces(i);
-    if (!dims.empty() && dims.back().reduced == reduced) {
-      dims.back().extent *= in[i];
-    } else {
-      dims.push_back({in[i], reduced, 1, 0});
-    }
-  }
-  int64_t in_stride = 1, out_stride = 1;
-  for (size_t d = dims.size(); d-- > 0;) {
-    dims[d].in_stride = in_stride;
-    in_stride *= dims[d].extent;
-    if (dims[d].reduced) continue;
-    dims[d].out_stride = out_stride;
-    out_stride *= dims[d].extent;
-  }
-  return dims;
-}
-
-int64_t count_of(const std::vector<Dim>& dims) {
-  int64_t count = 1;
-  for (const Dim& d : dims)
-    if (d.reduced) count *= d.extent;
-  return count;
-}
-
-// Calls visit(input index, output index) for every element, in memory order.
-template <typename Visit>
-void for_each_element(const std::vector<Dim>& dims, int64_t elements, Visit visit) {
-  std::vector<int64_t> at(dims.size(), 0);
-  int64_t out = 0;
-  for (int64_t in = 0; in < elements; ++in) {
-    visit(static_cast<size_t>(in), static_cast<size_t>(out));
-    for (size_t d = dims.size(); d-- > 0;) {
-      out += dims[d].out_stride;
-      if (++at[d] < dims[d].extent) break;
-      out -= dims[d].out_stride * dims[d].extent;
-      at[d] = 0;
-    }
-  }
-}
-
 // combine(so far, element index) for all elements of each result, in memory order.
 template <typename T, typename Combine>
 std::vector<T> combined(const Reduction& r, T start, const std::vector<T>& in, Combine combine) {
@@ -159,12 +112,41 @@ Status verify_scaled_product(const Reduction& r, Diagnostics& diags) {
 
 }  // namespace
 
+std::vector<Dim> dims_of(const graph::Shape& in, const ReduceFields& attrs) {
+  std::vector<Dim> dims;
+  for (size_t i = 0; i < in.size(); ++i) {
+    if (in[i] == 1) continue;
+    bool reduced = attrs.reduces(i);
+    if (!dims.empty() && dims.back().reduced == reduced) {
+      dims.back().extent *= in[i];
+    } else {
+      dims.push_back({in[i], reduced, 1, 0});
+    }
+  }
+  int64_t in_stride = 1, out_stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    dims[d].in_stride = in_stride;
+    in_stride *= dims[d].extent;
+    if (dims[d].reduced) continue;
+    dims[d].out_stride = out_stride;
+    out_stride *= dims[d].extent;
+  }
+  return dims;
+}
+
+int64_t count_of(const std::vector<Dim>& dims) {
+  int64_t count = 1;
+  for (const Dim& d : dims)
+    if (d.reduced) count *= d.extent;
+  return count;
+}
+
 Reduction::Reduction(const Rule& of, const OpView& in)
     : rule(of),
       op(in),
       type(in.operand(0).dtype),
       arithmetic(arithmetic_of(of, in.operand(0))),
-      dims(dims_of(in)),
+      dims(dims_of(in.operand(0).shape, in.attrs<ReduceAttrs>())),
       count(count_of(dims)) {}
 
 bool Reduction::from_first() const {

@@ -140,25 +140,17 @@ class Reduce final : public SpecifiedOperator, public Transposable, public Strea
         rule_(rule) {}
 
   std::optional<AxisFlow> axis_flow(const OpView& op) const override {
-    const auto& attrs = op.attrs<ReduceAttrs>();
-    AxisFlow flow = same_axes(1, 1, op.operand(0).shape.size());
-    if (!attrs.keep_dims)
-      std::erase_if(flow.results[0], [&](int axis) { return attrs.reduces(static_cast<size_t>(axis)); });
-    return flow;
+    return flow_of(op.operand(0).shape, op.attrs<ReduceAttrs>());
   }
   // Each result is combined in memory order, so where that counts reduced axes stay in order among themselves.
   SharedAttributes attributes_for_axes(const OpView& op, const Order& axes) const override {
     const auto& attrs = op.attrs<ReduceAttrs>();
-    auto attributes = std::make_shared<ReduceAttrs>(attrs);
-    attributes->axes.clear();
     Order reduced;
-    for (size_t i = 0; i < axes.size(); ++i) {
-      if (!attrs.reduces(static_cast<size_t>(axes[i]))) continue;
-      attributes->axes.push_back(static_cast<int64_t>(i));
-      if (op.operand(0).shape[static_cast<size_t>(axes[i])] != 1) reduced.push_back(axes[i]);
-    }
+    for (int axis : axes)
+      if (attrs.reduces(static_cast<size_t>(axis)) && op.operand(0).shape[static_cast<size_t>(axis)] != 1)
+        reduced.push_back(axis);
     bool any_order = Reduction(rule_, op).any_order();
-    return any_order || std::is_sorted(reduced.begin(), reduced.end()) ? attributes : nullptr;
+    return any_order || std::is_sorted(reduced.begin(), reduced.end()) ? reordered(attrs, axes) : nullptr;
   }
 
   void evaluate(const OpView& op, const EvalData& data) const override { reduce::evaluate(Reduction(rule_, op), data); }
@@ -170,7 +162,7 @@ class Reduce final : public SpecifiedOperator, public Transposable, public Strea
 
  protected:
   Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {
-    return infer_reduction(op, diags);
+    return infer_reduction(op, op.attrs<ReduceAttrs>(), diags);
   }
   bool check(const OpView& op, Diagnostics& diags) const override {
     Reduction r(rule_, op);
@@ -185,10 +177,18 @@ class Reduce final : public SpecifiedOperator, public Transposable, public Strea
 
 }  // namespace
 
+AxisFlow flow_of(const graph::Shape& in, const ReduceFields& attrs) {
+  AxisFlow flow = same_axes(1, 1, in.size());
+  if (!attrs.keep_dims)
+    std::erase_if(flow.results[0], [&](int axis) { return attrs.reduces(static_cast<size_t>(axis)); });
+  return flow;
+}
+
 }  // namespace reduce
 
 void add_operators_reduce(OperatorSet& set) {
   for (const reduce::Rule& rule : reduce::rules()) set.add(std::make_unique<reduce::Reduce>(rule));
+  set.add(reduce::make_dequantized_mean());
 }
 
 }  // namespace aotc::ops

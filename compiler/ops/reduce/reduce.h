@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ops/common/reduction.h"
 #include "ops/signature.h"
 #include "support/numerics.h"
 
@@ -49,6 +50,9 @@ struct Dim {
   bool reduced = false;
   int64_t in_stride = 1, out_stride = 0;
 };
+
+std::vector<Dim> dims_of(const graph::Shape& in, const ReduceFields& attrs);
+int64_t count_of(const std::vector<Dim>& dims);  // elements that make one result
 
 enum class Arithmetic { kFloat, kInteger, kScaledSum, kScaledProduct };
 
@@ -91,11 +95,41 @@ struct ProductScale {
 // Larger exponents of the multiplier are none that the reference defines.
 inline constexpr int kMostProductShift = 7;
 
+// Calls visit(input index, output index) for every element, in memory order.
+template <typename Visit>
+void for_each_element(const std::vector<Dim>& dims, int64_t elements, Visit visit) {
+  std::vector<int64_t> at(dims.size(), 0);
+  int64_t out = 0;
+  for (int64_t in = 0; in < elements; ++in) {
+    visit(static_cast<size_t>(in), static_cast<size_t>(out));
+    for (size_t d = dims.size(); d-- > 0;) {
+      out += dims[d].out_stride;
+      if (++at[d] < dims[d].extent) break;
+      out -= dims[d].out_stride * dims[d].extent;
+      at[d] = 0;
+    }
+  }
+}
+
 // Reports what the arithmetic cannot do.
 Status verify_quantization(const Reduction& r, Diagnostics& diags);
 void evaluate(const Reduction& r, const EvalData& data);
 Lowered lower(const Reduction& r);
 // Of reductions that are in_pieces().
 RowSums lower_pieces(const Reduction& r, int64_t pieces);
+
+// The attributes of a reduction with its axes in another order.
+template <typename Attrs>
+std::shared_ptr<Attrs> reordered(const Attrs& attrs, const Order& axes) {
+  auto out = std::make_shared<Attrs>(attrs);
+  out->axes.clear();
+  for (size_t i = 0; i < axes.size(); ++i)
+    if (attrs.reduces(static_cast<size_t>(axes[i]))) out->axes.push_back(static_cast<int64_t>(i));
+  return out;
+}
+// The axes of a reduction that keeps or drops the reduced dimensions.
+AxisFlow flow_of(const graph::Shape& in, const ReduceFields& attrs);
+
+std::unique_ptr<Operator> make_dequantized_mean();
 
 }  // namespace aotc::ops::reduce

@@ -40,6 +40,7 @@ TEST(TfliteRules, EveryOperatorOfModelsHasARule) {
                                              "class_suppression",
                                              "conv_2d_computed",
                                              "coupled_probabilities",
+                                             "dequantized_mean",
                                              "device_copy",
                                              "erf",
                                              "external",

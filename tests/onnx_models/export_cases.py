@@ -98,6 +98,16 @@ def tree_cases():
             opsets = [helper.make_opsetid("", 21), helper.make_opsetid(ML, 5)]
             yield (f"export_tree_{name}{'' if missing is None else '_missing'}",
                    (helper.make_model(graph, opset_imports=opsets, ir_version=10), given))
+    # Boosting that stops early, and trees of data without information, leave single leaves.
+    single_leaves = {"nodes_treeids": [0, 1], "nodes_nodeids": [0, 0], "nodes_featureids": [0, -2], "nodes_values": [0.0, -2.0],
+                     "nodes_modes": ["LEAF", "LEAF"], "nodes_truenodeids": [0, 0], "nodes_falsenodeids": [0, 0]}
+    for name, ids in (("one_target", [0, 0]), ("targets", [0, 1])):
+        leaves = {"target_treeids": [0, 1], "target_nodeids": [0, 0], "target_ids": ids, "target_weights": [2.5, 1.25]}
+        yield f"export_tree_leaves_{name}", single("TreeEnsembleRegressor", x, {**single_leaves, **leaves, "n_targets": max(ids) + 1}, domain=ML)
+    for count, ids in ((2, [0, 0]), (2, [1, 1]), (3, [0, 2])):
+        leaves = {"class_treeids": [0, 1], "class_nodeids": [0, 0], "class_ids": ids, "class_weights": [0.4, 0.7]}
+        yield (f"export_tree_leaves_{count}_classes_{ids[1]}",
+               single("TreeEnsembleClassifier", x, {**single_leaves, **leaves, "classlabels_int64s": list(range(count))}, 2, domain=ML))
     # CatBoost's binary classifier: both classes have weights, each the other's less than nothing.
     for post in ("NONE", "LOGISTIC", "SOFTMAX"):
         for weights in ([0.2, 0.8, 0.7, 0.3, 0.4, 0.0], [-0.2, 0.8, 0.7, -0.3, 0.4, 0.0]):

@@ -87,7 +87,10 @@ class Maker {
       number = static_cast<int64_t>(columns_.size()) / 2;
       columns_.insert(columns_.end(), {column.second, column.first ? 1 : 0});
     }
-    if (columns_.empty()) columns_ = {0, 0};  // leaves alone
+    if (columns_.empty()) {  // all trees are single leaves, and no table may be empty
+      columns_ = {0, 0};
+      thresholds_ = {0.0f};
+    }
     int64_t place = 0;
     for (float threshold : thresholds_) place_of_.emplace(threshold, place++);
   }

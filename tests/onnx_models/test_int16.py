@@ -149,3 +149,25 @@ def test_wider_results(tmp_path):
     node_tests.run([case], argparse.Namespace(frozen=False, compiler="gcc", jobs=1, target="host", work=tmp_path / "c"),
                    judged=judge)
     assert (case.verdict, case.why, case.text)[0] == "passed", (case.why, case.text)
+
+
+def test_exact_sums(tmp_path):
+    """The example of docs/numerics.md: float32 loses the last bit of the sum, which decides the tie."""
+    common.need_modules("onnx", "onnxruntime")
+    import onnx
+    import onnxruntime
+    from onnx import helper, numpy_helper
+    x, w = np.array([[32767, 32767, 32767, 32767, 1040, 13]], np.int16), np.array([[127]] * 5 + [[1]], np.int8)
+    known = {"sx": np.float32(2**-8), "sw": np.float32(2**-7), "sy": np.float32(2**-5), "z": np.int16(0), "zw": np.int8(0), "w": w}
+    nodes = [helper.make_node("DequantizeLinear", ["x", "sx", "z"], ["d"]), helper.make_node("DequantizeLinear", ["w", "sw", "zw"], ["f"]),
+             helper.make_node("MatMul", ["d", "f"], ["m"]), helper.make_node("QuantizeLinear", ["m", "sy", "z"], ["y"])]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", onnx.TensorProto.INT16, x.shape)],
+                              [helper.make_empty_tensor_value_info("y")],
+                              [numpy_helper.from_array(np.asarray(a), n) for n, a in known.items()])
+    path = tmp_path / "exact.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+    assert int((x.astype(np.int64) @ w)[0, 0]) == 16384 * 1024 + 513
+    assert onnxruntime.InferenceSession(str(path)).run(None, {"x": x})[0].tolist() == [[16384]]
+    case = node_tests.Case("exact", path, "int16", [("x", x)], [np.array([[16385]], np.int16)])
+    node_tests.run([case], argparse.Namespace(frozen=False, compiler="gcc", jobs=1, target="host", work=tmp_path / "c"))
+    assert case.verdict == "passed", (case.why, case.text)

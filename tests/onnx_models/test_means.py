@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ReduceMean between DequantizeLinear and QuantizeLinear, as PyTorch's exporters write it. onnxruntime adds floats, and
-beside a tie the order of its sum decides the result. aotc must give the same bytes, with integer sums elsewhere. More than
-100,000 rows. Takes 25 CPU seconds."""
+"""ReduceMean between DequantizeLinear and QuantizeLinear, as PyTorch's exporters write it. onnxruntime adds floats,
+and beside a tie the order of its sum decides the result. aotc must give the same bytes, with integer sums
+elsewhere. More than 100,000 rows. Takes 25 CPU seconds."""
 import argparse
 import json
 
@@ -25,7 +25,7 @@ LAYOUTS = {
     "in_order_one": ((6, 1, 10), (0, 2)), "fours_tokens": ((2, 64, 400), (1,)), "fours_rest_3": ((5, 19, 300), (1,)),
     "fours_rest_2": ((3, 6, 500), (1,)), "fours_rest_1": ((4, 49, 7000), (1,)), "floats_batch": ((4, 16, 10), (0, 2)),
 }
-# Scale of the operand, of the result, zero points, element type. "even" has ties only; "coarse" has results that saturate.
+# Scale of the operand, of the result, zero points, element type. Results of "coarse" saturate.
 SCALES = {
     "same": (0.0213, 0.0213, 117, 117, np.uint8), "even": (0.25, 0.125, 3, -9, np.int8),
     "other": (0.0317, 0.0171, -5, 100, np.int8), "coarse": (0.031, 0.0062, 131, 7, np.uint8),
@@ -45,7 +45,8 @@ def model_of(shape, axes, scales, keep, opset):
     nodes = [helper.make_node("DequantizeLinear", ["x", "sx", "zx"], ["d"]),
              helper.make_node("ReduceMean", inputs, ["m"], **attributes),
              helper.make_node("QuantizeLinear", ["m", "sy", "zy"], ["y"])]
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", helper.np_dtype_to_tensor_dtype(np.dtype(kind)), shape)],
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", element, shape)],
                               [helper.make_empty_tensor_value_info("y")],
                               [numpy_helper.from_array(np.asarray(a), n) for n, a in known.items()])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
@@ -64,8 +65,9 @@ def made_case(layout, scales, number, folder):
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     case = node_tests.Case(path.stem, path, layout, [("x", x)], session.run(None, {"x": x}))
     # Rounding of the exact means, and of float means from one running sum.
-    rows = (x.astype(np.int64) - SCALES[scales][2]).transpose([d for d in range(x.ndim) if d - x.ndim not in axes and d not in axes]
-                                                             + [a % x.ndim for a in axes])
+    reduced = [a % x.ndim for a in axes]
+    order = [d for d in range(x.ndim) if d not in reduced] + reduced
+    rows = (x.astype(np.int64) - SCALES[scales][2]).transpose(order)
     rows = rows.reshape(case.outputs[0].size, -1)
     sx, sy, zero = *(np.float32(s) for s in SCALES[scales][:2]), SCALES[scales][3]
     running = np.cumsum(rows.astype(np.float32) * sx, axis=1, dtype=np.float32)[:, -1] / np.float32(rows.shape[1]) / sy
@@ -99,8 +101,9 @@ def test_means(target, tmp_path, record_property):
                    judged=judge)
     assert [(c.name, c.why, c.text) for c in cases if c.verdict != "passed"] == []
     # Neither exact means nor another order give these bytes, so the comparison can fail.
-    apart = {order: [sum(np.count_nonzero(c.outputs[0].ravel() != c.others[k]) for c in cases if c.name.startswith(order))
-                     for k in (0, 1)] for order in ("lanes", "in_order", "fours")}
+    unequal = lambda case, k: np.count_nonzero(case.outputs[0].ravel() != case.others[k])  # noqa: E731
+    apart = {order: [sum(unequal(c, k) for c in cases if c.name.startswith(order)) for k in (0, 1)]
+             for order in ("lanes", "in_order", "fours")}
     print(apart, sum(c.outputs[0].size for c in cases))
     assert apart["lanes"][0] and apart["lanes"][1] and apart["fours"][1] and not apart["in_order"][1], apart
     record_property("cases", len(cases))

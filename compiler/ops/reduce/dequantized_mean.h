@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dequantized_mean: int8 values become float32, are averaged, and become int8 again, as DequantizeLinear, ReduceMean and
-// QuantizeLinear in onnxruntime. The rounding errors of the float sum decide a result only beside a tie. All other
+// dequantized_mean: int8 values become float32, are averaged, and become int8 again, as DequantizeLinear, ReduceMean
+// and QuantizeLinear in onnxruntime. The rounding errors of the float sum decide a result only beside a tie. All other
 // results follow from the integer sum.
 #pragma once
 

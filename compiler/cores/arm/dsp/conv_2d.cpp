@@ -89,7 +89,7 @@ std::optional<Lowered> DspConvLowering::run() {
   const auto w = stored_weights();
   if (!w) return std::nullopt;
   bool pairs = pairs_fit(*w, first_channels(2), 2, stored_k_);
-  bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_);
+  bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_) || (!pairs && words_replace_pairs());
   if (!applies) return std::nullopt;
   std::vector<int32_t> bias;
   const auto lines = fit_conv_lines(op_, whole_, target_, bias);
@@ -151,6 +151,19 @@ bool DspConvLowering::words_worth(double saved) const {
          ops::is_worth_flash(target_, saved, bytes_of_words());
 }
 
+// PyTorch's weights include -128, which makes no pair with a negative weight. The other lowerings take half as many
+// instructions more than words.
+bool DspConvLowering::words_replace_pairs() const {
+  return words_worth(product_shape().least_cost(target_.costs, true, false) / 2);
+}
+
+GemmShape DspConvLowering::product_shape() const {
+  const int64_t rows = spread_.rows();
+  GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
+  if (plane_.fits()) shape.rows = 1, shape.words = steps() / 2, shape.rest = steps() % 2;
+  return shape;
+}
+
 double DspConvLowering::bytes_of_words() const {
   return static_cast<double>((conv_.out_channels + 1) / 2 * steps() * 4);
 }
@@ -159,9 +172,8 @@ double DspConvLowering::bytes_of_words() const {
 void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   // Compilers find no registers for eight accumulators.
   const int64_t largest = target_.calls_intrinsics() ? 3 : 4;
-  int64_t rows = spread_.rows(), most = std::min(largest, pixels());
-  GemmShape shape{pixels(), rows, spread_.row_words(), rows * spread_.row_rest(), conv_.out_channels};
-  if (plane_.fits()) shape.rows = 1, shape.words = steps() / 2, shape.rest = steps() % 2;
+  const int64_t most = std::min(largest, pixels());
+  const GemmShape shape = product_shape();
   auto apart = [&](bool words, int64_t tile) {
     GemmShape whole = shape, rest = shape;
     rest.pixels = pixels() % tile;
@@ -171,7 +183,7 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
   double least = 0;
   // A second kernel must be worth its bytes.
   constexpr double kWorthIt = 0.95;
-  const bool free = words_allowed(target_);
+  const bool free = words_allowed(target_) || !pairs_fit;
   for (bool words : {false, true}) {
     if (words ? !free && least == 0 : !(pairs_fit && target_.allows("pairs"))) continue;
     const double pairs_least = least;
@@ -184,7 +196,7 @@ void DspConvLowering::choose_kernel(bool pairs_fit, bool sign) {
       least = cost;
       tile_ = p;
       words_ = words;
-      saved_ = words && !free ? pairs_least - cost : 0;
+      saved_ = words && !words_allowed(target_) ? (pairs_fit ? pairs_least - cost : cost / 2) : 0;
     }
   }
   tile_ = target_.wish("pixels", tile_, 1, most);

@@ -79,6 +79,8 @@ class DspConvLowering {
     return target_.level == Level::kSpeed ? PairGemm::kWordsUnroll : PairGemm::kWordsUnrollLess;
   }
   bool words_worth(double saved) const;
+  bool words_replace_pairs() const;
+  GemmShape product_shape() const;
   double bytes_of_words() const;  // the further bytes of weights as words
   void choose_kernel(bool pairs_fit, bool sign);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);

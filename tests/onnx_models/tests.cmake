@@ -29,6 +29,8 @@ e2e_test(onnx.classical.boards full ${python} ${onnx_models}/classical.py --targ
   --work ${work}/onnx_classical_boards)
 pytest_test(onnx.signals full test_signals.py)
 pytest_test(onnx.int16 full test_int16.py)
+pytest_test(onnx.means full test_means.py)
+pytest_test(onnx.exports full test_exports.py)
 e2e_test(onnx.random_forms full ${python} ${onnx_models}/random_forms.py --work ${work}/onnx_random_forms)
 pytest_test(onnx.projects full test_onnx_projects.py)
 e2e_test(onnx.large full ${python} ${onnx_models}/large.py --work ${work}/onnx_large)

@@ -93,7 +93,11 @@ class Network:
 
     def head(self, softmax):
         if self.random.integers(2):
-            self.add("GlobalAveragePool", [self.last], (*self.shape[:2], *([1] * (len(self.shape) - 2))))
+            shape = (*self.shape[:2], *([1] * (len(self.shape) - 2)))
+            if self.random.integers(2):
+                self.add("GlobalAveragePool", [self.last], shape)
+            else:
+                self.add("ReduceMean", [self.last, self.constant("axes", np.arange(2, len(shape)))], shape)
             self.layers += 1
         depth, units = int(np.prod(self.shape)), int(self.random.integers(2, 9))
         self.add("Flatten", [self.last], (1, depth))
@@ -208,6 +212,8 @@ class Quantised:
                 if name in self.net.weights:
                     dequantised, scale = self.weights(name)
                     inputs.append(dequantised)
+                elif name == "axes":
+                    inputs.append(self.put(name, self.net.constants[name]))
                 elif name in self.net.constants and i == 2:
                     inputs.append(self.quantised_bias(name, of[node.input[0]][0], scale))
                 else:
@@ -242,6 +248,7 @@ class Quantised:
     def dynamic_nodes(self):
         for node in self.net.nodes:
             if node.op_type not in ("Conv", "Gemm"):
+                self.constants.update({n: self.net.constants[n] for n in node.input if n in self.net.constants})
                 self.node(node.op_type, node.input, node.output, **attributes_of(node))
                 continue
             x, w, y = node.input[0], node.input[1], node.output[0]

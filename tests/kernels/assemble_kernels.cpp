@@ -287,16 +287,7 @@ void check_refusals(Texts& texts) {
 int run() {
   Texts texts;
   check_refusals(texts);
-  std::vector<KernelCase> cases;
-  add_gemm_cases(cases);
-  add_pack_cases(cases);
-  add_svdf_cases(cases);
-  add_winograd_cases(cases);
-  add_depthwise_cases(cases);
-  add_elementwise_cases(cases);
-  add_tree_cases(cases);
-  add_generated_cases(cases);
-  add_triple_cases(cases);
+  const std::vector<KernelCase> cases = all_kernel_cases();
   for (const KernelCase& c : cases) texts.add(*c.kernel);
   add_large_kernels(texts);
   add_wide_kernels(texts);

@@ -65,4 +65,12 @@ Buffer table(const std::vector<int32_t>& words) {
   return out;
 }
 
+std::vector<KernelCase> all_kernel_cases() {
+  std::vector<KernelCase> out;
+  for (auto add : {add_gemm_cases, add_pack_cases, add_svdf_cases, add_winograd_cases, add_depthwise_cases,
+                   add_elementwise_cases, add_tree_cases, add_generated_cases, add_triple_cases})
+    add(out);
+  return out;
+}
+
 }  // namespace aotc::tests

@@ -62,5 +62,7 @@ void add_elementwise_cases(std::vector<KernelCase>& to);
 void add_winograd_cases(std::vector<KernelCase>& to);
 void add_tree_cases(std::vector<KernelCase>& to);
 void add_triple_cases(std::vector<KernelCase>& to);
+// Those of all families.
+std::vector<KernelCase> all_kernel_cases();
 
 }  // namespace aotc::tests

@@ -133,16 +133,7 @@ class Emitter {
 };
 
 int run(const char* file) {
-  std::vector<KernelCase> cases;
-  add_gemm_cases(cases);
-  add_pack_cases(cases);
-  add_svdf_cases(cases);
-  add_winograd_cases(cases);
-  add_depthwise_cases(cases);
-  add_elementwise_cases(cases);
-  add_tree_cases(cases);
-  add_generated_cases(cases);
-  add_triple_cases(cases);
+  const std::vector<KernelCase> cases = all_kernel_cases();
   Emitter emitter;
   for (const KernelCase& c : cases) emitter.add(c);
   int missing = emitter.errors();

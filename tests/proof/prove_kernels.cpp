@@ -454,16 +454,7 @@ int check_floats() {
 }
 
 int run(const Options& options) {
-  std::vector<KernelCase> cases;
-  add_gemm_cases(cases);
-  add_pack_cases(cases);
-  add_svdf_cases(cases);
-  add_winograd_cases(cases);
-  add_depthwise_cases(cases);
-  add_elementwise_cases(cases);
-  add_tree_cases(cases);
-  add_generated_cases(cases);
-  add_triple_cases(cases);
+  const std::vector<KernelCase> cases = all_kernel_cases();
   std::vector<std::string> names;
   std::map<std::string, std::vector<const KernelCase*>> by_name;
   for (const KernelCase& c : cases) {

@@ -168,24 +168,34 @@ std::optional<WriteOrder> panel_order(const Window& window, int64_t tile, PixelB
   return order;
 }
 
-struct FloatTables {
-  BufferPtr stream, in, out, shape;
+// A kernel for a row of outputs, with its weights and its shape.
+struct FloatRow {
+  tir::KernelPtr kernel;
+  std::vector<float> stream;
+  std::vector<int32_t> shape;
 };
 
-// A call for each row of outputs. `channels`: of a pixel of the image and of the result.
-void lower_float_rows(LoweringBuilder& f, const Window& window, const FloatBand* band, const tir::KernelPtr& kernel,
-                      const FloatTables& tables, std::pair<int64_t, int64_t> channels) {
+// A call for each row of outputs. `band`: null if windows are read in place. `channels`: of a pixel of the image and of
+// the result.
+Lowered lower_float_rows(const OpView& op, const Window& window, FloatBand* band, const FloatRow& row,
+                         std::pair<int64_t, int64_t> channels, const std::string& how) {
   const WindowAxis& y = window.y;
   const auto [in, out] = channels;
   const int64_t image_row = window.x.in * in;
+  LoweringBuilder f(op, std::string(op.op.name()));
+  const BufferPtr image = f.operand(0);
+  const BufferPtr stream = f.constant("stream", DType::kF32, row.stream);
+  const BufferPtr shape = f.constant("shape", DType::kI32, row.shape);
+  if (band) band->begin(f);
+  const BufferPtr result = f.result(0);
   if (band) band->clear(f);
   f.loop("n", 0, window.batch, [&](const Ex& n) {
     f.loop("oy", 0, y.out, [&](const Ex& oy) {
       const Ex pixel = f.let("pixel", (n * y.out + oy) * window.x.out);
-      if (band) band->copy(f, tables.in, n, oy);
+      if (band) band->copy(f, image, n, oy);
       const Ex from = band ? Ex(0) : n * (y.in * image_row) + oy * (y.stride * image_row);
-      f.run(kernel, {address(tables.stream, 0), address(band ? band->buffer() : tables.in, from),
-                     address(tables.out, pixel * out), address(tables.shape, 0)});
+      f.run(row.kernel, {address(stream, 0), address(band ? band->buffer() : image, from), address(result, pixel * out),
+                         address(shape, 0)});
     });
   });
   if (window.batch == 1) {
@@ -194,6 +204,7 @@ void lower_float_rows(LoweringBuilder& f, const Window& window, const FloatBand*
       f.publish(std::move(*order));
   }
   f.algorithm("vectors");
+  return f.finish(how + (band ? ", band" : ", in place"));
 }
 
 // The windows of a tile of pixels at a time, one after the other in a panel.
@@ -261,15 +272,8 @@ std::optional<Lowered> lower_conv_2d_floats(const OpView& op, const TargetInfo& 
     shape.rows = 1;
   }
   const FloatTile tile = FloatTile::of(shape, layer.clamp);
-  LoweringBuilder f(op, "conv_2d");
-  const BufferPtr in = f.operand(0);
-  const BufferPtr stream = f.constant("stream", DType::kF32, tile.stream(layer.weights, layer.bias, layer.clamp));
-  const BufferPtr table = f.constant("shape", DType::kI32, tile.words(shape));
-  if (copies) band.begin(f);
-  const BufferPtr out = f.result(0);
-  lower_float_rows(f, conv.window, copies ? &band : nullptr, tile.kernel(), {stream, in, out, table},
-                   {depth, channels});
-  return f.finish(tile_text(tile) + (copies ? ", band" : ", in place"));
+  const FloatRow row{tile.kernel(), tile.stream(layer.weights, layer.bias, layer.clamp), tile.words(shape)};
+  return lower_float_rows(op, conv.window, copies ? &band : nullptr, row, {depth, channels}, tile_text(tile));
 }
 
 std::optional<Lowered> lower_depthwise_conv_2d_floats(const OpView& op, const TargetInfo& target) {
@@ -294,14 +298,9 @@ std::optional<Lowered> lower_depthwise_conv_2d_floats(const OpView& op, const Ta
                              x.dilation * channels,
                              channels};
   const FloatTaps taps = FloatTaps::of(shape, y.kernel, x.kernel, layer.clamp);
-  LoweringBuilder f(op, "depthwise_conv_2d");
-  const BufferPtr in = f.operand(0);
-  const BufferPtr stream = f.constant("stream", DType::kF32, taps.stream(layer.weights, layer.bias, layer.clamp));
-  const BufferPtr table = f.constant("shape", DType::kI32, taps.words(shape));
-  if (copies) band.begin(f);
-  const BufferPtr out = f.result(0);
-  lower_float_rows(f, window, copies ? &band : nullptr, taps.kernel(), {stream, in, out, table}, {channels, channels});
-  return f.finish(fmt::format("{} pixels x 4 channels, {}", taps.pixels, copies ? "band" : "in place"));
+  const FloatRow row{taps.kernel(), taps.stream(layer.weights, layer.bias, layer.clamp), taps.words(shape)};
+  return lower_float_rows(op, window, copies ? &band : nullptr, row, {channels, channels},
+                          fmt::format("{} pixels x 4 channels", taps.pixels));
 }
 
 std::optional<Lowered> lower_fully_connected_floats(const OpView& op, const TargetInfo& target) {

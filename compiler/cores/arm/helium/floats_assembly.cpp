@@ -17,6 +17,16 @@ class FloatText {
   // Flags of FPSCR: an operand was flushed (IDC), or a result was (UFC).
   static constexpr int kFlushed = 0x88;
 
+  // Stores the bounds that `stream` begins with. Changes r4 and r5.
+  void begin(int locals, int shape, int bounds) {
+    a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
+    a_.enter(locals);
+    clear_flags();
+    a_.str(r3, sp, shape);
+    a_.ldrd(r4, r5, r0, 0);
+    a_.strd(r4, r5, sp, bounds);
+  }
+
   // Changes r4.
   void clear_flags() {
     a_.read_fpscr(r4);
@@ -24,7 +34,6 @@ class FloatText {
     a_.write_fpscr(r4);
   }
 
-  // Were subnormal numbers taken as 0? Then the FPU computes the tile.
   void check(Reg scratch, Label again) {
     a_.note("Were subnormal numbers taken as 0? Then the FPU computes the tile.");
     a_.read_fpscr(scratch);
@@ -189,14 +198,8 @@ class FloatWriter : FloatText {
     add();
   }
 
-  // r0 stream, r1 x, r2 out, r3 shape.
   void prologue() {
-    a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
-    a_.enter(kLocals);
-    clear_flags();
-    a_.str(r3, sp, kShape);
-    a_.ldrd(r4, r5, r0, 0);
-    a_.strd(r4, r5, sp, kLow);
+    begin(kLocals, kShape, kLow);
     a_.add(r0, r0, FloatTile::kHead * 4);
     a_.str(r0, sp, kStream);
     a_.ldr(r4, r3, FloatShape::kPixels * 4);
@@ -395,14 +398,8 @@ class FloatTapsWriter : FloatText {
   // again.
   static constexpr int kX = 0, kTile = 8, kShape = 12, kGroups = 16, kPixels = 20, kLow = 24, kSums = 32, kLocals = 96;
 
-  // r0 stream, r1 x, r2 out, r3 shape.
   void prologue() {
-    a_.note("On entry r0: weights, r1: x, r2: out, r3: shape.");
-    a_.enter(kLocals);
-    clear_flags();
-    a_.str(r3, sp, kShape);
-    a_.ldrd(r4, r5, r0, 0);
-    a_.strd(r4, r5, sp, kLow);
+    begin(kLocals, kShape, kLow);
     a_.add(r12, r0, FloatTile::kHead * 4);
     a_.strd(r1, r2, sp, kX);
     a_.ldr(r4, r3, FloatTapsShape::kGroups * 4);

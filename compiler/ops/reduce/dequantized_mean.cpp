@@ -172,7 +172,7 @@ class MeanLowering {
 
   void emit_mean(const Ex& from, const Ex& to) {
     const Ex sum = f_.var("sum", 0);
-    elements(0, from, [&](const Ex& at) { f_.assign(sum, sum + load(in_, at)); });
+    elements(0, from, true, [&](const Ex& at) { f_.assign(sum, sum + load(in_, at)); });
     const Ex product = cast(DType::kI64, sum) * tir::i64(integers_.multiplier) + tir::i64(integers_.start);
     const Ex place = f_.let("place", cast(DType::kI32, product >> tir::i64(integers_.shift)));
     auto decided = [&] { f_.store(out_, to, clamp(place >> kFraction, -128, 127)); };
@@ -180,11 +180,11 @@ class MeanLowering {
     f_.if_((place & ((1 << kFraction) - 1)) < integers_.beside, [&] { emit_float(from, to); }, decided);
   }
 
-  // Calls `body` for the elements of a result in memory order, some of them in one iteration.
-  void elements(size_t d, const Ex& from, const std::function<void(const Ex&)>& body) {
+  // Calls `body` for the elements of a result in memory order; `unrolls`: some of them in one iteration.
+  void elements(size_t d, const Ex& from, bool unrolls, const std::function<void(const Ex&)>& body) {
     d = next_reduced(d);
     if (d == dims_.size()) return body(from);
-    const bool innermost = next_reduced(d + 1) == dims_.size();
+    const bool innermost = unrolls && next_reduced(d + 1) == dims_.size();
     int64_t unroll = 1;
     for (int64_t u : {2, 3, 5, 4})
       if (innermost && dims_[d].extent % u == 0) unroll = u;
@@ -192,7 +192,7 @@ class MeanLowering {
         fmt::format("r{}", d), 0, dims_[d].extent,
         [&](const Ex& i) {
           for (int64_t u = 0; u < unroll; ++u)
-            elements(d + 1, from + i * dims_[d].in_stride + u * dims_[d].in_stride, body);
+            elements(d + 1, from + i * dims_[d].in_stride + u * dims_[d].in_stride, unrolls, body);
         },
         unroll);
   }
@@ -208,19 +208,11 @@ class MeanLowering {
     auto add = [&](const Ex& at) { f_.assign(sum, sum + real(at)); };
     if (mean_.order == SumOrder::kLanes) emit_lanes(sum, from, to);
     else if (mean_.order == SumOrder::kFours) emit_fours(sum, from);
-    else loops(0, from, add);
+    else elements(0, from, false, add);
     const Ex scaled = f_.let("scaled", sum / tir::f32(static_cast<float>(mean_.count)) / tir::f32(mean_.out));
     const auto least = static_cast<float>(-128 - mean_.zero_out), most = static_cast<float>(127 - mean_.zero_out);
     const Ex whole = f_.let("whole", emit_nearest_even(clamp(scaled, tir::f32(least), tir::f32(most))));
     f_.store(out_, to, cast(DType::kI32, whole) + mean_.zero_out);
-  }
-
-  // The elements of a result in memory order, one in an iteration.
-  void loops(size_t d, const Ex& from, const std::function<void(const Ex&)>& body) {
-    d = next_reduced(d);
-    if (d == dims_.size()) return body(from);
-    f_.loop(fmt::format("r{}", d), 0, dims_[d].extent,
-            [&](const Ex& i) { loops(d + 1, from + i * dims_[d].in_stride, body); });
   }
 
   int64_t stride() const {

@@ -168,8 +168,8 @@ options::Command stack_declaration(const DecoderChoice& decoder) {
                   {.names = "--vector-bits",
                    .value = "BITS",
                    .target = &o->vector_bits,
-                   .help = "Bits of a vector register of RISC-V, a power of 2, on which frames of functions depend "
-                           "(default: 128, as an assumption)",
+                   .help = "Length of the vector registers of RISC-V in bits, a power of 2. The stack of functions "
+                           "that save such registers depends on it (default: 128, which counts as an assumption)",
                    .range = options::Range{32, 65536}},
                   objdump_option(o->objdump),
                   {.names = "--strict",

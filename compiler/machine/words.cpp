@@ -70,7 +70,9 @@ class Words : public Semantics {
       case Op::kVectorBytes:
         for (int r : i.writes) assign(i, state, r, Value::number(vectors_.bits / 8), out);
         if (!vectors_.given)
-          out.length_assumption = fmt::format("vector registers have {} bits; --vector-bits states it", vectors_.bits);
+          out.length_assumption = fmt::format(
+              "the function saves vector registers: {} bits are assumed; state the length with --vector-bits",
+              vectors_.bits);
         break;
       case Op::kReturn: out.flow = Flow::kReturn; break;
       case Op::kStop: out.flow = Flow::kStop; break;

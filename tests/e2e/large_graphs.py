@@ -143,9 +143,9 @@ def planes(count, dtype="float32"):
     return m.finish([first], [x])
 
 
-def bytes_of_bytes(count):
-    """Int8 RELUs that become one table."""
+def byte_chain(count):
+    """Int8 RELUs, one behind the other, which aotc makes one table of."""
     return many("relu", count)
 
 
-KINDS = {"chain": chain, "window": window, "wide": wide, "images": images, "planes": planes, "bytes": bytes_of_bytes}
+KINDS = {"chain": chain, "window": window, "wide": wide, "images": images, "planes": planes, "bytes": byte_chain}

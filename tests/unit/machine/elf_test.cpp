@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that are damaged: each is refused with a place, or read; nothing is read outside of it.
+// Programs that are damaged: each is refused with a place, or read; nothing is read outside of it. And the stack that
+// texts of instructions need, counted by hand.
 #include "machine/elf.h"
 
 #include <random>

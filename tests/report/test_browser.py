@@ -88,6 +88,8 @@ class View:
         self.check(f"{name}, contrast", not low, low[:5])
         wide = browser.ask("document.documentElement.scrollWidth - innerWidth")
         self.check(f"{name}, nothing is wider than the window", wide <= 0, wide)
+        cut = browser.ask("Math.max(...[...document.querySelectorAll('#tiles, #tiles > div')].map((t) => t.scrollWidth - t.clientWidth))")
+        self.check(f"{name}, no tile is cut off", cut <= 0, cut)
         self.check(f"{name}, console", not browser.messages, browser.messages)
 
     def accessible(self, axe, width, dark):
@@ -245,7 +247,7 @@ def of(*pages):
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("view, width", [("built", 1280), ("built", 390), ("compared", 1280), ("compared", 390), ("compared", 320)],
+@pytest.mark.parametrize("view, width", [("built", 1280), ("built", 768), ("built", 390), ("compared", 1280), ("compared", 390), ("compared", 320)],
                          indirect=["view"])
 def test_look(view, width, dark):
     view.look(width, dark)

@@ -82,12 +82,15 @@ struct TargetInfo : Goal {
   bool quad_units = false;       // products of one row in words of four units' weights
   std::string_view quad_kernel;  // the family of the core's text of it (ops/common/quad_kernel.h)
   KernelForm kernel_form = KernelForm::kAssembly;
-  bool vector_bytes = false;     // vectors multiply bytes: weights of 4 bits are worth a byte each
+  bool vector_bytes = false;  // vectors multiply bytes: weights of 4 bits are worth a byte each
   // What the target knows to do better than the operators themselves, in the order in which it is asked.
   std::shared_ptr<const std::vector<TargetLowering>> lowerings;
   Costs costs;  // in instructions: what the cost model goes by
   // Instructions of a run that each further byte of flash must save, except at Level::kSpeed.
   double instructions_per_byte = kInstructionsPerByte;
+  // The operator, if the function makes only rows of its result, and how often a run calls the function.
+  const OpView* whole = nullptr;
+  double calls = 1;
   const Schedule* asked = nullptr;  // what a schedules file asks for the operator being lowered
   int64_t slice = 0;                // instructions that a part of a call may take; 0: calls are not divided
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/row_operator.h"
 
+#include <algorithm>
+
 #include "cores/instruction_counter.h"
 #include "ops/operator.h"
 
@@ -19,8 +21,9 @@ void resize(graph::Shape& shape, int64_t rows, int64_t unit) {
 }  // namespace
 
 RowOperator::RowOperator(const graph::Graph& from, const SegmentRows& rows, size_t stage, int64_t count)
-    : op(from.ops[rows.ops[stage]]) {
-  const graph::Op& whole = from.ops[rows.ops[stage]];
+    : op(from.ops[rows.ops[stage]]),
+      whole{from, from.ops[rows.ops[stage]]},
+      calls(std::max(1.0, static_cast<double>(rows.tensors[rows.stages[stage].result].rows / count))) {
   const RowStage& s = rows.stages[stage];
   graph.name = from.name;
   graph.source_file = from.source_file;
@@ -37,11 +40,14 @@ RowOperator::RowOperator(const graph::Graph& from, const SegmentRows& rows, size
   graph::Tensor result = from[op.results[0]];
   resize(result.type.shape, count, rows.units[s.result]);
   op.results[0] = graph.add_tensor(std::move(result));
-  op.attributes = ops::attributes_for_rows({from, whole});
+  op.attributes = ops::attributes_for_rows(whole);
 }
 
-ops::Lowered RowOperator::lower(const ops::TargetInfo& target) const {
+ops::Lowered RowOperator::lower(const ops::TargetInfo& of_all) const {
   const ops::OpView row{graph, op};
+  ops::TargetInfo target = of_all;
+  target.whole = &whole;
+  target.calls = calls;
   ops::Lowered own = ops::lower(row, target);
   if (!target.lowerings || own.external) return own;
   ops::TargetInfo plain = target;

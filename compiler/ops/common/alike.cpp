@@ -33,7 +33,11 @@ AlikeOps::Groups AlikeOps::groups_of(const graph::Graph& graph, const Ops& ops, 
 }
 
 int64_t AlikeOps::count(const OpView& op, const TargetInfo& target, KeyOf key_of, KeyOf fine) {
-  // A row of a segment is an operator of another graph.
+  if (target.whole != nullptr) {
+    TargetInfo of_whole = target;
+    of_whole.whole = nullptr;
+    return count(*target.whole, of_whole, key_of, fine);
+  }
   if (current_alike == nullptr || &current_alike->graph_ != &op.graph) {
     const AlikeOps here(op.graph);
     return count(op, target, key_of, fine);

@@ -6,7 +6,7 @@
 
 namespace aotc::ops {
 
-// True if a way that saves so many instructions of a run is worth so many more bytes of tables or code: at
+// True if a way that saves so many instructions of a call is worth so many more bytes of tables or code: at
 // Level::kSpeed always, otherwise by TargetInfo::instructions_per_byte.
 inline bool is_worth_flash(const TargetInfo& target, double saved_instructions, double more_bytes) {
   if (target.level == Level::kSpeed) return saved_instructions >= 0;

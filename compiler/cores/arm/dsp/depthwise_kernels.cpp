@@ -118,7 +118,8 @@ DepthwiseColumn column_of(int64_t pitch, int64_t stride, const DepthwiseShape& s
   // by its address.
   constexpr int64_t kTurnEnd = 5, kSkip = 3, kColumnEnd = 4, kColumnEndAt = 9;
   constexpr double kCyclesPerByte = 2;  // at -O speed
-  const double per_byte = target.level == Level::kSpeed ? kCyclesPerByte : target.instructions_per_byte;
+  const double per_byte =
+      (target.level == Level::kSpeed ? kCyclesPerByte : target.instructions_per_byte) / target.calls;
   DepthwiseColumn best = shared_column(pitch, stride, target);
   if (target.level == Level::kSize || shape.columns > kMostTurns) return best;
   double least = 0;

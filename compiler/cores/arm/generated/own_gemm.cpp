@@ -41,8 +41,8 @@ std::optional<OwnGemm> OwnGemm::best(int64_t steps, int64_t stride, int64_t grou
   constexpr int64_t kMostPieces = 16;                  // in the text
   if (target.level == ops::Level::kSize || steps <= kPieceSteps || (kPixels - 1) * stride > kMostOffset)
     return std::nullopt;
-  const double per_byte =
-      (target.level == ops::Level::kSpeed ? kCyclesPerByte : target.instructions_per_byte) / static_cast<double>(alike);
+  const double per_byte = (target.level == ops::Level::kSpeed ? kCyclesPerByte : target.instructions_per_byte) /
+                          (target.calls * static_cast<double>(alike));
   const int64_t shared = shared_cycles(steps);
   std::optional<OwnGemm> best;
   double least = static_cast<double>(shared * groups);

@@ -18,14 +18,13 @@ std::vector<OperandSpec> convolution_operands(std::vector<TypeEntry> types) {
           {.name = "bias", .optional = true}};
 }
 
-bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types, Diagnostics& diags) {
+bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types, Diagnostics& diags, bool computed) {
   if (!op.has_operand(2)) return true;
   if (!check_type(op, 2, types, diags)) return false;
   if (op.operand(2).elements() != channels)
     return bad_shape(op, diags,
                      fmt::format("bias has {} elements for {} output channels", op.operand(2).elements(), channels));
-  if (!op.constant(2)) return bad_shape(op, diags, "bias must be a constant");
-  return true;
+  return computed || op.constant(2) != nullptr || bad_shape(op, diags, "bias must be a constant");
 }
 
 bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis, bool zero_point_allowed,
@@ -151,7 +150,8 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
   DType type = op.operand(0).dtype;
   if (!check_type(op, 1, weight_types(type, rules), diags) || !check_result_type(op, 0, type, diags)) return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
-  if (!verify_bias(op, channels, bias_types(type, rules), diags)) return false;
+  if (!verify_bias(op, channels, bias_types(type, rules), diags, rules.computed_bias && type == DType::kF32))
+    return false;
   if (type == DType::kF32) return true;
   bool uint8 = has_uint8_weights(op);
   if (!rules.bias_zero_point && !uint8 && !check_bias_zero_point(op, diags)) return false;

@@ -28,7 +28,8 @@ struct ConvolutionRules {
   bool int4 = true;  // weights of 4 bits, with zero points 0
   bool int4_of_int16 = true;
   bool int4_of_floats = true;
-  bool uint8 = true;  // weights of uint8 for int8 activations
+  bool uint8 = true;           // weights of uint8 for int8 activations
+  bool computed_bias = false;  // of float32
 };
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         ConvolutionRules rules = {});
@@ -39,7 +40,8 @@ bool check_bias_scale(const OpView& op, Diagnostics& diags);
 
 // Of it: the bias, absent or a constant of `channels` elements of one of the types; the scales of int8
 // weights.
-bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types, Diagnostics& diags);
+bool verify_bias(const OpView& op, int64_t channels, std::span<const DType> types, Diagnostics& diags,
+                 bool computed = false);
 bool verify_weights_quantization(const OpView& op, int64_t channels, int channel_axis, bool zero_point_allowed,
                                  Diagnostics& diags);
 

@@ -148,7 +148,8 @@ class FullyConnected final : public SpecifiedOperator,
 
   bool sums_pieces(const OpView& op, int64_t pieces) const override {
     const int64_t depth = op.operand(1).shape[1];
-    return op.constant(1) != nullptr && !is_hybrid(op) && op.operand(0).elements() == depth && depth % pieces == 0;
+    const bool constants = op.constant(1) != nullptr && (!op.has_operand(2) || op.constant(2) != nullptr);
+    return constants && !is_hybrid(op) && op.operand(0).elements() == depth && depth % pieces == 0;
   }
   RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo& target) const override {
     return lower_fully_connected_pieces(op, pieces, target);
@@ -161,10 +162,12 @@ class FullyConnected final : public SpecifiedOperator,
 
   bool check(const OpView& op, Diagnostics& diags) const override {
     const bool even = op.attrs<FullyConnectedAttrs>().rounding == RoundingRule::kOnnxruntime;
-    bool good = verify_convolution(op, op.operand(1).shape[0], 0, diags,
-                                   {.weights_zero_point = true, .bias_zero_point = true, .int16_zero_points = even}) &&
-                check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags,
-                                    op.operand(0).dtype == DType::kI16 || is_hybrid(op));
+    bool good =
+        verify_convolution(
+            op, op.operand(1).shape[0], 0, diags,
+            {.weights_zero_point = true, .bias_zero_point = true, .int16_zero_points = even, .computed_bias = true}) &&
+        check_rounding_rule(op, op.attrs<FullyConnectedAttrs>().rounding, diags,
+                            op.operand(0).dtype == DType::kI16 || is_hybrid(op));
     DType type = op.operand(0).dtype;
     if (!good || type == DType::kF32) return good;
     good = check_activation_bounds(op, op.attrs<FullyConnectedAttrs>().activation, diags) &&
@@ -219,7 +222,7 @@ class FullyConnected final : public SpecifiedOperator,
         float sum = 0;
         for (int64_t k = 0; k < depth; ++k)
           sum += x[static_cast<size_t>(r * depth + k)] * w[static_cast<size_t>(u * depth + k)];
-        sum += float_bias_at(op, u);
+        if (op.has_operand(2)) sum += data.in<float>(2)[static_cast<size_t>(u)];
         out[static_cast<size_t>(r * units + u)] = std::min(std::max(sum, range.min), range.max);
       }
   }

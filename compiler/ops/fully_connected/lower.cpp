@@ -66,8 +66,6 @@ class FullyConnectedLowering {
  private:
   void make_constants() {
     if (is_float_) {
-      std::vector<float> bias;
-      for (int64_t u = 0; u < units_; ++u) bias.push_back(float_bias_at(op_, u));
       const auto weights = op_.constant(1)->to_vector<float>();
       const int64_t tiles = (rows_ + block_rows_ - 1) / block_rows_;
       if (const auto found = stored_as_integers(op_, weights, units_, tiles, target_)) {
@@ -78,6 +76,12 @@ class FullyConnectedLowering {
       } else {
         weights_ = f_.constant("weights", DType::kF32, pack_weights(weights, units_, depth_, block_units_));
       }
+      if (op_.has_operand(2) && !op_.constant(2)) {
+        bias_ = f_.operand(2);
+        return;
+      }
+      std::vector<float> bias;
+      for (int64_t u = 0; u < units_; ++u) bias.push_back(float_bias_at(op_, u));
       bias_ = f_.constant("bias", DType::kF32, bias);
       return;
     }

@@ -37,6 +37,7 @@ WIDE = {
     "wide_rows_k320": ((2, 320), 10, 320, False),
     "wide_few_units": ((1, 150), 3, 150, False),
 }
+FLOAT_BIASES = {name: {**GEOMETRIES, **WIDE}[name] for name in ("plain", "batch3", "odd", "one_unit", "wide_rows")}
 QUANTIZATIONS = {
     "typical": (0.05, -3, 0.02, 0.2, 4, "NONE"),
     "relu": (0.05, -128, 0.02, 0.1, -128, "RELU"),
@@ -167,6 +168,11 @@ def _cases(rng):
     for i, (name, geometry) in enumerate(GEOMETRIES.items()):
         yield _float32(rng, f"float32_{name}", geometry, ("NONE", "RELU", "RELU6")[i % 3])
     yield _float32(rng, "float32_no_bias", GEOMETRIES["plain"], "RELU_N1_TO_1", False)
+    biases = np.random.default_rng(16)
+    for i, (name, geometry) in enumerate(FLOAT_BIASES.items()):
+        case = _float32(biases, f"float32_computed_bias_{name}", geometry, ("NONE", "RELU")[i % 2])
+        case.inputs[2] = float32((geometry[1],))
+        yield case
     products = np.random.default_rng(12)
     for name, geometry in (("odd", GEOMETRIES["odd"]), ("wide", GEOMETRIES["wide"]), ("rows", WIDE["wide_rows"])):
         for bits, most in ((8, 127), (4, 7)):

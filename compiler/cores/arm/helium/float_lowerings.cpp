@@ -33,7 +33,9 @@ bool is_vector_floats(const OpView& op, const TargetInfo& target) {
          target.allows("vectors");
 }
 
-// The constants of a layer.
+bool has_computed_bias(const OpView& op) { return op.has_operand(2) && !op.constant(2); }
+
+// The constants of a layer. A computed bias is 0 here.
 struct FloatLayer {
   std::vector<float> weights, bias;
   ClampF32 clamp;
@@ -42,6 +44,7 @@ struct FloatLayer {
       : weights(op.constant(1)->to_vector<float>()), clamp(float_clamp(activation)) {
     for (int64_t c = 0; c < channels; ++c) bias.push_back(float_bias_at(op, c));
   }
+  bool bounded() const { return std::isfinite(clamp.min) || std::isfinite(clamp.max); }
   // Each tile with a subnormal weight or bias would be computed twice.
   bool has_subnormals() const {
     auto subnormal = [](float v) { return std::fpclassify(v) == FP_SUBNORMAL; };
@@ -79,6 +82,15 @@ Lowered lower_float_pixels(const OpView& op, const TargetInfo& target, const cha
     f.run(kernel,
           {address(stream, 0), address(in, at * depth), address(out, at * channels), address(shapes.of(pixels), 0)});
   });
+  if (has_computed_bias(op)) {
+    const BufferPtr bias = f.operand(2);
+    f.loop("p", 0, whole.pixels, [&](const Ex& p) {
+      f.loop("c", 0, channels, [&](const Ex& c) {
+        const Ex at = f.let("at", p * channels + c);
+        f.store(out, at, tir::load(out, at) + tir::load(bias, c));
+      });
+    });
+  }
   if (whole.pixels > tile.pixels)
     if (auto order = pointwise_order(whole.pixels, tile.pixels, {depth * kFloat, channels * kFloat}, backwards, true))
       f.publish(std::move(*order));
@@ -307,7 +319,7 @@ std::optional<Lowered> lower_fully_connected_floats(const OpView& op, const Targ
   const int64_t units = op.operand(1).shape[0], depth = op.operand(1).shape[1];
   const int64_t rows = op.operand(0).elements() / depth;
   const FloatLayer layer(op, units, op.attrs<FullyConnectedAttrs>().activation);
-  if (layer.has_subnormals()) return std::nullopt;
+  if (layer.has_subnormals() || (has_computed_bias(op) && layer.bounded())) return std::nullopt;
   if (stored_as_integers(op, layer.weights, units, (rows + 1) / 2, target)) return std::nullopt;
   return lower_float_pixels(op, target, "fully_connected", {rows, 0, 0, 1, depth, depth, units}, layer);
 }

@@ -113,20 +113,19 @@ class Layer {
     Id flat = b_.reshape(x, {s_.steps * s_.batch, s_.inputs});
     Id out = is_dynamic(c_) ? product_of_bytes(flat, weights_, 0) : matmul(b_, flat, b_.transpose(weights_, {1, 0}));
     if (input_bias_.valid()) {
-      out = b_.binary("add", out, input_bias_);
       Id bias = state_bias_;
       if (separate_) {
         Id none = b_.filled(DType::kF32, 0.0, {s_.hidden});
         bias = b_.add("concatenation", {b_.slice(bias, {0}, {2 * s_.hidden}), none}, {{"axis", 0}});
       }
-      out = b_.binary("add", out, bias);
+      out = b_.binary("add", out, b_.binary("add", input_bias_, bias));
     }
     return b_.reshape(out, {s_.steps, s_.batch, gates_ * s_.hidden});
   }
 
   // One step; the cell's state is of LSTMs alone.
   void step(Id x, Id& h, Id& cell) {
-    if (kind_ == Kind::kRnn) h = of(0, b_.binary("add", x, product(h, 0, 1)));
+    if (kind_ == Kind::kRnn) h = of(0, with_product(x, h, 0, 1));
     if (kind_ == Kind::kGru) gru(x, h);
     if (kind_ == Kind::kLstm) lstm(x, h, cell);
   }
@@ -176,6 +175,14 @@ class Layer {
     return matmul(b_, h, b_.transpose(rows, {1, 0}));
   }
 
+  // x + product(h, first, count). For one sequence x is the bias of the product.
+  Id with_product(Id x, Id h, int64_t first, int64_t count) {
+    if (is_dynamic(c_) || s_.batch != 1) return b_.binary("add", x, product(h, first, count));
+    const int64_t rows = count * s_.hidden;
+    Id weights = b_.slice(recurrent_, {first * s_.hidden, 0}, {rows, s_.hidden});
+    return b_.add("fully_connected", {h, weights, b_.reshape(x, {rows})}, {{"keep_num_dims", true}});
+  }
+
   Id gate(Id all, int64_t which, int64_t count = 1) {
     return b_.slice(all, {0, which * s_.hidden}, {s_.batch, count * s_.hidden});
   }
@@ -186,22 +193,22 @@ class Layer {
   }
 
   void gru(Id x, Id& h) {
-    Id both = of(0, b_.binary("add", gate(x, 0, 2), product(h, 0, 2)));
+    Id both = of(0, with_product(gate(x, 0, 2), h, 0, 2));
     Id update = gate(both, 0), reset = gate(both, 1), candidate;
     if (separate_) {
       Id state = product(h, 2, 1);
       if (state_bias_.valid()) state = b_.binary("add", state, b_.slice(state_bias_, {2 * s_.hidden}, {s_.hidden}));
-      candidate = b_.binary("mul", reset, state);
+      candidate = b_.binary("add", gate(x, 2), b_.binary("mul", reset, state));
     } else {
-      candidate = product(b_.binary("mul", reset, h), 2, 1);
+      candidate = with_product(gate(x, 2), b_.binary("mul", reset, h), 2, 1);
     }
-    candidate = of(1, b_.binary("add", gate(x, 2), candidate));
+    candidate = of(1, candidate);
     h = b_.binary("add", b_.binary("mul", b_.binary("sub", 1.0, update), candidate), b_.binary("mul", update, h));
   }
 
   // Gates come as input, output, forget, cell.
   void lstm(Id x, Id& h, Id& cell) {
-    Id all = b_.binary("add", x, product(h, 0, 4));
+    Id all = with_product(x, h, 0, 4);
     Id in = of(0, peep(gate(all, 0), cell, 0));
     Id forget = coupled_ ? b_.binary("sub", 1.0, in) : of(0, peep(gate(all, 2), cell, 2));
     Id candidate = of(1, gate(all, 3));

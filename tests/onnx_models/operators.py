@@ -40,7 +40,12 @@ OPSET, ML = 17, 4
 
 
 def recurrent_cases():
-    steps, batch, inputs, hidden = 5, 3, 4, 6
+    yield from recurrent_cases_of(3, "")
+    yield from recurrent_cases_of(1, "_one")  # the inputs' product is the bias of the state's
+
+
+def recurrent_cases_of(batch, tag):
+    steps, inputs, hidden = 5, 4, 6
     for op, gates, states in (("RNN", 1, 1), ("GRU", 3, 1), ("LSTM", 4, 2)):
         for way, directions in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
             weights = {"x1": floats(directions, gates * hidden, inputs), "x2": floats(directions, gates * hidden, hidden),
@@ -50,13 +55,13 @@ def recurrent_cases():
                 given["x6"] = floats(directions, batch, hidden)
                 weights["x7"] = floats(directions, 3 * hidden)
             attributes = {"direction": way, "hidden_size": hidden}
-            yield f"{op.lower()}_{way}", single(op, given, attributes, 1 + states, weights)
+            yield f"{op.lower()}_{way}{tag}", single(op, given, attributes, 1 + states, weights)
             if way == "bidirectional":
-                lengths = {**weights, "x4": np.array([5, 2, 4], np.int32)}
-                yield f"{op.lower()}_lengths", single(op, given, attributes, 1 + states, lengths)
-                yield f"{op.lower()}_clip", single(op, given, {**attributes, "clip": 0.4}, 1 + states, weights)
+                lengths = {**weights, "x4": np.array([5, 2, 4][-batch:], np.int32)}
+                yield f"{op.lower()}_lengths{tag}", single(op, given, attributes, 1 + states, lengths)
+                yield f"{op.lower()}_clip{tag}", single(op, given, {**attributes, "clip": 0.4}, 1 + states, weights)
         if op == "GRU":
-            yield "gru_linear_before_reset", single(op, given, {**attributes, "linear_before_reset": 1}, 2, weights)
+            yield f"gru_linear_before_reset{tag}", single(op, given, {**attributes, "linear_before_reset": 1}, 2, weights)
 
 
 def loop_cases():

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Cases of operators.py: float activations with integer weights. Weights that are dequantised (kept_), blocks of 4 and
-8 bits (kept_nbits_), activations that are quantised by their data (hybrid_), and elementwise functions of one byte
-tensor (table_). Each is compiled to one operator, besides transpositions and conversions at the borders."""
+8 bits (kept_nbits_), activations that are quantised by their data (hybrid_), elementwise functions of one byte
+tensor (table_), and sums of products of integers (sums_; centred_ and computed_ have operands that are not known). Each
+of a family in FAMILIES is compiled to one operator, besides transpositions and conversions at the borders."""
 import json
 
 import common
@@ -186,6 +187,82 @@ def dynamic_cases():
         yield f"hybrid_of_{name}", dynamic_case("row", "int8", True, 0, 500, scale)
 
 
+# ---------------------------------------------------------------- sums of products of integers
+
+# Shapes of the activations and of the weights, attributes.
+SUMS = {
+    "image": ((1, 6, 7, 6), (9, 6, 3, 3), {"pads": [1, 1, 1, 1]}),
+    "pixels": ((2, 8, 5, 4), (7, 8, 1, 1), {}),
+    "strided": ((1, 5, 9, 8), (4, 5, 3, 2), {"pads": [0, 1, 2, 0], "strides": [2, 1], "dilations": [1, 2]}),
+    "depthwise": ((1, 6, 7, 6), (6, 1, 3, 3), {"group": 6, "pads": [1, 1, 1, 1]}),
+    "multiplied": ((1, 3, 6, 6), (6, 1, 2, 2), {"group": 3, "auto_pad": "SAME_UPPER"}),
+    "grouped": ((1, 8, 7, 6), (6, 4, 3, 3), {"group": 2, "pads": [1, 0, 0, 1]}),
+    "images": ((3, 4, 5, 5), (8, 4, 3, 3), {"pads": [1, 1, 1, 1]}),
+    "line": ((1, 4, 19), (6, 4, 3), {"pads": [1, 1], "dilations": [2]}),
+    "volume": ((2, 4, 4, 5, 3), (6, 2, 2, 3, 2), {"group": 2, "pads": [1, 0, 1, 0, 1, 1], "strides": [2, 1, 1]}),
+    "row": ((1, 20), (20, 6), None),
+    "rows": ((2, 3, 21), (21, 8), None),
+}
+
+
+def sums_node(layer, inputs, output):
+    from onnx import helper
+    attributes = SUMS[layer][2]
+    op = "MatMulInteger" if attributes is None else "ConvInteger"
+    return helper.make_node(op, inputs, [output], **(attributes or {}))
+
+
+def sums_case(layer, kind, zero, several, random):
+    """Known weights and zero points. `several`: one for each column of a matrix. onnxruntime saturates pairs of
+    products of larger weights on some processors."""
+    shape, weights, _ = SUMS[layer]
+    zeros = zero + random.integers(-3, 4, weights[1]) if several else zero
+    known = {"w": (random.integers(-60, 61, weights) + zero).astype(kind), "xz": np.array(119, np.uint8),
+             "wz": np.array(zeros, kind)}
+    given = {"x": random.integers(0, 256, shape).astype(np.uint8)}
+    return model_of([sums_node(layer, ["x", "w", "xz", "wz"], "y")], given, ["y"], known)
+
+
+def sums_cases():
+    for layer in SUMS:
+        random = np.random.default_rng(600 + len(layer))
+        for kind, zero in (("int8", 0), ("uint8", 128), ("uint8", 70)):
+            yield f"sums_{layer}_{kind}_{zero}", sums_case(layer, kind, zero, False, random)
+        if SUMS[layer][2] is None:
+            yield f"sums_{layer}_several", sums_case(layer, "int8", 0, True, random)
+    from onnx import helper
+    random, node = np.random.default_rng(700), helper.make_node
+    one = lambda kind, value: np.array(value, kind)  # noqa: E731
+
+    def draw(kind, *shape):
+        return random.integers(np.iinfo(kind).min // 2, np.iinfo(kind).max // 2, shape).astype(kind)
+
+    # Zero points that the model computes: padding has them.
+    for layer in ("image", "depthwise", "grouped", "images", "line", "volume", "row", "rows"):
+        shape, weights, _ = SUMS[layer]
+        for kind, zero in (("int8", 0), ("uint8", 70)):
+            nodes = [node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]),
+                     sums_node(layer, ["q", "w", "z", "wz"], "y")]
+            known = {"w": draw(kind, *weights), "wz": one(kind, zero)}
+            given = {"x": random.standard_normal(shape).astype(np.float32)}
+            yield f"centred_{layer}_{kind}", model_of(nodes, given, ["y"], known)
+    # Weights that the model computes, with zero points that are known or not, and zero points that int8 does not hold.
+    for layer in ("image", "grouped", "line", "volume", "row", "rows"):
+        shape, weights, _ = SUMS[layer]
+        given = {"x": draw("uint8", *shape), "w": draw("uint8", *weights)}
+        zeros = {"xz": one("uint8", 101), "wz": one("uint8", 140)}
+        nodes = [sums_node(layer, ["x", "w", "xz", "wz"], "y")]
+        yield f"computed_{layer}", model_of(nodes, given, ["y"], zeros)
+        yield f"computed_{layer}_zeros", model_of(nodes, {**given, **zeros}, ["y"], {})
+    shape, weights, _ = SUMS["rows"]
+    known = {"w": draw("uint8", *weights), "xz": one("uint8", 9), "wz": draw("uint8", weights[1]) * 2}
+    nodes = [sums_node("rows", ["x", "w", "xz", "wz"], "y")]
+    yield "computed_rows_several", model_of(nodes, {"x": draw("uint8", *shape)}, ["y"], known)
+    batches = {"x": draw("uint8", 2, 1, 3, 9), "w": draw("int8", 4, 9, 5)}
+    nodes = [node("MatMulInteger", ["x", "w", "xz"], ["y"])]
+    yield "sums_batches", model_of(nodes, batches, ["y"], {"xz": one("uint8", 7)})
+
+
 # ---------------------------------------------------------------- functions of one byte tensor
 
 def function_nodes(name):
@@ -226,6 +303,7 @@ def weight_cases():
     yield from nbits_cases()
     yield from dynamic_cases()
     yield from table_cases()
+    yield from sums_cases()
 
 
 # The operators that a case may be compiled to; that of the family must be among them, once.
@@ -233,6 +311,7 @@ FAMILIES = {
     "kept_": ({"fully_connected_dequantized"}, {"mul", "add"}),
     "hybrid_": ({"conv_2d", "depthwise_conv_2d", "fully_connected"}, {"transpose", "relu"}),
     "table_": ({"byte_table"}, {"quantize", "dequantize"}),
+    "sums_": ({"conv_2d", "depthwise_conv_2d", "conv_3d_sums", "batch_matmul"}, {"quantize", "transpose"}),
 }
 
 

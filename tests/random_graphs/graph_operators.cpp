@@ -135,7 +135,8 @@ class OperatorMaker final : public GraphMaker {
     Attributes attrs = window();
     attrs["dilation_h"] = std::to_string(random.chance(15) ? 2 : 1);
     attrs["dilation_w"] = std::to_string(random.chance(15) ? 2 : 1);
-    return add("conv_2d", operands, attrs, {rounded(attrs, type(dtype, {}))});
+    const graph::TensorType result = rounded(attrs, type(dtype, {}), true);
+    return add("conv_2d", operands, attrs, {result});
   }
 
   bool transpose_conv() {
@@ -175,11 +176,16 @@ class OperatorMaker final : public GraphMaker {
         in, weights(weights_type(dtype), {1, random.pick(1, 3), random.pick(1, 3), out}, 3, out)};
     maybe_bias(operands, dtype, out);
     Attributes attrs = window();
-    return add("depthwise_conv_2d", operands, attrs, {rounded(attrs, type(dtype, {}))});
+    const graph::TensorType result = rounded(attrs, type(dtype, {}), true);
+    return add("depthwise_conv_2d", operands, attrs, {result});
   }
 
-  // Now and then by the rule of onnxruntime, which knows zero points of int16.
-  graph::TensorType rounded(Attributes& attrs, graph::TensorType type) {
+  // Now and then by the rule of onnxruntime, which knows zero points of int16, or the sums of int8.
+  graph::TensorType rounded(Attributes& attrs, graph::TensorType type, bool sums = false) {
+    if (sums && type.dtype == DType::kI8 && random.chance(10)) {
+      attrs["activation"] = "none";
+      return this->type(DType::kI32, {});
+    }
     if (!random.chance(25)) return type;
     attrs["rounding"] = "onnxruntime";
     if (type.dtype == DType::kI16) type.quantization.zero_point = {random.pick(-32768, 32767)};
@@ -447,7 +453,9 @@ class OperatorMaker final : public GraphMaker {
     TensorId b = constant(type(of(a).dtype, shape));
     for (TensorId id : known)
       if (of(id).dtype == of(a).dtype && of(id).shape == shape) b = id;
-    return add("batch_matmul", {a, b}, {{"adj_y", turned ? "true" : "false"}}, {type(of(a).dtype, {})});
+    TensorType out = type(of(a).dtype, {});
+    if (out.dtype == DType::kI8 && random.chance(20)) out = type(DType::kI32, {});
+    return add("batch_matmul", {a, b}, {{"adj_y", turned ? "true" : "false"}}, {out});
   }
 
   bool product() { return make_product(*this, activation()); }

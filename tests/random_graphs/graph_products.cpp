@@ -91,7 +91,8 @@ bool image(GraphMaker& g, const std::string& activation) {
 
 bool volume(GraphMaker& g, const std::string& activation) {
   TensorId in = g.any();
-  if (g.of(in).dtype != DType::kF32 || g.of(in).shape.size() > 5) return false;
+  const DType type = g.of(in).dtype;
+  if ((type != DType::kF32 && type != DType::kI8 && type != DType::kI32) || g.of(in).shape.size() > 5) return false;
   Shape shape(5 - g.of(in).shape.size(), 1);
   shape.insert(shape.end(), g.of(in).shape.begin(), g.of(in).shape.end());
   if (shape.size() != g.of(in).shape.size()) {
@@ -100,10 +101,11 @@ bool volume(GraphMaker& g, const std::string& activation) {
   }
   const int64_t channels = g.random.pick(1, 3);
   Shape kernel = {g.random.pick(1, 2), g.random.pick(1, 2), g.random.pick(1, 2), shape[4], channels};
-  if (g.random.chance(50))
-    return g.add("conv_3d", {in, weights(g, DType::kF32, kernel)},
-                 {{"pads_before", "[1,0,1]"}, {"pads_after", "[1,1,0]"}, {"activation", activation}},
-                 {g.type(DType::kF32, {})});
+  const bool sums = type != DType::kF32;
+  if (sums || g.random.chance(50))
+    return g.add(sums ? "conv_3d_sums" : "conv_3d", {in, weights(g, type, kernel)},
+                 {{"pads_before", "[1,0,1]"}, {"pads_after", "[1,1,0]"}, {"activation", sums ? "none" : activation}},
+                 {g.type(sums ? DType::kI32 : type, {})});
   std::swap(kernel[3], kernel[4]);
   const Shape out = {shape[1] * 2, shape[2] + 1, shape[3]};
   return g.add("conv_3d_transpose", {in, weights(g, DType::kF32, kernel)},

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "frontends/onnx/rules.h"
+#include "frontends/onnx/window_attributes.h"
 
 namespace aotc::frontends::onnx {
 
@@ -66,6 +66,15 @@ ByData by_data(Builder& b, Id x);
 // The convolution of float images that are quantised with the range of all of them. Operands: images, integer filters,
 // their scale, their zero point, bias.
 void dynamic_convolution(Call& c);
+// 8-bit integers x, weights, and their zero points, which may be absent. x has one zero point.
+struct IntegerOperands {
+  Id x, weights, zero, weights_zero;
+};
+// The i32 sums of products of integers less their zero points, by integer operators. nullopt if the weights or their
+// zero points are computed, or differ by more than int8 holds and have several zero points, or sums may leave i32.
+std::optional<Id> sums_of_convolution(Builder& b, const IntegerOperands& of, const WindowAttributes& w, int64_t groups);
+// The same of rows and a matrix [depth, units], or of computed matrices with known zero points.
+std::optional<Id> sums_of_product(Builder& b, const IntegerOperands& of);
 // A constant matrix [units, depth] of integers of 4 or 8 bits. Each of `blocks` equal blocks of a row has a scale and a
 // zero point.
 struct StoredMatrix {

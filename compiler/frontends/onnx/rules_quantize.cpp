@@ -164,77 +164,56 @@ void dynamic_quantize_linear(Call& c) {
 
 // ---------------------------------------------------------------- sums of products of integers
 
-Id less_zero_point(Call& c, size_t i, bool rows) {
-  Builder& b = c.b;
-  Id v = b.cast(c.in(i), DType::kI32);
-  if (!c.has(i + 2)) return v;
-  Id zero = b.cast(c.in(i + 2), DType::kI32);
-  if (b.type(zero).elements() == 1) zero = b.reshape(zero, {});
-  // One for each row of the left operand, or for each column of the right one.
-  if (rows && b.rank(zero) == 1) zero = b.reshape(zero, {b.type(zero).elements(), 1});
-  return b.add("sub", {v, zero});
+// Elements in i32 less their zero point, if there is one. `shape`: of several zero points, so that they broadcast.
+Id less_zero_point(Builder& b, Id x, Id zero, const graph::Shape& shape) {
+  const Id v = b.cast(x, DType::kI32);
+  if (!zero.valid()) return v;
+  const bool one = b.type(zero).elements() == 1;
+  return b.add("sub", {v, b.reshape(b.cast(zero, DType::kI32), one ? graph::Shape{} : shape)});
 }
 
+Id product(Builder& b, const IntegerOperands& of) {
+  const bool one = !of.zero.valid() || b.type(of.zero).elements() == 1;
+  if (const auto sums = one ? sums_of_product(b, of) : std::nullopt) return *sums;
+  // There is a zero point for each row of the left operand, or for each column of the right one.
+  graph::Shape rows = of.zero.valid() ? b.shape(of.zero) : graph::Shape{};
+  if (rows.size() == 1) rows.push_back(1);
+  const Id x = less_zero_point(b, of.x, of.zero, rows);
+  const Id y = less_zero_point(b, of.weights, of.weights_zero,
+                               of.weights_zero.valid() ? b.shape(of.weights_zero) : graph::Shape{});
+  const bool matrices = b.rank(x) >= 2 && b.rank(y) >= 2 && b.shape(x).back() == b.shape(y)[b.shape(y).size() - 2];
+  return matrices ? exact_product(b, x, y) : matmul(b, x, y);
+}
+
+Id optional_input(Call& c, size_t i) { return c.has(i) ? c.in(i) : Id{}; }
+
 void mat_mul_integer(Call& c) {
-  Builder& b = c.b;
-  Id x = less_zero_point(c, 0, true), y = less_zero_point(c, 1, false);
-  bool matrices = b.rank(x) >= 2 && b.rank(y) >= 2 && b.shape(x).back() == b.shape(y)[b.shape(y).size() - 2];
-  c.out(0, matrices ? exact_product(b, x, y) : matmul(b, x, y));
+  c.out(0, product(c.b, {c.in(0), c.in(1), optional_input(c, 2), optional_input(c, 3)}));
+}
+
+// Input 0 quantised by its data, with the integers and their zero point in inputs 1 and 3.
+IntegerOperands quantised_operands(Call& c, const ByData& q) {
+  return {c.b.cast(q.whole, DType::kU8), c.in(1), c.b.cast(q.zero, DType::kU8), optional_input(c, 3)};
 }
 
 // Left rows are quantised by their data, and the sums become floats: inputs are rows, matrix, its scale, zero point,
 // bias.
 void dynamic_quantize_mat_mul(Call& c) {
   Builder& b = c.b;
+  const graph::Shape x = c.shape(0), y = c.shape(1);
+  if (x.size() < 2 || y.size() < 2 || x.back() != y[y.size() - 2])
+    c.refuse(fmt::format("operands of shapes {} and {} cannot be multiplied as matrices", graph::to_string(x),
+                         graph::to_string(y)));
   const ByData q = by_data(b, c.in(0));
-  Id x = b.cast(b.binary("sub", q.whole, q.zero), DType::kI32), y = b.cast(c.in(1), DType::kI32);
-  if (c.has(3)) {
-    Id zero = b.cast(c.in(3), DType::kI32);
-    y = b.add("sub", {y, b.type(zero).elements() == 1 ? b.reshape(zero, {}) : zero});
-  }
-  if (b.rank(x) < 2 || b.rank(y) < 2 || b.shape(x).back() != b.shape(y)[b.shape(y).size() - 2])
-    c.refuse(fmt::format("operands of shapes {} and {} cannot be multiplied as matrices", graph::to_string(b.shape(x)),
-                         graph::to_string(b.shape(y))));
   Id scale = c.in(2);
   if (b.type(scale).elements() == 1) scale = b.reshape(scale, {});
-  Id out = b.binary("mul", b.cast(exact_product(b, x, y), DType::kF32), b.binary("mul", q.scale, scale));
+  const Id sums = b.cast(product(b, quantised_operands(c, q)), DType::kF32);
+  Id out = b.binary("mul", sums, b.binary("mul", q.scale, scale));
   c.out(0, c.has(4) ? b.binary("add", out, c.in(4)) : out);
 }
 
-// The same channels of every group.
-Id some_channels(Builder& b, Id image, int64_t groups, int64_t from, int64_t count) {
-  graph::Shape shape = b.shape(image), apart = shape;
-  const int64_t channels = shape[1] / groups;
-  if (count == channels) return image;
-  apart[1] = channels;
-  apart.insert(apart.begin() + 1, groups);
-  Ints begin(apart.size(), 0), counts = apart;
-  begin[2] = from;
-  counts[2] = count;
-  shape[1] = groups * count;
-  return b.reshape(b.slice(b.reshape(image, apart), begin, counts), shape);
-}
-
-// Of int32, as sums over so many channels that floats hold them.
-Id exact_convolution(Call& c, Id image, Id filter, const WindowAttributes& w, int64_t groups) {
-  Builder& b = c.b;
-  const int64_t channels = b.shape(filter)[1];
-  const int64_t most = kExactDepth / std::max<int64_t>(graph::element_count(w.kernel), 1);
-  if (most < 1) c.refuse("the window must have at most 256 elements");
-  Id sum;
-  for (int64_t from = 0; from < channels; from += most) {
-    const int64_t count = std::min(most, channels - from);
-    Id part = some_channels(b, image, groups, from, count);
-    Id taps = some_channels(b, filter, 1, from, count);
-    Id product = convolution(c, b.cast(part, DType::kF32), b.cast(taps, DType::kF32), w, groups);
-    product = b.cast(product, DType::kI32);
-    sum = from == 0 ? product : b.add("add", {sum, product});
-  }
-  return sum;
-}
-
-// The image with the filters of operand 1 less their zero points, operand 3.
-Id integer_convolution(Call& c, Id image) {
+// Shapes are those of inputs 0 and 1 of the call.
+Id integer_convolution(Call& c, const IntegerOperands& of) {
   Builder& b = c.b;
   const graph::Shape in = c.shape(0), weights = c.shape(1);
   const int64_t groups = c.i("group", 1);
@@ -244,21 +223,15 @@ Id integer_convolution(Call& c, Id image) {
   if (groups < 1 || in[1] != weights[1] * groups || weights[0] % groups != 0)
     c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
                          graph::to_string(weights), groups, graph::to_string(in)));
-  Id filter = b.cast(c.in(1), DType::kI32);
-  if (c.has(3)) {
-    Id zero = b.cast(c.in(3), DType::kI32);
-    graph::Shape column(b.type(zero).elements() == 1 ? 0 : weights.size(), 1);
-    if (!column.empty()) column[0] = weights[0];
-    filter = b.add("sub", {filter, b.reshape(zero, column)});
-  }
-  return exact_convolution(c, image, filter, w, groups);
+  if (const auto sums = sums_of_convolution(b, of, w, groups)) return *sums;
+  graph::Shape column(weights.size(), 1);
+  column[0] = weights[0];
+  return volume_convolution(b, less_zero_point(b, of.x, of.zero, {}),
+                            less_zero_point(b, of.weights, of.weights_zero, column), {}, w, groups);
 }
 
 void conv_integer(Call& c) {
-  Builder& b = c.b;
-  Id image = b.cast(c.in(0), DType::kI32);
-  if (c.has(2)) image = b.add("sub", {image, b.reshape(b.cast(c.in(2), DType::kI32), {})});
-  c.out(0, integer_convolution(c, image));
+  c.out(0, integer_convolution(c, {c.in(0), c.in(1), optional_input(c, 2), optional_input(c, 3)}));
 }
 
 constexpr Rule kRules[] = {
@@ -279,8 +252,7 @@ constexpr Rule kRules[] = {
 void dynamic_convolution(Call& c) {
   Builder& b = c.b;
   const ByData q = by_data(b, c.in(0));
-  Id image = b.cast(b.binary("sub", q.whole, q.zero), DType::kI32);
-  Id sums = b.cast(quantize::integer_convolution(c, image), DType::kF32);
+  Id sums = b.cast(quantize::integer_convolution(c, quantize::quantised_operands(c, q)), DType::kF32);
   Id out = b.binary("mul", sums, b.binary("mul", q.scale, b.reshape(c.in(2), {})));
   c.out(0, c.has(4) ? b.binary("add", out, c.in(4)) : out);
 }

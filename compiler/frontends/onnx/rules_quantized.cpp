@@ -33,41 +33,48 @@ struct Weights {
   graph::Quantization quantization;
 };
 
-// `channel` is the axis of scales, if there are several.
-Weights weights_of(Call& c, size_t i, int channel) {
-  Builder& b = c.b;
-  auto given = affine_of(c, i + 1, i + 2, c.b.dtype(c.in(i)));
-  Id x = c.in(i);
-  if (!given || !b.is_constant(x) || b.dtype(x) != given->stored)
-    c.refuse("the weights must be int8 or uint8; weights, scales and zero points must be known at compile time");
+// Constant integers. `channel` is the axis of scales, if there are several. nullopt if several zero points leave more
+// than int8.
+std::optional<Weights> weights_of(Builder& b, Id x, const Affine& given, int channel) {
   const graph::Shape& shape = b.shape(x);
-  int64_t inner = 1, channels = static_cast<int64_t>(given->scale.size());
+  int64_t inner = 1, channels = static_cast<int64_t>(given.scale.size());
   for (size_t d = static_cast<size_t>(channel) + 1; d < shape.size(); ++d) inner *= shape[d];
-  if (channels > 1 && shape[static_cast<size_t>(channel)] != channels)
-    c.refuse(fmt::format("there are {} scales for {} channels", channels, shape[static_cast<size_t>(channel)]));
   Ints values = *b.ints(x);
-  Weights out{DType::kI8, {}, {given->scale, {}, channel}};
+  Weights out{DType::kI8, {}, {given.scale, {}, channel}};
   bool fits = true;
   const int32_t element = b.element(x);
   bool nibbles = element == kInt4 || element == kUint4;
   for (size_t at = 0; at < values.size(); ++at) {
-    int64_t v = values[at] - given->zero[static_cast<size_t>(static_cast<int64_t>(at) / inner % channels)];
+    int64_t v = values[at] - given.zero[static_cast<size_t>(static_cast<int64_t>(at) / inner % channels)];
     fits = fits && v >= -128 && v <= 127;
     nibbles = nibbles && v >= -8 && v <= 7;
     out.bytes.push_back(static_cast<uint8_t>(v));
   }
-  out.quantization.zero_point.assign(given->scale.size(), 0);
+  out.quantization.zero_point.assign(given.scale.size(), 0);
   if (nibbles) out.type = DType::kI4;
   if (fits) return out;
-  if (channels > 1)
-    c.refuse("weights with several zero points must fit int8 after the subtraction of the zero point",
-             "use symmetric weights");
-  int64_t shift = given->stored == DType::kI8 ? 128 : 0;
+  if (channels > 1) return std::nullopt;
+  int64_t shift = given.stored == DType::kI8 ? 128 : 0;
   out.type = DType::kU8;
   out.bytes.clear();
   for (int64_t v : values) out.bytes.push_back(static_cast<uint8_t>(v + shift));
-  out.quantization.zero_point = {given->zero[0] + shift};
+  out.quantization.zero_point = {given.zero[0] + shift};
   return out;
+}
+
+// Input i with its scale and zero point, the inputs i + 1 and i + 2.
+Weights weights_of(Call& c, size_t i, int channel) {
+  auto given = affine_of(c, i + 1, i + 2, c.b.dtype(c.in(i)));
+  Id x = c.in(i);
+  if (!given || !c.b.is_constant(x) || c.b.dtype(x) != given->stored)
+    c.refuse("the weights must be int8 or uint8; weights, scales and zero points must be known at compile time");
+  const auto channels = static_cast<int64_t>(given->scale.size());
+  const int64_t length = c.b.shape(x)[static_cast<size_t>(channel)];
+  if (channels > 1 && length != channels)
+    c.refuse(fmt::format("there are {} scales for {} channels", channels, length));
+  if (auto out = weights_of(c.b, x, *given, channel)) return std::move(*out);
+  c.refuse("weights with several zero points must fit int8 after the subtraction of the zero point",
+           "use symmetric weights");
 }
 
 // In another order of dimensions, which has the channels at `channel`.
@@ -222,14 +229,14 @@ void gemm(Call& c) {
 
 // ---------------------------------------------------------------- scales from the data
 
-// Constant weights [depth, units] as rows of units, with `more` dimensions of one element between.
-Id rows_constant(Call& c, const Weights& w, bool image) {
-  Id rows = weights_constant(c.b, w, c.shape(1), {1, 0}, 0);
+// Constant weights [depth, units] as rows of units, with more dimensions of one element between if `image`.
+Id rows_constant(Builder& b, const Weights& w, const graph::Shape& shape, bool image) {
+  Id rows = weights_constant(b, w, shape, {1, 0}, 0);
   if (!image) return rows;
-  const graph::TensorType type = c.b.type(rows);
-  c.b.graph()[rows].type.quantization = {};  // whose axis a view would not have
-  Id out = c.b.reshape(rows, {type.shape[0], 1, 1, type.shape[1]});
-  c.b.graph()[out].type.quantization = type.quantization;
+  const graph::TensorType type = b.type(rows);
+  b.graph()[rows].type.quantization = {};  // whose axis a view would not have
+  Id out = b.reshape(rows, {type.shape[0], 1, 1, type.shape[1]});
+  b.graph()[out].type.quantization = type.quantization;
   return out;
 }
 
@@ -244,7 +251,7 @@ void dynamic_mat_mul(Call& c) {
   const Weights w = weights_of(c, 1, 1);
   const bool image = rows > 1;
   Id x = b.reshape(c.in(0), image ? graph::Shape{1, 1, rows, shape.back()} : graph::Shape{1, shape.back()});
-  std::vector<Id> operands = {x, rows_constant(c, w, image)};
+  std::vector<Id> operands = {x, rows_constant(b, w, weights, image)};
   if (c.has(4)) operands.push_back(b.reshape(c.in(4), {weights[1]}));
   std::vector<Setting> settings = {onnxruntime_rounding(), {"activation", "none"}};
   Id out = b.add(image ? "conv_2d" : "fully_connected", operands, settings);
@@ -276,6 +283,69 @@ void dynamic_conv(Call& c) {
   settings.push_back(onnxruntime_rounding());
   Id out = b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", operands, settings);
   c.out(0, as_planes(b, nhwc_to_nchw(b, out), window));
+}
+
+// ---------------------------------------------------------------- sums
+
+// 32 bits hold sums of so many products, in whichever order zero points are subtracted.
+constexpr int64_t kMostTerms = 16384;
+
+// The zero points of integers, with scales of 1; nullopt if the model computes them.
+std::optional<Affine> unscaled(Builder& b, Id values, Id zero) {
+  Affine out;
+  out.stored = b.dtype(values);
+  if (size_of(out.stored) != 1) return std::nullopt;
+  auto zeros = zero.valid() ? b.ints(zero) : Ints{0};
+  if (!zeros || zeros->empty()) return std::nullopt;
+  out.zero = std::move(*zeros);
+  out.scale.assign(out.zero.size(), 1.0f);
+  return out;
+}
+
+// Constant weights less their zero points, which belong to the tensor or to the indices of axis `channel`.
+std::optional<Weights> unscaled_weights(Builder& b, const IntegerOperands& of, int channel) {
+  const auto zeros = unscaled(b, of.weights, of.weights_zero);
+  const graph::Shape& shape = b.shape(of.weights);
+  const int64_t channels = shape[static_cast<size_t>(channel)];
+  if (!zeros || !b.is_constant(of.weights) || channels < 1 || graph::element_count(shape) / channels > kMostTerms ||
+      (!zeros->per_tensor() && static_cast<int64_t>(zeros->zero.size()) != channels))
+    return std::nullopt;
+  return weights_of(b, of.weights, *zeros, channel);
+}
+
+// x with the padding of `w`, which has none any more, as elements `value`.
+Id framed(Builder& b, Id x, Id value, WindowAttributes& w) {
+  const Id one = b.reshape(value, graph::Shape(b.shape(x).size(), 1));
+  for (size_t d = 0; d < w.dims(); ++d) {
+    const size_t axis = d + 2;
+    graph::Shape frame = b.shape(x);
+    auto part = [&](int64_t size) {
+      frame[axis] = size;
+      return b.broadcast(one, frame);
+    };
+    std::vector<Id> parts = {x};
+    if (w.before[d] > 0) parts.insert(parts.begin(), part(w.before[d]));
+    if (w.after[d] > 0) parts.push_back(part(w.after[d]));
+    if (parts.size() > 1) x = b.add("concatenation", parts, {{"axis", static_cast<int64_t>(axis)}});
+    w.in[d] += w.before[d] + w.after[d];
+    w.before[d] = w.after[d] = w.asked_after[d] = 0;
+  }
+  return x;
+}
+
+// `sums` of the integers x less their zero point. It is linear and gives sums of int8 tensors. A zero point that the
+// model computes is multiplied by the sums of ones, in a tensor of shape `ones`, and subtracted afterwards.
+template <typename Sums>
+Id centred_sums(Builder& b, const IntegerOperands& of, const graph::Shape& ones, Sums sums) {
+  if (const auto known = unscaled(b, of.x, of.zero)) return sums(int8_of(b, of.x, *known));
+  Affine raw;
+  raw.stored = b.dtype(of.x);
+  raw.scale = {1.0f};
+  raw.zero = {raw.stored == DType::kU8 ? 128 : 0};
+  const Id one = b.constant(DType::kI8, ones, std::vector<uint8_t>(static_cast<size_t>(graph::element_count(ones)), 1));
+  b.graph()[one].type.quantization = raw.int8();
+  const Id zero = b.binary("sub", b.reshape(b.cast(of.zero, DType::kI32), {}), static_cast<double>(raw.zero[0]));
+  return b.add("sub", {sums(int8_of(b, of.x, raw)), b.add("mul", {sums(one), zero})});
 }
 
 // ---------------------------------------------------------------- elementwise
@@ -398,6 +468,53 @@ constexpr Rule kRules[] = {
 }  // namespace
 
 }  // namespace qlinear
+
+std::optional<Id> sums_of_convolution(Builder& b, const IntegerOperands& given, const WindowAttributes& window,
+                                      int64_t groups) {
+  using namespace qlinear;
+  const auto weights = unscaled_weights(b, given, 0);
+  if (!weights || window.dims() > 3) return std::nullopt;
+  IntegerOperands of = given;
+  WindowAttributes w = window;
+  // Operators pad with numbers that are known.
+  if (!unscaled(b, of.x, of.zero)) of.x = framed(b, of.x, of.zero, w);
+  const graph::Shape shape = b.shape(of.weights);
+  const bool volume = w.dims() > 2, depthwise = !volume && groups > 1 && shape[1] == 1;
+  graph::Shape ones = {1, b.shape(of.x)[1]};
+  for (size_t d = 0; d < w.dims(); ++d) ones.push_back((w.kernel[d] - 1) * w.dilations[d] + 1);
+  const Id filters = volume      ? weights_constant(b, *weights, shape, {2, 3, 4, 1, 0}, 4)
+                     : depthwise ? weights_constant(b, *weights, image_shape(shape), {1, 2, 3, 0}, 3)
+                                 : weights_constant(b, *weights, image_shape(shape), {0, 2, 3, 1}, 0);
+  return centred_sums(b, of, ones, [&](Id x) {
+    if (volume)
+      return planes_of(b, b.add("conv_3d_sums", {volume_of(b, x), filters}, volume_settings(w, groups), DType::kI32),
+                       w.dims());
+    const Id image = nchw_to_nhwc(b, as_image(b, x));
+    const Id out = b.add(depthwise ? "depthwise_conv_2d" : "conv_2d", {image, filters}, image_settings(w), DType::kI32);
+    return as_planes(b, nhwc_to_nchw(b, out), w);
+  });
+}
+
+std::optional<Id> sums_of_product(Builder& b, const IntegerOperands& of) {
+  using namespace qlinear;
+  const graph::Shape p = b.shape(of.x), q = b.shape(of.weights);
+  if (p.empty() || q.size() < 2 || p.back() != q[q.size() - 2] || p.back() > kMostTerms) return std::nullopt;
+  const auto weights = q.size() == 2 ? unscaled_weights(b, of, 1) : std::nullopt;
+  if (!weights) {
+    const auto x = unscaled(b, of.x, of.zero), y = unscaled(b, of.weights, of.weights_zero);
+    if (!x || !y || !y->per_tensor() || p.size() < 2 || p.size() > 5 || q.size() > 5) return std::nullopt;
+    return b.add("batch_matmul", {int8_of(b, of.x, *x), int8_of(b, of.weights, *y)}, {}, DType::kI32);
+  }
+  // Rows are the pixels of an image.
+  const Id rows = rows_constant(b, *weights, q, true);
+  graph::Shape to = p;
+  to.back() = q[1];
+  const Id out = centred_sums(b, of, {1, 1, 1, p.back()}, [&](Id x) {
+    const int64_t count = b.type(x).elements() / std::max<int64_t>(p.back(), 1);
+    return b.add("conv_2d", {b.reshape(x, {1, 1, count, p.back()}), rows}, {{"activation", "none"}}, DType::kI32);
+  });
+  return b.reshape(out, to);
+}
 
 std::span<const Rule> qlinear_rules() { return qlinear::kRules; }
 

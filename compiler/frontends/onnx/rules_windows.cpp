@@ -99,20 +99,6 @@ void for_each_tap(Call& c, Id padded, const WindowAttributes& w, Each each) {
 
 // ---------------------------------------------------------------- convolutions
 
-Id conv_3d(Call& c, Id x, Id filters, Id bias, const WindowAttributes& w, int64_t groups) {
-  Builder& b = c.b;
-  std::vector<Id> operands = {volume_of(b, x),
-                              b.transpose(b.reshape(filters, volume_shape(b.shape(filters))), {2, 3, 4, 1, 0})};
-  if (bias.valid()) operands.push_back(bias);
-  Id out = b.add("conv_3d", operands,
-                 {{"strides", along_volume(w.strides, 1)},
-                  {"dilations", along_volume(w.dilations, 1)},
-                  {"pads_before", along_volume(w.before, 0)},
-                  {"pads_after", along_volume(w.after, 0)},
-                  {"groups", groups}});
-  return planes_of(b, out, w.dims());
-}
-
 Id conv_2d(Call& c, const WindowAttributes& w, int64_t groups, bool& biased) {
   Builder& b = c.b;
   const Id image = nchw_to_nhwc(b, as_image(b, c.in(0))), filters = as_image(b, c.in(1));
@@ -138,7 +124,7 @@ void conv(Call& c) {
     c.refuse(fmt::format("filters of shape {} in {} groups do not match an image of shape {}",
                          graph::to_string(weights), groups, graph::to_string(in)));
   bool biased = false;
-  if (w.dims() > 2) return c.out(0, conv_3d(c, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}, w, groups));
+  if (w.dims() > 2) return c.out(0, volume_convolution(b, c.in(0), c.in(1), c.has(2) ? c.in(2) : Id{}, w, groups));
   Id out = conv_2d(c, w, groups, biased);
   if (c.has(2) && !biased) {
     graph::Shape column(w.dims() + 1, 1);
@@ -305,12 +291,12 @@ Id sum_of_slices(Call& c, Id x, const WindowAttributes& w) {
 
 }  // namespace windows
 
-Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups) {
-  Builder& b = c.b;
-  if (w.dims() > 2 || !b.is_constant(filters)) return windows::conv_3d(c, x, filters, {}, w, groups);
-  const Id image = nchw_to_nhwc(b, as_image(b, x));
-  const Id out = b.add("conv_2d", {image, b.transpose(as_image(b, filters), {0, 2, 3, 1})}, image_settings(w));
-  return as_planes(b, nhwc_to_nchw(b, out), w);
+Id volume_convolution(Builder& b, Id x, Id filters, Id bias, const WindowAttributes& w, int64_t groups) {
+  std::vector<Id> operands = {volume_of(b, x),
+                              b.transpose(b.reshape(filters, volume_shape(b.shape(filters))), {2, 3, 4, 1, 0})};
+  if (bias.valid()) operands.push_back(bias);
+  const char* op = b.dtype(x) == DType::kI32 ? "conv_3d_sums" : "conv_3d";
+  return planes_of(b, b.add(op, operands, volume_settings(w, groups)), w.dims());
 }
 
 Id average_of_windows(Call& c, Id x) {

@@ -149,6 +149,14 @@ std::vector<Setting> pool_settings(const WindowAttributes& w) {
   return out;
 }
 
+std::vector<Setting> volume_settings(const WindowAttributes& w, int64_t groups) {
+  return {{"strides", along_volume(w.strides, 1)},
+          {"dilations", along_volume(w.dilations, 1)},
+          {"pads_before", along_volume(w.before, 0)},
+          {"pads_after", along_volume(w.after, 0)},
+          {"groups", groups}};
+}
+
 namespace {
 
 // The window of the convolution from the result to the operand.

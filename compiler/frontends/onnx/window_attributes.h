@@ -47,8 +47,12 @@ std::vector<Setting> image_settings(const WindowAttributes& w);
 // The same and the size of the window, as pools have it.
 std::vector<Setting> pool_settings(const WindowAttributes& w);
 
-// Appends a float convolution without bias. `x` and `filters` have the shapes of inputs 0 and 1 of the call.
-Id convolution(Call& c, Id x, Id filters, const WindowAttributes& w, int64_t groups);
+// The same of an operator over volumes.
+std::vector<Setting> volume_settings(const WindowAttributes& w, int64_t groups);
+
+// Appends a convolution over volumes of f32, or the i32 sums of i32. `x` and `filters` have the shapes of inputs 0 and
+// 1 of the call; the bias may be absent.
+Id volume_convolution(Builder& b, Id x, Id filters, Id bias, const WindowAttributes& w, int64_t groups);
 
 void conv_transpose(Call& c);
 void col2im(Call& c);

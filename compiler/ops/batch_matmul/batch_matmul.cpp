@@ -8,6 +8,7 @@
 #include "ops/batch_matmul/attributes.h"
 #include "ops/common/broadcast.h"
 #include "ops/common/checks.h"
+#include "ops/common/conv.h"
 #include "ops/common/elementwise.h"
 #include "ops/common/gemm.h"
 #include "ops/common/requantize.h"
@@ -57,6 +58,18 @@ double scaling_of(const OpView& op) {
 // Stored values less a zero point have 255 steps at most.
 int64_t largest_sum(int64_t depth) { return depth * 255 * 255; }
 
+// int8 by int8.
+Requantization requantization_of(const OpView& op) {
+  const int64_t largest = largest_sum(Product(op).depth);
+  const std::vector<AccRange> ranges = {{-largest, largest}};
+  if (gives_sums(op)) return Requantization::of_sums(1, ranges);
+  return {{scaling_of(op)},
+          ranges,
+          rounding_of(op.attrs<BatchMatmulAttrs>().rounding, Rounding::kDouble),
+          op.result().zero_point(),
+          {-128, 127}};
+}
+
 // int16 by int16 or int8: sums as convolutions have them.
 WideScaling wide_scaling_of(const OpView& op) {
   int64_t largest = Product(op).depth * (op.operand(1).dtype == DType::kI16 ? 1 << 30 : 1 << 22);
@@ -72,12 +85,12 @@ void for_each_matrix(const OpView& op, const Product& p, Visit visit) {
   });
 }
 
-template <typename T, typename Sum, typename Y = T, typename Finish>
+template <typename T, typename Sum, typename Y = T, typename Out = T, typename Finish>
 void multiply(const OpView& op, const EvalData& data, Sum x_zero, Sum y_zero, Finish finish) {
   Product p(op);
   auto x = data.in<T>(0);
   auto y = data.in<Y>(1);
-  auto out = data.out<T>();
+  auto out = data.out<Out>();
   for_each_matrix(op, p, [&](int64_t from_x, int64_t from_y, int64_t to) {
     for (int64_t r = 0; r < p.rows; ++r)
       for (int64_t c = 0; c < p.columns; ++c, ++to) {
@@ -108,12 +121,7 @@ class MatmulLowering {
       wide_.emplace(f_, wide_scaling);
       if (wide_scaling.wide()) start_ = tir::i64(0);
     } else if (!is_float_) {
-      int64_t largest = largest_sum(p_.depth);
-      requantizer_.emplace(f_, Requantization{{scaling_of(op_)},
-                                              {{-largest, largest}},
-                                              rounding_of(op_.attrs<BatchMatmulAttrs>().rounding, Rounding::kDouble),
-                                              op_.result().zero_point(),
-                                              {-128, 127}});
+      requantizer_.emplace(f_, requantization_of(op_));
     }
     out_ = f_.result();
     if (requantizer_) requantizer_->begin(f_);
@@ -178,12 +186,12 @@ class BatchMatmul final : public SpecifiedOperator {
       : SpecifiedOperator({.name = "batch_matmul",
                            .summary = "matrix products of two computed operands, batches broadcast",
                            .operands = {{.name = "x",
-                                         .types = {{DType::kI8, "one scale and zero point for each operand"},
+                                         .types = {{DType::kI8, "one scale and zero point for each operand; also sums"},
                                                    {DType::kI16, "by int16 or int8, zero points 0"},
                                                    DType::kF32},
                                          .ranks = {2, 5}},
                                         {.name = "y", .ranks = {2, 5}}},
-                           .results = {{.name = "product"}},
+                           .results = {{.name = "product", .type_of = ResultSpec::kOwn}},
                            .shapes = Shapes::kOwn,
                            .attributes = make_attributes<BatchMatmulAttrs>}) {}
 
@@ -196,10 +204,10 @@ class BatchMatmul final : public SpecifiedOperator {
       if (op.operand(1).dtype == DType::kI16) return multiply<int16_t, int64_t>(op, data, 0, 0, finish);
       return multiply<int16_t, int64_t, int8_t>(op, data, 0, 0, finish);
     }
-    ChannelReference scale(rounding_of(op.attrs<BatchMatmulAttrs>().rounding, Rounding::kDouble), scaling_of(op),
-                           op.result().zero_point(), {-128, 127});
-    multiply<int8_t, int32_t>(op, data, op.operand(0).zero_point(), op.operand(1).zero_point(),
-                              [&](int32_t sum) { return static_cast<int8_t>(scale(sum)); });
+    const ChannelReference scale = requantization_of(op).reference(0);
+    const int32_t x_zero = op.operand(0).zero_point(), y_zero = op.operand(1).zero_point();
+    if (gives_sums(op)) return multiply<int8_t, int32_t, int8_t, int32_t>(op, data, x_zero, y_zero, scale);
+    multiply<int8_t, int32_t>(op, data, x_zero, y_zero, [&](int32_t sum) { return static_cast<int8_t>(scale(sum)); });
   }
 
   Lowered lower(const OpView& op, const TargetInfo&) const override { return MatmulLowering(op).run(); }
@@ -226,6 +234,8 @@ class BatchMatmul final : public SpecifiedOperator {
     DType type = op.operand(0).dtype;
     std::vector<DType> others = {type};
     if (type == DType::kI16) others.push_back(DType::kI8);
+    const bool sums = gives_sums(op);
+    if (!check_result_type(op, 0, sums ? DType::kI32 : type, diags)) return false;
     if (!check_type(op, 1, others, diags) || !check_rounding_rule(op, op.attrs<BatchMatmulAttrs>().rounding, diags))
       return false;
     if (op.result().elements() < 1 || op.operand(0).elements() < 1) {
@@ -233,18 +243,21 @@ class BatchMatmul final : public SpecifiedOperator {
       return false;
     }
     if (type == DType::kF32) return true;
-    if (!check_quantized_io(op, diags)) return false;
+    for (size_t i = 0; sums && i < 2; ++i)
+      if (!check_per_tensor(op, op.operand_tensor(i), diags)) return false;
+    if (!sums && !check_quantized_io(op, diags)) return false;
     if (type == DType::kI16) return check_int16(op, diags);
-    const double real = scaling_of(op);
-    if (op.attrs<BatchMatmulAttrs>().rounding == RoundingRule::kOnnxruntime &&
-        !check_even_scales(op, std::span(&real, 1), diags))
-      return false;
     int64_t depth = Product(op).depth;
     if (largest_sum(depth) > INT32_MAX) {
       bad_shape(op, diags, fmt::format("the sum of {} products may leave 32 bits", depth));
       return false;
     }
-    return check_multiplier(op, scaling_of(op), largest_sum(depth), diags);
+    if (sums) return true;
+    const double real = scaling_of(op);
+    if (op.attrs<BatchMatmulAttrs>().rounding == RoundingRule::kOnnxruntime &&
+        !check_even_scales(op, std::span(&real, 1), diags))
+      return false;
+    return check_multiplier(op, real, largest_sum(depth), diags);
   }
 
  private:

@@ -3,9 +3,14 @@
 
 #include <fmt/format.h>
 
+#include "ops/common/checks.h"
+#include "ops/common/conv.h"
+
 namespace aotc::ops {
 
 bool check_activation_bounds(const OpView& op, Activation activation, Diagnostics& diags) {
+  if (gives_sums(op) && activation != Activation::kNone && activation != Activation::kUnbounded)
+    return bad_attribute(op, diags, "results without a scale cannot be clamped by an activation");
   bool bounded = activation == Activation::kRelu6 || activation == Activation::kReluN1To1;
   bool quantized = op.result().dtype == DType::kI8 || op.result().dtype == DType::kI16;
   if (!bounded || !quantized || !op.result().quantization.present()) return true;

@@ -148,14 +148,18 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
   if (rules.int16) types.insert(types.begin() + 1, DType::kI16);
   if (!check_counts(op, 2, 3, 1, diags) || !check_type(op, 0, types, diags)) return false;
   DType type = op.operand(0).dtype;
-  if (!check_type(op, 1, weight_types(type, rules), diags) || !check_result_type(op, 0, type, diags)) return false;
+  const bool sums = rules.sums && gives_sums(op);
+  if (!check_type(op, 1, weight_types(type, rules), diags) ||
+      !check_result_type(op, 0, sums ? DType::kI32 : type, diags))
+    return false;
   if (!op.constant(1)) return bad_shape(op, diags, "weights must be a constant");
   if (!verify_bias(op, channels, bias_types(type, rules), diags, rules.computed_bias && type == DType::kF32))
     return false;
   if (type == DType::kF32) return true;
   bool uint8 = has_uint8_weights(op);
   if (!rules.bias_zero_point && !uint8 && !check_bias_zero_point(op, diags)) return false;
-  if (!check_per_tensor(op, op.operand_tensor(0), diags) || !check_per_tensor(op, op.graph[op.op.results[0]], diags) ||
+  if (!check_per_tensor(op, op.operand_tensor(0), diags) ||
+      (!sums && !check_per_tensor(op, op.graph[op.op.results[0]], diags)) ||
       (uint8 && !check_per_tensor(op, op.operand_tensor(1), diags)) ||
       !verify_weights_quantization(op, channels, channel_axis,
                                    uint8 || (rules.weights_zero_point && op.operand(1).dtype == DType::kI8), diags))
@@ -165,7 +169,7 @@ bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Di
 }
 
 bool check_convolution_multipliers(const OpView& op, Diagnostics& diags) {
-  if (op.operand(0).dtype != DType::kI8) return true;
+  if (op.operand(0).dtype != DType::kI8 || gives_sums(op)) return true;
   // From 2^30 on the reference shifts by the width of its numbers, which is undefined.
   constexpr double kLimit = (1 << 30) - 1;
   for (double real : conv_scales(op.operand(0), op.operand(1), op.result(),
@@ -203,6 +207,12 @@ tir::BufferPtr weights_constant(LoweringBuilder& f, const std::string& name, con
   bool narrow = std::all_of(weights.begin(), weights.end(), [](int16_t w) { return w >= -128 && w <= 127; });
   if (!narrow) return f.constant(name, DType::kI16, weights);
   return f.constant(name, DType::kI8, std::vector<int8_t>(weights.begin(), weights.end()));
+}
+
+void store_result(const OpView& op, const EvalData& data, int64_t at, int32_t value) {
+  const auto i = static_cast<size_t>(at);
+  if (gives_sums(op)) data.out<int32_t>()[i] = value;
+  else data.out<int8_t>()[i] = static_cast<int8_t>(value);
 }
 
 void fill_elements(tir::FunctionBuilder& f, const tir::BufferPtr& buffer, const tir::Ex& to, int32_t zero,

@@ -30,6 +30,7 @@ struct ConvolutionRules {
   bool int4_of_floats = true;
   bool uint8 = true;           // weights of uint8 for int8 activations
   bool computed_bias = false;  // of float32
+  bool sums = false;           // int8 activations may have int32 results (gives_sums)
 };
 bool verify_convolution(const OpView& op, int64_t channels, int channel_axis, Diagnostics& diags,
                         ConvolutionRules rules = {});
@@ -73,6 +74,15 @@ tir::BufferPtr weights_constant(LoweringBuilder& f, const std::string& name, con
 
 // An int8 layer with weights of uint8, per tensor and with any zero point: a uint8 layer of the model.
 inline bool has_uint8_weights(const OpView& op) { return op.operand(1).dtype == DType::kU8; }
+
+// True if the results are int32, the sums of the products of int8 inputs and weights as they are. Scales have no
+// meaning then, but zero points do.
+inline bool gives_sums(const OpView& op) {
+  return op.operand(0).dtype == DType::kI8 && op.result().dtype == DType::kI32;
+}
+
+// Stores element `at` of the result of int8 inputs: int8, or int32 if it gives sums.
+void store_result(const OpView& op, const EvalData& data, int64_t at, int32_t value);
 
 // Fills `elements` elements from index `to` with `zero`. The type is int8 or int16; any type if `zero` is 0.
 void fill_elements(tir::FunctionBuilder& f, const tir::BufferPtr& buffer, const tir::Ex& to, int32_t zero,

@@ -66,6 +66,8 @@ int32_t ChannelReference::operator()(int32_t acc) const {
     scaled = multiply_by_quantized_multiplier(acc, multiplier_);
   } else if (rounding_ == Rounding::kDivide) {
     scaled = (acc > 0 ? acc + divisor_ / 2 : acc - divisor_ / 2) / divisor_;
+  } else if (rounding_ == Rounding::kSum) {
+    return acc;
   } else if (rounding_ == Rounding::kEven) {
     return even(acc);
   } else {
@@ -80,6 +82,12 @@ int32_t ChannelReference::even(int32_t acc) const {
   float real = static_cast<float>(acc) * static_cast<float>(scale_);
   real = std::clamp(real, static_cast<float>(clamp_.min - zero_point_), static_cast<float>(clamp_.max - zero_point_));
   return static_cast<int32_t>(std::nearbyint(real)) + zero_point_;
+}
+
+std::vector<ChannelReference> Requantization::references() const {
+  std::vector<ChannelReference> out;
+  for (size_t c = 0; c < scales.size(); ++c) out.push_back(reference(c));
+  return out;
 }
 
 void Requantization::tame_constant_channels(std::vector<int32_t>& bias) {
@@ -134,7 +142,7 @@ Ex emit_rounding_shift_any(FunctionBuilder& f, const Ex& t, const Ex& s) {
 std::optional<std::vector<Steps>> steps_of(const Requantization& what, bool per_channel,
                                            const std::vector<int64_t>& origin = {}) {
   std::vector<StepTarget> targets;
-  if (what.open) return std::nullopt;
+  if (what.open || what.rounding == Rounding::kSum) return std::nullopt;
   size_t count = per_channel ? what.scales.size() : 1;
   for (size_t c = 0; c < count; ++c) {
     AccRange range = what.ranges[c];
@@ -199,6 +207,10 @@ std::optional<LineFit> fit_most_lines(const Requantization& what, int left, std:
 
 Requantizer::Requantizer(LoweringBuilder& f, const Requantization& what)
     : zero_point_(what.zero_point), clamp_(what.clamp) {
+  if (what.rounding == Rounding::kSum) {
+    form_ = Form::kSum;
+    return;
+  }
   per_channel_ = what.open ? what.scales.size() > 1 : has_scales(what);
   // Steps of int16 would be too many to work out, and too fine for one word.
   bool narrow = int64_t{clamp_.max} - clamp_.min < 256;
@@ -300,6 +312,7 @@ std::string_view Requantizer::form() const {
     case Form::kFloat: return "double";
     case Form::kEven: return "float, ties to even";
     case Form::kDivide: return "division";
+    case Form::kSum: return "sums";
   }
   return "";
 }
@@ -307,7 +320,7 @@ std::string_view Requantizer::form() const {
 void Requantizer::begin(FunctionBuilder& f) {
   if (form_ == Form::kWord || form_ == Form::kLine) shift_ = f.let("shift", load(shift_table_, Ex(0)));
   if (form_ == Form::kWord) half_zero_ = f.let("z", shl_wrapping(load(shift_table_, Ex(1)) * 2 + 1, shift_ - 1));
-  if (!per_channel_) shared_ = load_channel(f, Ex(0));
+  if (!per_channel_ && form_ != Form::kSum) shared_ = load_channel(f, Ex(0));
 }
 
 Requantizer::Channel Requantizer::load_channel(FunctionBuilder& f, const Ex& index) const {
@@ -346,6 +359,7 @@ Ex Requantizer::emit(FunctionBuilder& f, const Ex& acc, const Channel& channel) 
     case Form::kFloat: return emit_float(f, acc, channel);
     case Form::kEven: return emit_even(f, acc, channel);
     case Form::kDivide: return emit_divide(f, acc, channel);
+    case Form::kSum: return acc;
   }
   return acc;
 }

@@ -22,6 +22,7 @@ enum class Rounding {
   kSingle,  // round(double(acc) * real), half away from zero: fully connected layers
   kDivide,  // acc / n, half away from zero, real being 1 / n for an integer n: averages
   kEven,    // float32: acc * real rounded, ties to even: onnxruntime
+  kSum,     // the accumulator itself, which is an int32 result
 };
 
 // How sums of products are rounded by a rule; by LiteRT's in the operator's own way.
@@ -66,8 +67,18 @@ struct Requantization {
   bool open = false;  // other scales may come, as many: the form is the reference's own, whatever these are
 
   ChannelReference reference(size_t channel) const { return {rounding, scales[channel], zero_point, clamp}; }
+  std::vector<ChannelReference> references() const;  // of all channels
   // For one accumulator; reference() is cheaper for many.
   int32_t apply(int32_t acc, size_t channel) const { return reference(channel)(acc); }
+
+  // Of results that are the sums.
+  static Requantization of_sums(int64_t channels, std::vector<AccRange> ranges) {
+    return {std::vector<double>(static_cast<size_t>(channels), 1.0),
+            std::move(ranges),
+            Rounding::kSum,
+            0,
+            {INT32_MIN, INT32_MAX}};
+  }
 
   // Gives channels that have a single accumulator (weights all 0) the scale of a channel that lives
   // and a small accumulator of the same value, to be computed from the new `bias`. Training leaves
@@ -119,7 +130,7 @@ class Requantizer {
   }
 
  private:
-  enum class Form { kWord, kLine, kTwice, kFloat, kEven, kDivide };
+  enum class Form { kWord, kLine, kTwice, kFloat, kEven, kDivide, kSum };
   void make_word_tables(LoweringBuilder& f, const WordFit& fit);
   void make_line_tables(LoweringBuilder& f, const LineFit& fit);
   void make_exact_tables(LoweringBuilder& f, const Requantization& what);

@@ -76,18 +76,18 @@ void for_each_output(const Sizes& s, Begin begin, Product product, End end) {
 class Conv2D final : public SpecifiedOperator, public Streamable, public Prunable {
  public:
   Conv2D()
-      : SpecifiedOperator(
-            {.name = "conv_2d",
-             .summary = "2-D convolution, NHWC",
-             .operands = convolution_operands({{DType::kI8, "weights int8 or int4, per tensor or per channel"},
-                                               {DType::kU8, "weights uint8, per tensor with any zero point"},
-                                               {DType::kI16, "weights int8 or int4; bias int64 or int32"},
-                                               {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}}),
-             .results = {{.name = "y"}},
-             .shapes = Shapes::kOwn,
-             .uint8 = Uint8::kWeighted,
-             .traits = {.zero_pads = true},
-             .attributes = make_attributes<Conv2DAttrs>}) {}
+      : SpecifiedOperator({.name = "conv_2d",
+                           .summary = "2-D convolution, NHWC",
+                           .operands = convolution_operands(
+                               {{DType::kI8, "weights int8 or int4, per tensor or per channel; also sums"},
+                                {DType::kU8, "weights uint8, per tensor with any zero point"},
+                                {DType::kI16, "weights int8 or int4; bias int64 or int32"},
+                                {DType::kF32, "weights float32, or int8 or int4 (dynamic range)"}}),
+                           .results = {{.name = "y", .type_of = ResultSpec::kOwn}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kWeighted,
+                           .traits = {.zero_pads = true},
+                           .attributes = make_attributes<Conv2DAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[0];
@@ -103,7 +103,8 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
 
   ChannelFlow channel_flow(const OpView& op) const override {
     Sizes s = sizes_of(op);
-    if (op.operand(0).dtype != DType::kI8 || has_uint8_weights(op) || s.groups != 1) return ChannelFlow::kOpaque;
+    if (op.operand(0).dtype != DType::kI8 || has_uint8_weights(op) || gives_sums(op) || s.groups != 1)
+      return ChannelFlow::kOpaque;
     return has_padding(op.attrs<Conv2DAttrs>()) ? ChannelFlow::kPaddedSum : ChannelFlow::kSum;
   }
 
@@ -144,12 +145,12 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
       return false;
     }
     const bool even = op.attrs<Conv2DAttrs>().rounding == RoundingRule::kOnnxruntime;
-    bool good = verify_convolution(op, w[0], 0, diags, {.int16_zero_points = even}) &&
+    bool good = verify_convolution(op, w[0], 0, diags, {.int16_zero_points = even, .sums = true}) &&
                 check_convolution_multipliers(op, diags) &&
                 check_activation_bounds(op, op.attrs<Conv2DAttrs>().activation, diags) &&
                 check_rounding_rule(op, op.attrs<Conv2DAttrs>().rounding, diags,
                                     op.operand(0).dtype == DType::kI16 || is_hybrid(op));
-    if (good && even && op.operand(0).dtype == DType::kI8)
+    if (good && even && op.operand(0).dtype == DType::kI8 && !gives_sums(op))
       good = check_even_scales(op, conv_requantization(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16)
       good = check_wide_sums(op, conv_wide_scaling(op, ConvShape(op)), diags);
@@ -205,18 +206,13 @@ class Conv2D final : public SpecifiedOperator, public Streamable, public Prunabl
   static void evaluate_int8(const OpView& op, const EvalData& data, const Sizes& s) {
     auto x = data.in<int8_t>(0);
     const std::vector<int16_t> w = centred_weights(op);
-    auto out = data.out<int8_t>();
-    Requantization scaling = conv_requantization(op, {});
-    std::vector<ChannelReference> value_of;
-    for (size_t c = 0; c < scaling.scales.size(); ++c) value_of.push_back(scaling.reference(c));
+    const std::vector<ChannelReference> value_of = conv_requantization(op, {}).references();
     int32_t zero_in = op.operand(0).zero_point();
     int32_t sum = 0;
     for_each_output(
         s, [&](int64_t c) { sum = bias_at(op, c); },
         [&](int64_t xi, int64_t wi) { sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)]; },
-        [&](int64_t at, int64_t c) {
-          out[static_cast<size_t>(at)] = static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
-        });
+        [&](int64_t at, int64_t c) { store_result(op, data, at, value_of[static_cast<size_t>(c)](sum)); });
   }
 
   static void evaluate_int16(const OpView& op, const EvalData& data, const Sizes& s) {

@@ -115,9 +115,8 @@ class ConvLowering {
   // Where the result is larger than the input, from the last pixel to the first, so that it can be
   // written over the input from behind.
   void lower_pointwise(int64_t pixels) {
-    bool backwards = conv_.out_channels > conv_.k;
-    int64_t size = size_of(in_->dtype);
-    PixelBytes bytes{conv_.k * size, conv_.out_channels * size};
+    const PixelBytes bytes{conv_.k * size_of(in_->dtype), conv_.out_channels * size_of(out_->dtype)};
+    const bool backwards = bytes.out > bytes.in;
     if (auto order = pointwise_order(pixels, block_pixels_, bytes, backwards, true)) f_.publish(std::move(*order));
     f_.loop(
         "p", 0, pixels,
@@ -140,7 +139,7 @@ class ConvLowering {
     const WindowAxis& y = conv_.window.y;
     const WindowAxis& x = conv_.window.x;
     WriteOrder order;
-    int64_t size = size_of(in_->dtype);
+    const int64_t size = size_of(in_->dtype), out_size = size_of(out_->dtype);
     for (int64_t n = 0; n < conv_.window.batch; ++n)
       for (int64_t oy = 0; oy < y.out; ++oy)
         for (int64_t ox : tile_starts(x.out, block_pixels_)) {
@@ -153,7 +152,7 @@ class ConvLowering {
                                    ((n * y.in + bottom - 1) * x.in + right) * conv_.in_channels * size, 0, 0});
           int64_t pixel = (n * y.out + oy) * x.out + ox;
           order.steps.push_back(
-              {0, 0, pixel * conv_.out_channels * size, (pixel + block_pixels_) * conv_.out_channels * size});
+              {0, 0, pixel * conv_.out_channels * out_size, (pixel + block_pixels_) * conv_.out_channels * out_size});
         }
     f_.publish(std::move(order));
   }

@@ -120,8 +120,8 @@ class TripleConvLowering {
   void emit() {
     // Where the result is larger than the input, from the last pixel to the first, so that it can
     // be written over the input from behind.
-    bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
-    PixelBytes bytes{conv_.in_channels, conv_.out_channels};
+    const PixelBytes bytes{conv_.in_channels, conv_.out_channels * size_of(out_->dtype)};
+    const bool backwards = conv_.pointwise && bytes.out > bytes.in;
     auto order = conv_.pointwise ? pointwise_order(pixels_, kPixels, bytes, backwards, false)
                                  : window_order(conv_.window, kPixels, bytes);
     if (order) f_.publish(std::move(*order));

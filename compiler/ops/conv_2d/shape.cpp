@@ -16,6 +16,7 @@ ConvShape::ConvShape(const OpView& op) {
 
 Requantization conv_requantization(const OpView& op, std::vector<AccRange> ranges) {
   const auto& attrs = op.attrs<Conv2DAttrs>();
+  if (gives_sums(op)) return Requantization::of_sums(op.operand(1).shape[0], std::move(ranges));
   return {conv_scales(op.operand(0), op.operand(1), op.result(), op.operand(1).shape[0], attrs.rounding),
           std::move(ranges),
           rounding_of(attrs.rounding, Rounding::kDouble),

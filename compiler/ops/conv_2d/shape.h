@@ -22,7 +22,7 @@ struct ConvShape {
   int64_t pixels() const { return window.batch * window.y.out * window.x.out; }
 };
 
-// int8 only; `ranges` per channel as the lowering needs it.
+// int8 operands only; `ranges` per channel as the lowering needs it.
 Requantization conv_requantization(const OpView& op, std::vector<AccRange> ranges);
 
 // int8 only.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ops/common/checks.h"
+#include "ops/common/conv.h"
 #include "ops/common/lowered_evaluation.h"
 #include "ops/common/window.h"
 #include "ops/signature.h"
@@ -28,13 +29,13 @@ using TapBody = std::function<void(const Ex& input, const Ex& tap)>;
 
 class Convolution3D : public SpecifiedOperator {
  public:
-  Convolution3D(std::string_view name, std::string_view summary)
+  Convolution3D(std::string_view name, std::string_view summary, std::vector<TypeEntry> types)
       : SpecifiedOperator({.name = name,
                            .summary = summary,
-                           .operands = {{.name = "x", .types = {DType::kF32}, .ranks = {5, 5}},
-                                        {.name = "weights", .types = {DType::kF32}, .ranks = {5, 5}},
+                           .operands = {{.name = "x", .types = std::move(types), .ranks = {5, 5}},
+                                        {.name = "weights", .ranks = {5, 5}},
                                         {.name = "bias", .types = {DType::kF32}, .optional = true}},
-                           .results = {{.name = "y"}},
+                           .results = {{.name = "y", .types = {DType::kF32, DType::kI32}}},
                            .shapes = Shapes::kOwn,
                            .attributes = make_attributes<Conv3DAttrs>}) {}
 
@@ -45,14 +46,20 @@ class Convolution3D : public SpecifiedOperator {
     BufferPtr in = f.operand(0), weights = f.operand(1), bias = op.has_operand(2) ? f.operand(2) : BufferPtr();
     BufferPtr out = f.result();
     const graph::Shape &x = op.operand(0).shape, &w = op.operand(1).shape, &y = op.result().shape;
+    const bool is_float = in->dtype == DType::kF32;
     const ClampF32 range = float_clamp(op.attrs<Conv3DAttrs>().activation);
     const int64_t groups = op.attrs<Conv3DAttrs>().groups, inputs = x[4] / groups, outputs = y[4] / groups;
     // Elements between weights of neighbouring channels of input and result, and of neighbouring groups.
     const bool plain = channels_axis() == 3;
     const int64_t per_input = plain ? w[4] : 1, per_output = plain ? 1 : w[4], per_group = plain ? outputs : inputs;
     auto channel = [&](const Ex& g, const Ex& c) { return groups == 1 ? c : g * outputs + c; };
+    auto product = [&](const Ex& acc, const Ex& a, const Ex& b) {
+      if (is_float) return acc + a * b;
+      auto centred = [&](size_t i, const Ex& v) { return v - (gives_sums(op) ? op.operand(i).zero_point() : 0); };
+      return add_wrapping(acc, mul_wrapping(centred(0, a), centred(1, b)));
+    };
     auto output = [&](const Ex& n, const std::array<Ex, 3>& at, const Ex& g, const Ex& c) {
-      Ex acc = f.var("acc", tir::f32(0.0f));
+      Ex acc = f.var("acc", is_float ? tir::f32(0.0f) : Ex(0));
       taps(f, op, 0, at[0], [&](const Ex& d, const Ex& kd) {
         taps(f, op, 1, at[1], [&](const Ex& h, const Ex& kh) {
           taps(f, op, 2, at[2], [&](const Ex& v, const Ex& kv) {
@@ -60,11 +67,13 @@ class Convolution3D : public SpecifiedOperator {
             Ex from = f.let("from", groups == 1 ? first : first + g * inputs);
             Ex taps_weight = ((kd * w[1] + kh) * w[2] + kv) * (w[3] * w[4]) + c * per_output;
             Ex weight = f.let("weight", groups == 1 ? taps_weight : taps_weight + g * per_group);
-            f.loop("k", 0, inputs,
-                   [&](Ex k) { f.assign(acc, acc + load(in, from + k) * load(weights, weight + k * per_input)); });
+            f.loop("k", 0, inputs, [&](Ex k) {
+              f.assign(acc, product(acc, load(in, from + k), load(weights, weight + k * per_input)));
+            });
           });
         });
       });
+      if (!is_float) return acc;
       return emit_clamp(bias ? acc + load(bias, channel(g, c)) : adds_zero() ? acc + tir::f32(0.0f) : acc, range);
     };
     f.loop("n", 0, y[0], [&](Ex n) {
@@ -114,6 +123,19 @@ class Convolution3D : public SpecifiedOperator {
   }
 
   bool check(const OpView& op, Diagnostics& diags) const override {
+    const DType type = op.operand(0).dtype;
+    const bool sums = type != DType::kF32;
+    if (!check_result_type(op, 0, sums ? DType::kI32 : type, diags)) return false;
+    const Activation activation = op.attrs<Conv3DAttrs>().activation;
+    if (sums && (op.has_operand(2) || (activation != Activation::kNone && activation != Activation::kUnbounded)))
+      return bad_attribute(op, diags, "sums of integers have no bias and no activation");
+    if (type != DType::kI8) {
+      if (!check_type(op, 1, {type}, diags)) return false;
+    } else if (!check_type(op, 1, {DType::kI8, DType::kU8}, diags) ||
+               !check_per_tensor(op, op.operand_tensor(0), diags) ||
+               !check_per_tensor(op, op.operand_tensor(1), diags)) {
+      return false;
+    }
     if (op.has_operand(2) && op.operand(2).elements() != op.result().shape[4])
       return bad_shape(
           op, diags,
@@ -135,7 +157,7 @@ class Convolution3D : public SpecifiedOperator {
 
 class Conv3D final : public Convolution3D {
  public:
-  Conv3D() : Convolution3D("conv_3d", "3-D convolution, NDHWC") {}
+  using Convolution3D::Convolution3D;
   int64_t macs(const OpView& op) const override {
     return op.result().elements() * op.operand(1).elements() / op.operand(1).shape[4];
   }
@@ -170,7 +192,7 @@ class Conv3D final : public Convolution3D {
 
 class Conv3DTranspose final : public Convolution3D {
  public:
-  Conv3DTranspose() : Convolution3D("conv_3d_transpose", "transposed 3-D convolution, NDHWC") {}
+  Conv3DTranspose() : Convolution3D("conv_3d_transpose", "transposed 3-D convolution, NDHWC", {DType::kF32}) {}
   int64_t macs(const OpView& op) const override {
     return op.operand(0).elements() * op.operand(1).elements() / op.operand(1).shape[4];
   }
@@ -210,7 +232,10 @@ class Conv3DTranspose final : public Convolution3D {
 }  // namespace
 
 void add_operators_conv_3d(OperatorSet& set) {
-  set.add(std::make_unique<Conv3D>());
+  using Types = std::vector<TypeEntry>;
+  set.add(std::make_unique<Conv3D>("conv_3d", "3-D convolution, NDHWC", Types{DType::kF32}));
+  set.add(std::make_unique<Conv3D>("conv_3d_sums", "3-D convolution of integers to int32 sums, NDHWC",
+                                   Types{{DType::kI8, "less zero points"}, {DType::kI32, "wraps around"}}));
   set.add(std::make_unique<Conv3DTranspose>());
 }
 

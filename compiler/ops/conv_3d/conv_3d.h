@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // conv_3d and conv_3d_transpose: convolutions over volumes, NDHWC, of floats. Operands: input [N,D,H,W,C], weights
 // ([D,H,W,C/groups,OC], or [D,H,W,OC/groups,C] of the transposed one), optional bias [OC]. Weights may be computed.
+// conv_3d_sums makes int32 sums of integers instead: int8 by int8 or uint8, less their zero points, or int32 by int32.
 #pragma once
 
 #include <vector>

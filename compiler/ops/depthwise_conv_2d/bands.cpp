@@ -30,10 +30,9 @@ Bands::Bands(const OpView& op, const Window& window, const PlaneLayout& layout, 
     : window_(window), layout_(layout) {
   const graph::TensorType& in = op.operand(0);
   const graph::TensorType& out = op.result();
-  int64_t element = size_of(in.dtype);
-  in_row_ = window.x.in * in.shape[3] * element;
-  out_row_ = window.x.out * out.shape[3] * element;
-  one_to_one_ = in.shape[3] == out.shape[3];
+  in_row_ = window.x.in * in.shape[3] * size_of(in.dtype);
+  out_row_ = window.x.out * out.shape[3] * size_of(out.dtype);
+  one_to_one_ = in.shape[3] == out.shape[3] && size_of(in.dtype) == size_of(out.dtype);
   choose(plane_budget(op, target));
   int64_t asked = target.wish("rows", height_, 1, window.y.out);
   if (asked != height_) height_ = asked, first_ = asked;

@@ -16,6 +16,7 @@ namespace aotc::ops {
 
 Requantization depthwise_scaling(const OpView& op, std::vector<AccRange> ranges) {
   int64_t channels = op.operand(1).shape[3];
+  if (gives_sums(op)) return Requantization::of_sums(channels, std::move(ranges));
   const RoundingRule rule = op.attrs<DepthwiseConv2DAttrs>().rounding;
   return {conv_scales(op.operand(0), op.operand(1), op.result(), channels, rule),
           std::move(ranges),
@@ -106,18 +107,18 @@ std::optional<graph::Op> as_convolution(graph::Graph& graph, const graph::Op& op
 class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, public Prunable {
  public:
   DepthwiseConv2D()
-      : SpecifiedOperator(
-            {.name = "depthwise_conv_2d",
-             .summary = "2-D convolution per channel, NHWC",
-             .operands = convolution_operands({{DType::kI8, "weights int8 or int4, per tensor or per channel"},
-                                               {DType::kU8, "weights uint8, per tensor with any zero point"},
-                                               {DType::kI16, "weights int8; bias int64"},
-                                               {DType::kF32, "weights float32, or int8 (dynamic range)"}}),
-             .results = {{.name = "y"}},
-             .shapes = Shapes::kOwn,
-             .uint8 = Uint8::kWeighted,
-             .traits = {.zero_pads = true},
-             .attributes = make_attributes<DepthwiseConv2DAttrs>}) {}
+      : SpecifiedOperator({.name = "depthwise_conv_2d",
+                           .summary = "2-D convolution per channel, NHWC",
+                           .operands = convolution_operands(
+                               {{DType::kI8, "weights int8 or int4, per tensor or per channel; also sums"},
+                                {DType::kU8, "weights uint8, per tensor with any zero point"},
+                                {DType::kI16, "weights int8; bias int64"},
+                                {DType::kF32, "weights float32, or int8 (dynamic range)"}}),
+                           .results = {{.name = "y", .type_of = ResultSpec::kOwn}},
+                           .shapes = Shapes::kOwn,
+                           .uint8 = Uint8::kWeighted,
+                           .traits = {.zero_pads = true},
+                           .attributes = make_attributes<DepthwiseConv2DAttrs>}) {}
 
   int64_t macs(const OpView& op) const override {
     const graph::Shape& w = op.operand(1).shape;
@@ -136,7 +137,8 @@ class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, publi
 
   ChannelFlow channel_flow(const OpView& op) const override {
     bool one_to_one = op.operand(0).shape[3] == op.operand(1).shape[3];
-    return op.operand(0).dtype == DType::kI8 && one_to_one ? ChannelFlow::kEach : ChannelFlow::kOpaque;
+    return op.operand(0).dtype == DType::kI8 && !gives_sums(op) && one_to_one ? ChannelFlow::kEach
+                                                                              : ChannelFlow::kOpaque;
   }
 
   ChannelRanges channel_ranges(const OpView& op, const std::vector<ChannelRanges>& operands) const override {
@@ -203,15 +205,17 @@ class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, publi
       return false;
     }
     const bool even = op.attrs<DepthwiseConv2DAttrs>().rounding == RoundingRule::kOnnxruntime;
-    bool good =
-        verify_convolution(
-            op, w[3], 3, diags,
-            {.int16_zero_points = even, .narrow_bias = false, .int4_of_int16 = false, .int4_of_floats = false}) &&
-        check_convolution_multipliers(op, diags) &&
-        check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
-        check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags,
-                            op.operand(0).dtype == DType::kI16 || is_hybrid(op));
-    if (good && even && op.operand(0).dtype == DType::kI8)
+    bool good = verify_convolution(op, w[3], 3, diags,
+                                   {.int16_zero_points = even,
+                                    .narrow_bias = false,
+                                    .int4_of_int16 = false,
+                                    .int4_of_floats = false,
+                                    .sums = true}) &&
+                check_convolution_multipliers(op, diags) &&
+                check_activation_bounds(op, op.attrs<DepthwiseConv2DAttrs>().activation, diags) &&
+                check_rounding_rule(op, op.attrs<DepthwiseConv2DAttrs>().rounding, diags,
+                                    op.operand(0).dtype == DType::kI16 || is_hybrid(op));
+    if (good && even && op.operand(0).dtype == DType::kI8 && !gives_sums(op))
       good = check_even_scales(op, depthwise_scaling(op, {}).scales, diags);
     if (good && op.operand(0).dtype == DType::kI16) good = check_wide_sums(op, depthwise_wide_scaling(op), diags);
     return good;
@@ -236,18 +240,13 @@ class DepthwiseConv2D final : public SpecifiedOperator, public Streamable, publi
   static void evaluate_int8(const OpView& op, const EvalData& data) {
     auto x = data.in<int8_t>(0);
     const std::vector<int16_t> w = centred_weights(op);
-    auto out = data.out<int8_t>();
-    Requantization scaling = depthwise_scaling(op, {});
-    std::vector<ChannelReference> value_of;
-    for (size_t c = 0; c < scaling.scales.size(); ++c) value_of.push_back(scaling.reference(c));
+    const std::vector<ChannelReference> value_of = depthwise_scaling(op, {}).references();
     int32_t zero_in = op.operand(0).zero_point();
     int32_t sum = 0;
     for_each_output(
         op, [&](int64_t c) { sum = bias_at(op, c); },
         [&](int64_t xi, int64_t wi) { sum += (x[static_cast<size_t>(xi)] - zero_in) * w[static_cast<size_t>(wi)]; },
-        [&](int64_t at, int64_t c) {
-          out[static_cast<size_t>(at)] = static_cast<int8_t>(value_of[static_cast<size_t>(c)](sum));
-        });
+        [&](int64_t at, int64_t c) { store_result(op, data, at, value_of[static_cast<size_t>(c)](sum)); });
   }
 
   static void evaluate_int16(const OpView& op, const EvalData& data) {

@@ -39,6 +39,7 @@ TEST(TfliteRules, EveryOperatorOfModelsHasARule) {
                                              "byte_table",
                                              "class_suppression",
                                              "conv_2d_computed",
+                                             "conv_3d_sums",
                                              "coupled_probabilities",
                                              "dequantized_mean",
                                              "device_copy",

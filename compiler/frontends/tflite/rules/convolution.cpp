@@ -66,6 +66,8 @@ Status import_convolution(const TfliteOp& from, graph::Op& op, Diagnostics& diag
   if (!check_counts(view, 2, 3, 1, diags) || !check_rank(view, 0, 4, 4, diags) || !check_rank(view, 1, 4, 4, diags) ||
       !check_weight_bytes(from, view, diags) || (from.shifted() && !check_bias_scale(view, diags)))
     return kFailure;
+  // Sums as they are have no kernel in LiteRT.
+  if (view.result().dtype == DType::kI32 && !check_result_type(view, 0, view.operand(0).dtype, diags)) return kFailure;
   const auto* options = from.options<Options>();
   if (!check(view, options, diags)) return kFailure;
   if (!options) {

@@ -66,13 +66,18 @@ void add_sums_cases(std::vector<KernelCase>& to) {
       for (int64_t steps : {1, 2, 8, 9, 10, 27})
         for (int64_t pairs : {1, 3}) {
           Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
-          std::vector<int32_t> stream;
-          data.add_words(stream, pairs * steps);
           int64_t stride = 2 * pairs + 1;
-          to.push_back({arm::gemm_sums_kernel(pixels),
-                        {table(stream), data.words(steps * pixels), data.words(pixels * stride),
-                         table(arm::gemm_sums_shape(steps, pairs, stride * 4, pixels))},
-                        {}});
+          for (arm::SumsForm form : {arm::SumsForm{}, arm::SumsForm{true, 0}, arm::SumsForm{false, 16}}) {
+            std::vector<int32_t> stream;
+            const bool words = form.words > 0;
+            // A step, and loops that are entered in the middle.
+            if ((words || form.biased) && (pairs == 1 || (steps != 1 && steps != 10 && steps != 27))) continue;
+            data.add_words(stream, pairs * (steps * (words ? 2 : 1) + (words || form.biased ? 2 : 0)));
+            to.push_back({arm::gemm_sums_kernel(pixels, form),
+                          {table(stream), data.words(steps * pixels), data.words(pixels * stride),
+                           table(arm::gemm_sums_shape(steps, pairs, stride * 4, pixels, form))},
+                          {}});
+          }
         }
 }
 

@@ -66,7 +66,8 @@ std::optional<PairLines> fit_conv_lines(const OpView& op, const ConvShape& whole
 }  // namespace
 
 std::optional<AlikeOps::Key> conv_shapes(const OpView& op, const TargetInfo& target) {
-  if (op.op.name() != "conv_2d" || op.operand(0).dtype != DType::kI8 || packs_nibbles(op, target)) return std::nullopt;
+  if (op.op.name() != "conv_2d" || op.operand(0).dtype != DType::kI8 || packs_nibbles(op, target) || gives_sums(op))
+    return std::nullopt;
   AlikeOps::Key out = {has_uint8_weights(op)};
   for (const graph::Shape& shape : {op.operand(0).shape, op.operand(1).shape, op.result().shape})
     out.insert(out.end(), shape.begin(), shape.end());
@@ -91,6 +92,7 @@ std::optional<Lowered> DspConvLowering::run() {
   bool pairs = pairs_fit(*w, first_channels(2), 2, stored_k_);
   bool applies = (pairs && target_.allows("pairs")) || words_allowed(target_) || (!pairs && words_replace_pairs());
   if (!applies) return std::nullopt;
+  if (gives_sums(op_)) return run_sums(*w, pairs);
   std::vector<int32_t> bias;
   const auto lines = fit_conv_lines(op_, whole_, target_, bias);
   if (!lines) return std::nullopt;
@@ -102,6 +104,26 @@ std::optional<Lowered> DspConvLowering::run() {
   in_ = f_.operand(0);
   make_tables(*w, bias, *lines);
   return finish(words_ ? "words" : "pairs", text_of(*lines), lines->clamp);
+}
+
+std::optional<Lowered> DspConvLowering::run_sums(const std::vector<int8_t>& w, bool pairs_fit) {
+  const FoldedBias folded = ConvScaling(op_, whole_).folded;
+  // Sums are the upper 24 bits of accumulators.
+  constexpr int64_t kMost = 1 << (31 - PairGemm::kLeft);
+  if (std::any_of(folded.ranges.begin(), folded.ranges.end(), [](AccRange r) { return r.magnitude() >= kMost; }))
+    return std::nullopt;
+  choose_kernel(pairs_fit, false);
+  in_ = f_.operand(0);
+  const SumsForm form{!words_, words_ ? words_unroll() : 0};
+  const std::vector<int64_t> first = first_channels(group_);
+  const int64_t stride = whole_.out_channels * size_of(DType::kI32);
+  use_stream(gemm_sums_stream(w, stored_k_, order_, first, form, folded.bias), first.size());
+  make_kernels([&] {
+    gemm_ = gemm_sums_kernel(tile_, form);
+    make_shapes(gemm_work(words_, tile_, steps(), 1, false),
+                [&](int64_t pairs) { return gemm_sums_shape(steps(), pairs, stride, tile_, form); });
+  });
+  return finish(words_ ? "words" : "pairs", fmt::format("{} steps, sums", steps()));
 }
 
 std::optional<Lowered> DspConvLowering::run_fours() {
@@ -241,6 +263,10 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
                    : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()), own());
     make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
   };
+  make_kernels(of_tile);
+}
+
+void DspConvLowering::make_kernels(const std::function<void()>& of_tile) {
   if (rest_ > 0) {
     for_tile(rest_, of_tile);
     of_rest_ = {gemm_, turns_, shapes_, last_shape_};
@@ -289,9 +315,8 @@ void DspConvLowering::emit() {
   }
   // Where the result is larger than the input, from the last pixel to the first, so that it can
   // be written over the input from behind.
-  bool backwards = conv_.pointwise && conv_.out_channels > conv_.in_channels;
-  const int64_t element = spread_.element_bytes();
-  PixelBytes bytes{conv_.in_channels * element, conv_.out_channels * element};
+  const PixelBytes bytes{conv_.in_channels * spread_.element_bytes(), conv_.out_channels * size_of(out_->dtype)};
+  const bool backwards = conv_.pointwise && bytes.out > bytes.in;
   auto order = conv_.pointwise ? pointwise_order(pixels(), tile_, bytes, backwards, false)
                                : window_order(conv_.window, tile_, bytes);
   if (order) f_.publish(std::move(*order));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a convolution is lowered onto products of a panel: int8 by pairs of channels, by words or by four channels at a
-// time (conv_2d.cpp), int16 by halves and weights of 4 bits by nibbles (conv_2d_forms.cpp). The windows of a tile of
-// neighbouring outputs are spread into a panel of halfwords (conv_panel.h), then one kernel call makes all their
-// channels.
+// How a convolution is lowered onto products of a panel: int8 by pairs of channels (which also makes sums), by words or
+// by four channels at a time (conv_2d.cpp), int16 by halves and weights of 4 bits by nibbles (conv_2d_forms.cpp). The
+// windows of a tile of neighbouring outputs are spread into a panel of halfwords (conv_panel.h), then one kernel call
+// makes all their channels.
 #pragma once
 
 #include <tuple>
@@ -68,6 +68,8 @@ class DspConvLowering {
   // The weights of all groups of channels.
   void use_stream(const std::vector<int32_t>& stream, size_t groups);
 
+  // int32 results, or nothing. The weights are stored_weights().
+  std::optional<Lowered> run_sums(const std::vector<int8_t>& w, bool pairs_fit);
   std::optional<Lowered> run_nibbles();
   NibbleTile choose_nibbles(bool sign);
   void make_nibbles(const std::vector<int8_t>& w, const NibbleLines& lines, const NibbleTile& tile);
@@ -84,6 +86,8 @@ class DspConvLowering {
   double bytes_of_words() const;  // the further bytes of weights as words
   void choose_kernel(bool pairs_fit, bool sign);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
+  // The kernel and the shapes of all tiles, which `of_tile` makes for tile_, and the tables of the panel.
+  void make_kernels(const std::function<void()>& of_tile);
   void make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape);
   void emit();

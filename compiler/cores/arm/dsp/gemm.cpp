@@ -226,10 +226,19 @@ std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k, 
 }
 
 std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
-                                      const std::vector<int64_t>& first) {
+                                      const std::vector<int64_t>& first, SumsForm form,
+                                      const std::vector<int32_t>& bias) {
   std::vector<int32_t> out;
-  for (int64_t a : first)
+  for (int64_t a : first) {
+    if (form.words > 0) {
+      for (int64_t c : {a, a + 1}) out.push_back(shifted_bias(bias, c, PairGemm::kLeft));
+      for (const auto& step : order)
+        for (int64_t c : {a, a + 1}) out.push_back(scaled_word(weights, k, step, c));
+      continue;
+    }
+    if (form.biased) put_biases(out, bias, a);
     for (const auto& step : order) out.push_back(stream_word(weights, k, step, a));
+  }
   return out;
 }
 
@@ -302,8 +311,12 @@ std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups) {
   return out;
 }
 
-std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels) {
-  return as_words({steps, pairs, stride, pair_entry(steps, pixels), steps * pixels * 4, pairs * steps * 4});
+std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, SumsForm form) {
+  const bool words = form.words > 0;
+  const int64_t stream = words ? 2 + 2 * steps : steps + (form.biased ? 2 : 0);
+  const int64_t entry =
+      words ? loop_entry(steps - 1, form.words, PairGemm::kWordsStepInstructions[pixels]) : pair_entry(steps, pixels);
+  return as_words({steps, pairs, stride, entry, steps * pixels * 4, pairs * stream * 4});
 }
 
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign,
@@ -436,7 +449,8 @@ KernelPtr gemv_pairs_kernel(int shift, bool sign) {
   return f.finish_kernel("gemv_pairs", {{"shift", shift}, {"sign", sign}});
 }
 
-KernelPtr gemm_sums_kernel(int64_t pixels) {
+KernelPtr gemm_sums_kernel(int64_t pixels, SumsForm form) {
+  if (form.words > 0) return gemm_words_sums_kernel(pixels, form.words);
   FunctionBuilder f("gemm_sums");
   const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI32, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 2);
@@ -444,7 +458,9 @@ KernelPtr gemm_sums_kernel(int64_t pixels) {
   Ex at = f.var("at", 0);
   f.loop("pair", 0, pairs, [&](Ex pair) {
     std::vector<Ex> acc;
-    for (int64_t i = 0; i < 2 * pixels; ++i) acc.push_back(f.var(fmt::format("acc{}{}", i / 2, i % 2), 0));
+    for (int64_t i = 0; i < 2 * pixels; ++i)
+      acc.push_back(f.var(fmt::format("acc{}{}", i / 2, i % 2), form.biased ? load(stream, at + i % 2) : Ex(0)));
+    if (form.biased) f.assign(at, at + 2);
     gemm_steps(f, acc, stream, at, panel, of_panel);
     for (int64_t p = 0; p < pixels; ++p) {
       const Ex& a = acc[static_cast<size_t>(2 * p)];
@@ -453,7 +469,9 @@ KernelPtr gemm_sums_kernel(int64_t pixels) {
       f.store(out, to + 1, sub_wrapping(acc[static_cast<size_t>(2 * p + 1)], a) >> 8);
     }
   });
-  return f.finish_kernel("gemm_sums", {{"pixels", pixels}});
+  std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}};
+  if (form.biased) parameters.push_back({"biased", 1});
+  return f.finish_kernel("gemm_sums", std::move(parameters));
 }
 
 KernelPtr gemv_sums_kernel() {

@@ -117,9 +117,15 @@ std::vector<int32_t> gemm_stream(const std::vector<int8_t>& weights, int64_t k, 
                                  const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
                                  const PairLines& lines, int64_t group = 2);
 
-// The same without biases and lines, for sums as they are: of pairs, and of kGemvChannels.
+// Form of the streams of gemm_sums.
+struct SumsForm {
+  bool biased = false;  // a pair's stream begins with biases, as those of results do
+  int words = 0;        // not 0: a stream of words with biases; the kernel writes out so many words
+};
+// Streams without lines, for sums as they are: of pairs, and of kGemvChannels.
 std::vector<int32_t> gemm_sums_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
-                                      const std::vector<int64_t>& first);
+                                      const std::vector<int64_t>& first, SumsForm form = {},
+                                      const std::vector<int32_t>& bias = {});
 std::vector<int32_t> gemv_sums_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
                                       const std::vector<int64_t>& first);
 
@@ -133,7 +139,7 @@ std::vector<int32_t> gemm_shape(int64_t steps, int64_t pairs, int64_t stride, in
                                 bool mixed = false, bool even = false);
 std::vector<int32_t> gemv_shape(int64_t steps, int64_t groups, bool sign);
 std::vector<int32_t> gemv_sums_shape(int64_t steps, int64_t groups);
-std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels);
+std::vector<int32_t> gemm_sums_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, SumsForm form = {});
 std::vector<int32_t> gemm_words_shape(int64_t steps, int64_t pairs, int64_t stride, int64_t pixels, bool sign,
                                       int unroll = PairGemm::kWordsUnroll, bool mixed = false);
 std::vector<int32_t> gemv_words_shape(int64_t steps, int64_t groups, bool sign);
@@ -147,7 +153,7 @@ tir::KernelPtr gemm_pairs_kernel(int64_t pixels, int shift, bool sign, bool mixe
 // (stream, panel, out, shape): one pixel, eight channels a group.
 tir::KernelPtr gemv_pairs_kernel(int shift, bool sign);
 // Both with the sums themselves, of 24 bits, in out.
-tir::KernelPtr gemm_sums_kernel(int64_t pixels);
+tir::KernelPtr gemm_sums_kernel(int64_t pixels, SumsForm form = {});
 tir::KernelPtr gemv_sums_kernel();
 // The same over streams of words, four channels a group.
 tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll = PairGemm::kWordsUnroll,
@@ -244,6 +250,10 @@ inline int32_t shifted_bias(const std::vector<int32_t>& bias, int64_t c, int lef
 int32_t stream_word(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step, int64_t a);
 // Channel a + 1's sum is 256 times its own plus channel a's, the biases as well.
 void put_biases(std::vector<int32_t>& out, const std::vector<int32_t>& bias, int64_t a);
+// gemm_sums_kernel over words.
+tir::KernelPtr gemm_words_sums_kernel(int64_t pixels, int unroll);
+// A word of a stream of words has elements `step` of channel c.
+int32_t scaled_word(const std::vector<int8_t>& weights, int64_t k, const std::array<int, 2>& step, int64_t c);
 // Appends a channel's line.
 void put_line(std::vector<int32_t>& stream, const PairLines& lines, int64_t channel);
 

@@ -79,7 +79,7 @@ namespace {
 class GemmWriter {
  public:
   // `words`: the weight stream has a word for each of the two channels of a step. `sums`: accumulators
-  // begin as 0 and are written as they are.
+  // are written as they are, and begin as 0 unless they begin with biases.
   GemmWriter(int pixels, int shift, bool sign, bool words, bool sums, int unroll)
       : pixels_(pixels),
         shift_(shift),
@@ -87,11 +87,17 @@ class GemmWriter {
         sign_(sign),
         words_(words),
         sums_(sums),
+        biased_(!sums),
         triple_(pixels == 3 && !words && !sums) {}
 
   // Pairs by lines and by floats; an even number of steps.
   GemmWriter& with(bool mixed, bool even) {
     mixed_ = mixed, even_ = even;
+    return *this;
+  }
+
+  GemmWriter& with_biases(bool biased) {
+    biased_ = biased;
     return *this;
   }
 
@@ -109,7 +115,7 @@ class GemmWriter {
     a_.bind(pair);
     // The biases wait in the accumulators that the first step writes last.
     const Reg a = acc(pixels_ - 1, 0), b = acc(pixels_ - 1, 1);
-    if (sums_) {
+    if (!biased_) {
       a_.mov(a, 0);
       a_.mov(b, 0);
       load_weights();
@@ -279,8 +285,9 @@ class GemmWriter {
     a_.add(r11, kTo, 8);
     a_.str(r11, sp, GemmFrame::kOut);
     for (int p = 0; p < pixels_; ++p) {
-      a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
-      a_.asr(acc(p, 1), acc(p, 1), 8);
+      if (words_) a_.asr(acc(p, 0), acc(p, 0), PairGemm::kLeft);
+      else a_.sub(acc(p, 1), acc(p, 1), acc(p, 0));
+      a_.asr(acc(p, 1), acc(p, 1), PairGemm::kLeft);
       a_.strd(acc(p, 0), acc(p, 1), kTo);
       if (p + 1 < pixels_) a_.add(kTo, kTo, r10);
     }
@@ -288,7 +295,7 @@ class GemmWriter {
 
   Thumb a_;
   int pixels_, shift_, unroll_;
-  bool sign_, words_, sums_, triple_, mixed_ = false, even_ = false;
+  bool sign_, words_, sums_, biased_, triple_, mixed_ = false, even_ = false;
 };
 
 constexpr const char* kFrameNote =
@@ -466,7 +473,11 @@ Implementation gemm_pairs(const tir::Kernel& kernel) {
 }
 
 Implementation gemm_sums(const tir::Kernel& kernel) {
-  return GemmWriter(parameter(kernel, "pixels"), 0, false, false, true, PairGemm::kUnroll).run();
+  const bool words = has_parameter(kernel, "words");
+  return GemmWriter(parameter(kernel, "pixels"), 0, false, words, true,
+                    words ? parameter(kernel, "words") : PairGemm::kUnroll)
+      .with_biases(words || has_parameter(kernel, "biased"))
+      .run();
 }
 
 Implementation gemm_words(const tir::Kernel& kernel) {

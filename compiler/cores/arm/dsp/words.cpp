@@ -12,8 +12,6 @@ using tir::Ex;
 using tir::FunctionBuilder;
 using tir::KernelPtr;
 
-namespace {
-
 int32_t scaled_word(const std::vector<int8_t>& w, int64_t k, const std::array<int, 2>& step, int64_t c) {
   uint32_t out = 0;
   for (size_t half = 0; half < 2; ++half) {
@@ -23,8 +21,6 @@ int32_t scaled_word(const std::vector<int8_t>& w, int64_t k, const std::array<in
   }
   return static_cast<int32_t>(out);
 }
-
-}  // namespace
 
 std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64_t k, const PairOrder& order,
                                        const std::vector<int64_t>& first, const std::vector<int32_t>& bias,
@@ -40,6 +36,42 @@ std::vector<int32_t> gemm_words_stream(const std::vector<int8_t>& weights, int64
   return out;
 }
 
+namespace {
+
+// Two accumulators for each pixel, which begin with the biases at stream[at], take the steps of a pair.
+std::vector<Ex> words_sums(FunctionBuilder& f, const BufferPtr& stream, const Ex& at, const BufferPtr& panel,
+                           const Ex& steps, int64_t pixels) {
+  std::vector<Ex> acc;
+  for (int64_t p = 0; p < pixels; ++p)
+    for (int64_t c = 0; c < 2; ++c) acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
+  f.loop("i", 0, steps, [&](Ex i) {
+    Ex a = f.let("a", load(stream, at + 2 + i * 2));
+    Ex b = f.let("b", load(stream, at + 3 + i * 2));
+    for (int64_t p = 0; p < pixels; ++p) {
+      Ex x = f.let(fmt::format("x{}", p), load(panel, i * pixels + p));
+      auto own = static_cast<size_t>(2 * p);
+      f.assign(acc[own], dot_words(acc[own], x, a));
+      f.assign(acc[own + 1], dot_words(acc[own + 1], x, b));
+    }
+  });
+  return acc;
+}
+
+}  // namespace
+
+KernelPtr gemm_words_sums_kernel(int64_t pixels, int unroll) {
+  FunctionBuilder f("gemm_sums");
+  const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI32, "pairs");
+  Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride) >> 2);
+  f.loop("pair", 0, pairs, [&](Ex pair) {
+    const std::vector<Ex> acc = words_sums(f, stream, f.let("at", pair * (steps * 2 + 2)), panel, steps, pixels);
+    for (int64_t p = 0; p < pixels; ++p)
+      for (int64_t c = 0; c < 2; ++c)
+        f.store(out, pair * 2 + p * stride + c, acc[static_cast<size_t>(2 * p + c)] >> PairGemm::kLeft);
+  });
+  return f.finish_kernel("gemm_sums", {{"pixels", pixels}, {"words", unroll}});
+}
+
 KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bool mixed) {
   FunctionBuilder f("gemm_words");
   const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI8, "pairs");
@@ -47,19 +79,7 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bo
   const int64_t words = line_words(sign), flag = mixed ? 1 : 0;
   f.loop("pair", 0, pairs, [&](Ex pair) {
     Ex at = f.let("at", pair * (steps * 2 + (2 + flag + 2 * words)));
-    std::vector<Ex> acc;
-    for (int64_t p = 0; p < pixels; ++p)
-      for (int64_t c = 0; c < 2; ++c) acc.push_back(f.var(fmt::format("acc{}{}", p, c), load(stream, at + c)));
-    f.loop("i", 0, steps, [&](Ex i) {
-      Ex a = f.let("a", load(stream, at + 2 + i * 2));
-      Ex b = f.let("b", load(stream, at + 3 + i * 2));
-      for (int64_t p = 0; p < pixels; ++p) {
-        Ex x = f.let(fmt::format("x{}", p), load(panel, i * pixels + p));
-        auto own = static_cast<size_t>(2 * p);
-        f.assign(acc[own], dot_words(acc[own], x, a));
-        f.assign(acc[own + 1], dot_words(acc[own + 1], x, b));
-      }
-    });
+    const std::vector<Ex> acc = words_sums(f, stream, at, panel, steps, pixels);
     Ex line = f.let("line", at + (2 + flag) + steps * 2);
     auto finish = [&](int by) {
       for (int64_t p = 0; p < pixels; ++p)

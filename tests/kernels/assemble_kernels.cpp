@@ -224,6 +224,15 @@ void add_wide_kernels(Texts& texts) {
   arm::MveScaling sums;
   sums.form = arm::MveScaling::Form::kUnscaled;
   texts.add(*arm::mve_gemv_kernel({1, 643, false, 2}, 19, sums));
+  sums.form = arm::MveScaling::Form::kUnscaledBytes;
+  for (bool window : {false, true}) {
+    sums.window_sums = window;
+    for (int64_t elements : {3, 24, 72}) {
+      texts.add(*arm::mve_gemm_kernel({3, elements, true}, 19, sums));
+      texts.add(*arm::mve_gemm_kernel({1, elements, false}, 16, sums));
+      texts.add(*arm::mve_gemv_kernel({1, elements, false}, 13, sums));
+    }
+  }
   for (int64_t bytes : {1, 2}) texts.add(*arm::mve_fill_kernel(bytes));
 }
 

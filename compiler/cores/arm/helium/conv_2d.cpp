@@ -37,7 +37,12 @@ using Range = WindowAxis::Range;
 class MveConvLowering {
  public:
   MveConvLowering(const OpView& op, const TargetInfo& target)
-      : op_(op), conv_(op), f_(op, "conv_2d"), target_(target), bytes_(op.operand(0).dtype == DType::kI16 ? 2 : 1) {
+      : op_(op),
+        conv_(op),
+        f_(op, "conv_2d"),
+        target_(target),
+        bytes_(size_of(op.operand(0).dtype)),
+        out_bytes_(size_of(op.result().dtype)) {
     row_elements_ = conv_.window.x.kernel * conv_.in_channels;
     rows_inside_ = conv_.window.y.inside();
     columns_inside_ = conv_.window.x.inside();
@@ -58,7 +63,8 @@ class MveConvLowering {
     scaling_ = std::move(*fit);
     scaling_.window_sums = !w->sums.empty();
     const bool twice = scaling_.form == MveScaling::Form::kTwice;
-    if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && twice) return std::nullopt;
+    if (form_ == Form::kWhole && conv_.out_channels < MveGemm::kGroup && (twice || gives_sums(op_)))
+      return std::nullopt;
     in_ = f_.operand(0);
     choose_held();
     auto make_stream = form_ == Form::kWhole ? mve_gemv_stream : mve_gemm_stream;
@@ -113,6 +119,7 @@ class MveConvLowering {
   std::optional<MveScaling> fit_scaling() const {
     if (bytes_ == 2) return fit_mve_halves(conv_wide_scaling(op_, conv_));
     auto [folded, scaling] = ConvScaling(op_, conv_);
+    if (gives_sums(op_)) return mve_sums(folded.bias);
     return fit_mve_scaling(scaling, folded.bias);
   }
 
@@ -120,7 +127,7 @@ class MveConvLowering {
   int64_t pixels() const { return conv_.window.batch * conv_.window.y.out * conv_.window.x.out; }
   int64_t image_row() const { return conv_.window.x.in * conv_.in_channels; }
   int64_t row_step() const { return conv_.window.y.dilation * image_row(); }
-  PixelBytes pixel_bytes() const { return {conv_.in_channels * bytes_, conv_.out_channels * bytes_}; }
+  PixelBytes pixel_bytes() const { return {conv_.in_channels * bytes_, conv_.out_channels * out_bytes_}; }
   // True if the taps of a window's row are not adjacent.
   bool dilated() const { return conv_.window.x.dilation != 1 && conv_.window.x.kernel > 1; }
   int64_t pixel_step() const { return conv_.window.x.stride * conv_.in_channels; }
@@ -184,7 +191,8 @@ class MveConvLowering {
 
   void choose_held() {
     if (form_ != Form::kInPlace && (form_ != Form::kWoven || band_->bands > 1)) return;
-    if (target_.level == Level::kSize || target_.slice > 0 || scaling_.window_sums || bytes_ > 1) return;
+    if (target_.level == Level::kSize || target_.slice > 0 || scaling_.window_sums || bytes_ > 1 || out_bytes_ > 1)
+      return;
     const bool woven = form_ == Form::kWoven;
     held_ = MveHeld::of(blocks_, woven ? band_->pixel : conv_.in_channels, woven ? conv_.window.x.out : pixels(),
                         conv_.out_channels, scaling_);
@@ -283,8 +291,8 @@ class MveConvLowering {
     return f_.constant(name, DType::kI32, table_of(pixels));
   }
   std::vector<int32_t> table_of(MvePixels pixels) const {
-    for (int64_t* step : {&pixels.x_pixel, &pixels.out_pixel, &pixels.x_step, &pixels.out_step, &pixels.row_step})
-      *step *= bytes_;
+    for (int64_t* step : {&pixels.x_pixel, &pixels.x_step, &pixels.row_step}) *step *= bytes_;
+    for (int64_t* step : {&pixels.out_pixel, &pixels.out_step}) *step *= out_bytes_;
     return mve_shape(pixels, blocks_, conv_.out_channels, scaling_);
   }
 
@@ -296,7 +304,7 @@ class MveConvLowering {
   // Where the result is larger than the input, from the last pixel to the first, so that it can be
   // written over the input from behind.
   void emit_in_place() {
-    bool backwards = conv_.out_channels > conv_.in_channels;
+    const bool backwards = pixel_bytes().out > pixel_bytes().in;
     const int64_t tile = held_ ? part() : 2;
     auto order = pointwise_order(pixels(), tile, pixel_bytes(), backwards, true);
     if (order) f_.publish(std::move(*order));
@@ -534,7 +542,7 @@ class MveConvLowering {
   const ConvShape conv_;
   LoweringBuilder f_;
   const TargetInfo& target_;
-  int64_t bytes_;  // of an element
+  int64_t bytes_, out_bytes_;  // of an element of input and result
   int64_t row_elements_ = 0;
   Range rows_inside_{}, columns_inside_{};
   Form form_ = Form::kPanel;

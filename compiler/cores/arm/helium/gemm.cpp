@@ -141,6 +141,7 @@ std::optional<MveScaling> fit_twice(const Requantization& what, const std::vecto
 
 std::string MveScaling::text() const {
   if (form == Form::kLine) return "shift " + std::to_string(shift);
+  if (form == Form::kUnscaledBytes) return "sums";
   return form == Form::kTwice ? "two roundings" : "high word";
 }
 
@@ -153,6 +154,13 @@ std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std:
   if (!out) return out;
   out->zero_point = what.zero_point;
   out->clamp = what.clamp;
+  return out;
+}
+
+MveScaling mve_sums(const std::vector<int32_t>& bias) {
+  MveScaling out;
+  out.form = MveScaling::Form::kUnscaledBytes;
+  out.words[0] = bias;
   return out;
 }
 
@@ -388,7 +396,7 @@ class Product {
 
   Ex requantized(const Ex& products, int64_t pixel, const Ex& line) {
     const Ex sum = scaling_.window_sums ? products + of_window_[static_cast<size_t>(pixel)] : products;
-    if (scaling_.form == MveScaling::Form::kUnscaled) return add_wrapping(sum, load(stream_, line));
+    if (scaling_.vectors() == 1) return add_wrapping(sum, load(stream_, line));
     if (scaling_.form == MveScaling::Form::kHalves) return half(sum, line);
     Ex v = scaling_.form == MveScaling::Form::kLine ? on_line(sum, line) : twice(sum, line);
     v = clamp(v, -128, 127);
@@ -437,6 +445,7 @@ class Product {
     if (scaling_.halves())
       parameters.emplace_back(
           "halves", scaling_.form == MveScaling::Form::kUnscaled ? MveScaling::kNotNarrowed : MveScaling::kNarrowed);
+    if (scaling_.form == MveScaling::Form::kUnscaledBytes) parameters.emplace_back("sums", 1);
     return f_.finish_kernel(family_, std::move(parameters));
   }
 

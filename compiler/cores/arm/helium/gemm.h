@@ -105,8 +105,9 @@ constexpr int kMostMveShift = 24;
 //           halves away from zero.
 //   kHalves  of half words x: saturate(hi32((sum + bias) * multiplier) >> shift), the high word rounded if shift is 0
 //   kUnscaled  of half words x, of one pixel: sum + bias, not narrowed
+//   kUnscaledBytes  the same of bytes x, of any number of pixels
 struct MveScaling {
-  enum class Form { kLine, kTwice, kHalves, kUnscaled };
+  enum class Form { kLine, kTwice, kHalves, kUnscaled, kUnscaledBytes };
   Form form = Form::kLine;
   int left = 0, shift = 0;        // kLine; kHalves: shift
   bool products = false;          // kTwice
@@ -119,13 +120,15 @@ struct MveScaling {
   bool halves() const { return form == Form::kHalves || form == Form::kUnscaled; }
   bool clamps() const {
     const int32_t most = form == Form::kHalves ? INT16_MAX : INT8_MAX;
-    return form != Form::kUnscaled && (clamp.min != -most - 1 || clamp.max != most);
+    return vectors() > 1 && (clamp.min != -most - 1 || clamp.max != most);
   }
-  int vectors() const { return form == Form::kUnscaled ? 1 : form == Form::kTwice ? 3 : 2; }
-  // "shift 4", "two roundings" or "high word", for schedule descriptions.
+  int vectors() const {
+    return form == Form::kUnscaled || form == Form::kUnscaledBytes ? 1 : form == Form::kTwice ? 3 : 2;
+  }
+  // "shift 4", "two roundings", "high word" or "sums", for schedule descriptions.
   std::string text() const;
   // Bytes of a result.
-  int64_t bytes() const { return form == Form::kUnscaled ? 4 : form == Form::kHalves ? 2 : 1; }
+  int64_t bytes() const { return vectors() == 1 ? 4 : form == Form::kHalves ? 2 : 1; }
   // Parameter of kernels: how many shifts that round half away from zero, less those that are products.
   int twice() const { return form != Form::kTwice ? 0 : products ? kTwiceProducts : kTwiceShifts; }
   static constexpr int kTwiceShifts = 1, kTwiceProducts = 2;
@@ -134,6 +137,8 @@ struct MveScaling {
 };
 // Ranges count the bias. nullopt if neither form is exact.
 std::optional<MveScaling> fit_mve_scaling(const Requantization& what, const std::vector<int32_t>& bias);
+// kUnscaledBytes.
+MveScaling mve_sums(const std::vector<int32_t>& bias);
 // kHalves; nullopt if a sum needs 64 bits or is rounded in another way.
 std::optional<MveScaling> fit_mve_halves(const WideScaling& what);
 

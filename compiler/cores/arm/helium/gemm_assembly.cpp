@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "cores/arm/dsp/assembly.h"
 #include "cores/arm/helium/helium.h"
@@ -104,13 +105,15 @@ class MveGemmWriter : ProductWriter {
     half(true);
     a_.note("Requantise and store the eight channels of both pixels.");
     if (needs_shape()) a_.ldr(r4, sp, kShape);
-    finish({q4, q5});
+    if (!only_sums_) finish({q4, q5});
     if (takes_r3()) {
       a_.ldr(r3, sp, kOutPixel);
       a_.add(r3, r1, r3);
     }
-    for (auto [v, to] : {std::pair(q4, r1), std::pair(q5, r3)})
-      halves_ ? a_.vstrh_after(v, to, 16) : a_.vstrb_after(16, v, to, 8);
+    if (only_sums_) store_sums();
+    else
+      for (auto [v, to] : {std::pair(q4, r1), std::pair(q5, r3)})
+        halves_ ? a_.vstrh_after(v, to, 16) : a_.vstrb_after(16, v, to, 8);
     next_group(group);
     next_pair(pair);
     a_.leave();
@@ -274,6 +277,15 @@ class MveGemmWriter : ProductWriter {
     requantize(q0, q1, q4, q5, odd);
   }
 
+  // Even sums in q4 and q5, odd ones in q0 and q1.
+  void store_sums() {
+    for (auto [even, odd, to] : {std::tuple(q4, q0, r1), std::tuple(q5, q1, r3)}) {
+      a_.vmov(q2, even);
+      a_.vmov(q3, odd);
+      for (int part : {0, 1}) a_.vst2_words(q2, to, part);
+    }
+  }
+
   // Down, a row is entered by the skip that leaves it upwards.
   void passed_row(bool odd, bool begins) {
     if (odd) skip(odd);
@@ -382,8 +394,8 @@ class MveGemmWriter : ProductWriter {
     if (back_ == 0) return a_.b("ne", group);
     a_.b(several_rows() ? "lo" : "gt", group);
     a_.b("ne", done);
-    a_.sub(r1, r1, back_ * bits() / 8);
-    a_.sub(r3, r3, back_ * bits() / 8);
+    a_.sub(r1, r1, back_ * result_bytes());
+    a_.sub(r3, r3, back_ * result_bytes());
     a_.b(group);
     a_.bind(done);
   }
@@ -512,7 +524,7 @@ class MveGemvWriter : ProductWriter {
     Label done = a_.label();
     a_.b("gt", group);
     a_.b("ne", done);
-    a_.sub(r3, r3, back_ * (only_sums_ ? 4 : bits() / 8));
+    a_.sub(r3, r3, back_ * result_bytes());
     a_.b(group);
     a_.bind(done);
   }

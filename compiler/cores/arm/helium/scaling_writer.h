@@ -22,12 +22,19 @@ class ScalingWriter {
         products_(parameter(kernel, "twice") == MveScaling::kTwiceProducts),
         clamps_(parameter(kernel, "clamp") != 0),
         halves_(has_parameter(kernel, "halves")),
-        only_sums_(halves_ && parameter(kernel, "halves") == MveScaling::kNotNarrowed) {}
+        only_sums_(has_parameter(kernel, "sums") ||
+                   (halves_ && parameter(kernel, "halves") == MveScaling::kNotNarrowed)) {}
 
  protected:
   // Two vectors of sums, of the same channels, into the half lanes of two results. q2, q3 are free; r0 is the zero
-  // point, which products add.
+  // point, which products add. Sums that are results stay apart: even ones go to the results, odd ones remain.
   void requantize(Vec a, Vec b, Vec to_a, Vec to_b, bool odd) {
+    if (only_sums_) {
+      a_.vldrw_after(q2, r5, 16);
+      a_.vadd(32, odd ? a : to_a, a, q2);
+      a_.vadd(32, odd ? b : to_b, b, q2);
+      return;
+    }
     if (halves_) {
       a_.vldrw_after(q2, r5, 16);
       a_.vldrw_after(q3, r5, 16);
@@ -111,6 +118,7 @@ class ScalingWriter {
   }
 
   int bits() const { return halves_ ? 16 : 8; }
+  int result_bytes() const { return only_sums_ ? 4 : bits() / 8; }
 
   // Words to half words.
   void narrow(Vec v, Vec to, bool odd) { a_.narrow(32, to, v, twice_ ? 0 : std::min(shift_, 16), odd); }

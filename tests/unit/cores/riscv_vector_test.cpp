@@ -14,8 +14,12 @@ VectorScaling twice(int64_t channels) {
 }
 
 TEST(RiscvVectors, KernelsAreTheSameIntrinsicsInBothForms) {
+  VectorScaling sums;
+  sums.form = VectorScaling::Form::kSums;
+  sums.rows.assign(1, std::vector<int32_t>(8, 1));
   for (const tir::KernelPtr& kernel :
-       {rvv_gemm_kernel(VectorTile(), twice(8)), rvv_depthwise_kernel(VectorTaps(), twice(8)), rvv_band_kernel()}) {
+       {rvv_gemm_kernel(VectorTile(), twice(8)), rvv_depthwise_kernel(VectorTaps(), twice(8)),
+        rvv_gemm_kernel(VectorTile(), sums), rvv_depthwise_kernel(VectorTaps(), sums), rvv_band_kernel()}) {
     const auto made = implementation_of(*kernel), intrinsics = implementation_of(*kernel, KernelForm::kIntrinsics);
     ASSERT_TRUE(made && intrinsics) << kernel->family;
     EXPECT_TRUE(made->lines.empty());

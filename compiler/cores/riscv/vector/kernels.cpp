@@ -51,6 +51,12 @@ std::optional<VectorScaling> fit_line(const ops::Requantization& what, std::vect
 }  // namespace
 
 std::optional<VectorScaling> fit_vector_scaling(const ops::Requantization& what, std::vector<int32_t> bias) {
+  if (what.rounding == ops::Rounding::kSum) {
+    VectorScaling sums;
+    sums.form = VectorScaling::Form::kSums;
+    sums.rows = {std::move(bias)};
+    return sums;
+  }
   if (what.clamp.min < -128 || what.clamp.max > 127) return std::nullopt;
   auto out = fit_twice(what, bias);
   if (!out) out = fit_line(what, std::move(bias));
@@ -108,7 +114,7 @@ class VectorMeaning {
   VectorMeaning(const char* family, const VectorScaling& scaling) : family_(family), f_(family), scaling_(scaling) {
     stream_ = f_.constant("stream", DType::kI32, 0);
     x_ = f_.input("x", DType::kI8, 0);
-    out_ = f_.output("out", DType::kI8, 0);
+    out_ = f_.output("out", sums() ? DType::kI32 : DType::kI8, 0);
     shape_ = f_.constant("shape", DType::kI32, 0);
   }
 
@@ -140,6 +146,7 @@ class VectorMeaning {
   }
 
  private:
+  bool sums() const { return scaling_.form == VectorScaling::Form::kSums; }
   Ex word(int at) const { return load(shape_, at); }
 
   template <typename Sum>
@@ -151,7 +158,7 @@ class VectorMeaning {
       f_.loop("channel", 0, channels_, [&](const Ex& channel) {
         const Ex acc = f_.var("acc", row(0, channel));
         sum(acc, from, channel);
-        f_.store(out_, to + channel, requantized(acc, channel));
+        f_.store(out_, to + channel, sums() ? acc : requantized(acc, channel));
       });
     });
     const bool line = scaling_.form == VectorScaling::Form::kLine;
@@ -159,6 +166,7 @@ class VectorMeaning {
                                          {"shift", scaling_.shift},
                                          {"sign", scaling_.rows.size() > 3 ? 1 : 0},
                                          {"clamp", scaling_.clamps() ? 1 : 0}});
+    if (sums()) parameters.emplace_back("sums", 1);
     return f_.finish_kernel(family_, std::move(parameters));
   }
 

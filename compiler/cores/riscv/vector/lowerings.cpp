@@ -43,6 +43,7 @@ std::vector<int8_t> by_step(const std::vector<int8_t>& weights, int64_t channels
 }
 
 const char* form_of(const VectorScaling& scaling) {
+  if (scaling.form == VectorScaling::Form::kSums) return "sums";
   return scaling.form == VectorScaling::Form::kLine ? "one multiply" : "two roundings";
 }
 
@@ -63,8 +64,8 @@ VectorBand band_of(const Window& window, int64_t channels, int32_t zero_point) {
   return out;
 }
 
-// Emits `row(buffer, from, out_pixel)` for each row of outputs: the row's first window begins at element `from` of
-// `buffer`.
+// Emits `row(buffer, from, pixel)` for each row of outputs: the row's first window begins at element `from` of
+// `buffer`. A pixel of the result has `out_pixel` bytes.
 class VectorRows {
  public:
   VectorRows(LoweringBuilder& f, const OpView& op, const Window& window, int64_t channels)
@@ -81,7 +82,7 @@ class VectorRows {
   }
 
   template <typename Row>
-  void emit(const BufferPtr& in, int64_t out_channels, Row row) {
+  void emit(const BufferPtr& in, int64_t out_pixel, Row row) {
     const WindowAxis& y = window_.y;
     const int64_t image = y.in * band_.x_row;
     const tir::KernelPtr kernel = rvv_band_kernel();
@@ -100,7 +101,7 @@ class VectorRows {
       });
     });
     if (copies() && window_.batch == 1)
-      if (auto order = ops::rows_order(window_, 1, {channels_, out_channels})) f_.publish(std::move(*order));
+      if (auto order = ops::rows_order(window_, 1, {channels_, out_pixel})) f_.publish(std::move(*order));
   }
 
  private:
@@ -121,7 +122,8 @@ Lowered lower_pixels(const OpView& op, const TargetInfo& target, const char* nam
   const BufferPtr stream = f.constant("stream", DType::kI32, vector_stream(scaling, by_step(weights, channels)));
   const tir::KernelPtr kernel = rvv_gemm_kernel(tile, scaling);
   // From the last pixel to the first where results are larger, so that they can be written over the input.
-  const bool backwards = channels > in_bytes;
+  const ops::PixelBytes bytes{in_bytes, channels * scaling.result_bytes()};
+  const bool backwards = bytes.out > bytes.in;
   const double each = static_cast<double>(tile.cost(whole, scaling)) / static_cast<double>(whole.pixels);
   const ops::Turns turns = ops::turns_of(whole.pixels, each, target, tile.pixels);
   auto shape_of = [&](int64_t pixels) {
@@ -139,7 +141,7 @@ Lowered lower_pixels(const OpView& op, const TargetInfo& target, const char* nam
     f.run(kernel, {address(stream, 0), address(in, at * in_bytes), address(out, at * channels),
                    address(pixels == turns.size ? shape : rest, 0)});
   });
-  if (auto order = ops::pointwise_order(whole.pixels, tile.pixels, {in_bytes, channels}, backwards, true))
+  if (auto order = ops::pointwise_order(whole.pixels, tile.pixels, bytes, backwards, true))
     f.publish(std::move(*order));
   f.algorithm("vectors");
   return f.finish(fmt::format("{} pixels x {} registers in place, {}", tile.pixels, tile.registers, form_of(scaling)));
@@ -174,7 +176,7 @@ std::optional<Lowered> lower_conv_2d_vector(const OpView& op, const TargetInfo& 
   rows.begin();
   const BufferPtr out = f.result(0);
   const tir::KernelPtr kernel = rvv_gemm_kernel(tile, *scaling);
-  rows.emit(in, channels, [&](const BufferPtr& image, const Ex& from, const Ex& pixel) {
+  rows.emit(in, channels * scaling->result_bytes(), [&](const BufferPtr& image, const Ex& from, const Ex& pixel) {
     f.run(kernel, {address(stream, 0), address(image, from), address(out, pixel * channels), address(table, 0)});
   });
   f.algorithm("vectors");
@@ -226,7 +228,7 @@ std::optional<Lowered> lower_depthwise_conv_2d_vector(const OpView& op, const Ta
   rows.begin();
   const BufferPtr out = f.result(0);
   const tir::KernelPtr kernel = rvv_depthwise_kernel(taps, *scaling);
-  rows.emit(in, channels, [&](const BufferPtr& image, const Ex& from, const Ex& pixel) {
+  rows.emit(in, channels * scaling->result_bytes(), [&](const BufferPtr& image, const Ex& from, const Ex& pixel) {
     f.run(kernel, {address(stream, 0), address(image, from), address(out, pixel * channels), address(table, 0)});
   });
   f.algorithm("vectors");

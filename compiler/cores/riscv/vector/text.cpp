@@ -25,6 +25,7 @@ class VectorText {
         line_(parameter_of(kernel, "line") != 0),
         sign_(parameter_of(kernel, "sign") != 0),
         clamp_(parameter_of(kernel, "clamp") != 0),
+        sums_(parameter_of(kernel, "sums") != 0),
         shift_(parameter_of(kernel, "shift")) {}
 
   Implementation gemm(int pixels, int unroll) {
@@ -38,7 +39,7 @@ class VectorText {
       // The last tile repeats its first pixel in the place of pixels that do not exist.
       const std::string before = p > 1 ? std::to_string(p - 1) : "";
       line("const int8_t *const x{0} = left > {0} ? x{1} + x_step : x;", p, before);
-      line("int8_t *const out{0} = left > {0} ? out{1} + out_step : out;", p, before);
+      line("{2} *const out{0} = left > {0} ? out{1} + out_step : out;", p, before, result());
     }
     line("size_t c = 0;");
     open("do {{");
@@ -83,7 +84,7 @@ class VectorText {
     line("const int8_t *const w = weights + c;");
     line("const {0} bias = __riscv_vle32_v_i32m{1}(scaling, vl);", words(), registers_);
     line("const int8_t *from = x + c;");
-    line("int8_t *to = out + c;");
+    line("{} *to = out + c;", result());
     line("int32_t left = shape[{}];", at(VectorShape::kPixels));
     open("do {{");
     line("{} acc;", words());
@@ -142,6 +143,7 @@ class VectorText {
     return count == 0 ? "" : count == 1 ? fmt::format(" + {}", step) : fmt::format(" + {} * {}", count, step);
   }
 
+  const char* result() const { return sums_ ? "int32_t" : "int8_t"; }
   std::string words() const { return fmt::format("vint32m{}_t", registers_); }
   std::string halves() const { return fmt::format("vint16m{}_t", registers_ / 2); }
   std::string bytes_suffix() const { return registers_ > 2 ? fmt::format("m{}", registers_ / 4) : "mf2"; }
@@ -163,8 +165,8 @@ class VectorText {
 
   void begin() {
     line("const size_t channels = (size_t)shape[{}];", at(VectorShape::kChannels));
-    line("const int8_t *const weights = (const int8_t *)(stream + {} * channels);", sign_ ? 4 : 3);
-    if (!line_) line("const int16_t zero = (int16_t)shape[{}];", at(VectorShape::kZero));
+    line("const int8_t *const weights = (const int8_t *)(stream + {} * channels);", sums_ ? 1 : sign_ ? 4 : 3);
+    if (!line_ && !sums_) line("const int16_t zero = (int16_t)shape[{}];", at(VectorShape::kZero));
     if (clamp_)
       line("const int16_t least = (int16_t)shape[{}], most = (int16_t)shape[{}];", at(VectorShape::kLeast),
            at(VectorShape::kMost));
@@ -175,6 +177,7 @@ class VectorText {
   }
 
   void requantise(const std::string& acc, const std::string& to) {
+    if (sums_) return line("__riscv_vse32({}, {}, vl);", to, acc);
     open("{{");
     line("{} h;", halves());
     if (line_) {
@@ -210,7 +213,7 @@ class VectorText {
   std::vector<std::string> lines_;
   int depth_ = 1;
   int registers_;
-  bool line_, sign_, clamp_;
+  bool line_, sign_, clamp_, sums_;
   int shift_;
 };
 
@@ -241,6 +244,7 @@ std::optional<VectorShape> shape_of(const std::vector<CountArgument>& arguments)
 VectorScaling scaling_of(const tir::Kernel& kernel) {
   VectorScaling out;
   if (parameter_of(kernel, "line") != 0) out.form = VectorScaling::Form::kLine;
+  if (parameter_of(kernel, "sums") != 0) out.form = VectorScaling::Form::kSums;
   out.rows.resize(parameter_of(kernel, "sign") != 0 ? 4 : 3);
   if (parameter_of(kernel, "clamp") != 0) out.clamp = {0, 0};
   return out;
@@ -258,6 +262,7 @@ struct VectorCosts {
 
 // For the results of a pixel's channels. Signs need more registers than there are.
 int64_t requantise_cost(const VectorScaling& scaling, int64_t registers, const VectorCosts& c) {
+  if (scaling.form == VectorScaling::Form::kSums) return 1 + c.words;
   const int64_t signs = scaling.rows.size() > 3 ? (registers == 8 ? 20 + 20 * c.words : 4 * c.words) : 0;
   return 5 + 4 * c.words + 3 * c.halves + 2 * c.bytes + signs + (scaling.clamps() ? 2 * c.halves : 0);
 }

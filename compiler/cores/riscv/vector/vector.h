@@ -22,24 +22,25 @@ Extension vector_extension();
 
 // How a kernel scales its accumulators, the same for all channels but for the rows of numbers.
 struct VectorScaling {
-  // kTwice: both roundings of LiteRT's convolutions. kLine: ops/common/step_fit.h.
-  enum class Form { kTwice, kLine };
+  // kTwice: both roundings of LiteRT's convolutions. kLine: ops/common/step_fit.h. kSums: the sums are int32 results.
+  enum class Form { kTwice, kLine, kSums };
   static constexpr int kLeft = 8;  // of kLine
 
   Form form = Form::kTwice;
   int shift = 0;  // of kLine
-  // Per channel. Row 0: bias. Row 1: multiplier. Row 2: shift to the right, or offset. Row 3, if the line has signs: by
-  // how much the offset is less for negative accumulators.
+  // Per channel. Row 0: bias. Sums have no other rows. Row 1: multiplier. Row 2: shift to the right, or offset. Row 3,
+  // if the line has signs: by how much the offset is less for negative accumulators.
   std::vector<std::vector<int32_t>> rows;
   int32_t zero_point = 0;  // of kTwice; a line's offset contains it
   ops::ClampI32 clamp{-128, 127};
 
   bool clamps() const { return clamp.min != -128 || clamp.max != 127; }
+  int64_t result_bytes() const { return form == Form::kSums ? 4 : 1; }
 };
 // nullopt if no form is exact. May change biases.
 std::optional<VectorScaling> fit_vector_scaling(const ops::Requantization& what, std::vector<int32_t> bias);
 
-// Words of the table `shape`; sizes and steps in bytes.
+// Words of the table `shape`; sizes and steps in bytes, or in elements of results.
 struct VectorShape {
   enum Word {
     kPixels,

@@ -94,9 +94,21 @@ bool computes_doubles(const Stmt& stmt) {
   return found;
 }
 
-// The branch for usual operands, if the other one computes in f64; otherwise null.
+// True if the low bits of a number are compared with a constant so small that the comparison hardly ever holds. All
+// values of these bits are taken to be equally frequent.
+bool hardly_holds(const Expr& e) {
+  constexpr int64_t kRare = 64;
+  const Binary* less = binary_of(e, BinaryOp::kLt);
+  const Binary* bits = less != nullptr ? binary_of(*less->lhs, BinaryOp::kBitAnd) : nullptr;
+  if (bits == nullptr || !is_imm(*less->rhs) || !is_imm(*bits->rhs)) return false;
+  const int64_t values = imm_of(*bits->rhs) + 1;
+  return is_power(values) && imm_of(*less->rhs) <= values / kRare;
+}
+
+// The branch for usual operands, if the other one computes in f64 or hardly ever runs; otherwise null.
 const Stmt* usual_branch(const If& s) {
   if (!s.otherwise) return nullptr;
+  if (hardly_holds(*s.condition)) return s.otherwise.get();
   const bool then = computes_doubles(*s.then), otherwise = computes_doubles(*s.otherwise);
   return then == otherwise ? nullptr : then ? s.otherwise.get() : s.then.get();
 }

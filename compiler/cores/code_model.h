@@ -21,7 +21,8 @@ class CodeModel {
     double once = 0;   // instructions of one execution, without substatements
     double entry = 0;  // of a loop: instructions before its first iteration
     double turn = 0;   // of a loop: control and pointers of one iteration
-    // The branch of an If for usual operands, if the other one computes rare operands exactly in f64; otherwise null.
+    // The branch of an If for usual operands, if the other one computes rare operands exactly in f64 or its condition
+    // hardly ever holds; otherwise null.
     const tir::Stmt* usual = nullptr;
   };
 

@@ -75,6 +75,28 @@ TEST(CodeModel, NestedBranchesAreVisitedOnce) {
   EXPECT_GT(modelled(text).store(0), 0);
 }
 
+// Low bits of a number have all values equally often.
+TEST(CodeModel, ABranchThatHardlyEverRunsIsNotTheUsualOne) {
+  auto usual = [](const std::string& condition) {
+    const Modelled m =
+        modelled("let b: i32 = a[0]\nif " + condition + " {\n  y[0] = x[0] / b\n} else {\n  y[0] = b\n}");
+    const tir::Stmt* branch = nullptr;
+    tir::visit(*m.function->body, [&](const auto& block) {
+      tir::for_each_child(
+          block, [](const tir::Expr&) {},
+          [&](const tir::Stmt& child) {
+            if (child.kind == tir::StmtKind::kIf) branch = &child;
+          });
+    });
+    if (branch == nullptr || m.model->of(*branch).usual == nullptr) return "none";
+    return m.model->of(*branch).usual == static_cast<const tir::If&>(*branch).then.get() ? "then" : "otherwise";
+  };
+  EXPECT_STREQ(usual("(b & 65535) < 3"), "otherwise");
+  EXPECT_STREQ(usual("(b & 65535) < 30000"), "none");
+  EXPECT_STREQ(usual("(b & 3) < 1"), "none");
+  EXPECT_STREQ(usual("b < 3"), "none");
+}
+
 TEST(CodeModel, ValuesThatFindNoRegisterAreLoadedAgain) {
   const std::string loop = "for i in 0 .. 64 {\n  y[i] = x[i] + a[0] * x[i] + a[1] * x[i] + a[2] * x[i] + a[3]\n}";
   CodeCosts few;

@@ -197,6 +197,7 @@ class RowsMaker {
     TensorType type = maker_->type(type_, {});
     const char* name = kNames[random_.pick(0, 4)];
     if (name[0] == 'r') type = maker_->of(maker_->last());
+    if (name[0] == 'm' && type_ == DType::kI8 && random_.chance(50)) name = "dequantized_mean";
     return maker_->add(name, {maker_->last()},
                        {{"axes", kAxes[random_.pick(0, 4)]}, {"keep_dims", random_.chance(50) ? "true" : "false"}},
                        {type});

@@ -87,6 +87,7 @@ struct Mean : MeanScales {
     zero_in = op.operand(0).zero_point();
     zero_out = op.result().zero_point();
     count = count_of(dims);
+    results = op.result().elements();
     order = op.attrs<DequantizedMeanAttrs>().order;
   }
   bool is_run() const {  // the reduced dimensions are neighbours
@@ -96,6 +97,7 @@ struct Mean : MeanScales {
   int64_t first_packet(int64_t row) const { return -row * count & (kPacket - 1); }
 
   std::vector<Dim> dims;
+  int64_t results = 0;
 };
 
 // ---------------------------------------------------------------- evaluation
@@ -150,29 +152,66 @@ void evaluate_mean(const OpView& op, const EvalData& data) {
 
 class MeanLowering {
  public:
-  explicit MeanLowering(const OpView& op)
-      : mean_(op), integers_(*integer_mean(mean_)), f_(op, "dequantized_mean"), dims_(mean_.dims) {}
+  explicit MeanLowering(const OpView& op, const std::string& part = "")
+      : mean_(op), integers_(*integer_mean(mean_)), f_(op, "dequantized_mean" + part), dims_(mean_.dims) {}
+
+  // What is kept between pieces.
+  DType kept_type() const { return type_of_sums(128 * mean_.count); }
 
   Lowered run() {
     in_ = f_.operand(0);
     out_ = f_.result();
-    kept(0, 0, 0);
+    kept(0, 0, 0, [&](const Ex& from, const Ex& to) {
+      const Ex sum = f_.var("sum", 0);
+      add_elements(sum, from);
+      emit_mean(sum, from, to);
+    });
     return f_.finish(integers_.may_tie ? "integer sums, float sums beside ties" : "integer sums");
   }
 
+  // The same in pieces if no sum is beside a tie.
+  Lowered begin() {
+    const BufferPtr sums = make_kept();
+    f_.loop("i", 0, sums->elements, [&](const Ex& i) { f_.store(sums, i, 0); });
+    return f_.finish();
+  }
+  Lowered add(int64_t pieces) {
+    dims_[0].extent /= pieces;
+    in_ = f_.piece(0, pieces);
+    const BufferPtr sums = make_kept();
+    kept(0, 0, 0, [&](const Ex& from, const Ex& to) {
+      const Ex sum = f_.var("sum", load(sums, to));
+      add_elements(sum, from);
+      f_.store(sums, to, sum);
+    });
+    return f_.finish();
+  }
+  Lowered end() {
+    const BufferPtr sums = make_kept();
+    out_ = f_.result();
+    f_.loop("i", 0, sums->elements, [&](const Ex& i) { emit_mean(load(sums, i), 0, i); });
+    return f_.finish();
+  }
+
  private:
-  void kept(size_t d, const Ex& from, const Ex& to) {
+  BufferPtr make_kept() {
+    return f_.scratch("kept", kept_type(), mean_.results, static_cast<int>(size_of(kept_type())));
+  }
+
+  void kept(size_t d, const Ex& from, const Ex& to, const std::function<void(const Ex&, const Ex&)>& body) {
     while (d < dims_.size() && dims_[d].reduced) ++d;
-    if (d == dims_.size()) return emit_mean(from, to);
+    if (d == dims_.size()) return body(from, to);
     f_.loop(fmt::format("i{}", d), 0, dims_[d].extent, [&](const Ex& i) {
       const Ex inner = f_.let("from", from + i * dims_[d].in_stride);
-      kept(d + 1, inner, f_.let("to", to + i * dims_[d].out_stride));
+      kept(d + 1, inner, f_.let("to", to + i * dims_[d].out_stride), body);
     });
   }
 
-  void emit_mean(const Ex& from, const Ex& to) {
-    const Ex sum = f_.var("sum", 0);
+  void add_elements(const Ex& sum, const Ex& from) {
     elements(0, from, true, [&](const Ex& at) { f_.assign(sum, sum + load(in_, at)); });
+  }
+
+  void emit_mean(const Ex& sum, const Ex& from, const Ex& to) {
     const Ex product = cast(DType::kI64, sum) * tir::i64(integers_.multiplier) + tir::i64(integers_.start);
     const Ex place = f_.let("place", cast(DType::kI32, product >> tir::i64(integers_.shift)));
     auto decided = [&] { f_.store(out_, to, clamp(place >> kFraction, -128, 127)); };
@@ -264,7 +303,7 @@ class MeanLowering {
   BufferPtr in_, out_;
 };
 
-class DequantizedMean final : public SpecifiedOperator, public Transposable {
+class DequantizedMean final : public SpecifiedOperator, public Transposable, public Streamable {
  public:
   DequantizedMean()
       : SpecifiedOperator({.name = "dequantized_mean",
@@ -302,6 +341,17 @@ class DequantizedMean final : public SpecifiedOperator, public Transposable {
 
   void evaluate(const OpView& op, const EvalData& data) const override { evaluate_mean(op, data); }
   Lowered lower(const OpView& op, const TargetInfo&) const override { return MeanLowering(op).run(); }
+
+  // Beside ties all elements are read again.
+  bool sums_pieces(const OpView& op, int64_t pieces) const override {
+    const Mean mean(op);
+    const bool first = !mean.dims.empty() && mean.dims[0].reduced && mean.dims[0].extent % pieces == 0;
+    return first && !integer_mean(mean)->may_tie;
+  }
+  RowSums lower_pieces(const OpView& op, int64_t pieces, const TargetInfo&) const override {
+    MeanLowering begin(op, "_begin"), add(op, "_add"), end(op, "_end");
+    return {begin.begin(), add.add(pieces), end.end(), begin.kept_type(), op.result().elements()};
+  }
 
  protected:
   Result<std::vector<graph::Shape>> shapes(const OpView& op, Diagnostics& diags) const override {

@@ -225,7 +225,7 @@ class MeanLowering {
     if (d == dims_.size()) return body(from);
     const bool innermost = unrolls && next_reduced(d + 1) == dims_.size();
     int64_t unroll = 1;
-    for (int64_t u : {2, 3, 5, 4})
+    for (int64_t u : {2, 3, 5, 7, 4})
       if (innermost && dims_[d].extent % u == 0) unroll = u;
     f_.loop(
         fmt::format("r{}", d), 0, dims_[d].extent,

@@ -137,7 +137,7 @@ class WinogradLowering {
       put(Winograd::kLeftEdge, select(left < 0, Ex(1), Ex(0)));
       put(Winograd::kRightEdge, select(left + Winograd::kColumns > x.in, Ex(1), Ex(0)));
     }
-    f_.run(winograd_columns_kernel(conv_),
+    f_.run(winograd_columns_kernel(conv_.window.y, conv_.window.x.in, conv_.in_channels),
            {address(in_, 0), address(blank_, 0), address(panel_, 0), address(table_, 0)});
   }
 

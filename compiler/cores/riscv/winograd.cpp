@@ -95,9 +95,8 @@ std::vector<int32_t> winograd_shape(const Winograd& plan, int64_t groups, int64_
   return out;
 }
 
-tir::KernelPtr winograd_columns_kernel(const ops::ConvShape& conv) {
-  const ops::WindowAxis& y = conv.window.y;
-  const int64_t in = conv.in_channels, row_elements = conv.window.x.in * in;
+tir::KernelPtr winograd_columns_kernel(const ops::WindowAxis& y, int64_t width, int64_t in) {
+  const int64_t row_elements = width * in;
   FunctionBuilder f("winograd_columns");
   BufferPtr x = f.input("x", DType::kI8, 0);
   BufferPtr blank = f.constant("blank", DType::kI8, 0);
@@ -133,7 +132,7 @@ tir::KernelPtr winograd_columns_kernel(const ops::ConvShape& conv) {
   });
   return f.finish_kernel(
       "winograd_columns_rv32",
-      {{"channels", in}, {"rows", y.kernel}, {"dilation", y.dilation}, {"height", y.in}, {"width", conv.window.x.in}});
+      {{"channels", in}, {"rows", y.kernel}, {"dilation", y.dilation}, {"height", y.in}, {"width", width}});
 }
 
 namespace {

@@ -60,7 +60,8 @@ std::vector<int32_t> winograd_stream(const Winograd& plan, const std::vector<int
 std::vector<int32_t> winograd_shape(const Winograd& plan, int64_t groups, int64_t stride, bool sign);
 
 // (x, blank, panel, table): the four words of three tiles' windows, for all steps. `blank` has a pixel of padding.
-tir::KernelPtr winograd_columns_kernel(const ops::ConvShape& conv);
+// `y`: of the image's rows; `width`: its columns.
+tir::KernelPtr winograd_columns_kernel(const ops::WindowAxis& y, int64_t width, int64_t in_channels);
 // (stream, panel, out, shape): six neighbouring outputs, all channels of the groups.
 tir::KernelPtr winograd_triples_kernel(int shift, bool sign);
 

@@ -17,7 +17,7 @@ void add_vector_cases(std::vector<KernelCase>& to, bool words, bool sign, int sh
   using arm::PairGemm;
   int64_t size = words ? PairGemm::kWordsGemvChannels : PairGemm::kGemvChannels;
   for (Pattern pattern : kPatterns)
-    for (int64_t steps : words ? std::vector<int64_t>{4, 16, 20, 36} : std::vector<int64_t>{2, 8, 10, 18})
+    for (int64_t steps : words ? std::vector<int64_t>{4, 16, 20, 28, 36} : std::vector<int64_t>{2, 8, 10, 14, 18})
       for (int64_t groups : {1, 3}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
         std::vector<int32_t> stream;
@@ -51,7 +51,7 @@ void add_quads_cases(std::vector<KernelCase>& to, bool sign, int shift, const ar
 
 void add_sums_cases(std::vector<KernelCase>& to) {
   for (Pattern pattern : kPatterns)
-    for (int64_t steps : {2, 8, 10, 18})
+    for (int64_t steps : {2, 8, 10, 14, 18})
       for (int64_t groups : {1, 3}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
         std::vector<int32_t> stream;
@@ -212,7 +212,7 @@ void add_halves_cases(std::vector<KernelCase>& to, bool relu, int64_t pixels, in
 
 void add_halves_vector_cases(std::vector<KernelCase>& to) {
   for (Pattern pattern : kPatterns)
-    for (int64_t steps : {1, 3, 4, 5, 18})
+    for (int64_t steps : {1, 3, 4, 5, 7, 18})
       for (int64_t groups : {1, 3}) {
         Data data(pattern, static_cast<uint32_t>(steps * 10 + groups));
         std::vector<int32_t> stream;

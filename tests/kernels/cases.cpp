@@ -73,4 +73,11 @@ std::vector<KernelCase> all_kernel_cases() {
   return out;
 }
 
+std::vector<KernelCase> riscv_kernel_cases() {
+  std::vector<KernelCase> out;
+  add_riscv_triple_cases(out);
+  add_riscv_winograd_cases(out);
+  return out;
+}
+
 }  // namespace aotc::tests

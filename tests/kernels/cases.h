@@ -62,7 +62,12 @@ void add_elementwise_cases(std::vector<KernelCase>& to);
 void add_winograd_cases(std::vector<KernelCase>& to);
 void add_tree_cases(std::vector<KernelCase>& to);
 void add_triple_cases(std::vector<KernelCase>& to);
-// Those of all families.
+// Those of all families for Thumb.
 std::vector<KernelCase> all_kernel_cases();
+
+void add_riscv_triple_cases(std::vector<KernelCase>& to);
+void add_riscv_winograd_cases(std::vector<KernelCase>& to);
+// Those of all families for RV32.
+std::vector<KernelCase> riscv_kernel_cases();
 
 }  // namespace aotc::tests

@@ -55,9 +55,9 @@ void add_calls(std::vector<KernelCase>& to, TripleKernel kernel, int64_t turns, 
 }
 
 // Each pixel may be padding in all rows; rows lie apart in the image and in the panel.
-void add_pack_calls(std::vector<KernelCase>& to, int64_t unroll) {
+void add_pack_calls(std::vector<KernelCase>& to, std::string_view family, int64_t unroll) {
   constexpr int64_t kGap = 3, kSkipWords = 2;
-  const ops::TriplePack pack{"triple_pack_thumb2", unroll};
+  const ops::TriplePack pack{family, unroll};
   for (Pattern pattern : kPatterns)
     for (int64_t turns : {1, 3})
       for (int64_t rows : {1, 2})
@@ -104,8 +104,25 @@ void add_quad_calls(std::vector<KernelCase>& to, const ops::QuadKernel& kernel, 
 
 }  // namespace
 
+void add_riscv_triple_cases(std::vector<KernelCase>& to) {
+  for (int64_t unroll : {1, 2, 3, 4, 7, 9, 16}) add_pack_calls(to, "triple_pack_rv32", unroll);
+  for (bool sign : {false, true}) {
+    for (int64_t channels : {4, 8})
+      for (int64_t unroll : {4, 8})
+        for (int64_t segments : {1, 2, 3}) {
+          TripleKernel kernel{"triples_rv32", channels, unroll};
+          kernel.sign = sign;
+          for (int64_t turns : {1, 3}) add_calls(to, kernel, turns, segments);
+        }
+    for (int64_t group : {4, 7, 16})
+      for (int64_t words : {1, 2})
+        for (bool same : {false, true})
+          for (int64_t groups : {1, 3}) add_quad_calls(to, {"quads_rv32", words, group, same, sign}, groups);
+  }
+}
+
 void add_triple_cases(std::vector<KernelCase>& to) {
-  for (int64_t unroll : {1, 2, 3, 4, 7, 9, 16}) add_pack_calls(to, unroll);
+  for (int64_t unroll : {1, 2, 3, 4, 7, 9, 16}) add_pack_calls(to, "triple_pack_thumb2", unroll);
   for (bool sign : {false, true}) {
     for (int64_t unroll : {4, 8, 16})
       for (int64_t segments : {1, 2, 3}) {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Microkernels in an emulator: included by tests/CMakeLists.txt.
 set(kernel_cases cases.cpp cases_dsp.cpp cases_depthwise.cpp cases_elementwise.cpp cases_generated.cpp cases_svdf.cpp
-    cases_trees.cpp cases_triples.cpp)
+    cases_riscv.cpp cases_trees.cpp cases_triples.cpp)
 list(TRANSFORM kernel_cases PREPEND ${CMAKE_CURRENT_LIST_DIR}/)
 add_executable(emit_kernels ${CMAKE_CURRENT_LIST_DIR}/emit_kernels.cpp ${kernel_cases})
 target_link_libraries(emit_kernels PRIVATE aotc_codegen aotc_frontends fmt::fmt)

@@ -6,6 +6,8 @@
 #include <bit>
 #include <limits>
 #include <map>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,7 +47,6 @@ class Meaning {
     return tir::visit(*e, [&](const auto& n) { return of(n); });
   }
   Value word(Term t) const { return {DType::kI32, t}; }
-  Value truth(bool v) { return word(terms_.constant(v ? 1 : 0)); }
 
   Value of(const tir::IntImm& n) {
     if (n.type == DType::kI64 && (n.value < INT32_MIN || n.value > INT32_MAX)) return {n.type, 0, -1, n.value};
@@ -61,11 +62,16 @@ class Meaning {
     return found->second;
   }
   Value of(const tir::Load& n) {
-    const auto [region, at] = place(n.buffer, n.index);
     const DType type = n.buffer->dtype;
     const bool is_signed = type == DType::kI8 || type == DType::kI16;
     if (size_of(type) > 4) throw unsupported("wide elements");
-    return {tir::promoted(type), memory_.load(region, at, static_cast<int>(size_of(type)), is_signed)};
+    const int32_t region = region_of(n.buffer);
+    auto load_at = [&](Term index) {
+      return memory_.load(region, int64_t{known({DType::kI32, index})} * size_of(type), static_cast<int>(size_of(type)),
+                          is_signed);
+    };
+    const Term index = value(n.index).a;
+    return {tir::promoted(type), terms_.has_choices() ? terms_.by_cases(index, load_at) : load_at(index)};
   }
   Value of(const tir::Unary& n) {
     const Value v = value(n.value);
@@ -98,13 +104,18 @@ class Meaning {
       case BinaryOp::kBitOr: return result(terms_.bit_operation(Operation::kOr, a.a, b.a));
       case BinaryOp::kBitXor: return result(terms_.bit_operation(Operation::kXor, a.a, b.a));
       case BinaryOp::kShl: return result(terms_.shift_left(a.a, known(b)));
-      case BinaryOp::kShr: return result(terms_.shift_right(a.a, known(b), is_signed));
+      case BinaryOp::kShr:
+        if (terms_.has_choices())
+          return result(terms_.by_cases(b.a, [&](Term by) {
+            return terms_.shift_right(terms_.simplified(a.a), known({DType::kI32, by}), is_signed);
+          }));
+        return result(terms_.shift_right(a.a, known(b), is_signed));
       case BinaryOp::kLt: return word(terms_.less(a.a, b.a));
       case BinaryOp::kGt: return word(terms_.less(b.a, a.a));
       case BinaryOp::kLe: return word(terms_.subtract(terms_.constant(1), terms_.less(b.a, a.a)));
       case BinaryOp::kGe: return word(terms_.subtract(terms_.constant(1), terms_.less(a.a, b.a)));
-      case BinaryOp::kEq: return truth(known({DType::kI32, terms_.subtract(a.a, b.a)}) == 0);
-      case BinaryOp::kNe: return truth(known({DType::kI32, terms_.subtract(a.a, b.a)}) != 0);
+      case BinaryOp::kEq: return word(terms_.is_zero(terms_.subtract(a.a, b.a)));
+      case BinaryOp::kNe: return word(terms_.opposite(terms_.is_zero(terms_.subtract(a.a, b.a))));
       case BinaryOp::kAnd: return word(terms_.bit_operation(Operation::kAnd, a.a, b.a));
       case BinaryOp::kOr: return word(terms_.bit_operation(Operation::kOr, a.a, b.a));
       case BinaryOp::kDiv:
@@ -118,8 +129,25 @@ class Meaning {
     if (op == BinaryOp::kAdd && b.a == 0 && b.b < 0) return {a.type, a.a, a.b, a.addend + b.addend};
     if (op == BinaryOp::kAdd && b.b < 0 && b.addend == 0)
       if (const auto v = terms_.value_of(b.a)) return {a.type, a.a, a.b, a.addend + static_cast<int32_t>(*v)};
-    if (op == BinaryOp::kShr && a.b >= 0 && known(b) == 32) return {a.type, terms_.high_word(a.a, a.b, a.addend)};
+    if (op == BinaryOp::kShr && a.b >= 0) return {a.type, terms_.high_word(a.a, a.b, a.addend, known(b))};
+    // Numbers that are words.
+    if (a.b < 0 && b.b < 0)
+      if (const auto x = word_of(a), y = word_of(b); x && y) {
+        const Range p = terms_.range_of(*x), q = terms_.range_of(*y);
+        if (op == BinaryOp::kAdd && Range{p.low + q.low, p.high + q.high}.is_word())
+          return {a.type, terms_.add(*x, *y)};
+        if (op == BinaryOp::kSub && Range{p.low - q.high, p.high - q.low}.is_word())
+          return {a.type, terms_.subtract(*x, *y)};
+        if (op == BinaryOp::kShr) return {a.type, terms_.shift_right(*x, known(b), true)};
+      }
     throw unsupported("an operation of 64 bits");
+  }
+
+  // An i64 as a word, if it is one.
+  std::optional<Term> word_of(const Value& v) {
+    const Range range = terms_.range_of(v.a);
+    if (v.b >= 0 || !Range{range.low + v.addend, range.high + v.addend}.is_word()) return std::nullopt;
+    return terms_.add(v.a, terms_.constant(static_cast<uint32_t>(v.addend)));
   }
 
   Value of_floats(BinaryOp op, const Value& a, const Value& b) {
@@ -158,7 +186,13 @@ class Meaning {
   Value of(const tir::Select& n) {
     const Value condition = value(n.condition);
     if (const auto v = terms_.value_of(condition.a)) return value(*v != 0 ? n.if_true : n.if_false);
-    const Value a = value(n.if_true), b = value(n.if_false);
+    Value a, b;
+    try {
+      a = value(n.if_true), b = value(n.if_false);
+    } catch (const Failure&) {
+      known(condition);  // one of both is not for this call
+      throw;
+    }
     if (a.b >= 0 || b.b >= 0) throw unsupported("a selection of 64 bits");
     return {a.type, terms_.select(condition.a, a.a, b.a)};
   }
@@ -184,10 +218,13 @@ class Meaning {
     throw needs;
   }
 
-  std::pair<int32_t, int64_t> place(const tir::BufferPtr& buffer, const tir::ExprPtr& index) {
+  int32_t region_of(const tir::BufferPtr& buffer) const {
     const auto found = regions_.find(buffer.get());
     if (found == regions_.end()) throw unsupported("a local buffer");
-    return {found->second, int64_t{known(value(index))} * size_of(buffer->dtype)};
+    return found->second;
+  }
+  std::pair<int32_t, int64_t> place(const tir::BufferPtr& buffer, const tir::ExprPtr& index) {
+    return {region_of(buffer), int64_t{known(value(index))} * size_of(buffer->dtype)};
   }
 
   // ---- statements
@@ -202,12 +239,40 @@ class Meaning {
     }
   }
   void of_statement(const tir::If& n) {
+    if (terms_.has_choices()) return run_both_ways(n);
     if (known(value(n.condition)) != 0) run(*n.then);
     else if (n.otherwise) run(*n.otherwise);
+  }
+  // Of a condition that data decides: both ways, and the variables of either.
+  void run_both_ways(const tir::If& n) {
+    const Term condition = terms_.by_cases(value(n.condition).a, [&](Term one) {
+      return terms_.constant(static_cast<uint32_t>(known({DType::kI32, one})));
+    });
+    if (const auto v = terms_.value_of(condition)) {
+      if (*v != 0) run(*n.then);
+      else if (n.otherwise) run(*n.otherwise);
+      return;
+    }
+    const auto before = variables_;
+    ++ways_;
+    {
+      const Terms::Assumption holds(terms_, condition, true);
+      run(*n.then);
+    }
+    const auto then = std::exchange(variables_, before);
+    if (n.otherwise) {
+      const Terms::Assumption fails(terms_, condition, false);
+      run(*n.otherwise);
+    }
+    --ways_;
+    for (auto& [variable, v] : variables_)
+      if (const auto found = then.find(variable); found != then.end() && found->second.b < 0 && v.b < 0)
+        v.a = terms_.select(condition, found->second.a, v.a);
   }
   void of_statement(const tir::Declare& n) { variables_[n.var.get()] = value(n.init); }
   void of_statement(const tir::Assign& n) { variables_[n.var.get()] = value(n.value); }
   void of_statement(const tir::Store& n) {
+    if (ways_ > 0) throw unsupported("a store where data decides");
     const auto [region, at] = place(n.buffer, n.index);
     memory_.store(region, at, static_cast<int>(size_of(n.buffer->dtype)), value(n.value).a);
   }
@@ -230,6 +295,7 @@ class Meaning {
 
   Terms& terms_;
   Memory& memory_;
+  int ways_ = 0;  // that data chooses, around the present statement
   std::map<const tir::Buffer*, int32_t> regions_;
   std::map<const tir::Variable*, Value> variables_;
 };

@@ -20,10 +20,16 @@ Memory::Byte Memory::byte(int32_t r, int64_t at) const {
   const auto place = static_cast<size_t>(at);
   Byte out{};
   const bool known = place < from.known.size() && from.known[place];
-  for (int i = 0; i < 8; ++i)
-    out[static_cast<size_t>(i)] =
-        known ? Bit{Bit::kConstant, from.values[place] >> i & 1} : Bit{from.source, static_cast<int32_t>(8 * at + i)};
+  for (int i = 0; i < 8; ++i) {
+    Bit& bit = out[static_cast<size_t>(i)];
+    bit = known ? Bit{Bit::kConstant, from.values[place] >> i & 1} : Bit{from.source, static_cast<int32_t>(8 * at + i)};
+    if (!known && from.assumed) bit = from.assumed(from, bit);
+  }
   return out;
+}
+
+bool Memory::is_of_table(int32_t source) const {
+  return std::ranges::any_of(regions_, [&](const Region& r) { return r.source == source && r.table; });
 }
 
 Term Memory::load(int32_t r, int64_t at, int bytes, bool is_signed) const {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -29,8 +30,11 @@ struct Region {
   int64_t bytes = 0;
   int alignment = 1;  // of its first byte
   bool writable = false;
+  bool table = false;                // of constants
   std::vector<uint8_t> values = {};  // those of bytes that are known
   std::vector<bool> known = {};
+  // What is assumed of unknown bits: the bit that one is equal to.
+  std::function<Bit(const Region&, Bit)> assumed = nullptr;
 };
 
 class Memory {
@@ -44,6 +48,7 @@ class Memory {
   Term load(int32_t r, int64_t at, int bytes, bool is_signed) const;
   void store(int32_t r, int64_t at, int bytes, Term value);
   Byte byte(int32_t r, int64_t at) const;
+  bool is_of_table(int32_t source) const;
   // The bytes of a region that were written.
   const std::unordered_map<int64_t, Byte>& written(int32_t r) const { return written_[static_cast<size_t>(r)]; }
 

@@ -7,11 +7,11 @@
 
 namespace aotc::tests::proof {
 
-std::vector<Instruction> instructions_of(const MachineCode& code, const std::vector<uint8_t>& bytes) {
+std::vector<Instruction> instructions_of(const Isa& isa, const MachineCode& code, const std::vector<uint8_t>& bytes) {
   const std::vector<MachineCode::Line> lines = code.disassemble(bytes);
   if (lines.empty()) throw Failure("bytes that are no instructions");
   std::vector<Instruction> out;
-  for (const MachineCode::Line& line : lines) out.push_back(read_instruction(line));
+  for (const MachineCode::Line& line : lines) out.push_back(isa.read(line));
   return out;
 }
 
@@ -19,30 +19,9 @@ namespace {
 
 using Kind = Operand::Kind;
 
-// Instructions with the same operands.
-const std::vector<std::vector<std::string>>& alike() {
-  static const std::vector<std::vector<std::string>> kAlike = {
-      {"smlad", "smladx", "smlsd", "smlsdx"},
-      {"smlabb", "smlabt", "smlatb", "smlatt", "mla", "mls", "smmla", "smmlar"},
-      {"smulbb", "smulbt", "smultb", "smultt", "smuad", "smuadx", "smusd", "smusdx", "smmul", "smmulr"},
-      {"sxtb16", "uxtb16", "sxtb", "uxtb", "sxth", "uxth"},
-      {"add", "sub", "rsb", "and", "orr", "eor", "bic"},
-      {"lsl", "lsr", "asr"},
-      {"ssat", "usat"},
-      {"sadd16", "ssub16"},
-      {"pkhbt", "pkhtb"},
-      {"sbfx", "ubfx"},
-      {"ldr", "ldrh", "ldrb", "ldrsh", "ldrsb"},
-      {"str", "strh", "strb"},
-      {"mov", "mvn"},
-      {"movw", "movt"},
-  };
-  return kAlike;
-}
-
 class Maker {
  public:
-  explicit Maker(const std::vector<Instruction>& text) : text_(text) {}
+  Maker(const Isa& isa, const std::vector<Instruction>& text) : isa_(isa), text_(text) {}
 
   std::vector<Mutant> run() {
     for (where_ = 0; where_ < text_.size(); ++where_) {
@@ -50,10 +29,7 @@ class Maker {
       if (i.name == "it" || i.name == "nop") continue;
       names(i);
       for (size_t k = 0; k < i.operands.size(); ++k) operand(i, k);
-      Instruction none = i;
-      set_name(none, "nop");
-      none.operands.clear();
-      add(none, "nothing");
+      add(isa_.nothing(i), "nothing");
     }
     return std::move(out_);
   }
@@ -67,14 +43,14 @@ class Maker {
   }
 
   void names(const Instruction& i) {
-    for (const auto& list : alike())
+    for (const auto& list : isa_.alike())
       if (std::ranges::find(list, i.name) != list.end())
         for (const std::string& name : list) {
           Instruction other = i;
-          if (name != i.name && set_name(other, name)) add(other, name);
+          if (name != i.name && isa_.set_name(other, name)) add(other, name);
         }
     if (i.condition.empty()) return;
-    for (const char* condition : {"eq", "ne", "mi", "pl", "lt", "ge"}) {
+    for (const std::string& condition : isa_.conditions()) {
       Instruction other = i;
       other.condition = condition;
       if (i.condition != condition) add(other, condition);
@@ -85,14 +61,14 @@ class Maker {
   }
 
   void operand(const Instruction& i, size_t k) {
-    constexpr int kCore = 15, kSingles = 16;
+    constexpr int kSingles = 16;
     const Operand& o = i.operands[k];
     auto changed = [&](const std::string& what, auto&& change) {
       Instruction other = i;
       change(other.operands[k]);
       if (other.operands[k] != o) add(other, fmt::format("operand {}: {}", k, what));
     };
-    const int all = o.kind == Kind::kFloat ? kSingles : kCore;
+    const int all = o.kind == Kind::kFloat ? kSingles : isa_.registers();
     if (o.reg >= 0)
       for (int r = 0; r < all; ++r) changed(fmt::format("register {}", r), [&](Operand& to) { to.reg = r; });
     if (o.index >= 0)
@@ -112,6 +88,7 @@ class Maker {
       changed("written", [&](Operand& to) { to.written = !to.written; });
   }
 
+  const Isa& isa_;
   const std::vector<Instruction>& text_;
   size_t where_ = 0;
   std::vector<Mutant> out_;
@@ -119,6 +96,6 @@ class Maker {
 
 }  // namespace
 
-std::vector<Mutant> mutants_of(const std::vector<Instruction>& text) { return Maker(text).run(); }
+std::vector<Mutant> mutants_of(const Isa& isa, const std::vector<Instruction>& text) { return Maker(isa, text).run(); }
 
 }  // namespace aotc::tests::proof

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "thumb.h"
+#include "machine.h"
 
 namespace aotc::tests::proof {
 
-std::vector<Instruction> instructions_of(const MachineCode& code, const std::vector<uint8_t>& bytes);
+std::vector<Instruction> instructions_of(const Isa& isa, const MachineCode& code, const std::vector<uint8_t>& bytes);
 
 struct Mutant {
   size_t where = 0;   // the instruction
@@ -19,6 +19,6 @@ struct Mutant {
 
 // Of each instruction: each register as each other register, each number a little more and less, each shift, names with
 // another sign or lane, and nothing in its place.
-std::vector<Mutant> mutants_of(const std::vector<Instruction>& text);
+std::vector<Mutant> mutants_of(const Isa& isa, const std::vector<Instruction>& text);
 
 }  // namespace aotc::tests::proof

@@ -9,35 +9,17 @@
 
 #include <fmt/format.h>
 
+#include "word.h"
+
 namespace aotc::tests::proof {
 
 namespace {
 
-constexpr int kWord = 32;
 constexpr int32_t kLeast = std::numeric_limits<int32_t>::min(), kMost = std::numeric_limits<int32_t>::max();
 
 size_t mix(size_t hash, uint64_t value) { return (hash ^ value) * 0x9E3779B97F4A7C15u + (hash >> 29); }
 
-int32_t as_signed(uint32_t v) { return static_cast<int32_t>(v); }
-
-// The bits that hold all values of a clamp, with the sign.
-int signed_width(int64_t low, int64_t high) {
-  int width = 1;
-  while (low < -(int64_t{1} << (width - 1)) || high >= int64_t{1} << (width - 1)) ++width;
-  return width;
-}
-
-float float_of(uint32_t bits) { return std::bit_cast<float>(bits); }
-uint32_t bits_of(float v) { return std::bit_cast<uint32_t>(v); }
-
 }  // namespace
-
-int32_t nearest_even(float v) {
-  if (std::isnan(v)) return 0;
-  if (v >= 0x1p31f) return kMost;
-  if (v < -0x1p31f) return kLeast;
-  return static_cast<int32_t>(std::nearbyintf(v));
-}
 
 size_t Terms::HashAtom::operator()(const Atom& a) const {
   size_t hash = mix(a.is_operation, static_cast<uint64_t>(a.source));
@@ -48,7 +30,7 @@ size_t Terms::HashAtom::operator()(const Atom& a) const {
   return hash;
 }
 
-Terms::Terms() { intern(Sum{}); }
+Terms::Terms(const Rules& rules) : rules_(rules) { intern(Sum{}); }
 
 void Terms::forget(const Mark& mark) {
   for (size_t t = mark.terms; t < terms_.size(); ++t) {
@@ -66,7 +48,10 @@ void Terms::forget(const Mark& mark) {
   terms_.resize(mark.terms);
   hashes_.resize(mark.terms);
   atoms_.resize(mark.atoms);
+  for (size_t i = mark.sources; i < source_names_.size(); ++i) source_ranges_.erase(static_cast<int32_t>(i) * 2 + 1);
   source_names_.resize(mark.sources);
+  for (size_t r = mark.ranges; r < range_order_.size(); ++r) ranges_.erase(range_order_[r]);
+  range_order_.resize(mark.ranges);
 }
 
 Term Terms::intern(Sum sum) {
@@ -217,11 +202,19 @@ const Terms::Atom* Terms::only_operation(Term t) const {
   return atom.is_operation ? &atom : nullptr;
 }
 
-int Terms::width_of_source(int32_t source) const {
-  const Atom* atom = source % 2 == 0 ? only_operation(source / 2) : nullptr;
-  if (atom == nullptr) return kWord;
-  if (atom->op == Operation::kClamp) return signed_width(atom->numbers[0], atom->numbers[1]);
-  return atom->op == Operation::kLess ? 2 : kWord;
+// The bits of a source that is a word, as its range tells.
+Bits Terms::own_bits(int32_t source) {
+  const Range range = range_of_source(source);
+  const int width = signed_width(range.low, range.high);
+  Bits out{};
+  for (int i = 0; i < kWord; ++i) {
+    Bit& bit = out[static_cast<size_t>(i)];
+    if (i < width - 1) bit = {source, i};
+    else if (range.low >= 0) bit = {};
+    else if (range.high < 0) bit = {Bit::kConstant, 1};
+    else bit = {source, width - 1};
+  }
+  return out;
 }
 
 std::optional<Bits> Terms::pieces(Term t) {
@@ -250,14 +243,16 @@ std::optional<Bits> Terms::pieces(Term t) {
         if ((m.coefficient >> i & 1) != 0 && !put(i, {atom.source, atom.low})) return std::nullopt;
       continue;
     }
-    int32_t source = atom.source, low = atom.low, count = atom.count;
-    bool fills = atom.is_signed;
-    if (atom.is_operation) {
-      source = source_of_term(of_atom(m.factors[0])), low = 0, count = width_of_source(source), fills = true;
+    if (atom.is_operation || source_ranges_.contains(atom.source)) {
+      if (!atom.is_operation && (atom.low != 0 || atom.count != kWord)) return std::nullopt;
+      const Bits own = own_bits(atom.is_operation ? source_of_term(of_atom(m.factors[0])) : atom.source);
+      for (int i = 0; at + i < kWord; ++i)
+        if (own[static_cast<size_t>(i)] != Bit{} && !put(at + i, own[static_cast<size_t>(i)])) return std::nullopt;
+      continue;
     }
     for (int i = 0; at + i < kWord; ++i) {
-      if (i >= count && !fills) break;
-      if (!put(at + i, {source, low + std::min(i, count - 1)})) return std::nullopt;
+      if (i >= atom.count && !atom.is_signed) break;
+      if (!put(at + i, {atom.source, atom.low + std::min(i, atom.count - 1)})) return std::nullopt;
     }
   }
   return out;
@@ -267,10 +262,14 @@ const Bits& Terms::bits(Term t) {
   if (const auto found = bits_.find(t); found != bits_.end()) return found->second;
   auto known = pieces(t);
   if (!known) known = high_and_low(t);
-  if (!known) {
-    known.emplace();
-    for (int i = 0; i < kWord; ++i) (*known)[static_cast<size_t>(i)] = {source_of_term(t), i};
-  }
+  if (!known) known = bits_above_own_low(t);
+  if (!known && rules_.bytes_of_words)
+    if (const auto high = multiple_of_bytes(t)) {
+      known.emplace();
+      const Bits above = bits(*high);
+      std::copy_n(above.begin(), kWord - 8, known->begin() + 8);
+    }
+  if (!known) known = own_bits(source_of_term(t));
   bits_order_.push_back(t);
   return bits_[t] = *known;
 }
@@ -302,14 +301,75 @@ std::optional<Bits> Terms::high_and_low(Term t) {
   return std::nullopt;
 }
 
+// The bits of a - (the lowest n bits of a, signed): zeros, then those of (a >> n) + (bit n - 1 of a).
+std::optional<Bits> Terms::bits_above_own_low(Term t) {
+  const Sum sum = terms_[static_cast<size_t>(t)];
+  for (const Monomial& m : sum) {
+    if (m.coefficient != ~uint32_t{0} || m.factors[0] == kNone || m.factors[1] != kNone) continue;
+    const Atom atom = atoms_[static_cast<size_t>(m.factors[0])];
+    if (atom.is_operation || atom.source % 2 != 0 || atom.low != 0 || !atom.is_signed || atom.count == kWord) continue;
+    const Term whole = add(t, of_atom(m.factors[0]));
+    if (whole != atom.source / 2 && low_bits(whole, atom.count) != atom.source / 2) continue;
+    const Bits above = bits(add(shift_right(whole, atom.count, true), slice(whole, atom.count - 1, 1, false)));
+    Bits out{};
+    std::copy_n(above.begin(), kWord - atom.count, out.begin() + atom.count);
+    return out;
+  }
+  return std::nullopt;
+}
+
+// t / 256 if that is found to be whole when each factor is split behind its lowest byte.
+std::optional<Term> Terms::multiple_of_bytes(Term t) {
+  constexpr int kByte = 8;
+  const Sum sum = terms_[static_cast<size_t>(t)];
+  Term out = 0;
+  for (const Monomial& m : sum) {
+    Term part = constant(m.coefficient);
+    for (int32_t f : m.factors) {
+      if (f == kNone) break;
+      const Atom atom = atoms_[static_cast<size_t>(f)];
+      const bool splits = std::countr_zero(m.coefficient) < kByte && !atom.is_operation &&
+                          (atom.count > kByte || (atom.count == kByte && atom.is_signed));
+      if (!splits) {
+        part = multiply(part, of_atom(f));
+        continue;
+      }
+      const Term low = run(atom.source, atom.low, kByte, false, 1);
+      const Term high = atom.count > kByte ? run(atom.source, atom.low + kByte, atom.count - kByte, atom.is_signed, 1)
+                                           : subtract(0, run(atom.source, atom.low + kByte - 1, 1, false, 1));
+      part = multiply(part, add(low, scale(high, 1 << kByte)));
+    }
+    out = add(out, part);
+  }
+  Sum high = terms_[static_cast<size_t>(out)];
+  if (high.empty()) return std::nullopt;
+  for (Monomial& m : high) {
+    if (std::countr_zero(m.coefficient) < kByte) return std::nullopt;
+    m.coefficient >>= kByte;
+  }
+  return intern(std::move(high));
+}
+
+Term Terms::word_of_source(int32_t source) {
+  Atom atom;
+  atom.source = source, atom.count = kWord, atom.is_signed = true;
+  return of_atom(intern(atom));
+}
+
 Term Terms::run(int32_t source, int low, int count, bool is_signed, uint32_t coefficient) {
   const bool to_top = count + std::countr_zero(coefficient) >= kWord;
-  if (source % 2 == 0 && low == 0 && (is_signed || to_top) && (to_top || count == width_of_source(source))) {
-    const Term whole = source / 2;
-    // Its own bits are known, or it would not be their source.
-    if (to_top || coefficient == 1 || only_operation(whole) != nullptr) {
-      if (only_operation(whole) == nullptr) return scale(whole, coefficient);
-      return of_atom(terms_[static_cast<size_t>(whole)][0].factors[0], coefficient);
+  if (low == 0 && (source % 2 == 0 || source_ranges_.contains(source))) {
+    const Range range = range_of_source(source);
+    const int width = signed_width(range.low, range.high);
+    const bool straddles = range.low < 0 && range.high >= 0;
+    if (to_top || (straddles ? is_signed && count == width : !is_signed && count == width - 1)) {
+      const Term whole = source % 2 == 0 ? source / 2 : word_of_source(source);
+      if (const Atom* only = only_operation(whole); only == nullptr && (source % 2 == 0)) {
+        const Term made = scale(whole, coefficient);
+        return to_top || range.high >= 0 ? made : add(made, constant(coefficient << (width - 1)));
+      }
+      const Term made = of_atom(terms_[static_cast<size_t>(whole)][0].factors[0], coefficient);
+      return to_top || range.high >= 0 ? made : add(made, constant(coefficient << (width - 1)));
     }
   }
   Atom atom;
@@ -338,7 +398,19 @@ Term Terms::of_bits(const Bits& bits) {
   return add(out, constant(ones));
 }
 
+// The term that the lowest bits of a sum are those of: without what is above them in its runs and coefficients.
+Term Terms::low_bits(Term t, int count) {
+  const int above = kWord - count;
+  Sum sum = terms_[static_cast<size_t>(scale(t, uint32_t{1} << above))];
+  for (Monomial& m : sum) m.coefficient >>= above;
+  return intern(std::move(sum));
+}
+
 Term Terms::slice(Term t, int low, int count, bool is_signed) {
+  if (rules_.choices && is_chosen(t)) return by_cases(t, [&](Term one) { return slice(one, low, count, is_signed); });
+  if (rules_.low_bits_of_sums && low + count < kWord &&
+      bits(t)[static_cast<size_t>(low)] == Bit{source_of_term(t), low})
+    t = low_bits(t, low + count);
   const Bits from = bits(t);
   Bits out{};
   for (int i = 0; i < kWord; ++i) {
@@ -352,10 +424,20 @@ Term Terms::shift_right(Term t, int by, bool is_signed) {
   if (by == 0) return t;
   if (by > kWord - 1 && !is_signed) return constant(0);
   by = std::min(by, kWord - 1);
+  // (2^by * c + rest) >> by is c + (rest >> by) if nothing wraps.
+  if (const Sum& sum = terms_[static_cast<size_t>(t)];
+      is_signed && sum.size() > 1 && sum[0].factors[0] == kNone && range_of(t) != Range{}) {
+    const int32_t whole = as_signed(sum[0].coefficient) >> by;
+    const Term rest = subtract(t, constant(static_cast<uint32_t>(whole) << by));
+    if (whole != 0 && range_of(rest) != Range{})
+      return add(constant(static_cast<uint32_t>(whole)), slice(rest, by, kWord - by, true));
+  }
   return slice(t, by, kWord - by, is_signed);
 }
 
 Term Terms::bit_operation(Operation op, Term a, Term b) {
+  if (rules_.choices && value_of(b) && is_chosen(a))
+    return by_cases(a, [&](Term one) { return bit_operation(op, one, b); });
   const Bits x = bits(a), y = bits(b);
   Bits out{};
   for (size_t i = 0; i < kWord; ++i) {
@@ -378,9 +460,35 @@ Term Terms::bit_operation(Operation op, Term a, Term b) {
   return of_bits(out);
 }
 
-Term Terms::high_word(Term a, Term b, int64_t addend) {
-  if (a == 0 || b == 0) return constant(static_cast<uint32_t>(addend >> kWord));
-  return operation(Operation::kHighWord, {std::min(a, b), std::max(a, b)}, {addend, 0});
+Term Terms::high_word(Term a, Term b, int64_t addend, int shift) {
+  if (a == 0 || b == 0) return constant(static_cast<uint32_t>(addend >> shift));
+  if (rules_.high_words_of_halves && shift == kWord && addend == 0) return high_word_of_halves(a, b);
+  // (2^n * p + addend) >> shift is (p + (addend >> n)) >> (shift - n).
+  for (Term* factor : {&a, &b}) {
+    Sum sum = terms_[static_cast<size_t>(*factor)];
+    int zeros = shift;
+    for (const Monomial& m : sum) zeros = std::min(zeros, std::countr_zero(m.coefficient));
+    if (zeros == 0) continue;
+    // As signed numbers: a product that does not wrap is so often the smaller one.
+    for (Monomial& m : sum) m.coefficient = static_cast<uint32_t>(as_signed(m.coefficient) >> zeros);
+    const Term small = intern(std::move(sum));
+    const Range range = range_of(small);
+    if (!Range{range.low << zeros, range.high << zeros}.is_word()) continue;
+    *factor = small;
+    addend >>= zeros, shift -= zeros;
+  }
+  return operation(Operation::kHighWord, {std::min(a, b), std::max(a, b)}, {addend, shift});
+}
+
+// By four products of halves, none of which is more than 32 bits: with Y = ah * bl + (al * bl >> 16) it is
+// ah * bh + (Y >> 16) + ((Y mod 2^16 + al * bh) >> 16).
+Term Terms::high_word_of_halves(Term a, Term b) {
+  constexpr int kHalf = 16;
+  auto low = [&](Term t) { return slice(t, 0, kHalf, false); };
+  auto high = [&](Term t) { return shift_right(t, kHalf, true); };
+  const Term middle = add(multiply(high(a), low(b)), shift_right(multiply(low(a), low(b)), kHalf, false));
+  const Term more = add(low(middle), multiply(low(a), high(b)));
+  return add(multiply(high(a), high(b)), add(high(middle), high(more)));
 }
 
 Term Terms::clamp(Term a, int32_t low, int32_t high) {
@@ -391,17 +499,24 @@ Term Terms::clamp(Term a, int32_t low, int32_t high) {
     if (from >= low && to <= high) return a;
     return clamp(inner->operands[0], std::clamp(from, low, high), std::clamp(to, low, high));
   }
+  const Range range = range_of(a);
+  if (range.within(low, high)) return a;
+  if (low > range.high) return constant(static_cast<uint32_t>(low));
+  if (high < range.low) return constant(static_cast<uint32_t>(high));
+  low = static_cast<int32_t>(std::max<int64_t>(low, range.low));
+  high = static_cast<int32_t>(std::min<int64_t>(high, range.high));
   const Sum sum = terms_[static_cast<size_t>(a)];
-  if (sum.size() == 1 && sum[0].coefficient == 1 && sum[0].factors[0] != kNone && sum[0].factors[1] == kNone) {
-    const Atom& atom = atoms_[static_cast<size_t>(sum[0].factors[0])];
-    if (!atom.is_operation) {
-      const int64_t size = int64_t{1} << atom.count;
-      const int64_t from = atom.is_signed ? -size / 2 : 0, to = atom.is_signed ? size / 2 - 1 : size - 1;
-      if (from >= low && to <= high) return a;
-      if (low <= to && high >= from)
-        low = static_cast<int32_t>(std::max<int64_t>(low, from)),
-        high = static_cast<int32_t>(std::min<int64_t>(high, to));
-    }
+  // What a clamp leaves of a part may as well be all of it, if the sum is clamped then anyhow.
+  for (const Monomial& m : sum) {
+    if (m.coefficient != 1 || m.factors[0] == kNone || m.factors[1] != kNone) continue;
+    const Atom atom = atoms_[static_cast<size_t>(m.factors[0])];
+    if (!atom.is_operation || atom.op != Operation::kClamp) continue;
+    const Term rest = subtract(a, of_atom(m.factors[0])), inner = atom.operands[0];
+    const Range of_rest = range_of(rest), of_inner = range_of(inner);
+    if (rest == 0 || atom.numbers[0] + of_rest.high > low || atom.numbers[1] + of_rest.low < high) continue;
+    if (Range{of_inner.low + of_rest.low, of_inner.high + of_rest.high}.is_word() &&
+        Range{atom.numbers[0] + of_rest.low, atom.numbers[1] + of_rest.high}.is_word())
+      return clamp(add(rest, inner), low, high);
   }
   // What is rounded and then kept within 1024 may as well not be, if the offset is small: it is clamped anyhow.
   constexpr int64_t kFloatRange = 1024;
@@ -433,13 +548,59 @@ Term Terms::maximum(Term a, Term b) {
 
 Term Terms::less(Term a, Term b) {
   if (a == b) return 0;
+  const Range x = range_of(a), y = range_of(b);
+  if (x.high < y.low) return constant(1);
+  if (x.low >= y.high) return 0;
   if (b == 0) return slice(a, kWord - 1, 1, false);
   return operation(Operation::kLess, {a, b});
 }
 
+Term Terms::is_zero(Term a) {
+  const Range range = range_of(a);
+  if (range.low > 0 || range.high < 0) return 0;
+  if (range == Range{0, 1}) return opposite(a);
+  if (value_of(a)) return constant(a == 0 ? 1 : 0);
+  for (const Bit& bit : bits(a))
+    if (bit == Bit{Bit::kConstant, 1}) return 0;
+  Sum sum = terms_[static_cast<size_t>(a)];
+  // One bit in another place.
+  if (sum.size() == 1 && std::has_single_bit(sum[0].coefficient) && sum[0].factors[0] != kNone &&
+      sum[0].factors[1] == kNone && range_of_atom(sum[0].factors[0]) == Range{0, 1}) {
+    sum[0].coefficient = 1;
+    return opposite(intern(std::move(sum)));
+  }
+  // x = y has two forms.
+  return operation(Operation::kIsZero, {std::min(a, subtract(0, a))});
+}
+
 Term Terms::select(Term condition, Term a, Term b) {
   if (const auto v = value_of(condition)) return *v != 0 ? a : b;
-  return a == b ? a : operation(Operation::kSelect, {condition, a, b});
+  if (a == b) return a;
+  if (const Range range = range_of(condition); range.low > 0 || range.high < 0) return a;
+  // 1 - condition, of a truth.
+  if (const Term other = opposite(condition); only_operation(other) != nullptr && range_of(other) == Range{0, 1})
+    return select(other, b, a);
+  if (rules_.choices) return ordered_select(condition, a, b);
+  if (const Atom* atom = only_operation(condition); atom != nullptr && atom->op == Operation::kLess) {
+    const Term x = atom->operands[0], y = atom->operands[1];
+    if (x == a && y == b) return minimum(a, b);
+    if (x == b && y == a) return maximum(a, b);
+  }
+  if (const Term byte = saturated_byte(condition, a, b); byte != kNone) return byte;
+  return operation(Operation::kSelect, {condition, a, b});
+}
+
+// x as a byte if that is x, else 127 or -128 by the sign of x: x, clamped.
+Term Terms::saturated_byte(Term condition, Term a, Term b) {
+  constexpr int kByte = 8, kMostByte = 127;
+  const Atom* atom = only_operation(condition);
+  if (atom == nullptr || atom->op != Operation::kIsZero) return kNone;
+  const Term difference = atom->operands[0];
+  for (const Term x : {subtract(a, difference), add(a, difference)})
+    if (slice(x, 0, kByte, true) == a &&
+        bit_operation(Operation::kXor, shift_right(x, kWord - 1, true), constant(kMostByte)) == b)
+      return clamp(x, -kMostByte - 1, kMostByte);
+  return kNone;
 }
 
 Term Terms::operation(Operation op, const std::vector<Term>& operands, std::array<int64_t, 2> numbers) {
@@ -450,32 +611,7 @@ Term Terms::operation(Operation op, const std::vector<Term>& operands, std::arra
     known = known && value.has_value();
     v[i] = value.value_or(0);
   }
-  if (known) {
-    const int64_t a = as_signed(v[0]), b = as_signed(v[1]);
-    const float x = float_of(v[0]), y = float_of(v[1]), z = float_of(v[2]);
-    switch (op) {
-      case Operation::kBase: break;
-      case Operation::kHighWord: return constant(static_cast<uint32_t>((a * b + numbers[0]) >> kWord));
-      case Operation::kClamp: break;
-      case Operation::kLess: return constant(a < b ? 1 : 0);
-      case Operation::kMinimum: return constant(static_cast<uint32_t>(std::min(a, b)));
-      case Operation::kMaximum: return constant(static_cast<uint32_t>(std::max(a, b)));
-      case Operation::kAnd: return constant(v[0] & v[1]);
-      case Operation::kOr: return constant(v[0] | v[1]);
-      case Operation::kXor: return constant(v[0] ^ v[1]);
-      case Operation::kProduct: return constant(v[0] * v[1]);
-      case Operation::kSelect: return v[0] != 0 ? operands[1] : operands[2];
-      case Operation::kFloatOfInt: return constant(bits_of(static_cast<float>(as_signed(v[0]))));
-      case Operation::kFloatProduct: return constant(bits_of(x * y));
-      case Operation::kFloatSum: return constant(bits_of(x + y));
-      case Operation::kFloatDifference: return constant(bits_of(x - y));
-      case Operation::kFloatClamp: {
-        const float least = x > y ? x : y;
-        return constant(bits_of(least < z ? least : z));
-      }
-      case Operation::kNearestEven: return constant(static_cast<uint32_t>(nearest_even(x)));
-    }
-  }
+  if (known && op != Operation::kBase) return constant(value(op, v, numbers));
   Atom atom;
   atom.is_operation = true;
   atom.op = op;
@@ -486,23 +622,23 @@ Term Terms::operation(Operation op, const std::vector<Term>& operands, std::arra
 
 Term Terms::float_minimum(Term a, Term high) {
   const Atom* inner = only_operation(a);
-  const uint32_t infinity = bits_of(std::numeric_limits<float>::infinity());
+  const uint32_t infinity = bits_of_float(std::numeric_limits<float>::infinity());
   if (inner != nullptr && inner->op == Operation::kFloatClamp && value_of(inner->operands[2]) == infinity)
     return operation(Operation::kFloatClamp, {inner->operands[0], inner->operands[1], high});
-  return operation(Operation::kFloatClamp, {a, constant(bits_of(-std::numeric_limits<float>::infinity())), high});
+  return operation(Operation::kFloatClamp, {a, constant(bits_of_float(-std::numeric_limits<float>::infinity())), high});
 }
 
 std::optional<Term> Terms::whole_of_rounded(Term t) {
   constexpr float kWhole = 12582912.0f, kRange = 1024.0f;
   auto inside = [&](Term of, Operation op, float number) -> std::optional<Term> {
     const Atom* atom = only_operation(of);
-    if (atom == nullptr || atom->op != op || value_of(atom->operands[1]) != bits_of(number)) return std::nullopt;
+    if (atom == nullptr || atom->op != op || value_of(atom->operands[1]) != bits_of_float(number)) return std::nullopt;
     return atom->operands[0];
   };
   const auto sum = inside(t, Operation::kFloatDifference, kWhole);
   const auto clamped = sum ? inside(*sum, Operation::kFloatSum, kWhole) : std::nullopt;
   const auto from = clamped ? inside(*clamped, Operation::kFloatClamp, -kRange) : std::nullopt;
-  if (!from || value_of(only_operation(*clamped)->operands[2]) != bits_of(kRange)) return std::nullopt;
+  if (!from || value_of(only_operation(*clamped)->operands[2]) != bits_of_float(kRange)) return std::nullopt;
   float_rules_ = true;
   constexpr auto kWholeRange = static_cast<int32_t>(kRange);
   return clamp(operation(Operation::kNearestEven, {*from}), -kWholeRange, kWholeRange);
@@ -554,9 +690,9 @@ void Terms::add_bits_below(Term t, std::vector<Bit>& out) const {
 }
 
 std::string Terms::text(Term t, int depth) const {
-  static constexpr const char* kNames[] = {"base", "high", "clamp", "less",    "min",    "max",
-                                           "and",  "or",   "xor",   "product", "select", "float",
-                                           "fmul", "fadd", "fsub",  "fclamp",  "nearest"};
+  static constexpr const char* kNames[] = {"base",  "high", "clamp", "less",    "min",    "max",
+                                           "and",   "or",   "xor",   "product", "select", "is zero",
+                                           "float", "fmul", "fadd",  "fsub",    "fclamp", "nearest"};
   constexpr size_t kMostMonomials = 8;
   if (depth == 0) return "...";
   std::string out;

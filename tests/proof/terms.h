@@ -9,9 +9,11 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace aotc::tests::proof {
@@ -21,7 +23,7 @@ using Term = int32_t;
 // Operations that are no sums of products. The numbers are operands that are constants.
 enum class Operation : uint8_t {
   kBase,      // the address of region numbers[0]
-  kHighWord,  // (a * b + numbers[0]) >> 32 of signed words
+  kHighWord,  // (a * b + numbers[0]) >> numbers[1] of signed words, of which the lowest 32 bits
   kClamp,     // to numbers[0] .. numbers[1]
   kLess,      // a < b of signed words
   kMinimum,
@@ -31,6 +33,7 @@ enum class Operation : uint8_t {
   kXor,
   kProduct,  // of more factors than a monomial has
   kSelect,   // a != 0 ? b : c
+  kIsZero,
   kFloatOfInt,
   kFloatProduct,
   kFloatSum,
@@ -47,12 +50,29 @@ struct Bit {
 };
 using Bits = std::array<Bit, 32>;
 
+// The least and the largest value of a signed word.
+struct Range {
+  int64_t low = INT32_MIN, high = INT32_MAX;
+  bool within(int64_t from, int64_t to) const { return from <= low && high <= to; }
+  bool is_word() const { return within(INT32_MIN, INT32_MAX); }
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
 // VCVTR.S32.F32: rounds to nearest, ties to even, and saturates; 0 of NaN.
 int32_t nearest_even(float v);
 
 class Terms {
  public:
-  Terms();
+  // Rules that cost time and that few kernels need.
+  struct Rules {
+    bool bytes_of_words = false;        // a difference of halfwords and their low bytes is a multiple of 256
+    bool low_bits_of_sums = false;      // the lowest bits of a sum need no more than those of its parts
+    bool all_values = false;            // terms of 16 bits are compared by their values
+    bool signs = false;                 // terms are compared in all cases of signs
+    bool choices = false;               // what data chooses is a tree of conditions, in one order
+    bool high_words_of_halves = false;  // the high word of a product is made of four products of halves
+  };
+  explicit Terms(const Rules& rules);
 
   Term constant(uint32_t value);
   std::optional<uint32_t> value_of(Term t) const;  // nullopt if it is no constant
@@ -72,12 +92,14 @@ class Terms {
   Term shift_right(Term t, int by, bool is_signed);
   Term bit_operation(Operation op, Term a, Term b);
 
-  Term high_word(Term a, Term b, int64_t addend = 0);
+  Term high_word(Term a, Term b, int64_t addend = 0, int shift = 32);
   Term clamp(Term a, int32_t low, int32_t high);
   Term minimum(Term a, Term b);
   Term maximum(Term a, Term b);
   Term less(Term a, Term b);
   Term select(Term condition, Term a, Term b);
+  Term is_zero(Term a);
+  Term opposite(Term truth) { return subtract(constant(1), truth); }
   Term base(int32_t region) { return operation(Operation::kBase, {}, {region, 0}); }
   Term operation(Operation op, const std::vector<Term>& operands, std::array<int64_t, 2> numbers = {});
   // A float that is less than `high`, or that; clamps are one operation.
@@ -88,8 +110,33 @@ class Terms {
   // Rules about floats that hold only for the lines of a float's kernels (docs/soundness.md) were used.
   bool used_float_rules() const { return float_rules_; }
 
+  // A truth that holds, or does not, as long as the object lives.
+  class Assumption {
+   public:
+    Assumption(Terms& terms, Term truth, bool holds) : terms_(terms) { terms.assume(truth, holds); }
+    ~Assumption() { terms_.assumed_.pop_back(); }
+    Assumption(const Assumption&) = delete;
+    Assumption& operator=(const Assumption&) = delete;
+
+   private:
+    Terms& terms_;
+  };
+  bool has_choices() const { return rules_.choices; }
+  // f of each value that conditions choose for t, and the conditions around the results.
+  Term by_cases(Term t, const std::function<Term(Term)>& f);
+  // What is left of the choices in t by what is assumed.
+  Term simplified(Term t);
+
   // A new source of unlimited length.
   int32_t new_source(std::string name);
+  // A new word with values of a range.
+  Term new_word(Range range);
+  // Values that the term can have, by intervals.
+  Range range_of(Term t);
+  // Whether terms with other normal forms are equal: by all values of at most 16 bits, or in all cases of signs.
+  bool equal(Term a, Term b) {
+    return a == b || (rules_.all_values && equal_for_all_values(a, b)) || (rules_.signs && equal_by_signs(a, b, 0));
+  }
 
   // A region and the offset of an address; nullopt if the term is none.
   struct Address {
@@ -105,9 +152,11 @@ class Terms {
 
   // Forgets all terms that were made since.
   struct Mark {
-    size_t terms, atoms, sources, bits;
+    size_t terms, atoms, sources, bits, ranges;
   };
-  Mark mark() const { return {terms_.size(), atoms_.size(), source_names_.size(), bits_order_.size()}; }
+  Mark mark() const {
+    return {terms_.size(), atoms_.size(), source_names_.size(), bits_order_.size(), range_order_.size()};
+  }
   void forget(const Mark& mark);
 
  private:
@@ -141,13 +190,44 @@ class Terms {
   Term of_atom(int32_t atom, uint32_t coefficient = 1);
   Term run(int32_t source, int low, int count, bool is_signed, uint32_t coefficient);
   int32_t source_of_term(Term t) { return t * 2; }
-  int width_of_source(int32_t source) const;
+  Range range_of_atom(int32_t atom);
+  Range range_of_source(int32_t source);
+  Bits own_bits(int32_t source);
+  std::optional<Bits> bits_above_own_low(Term t);
+  std::optional<Term> multiple_of_bytes(Term t);
+  Term word_of_source(int32_t source);
+  Term low_bits(Term t, int count);
+  Term high_word_of_halves(Term a, Term b);
+  Term saturated_byte(Term condition, Term a, Term b);
+  bool equal_for_all_values(Term a, Term b);
+  bool equal_by_signs(Term a, Term b, int depth);
   const Atom* only_operation(Term t) const;
   bool reaches_top(const Monomial& m) const;
   Term lengthened(const Monomial& m);
   std::optional<Bits> pieces(Term t);
   std::optional<Bits> high_and_low(Term t);
+  struct Choice {
+    Term condition, yes, no;
+  };
+  std::optional<Choice> choice_of(Term t);
+  bool is_chosen(Term t);
+  void assume(Term truth, bool holds);
+  std::optional<bool> truth_of(Term t, size_t known) const;
+  std::optional<bool> truth_of_select(const Atom& atom, size_t known) const;
+  bool is_possible() const;
+  Term ordered_select(Term condition, Term a, Term b);
+  struct Case;
+  std::optional<Case> undecided_sign(Term t);
+  Term rebuilt(Term t, Case& one);
+  Term rebuilt_atom(int32_t number, Case& one);
+  static uint32_t value(Operation op, const std::array<uint32_t, 3>& v, const std::array<int64_t, 2>& numbers);
+  struct Values;
+  using Column = std::vector<uint32_t>;  // a value for each assignment of unknown bits
+  bool has_values(Term t) const;
+  const Column& column(Term t, Values& values);
+  void add_column(int32_t atom, Values& values, Column& product);
 
+  const Rules rules_;
   std::vector<Sum> terms_;
   std::unordered_multimap<size_t, Term> term_of_;
   std::vector<size_t> hashes_;
@@ -156,6 +236,10 @@ class Terms {
   std::unordered_map<Term, Bits> bits_;
   std::vector<Term> bits_order_;           // keys of bits_, as they were added
   std::vector<std::string> source_names_;  // of sources 2 * i + 1
+  std::unordered_map<int32_t, Range> source_ranges_;
+  std::unordered_map<Term, Range> ranges_;
+  std::vector<Term> range_order_;  // keys of ranges_, as they were added
+  std::vector<std::pair<Term, bool>> assumed_;
   bool float_rules_ = false;
 };
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "thumb.h"
-
+// Thumb-2 instructions with the DSP extension. The effects follow the Arm Architecture Reference Manual.
 #include <algorithm>
 #include <bit>
 #include <functional>
 #include <map>
 #include <optional>
 #include <string_view>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
+
+#include "machine.h"
 
 namespace aotc::tests::proof {
 
@@ -132,44 +131,21 @@ Operand operand_of(std::string_view s) {
 
 // ---------------------------------------------------------------- running
 
-enum class FlagsOf : uint8_t { kNothing, kDifference, kResult };
-
-class Core {
+class Thumb final : public Machine {
  public:
-  Core(Terms& terms, Memory& memory, const std::vector<Instruction>& text, const Call& call)
-      : t_(terms), memory_(memory), text_(text), call_(call) {
-    for (size_t i = 0; i < text.size(); ++i) index_[text[i].at] = i;
-    for (int r = 0; r < kRegisters; ++r) first_.push_back(unknown(r));
-    for (size_t i = 0; i < call.arguments.size(); ++i) first_[i] = call.arguments[i];
-    const int64_t stack = memory.region(call.stack).bytes;
-    first_[kSp] = t_.add(t_.base(call.stack), t_.constant(static_cast<uint32_t>(stack)));
-    for (int s = 0; s < kFloats; ++s) first_floats_.push_back(unknown(kRegisters + s));
-    r_ = first_;
-    s_ = first_floats_;
+  Thumb(Terms& terms, Memory& memory, const std::vector<Instruction>& text, const Call& call)
+      : Machine(terms, memory, text, call) {
+    begin(kRegisters, kFloats, 0);
+    for (int r = 0; r < kPc; ++r) may_not_change(r, r == kSp ? "sp" : r == kLr ? "lr" : fmt::format("r{}", r));
+    for (int s = 0; s < kFloats; ++s) float_may_not_change(s, fmt::format("s{}", s));
   }
 
-  void run(std::vector<bool>* ran, int64_t* steps, Trial* trial) {
-    const int end = text_.empty() ? 0 : text_.back().at + text_.back().bytes;
-    int64_t count = 0;
-    for (int at = 0; at != end;) {
-      const auto found = index_.find(at);
-      if (found == index_.end()) throw Failure("a jump to no instruction");
-      if (++count > call_.most_steps) throw Failure("too many steps");
-      const Instruction& i = text_[found->second];
-      if (ran != nullptr) (*ran)[found->second] = true;
-      next_ = at + i.bytes;
-      at_ = at;
-      if (trial != nullptr && trial->where == found->second) compare(i, *trial);
-      else step(i);
-      stored_.clear();
-      at = next_;
-    }
-    if (steps != nullptr) *steps = count;
-    check_end();
-  }
-
-  using Function = void (Core::*)(const Instruction&);
+  using Function = void (Thumb::*)(const Instruction&);
   static const std::map<std::string, Function, std::less<>>& table();
+
+ private:
+  using Of = Flags::Of;
+
   static const std::vector<Function>& functions() {
     static const std::vector<Function> kFunctions = [] {
       std::vector<Function> out;
@@ -179,148 +155,32 @@ class Core {
     return kFunctions;
   }
 
- private:
-  struct Stored {
-    int32_t region;
-    int64_t offset;
-    int bytes;
-    Term value;
-  };
-
-  void step(const Instruction& i) {
-    if (i.condition.empty() || holds(i.condition)) (this->*functions()[i.code])(i);
+  void execute(const Instruction& i) override { (this->*functions()[i.code])(i); }
+  Term condition_of(const Instruction& i) override { return i.condition.empty() ? constant(1) : truth(i.condition); }
+  std::optional<int> target_of(const Instruction& i) const override {
+    return i.name == "b" ? std::optional(i.at + 4 + static_cast<int>(number(i, 0))) : std::nullopt;
   }
-
-  // Runs the text's instruction, and makes unknown what the other one would leave otherwise.
-  void compare(const Instruction& own, Trial& trial) {
-    const auto first_r = r_, first_s = s_;
-    const auto first_flags = std::tuple(flags_, flag_a_, flag_b_, byte_a_, byte_b_, byte_flags_);
-    const int first_next = next_;
-    dry_ = true;
-    stored_.clear();
-    step(trial.other);
-    // What it jumps to may be a few instructions that lead to the same place.
-    const int end = next_after(own, first_next);
-    constexpr int kMostSteps = 8;
-    for (int k = 0; k < kMostSteps && next_ != end; ++k) {
-      const auto found = index_.find(next_);
-      if (found == index_.end()) break;
-      const Instruction& more = text_[found->second];
-      if (more.name == "b" || !more.condition.empty()) break;
-      at_ = more.at, next_ = more.at + more.bytes;
-      step(more);
-    }
-    at_ = own.at;
-    dry_ = false;
-    const auto other_stored = std::exchange(stored_, {});
-    const auto other_r = std::exchange(r_, first_r), other_s = std::exchange(s_, first_s);
-    const auto other_flags = std::tuple(flags_, flag_a_, flag_b_, byte_a_, byte_b_, byte_flags_);
-    const int other_next = std::exchange(next_, first_next);
-    std::tie(flags_, flag_a_, flag_b_, byte_a_, byte_b_, byte_flags_) = first_flags;
-    stored_.clear();
-    dry_ = true;
-    step(own);
-    dry_ = false;
-    if (next_ != other_next) throw Failure("the trial jumps elsewhere");
-    store_both(other_stored, trial);
-    bool same = true;
-    for (size_t r = 0; r < r_.size(); ++r) same &= forget_difference(r_[r], other_r[r]);
-    for (size_t s = 0; s < s_.size(); ++s) same &= forget_difference(s_[s], other_s[s]);
-    if (std::tuple(flags_, flag_a_, flag_b_, byte_a_, byte_b_, byte_flags_) != other_flags) {
-      flags_ = FlagsOf::kNothing, byte_flags_ = false;
-      same = false;
-    }
-    trial.same = trial.same && same;
+  bool is_conditional(const Instruction& i) const override { return !i.condition.empty(); }
+  bool is_computed_jump(const Instruction& i) const override {
+    return i.name == "ldr" && i.operands[0].kind == Kind::kRegister && i.operands[0].reg == kPc;
   }
-  // Where a branch goes, and what follows another instruction.
-  int next_after(const Instruction& own, int behind) {
-    if (own.name != "b" || (!own.condition.empty() && !holds(own.condition))) return behind;
-    return own.at + 4 + static_cast<int>(number(own, 0));
-  }
-  // Stores what the text's own instruction stores, but bytes unknown where the other one would leave other bytes.
-  void store_both(const std::vector<Stored>& others, Trial& trial) {
-    using Bytes = std::map<std::pair<int32_t, int64_t>, Memory::Byte>;
-    auto bytes_of = [&](const std::vector<Stored>& stores) {
-      Bytes out;
-      for (const Stored& s : stores) {
-        const Bits bits = t_.bits(s.value);
-        for (int i = 0; i < s.bytes; ++i) std::copy_n(bits.begin() + 8 * i, 8, out[{s.region, s.offset + i}].begin());
-      }
-      return out;
-    };
-    const Bytes own = bytes_of(stored_), other = bytes_of(others);
-    std::vector<std::pair<int32_t, int64_t>> different;
-    Bytes all = own;
-    all.insert(other.begin(), other.end());
-    for (const auto& [place, byte] : all) {
-      auto after = [&](const Bytes& stores) {
-        const auto found = stores.find(place);
-        return found != stores.end() ? found->second : memory_.byte(place.first, place.second);
-      };
-      if (after(own) != after(other)) different.push_back(place);
-    }
-    for (const Stored& s : stored_) memory_.store(s.region, s.offset, s.bytes, s.value);
-    for (const auto& [region, offset] : different) {
-      Bits unknown{};
-      const int32_t source = t_.new_source("unknown");
-      for (size_t i = 0; i < unknown.size(); ++i) unknown[i] = {source, static_cast<int32_t>(i)};
-      memory_.store(region, offset, 1, t_.of_bits(unknown));
-      trial.same = false;
-    }
-  }
-  bool forget_difference(Term& to, Term other) {
-    if (to == other) return true;
-    Bits out = t_.bits(to);
-    const Bits others = t_.bits(other);
-    const int32_t source = t_.new_source("unknown");
-    for (size_t i = 0; i < out.size(); ++i)
-      if (out[i] != others[i]) out[i] = {source, static_cast<int32_t>(i)};
-    to = t_.of_bits(out);
-    return false;
-  }
-
-  // An unknown value that the caller has in a register: its address is none.
-  Term unknown(int number) { return t_.operation(Operation::kBase, {}, {-1 - number, 0}); }
-
-  void check_end() const {
-    auto may_change = [&](const std::string& name) {
-      return std::find(call_.clobbers.begin(), call_.clobbers.end(), name) != call_.clobbers.end();
-    };
-    for (int r = 0; r < kPc; ++r) {
-      const std::string name = r == kSp ? "sp" : r == kLr ? "lr" : fmt::format("r{}", r);
-      if (r_[static_cast<size_t>(r)] != first_[static_cast<size_t>(r)] && !may_change(name))
-        throw Failure(name + " is not what it was");
-    }
-    for (int s = 0; s < kFloats; ++s)
-      if (s_[static_cast<size_t>(s)] != first_floats_[static_cast<size_t>(s)] && !may_change(fmt::format("s{}", s)))
-        throw Failure(fmt::format("s{} is not what it was", s));
-  }
+  int stack_pointer() const override { return kSp; }
 
   // ---- operands
-  static const Operand& operand(const Instruction& i, size_t k) {
-    if (k >= i.operands.size()) throw Failure("too few operands: " + i.text);
-    return i.operands[k];
-  }
   static int reg(const Instruction& i, size_t k) {
-    const Operand& o = operand(i, k);
-    if (o.kind != Kind::kRegister || o.reg == kPc) throw Failure("no register: " + i.text);
-    return o.reg;
+    const int out = Machine::reg(i, k);
+    if (out == kPc) throw Failure("no register: " + i.text);
+    return out;
   }
   static int single(const Instruction& i, size_t k) {
     const Operand& o = operand(i, k);
     if (o.kind != Kind::kFloat || o.reg >= kFloats) throw Failure("no register: " + i.text);
     return o.reg;
   }
-  static int64_t number(const Instruction& i, size_t k) {
-    const Operand& o = operand(i, k);
-    if (o.kind != Kind::kNumber) throw Failure("no number: " + i.text);
-    return o.number;
-  }
-  Term get(int r) const { return r_[static_cast<size_t>(r)]; }
+  using Machine::get;
+  using Machine::set;
   Term get(const Instruction& i, size_t k) const { return get(reg(i, k)); }
-  void set(int r, Term v) { r_[static_cast<size_t>(r)] = v; }
   void set(const Instruction& i, size_t k, Term v) { set(reg(i, k), v); }
-  Term constant(int64_t v) { return t_.constant(static_cast<uint32_t>(v)); }
 
   Term shifted(Term v, const Operand& o) {
     const int by = static_cast<int>(o.number);
@@ -360,72 +220,45 @@ class Core {
   }
 
   // ---- flags
-  void flags_of_result(const Instruction& i, Term v) {
-    if (i.sets_flags) flags_ = FlagsOf::kResult, flag_a_ = v;
+  void flags_of_result(const Instruction& i, Term v, Term carry = -1) {
+    if (!i.sets_flags) return;
+    now_.flags.of = Of::kResult, now_.flags.a = v, now_.flags.carry = carry;
   }
-  int64_t known(Term v) const {
-    if (const auto found = t_.value_of(v)) return static_cast<int32_t>(*found);
-    throw needs(v);
+  void flags_of_difference(Term a, Term b) {
+    now_.flags.of = Of::kDifference, now_.flags.a = a, now_.flags.b = b, now_.flags.carry = -1;
   }
-  NeedsKnown needs(Term v) const {
-    NeedsKnown out;
-    t_.add_bits_below(v, out.bits);
-    return out;
+  // Whether words are in this order as unsigned numbers.
+  Term less_unsigned(Term a, Term b) {
+    const auto x = t_.value_of(a), y = t_.value_of(b);
+    if (x && y) return constant(*x < *y ? 1 : 0);
+    const Term sign = constant(int64_t{1} << 31);
+    return t_.less(t_.bit_operation(Operation::kXor, a, sign), t_.bit_operation(Operation::kXor, b, sign));
   }
-  bool is_zero(Term v) {
-    for (const Bit& bit : t_.bits(v))
-      if (bit == Bit{Bit::kConstant, 1}) return false;
-    return known(v) == 0;
+  // Carries of differences are those of "no borrow".
+  Term carry() {
+    const Flags& f = now_.flags;
+    if (f.of == Of::kDifference) return t_.opposite(less_unsigned(f.a, f.b));
+    if (f.of != Of::kResult || f.carry < 0) throw Failure("a carry that is not known");
+    return f.carry;
   }
-  bool holds(const std::string& condition) {
-    if (flags_ == FlagsOf::kNothing) throw Failure("flags that nothing sets");
+  Term truth(const std::string& condition) {
+    const Flags& f = now_.flags;
+    if (f.of == Of::kNothing) throw Failure("flags that nothing sets");
     // These need only some bits of the difference: of addresses of one region it is known, and of a counter beside data
     // in one word the sign is.
-    const Term difference = flags_ == FlagsOf::kResult ? flag_a_ : t_.subtract(flag_a_, flag_b_);
-    if (condition == "eq") return is_zero(difference);
-    if (condition == "ne") return !is_zero(difference);
-    if (condition == "mi") return known(t_.slice(difference, 31, 1, false)) != 0;
-    if (condition == "pl") return known(t_.slice(difference, 31, 1, false)) == 0;
-    if (flags_ == FlagsOf::kResult) throw Failure("a carry that is not known");
-    const int64_t a = known(flag_a_), b = known(flag_b_);
-    if (condition == "lt") return a < b;
-    if (condition == "ge") return a >= b;
-    if (condition == "gt") return a > b;
-    if (condition == "le") return a <= b;
-    const auto m = static_cast<uint32_t>(a), n = static_cast<uint32_t>(b);
-    if (condition == "lo") return m < n;
-    if (condition == "hs") return m >= n;
-    if (condition == "hi") return m > n;
-    if (condition == "ls") return m <= n;
+    const Term difference = f.of == Of::kResult ? f.a : t_.subtract(f.a, f.b);
+    auto of = [&](Term t, bool is) { return decided(is ? t : t_.opposite(t)); };
+    if (condition == "eq" || condition == "ne") return of(t_.is_zero(difference), condition == "eq");
+    if (condition == "mi" || condition == "pl") return of(t_.slice(difference, 31, 1, false), condition == "mi");
+    if (condition == "hs" || condition == "lo") return of(carry(), condition == "hs");
+    if (f.of == Of::kResult) throw Failure("an overflow that is not known");
+    if (condition == "lt" || condition == "ge") return of(t_.less(f.a, f.b), condition == "lt");
+    if (condition == "gt" || condition == "le") return of(t_.less(f.b, f.a), condition == "gt");
+    if (condition == "hi" || condition == "ls") return of(less_unsigned(f.b, f.a), condition == "hi");
     throw Failure("condition " + condition);
   }
 
   // ---- memory
-  Terms::Address address(Term v, int64_t alignment) const {
-    const auto found = t_.address_of(v);
-    if (!found) throw needs(v);
-    if (found->region < 0 || found->region == call_.code) throw Failure("no address: " + t_.text(v));
-    const Region& region = memory_.region(found->region);
-    if (alignment > 1 && (region.alignment % alignment != 0 || found->offset % alignment != 0))
-      throw Failure(fmt::format("byte {} of '{}' at an address that is no multiple of {}", found->offset, region.name,
-                                alignment));
-    if (found->region == call_.stack) {
-      const auto sp = t_.address_of(get(kSp));
-      if (!sp || sp->region != call_.stack || found->offset < sp->offset) throw Failure("an access below sp");
-    }
-    return *found;
-  }
-  Term load(Term at, int bytes, bool is_signed, int64_t alignment) const {
-    const auto place = address(at, alignment);
-    return memory_.load(place.region, place.offset, bytes, is_signed);
-  }
-  void store(Term at, int bytes, Term v, int64_t alignment) {
-    const auto place = address(at, alignment);
-    if (!memory_.region(place.region).writable)
-      throw Failure(fmt::format("a store to '{}'", memory_.region(place.region).name));
-    stored_.push_back({place.region, place.offset, bytes, t_.slice(v, 0, 8 * bytes, false)});
-    if (!dry_) memory_.store(place.region, place.offset, bytes, v);
-  }
   // The address of operand k, and what the base register becomes.
   std::pair<Term, std::optional<Term>> place(const Instruction& i, size_t k) {
     const Operand& o = operand(i, k);
@@ -533,7 +366,7 @@ class Core {
     Term at = get(base);
     for (int s = 0; s < kFloats; ++s) {
       if ((registers >> s & 1) == 0) continue;
-      s_[static_cast<size_t>(s)] = load(at, 4, false, 4);
+      now_.s[static_cast<size_t>(s)] = load(at, 4, false, 4);
       at = t_.add(at, constant(4));
     }
     if (operand(i, 0).written) set(base, at);
@@ -544,7 +377,7 @@ class Core {
     Term at = get(base);
     for (int s = 0; s < kFloats; ++s) {
       if ((registers >> s & 1) == 0) continue;
-      store(at, 4, s_[static_cast<size_t>(s)], 4);
+      store(at, 4, now_.s[static_cast<size_t>(s)], 4);
       at = t_.add(at, constant(4));
     }
     if (operand(i, 0).written) set(base, at);
@@ -568,19 +401,30 @@ class Core {
   void sub(const Instruction& i) {
     const size_t k = first_source(i);
     const Term a = get(i, k), b = flexible(i, k + 1);
-    if (i.sets_flags) flags_ = FlagsOf::kDifference, flag_a_ = a, flag_b_ = b;
+    if (i.sets_flags) flags_of_difference(a, b);
     set(i, 0, t_.subtract(a, b));
   }
   void rsb(const Instruction& i) {
     const size_t k = first_source(i);
-    const Term v = t_.subtract(flexible(i, k + 1), get(i, k));
-    flags_of_result(i, v);
+    const Term a = flexible(i, k + 1), b = get(i, k), v = t_.subtract(a, b);
+    if (i.sets_flags) flags_of_difference(a, b);
     set(i, 0, v);
   }
-  void cmp(const Instruction& i) { flags_ = FlagsOf::kDifference, flag_a_ = get(i, 0), flag_b_ = flexible(i, 1); }
-  void cmn(const Instruction& i) { flags_ = FlagsOf::kResult, flag_a_ = t_.add(get(i, 0), flexible(i, 1)); }
+  void cmp(const Instruction& i) { flags_of_difference(get(i, 0), flexible(i, 1)); }
+  void cmn(const Instruction& i) {
+    const Term a = get(i, 0), b = flexible(i, 1), minus = t_.subtract(0, b);
+    // a + b is a - (-b) but for two numbers.
+    const Range range = t_.range_of(b);
+    if ((range.low > 0 || range.high < 0) && range.low > INT32_MIN) return flags_of_difference(a, minus);
+    now_.flags.of = Of::kResult, now_.flags.a = t_.add(a, b), now_.flags.carry = -1;
+  }
   void tst(const Instruction& i) {
-    flags_ = FlagsOf::kResult, flag_a_ = t_.bit_operation(Operation::kAnd, get(i, 0), flexible(i, 1));
+    now_.flags.of = Of::kResult, now_.flags.a = t_.bit_operation(Operation::kAnd, get(i, 0), flexible(i, 1));
+    now_.flags.carry = -1;
+  }
+  void adc(const Instruction& i) {
+    const size_t k = first_source(i);
+    set(i, 0, t_.add(t_.add(get(i, k), flexible(i, k + 1)), carry()));
   }
   template <Operation op, bool kNot = false>
   void bitwise(const Instruction& i) {
@@ -598,8 +442,11 @@ class Core {
     o.shift = kKind;
     if (o.kind == Kind::kRegister) o.number = known(t_.slice(get(i, k + 1), 0, 8, false));
     if (o.number > 32) o.number = 32;
-    const Term v = shifted(get(i, k), o);
-    flags_of_result(i, v);
+    const Term from = get(i, k), v = shifted(from, o);
+    const auto by = static_cast<int>(o.number);
+    // The last bit that leaves.
+    const bool leaves = by > 0 && by <= 32;
+    flags_of_result(i, v, !leaves ? -1 : t_.slice(from, kKind == Operand::Shift::kLeft ? 32 - by : by - 1, 1, false));
     set(i, 0, v);
   }
   template <int kBits, bool kSigned>
@@ -693,21 +540,22 @@ class Core {
   }
   // The flags that `sel` reads are those of each byte's difference.
   void ssub8(const Instruction& i) {
-    byte_a_ = get(i, 1), byte_b_ = get(i, 2);
-    byte_flags_ = true;
+    now_.flags.byte_a = get(i, 1), now_.flags.byte_b = get(i, 2);
+    now_.flags.of_bytes = true;
     Bits out{};
     for (int k = 0; k < 4; ++k) {
-      const Bits from = t_.bits(t_.subtract(t_.slice(byte_a_, 8 * k, 8, true), t_.slice(byte_b_, 8 * k, 8, true)));
+      const Bits from = t_.bits(
+          t_.subtract(t_.slice(now_.flags.byte_a, 8 * k, 8, true), t_.slice(now_.flags.byte_b, 8 * k, 8, true)));
       std::copy_n(from.begin(), 8, out.begin() + 8 * k);
     }
     set(i, 0, t_.of_bits(out));
   }
   void sel(const Instruction& i) {
-    if (!byte_flags_) throw Failure("flags that nothing sets");
+    if (!now_.flags.of_bytes) throw Failure("flags that nothing sets");
     Bits out{};
     for (int k = 0; k < 4; ++k) {
       auto byte = [&](Term v) { return t_.slice(v, 8 * k, 8, true); };
-      const Term a = byte(byte_a_), b = byte(byte_b_), x = byte(get(i, 1)), y = byte(get(i, 2));
+      const Term a = byte(now_.flags.byte_a), b = byte(now_.flags.byte_b), x = byte(get(i, 1)), y = byte(get(i, 2));
       Term v = 0;
       if (x == a && y == b) v = t_.maximum(a, b);
       else if (x == b && y == a) v = t_.minimum(a, b);
@@ -720,141 +568,125 @@ class Core {
 
   void vmov(const Instruction& i) {
     if (i.operands.size() != 2) throw Failure("operands: " + i.text);
-    const Term v = operand(i, 1).kind == Kind::kFloat ? s_[static_cast<size_t>(single(i, 1))] : get(i, 1);
-    if (operand(i, 0).kind == Kind::kFloat) s_[static_cast<size_t>(single(i, 0))] = v;
+    const Term v = operand(i, 1).kind == Kind::kFloat ? now_.s[static_cast<size_t>(single(i, 1))] : get(i, 1);
+    if (operand(i, 0).kind == Kind::kFloat) now_.s[static_cast<size_t>(single(i, 0))] = v;
     else set(i, 0, v);
   }
   template <Operation op>
   void float_one(const Instruction& i) {
-    s_[static_cast<size_t>(single(i, 0))] = t_.operation(op, {s_[static_cast<size_t>(single(i, 1))]});
+    now_.s[static_cast<size_t>(single(i, 0))] = t_.operation(op, {now_.s[static_cast<size_t>(single(i, 1))]});
   }
   void vmul(const Instruction& i) {
-    const Term a = s_[static_cast<size_t>(single(i, 1))], b = s_[static_cast<size_t>(single(i, 2))];
-    s_[static_cast<size_t>(single(i, 0))] = t_.operation(Operation::kFloatProduct, {std::min(a, b), std::max(a, b)});
+    const Term a = now_.s[static_cast<size_t>(single(i, 1))], b = now_.s[static_cast<size_t>(single(i, 2))];
+    now_.s[static_cast<size_t>(single(i, 0))] =
+        t_.operation(Operation::kFloatProduct, {std::min(a, b), std::max(a, b)});
   }
 
+  void vadd(const Instruction& i) {
+    now_.s[static_cast<size_t>(single(i, 0))] = t_.operation(
+        Operation::kFloatSum, {now_.s[static_cast<size_t>(single(i, 1))], now_.s[static_cast<size_t>(single(i, 2))]});
+  }
   void branch(const Instruction& i) { next_ = at_ + 4 + static_cast<int>(number(i, 0)); }
   // From a multiple of 4: the text is placed at one if it has such an instruction.
   void adr(const Instruction& i) { set(i, 0, t_.add(t_.base(call_.code), constant(((at_ + 4) & ~3) + number(i, 1)))); }
   // The instructions behind it have their conditions in their names.
   void it(const Instruction&) {}
   void nop(const Instruction&) {}
-
-  Terms& t_;
-  Memory& memory_;
-  const std::vector<Instruction>& text_;
-  const Call& call_;
-  std::unordered_map<int, size_t> index_;
-  std::vector<Term> r_, s_, first_, first_floats_;
-  FlagsOf flags_ = FlagsOf::kNothing;
-  Term flag_a_ = 0, flag_b_ = 0, byte_a_ = 0, byte_b_ = 0;
-  bool byte_flags_ = false;
-  std::vector<Stored> stored_;  // by the present instruction
-  bool dry_ = false;            // stores are only noted
-  int at_ = 0, next_ = 0;
 };
 
-const std::map<std::string, Core::Function, std::less<>>& Core::table() {
+const std::map<std::string, Thumb::Function, std::less<>>& Thumb::table() {
   static const std::map<std::string, Function, std::less<>> kTable = {
-      {"ldr", &Core::load_one<4, false>},
-      {"ldrb", &Core::load_one<1, false>},
-      {"ldrh", &Core::load_one<2, false>},
-      {"ldrsb", &Core::load_one<1, true>},
-      {"ldrsh", &Core::load_one<2, true>},
-      {"str", &Core::store_one<4>},
-      {"strb", &Core::store_one<1>},
-      {"strh", &Core::store_one<2>},
-      {"ldrd", &Core::ldrd},
-      {"strd", &Core::strd},
-      {"ldm", &Core::ldm},
-      {"stm", &Core::stm},
-      {"push", &Core::push},
-      {"pop", &Core::pop},
-      {"vldmia", &Core::vldm},
-      {"vstmia", &Core::vstm},
-      {"mov", &Core::mov},
-      {"movw", &Core::mov},
-      {"movt", &Core::movt},
-      {"mvn", &Core::mvn},
-      {"add", &Core::add},
-      {"addw", &Core::add},
-      {"sub", &Core::sub},
-      {"subw", &Core::sub},
-      {"rsb", &Core::rsb},
-      {"cmp", &Core::cmp},
-      {"cmn", &Core::cmn},
-      {"tst", &Core::tst},
-      {"and", &Core::bitwise<Operation::kAnd>},
-      {"bic", &Core::bitwise<Operation::kAnd, true>},
-      {"orr", &Core::bitwise<Operation::kOr>},
-      {"eor", &Core::bitwise<Operation::kXor>},
-      {"lsl", &Core::shift<Operand::Shift::kLeft>},
-      {"lsr", &Core::shift<Operand::Shift::kRightUnsigned>},
-      {"asr", &Core::shift<Operand::Shift::kRight>},
-      {"sxtb", &Core::extend<8, true>},
-      {"sxth", &Core::extend<16, true>},
-      {"uxtb", &Core::extend<8, false>},
-      {"uxth", &Core::extend<16, false>},
-      {"sxtb16", &Core::extend_bytes<true>},
-      {"uxtb16", &Core::extend_bytes<false>},
-      {"sbfx", &Core::extract<true>},
-      {"ubfx", &Core::extract<false>},
-      {"bfi", &Core::insert},
-      {"pkhbt", &Core::pack<true>},
-      {"pkhtb", &Core::pack<false>},
-      {"ssat", &Core::saturate<true>},
-      {"usat", &Core::saturate<false>},
-      {"smlad", &Core::dual<false, false, true>},
-      {"smladx", &Core::dual<true, false, true>},
-      {"smlsd", &Core::dual<false, true, true>},
-      {"smlsdx", &Core::dual<true, true, true>},
-      {"smuad", &Core::dual<false, false, false>},
-      {"smuadx", &Core::dual<true, false, false>},
-      {"smusd", &Core::dual<false, true, false>},
-      {"smusdx", &Core::dual<true, true, false>},
-      {"smlabb", &Core::halves<0, 0, true>},
-      {"smlabt", &Core::halves<0, 1, true>},
-      {"smlatb", &Core::halves<1, 0, true>},
-      {"smlatt", &Core::halves<1, 1, true>},
-      {"smulbb", &Core::halves<0, 0, false>},
-      {"smulbt", &Core::halves<0, 1, false>},
-      {"smultb", &Core::halves<1, 0, false>},
-      {"smultt", &Core::halves<1, 1, false>},
-      {"mul", &Core::mul},
-      {"mla", &Core::mla<false>},
-      {"mls", &Core::mla<true>},
-      {"smull", &Core::smull},
-      {"smmul", &Core::high<false, false>},
-      {"smmulr", &Core::high<true, false>},
-      {"smmla", &Core::high<false, true>},
-      {"smmlar", &Core::high<true, true>},
-      {"sadd16", &Core::halves_sum<false>},
-      {"ssub16", &Core::halves_sum<true>},
-      {"ssub8", &Core::ssub8},
-      {"sel", &Core::sel},
-      {"vmov", &Core::vmov},
-      {"vmul.f32", &Core::vmul},
-      {"vcvt.f32.s32", &Core::float_one<Operation::kFloatOfInt>},
-      {"vcvtr.s32.f32", &Core::float_one<Operation::kNearestEven>},
-      {"b", &Core::branch},
-      {"adr", &Core::adr},
-      {"it", &Core::it},
-      {"nop", &Core::nop},
+      {"ldr", &Thumb::load_one<4, false>},
+      {"ldrb", &Thumb::load_one<1, false>},
+      {"ldrh", &Thumb::load_one<2, false>},
+      {"ldrsb", &Thumb::load_one<1, true>},
+      {"ldrsh", &Thumb::load_one<2, true>},
+      {"str", &Thumb::store_one<4>},
+      {"strb", &Thumb::store_one<1>},
+      {"strh", &Thumb::store_one<2>},
+      {"ldrd", &Thumb::ldrd},
+      {"strd", &Thumb::strd},
+      {"ldm", &Thumb::ldm},
+      {"stm", &Thumb::stm},
+      {"push", &Thumb::push},
+      {"pop", &Thumb::pop},
+      {"vldmia", &Thumb::vldm},
+      {"vstmia", &Thumb::vstm},
+      {"mov", &Thumb::mov},
+      {"movw", &Thumb::mov},
+      {"movt", &Thumb::movt},
+      {"mvn", &Thumb::mvn},
+      {"add", &Thumb::add},
+      {"addw", &Thumb::add},
+      {"sub", &Thumb::sub},
+      {"subw", &Thumb::sub},
+      {"rsb", &Thumb::rsb},
+      {"cmp", &Thumb::cmp},
+      {"adc", &Thumb::adc},
+      {"cmn", &Thumb::cmn},
+      {"tst", &Thumb::tst},
+      {"and", &Thumb::bitwise<Operation::kAnd>},
+      {"bic", &Thumb::bitwise<Operation::kAnd, true>},
+      {"orr", &Thumb::bitwise<Operation::kOr>},
+      {"eor", &Thumb::bitwise<Operation::kXor>},
+      {"lsl", &Thumb::shift<Operand::Shift::kLeft>},
+      {"lsr", &Thumb::shift<Operand::Shift::kRightUnsigned>},
+      {"asr", &Thumb::shift<Operand::Shift::kRight>},
+      {"sxtb", &Thumb::extend<8, true>},
+      {"sxth", &Thumb::extend<16, true>},
+      {"uxtb", &Thumb::extend<8, false>},
+      {"uxth", &Thumb::extend<16, false>},
+      {"sxtb16", &Thumb::extend_bytes<true>},
+      {"uxtb16", &Thumb::extend_bytes<false>},
+      {"sbfx", &Thumb::extract<true>},
+      {"ubfx", &Thumb::extract<false>},
+      {"bfi", &Thumb::insert},
+      {"pkhbt", &Thumb::pack<true>},
+      {"pkhtb", &Thumb::pack<false>},
+      {"ssat", &Thumb::saturate<true>},
+      {"usat", &Thumb::saturate<false>},
+      {"smlad", &Thumb::dual<false, false, true>},
+      {"smladx", &Thumb::dual<true, false, true>},
+      {"smlsd", &Thumb::dual<false, true, true>},
+      {"smlsdx", &Thumb::dual<true, true, true>},
+      {"smuad", &Thumb::dual<false, false, false>},
+      {"smuadx", &Thumb::dual<true, false, false>},
+      {"smusd", &Thumb::dual<false, true, false>},
+      {"smusdx", &Thumb::dual<true, true, false>},
+      {"smlabb", &Thumb::halves<0, 0, true>},
+      {"smlabt", &Thumb::halves<0, 1, true>},
+      {"smlatb", &Thumb::halves<1, 0, true>},
+      {"smlatt", &Thumb::halves<1, 1, true>},
+      {"smulbb", &Thumb::halves<0, 0, false>},
+      {"smulbt", &Thumb::halves<0, 1, false>},
+      {"smultb", &Thumb::halves<1, 0, false>},
+      {"smultt", &Thumb::halves<1, 1, false>},
+      {"mul", &Thumb::mul},
+      {"mla", &Thumb::mla<false>},
+      {"mls", &Thumb::mla<true>},
+      {"smull", &Thumb::smull},
+      {"smmul", &Thumb::high<false, false>},
+      {"smmulr", &Thumb::high<true, false>},
+      {"smmla", &Thumb::high<false, true>},
+      {"smmlar", &Thumb::high<true, true>},
+      {"sadd16", &Thumb::halves_sum<false>},
+      {"ssub16", &Thumb::halves_sum<true>},
+      {"ssub8", &Thumb::ssub8},
+      {"sel", &Thumb::sel},
+      {"vmov", &Thumb::vmov},
+      {"vmul.f32", &Thumb::vmul},
+      {"vadd.f32", &Thumb::vadd},
+      {"vcvt.f32.s32", &Thumb::float_one<Operation::kFloatOfInt>},
+      {"vcvtr.s32.f32", &Thumb::float_one<Operation::kNearestEven>},
+      {"b", &Thumb::branch},
+      {"adr", &Thumb::adr},
+      {"it", &Thumb::it},
+      {"nop", &Thumb::nop},
   };
   return kTable;
 }
 
-}  // namespace
-
-bool set_name(Instruction& to, const std::string& name) {
-  const auto found = Core::table().find(name);
-  if (found == Core::table().end()) return false;
-  to.name = name;
-  to.code = static_cast<size_t>(std::distance(Core::table().begin(), found));
-  return true;
-}
-
-Instruction read_instruction(const MachineCode::Line& line) {
+Instruction read_thumb(const MachineCode::Line& line) {
   static const std::string_view kConditions[] = {"eq", "ne", "hs", "lo", "mi", "pl", "vs",
                                                  "vc", "hi", "ls", "ge", "lt", "gt", "le"};
   Instruction out;
@@ -865,7 +697,7 @@ Instruction read_instruction(const MachineCode::Line& line) {
   const size_t end = std::min(text.find_first_of(" \t"), text.size());
   std::string_view name = text.substr(0, end);
   if (name.ends_with(".w")) name.remove_suffix(2);
-  auto knows = [](std::string_view n) { return Core::table().contains(n); };
+  auto knows = [](std::string_view n) { return Thumb::table().contains(n); };
   if (!knows(name) && name.size() > 2) {
     const std::string_view last = name.substr(name.size() - 2);
     if (knows(name.substr(0, name.size() - 2)) && std::ranges::find(kConditions, last) != std::end(kConditions)) {
@@ -878,15 +710,64 @@ Instruction read_instruction(const MachineCode::Line& line) {
     name.remove_suffix(1);
   }
   if (!knows(name)) throw Failure("the checker has no instruction: " + out.text);
-  set_name(out, std::string(name));
+  thumb().set_name(out, std::string(name));
   if (name != "it")
     for (std::string_view part : split(text.substr(end))) out.operands.push_back(operand_of(part));
   return out;
 }
 
-void run_thumb(Terms& terms, Memory& memory, const std::vector<Instruction>& text, const Call& call,
-               std::vector<bool>* ran, int64_t* steps, Trial* trial) {
-  Core(terms, memory, text, call).run(ran, steps, trial);
+class ThumbIsa final : public Isa {
+ public:
+  CoreName core() const override { return {"thumbv7em-none-eabihf", "cortex-m4", ""}; }
+  std::pair<std::string, std::string> frame() const override {
+    return {".syntax unified\n.thumb\n.fnstart\n", ".fnend\n"};
+  }
+  Instruction read(const MachineCode::Line& line) const override { return read_thumb(line); }
+  bool set_name(Instruction& to, const std::string& name) const override {
+    const auto found = Thumb::table().find(name);
+    if (found == Thumb::table().end()) return false;
+    to.name = name;
+    to.code = static_cast<size_t>(std::distance(Thumb::table().begin(), found));
+    return true;
+  }
+  const std::vector<std::vector<std::string>>& alike() const override {
+    static const std::vector<std::vector<std::string>> kAlike = {
+        {"smlad", "smladx", "smlsd", "smlsdx"},
+        {"smlabb", "smlabt", "smlatb", "smlatt", "mla", "mls", "smmla", "smmlar"},
+        {"smulbb", "smulbt", "smultb", "smultt", "smuad", "smuadx", "smusd", "smusdx", "smmul", "smmulr"},
+        {"sxtb16", "uxtb16", "sxtb", "uxtb", "sxth", "uxth"},
+        {"add", "sub", "rsb", "and", "orr", "eor", "bic"},
+        {"lsl", "lsr", "asr"},
+        {"ssat", "usat"},
+        {"sadd16", "ssub16"},
+        {"pkhbt", "pkhtb"},
+        {"sbfx", "ubfx"},
+        {"ldr", "ldrh", "ldrb", "ldrsh", "ldrsb"},
+        {"str", "strh", "strb"},
+        {"mov", "mvn"},
+        {"movw", "movt"},
+    };
+    return kAlike;
+  }
+  std::vector<std::string> conditions() const override { return {"eq", "ne", "mi", "pl", "lt", "ge"}; }
+  int registers() const override { return kPc; }
+  Instruction nothing(const Instruction& at) const override {
+    Instruction out = at;
+    set_name(out, "nop");
+    out.operands.clear();
+    return out;
+  }
+  std::unique_ptr<Machine> machine(Terms& terms, Memory& memory, const std::vector<Instruction>& text,
+                                   const Call& call) const override {
+    return std::make_unique<Thumb>(terms, memory, text, call);
+  }
+};
+
+}  // namespace
+
+const Isa& thumb() {
+  static const ThumbIsa kIsa;
+  return kIsa;
 }
 
 }  // namespace aotc::tests::proof

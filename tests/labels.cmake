@@ -30,7 +30,7 @@ set(aotc_only_in_all
   "^onnx\\.(boards|mixed|order|order_depends|networks\\.boards|quantised(\\..*)?|compare|twins|torch_twins|attention|classical\\.boards|projects|large|compile_costs)$"
   "^projects\\.(esp_idf|rust|licence|model_options|all\\..*)$"
   "^python\\.(package|tune|notebooks)$"
-  "^proof\\.(all|floats|mutants|values)$"
+  "^proof\\.(all|mutants|rules|values)$"
   "^random_graphs\\.control$"
   "^random_models$"
   "^report\\.(browser|build)$"

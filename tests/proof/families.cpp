@@ -108,19 +108,12 @@ const std::map<std::string_view, Family>& families() {
   return kFamilies;
 }
 
-const std::map<std::string_view, std::string_view> kGaps = {};
-
 }  // namespace
 
 const Family& family_of(std::string_view name) {
   static const Family kUsual;
   const auto found = families().find(name);
   return found != families().end() ? found->second : kUsual;
-}
-
-std::string_view gap_of(std::string_view family) {
-  const auto found = kGaps.find(family);
-  return found != kGaps.end() ? found->second : std::string_view();
 }
 
 }  // namespace aotc::tests::proof

@@ -26,7 +26,5 @@ struct Family {
 
 // That of a kernel's family.
 const Family& family_of(std::string_view name);
-// Why a family is not proven; empty if it is.
-std::string_view gap_of(std::string_view family);
 
 }  // namespace aotc::tests::proof

@@ -5,7 +5,7 @@ if(TARGET aotc-analyze)
   add_executable(prove_kernels ${proof_sources} ${kernel_cases})
   target_link_libraries(prove_kernels PRIVATE aotc_codegen aotc_frontends fmt::fmt LLVM)
   target_include_directories(prove_kernels SYSTEM PRIVATE $<TARGET_PROPERTY:aotc-analyze,INCLUDE_DIRECTORIES>)
-  # CPU seconds: sample 7, all 50, values 14, rules 18, mutants 20.
+  # CPU seconds: sample 12, all 72, values 16, rules 21, mutants 41.
   add_test(NAME proof.sample COMMAND prove_kernels --every 12 --mutants 20)
   add_test(NAME proof.all COMMAND prove_kernels)
   add_test(NAME proof.values COMMAND prove_kernels --values)

@@ -11,6 +11,7 @@
 import argparse
 import concurrent.futures
 import json
+import math
 import pathlib
 import shutil
 import sys
@@ -72,14 +73,22 @@ def compare(aotc, path, target, work, board=None):
         raise measure.Failure(f"{path.stem} on {target}: status {run.get('status')}, arena guards intact: "
                               f"{run.get('guard_ok')}")
     return {"estimated": report["estimated_instructions"], "counted": run["instructions"],
-            "layers": [layer_of(layer) for layer in report["layers"]]}
+            "layers": [layer_of(layer, report) for layer in report["layers"]]}
 
 
-def layer_of(layer):
+def elements(tensors):
+    return sum(math.prod(tensor["shape"]) for tensor in tensors)
+
+
+def layer_of(layer, report):
     results = layer.get("results")
+    read = [report["inputs"][operand["input"]] for operand in layer.get("operands", ()) if "input" in operand]
+    read += [tensor for operand in layer.get("operands", ()) if "call" in operand
+             for tensor in report["layers"][operand["call"]].get("results") or ()]
     return {"kind": layer.get("op_type") or "copy", "op": layer.get("op") or "copy", "op_index": layer.get("op_index"),
             "dtype": results[0]["dtype"] if results else "", "schedule": layer.get("schedule", ""),
-            "macs": layer.get("macs", 0), "estimated": layer.get("estimated_instructions", 0),
+            "macs": layer.get("macs", 0), "inputs": elements(read), "outputs": elements(results or ()),
+            "estimated": layer.get("estimated_instructions", 0),
             "counted": layer.get("instructions") or 0}
 
 

@@ -1,16 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Coverage of layers: on every core, every layer of models of many kinds is nearly as fast as the best of its family.
 
-A family is an operator with its types: `conv_2d i8`. A layer with over 2 % of its model's instructions may take LIMIT
-times the instructions a MAC of the best such layer of its family on that core, and the estimates of the model and of
-the layer must be near the count (estimates.py). coverage.json has the known exceptions and the best of each family:
+A family is an operator with its types: `conv_2d i8`. What a layer should take (due_of) has three parts:
 
-  {"best": {core: {family: instructions a MAC}},
+  - its MACs, each as in the best layer of its family on that core;
+  - its outputs, each as in the cheapest elementwise layer with integer or float results on that core: a layer of few
+    MACs an output requantises and stores as well;
+  - its inputs, each as in the cheapest layer with fewer results than inputs: a layer of few MACs an input reads and
+    widens as well.
+
+A layer with over 2 % of its model's instructions may take LIMIT times as much, and the estimates of the model and of
+the layer must be near the count (estimates.py). coverage.json has the known exceptions and the prices:
+
+  {"best": {core: {family: instructions a MAC, "integer output": instructions, "integer input", "float output",
+                   "float input"}},
    "exceptions": [{"model", "target", "layer": family or "whole", "what": "instructions" or "estimate",
                    "factor": the worst layer's, "reason"}]}
 
-A factor is of the best a MAC, or the estimate of the count. A reason is what the compiler says of the layer's schedule,
-until somebody writes a better one: --record keeps it as long as the exception is needed.
+A factor is of what the layer should take, or the estimate of the count. A reason is what the compiler says of the
+layer's schedule, until somebody writes a better one: --record keeps it as long as the exception is needed.
 """
 import concurrent.futures
 import json
@@ -34,6 +42,7 @@ import state_svdf  # noqa: E402
 RECORD = HERE / "coverage.json"
 LIMIT = 1.5
 FEWER_PRODUCTS = ("winograd",)  # algorithms with fewer multiplications than MACs: no measure for other layers
+LEAST = 64  # results of a layer that prices outputs and inputs: those of a smaller one take mostly the call
 MOST = 10  # layers that a core's table lists
 TARGETS = tuple(name for name, core in measure.CORES.items() if core.coverage)
 STATE, SHARED = estimates.FIXTURES / "state", measure.SHARED
@@ -111,22 +120,44 @@ def products(row):
     return [(layer, layer["counted"] / layer["macs"]) for _, layer in estimates.large(row) if layer["macs"]]
 
 
+def element(layer, part):
+    return f"{'float' if layer['dtype'].startswith('f') else 'integer'} {part}"
+
+
+def elements(row):
+    """(name, instructions) of an output or an input of the layers without MACs. Copies convert nothing."""
+    for layer in row["layers"]:
+        inputs, outputs = layer.get("inputs", 0), layer.get("outputs", 0)
+        if layer["macs"] or outputs < LEAST or "copy" in (layer["kind"], layer["schedule"]):
+            continue
+        if inputs == outputs:
+            yield element(layer, "output"), layer["counted"] / outputs
+        elif inputs > outputs:
+            yield element(layer, "input"), layer["counted"] / inputs
+
+
 def best_of(rows):
-    """{target: {family: fewest instructions a MAC}}"""
+    """{target: {family: fewest instructions a MAC, "integer output": fewest of one, ...}}"""
     best = {}
     for row in rows:
+        found = [(family(row, layer), each) for layer, each in products(row)
+                 if not layer["schedule"].startswith(FEWER_PRODUCTS)]
         of_core = best.setdefault(row["target"], {})
-        for layer, each in products(row):
-            name = family(row, layer)
-            if not layer["schedule"].startswith(FEWER_PRODUCTS):
-                of_core[name] = min(of_core.get(name, each), each)
+        for name, each in [*found, *elements(row)]:
+            of_core[name] = min(of_core.get(name, each), each)
     return {target: {name: round(each, 4) for name, each in sorted(of_core.items())}
             for target, of_core in best.items()}
 
 
+def due_of(row, layer, best):
+    """Instructions that the layer should take."""
+    of_elements = sum(best.get(element(layer, part), 0) * layer.get(part + "s", 0) for part in ("output", "input"))
+    return layer["macs"] * best.get(family(row, layer), layer["counted"] / layer["macs"]) + of_elements
+
+
 def factors(row, best):
-    """(layer, instructions a MAC, times the best of its family) of products()."""
-    return [(layer, each, each / best.get(family(row, layer), each)) for layer, each in products(row)]
+    """(layer, instructions a MAC, times what it should take) of products()."""
+    return [(layer, each, layer["counted"] / due_of(row, layer, best)) for layer, each in products(row)]
 
 
 def badness(what, factor):
@@ -201,7 +232,7 @@ def compare(known, rows, whole):
         for name, was in known["best"].get(target, {}).items() if whole else ():
             now = names.get(name)
             if now is None or now > was * (1 + record.TOLERANCE):
-                worse.append(f"best {name} on {target}: {was} -> {now} instructions a MAC")
+                worse.append(f"best {name} on {target}: {was} -> {now} instructions")
     measured = {(row["model"], row["target"]) for row in rows}
     gone = [f"{' '.join(k)}: {entry['factor']}" for k, entry in entries.items()
             if k not in found and (k[:2] in measured or k[0] not in MODELS)]
@@ -268,7 +299,7 @@ class Reasons:
 
 # ---------------------------------------------------------------- tables
 
-WORST = ["model", "layer", "MACs", "a MAC", "of best", "share", "schedule", "reason"]
+WORST = ["model", "layer", "MACs", "a MAC", "of due", "share", "schedule", "reason"]
 
 
 def core_text(target, rows, best, known):
@@ -290,7 +321,7 @@ def core_text(target, rows, best, known):
     far = sum(k[3] == "estimate" for k in exceptions_of(rows, {target: best}))
     board = measure.CORES[target].coverage
     return (f"## {target}: {len(rows)} models, {len(layers)} layers with MACs and over 2 % of their model, "
-            f"{sum(x[3] > LIMIT for x in layers)} over {LIMIT} times the best a MAC\n\n"
+            f"{sum(x[3] > LIMIT for x in layers)} over {LIMIT} times what they should take\n\n"
             + document.table(["family", "layers", "best a MAC", "worst", f"over {LIMIT}"], lines)
             + ("\n" + document.table(WORST, worst) if worst else "")
             + (f"\nestimates over the bounds: {far}\n" if measure.CORES[target].estimated

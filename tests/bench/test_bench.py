@@ -248,6 +248,36 @@ class Coverage(unittest.TestCase):
         row["layers"][1]["macs"] = 0
         self.assertEqual(self.recorded(row)["best"], {"m4": {}})
 
+    def priced(self, counted, outputs, inputs):
+        """A row whose convolutions have so many outputs and inputs, with layers that price an output by 4 and an input
+        by 2."""
+        row = self.row(1000, counted)
+        row["layers"][1].update(outputs=outputs, inputs=inputs)
+        for kind, inputs, outputs, each in (("TANH", 100, 100, 4), ("ADD", 200, 100, 2), ("QUANTIZE", 10, 10, 1)):
+            row["layers"].append({"kind": kind, "op": kind.lower(), "op_index": 9, "dtype": "i8", "macs": 0,
+                                  "schedule": "flat loop", "inputs": inputs, "outputs": outputs,
+                                  "estimated": each * inputs,
+                                  "counted": each * inputs})
+        row["layers"].append({**row["layers"][-1], "kind": "copy", "schedule": "copy", "inputs": 100, "outputs": 100})
+        return row
+
+    def test_elementwise_layers_price_outputs_and_inputs(self):
+        known = self.recorded(self.priced(2000, 100, 300))
+        self.assertEqual(known["best"], {"m4": {"conv_2d i8": 1.0, "integer input": 2.0, "integer output": 4.0}})
+        row = self.priced(2000, 100, 300)
+        self.assertEqual(coverage.due_of(row, row["layers"][1], known["best"]["m4"]), 1000 + 400 + 600)
+
+    def test_a_slow_product_of_many_outputs_is_an_exception(self):
+        self.assertEqual(self.recorded(self.priced(2100, 100, 0))["exceptions"], [])
+        slow = self.recorded(self.priced(2200, 100, 0))["exceptions"]
+        self.assertEqual([(e["what"], e["factor"]) for e in slow], [("instructions", 1.571)])
+
+    def test_elements_of_floats_have_their_own_prices(self):
+        row = self.priced(2200, 100, 0)
+        row["layers"][1]["dtype"] = "f32"
+        self.assertEqual(self.recorded(row)["best"]["m4"]["conv_2d f32"], 2.2)
+        self.assertEqual(coverage.due_of(row, row["layers"][1], {"integer output": 4.0, "conv_2d f32": 2.0}), 2000)
+
     def test_fewer_products_than_macs_are_no_measure(self):
         row = self.row(1000, 1400)
         row["layers"][0]["schedule"] = "winograd; 8 steps"

@@ -105,7 +105,8 @@ void add_rows(std::vector<KernelCase>& to, Pattern pattern) {
       for (bool left : {false, true})
         for (bool right : {false, true}) {
           const int64_t read = (columns - 1) * stride + 3 - (left ? 1 : 0) - (right ? 1 : 0);
-          const arm::DepthwiseRow row{read * 3 + 2, 3, 4, columns, stride, left, right, -9};
+          const int32_t zero = columns == 5 ? 0 : columns == 9 ? 7 : -9;
+          const arm::DepthwiseRow row{read * 3 + 2, 3, 4, columns, stride, left, right, zero};
           add_row(to, pattern, row, left, kShift);
           if (columns == 3 || columns == 8) add_row(to, pattern, row, false, kEven);
         }

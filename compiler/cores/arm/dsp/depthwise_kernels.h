@@ -87,6 +87,8 @@ struct DepthwiseRow {
   bool left = false,
        right = false;  // whether the first column of the first window and the last of the last are outside
   int32_t zero = 0;    // what is there
+
+  static constexpr int64_t kMostWritten = 6;  // more outputs are made in a loop
   // What instructions can address.
   bool fits() const;
 };

@@ -8,6 +8,7 @@
 #include "cores/arm/dsp/depthwise_kernels.h"
 #include "cores/arm/dsp/depthwise_lines.h"
 #include "cores/arm/generated/cached.h"
+#include "cores/arm/generated/depthwise_block.h"
 #include "cores/arm/generated/dsp_block.h"
 
 namespace aotc::cores::arm {
@@ -20,22 +21,14 @@ using kernelgen::Value;
 
 namespace {
 
-// How results are made of sums.
-struct ColumnLine {
-  int shift = 0;  // 0: by the FPU
-  bool sign = false;
-};
-
 // The blocks of a column. Each leaves the sums of the next output and of the one after it in the same registers, so
 // the loop may be entered at any output.
 class ColumnBlocks {
  public:
-  static constexpr int kPlane = 0, kOut = 1, kThis = 2, kFirstWeights = 3, kThird = 6, kLast = 7, kMultiplier = 8,
-                       kOffset = 9, kNext = 10, kBias = 14;
-  // Frame; lines with signs are there, others are in registers.
-  static constexpr int kSignAt = 0, kMultiplierAt = 4, kOffsetAt = 8, kOutRowAt = 12;
+  static constexpr int kPlane = 0, kOut = 1, kThis = 2, kMultiplier = 8, kOffset = 9, kNext = 10, kBias = 14;
+  static constexpr int kOutRowAt = DepthwiseBlock::kOffsetAt + 4;  // in the frame
 
-  ColumnBlocks(const DepthwiseColumn& column, const ColumnLine& line) : column_(column), line_(line) {}
+  ColumnBlocks(const DepthwiseColumn& column, const DepthwiseResult& line) : column_(column), line_(line) {}
 
   Registers temporaries() const {
     const Registers line = register_bit(kMultiplier) | (line_.sign ? register_bit(kOffset) : 0);
@@ -66,7 +59,7 @@ class ColumnBlocks {
       const Value next = block.live_in(Bank::kCore, kNext, false);
       rows.load();
       sum = rows.add(2, sum);
-      store(block, sum, k);
+      store(rows, sum, k);
       block.keep(rows.moved(1, next), kThis);
       block.keep(rows.begin(), kNext);
     } else {
@@ -74,87 +67,51 @@ class ColumnBlocks {
       sum = rows.add(1, sum);
       rows.load();
       sum = rows.add(2, sum);
-      store(block, sum, k);
+      store(rows, sum, k);
       block.keep(rows.begin(), kThis);
     }
     return rows.finish();
   }
 
  private:
-  enum Stream { kPlaneStream, kOutStream, kFrameStream };
-
   // Rows of the plane.
-  struct Rows {
+  struct Rows : DepthwiseBlock {
     explicit Rows(const DepthwiseColumn& c)
-        : pitch(2 * c.pitch), plane(block.live_in(Bank::kCore, ColumnBlocks::kPlane, false)) {}
+        : DepthwiseBlock(kBias), pitch(2 * c.pitch), plane(block.live_in(Bank::kCore, kPlane, false)) {}
 
     void load() {
       constexpr int64_t kMostStep = 255;  // bytes by which a load moves its address
       if (pitch <= kMostStep) {
-        single = block.add(dsp::kLoadHalfAt, {plane}, {4}, kPlaneStream);
-        pair = block.access(dsp::kLoadWordAfter, plane, {}, {pitch}, kPlaneStream);
+        single = block.add(dsp::kLoadHalfAt, {plane}, {4}, kInput);
+        pair = block.access(dsp::kLoadWordAfter, plane, {}, {pitch}, kInput);
       } else {
-        pair = block.access(dsp::kLoadWordAfter, plane, {}, {4}, kPlaneStream);
-        single = block.access(dsp::kLoadHalfAfter, plane, {}, {pitch - 4}, kPlaneStream);
+        pair = block.access(dsp::kLoadWordAfter, plane, {}, {4}, kInput);
+        single = block.access(dsp::kLoadHalfAfter, plane, {}, {pitch - 4}, kInput);
       }
-    }
-    Value constant(int number) {
-      const auto [found, added] = constants.try_emplace(number, kernelgen::kNoValue);
-      if (added) found->second = block.live_in(Bank::kCore, number);
-      return found->second;
-    }
-    // The sum with the loaded row times row `line` of the weights, in its register or in another one.
-    Value add(int line, Value sum) { return add_third(line, block.add(dsp::kDotAdd, {sum, pair, weights(line)})); }
-    Value moved(int line, Value sum) { return add_third(line, block.add(dsp::kDot, {pair, weights(line), sum})); }
-    // The sum of an output whose first row is loaded.
-    Value begin() { return moved(0, constant(kBias)); }
-    Value weights(int line) { return constant(kFirstWeights + line); }
-    Value add_third(int line, Value sum) {
-      return line == 1 ? block.add(dsp::kLowTopAdd, {sum, single, constant(kThird)})
-                       : block.add(dsp::kLowAdd, {sum, single, constant(line == 0 ? kThird : kLast)});
     }
     Block finish() {
       block.keep(plane);
       return std::move(block);
     }
 
-    Block block;
     int64_t pitch;
-    Value plane, pair = kernelgen::kNoValue, single = kernelgen::kNoValue;
-    std::map<int, Value> constants;
+    Value plane;
   };
 
-  Value requantized(Block& block, Value sum) const {
-    constexpr int kBits = 8;
-    auto frame = [&](int at) { return block.add(dsp::kFrameWord, {}, {at}, kFrameStream); };
-    if (line_.shift == 0) {
-      sum = block.add(dsp::kAddHere, {block.add(dsp::kRoundEven, {sum}), block.live_in(Bank::kCore, kOffset)});
-      return block.add(dsp::kSaturate, {sum}, {kBits});
-    }
-    if (line_.sign) {
-      const Value less = block.add(dsp::kAndRight, {frame(kSignAt), sum}, {31});
-      const Value offset = block.add(dsp::kSubtract, {frame(kOffsetAt), less});
-      sum = block.add(dsp::kHighAddDown, {sum, frame(kMultiplierAt), offset});
-    } else {
-      const Value multiplier = block.live_in(Bank::kCore, kMultiplier), offset = block.live_in(Bank::kCore, kOffset);
-      sum = block.add(dsp::kHighAddDown, {sum, multiplier, offset});
-    }
-    return block.add(dsp::kSaturateRightHere, {sum}, {kBits, line_.shift});
-  }
-
-  void store(Block& block, Value sum, int64_t k) const {
+  void store(Rows& rows, Value sum, int64_t k) const {
+    Block& block = rows.block;
     Value out = block.live_in(Bank::kCore, kOut, column_.own());
-    const Value result = requantized(block, sum);
+    const Value result = rows.result(sum, line_);
     if (column_.own()) {
-      block.add(dsp::kStoreByteAt, {out, result}, {k * column_.out_row}, kOutStream);
+      block.add(dsp::kStoreByteAt, {out, result}, {k * column_.out_row}, DepthwiseBlock::kOutput);
       return;
     }
-    block.add(dsp::kStoreByteAt, {out, result}, {0}, kOutStream);
-    block.keep(block.add(dsp::kAdd, {out, block.add(dsp::kFrameWord, {}, {kOutRowAt}, kFrameStream)}), kOut);
+    block.add(dsp::kStoreByteAt, {out, result}, {0}, DepthwiseBlock::kOutput);
+    block.keep(block.add(dsp::kAdd, {out, block.add(dsp::kFrameWord, {}, {kOutRowAt}, DepthwiseBlock::kFrame)}), kOut);
   }
 
   const DepthwiseColumn& column_;
-  ColumnLine line_;
+  DepthwiseResult line_;
 };
 
 // The frame around the blocks.
@@ -162,7 +119,8 @@ class ColumnText : DepthwiseLines {
  public:
   explicit ColumnText(const tir::Kernel& kernel)
       : c_(DepthwiseColumn::of(kernel)),
-        line_{parameter(kernel, "shift"), parameter(kernel, "sign") != 0},
+        line_{parameter(kernel, "shift"), parameter(kernel, "sign") != 0, ColumnBlocks::kMultiplier,
+              ColumnBlocks::kOffset},
         nibbles_(kernel.family == "dw_column_nibbles"),
         turn_(static_cast<int>(c_.turn)) {
     for (int i = 0; i < turn_; ++i) output_.push_back(a_.label());
@@ -225,8 +183,8 @@ class ColumnText : DepthwiseLines {
     if (line_.shift == 0) a_.vmov(1, kMultiplier);
     if (line_.sign) {
       a_.ldr(r3, r0, bias + 12);
-      a_.str(r3, sp, ColumnBlocks::kSignAt);
-      a_.strd(kMultiplier, kOffset, sp, ColumnBlocks::kMultiplierAt);
+      a_.str(r3, sp, DepthwiseBlock::kSignAt);
+      a_.strd(kMultiplier, kOffset, sp, DepthwiseBlock::kMultiplierAt);
     }
     a_.mov(r0, r1);
     a_.mov(r1, r2);
@@ -313,7 +271,7 @@ class ColumnText : DepthwiseLines {
   }
 
   const DepthwiseColumn c_;
-  const ColumnLine line_;
+  const DepthwiseResult line_;
   const bool nibbles_;
   const int turn_;
   std::vector<Label> output_;

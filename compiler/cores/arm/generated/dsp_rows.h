@@ -34,6 +34,9 @@ inline constexpr Row kLoadHalfAfter{
     .text = "ldrsh %d, [%0], #$0", .result = Bank::kCore, .moved = 0, .memory = Row::Memory::kRead};
 inline constexpr Row kStoreHalfAfter{
     .text = "strh %1, [%0], #$0", .result = Bank::kNone, .moved = 0, .memory = Row::Memory::kWrite};
+inline constexpr Row kLoadByteAt{.text = "ldrsb %d, [%0, #$0]", .result = Bank::kCore, .memory = Row::Memory::kRead};
+inline constexpr Row kLoadByteAfter{
+    .text = "ldrsb %d, [%0], #$0", .result = Bank::kCore, .moved = 0, .memory = Row::Memory::kRead};
 inline constexpr Row kStoreByteAt{.text = "strb %1, [%0, #$0]", .result = Bank::kNone, .memory = Row::Memory::kWrite};
 inline constexpr Row kStoreByteAfter{
     .text = "strb %1, [%0], #$0", .result = Bank::kNone, .moved = 0, .memory = Row::Memory::kWrite};
@@ -43,6 +46,9 @@ inline constexpr Row kStoreWordAt{.text = "str %1, [%0, #$0]", .result = Bank::k
 
 // Constants of 16 bits.
 inline constexpr Row kMove{"movw %d, #$0", Bank::kCore};
+// Two equal halves of 0 to 255, or their complement.
+inline constexpr Row kMoveHalves{"mov %d, #$0", Bank::kCore};
+inline constexpr Row kMoveNotHalves{"mvn %d, #$0", Bank::kCore};
 
 // Sums and shifts.
 inline constexpr Row kSubtract{"sub %d, %0, %1", Bank::kCore};
@@ -84,6 +90,9 @@ inline constexpr Row kLowTopAdd{.text = "smlabt %0, %1, %2, %0", .result = Bank:
 // Bytes 0 and 2, or 1 and 3, as halfwords.
 inline constexpr Row kEvenBytes{"sxtb16 %d, %0", Bank::kCore};
 inline constexpr Row kOddBytes{"sxtb16 %d, %0, ror #8", Bank::kCore};
+
+// The lower halves of both operands, that of operand 0 below.
+inline constexpr Row kPairHalves{"pkhbt %d, %0, %1, lsl #16", Bank::kCore};
 
 // The larger or the smaller of signed bytes. Their difference sets the flags that select.
 inline constexpr Row kMaxBytes{.text = "ssub8 %d, %0, %1\nsel %d, %0, %1", .result = Bank::kCore, .early = true};

@@ -86,8 +86,8 @@ class StridedWriter : DepthwiseLines {
     a_.note("On entry r0: weights, bias and scale of a channel, r1: the image, r2: out, r3: shape.");
     a_.enter(kFrame);
     prologue((whole + 1) / 2 - 1);
-    a_.note("A row of outputs. r0: image, r1: out, r2: rows, r3 to r6 and the lower half of r7: weights by columns,");
-    a_.note("r8: bias, r9: the sum, r11 and r12: a column, its first two rows as a pair.");
+    a_.note("A row of outputs. r0: image, r1: out, r3 to r6 and the lower half of r7: weights by columns, r8: bias,");
+    a_.note("r9: the sum, r11 and r12: a column, its first two rows as a pair, lr and r2: multiplier, offset.");
     a_.bind(row);
     a_.ldr(kLast, sp, kCounter);
     if (left_) a_.ldr(kAcc, sp, kLeftSum);
@@ -107,16 +107,17 @@ class StridedWriter : DepthwiseLines {
     a_.b("pl", pair);
     if (right_) last_output();
     move(r0, 2 * row_ - (2 * whole + (left_ ? 0 : 1)) * pixel_);
-    a_.subs(r2, r2, 1);
+    a_.ldr(kTemp, sp, kRows);
+    a_.subs(kTemp, kTemp, 1);
+    a_.str(kTemp, sp, kRows);
     a_.b("ne", row);
     a_.leave();
     return a_.finish();
   }
 
  private:
-  static constexpr int kMultiplier = RequantizeLine::kMultiplier, kSign = RequantizeLine::kSign,
-                       kCounter = RequantizeLine::kEnd, kLeftSum = 16, kRightSum = 20, kFrame = 24;
-  static constexpr Reg kBias = r8, kAcc = r9, kTemp = r10;
+  static constexpr int kSign = 0, kCounter = 4, kLeftSum = 8, kRightSum = 12, kRows = 16, kFrame = 20;
+  static constexpr Reg kBias = r8, kAcc = r9, kTemp = r10, kMultiplier = lr, kOffset = r2;
 
   void move(Reg r, int by) { move_by(a_, r, by, kTemp); }
 
@@ -128,8 +129,9 @@ class StridedWriter : DepthwiseLines {
     a_.ldrd(r2, r7, r3, StridedShape::kRows * 4);  // and what is missing
     a_.ldrd(r10, r11, r9);
     a_.ldr(r12, r9, 8);
-    a_.ldrd(r3, r4, r9, 12);
-    keep_line(a_, r3, r4, shift_);
+    a_.str(r2, sp, kRows);
+    a_.ldrd(kMultiplier, kOffset, r9, 12);
+    if (shift_ == 0) a_.vmov(1, kMultiplier);
     if (sign_) a_.ldr(r4, r9, 20);
     if (sign_) a_.str(r4, sp, kSign);
     unpack_bytes();
@@ -183,6 +185,11 @@ class StridedWriter : DepthwiseLines {
     a_.bind(done);
   }
 
+  void put_result() {
+    if (sign_) a_.ldr(kTemp, sp, kSign);
+    requantize(a_, kAcc, kMultiplier, kOffset, shift_, sign_ ? &kTemp : nullptr, kTemp, true);
+  }
+
   void read_column(int offset) { load_column(r0, offset, row_, kTemp); }
 
   void one_output(int half) {
@@ -190,7 +197,7 @@ class StridedWriter : DepthwiseLines {
     add_line(1, kAcc, kAcc);
     read_column((2 * half + 1) * pixel_);
     add_line(2, kAcc, kAcc);
-    requantize_by_line(a_, kAcc, kTemp, lr, shift_, sign_);
+    put_result();
     a_.strb(kAcc, r1, half * out_pixel_);
     add_line(0, kAcc, kBias);
   }
@@ -201,7 +208,7 @@ class StridedWriter : DepthwiseLines {
     add_line(1, kAcc, kAcc);
     a_.ldr(kTemp, sp, kRightSum);
     a_.add(kAcc, kAcc, kTemp);
-    requantize_by_line(a_, kAcc, kTemp, lr, shift_, sign_);
+    put_result();
     a_.strb(kAcc, r1);
     a_.add(r1, r1, out_pixel_);
   }

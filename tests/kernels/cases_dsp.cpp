@@ -129,24 +129,29 @@ void add_fours_cases(std::vector<KernelCase>& to, bool sign, int shift, const ar
       }
 }
 
-// The kernel of one layer, without a loop, and with some pieces before it.
-void add_own_cases(std::vector<KernelCase>& to, bool sign, int shift) {
-  constexpr int64_t kPixels = arm::OwnGemm::kPixels, kStride = 7;
+// The kernels of one layer, without a loop, and with some pieces before it.
+void add_own_cases(std::vector<KernelCase>& to, bool sign, int shift, const arm::OwnGemm& tile) {
+  constexpr int64_t kStride = 7;
+  constexpr int kUnroll = arm::PairGemm::kWordsUnroll;
+  const int64_t pixels = tile.pixels;
   for (Pattern pattern : kPatterns)
-    for (int64_t steps : {4, 5, 21, 32})
-      for (int64_t unroll : {0, 1, 3})
-        for (int64_t pairs : {1, 3}) {
-          Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
-          std::vector<int32_t> stream;
-          for (int64_t p = 0; p < pairs; ++p) {
-            data.add_words(stream, 2 + steps);
-            for (int c = 0; c < 2; ++c) data.add_line(stream, sign, shift);
-          }
-          to.push_back({arm::gemm_pairs_kernel(kPixels, shift, sign, false, false, {steps, kStride, unroll}),
-                        {table(stream), data.words(steps * kPixels), data.bytes(kPixels * kStride, 1),
-                         table(arm::gemm_shape(steps, pairs, kStride, kPixels, sign))},
-                        {}});
+    for (int64_t steps : {6, 7, 21, 32})
+      for (int64_t unroll : {0, 2}) {
+        const int64_t pairs = steps == 6 ? 1 : 3;
+        Data data(pattern, static_cast<uint32_t>(steps * 10 + pairs));
+        std::vector<int32_t> stream;
+        for (int64_t p = 0; p < pairs; ++p) {
+          data.add_words(stream, 2 + steps * (tile.words ? 2 : 1));
+          for (int c = 0; c < 2; ++c) data.add_line(stream, sign, shift);
         }
+        const arm::OwnGemm own{steps, kStride, unroll, pixels, tile.words};
+        to.push_back({tile.words ? arm::gemm_words_kernel(pixels, shift, sign, kUnroll, false, own)
+                                 : arm::gemm_pairs_kernel(pixels, shift, sign, false, false, own),
+                      {table(stream), data.words(steps * pixels), data.bytes(pixels * kStride, 1),
+                       table(tile.words ? arm::gemm_words_shape(steps, pairs, kStride, pixels, sign)
+                                        : arm::gemm_shape(steps, pairs, kStride, pixels, sign))},
+                      {}});
+      }
 }
 
 // Pairs by lines and by floats, in turn.
@@ -245,7 +250,8 @@ void add_gemm_cases(std::vector<KernelCase>& to) {
           if (!words) add_quads_cases(to, sign, shift, form);
         for (const arm::FoursForm& form : {arm::FoursForm{}, arm::FoursForm{3, false}, arm::FoursForm{8, true}})
           if (!words) add_fours_cases(to, sign, shift, form);
-        if (!words) add_own_cases(to, sign, shift);
+        for (int64_t pixels = 1; pixels <= 4; ++pixels)
+          if (const arm::OwnGemm tile{1, 1, 0, pixels, words}; tile.fits()) add_own_cases(to, sign, shift, tile);
         for (int64_t pixels = 1; pixels <= 4; ++pixels) {
           add_matrix_cases(to, words, sign, shift, pixels);
           if (words) add_matrix_cases(to, words, sign, shift, pixels, arm::PairGemm::kWordsUnrollLess);

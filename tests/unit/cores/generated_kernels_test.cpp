@@ -118,43 +118,54 @@ TEST(GeneratedGates, ScalarCostsAreExact) {
 }
 
 // Cycles of a pair of channels, by the stepper.
-double cycles_of_pair(const tir::Kernel& kernel, int64_t steps, int64_t stride) {
-  const auto made = implementation_of(kernel);
+double cycles_of_pair(const OwnGemm& own) {
+  constexpr int kUnroll = PairGemm::kWordsUnroll;
+  const auto made = implementation_of(own.words ? *gemm_words_kernel(own.pixels, 12, false, kUnroll, false, own)
+                                                : *gemm_pairs_kernel(own.pixels, 12, false, false, false, own));
   double cycles[2] = {};
   for (int i = 0; i < 2; ++i) {
-    const std::vector<int32_t> table = gemm_shape(steps, 1 + i, stride, OwnGemm::kPixels, false);
+    const std::vector<int32_t> table = own.words ? gemm_words_shape(own.steps, 1 + i, own.stride, own.pixels, false)
+                                                 : gemm_shape(own.steps, 1 + i, own.stride, own.pixels, false);
     std::vector<uint8_t> bytes(table.size() * 4);
     std::memcpy(bytes.data(), table.data(), bytes.size());
     std::vector<CountArgument> arguments(4, {.pointer = true});
     arguments[3].table = bytes;
     cycles[i] = count_cycles(*made, arguments, kCortexM4).value_or(0);
   }
+  EXPECT_TRUE(fits_literal(made->lines)) << own.pixels << " " << own.steps << " " << own.unroll;
   return cycles[1] - cycles[0];
 }
 
 TEST(GeneratedProducts, CyclesAreExact) {
-  constexpr int64_t kStride = 64, kFinish = 39;
-  for (int64_t steps : {4, 5, 20, 32, 75})
-    for (int64_t unroll : {0, 1, 2, 5}) {
-      const OwnGemm own{steps, kStride, unroll};
-      if (unroll > own.pieces() / 2) continue;
-      const tir::KernelPtr kernel = gemm_pairs_kernel(OwnGemm::kPixels, 12, false, false, false, own);
-      EXPECT_EQ(cycles_of_pair(*kernel, steps, kStride), static_cast<double>(own.cycles() + kFinish))
-          << name_of(*kernel);
-      EXPECT_TRUE(fits_literal(implementation_of(*kernel)->lines)) << name_of(*kernel);
-    }
+  int kernels = 0;
+  for (const OwnGemm& tile : {OwnGemm{.pixels = 2}, OwnGemm{.pixels = 3}, OwnGemm{.pixels = 4, .words = true}})
+    for (int64_t steps : {2, 4, 5, 6, 7, 20, 32, 75})
+      for (int64_t unroll : {0, 1, 2, 5}) {
+        OwnGemm own = tile;
+        own.steps = steps, own.stride = 64, own.unroll = unroll;
+        ASSERT_TRUE(own.fits());
+        if (unroll > own.pieces() / 2) continue;
+        EXPECT_EQ(cycles_of_pair(own), own.cycles()) << own.pixels << " pixels, " << steps << " steps, " << unroll;
+        ++kernels;
+      }
+  EXPECT_EQ(kernels, 56);
 }
 
 // A layer of few groups, or one that is alone, takes the kernel that others share.
 TEST(GeneratedProducts, TextIsWorthItsBytes) {
   TargetInfo target;
-  const auto four = OwnGemm::best(32, 64, 42 * 32, 4, target);
-  ASSERT_TRUE(four);
-  EXPECT_EQ(four->unroll, 0);
-  EXPECT_FALSE(OwnGemm::best(32, 64, 42 * 32, 1, target));
-  EXPECT_FALSE(OwnGemm::best(32, 4096, 42 * 32, 4, target));
+  const OwnGemm three{32, 64}, two{32, 64, 0, 2}, four{32, 64, 0, 4}, far{32, 4096}, words{4, 16, 0, 4, true};
+  const auto best = OwnGemm::best(three, 42 * 32, 4, target);
+  ASSERT_TRUE(best);
+  EXPECT_EQ(best->unroll, 0);
+  EXPECT_TRUE(OwnGemm::best(two, 63 * 32, 4, target));
+  EXPECT_TRUE(OwnGemm::best(words, 576 * 8, 1, target));
+  EXPECT_FALSE(OwnGemm::best(three, 42 * 32, 1, target));
+  EXPECT_FALSE(OwnGemm::best(two, 32, 1, target));
+  EXPECT_FALSE(OwnGemm::best(four, 42 * 32, 4, target));
+  EXPECT_FALSE(OwnGemm::best(far, 42 * 32, 4, target));
   target.level = Level::kSize;
-  EXPECT_FALSE(OwnGemm::best(32, 64, 42 * 32, 4, target));
+  EXPECT_FALSE(OwnGemm::best(three, 42 * 32, 4, target));
 }
 
 // Texts of columns, in both forms.

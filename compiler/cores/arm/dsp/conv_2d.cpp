@@ -118,7 +118,7 @@ std::optional<Lowered> DspConvLowering::run_sums(const std::vector<int8_t>& w, b
   const std::vector<int64_t> first = first_channels(group_);
   const int64_t stride = whole_.out_channels * size_of(DType::kI32);
   use_stream(gemm_sums_stream(w, stored_k_, order_, first, form, folded.bias), first.size());
-  make_kernels([&] {
+  make_kernels([&](int64_t) {
     gemm_ = gemm_sums_kernel(tile_, form);
     make_shapes(gemm_work(words_, tile_, steps(), 1, false),
                 [&](int64_t pairs) { return gemm_sums_shape(steps(), pairs, stride, tile_, form); });
@@ -247,31 +247,34 @@ void DspConvLowering::make_tables(const std::vector<int8_t>& w, const std::vecto
     return words_ ? gemm_words_shape(steps(), pairs, stride, tile_, sign, words_unroll(), lines.mixed())
                   : gemm_shape(steps(), pairs, stride, tile_, sign, lines.mixed(), takes_even(tile_, steps()));
   };
-  auto own = [&] {
+  auto own = [&](int64_t tiles) {
     const int64_t bands = plane_.fits() ? plane_.bands() : 1;
-    const int64_t groups = bands * ((pixels() + tile_ - 1) / tile_) * static_cast<int64_t>(first.size());
-    if (words_ || tile_ != OwnGemm::kPixels || lines.mixed()) return OwnGemm{};
-    auto best = [&](int64_t alike) { return OwnGemm::best(steps(), stride, groups, alike, target_); };
+    const int64_t groups = bands * tiles * static_cast<int64_t>(first.size());
+    if (lines.mixed() || !target_.has_assembly()) return OwnGemm{};  // C by intrinsics has one form
+    const OwnGemm all{steps(), stride, 0, tile_, words_};
+    auto best = [&](int64_t alike) { return OwnGemm::best(all, groups, alike, target_); };
     // Fitting the lines of other layers takes long: it is done only if they decide on the form.
     const auto least = best(1), most = best(AlikeOps::count(op_, target_, conv_shapes));
     return (least == most ? most : best(AlikeOps::count(op_, target_, conv_shapes, pairs_text))).value_or(OwnGemm{});
   };
   auto make_stream = words_ ? gemm_words_stream : gemm_stream;
   use_stream(make_stream(w, stored_k_, order_, first, bias, lines, group_), first.size());
-  auto of_tile = [&] {
-    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll(), lines.mixed())
-                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), takes_even(tile_, steps()), own());
+  auto of_tile = [&](int64_t tiles) {
+    const OwnGemm own_form = own(tiles);
+    const bool even = takes_even(tile_, steps()) && own_form.steps == 0;
+    gemm_ = words_ ? gemm_words_kernel(tile_, lines.fit.shift, sign, words_unroll(), lines.mixed(), own_form)
+                   : gemm_pairs_kernel(tile_, lines.fit.shift, sign, lines.mixed(), even, own_form);
     make_shapes(gemm_work(words_, tile_, steps(), 1, sign), make_shape);
   };
   make_kernels(of_tile);
 }
 
-void DspConvLowering::make_kernels(const std::function<void()>& of_tile) {
+void DspConvLowering::make_kernels(const std::function<void(int64_t tiles)>& of_tile) {
   if (rest_ > 0) {
-    for_tile(rest_, of_tile);
+    for_tile(rest_, [&] { of_tile(1); });
     of_rest_ = {gemm_, turns_, shapes_, last_shape_};
   }
-  of_tile();
+  of_tile(rest_ > 0 ? pixels() / tile_ : (pixels() + tile_ - 1) / tile_);
   make_panel_tables();
 }
 

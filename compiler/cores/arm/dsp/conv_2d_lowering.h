@@ -87,7 +87,7 @@ class DspConvLowering {
   void choose_kernel(bool pairs_fit, bool sign);
   void make_tables(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   // The kernel and the shapes of all tiles, which `of_tile` makes for tile_, and the tables of the panel.
-  void make_kernels(const std::function<void()>& of_tile);
+  void make_kernels(const std::function<void(int64_t tiles)>& of_tile);
   void make_fours(const std::vector<int8_t>& w, const std::vector<int32_t>& bias, const PairLines& lines);
   void make_shapes(const Work& group, const std::function<std::vector<int32_t>(int64_t groups)>& shape);
   void emit();

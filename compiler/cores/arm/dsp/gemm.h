@@ -157,7 +157,7 @@ tir::KernelPtr gemm_sums_kernel(int64_t pixels, SumsForm form = {});
 tir::KernelPtr gemv_sums_kernel();
 // The same over streams of words, four channels a group.
 tir::KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll = PairGemm::kWordsUnroll,
-                                 bool mixed = false);
+                                 bool mixed = false, const OwnGemm& own = {});
 tir::KernelPtr gemv_words_kernel(int shift, bool sign);
 // (x, panel, shape): rows of words of 4 elements of `pixels` neighbours into the panel. `written`, 1, 2 or 4: so many
 // words of two pixels are written out, for rows of a multiple of them, with stores that take a cycle less for two

@@ -481,6 +481,7 @@ Implementation gemm_sums(const tir::Kernel& kernel) {
 }
 
 Implementation gemm_words(const tir::Kernel& kernel) {
+  if (has_parameter(kernel, "steps")) return own_gemm(kernel);
   const int unroll = has_parameter(kernel, "unroll") ? parameter(kernel, "unroll") : PairGemm::kWordsUnroll;
   return GemmWriter(parameter(kernel, "pixels"), parameter(kernel, "shift"), parameter(kernel, "sign") != 0, true,
                     false, unroll)

@@ -72,7 +72,7 @@ KernelPtr gemm_words_sums_kernel(int64_t pixels, int unroll) {
   return f.finish_kernel("gemm_sums", {{"pixels", pixels}, {"words", unroll}});
 }
 
-KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bool mixed) {
+KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bool mixed, const OwnGemm& own) {
   FunctionBuilder f("gemm_words");
   const auto [stream, panel, out, shape, steps, pairs] = gemm_parameters(f, DType::kI8, "pairs");
   Ex stride = f.let("stride", load(shape, PairGemm::kShapeStride));
@@ -91,6 +91,10 @@ KernelPtr gemm_words_kernel(int64_t pixels, int shift, bool sign, int unroll, bo
     else finish(shift);
   });
   std::vector<std::pair<std::string, int64_t>> parameters = {{"pixels", pixels}, {"shift", shift}, {"sign", sign}};
+  if (own.steps > 0) {
+    parameters.insert(parameters.end(), {{"steps", own.steps}, {"stride", own.stride}, {"unroll", own.unroll}});
+    return f.finish_kernel("gemm_words", std::move(parameters));
+  }
   if (unroll != PairGemm::kWordsUnroll) parameters.push_back({"unroll", unroll});
   if (mixed) parameters.push_back({"mixed", 1});
   return f.finish_kernel("gemm_words", std::move(parameters));

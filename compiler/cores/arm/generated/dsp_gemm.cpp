@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of gemm_pairs (cores/arm/dsp/gemm.h) for one layer and three pixels, generated: as the number of steps is
+// The kernels of gemm_pairs and gemm_words (cores/arm/dsp/gemm.h) for one layer, generated: as the number of steps is
 // known, no loop is entered in its middle, and the distance of pixels is an immediate.
 #include "cores/arm/generated/dsp_gemm.h"
+
+#include <fmt/format.h>
+
 #include "cores/arm/dsp/assembly.h"
 #include "cores/arm/dsp/depthwise_lines.h"
 #include "cores/arm/dsp/gemm.h"
@@ -15,47 +18,53 @@ namespace {
 
 Reg gemm_sum(int pixel, int channel) { return {DspTile::kFirstSum + 2 * pixel + channel}; }
 
-// Frame: that of gemm_pairs, with the panel's end in the place of the stride.
-constexpr int kOwnGemmPanelEnd = 12, kOwnGemmFrame = 16;
+// Frame: out, where it ends for the first pixel, the panel's end.
+constexpr int kOwnGemmOut = 0, kOwnGemmPanelEnd = 8, kOwnGemmFrame = 12;
 
-void put_gemm_results(DspText& a, int shift, bool sign, int stride) {
-  constexpr int kPixels = OwnGemm::kPixels;
+// The pointer to the panel is at its end before, and at its begin behind. The flags say whether out ends.
+void put_gemm_results(DspText& a, int shift, bool sign, const OwnGemm& own) {
+  const int pixels = static_cast<int>(own.pixels), stride = static_cast<int>(own.stride);
   a.note("Requantise: multiply, add the offset, shift, saturate; store.");
-  for (int p = 0; p < kPixels; ++p) a.sub(gemm_sum(p, 1), gemm_sum(p, 1), gemm_sum(p, 0));
+  for (int p = 0; p < pixels && !own.words; ++p) a.sub(gemm_sum(p, 1), gemm_sum(p, 1), gemm_sum(p, 0));
   if (!sign) a.ldm_after(r0, {r10, r11, r12, lr});
-  requantize_channels(a, kPixels, gemm_sum, {shift, sign, true});
-  a.ldr(r1, sp, GemmFrame::kOut);
-  for (int p = 0; p < kPixels; ++p) a.bfi(gemm_sum(p, 0), gemm_sum(p, 1), 8, 8);
+  requantize_channels(a, pixels, gemm_sum, {shift, sign, !own.words});
+  for (int p = 0; p < pixels; ++p) a.bfi(gemm_sum(p, 0), gemm_sum(p, 1), 8, 8);
+  a.ldrd(r10, r11, sp, kOwnGemmOut);
   a.at_any_address();
-  for (int p = kPixels - 1; p > 0; --p) a.strh(gemm_sum(p, 0), r1, p * stride);
-  a.strh_after(gemm_sum(0, 0), r1, 2);
-  a.str(r1, sp, GemmFrame::kOut);
+  for (int p = pixels - 1; p > 0; --p) a.strh(gemm_sum(p, 0), r10, p * stride);
+  a.strh_after(gemm_sum(0, 0), r10, 2);
+  move_by(a, r1, static_cast<int>(-own.steps * own.pixels * 4), r12);
+  a.str(r10, sp, kOwnGemmOut);
+  a.cmp(r10, r11);
 }
 
 Implementation own_gemm_text(const tir::Kernel& kernel) {
   const int shift = parameter(kernel, "shift");
   const bool sign = parameter(kernel, "sign") != 0;
-  const OwnGemm own{parameter(kernel, "steps"), parameter(kernel, "stride"), parameter(kernel, "unroll")};
-  const DspTile tile(OwnGemm::kPixels, 2);
+  const OwnGemm own{parameter(kernel, "steps"), parameter(kernel, "stride"), parameter(kernel, "unroll"),
+                    parameter(kernel, "pixels"), kernel.family == "gemm_words"};
+  const DspTile tile(own.pixels, 2, own.words);
   const int piece = tile.piece_steps();
   auto put_pieces = [&](DspText& a, int64_t count) {
     a.repeat(static_cast<int>(count), [&] { a.put(tile.steps(piece, false), DspTile::kTemporaries); });
   };
   DspText a;
   Label group = a.label(), turn = a.label();
-  a.note("On entry r0: weights, r1: panel of 3 pixels, r2: out, r3: shape.");
+  a.note(fmt::format("On entry r0: weights, r1: panel of {} pixels, r2: out, r3: shape.", own.pixels));
   a.enter(kOwnGemmFrame);
-  a.note("On the stack from sp: panel, end of weights, out, the panel's end.");
-  a.ldr(r4, r3, PairGemm::kShapeStreamBytes * 4);
-  a.add(r4, r4, r0);
-  a.mov(r5, r2);
-  a.mov(r6, r1);
-  move_by(a, r6, static_cast<int>(own.steps * OwnGemm::kPixels * 4), r7);
-  a.stm(sp, {r1, r4, r5, r6});
-  a.note("For every pair of channels a, b. r0: weights, r1: panel, r2 to r7: sums of a and b of each pixel.");
+  a.note("On the stack from sp: out, where it ends for the first pixel, the panel's end.");
+  a.ldr(r3, r3, PairGemm::kShapePairs * 4);
+  a.add_lsl(r3, r2, r3, 1);
+  a.mov(r4, r1);
+  move_by(a, r4, static_cast<int>(own.steps * own.pixels * 4), r5);
+  a.stm(sp, {r2, r3, r4});
+  a.note(
+      fmt::format("For every pair of channels a, b. r0: weights, r1: panel, r2 to r{}: sums of a and b of each pixel.",
+                  1 + 2 * own.pixels));
   a.bind(group);
   a.put(tile.steps(tile.first_steps(own.steps), true), DspTile::kTemporaries);
-  a.note("A piece: two taps of two channels in each of three steps. A word of weights has 256 * b + a in each half.");
+  a.note(own.words ? "A step of a piece: two taps of two channels, a word of weights for each."
+                   : "A step of a piece: two taps of two channels. A word of weights has 256 * b + a in each half.");
   put_pieces(a, own.rest());
   if (own.iterations() > 0) {
     a.bind(turn);
@@ -64,8 +73,9 @@ Implementation own_gemm_text(const tir::Kernel& kernel) {
     a.cmp(r1, r12);
     a.b("ne", turn);
   }
-  put_gemm_results(a, shift, sign, static_cast<int>(own.stride));
-  end_group(a, group);
+  put_gemm_results(a, shift, sign, own);
+  a.b("ne", group);
+  a.leave();
   return a.finish();
 }
 

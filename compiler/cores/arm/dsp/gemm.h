@@ -36,7 +36,7 @@ struct PairGemm {
   static constexpr int kGemvUnroll = 4;                         // of two words of the panel each
   static constexpr int kStepInstructions[] = {0, 5, 7, 9, 12};  // by pixels; 4 bytes each
   // Three pixels leave registers for the weights of three steps, which one instruction loads.
-  static constexpr int kTripleUnroll = 4;  // of three steps each
+  static constexpr int kTripleUnroll = 6;  // of three steps each
   static constexpr int kTripleInstructions = 25, kTripleStep = 8;
   // Two pixels leave them for four steps, and for two pixels of two: of an even number of steps.
   static constexpr int kEvenUnroll = 3;  // of four steps each

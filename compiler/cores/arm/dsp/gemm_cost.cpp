@@ -17,12 +17,15 @@ Work work_times(const Work& work, int64_t n) { return work * static_cast<double>
 }  // namespace
 
 Work gemm_work(bool words, int64_t pixels, int64_t steps, int64_t pairs, bool sign) {
+  // Steps of three pixels for one end of their loop. It has more steps, but its end takes twice as many cycles as
+  // instructions, which decides between pairs and words.
+  constexpr int64_t kTriplePass = 12;
   auto p = static_cast<double>(pixels);
   const bool triple = !words && pixels == 3, even = !words && takes_even(pixels, steps);
   double panel_loads = pixels == 4 ? 2 : even ? 0.5 : 1;
   Work step{.load = panel_loads + (triple ? 1.0 / 3 : even ? 0.25 : 1), .alu = words ? 0.0 : 1.0, .dual = 2 * p};
   int64_t unroll = words    ? PairGemm::kWordsUnroll
-                   : triple ? 3 * PairGemm::kTripleUnroll
+                   : triple ? kTriplePass
                    : even   ? 4 * PairGemm::kEvenUnroll
                             : PairGemm::kUnroll;
   Work pass{.load = 1, .alu = 1, .branch = 1};

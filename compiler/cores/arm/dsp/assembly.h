@@ -68,18 +68,6 @@ struct PairRequantization {
 // r0 on into r10 to r12; lr changes.
 void requantize_channels(Thumb& a, int pixels, const PairAccumulators& acc, const PairRequantization& how);
 
-// A channel's line at the begin of a kernel's frame, bytes from sp: the multiplier and, behind it, the offset; the
-// sign's correction. The next word of the frame is at kEnd.
-struct RequantizeLine {
-  static constexpr int kMultiplier = 0, kOffset = 4, kSign = 8, kEnd = 12;
-};
-
-// Puts a line's first two words there. Where it is in floats (shift 0), s1 keeps the scale for all that it requantises.
-void keep_line(Thumb& a, Reg multiplier, Reg offset, int shift);
-
-// `requantize` by the line that keep_line has put on the stack, with two temporaries.
-void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign);
-
 // A word of each pixel, at r0 (which moves on) and so many strides behind it, to r8 to r11; r6: three strides.
 void load_pixels(Thumb& a, int pixels, Reg stride);
 // These words to r1, which moves on.

@@ -116,8 +116,7 @@ class TapsWriter {
 
  private:
   static constexpr int kTile = static_cast<int>(kTileOutputs);
-  static constexpr int kMultiplier = RequantizeLine::kMultiplier, kSign = RequantizeLine::kSign,
-                       kChannels = RequantizeLine::kEnd, kTilesLeft = 16, kWeights = 24,
+  static constexpr int kMultiplier = 0, kSign = 8, kChannels = 12, kTilesLeft = 16, kWeights = 24,
                        kFrame = kWeights + 2 * static_cast<int>(DepthwiseTaps::kMost);
   static constexpr int kHighBytes = static_cast<int>(0xFF00FF00);
   static constexpr Reg kStream = r2, kCorrection = r5, kWeight = r12, kBias = lr;

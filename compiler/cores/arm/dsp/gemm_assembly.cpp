@@ -51,29 +51,6 @@ void requantize_channels(Thumb& a, int pixels, const PairAccumulators& acc, cons
   }
 }
 
-void keep_line(Thumb& a, Reg multiplier, Reg offset, int shift) {
-  a.strd(multiplier, offset, sp, RequantizeLine::kMultiplier);
-  if (shift == 0) a.vmov(1, multiplier);
-}
-
-void requantize_by_line(Thumb& a, Reg acc, Reg first, Reg second, int shift, bool sign) {
-  if (shift == 0) {
-    a.ldr(second, sp, RequantizeLine::kOffset);
-    a.round_even(acc, first, second, true);
-    return;
-  }
-  if (sign) {
-    a.ldr(first, sp, RequantizeLine::kSign);
-    a.and_asr(first, first, acc, 31);
-    a.ldr(second, sp, RequantizeLine::kOffset);
-    a.sub(second, second, first);
-    a.ldr(first, sp, RequantizeLine::kMultiplier);
-  } else {
-    a.ldrd(first, second, sp, RequantizeLine::kMultiplier);
-  }
-  requantize(a, acc, first, second, shift, nullptr, second);
-}
-
 namespace {
 
 class GemmWriter {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel of one row of 3 x 3 depthwise convolutions (DepthwiseRow), generated. A column of the image is three bytes,
-// two as a pair and a single one, and is added to the sums of all outputs that read it. So two sums (one with strides of
-// 2) are live between two outputs. The outputs of a short row are one block, those of a long one a loop.
+// The kernel of one row of 3 x 3 depthwise convolutions (DepthwiseRow), generated. A column of the image is three
+// bytes, two as a pair and a single one, and is added to the sums of all outputs that read it. So two sums (one with
+// strides of 2) are live between two outputs. The outputs of a short row are one block, those of a long one a loop.
 #include <utility>
 
 #include "cores/arm/dsp/assembly.h"

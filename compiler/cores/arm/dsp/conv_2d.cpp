@@ -13,6 +13,7 @@
 #include "cores/instruction_counter.h"
 #include "ops/common/nibbles.h"
 #include "ops/common/price.h"
+#include "ops/conv_2d/neighbours.h"
 
 namespace aotc::cores::arm {
 
@@ -386,6 +387,9 @@ std::optional<Lowered> lower_as_row(const OpView& op, const TargetInfo& target) 
 }  // namespace
 
 std::optional<Lowered> lower_conv_2d_dsp(const OpView& op, const TargetInfo& target) {
+  // For size, one channel is left to C, which has no kernel.
+  if (target.level != Level::kSize)
+    if (const auto neighbours = ops::ConvOfNeighbours::of(op)) return lower_conv_2d_dsp(neighbours->view(), target);
   if (auto row = faster_form(op, target, lower_as_row)) return row;
   auto two = faster_form(op, target, [](const OpView& o, const TargetInfo& t) { return DspConvLowering(o, t).run(); });
   if (target.level != Level::kSpeed || target.asked || !two) return two;

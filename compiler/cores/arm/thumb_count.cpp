@@ -6,20 +6,12 @@
 #include <string>
 #include <utility>
 
+#include "cores/arm/thumb_text.h"
 #include "cores/text_stepper.h"
 
 namespace aotc::cores::arm {
 
 namespace {
-
-// One operand: a register, a number, a list of registers, or an address in brackets.
-struct Operand {
-  enum Kind { kRegister, kImmediate, kList, kAddress, kShift, kLabel } kind = kImmediate;
-  int reg = -1, index = -1;
-  int64_t number = 0;  // also a shift's amount, an address's offset, a list's count
-  bool write_back = false;
-  std::vector<int> list;
-};
 
 // What it does to the numbers that are followed. Names are looked at once: texts are stepped through a million times.
 enum class Does : uint8_t {
@@ -72,7 +64,7 @@ Does does_of(const std::string& n, size_t operands) {
 
 struct Instruction {
   std::string name;
-  std::vector<Operand> operands;
+  std::vector<TextOperand> operands;
   std::string text;      // of the operands
   int64_t at_most = -1;  // a branch that data decides counts as taken so many times in turn
   Does does = Does::kForget;
@@ -80,100 +72,21 @@ struct Instruction {
   bool forgets_flags = false;
 };
 
-int register_of(const std::string& text) {
-  if (text == "sp") return 13;
-  if (text == "lr") return 14;
-  if (text == "pc") return 15;
-  if (text.size() < 2 || text[0] != 'r') return -1;
-  return std::atoi(text.c_str() + 1);
-}
-
-std::string trimmed(const std::string& text) {
-  const size_t from = text.find_first_not_of(' '), to = text.find_last_not_of(' ');
-  return from == std::string::npos ? "" : text.substr(from, to - from + 1);
-}
-
-// Commas between operands, not those in brackets.
-std::vector<std::string> pieces_of(const std::string& text) {
-  std::vector<std::string> out;
-  std::string piece;
-  int depth = 0;
-  for (char c : text) {
-    depth += (c == '[' || c == '{') - (c == ']' || c == '}');
-    if (c == ',' && depth == 0) out.push_back(trimmed(std::exchange(piece, {})));
-    else piece += c;
-  }
-  if (!trimmed(piece).empty()) out.push_back(trimmed(piece));
-  return out;
-}
-
-Operand address_of(const std::string& inside) {
-  Operand out;
-  out.kind = Operand::kAddress;
-  const std::vector<std::string> parts = pieces_of(inside);
-  out.reg = register_of(parts[0]);
-  if (parts.size() > 1 && parts[1][0] == '#') out.number = std::atoll(parts[1].c_str() + 1);
-  if (parts.size() > 1 && parts[1][0] != '#') out.index = register_of(parts[1]);
-  return out;
-}
-
-Operand list_of(const std::string& inside) {
-  Operand out;
-  out.kind = Operand::kList;
-  for (const std::string& part : pieces_of(inside)) {
-    ++out.number;
-    const size_t dash = part.find('-');
-    const int first = register_of(part.substr(0, dash));
-    const int last = dash == std::string::npos ? first : register_of(part.substr(dash + 1));
-    for (int r = first; r <= last; ++r) out.list.push_back(r);
-  }
-  return out;
-}
-
-Operand operand_of(const std::string& text) {
-  Operand out;
-  if (text[0] == '[') {
-    out = address_of(text.substr(1, text.find(']') - 1));
-    out.write_back = text.back() == '!';
-    return out;
-  }
-  if (text[0] == '{') return list_of(text.substr(1, text.find('}') - 1));
-  if (text[0] == '#') {
-    out.number = std::atoll(text.c_str() + 1);
-    return out;
-  }
-  out.write_back = text.back() == '!';
-  out.reg = register_of(out.write_back ? text.substr(0, text.size() - 1) : text);
-  out.kind = out.reg >= 0 ? Operand::kRegister : text[0] >= '0' && text[0] <= '9' ? Operand::kLabel : Operand::kShift;
-  if (const size_t sharp = text.find('#'); out.kind == Operand::kShift && sharp != std::string::npos)
-    out.number = std::atoll(text.c_str() + sharp + 1);
-  return out;
-}
-
 struct Code {
   // Repeated text is written out; labels are numbers that may be put down more than once.
   explicit Code(const std::vector<std::string>& lines) {
-    std::vector<std::pair<size_t, int64_t>> repeats;  // where each begins, and how often; one may hold others
     int64_t at_most = -1;
-    for (const std::string& line : lines) {
+    for (const std::string& line : written_out(lines)) {
       if (line.starts_with(kTakenAtMost)) at_most = std::atoll(line.c_str() + kTakenAtMost.size());
       if (is_comment(line) || is_unwinding(line) || line.starts_with(".syntax")) continue;
-      if (line.starts_with(".rept ")) {
-        repeats.emplace_back(instructions.size(), std::atoll(line.c_str() + 6));
-      } else if (line == ".endr" && !repeats.empty()) {
-        const auto [begin, times] = repeats.back();
-        repeats.pop_back();
-        const std::vector<Instruction> body(instructions.begin() + static_cast<std::ptrdiff_t>(begin),
-                                            instructions.end());
-        for (int64_t t = 1; t < times; ++t) instructions.insert(instructions.end(), body.begin(), body.end());
-      } else if (line.back() == ':') {
+      if (line.back() == ':') {
         labels[std::atoi(line.c_str())] = instructions.size();
       } else {
         const size_t space = std::min(line.find(' '), line.size());
         Instruction i{line.substr(0, space), {}, line.substr(space), std::exchange(at_most, -1)};
         for (const std::string& piece : pieces_of(line.substr(space))) {
           i.operands.push_back(operand_of(piece));
-          if (i.operands.back().kind == Operand::kLabel) i.operands.back().number = std::atoi(piece.c_str());
+          if (i.operands.back().kind == TextOperand::kLabel) i.operands.back().number = std::atoi(piece.c_str());
         }
         i.does = does_of(i.name, i.operands.size());
         i.sets_flags = i.name == "adds" || i.name == "subs";
@@ -202,8 +115,10 @@ class Machine : public TextStepper {
   size_t size() const override { return code_->instructions.size(); }
   const machine::Instruction& parsed(size_t i) const override { return code_->timed[i]; }
 
-  Value& reg(const Operand& o) { return registers_[static_cast<size_t>(o.reg)]; }
-  Value value(const Operand& o) { return o.kind == Operand::kRegister ? reg(o) : Value{Value::kNumber, o.number}; }
+  Value& reg(const TextOperand& o) { return registers_[static_cast<size_t>(o.reg)]; }
+  Value value(const TextOperand& o) {
+    return o.kind == TextOperand::kRegister ? reg(o) : Value{Value::kNumber, o.number};
+  }
 
   // Conditions without a sign need pointers into one table, or numbers without one.
   void compare(Value a, Value b) {
@@ -238,12 +153,13 @@ class Machine : public TextStepper {
   // Helium: addresses move on, and what comes out of vectors is not known.
   bool vector(const Instruction& i) {
     if (i.operands.empty() || i.name.starts_with("vctp")) return true;
-    if (i.operands[0].kind == Operand::kRegister) reg(i.operands[0]) = {};
+    if (i.operands[0].kind == TextOperand::kRegister) reg(i.operands[0]) = {};
     if (i.name.starts_with("vshlc") && i.operands.size() > 1) reg(i.operands[1]) = {};
-    if (i.operands.size() < 2 || i.operands[1].kind != Operand::kAddress) return true;
-    const Operand& at = i.operands[1];
+    if (i.operands.size() < 2 || i.operands[1].kind != TextOperand::kAddress) return true;
+    const TextOperand& at = i.operands[1];
     int64_t moves = at.write_back ? at.number : 0;
-    if (at.write_back && i.operands[0].kind == Operand::kList) moves = 16 * static_cast<int64_t>(i.operands[0].number);
+    if (at.write_back && i.operands[0].kind == TextOperand::kList)
+      moves = 16 * static_cast<int64_t>(i.operands[0].number);
     if (i.operands.size() > 2) moves = i.operands[2].number;
     reg(at) = text_sum(reg(at), {Value::kNumber, moves}, 1);
     return true;
@@ -275,7 +191,7 @@ class Machine : public TextStepper {
     const bool loads = i.name.starts_with("ldr"), two = i.name.back() == 'd' && i.name.size() == 4;
     const size_t where = two ? 2 : 1;
     const bool words = i.name.size() == 3 || two;
-    const Operand& at = i.operands[where];
+    const TextOperand& at = i.operands[where];
     Value address = text_sum(reg(at), {Value::kNumber, at.number}, 1);
     if (at.index >= 0) address = {};
     if (loads && i.operands[0].reg == 15) return jump(load(address));
@@ -297,7 +213,7 @@ class Machine : public TextStepper {
   }
 
   bool many(const Instruction& i) {
-    const Operand &base = i.operands[0], &list = i.operands[1];
+    const TextOperand &base = i.operands[0], &list = i.operands[1];
     Value at = reg(base);
     for (int r : list.list) {
       Value& value = registers_[static_cast<size_t>(r)];
@@ -342,7 +258,7 @@ class Machine : public TextStepper {
   }
 
   bool compute(const Instruction& i) {
-    if (i.operands.empty() || i.operands[0].kind != Operand::kRegister) return false;
+    if (i.operands.empty() || i.operands[0].kind != TextOperand::kRegister) return false;
     if (i.forgets_flags) flags_ = {};
     const Value made = result(i);
     if (i.sets_flags && i.operands.size() >= 3) flags_ = made, unsigned_ = false;
@@ -360,7 +276,7 @@ class Machine : public TextStepper {
       depend_on(left.number);
       return left.where == Value::kNumber ? Value{Value::kNumber, left.number & 0xFFFF} : text_unknown(left, {});
     }
-    const bool shifted = i.operands.back().kind == Operand::kShift;
+    const bool shifted = i.operands.back().kind == TextOperand::kShift;
     Value right = value(i.operands[2]);
     if (i.does == Does::kAdd || i.does == Does::kSubtract) {
       if (shifted)

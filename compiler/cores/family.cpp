@@ -38,7 +38,8 @@ std::optional<Implementation> implementation_of(const tir::Kernel& kernel, Kerne
   if (form == KernelForm::kC) return std::nullopt;
   for (const KernelText* text : kernel_texts()) {
     if (kernel.family != text->family) continue;
-    return form == KernelForm::kAssembly || text->intrinsics ? std::optional(text->make(kernel)) : std::nullopt;
+    if (form == KernelForm::kAssembly || text->intrinsics) return text->make(kernel);
+    return text->translate != nullptr ? text->translate(kernel, text->make(kernel)) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -44,6 +44,8 @@ struct KernelText {
   std::string_view family;
   Implementation (*make)(const tir::Kernel& kernel);
   bool intrinsics = false;  // the text is C with intrinsics, and no assembly
+  // The assembly as C with intrinsics, nullopt if it has no such form; null: none has.
+  std::optional<Implementation> (*translate)(const tir::Kernel& kernel, const Implementation& assembly) = nullptr;
 };
 
 // What cores with a feature are better at.

@@ -95,7 +95,9 @@ TextOperand operand_of(const std::string& text) {
   }
   out.write_back = text.back() == '!';
   out.reg = register_of(out.write_back ? text.substr(0, text.size() - 1) : text);
-  out.kind = out.reg >= 0 ? TextOperand::kRegister : text[0] >= '0' && text[0] <= '9' ? TextOperand::kLabel : TextOperand::kShift;
+  out.kind = out.reg >= 0                       ? TextOperand::kRegister
+             : text[0] >= '0' && text[0] <= '9' ? TextOperand::kLabel
+                                                : TextOperand::kShift;
   if (const size_t sharp = text.find('#'); out.kind == TextOperand::kShift && sharp != std::string::npos)
     out.number = std::atoll(text.c_str() + sharp + 1);
   return out;

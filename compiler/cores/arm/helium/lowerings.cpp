@@ -4,6 +4,7 @@
 #include "cores/arm/dsp/sum.h"
 #include "cores/arm/generated/lstm_kernels.h"
 #include "cores/arm/generated/mve_gates.h"
+#include "cores/arm/helium/intrinsics.h"
 #include "ops/common/conv.h"
 #include "ops/common/nibbles.h"
 
@@ -80,7 +81,9 @@ Extension helium_extension() {
       {"mve_weave", mve_weave},
       {"mve_windows", mve_windows},
   };
+  for (KernelText& text : out.kernels) text.translate = mve_intrinsics;
   out.describe = [](ops::TargetInfo& target) { target.vector_bytes = true; };
+  out.intrinsics = true;
   return out;
 }
 

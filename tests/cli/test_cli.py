@@ -1063,7 +1063,8 @@ def test_schedules(aotc):
 
 def test_assembly(aotc):
     def code(*options):
-        aotc("compile", DIGITS, "--board", "qemu_mps2_an386", "-o", "made", "--force", *options)
+        target = () if "--cpu" in options else ("--board", "qemu_mps2_an386")
+        aotc("compile", DIGITS, *target, "-o", "made", "--force", *options)
         return (aotc.folder / "made" / "digits_int8.c").read_text()
 
     same("__asm__" in code(), True, "kernels are assembly")
@@ -1071,6 +1072,9 @@ def test_assembly(aotc):
         text = code("--kernels", form)
         same("__asm__" in text, False, f"assembly after --kernels {form}")
         same("__smlad" in text, intrinsics, f"intrinsics after --kernels {form}")
+    vectors = code("--cpu", "cortex-m55f", "--kernels", "intrinsics")
+    same("__asm__" in vectors, False, "assembly of vectors after --kernels intrinsics")
+    same("vmladavaq_s8" in vectors, True, "intrinsics of vectors")
     aotc("check", DIGITS, "--kernels", "maybe", code=2)
 
 

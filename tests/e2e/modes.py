@@ -37,6 +37,7 @@ OPTIONS = {
     "speed_vectors": (["--cpu", "cortex-m55f", "-O", "speed"], [IMAGES]),
     "speed_riscv": (["--cpu", "rv32imac", "-O", "speed"], [IMAGES]),
     "kernels_intrinsics": (["--cpu", "cortex-m4f", "--kernels", "intrinsics"], [IMAGES, DEPTHWISE]),
+    "kernels_mve": (["--cpu", "cortex-m55f", "--kernels", "intrinsics"], [IMAGES, DEPTHWISE]),
     "size": (["-O", "size"], [IMAGES, "convolutional_f32"]),
     "size_dsp": (["--cpu", "cortex-m4f", "-O", "size"], [IMAGES]),
     "prefer_ram": (["--cpu", "cortex-m4f", "--prefer", "ram"], [IMAGES]),

@@ -68,11 +68,19 @@ FOR_CORES = {
     "vww_m4": ("vww", ["--board", "qemu_mps2_an386"]),
     "kws_rvv": ("kws", ["--board", "qemu_riscv32_v"]),
     "vww_m55": ("vww", ["--board", "qemu_mps3_an547"]),
+    "vww_m55_mve": ("vww", ["--board", "qemu_mps3_an547", "--kernels", "intrinsics"]),
+    "kws_m55_mve": ("kws", ["--board", "qemu_mps3_an547", "--kernels", "intrinsics"]),
+    "gadget_m55_mve": ("gadget_int8", ["--board", "qemu_mps3_an547", "--kernels", "intrinsics"]),
+    "strww_m55_mve": ("strww", ["--board", "qemu_mps3_an547", "--kernels", "intrinsics"]),
+    "vectors_wide_uint8_m55_mve": ("vectors_wide_uint8", ["--board", "qemu_mps3_an547", "--kernels", "intrinsics"]),
+    "vectors_row_int16_m55_mve": ("vectors_row_int16", ["--board", "qemu_mps3_an547", "--kernels", "intrinsics"]),
 }
 EVERY_OPERATOR_MODEL = 5
-# Compiled with a header that stands in for the intrinsics, as a compiler for Arm would have them.
-WITH_ACLE = {"kws_m4_acle"}
-ACLE = ["-D__ARM_ACLE=1", "-D__ARM_FEATURE_SIMD32=1", "-D__ARM_FEATURE_UNALIGNED=1", "-I", str(common.ROOT / "tests/e2e/acle")]
+# Compiled with headers that stand in for the intrinsics, as a compiler for Arm would have them: by the end of the prefix.
+STAND_INS = {
+    "_acle": ["-D__ARM_ACLE=1", "-D__ARM_FEATURE_SIMD32=1", "-D__ARM_FEATURE_UNALIGNED=1", "-I", str(common.ROOT / "tests/e2e/acle")],
+    "_mve": ["-D__ARM_FEATURE_MVE=1", "-I", str(common.ROOT / "tests/e2e/mve")],
+}
 # Builds that a compiler's defect once made wrong.
 ALWAYS_IN = {"digits_int4_m4": {"gcc-O3-plain64", "gcc-O2-lto64", "gcc-O3-lto64"}}
 # Kernels of operators with a state: tests/state runs those. Of trees, which .tflite has none of, of words, which no
@@ -224,7 +232,7 @@ class Builder:
                                    [*compiler, *BASE, "-O1", *mode, *floats]))
             out.append(self.object((at, p), folder / f"{p}.c",
                                    [*compiler, *BASE, f"-{build.level}", f"-D{p.upper()}_TRACE", *mode,
-                                    *floats, *(ACLE if p in WITH_ACLE else [])]))
+                                    *floats, *STAND_INS.get(p[p.rfind("_"):], [])]))
         main = folder / f"main_{at}.c"
         main.write_text(bundle.main_text([m.prefix for m in models], "."))
         out.append(self.object((at, "main"), main, [*compiler, "-std=c99", "-O1", *width]))

@@ -16,13 +16,15 @@ BOARDS = ("qemu_microbit", "qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps2_an50
 # One board of each instruction set in each run. The first core of the AN521 is that of the AN505.
 BOARD_OF_EACH = ("qemu_microbit", "qemu_mps2_an385", "qemu_mps2_an386", "qemu_mps3_an547", "qemu_riscv32",
                  "qemu_riscv32_v")
+INTRINSICS = ("qemu_mps2_an386.intrinsics", "qemu_mps3_an547.intrinsics")
 OTHER_BOARDS = ("qemu_mps2_an500", "qemu_mps2_an505", "qemu_mps2_an521")
 # With an FPU and without, on both architectures.
 FLOAT_BOARDS = ("qemu_mps2_an386", "qemu_mps2_an385", "qemu_riscv32")
 BY_CONTRACT = tuple(f"{board}.{contract}" for board in ("qemu_mps2_an386", "qemu_riscv32") for contract in ("preserve", "overwrite"))
 ENTRIES = {
     **dict.fromkeys(("vww", "resnet", "ad", "strww", "micro_speech", "hello_world_int8"), BOARDS),
-    **dict.fromkeys(("kws", "gadget_int8", "digits_int8"), BOARD_OF_EACH + ("qemu_mps2_an386.intrinsics",)),
+    **dict.fromkeys(("kws", "gadget_int8", "digits_int8"), BOARD_OF_EACH + INTRINSICS),
+    **dict.fromkeys(("vww", "resnet", "strww", "micro_speech"), BOARDS + INTRINSICS[1:]),
     "all.kws": OTHER_BOARDS, "all.gadget_int8": OTHER_BOARDS + BY_CONTRACT, "all.digits_int8": OTHER_BOARDS + BY_CONTRACT,
     **dict.fromkeys(("ad_f32", "hello_world_float", "digits_f32"), FLOAT_BOARDS), "gadget_f32": FLOAT_BOARDS + BY_CONTRACT,
     **dict.fromkeys(("vww_f32", "resnet_f32"), ("qemu_mps2_an386",)),

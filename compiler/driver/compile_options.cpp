@@ -96,7 +96,8 @@ Option kernels_option(CompileOptions& compile) {
               {{"assembly", KernelForm::kAssembly}, {"intrinsics", KernelForm::kIntrinsics}, {"c", KernelForm::kC}}),
           .help =
               "Choose the form of inner loops. assembly: assembly if aotc has kernels for the CPU and the C compiler "
-              "understands it. intrinsics: C with intrinsics, without assembly. c: C without extensions",
+              "understands it. intrinsics: C with intrinsics, without assembly (DSP extension, Helium, RISC-V "
+              "vectors). c: C without extensions",
           .key = "kernels"};
 }
 

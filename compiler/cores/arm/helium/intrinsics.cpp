@@ -587,11 +587,18 @@ std::optional<Implementation> mve_intrinsics(const tir::Kernel& kernel, const Im
   out.header = "arm_mve.h";
   out.body = MvePrinter(meaning, std::move(*steps), std::move(*values)).run(std::move(*nodes));
   out.stack_bytes = assembly.stack_bytes;
-  out.count = [assembly](const Implementation&, const std::vector<CountArgument>& arguments) {
-    return assembly.count(assembly, arguments);
+  // What gcc 12 makes of kws, vww and resnet takes 1.3 to 1.4 times the instructions of the assembly.
+  constexpr double kOfAssembly = 1.35;
+  out.count = [assembly](const Implementation&, const std::vector<CountArgument>& arguments) -> std::optional<int64_t> {
+    const auto counted = assembly.count(assembly, arguments);
+    if (!counted) return std::nullopt;
+    return static_cast<int64_t>(static_cast<double>(*counted) * kOfAssembly);
   };
   out.cycles = [assembly](const Implementation&, const std::vector<CountArgument>& arguments,
-                          const machine::Timing& timing) { return assembly.cycles(assembly, arguments, timing); };
+                          const machine::Timing& timing) -> std::optional<double> {
+    const auto counted = assembly.cycles(assembly, arguments, timing);
+    return counted ? std::optional(*counted * kOfAssembly) : std::nullopt;
+  };
   return out;
 }
 

@@ -22,6 +22,10 @@ class WithVectors(run_state.Case):
     more = ("--cpu", "cortex-m55")
 
 
+class WithVectorsInC(run_state.Case):
+    more = ("--cpu", "cortex-m55", "--kernels", "intrinsics")
+
+
 def prepared(path, work):
     if path.stem not in REFUSED | WRONG:
         return run_state.prepared(path, work, 100)
@@ -39,3 +43,6 @@ test_kernels = run_state.test_of(
 test_vectors = run_state.test_of(
     LSTMS, lambda _: MODELS, lambda path, work: run_state.prepared(path, work, 100, WithVectors),
     ["cortex_m55_files", "gcc", "clang"])
+# Half a CPU second each.
+test_vectors_in_c = run_state.test_of(
+    LSTMS, lambda _: MODELS, lambda path, work: run_state.prepared(path, work, 100, WithVectorsInC), ["cortex_m55_files"])

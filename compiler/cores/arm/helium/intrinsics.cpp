@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -571,7 +572,9 @@ class MvePrinter {
 
 }  // namespace
 
-std::optional<Implementation> mve_intrinsics(const tir::Kernel& kernel, const Implementation& assembly) {
+namespace {
+
+std::optional<Implementation> translate(const tir::Kernel& kernel, const Implementation& assembly) {
   const tir::Function& meaning = *kernel.meaning;
   const int pointers = static_cast<int>(meaning.params.size());
   const int parameters = pointers + static_cast<int>(meaning.scalars.size());
@@ -600,6 +603,19 @@ std::optional<Implementation> mve_intrinsics(const tir::Kernel& kernel, const Im
     return counted ? std::optional(*counted * kOfAssembly) : std::nullopt;
   };
   return out;
+}
+
+}  // namespace
+
+// Estimates ask for one kernel many times.
+std::optional<Implementation> mve_intrinsics(const tir::Kernel& kernel, const Implementation& assembly) {
+  constexpr size_t kMostTexts = 256;
+  thread_local std::unordered_map<std::string, std::optional<Implementation>> texts;
+  std::string key = tir::name_of(kernel);
+  for (const std::string& line : assembly.lines) key.append("\n").append(line);
+  if (const auto found = texts.find(key); found != texts.end()) return found->second;
+  if (texts.size() >= kMostTexts) texts.clear();
+  return texts.emplace(std::move(key), translate(kernel, assembly)).first->second;
 }
 
 }  // namespace aotc::cores::arm
